@@ -1,0 +1,70 @@
+import type { ResultAsync } from 'neverthrow';
+import type { Milliseconds } from '../shared/duration.js';
+import type { Instant } from '../shared/instant.js';
+
+export interface DeliveryRequest {
+  readonly method: 'POST';
+  /** Absolute http: or https: URL. Userinfo becomes Basic authentication. */
+  readonly url: string;
+  /** Lower-case names. The adapter adds host, content-length and, from userinfo, authorization. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sent exactly as given, in UTF-8. */
+  readonly body: string;
+  /** Until the connection (with TLS) stands. */
+  readonly connectTimeout: Milliseconds;
+  /** From the call to the last byte of the answer. */
+  readonly totalTimeout: Milliseconds;
+  /** Decoded answer bytes kept; reading stops there and the connection is closed. */
+  readonly maximumResponseBytes: number;
+  /** Ends the attempt early: the error is `aborted`. */
+  readonly signal?: AbortSignal;
+}
+
+export interface DeliveryTiming {
+  readonly startedAt: Instant;
+  /** From the start to the answer's headers; null when none came. */
+  readonly headersAfter: Milliseconds | null;
+  readonly total: Milliseconds;
+}
+
+/** Any HTTP answer, also 3xx (never followed), 4xx and 5xx. */
+export interface DeliveryResponse {
+  readonly status: number;
+  /** Lower-case name to values in order of arrival; at most 100 values and 16 KiB in all. */
+  readonly headers: Readonly<Record<string, readonly string[]>>;
+  /** Decoded text, invalid UTF-8 replaced, cut at a character boundary. */
+  readonly body: string;
+  readonly truncated: boolean;
+  /** The address that answered, without port; null when it is not known. */
+  readonly address: string | null;
+  readonly timing: DeliveryTiming;
+}
+
+/** No answer. The message names scheme and host only, never path, query, userinfo or token. */
+export interface DeliveryError {
+  readonly type:
+    | 'invalid_url'
+    | 'address_forbidden'
+    | 'name_not_resolved'
+    | 'connect_failed'
+    | 'connect_timeout'
+    | 'tls_failed'
+    | 'connection_reset'
+    | 'total_timeout'
+    | 'invalid_response'
+    | 'aborted';
+  readonly message: string;
+  readonly address: string | null;
+  readonly timing: DeliveryTiming;
+}
+
+export interface HttpDelivery {
+  /** One attempt: no retry, no redirect. */
+  send(request: DeliveryRequest): ResultAsync<DeliveryResponse, DeliveryError>;
+  /**
+   * Whether the URL could ever be sent to: scheme, host and, for an address literal, the outbound rules. A name is
+   * judged when it is resolved. Gives the reason in a sentence when it is refused.
+   */
+  check(url: string): { readonly allowed: true } | { readonly allowed: false; readonly message: string };
+  close(): Promise<void>;
+}

@@ -1,0 +1,14 @@
+export type { Cipher, CipherError } from './cipher.js';
+export type { Clock } from './clock.js';
+export type {
+  DeliveryError,
+  DeliveryRequest,
+  DeliveryResponse,
+  DeliveryTiming,
+  HttpDelivery,
+} from './http-delivery.js';
+export type { IdKind, Ids, PrefixedKind, SuffixKind, UuidKind } from './ids.js';
+export type { Logger } from './logger.js';
+export type { MailError, Mailer, MailMessage } from './mailer.js';
+export type { MetricLabels, Observer } from './observer.js';
+export type { ListQuery, ReadView, Row, Storage, StorageError, TableName, WriteView, Written } from './storage.js';

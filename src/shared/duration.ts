@@ -1,0 +1,65 @@
+import { err, ok, type Result } from 'neverthrow';
+
+/** Milliseconds, except where a name ends in `Nanos` (the job document stores whole nanoseconds). */
+export type Milliseconds = number;
+
+export const second: Milliseconds = 1000;
+export const minute: Milliseconds = 60 * second;
+export const hour: Milliseconds = 60 * minute;
+export const day: Milliseconds = 24 * hour;
+
+export interface DurationError {
+  readonly type: 'invalid_duration';
+  readonly text: string;
+  readonly message: string;
+}
+
+const nanosPerUnit: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1_000n,
+  µs: 1_000n,
+  μs: 1_000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+
+const maximumNanos = 9_223_372_036_854_775_807n;
+const component = /([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)/y;
+
+/**
+ * Whole nanoseconds of a duration such as `1h30m`, `250ms`, `-1.5s` or a bare `0` (units ns us µs ms s m h), the notation
+ * of the job interface. Errors on anything else and beyond 63 bits.
+ */
+export function parseDurationNanos(text: string): Result<bigint, DurationError> {
+  const invalid = (message: string): Result<bigint, DurationError> =>
+    err({ type: 'invalid_duration', text: text.slice(0, 64), message });
+  if (text.length > 128) return invalid('the text is too long for a duration');
+  const negative = text.startsWith('-');
+  const digits = negative || text.startsWith('+') ? text.slice(1) : text;
+  if (digits === '0') return ok(0n);
+  if (digits === '') return invalid('a number with a unit is needed, for example 30s or 1h30m');
+  let total = 0n;
+  let position = 0;
+  while (position < digits.length) {
+    component.lastIndex = position;
+    const match = component.exec(digits);
+    const whole = match?.[1] ?? '';
+    const fraction = match?.[2] ?? '';
+    if (match === null || whole + fraction === '') {
+      return invalid('each part needs a number and one of the units ns, us, ms, s, m, h, for example 1h30m');
+    }
+    const unit = nanosPerUnit[match[3] as string] as bigint;
+    total += BigInt(whole === '' ? '0' : whole) * unit;
+    if (fraction !== '') total += (BigInt(fraction) * unit) / 10n ** BigInt(fraction.length);
+    if (total > maximumNanos) return invalid('the duration is longer than 292 years');
+    position = component.lastIndex;
+  }
+  return ok(negative ? -total : total);
+}
+
+/** Milliseconds from nanoseconds, keeping the fraction. */
+export function millisecondsFromNanos(nanos: number): Milliseconds {
+  return nanos / 1_000_000;
+}

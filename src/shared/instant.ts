@@ -1,0 +1,25 @@
+/** A moment as whole or fractional milliseconds since 1970-01-01T00:00:00Z: what a `Clock` returns. */
+export type Instant = number;
+
+/** RFC 3339 in UTC with milliseconds and a literal `Z`: the one spelling that every client of the two interfaces reads. */
+export function isoFromInstant(instant: Instant): string {
+  return new Date(instant).toISOString();
+}
+
+/**
+ * Unix nanoseconds as the job interface prints them. Beyond 2^53, but a double built from milliseconds prints its exact
+ * decimal digits, because JSON prints the shortest text that reads back as the same double.
+ */
+export function unixNanosFromInstant(instant: Instant): number {
+  return Math.trunc(instant) * 1_000_000;
+}
+
+/** Milliseconds from Unix nanoseconds, cut to whole milliseconds. */
+export function instantFromUnixNanos(nanos: number): Instant {
+  return Math.floor(nanos / 1_000_000);
+}
+
+/** Whole Unix seconds, rounded down. */
+export function unixSecondsFromInstant(instant: Instant): number {
+  return Math.floor(instant / 1000);
+}

@@ -1,0 +1,30 @@
+/** One part of a key. Parts of different types order as null < false < true < numbers < strings; strings by code point. */
+export type KeyPart = string | number | boolean | null;
+
+/** A key is a tuple; tuples order part by part, and a tuple orders before every longer tuple that begins with it. */
+export type Key = readonly KeyPart[];
+
+/** A secondary index: a key computed from the record. `undefined` leaves the record out of the index. */
+export interface IndexDefinition<R> {
+  readonly key: (record: R) => Key | undefined;
+}
+
+/**
+ * A table as the core declares it and every storage adapter keeps it: records are JSON values, found by primary key and
+ * in the order of the primary key or of an index. Rows of an index with equal keys order by primary key.
+ */
+export interface Table<R> {
+  /** Letters, digits and underscores; unique in a store. */
+  readonly name: string;
+  readonly key: (record: R) => Key;
+  readonly indexes: Readonly<Record<string, IndexDefinition<R>>>;
+}
+
+/** Declares a table; exists so that the record type is written once and the definition is inferred. */
+export function table<R>(
+  name: string,
+  key: (record: R) => Key,
+  indexes: Readonly<Record<string, IndexDefinition<R>>> = {},
+): Table<R> {
+  return { name, key, indexes };
+}
