@@ -1,5 +1,7 @@
 import type { Result, ResultAsync } from 'neverthrow';
-import type { Key, Table } from '../shared/table.js';
+import type { Key, Table, TableName } from '../shared/table.js';
+
+export type { TableName } from '../shared/table.js';
 
 /** A stored record with the write indexes that made it. Rows are immutable: a later write makes another row. */
 export interface Row<R> {
@@ -40,8 +42,6 @@ export interface ReadView {
   /** Index of the last write that put or removed a row of the table; at least 1. */
   tableIndex(table: TableName): number;
 }
-
-export type TableName = { readonly name: string };
 
 /** Reads and changes inside one write. It sees its own changes. */
 export interface WriteView extends ReadView {

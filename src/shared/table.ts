@@ -20,6 +20,11 @@ export interface Table<R> {
   readonly indexes: Readonly<Record<string, IndexDefinition<R>>>;
 }
 
+/** Any table, where only its name matters. */
+export interface TableName {
+  readonly name: string;
+}
+
 /** Declares a table; exists so that the record type is written once and the definition is inferred. */
 export function table<R>(
   name: string,

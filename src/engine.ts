@@ -1,0 +1,122 @@
+import { accessTables } from './access/tables.js';
+import { createEmitter } from './operations/events.js';
+import type { BackgroundLoop, EngineContext } from './operations/shared/context.js';
+import { emit } from './operations/shared/context.js';
+import { ParkedQueries } from './operations/shared/parked-queries.js';
+import type { Cipher } from './ports/cipher.js';
+import type { Clock } from './ports/clock.js';
+import type { HttpDelivery } from './ports/http-delivery.js';
+import type { Ids } from './ports/ids.js';
+import type { Logger } from './ports/logger.js';
+import type { Mailer } from './ports/mailer.js';
+import type { Observer } from './ports/observer.js';
+import type { Storage, TableName } from './ports/storage.js';
+import { type SettingsOverrides, settingsFrom } from './settings.js';
+import { second } from './shared/duration.js';
+
+/** What the engine needs from outside. The host owns them: the engine never closes a port. */
+export interface EnginePorts {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly delivery: HttpDelivery;
+  /** Needed for e-mail destinations. */
+  readonly mailer?: Mailer;
+  /** Encrypts tokens and destination URLs at rest. */
+  readonly cipher?: Cipher;
+  readonly observer?: Observer;
+  readonly logger?: Logger;
+}
+
+export interface StopOptions {
+  /** Milliseconds that the loops may take to finish what they are at; 10 seconds when absent. */
+  readonly deadline?: number;
+}
+
+export interface Engine extends EngineContext {
+  /** Starts the background loops; a second call changes nothing. Operations work without it, but nothing is scheduled or delivered. */
+  start(): void;
+  /**
+   * Ends the background loops and answers the readers that wait. Gives false when the deadline passed first; what was
+   * under way then is taken up again by the next engine on the store.
+   */
+  stop(options?: StopOptions): Promise<boolean>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The background loops and the tables of every area. */
+const loops: readonly BackgroundLoop[] = [];
+const watchedTables: readonly TableName[] = [...accessTables];
+
+/**
+ * An engine over the given ports. Several may live in one process, over one store or several: there is no global state,
+ * and no signal handler is installed.
+ */
+export function createEngine(ports: EnginePorts, settings: SettingsOverrides = {}): Engine {
+  const context: EngineContext = {
+    storage: ports.storage,
+    clock: ports.clock,
+    ids: ports.ids,
+    delivery: ports.delivery,
+    mailer: ports.mailer,
+    cipher: ports.cipher,
+    observer: ports.observer ?? silentObserver,
+    logger: ports.logger ?? silentLogger,
+    settings: settingsFrom(settings),
+    events: createEmitter(),
+    parked: new ParkedQueries(ports.storage, ports.clock, watchedTables),
+    owner: ports.ids.next('lease_owner'),
+  };
+  let running: { readonly controller: AbortController; readonly done: Promise<unknown> } | undefined;
+
+  const stop = async (options: StopOptions = {}): Promise<boolean> => {
+    const stopping = running;
+    running = undefined;
+    context.parked.release();
+    if (stopping === undefined) return true;
+    stopping.controller.abort();
+    return finishesWithin(stopping.done, options.deadline ?? 10 * second);
+  };
+
+  return {
+    ...context,
+    start() {
+      if (running !== undefined) return;
+      const controller = new AbortController();
+      running = { controller, done: Promise.all(loops.map((loop) => keepRunning(context, loop, controller.signal))) };
+    },
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+    },
+  };
+}
+
+/** A loop that throws is reported and starts again after a pause: one bad row must not end the service. */
+async function keepRunning(context: EngineContext, loop: BackgroundLoop, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await loop.run(context, signal);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : 'unknown';
+      context.logger.error({ loop: loop.name, error: message }, 'A background loop failed and starts again');
+      emit(context, 'loop.failed', { loop: loop.name, message });
+      await context.clock.sleepUntil(context.clock.now() + second, signal);
+    }
+  }
+}
+
+/** The deadline is the host's wall time, whatever clock the engine has: a stop must end even if virtual time stands still. */
+async function finishesWithin(done: Promise<unknown>, deadline: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), deadline);
+  });
+  const finished = await Promise.race([done.then(() => true), late]);
+  clearTimeout(timer);
+  return finished;
+}
+
+const nothing = (): void => undefined;
+const silentObserver: Observer = { count: nothing, record: nothing, gauge: nothing };
+const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };

@@ -1,0 +1,246 @@
+import { compareCodePoints } from './code-points.js';
+import type { HclNumber } from './number.js';
+import { numberSize } from './number.js';
+import { arrangeSet } from './set-order.js';
+
+/**
+ * The type of a value. `dynamic` is the type of a bare `null`; in a type constraint it stands for "any type".
+ * Object attributes are kept in code point order.
+ */
+export type HclType =
+  | { readonly kind: 'string' }
+  | { readonly kind: 'number' }
+  | { readonly kind: 'bool' }
+  | { readonly kind: 'dynamic' }
+  | { readonly kind: 'list'; readonly element: HclType }
+  | { readonly kind: 'set'; readonly element: HclType }
+  | { readonly kind: 'map'; readonly element: HclType }
+  | { readonly kind: 'tuple'; readonly elements: readonly HclType[] }
+  | { readonly kind: 'object'; readonly attributes: ReadonlyMap<string, HclType> };
+
+export type HclNull = { readonly kind: 'null'; readonly type: HclType };
+export type HclString = { readonly kind: 'string'; readonly value: string };
+export type HclNumeric = { readonly kind: 'number'; readonly value: HclNumber };
+export type HclBool = { readonly kind: 'bool'; readonly value: boolean };
+export type HclList = {
+  readonly kind: 'list';
+  readonly element: HclType;
+  readonly items: readonly HclValue[];
+  readonly size: number;
+};
+export type HclSet = {
+  readonly kind: 'set';
+  readonly element: HclType;
+  readonly items: readonly HclValue[];
+  readonly size: number;
+};
+export type HclMap = {
+  readonly kind: 'map';
+  readonly element: HclType;
+  readonly entries: ReadonlyMap<string, HclValue>;
+  readonly size: number;
+};
+export type HclTuple = { readonly kind: 'tuple'; readonly items: readonly HclValue[]; readonly size: number };
+export type HclObject = {
+  readonly kind: 'object';
+  readonly entries: ReadonlyMap<string, HclValue>;
+  readonly size: number;
+};
+
+/**
+ * An immutable, typed, nullable value. Build it with the constructors below only: they normalise texts, sort maps, objects and
+ * sets by code point (sets of numbers ascending), and keep `size`. A null in a list, set or map carries the element type.
+ */
+export type HclValue = HclNull | HclString | HclNumeric | HclBool | HclList | HclSet | HclMap | HclTuple | HclObject;
+
+export const stringType: HclType = { kind: 'string' };
+export const numberType: HclType = { kind: 'number' };
+export const boolType: HclType = { kind: 'bool' };
+export const dynamicType: HclType = { kind: 'dynamic' };
+
+export function listOf(element: HclType): HclType {
+  return { kind: 'list', element };
+}
+
+export function setOf(element: HclType): HclType {
+  return { kind: 'set', element };
+}
+
+export function mapOf(element: HclType): HclType {
+  return { kind: 'map', element };
+}
+
+export function tupleOf(elements: readonly HclType[]): HclType {
+  return { kind: 'tuple', elements };
+}
+
+/** An object type; the attributes may come in any order. */
+export function objectOf(attributes: Iterable<readonly [string, HclType]>): HclType {
+  return { kind: 'object', attributes: sortedMap(attributes) };
+}
+
+/** A text, normalised to NFC as every text of the language is. */
+export function stringValue(text: string): HclString {
+  return { kind: 'string', value: normalizeText(text) };
+}
+
+/** For whole numbers and infinities a plain JavaScript number may be given; fractions come from `number.ts`. */
+export function numberValue(value: HclNumber): HclNumeric {
+  return { kind: 'number', value };
+}
+
+export const trueValue: HclBool = { kind: 'bool', value: true };
+export const falseValue: HclBool = { kind: 'bool', value: false };
+
+export function boolValue(value: boolean): HclBool {
+  return value ? trueValue : falseValue;
+}
+
+/** The bare `null`. */
+export const dynamicNull: HclNull = { kind: 'null', type: dynamicType };
+
+export function nullValue(type: HclType): HclNull {
+  return type.kind === 'dynamic' ? dynamicNull : { kind: 'null', type };
+}
+
+/** A list whose items all have the element type already (see `convert` and `unifyTypes` when they do not). */
+export function listValue(element: HclType, items: readonly HclValue[]): HclList {
+  return { kind: 'list', element, items, size: sizeOfItems(items) };
+}
+
+/** A set of items that have the element type already; equal items are dropped and the rest is put in order. */
+export function setValue(element: HclType, items: readonly HclValue[]): HclSet {
+  const arranged = arrangeSet(element, items);
+  return { kind: 'set', element, items: arranged, size: sizeOfItems(arranged) };
+}
+
+/** A map of values that have the element type already; a key that comes twice keeps its last value. */
+export function mapValue(element: HclType, entries: Iterable<readonly [string, HclValue]>): HclMap {
+  const sorted = sortedMap(entries);
+  return { kind: 'map', element, entries: sorted, size: sizeOfEntries(sorted) };
+}
+
+export function tupleValue(items: readonly HclValue[]): HclTuple {
+  return { kind: 'tuple', items, size: sizeOfItems(items) };
+}
+
+/** An object; an attribute that comes twice keeps its last value. */
+export function objectValue(entries: Iterable<readonly [string, HclValue]>): HclObject {
+  const sorted = sortedMap(entries);
+  return { kind: 'object', entries: sorted, size: sizeOfEntries(sorted) };
+}
+
+/** The exact type of a value. The types of tuples and objects are worked out on the first call and then remembered. */
+export function typeOf(value: HclValue): HclType {
+  switch (value.kind) {
+    case 'null':
+      return value.type;
+    case 'string':
+      return stringType;
+    case 'number':
+      return numberType;
+    case 'bool':
+      return boolType;
+    case 'list':
+    case 'set':
+    case 'map':
+    case 'tuple':
+    case 'object': {
+      const known = knownTypes.get(value);
+      if (known !== undefined) return known;
+      const type = collectionType(value);
+      knownTypes.set(value, type);
+      return type;
+    }
+  }
+}
+
+/**
+ * Weight of a value: one for each value in it plus the lengths of its texts and keys. It is kept up to date by the constructors,
+ * so a value that shares its parts a million times over is recognised as large before anything walks it.
+ */
+export function sizeOf(value: HclValue): number {
+  switch (value.kind) {
+    case 'null':
+    case 'bool':
+      return 1;
+    case 'string':
+      return 1 + value.value.length;
+    case 'number':
+      return numberSize(value.value);
+    case 'list':
+    case 'set':
+    case 'map':
+    case 'tuple':
+    case 'object':
+      return value.size;
+  }
+}
+
+/** True for the bare `null` and for typed nulls. */
+export function isNull(value: HclValue): value is HclNull {
+  return value.kind === 'null';
+}
+
+/** The items of a list, set or tuple in order, or undefined for any other value. */
+export function itemsOf(value: HclValue): readonly HclValue[] | undefined {
+  return value.kind === 'list' || value.kind === 'set' || value.kind === 'tuple' ? value.items : undefined;
+}
+
+/** The entries of a map or object in code point order of their keys, or undefined for any other value. */
+export function entriesOf(value: HclValue): ReadonlyMap<string, HclValue> | undefined {
+  return value.kind === 'map' || value.kind === 'object' ? value.entries : undefined;
+}
+
+/** Texts below U+0300 are in normal form as they stand, which spares nearly all texts the real check. */
+export function normalizeText(text: string): string {
+  return COMBINING.test(text) ? text.normalize('NFC') : text;
+}
+
+const COMBINING = /[\u0300-\uffff]/;
+
+const knownTypes = new WeakMap<HclValue, HclType>();
+
+function collectionType(value: HclList | HclSet | HclMap | HclTuple | HclObject): HclType {
+  switch (value.kind) {
+    case 'list':
+      return listOf(value.element);
+    case 'set':
+      return setOf(value.element);
+    case 'map':
+      return mapOf(value.element);
+    case 'tuple':
+      return tupleOf(value.items.map(typeOf));
+    case 'object': {
+      const attributes = new Map<string, HclType>();
+      for (const [name, item] of value.entries) attributes.set(name, typeOf(item));
+      return { kind: 'object', attributes };
+    }
+  }
+}
+
+function sizeOfItems(items: readonly HclValue[]): number {
+  let size = 1;
+  for (const item of items) size += sizeOf(item);
+  return size;
+}
+
+function sizeOfEntries(entries: ReadonlyMap<string, HclValue>): number {
+  let size = 1;
+  for (const [key, item] of entries) size += key.length + sizeOf(item);
+  return size;
+}
+
+function sortedMap<Item>(entries: Iterable<readonly [string, Item]>): ReadonlyMap<string, Item> {
+  const collected = new Map<string, Item>();
+  let previous: string | undefined;
+  let inOrder = true;
+  for (const [name, item] of entries) {
+    const key = normalizeText(name);
+    if (previous !== undefined && inOrder && compareCodePoints(previous, key) >= 0) inOrder = false;
+    previous = key;
+    collected.set(key, item);
+  }
+  if (inOrder) return collected;
+  return new Map([...collected].sort((left, right) => compareCodePoints(left[0], right[0])));
+}

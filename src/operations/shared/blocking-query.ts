@@ -1,0 +1,43 @@
+import { errAsync, ResultAsync } from 'neverthrow';
+import type { StorageError } from '../../ports/storage.js';
+import type { Milliseconds } from '../../shared/duration.js';
+import type { EngineContext } from './context.js';
+import type { Answer, BlockingQuery } from './parked-queries.js';
+
+/** How a reader waits (job interface, blocking queries). */
+export interface Waiting {
+  /** Wait until the answer's index is greater than this; 0 or absent answers at once. */
+  readonly after?: number;
+  /** How long; absent or not positive means the default, and more than the maximum means the maximum. */
+  readonly wait?: Milliseconds;
+  /** Receives a function that ends the wait, for a reader that goes away. */
+  readonly whenCancelled?: (cancel: () => void) => void;
+}
+
+/** Answers a query at once, or when its index has passed `after`, or when the wait is over: then with the last answer. */
+export function answerQuery<T>(
+  context: EngineContext,
+  query: BlockingQuery<T>,
+  waiting: Waiting = {},
+): ResultAsync<Answer<T>, StorageError> {
+  const after = waiting.after ?? 0;
+  const first = context.storage.read((view) => ({ answer: query.run(view), snapshot: view.index }));
+  if (after <= 0) return first.map(({ answer }) => answer);
+  return first.andThen(({ answer, snapshot }) => {
+    if (answer.index > after) return ResultAsync.fromSafePromise<Answer<T>, StorageError>(Promise.resolve(answer));
+    const deadline = context.clock.now() + waitWithJitter(context, waiting.wait);
+    const parked = context.parked.park(query, answer, snapshot, after, deadline, waiting.whenCancelled);
+    return ResultAsync.fromSafePromise<Awaited<typeof parked>, StorageError>(parked).andThen((outcome) =>
+      outcome.type === 'answer'
+        ? ResultAsync.fromSafePromise<Answer<T>, StorageError>(Promise.resolve(outcome.answer))
+        : errAsync(outcome.error),
+    );
+  });
+}
+
+/** The wait with its random extra of up to a sixteenth, which keeps many readers from coming back together. */
+function waitWithJitter(context: EngineContext, wait: Milliseconds | undefined): Milliseconds {
+  const { maximumWait, defaultWait } = context.settings.queries;
+  const asked = wait === undefined || wait <= 0 ? defaultWait : Math.min(wait, maximumWait);
+  return asked + (context.ids.fraction() * asked) / 16;
+}

@@ -1,0 +1,57 @@
+import type { Cipher } from '../../ports/cipher.js';
+import type { Clock } from '../../ports/clock.js';
+import type { HttpDelivery } from '../../ports/http-delivery.js';
+import type { Ids } from '../../ports/ids.js';
+import type { Logger } from '../../ports/logger.js';
+import type { Mailer } from '../../ports/mailer.js';
+import type { Observer } from '../../ports/observer.js';
+import type { Storage } from '../../ports/storage.js';
+import type { Settings } from '../../settings.js';
+import type { EngineEmitter, EngineEvents } from '../events.js';
+import type { ParkedQueries } from './parked-queries.js';
+
+/** What every operation works with. `Engine` is one of these with a start and a stop. */
+export interface EngineContext {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly delivery: HttpDelivery;
+  /** Absent: e-mail destinations can be configured, and their deliveries fail with `mail_unavailable`. */
+  readonly mailer: Mailer | undefined;
+  /** Absent: secrets are stored as they are. */
+  readonly cipher: Cipher | undefined;
+  readonly observer: Observer;
+  readonly logger: Logger;
+  readonly settings: Settings;
+  readonly events: EngineEmitter;
+  readonly parked: ParkedQueries;
+  /** Names this engine in leases; another engine over the same store has another one. */
+  readonly owner: string;
+}
+
+/** A background loop: runs until the signal aborts, resolves then, and survives being killed between any two steps. */
+export interface BackgroundLoop {
+  readonly name: string;
+  run(context: EngineContext, signal: AbortSignal): Promise<void>;
+}
+
+/** Emits a fact. A listener's exception is the listener's problem: it is logged and goes no further. */
+export function emit<K extends keyof EngineEvents>(
+  context: EngineContext,
+  name: K,
+  ...fact: Parameters<EngineEvents[K]>
+): void {
+  try {
+    // The emitter's own argument type is a conditional over all events; the pair is checked by this signature.
+    (context.events.emit as (event: K, ...args: Parameters<EngineEvents[K]>) => boolean).call(
+      context.events,
+      name,
+      ...fact,
+    );
+  } catch (error) {
+    context.logger.error(
+      { event: name, error: error instanceof Error ? error.message : 'unknown' },
+      'An event listener threw',
+    );
+  }
+}

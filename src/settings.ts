@@ -1,0 +1,187 @@
+import { day, hour, type Milliseconds, minute, second } from './shared/duration.js';
+
+/** Every default and limit of the engine, in one record. All values can be overridden in `createEngine`. */
+export interface Settings {
+  readonly queries: {
+    /** Longest and default wait of a blocking query. */
+    readonly defaultWait: Milliseconds;
+    readonly maximumWait: Milliseconds;
+  };
+  readonly jobs: {
+    /** Decoded bytes of a dispatch payload (job interface, Limits). */
+    readonly maximumDispatchPayloadBytes: number;
+    /** Untagged versions kept of a job, and sources kept of its submissions (job interface, Limits). */
+    readonly trackedVersions: number;
+    /** Characters of a submission's source, variables and flags together. */
+    readonly maximumSourceLength: number;
+    /** Highest sum of counts of one job. */
+    readonly maximumCount: number;
+    /** The region that this installation is. */
+    readonly region: string;
+  };
+  readonly scheduling: {
+    /** How long an engine may work on an evaluation before another one may take it. */
+    readonly evaluationLease: Milliseconds;
+    /** Attempts at one evaluation before it is marked failed. */
+    readonly evaluationAttempts: number;
+    /** A node that has not been heard of for this long is down. */
+    readonly heartbeatTtl: Milliseconds;
+  };
+  readonly notifications: {
+    /** Configurations per workspace (notification interface, Limits). */
+    readonly maximumPerWorkspace: number;
+    readonly defaultPageSize: number;
+    readonly maximumPageSize: number;
+    readonly verification: { readonly connectTimeout: Milliseconds; readonly totalTimeout: Milliseconds };
+    readonly delivery: {
+      readonly connectTimeout: Milliseconds;
+      readonly totalTimeout: Milliseconds;
+      /** How long an engine may work on a delivery before another one may take it; longer than `totalTimeout`. */
+      readonly lease: Milliseconds;
+      /** Due deliveries claimed in one write. */
+      readonly batch: number;
+      /** Attempts under way at once, in all and to one destination origin. */
+      readonly concurrency: number;
+      readonly concurrencyPerDestination: number;
+      /** Waits before the second, third, … attempt; the attempt after the last wait is the last one. */
+      readonly retry: {
+        readonly generic: readonly Milliseconds[];
+        readonly chat: readonly Milliseconds[];
+        readonly email: readonly Milliseconds[];
+      };
+      /** Share by which a wait may be shorter or longer. */
+      readonly jitter: number;
+      readonly maximumRetryAfter: Milliseconds;
+      /** Attempts per second to one destination host; waiting does not use up attempts. `0` is no limit. */
+      readonly rate: {
+        readonly generic: number;
+        readonly chatA: number;
+        readonly chatB: number;
+        readonly email: number;
+      };
+      /** `configuration_and_run` keeps the order of one run's notifications of one configuration. */
+      readonly ordering: 'configuration_and_run' | 'none';
+      readonly breaker: {
+        readonly failures: number;
+        readonly pause: Milliseconds;
+        readonly maximumPause: Milliseconds;
+      };
+      /** Disable a configuration after this long without a success; null (the default) never does. */
+      readonly autoDisableAfter: Milliseconds | null;
+      readonly maximumResponseBytes: number;
+    };
+    readonly retention: {
+      readonly delivered: Milliseconds;
+      readonly dead: Milliseconds;
+      readonly idempotency: Milliseconds;
+    };
+    /** Largest number of deliveries that one bulk recovery re-sends. */
+    readonly maximumRecover: number;
+    readonly signature: {
+      /** Header names of the HMAC-SHA512 signature. */
+      readonly headers: readonly string[];
+      /** Also send `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
+      readonly standardWebhooks: boolean;
+      /** How long a replaced secret still signs in `webhook-signature`; 0 ends it at once. */
+      readonly rotationGrace: Milliseconds;
+    };
+    /** When an update of an enabled configuration probes: only if url or token change, or always. */
+    readonly verifyOnUpdate: 'relevant' | 'always';
+    readonly omittedUsersOnUpdate: 'keep' | 'clear';
+    /** Public origin of the service, for links in messages and payloads, without a trailing slash. */
+    readonly publicOrigin: string;
+    /** Path under which the notification interface is mounted, for `links.self` and payload URLs; `` or `/api/v2`. */
+    readonly basePath: string;
+    /** `seed` uses the contract's spellings; `upstream` those of the clients that exist for this interface. */
+    readonly names: 'seed' | 'upstream';
+  };
+  /** Which jobs report their runs to which workspace; the first rule that matches decides. */
+  readonly runNotifications: readonly RunNotificationRule[];
+}
+
+/** A job belongs to the rule when everything that the rule names matches. */
+export interface RunNotificationRule {
+  /** Workspace id that receives the run events. */
+  readonly workspace: string;
+  /** Namespace glob; absent means every namespace. */
+  readonly namespace?: string;
+  /** Job id glob; a dispatched or periodic run is matched by its parent's id. */
+  readonly job?: string;
+  /** Meta keys and values that the job must have; a value `*` only asks for the key. */
+  readonly meta?: Readonly<Record<string, string>>;
+}
+
+export const defaultSettings: Settings = {
+  queries: { defaultWait: 5 * minute, maximumWait: 5 * minute },
+  jobs: {
+    maximumDispatchPayloadBytes: 16_384,
+    trackedVersions: 6,
+    maximumSourceLength: 1_000_000,
+    maximumCount: 50_000,
+    region: 'global',
+  },
+  scheduling: { evaluationLease: 10 * second, evaluationAttempts: 3, heartbeatTtl: 30 * second },
+  notifications: {
+    maximumPerWorkspace: 20,
+    defaultPageSize: 20,
+    maximumPageSize: 100,
+    verification: { connectTimeout: 5 * second, totalTimeout: 10 * second },
+    delivery: {
+      connectTimeout: 5 * second,
+      totalTimeout: 15 * second,
+      lease: 20 * second,
+      batch: 256,
+      concurrency: 256,
+      concurrencyPerDestination: 4,
+      retry: {
+        generic: [5 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour],
+        chat: [5 * second, 30 * second, 2 * minute, 10 * minute, hour],
+        email: [5 * second, 30 * second, 2 * minute, 10 * minute, hour],
+      },
+      jitter: 0.2,
+      maximumRetryAfter: hour,
+      rate: { generic: 0, chatA: 1, chatB: 2, email: 0 },
+      ordering: 'configuration_and_run',
+      breaker: { failures: 5, pause: 30 * second, maximumPause: 10 * minute },
+      autoDisableAfter: null,
+      maximumResponseBytes: 16_384,
+    },
+    retention: { delivered: 30 * day, dead: 30 * day, idempotency: day },
+    maximumRecover: 10_000,
+    signature: { headers: ['x-svc-notification-signature'], standardWebhooks: false, rotationGrace: 0 },
+    verifyOnUpdate: 'relevant',
+    omittedUsersOnUpdate: 'keep',
+    publicOrigin: 'http://localhost',
+    basePath: '',
+    names: 'seed',
+  },
+  runNotifications: [],
+};
+
+/** Partial at every depth; lists are replaced whole. */
+export type SettingsOverrides = Overrides<Settings>;
+
+type Overrides<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { readonly [K in keyof T]?: Overrides<T[K]> }
+    : T;
+
+/** The defaults with the overrides laid over them. */
+export function settingsFrom(overrides: SettingsOverrides): Settings {
+  return overlay(defaultSettings, overrides) as Settings;
+}
+
+function overlay(base: object, overrides: object): object {
+  const merged: Record<string, unknown> = { ...base };
+  for (const [name, value] of Object.entries(overrides)) {
+    if (value === undefined) continue;
+    const present = merged[name];
+    merged[name] = isRecord(present) && isRecord(value) ? overlay(present, value) : value;
+  }
+  return merged;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
