@@ -1,0 +1,92 @@
+import type { Position, SourceText } from '../syntax/source.js';
+import { positionFinder } from '../syntax/source.js';
+import type { Span } from '../syntax/tree.js';
+import type { DiagnosticCode } from './codes.js';
+import { snippet } from './snippet.js';
+
+export type Severity = 'error' | 'warning';
+
+/** A problem in a source text, ready to be shown: plain data, safe to serialise. */
+export interface Diagnostic {
+  readonly code: DiagnosticCode;
+  readonly severity: Severity;
+  /** One sentence without the position. */
+  readonly message: string;
+  /** What to do, or what was found; absent when the message says it all. */
+  readonly detail?: string;
+  /** The name that was probably meant. */
+  readonly suggestion?: string;
+  /** Name of the source text: `job` or `variables`, or what the caller named it. */
+  readonly file: string;
+  readonly start: Position;
+  /** Behind the last character. */
+  readonly end: Position;
+  /** The source line and, below it, a line that marks the place. */
+  readonly snippet: string;
+}
+
+/** A problem as it is found: a place is two offsets, so finding it costs nothing. */
+export interface Problem {
+  readonly code: DiagnosticCode;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly detail?: string | undefined;
+  readonly suggestion?: string | undefined;
+  readonly source: SourceText;
+  readonly span: Span;
+}
+
+/** More problems than this in one text help nobody; the rest are counted in the last one. */
+export const MOST_PROBLEMS = 100;
+
+/** Sorts problems by text and position, drops exact repetitions, and works out positions and snippets. */
+export function diagnosticsFrom(problems: readonly Problem[]): Diagnostic[] {
+  const finders = new Map<SourceText, ReturnType<typeof positionFinder>>();
+  const order = [...new Set(problems.map((problem) => problem.source))];
+  const sorted = problems
+    .map((problem, index) => ({ problem, index, file: order.indexOf(problem.source) }))
+    .sort(
+      (left, right) =>
+        left.file - right.file ||
+        left.problem.span.start - right.problem.span.start ||
+        left.problem.span.end - right.problem.span.end ||
+        left.index - right.index,
+    )
+    .map(({ problem }) => problem)
+    .filter((problem, index, all) => index === 0 || !isSame(problem, all[index - 1]));
+  const shown = sorted.slice(0, MOST_PROBLEMS);
+  const left = sorted.length - shown.length;
+  return shown.map((problem, index) => {
+    let finder = finders.get(problem.source);
+    if (finder === undefined) {
+      finder = positionFinder(problem.source.text);
+      finders.set(problem.source, finder);
+    }
+    const start = finder.position(problem.span.start);
+    const end = finder.position(Math.max(problem.span.end, problem.span.start));
+    const more = index === shown.length - 1 && left > 0 ? `There are ${left} more problems.` : undefined;
+    const detail = [problem.detail, more].filter((text) => text !== undefined).join(' ');
+    return {
+      code: problem.code,
+      severity: problem.severity,
+      message: problem.message,
+      ...(detail === '' ? {} : { detail }),
+      ...(problem.suggestion === undefined ? {} : { suggestion: problem.suggestion }),
+      file: problem.source.name,
+      start,
+      end,
+      snippet: snippet(finder.line(start.line) ?? '', start, end),
+    };
+  });
+}
+
+function isSame(left: Problem, right: Problem | undefined): boolean {
+  return (
+    right !== undefined &&
+    left.source === right.source &&
+    left.span.start === right.span.start &&
+    left.span.end === right.span.end &&
+    left.code === right.code &&
+    left.message === right.message
+  );
+}

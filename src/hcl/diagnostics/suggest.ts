@@ -1,0 +1,40 @@
+/** The known name nearest to a misspelled one, or undefined when none is near enough to be meant. */
+export function suggestName(given: string, known: Iterable<string>): string | undefined {
+  if (given.length > 64) return undefined;
+  const most = given.length <= 4 ? 1 : given.length <= 8 ? 2 : 3;
+  let best: string | undefined;
+  let bestDistance = most + 1;
+  for (const name of known) {
+    if (Math.abs(name.length - given.length) >= bestDistance) continue;
+    const distance = editDistance(given, name);
+    if (distance < bestDistance && distance < name.length) {
+      best = name;
+      bestDistance = distance;
+    }
+  }
+  return best;
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+function editDistance(left: string, right: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= left.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column += 1) {
+      const same = left[row - 1] === right[column - 1];
+      let cost = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (same ? 0 : 1),
+      );
+      if (row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]) {
+        cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1);
+      }
+      current.push(cost);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[right.length] ?? 0;
+}

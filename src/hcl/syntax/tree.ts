@@ -1,0 +1,198 @@
+/**
+ * The syntax tree. Every node carries two offsets into its source text (UTF-16 units, end excluded); lines and columns are worked
+ * out only when a position is shown to somebody (see `source.ts`).
+ */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A body in source order: a whole file, or what stands between the braces of a block. */
+export interface Body extends Span {
+  readonly kind: 'body';
+  readonly items: readonly BodyItem[];
+}
+
+export type BodyItem = Attribute | Block;
+
+export interface Attribute extends Span {
+  readonly kind: 'attribute';
+  readonly name: string;
+  readonly nameSpan: Span;
+  readonly value: Expression;
+}
+
+export interface Block extends Span {
+  readonly kind: 'block';
+  readonly type: string;
+  readonly typeSpan: Span;
+  readonly labels: readonly Label[];
+  readonly body: Body;
+}
+
+export interface Label extends Span {
+  readonly text: string;
+}
+
+export type Expression =
+  | NumberLiteral
+  | KeywordLiteral
+  | Template
+  | Reference
+  | Traversal
+  | Unary
+  | Binary
+  | Conditional
+  | Tuple
+  | ObjectExpression
+  | ForExpression
+  | Call
+  | Parentheses;
+
+export interface NumberLiteral extends Span {
+  readonly kind: 'number';
+  readonly text: string;
+}
+
+export interface KeywordLiteral extends Span {
+  readonly kind: 'keyword';
+  readonly name: 'true' | 'false' | 'null';
+}
+
+/** A quoted text or a heredoc. Neighbouring literal parts are one part, and none is empty. */
+export interface Template extends Span {
+  readonly kind: 'template';
+  readonly parts: readonly TemplatePart[];
+  /** The text is exactly one `${ }`, so its value keeps its own type. */
+  readonly passThrough: boolean;
+}
+
+export type TemplatePart = TextPart | Interpolation | IfDirective | ForDirective;
+
+export interface TextPart extends Span {
+  readonly kind: 'text';
+  readonly text: string;
+}
+
+export interface Interpolation extends Span {
+  readonly kind: 'interpolation';
+  readonly value: Expression;
+}
+
+export interface IfDirective extends Span {
+  readonly kind: 'if';
+  readonly condition: Expression;
+  readonly then: readonly TemplatePart[];
+  readonly otherwise: readonly TemplatePart[] | undefined;
+}
+
+export interface ForDirective extends Span {
+  readonly kind: 'for-directive';
+  readonly keyName: string | undefined;
+  readonly valueName: string;
+  readonly collection: Expression;
+  readonly body: readonly TemplatePart[];
+}
+
+/** A name with the constant steps behind it: `a`, `a.b[0]["c"].1`. */
+export interface Reference extends Span {
+  readonly kind: 'reference';
+  readonly name: string;
+  readonly steps: readonly ConstantStep[];
+  /** What the reference stands for when nothing defines its name: its own source text within `${` and `}`. */
+  readonly placeholder: string;
+}
+
+export interface Traversal extends Span {
+  readonly kind: 'traversal';
+  readonly source: Expression;
+  readonly steps: readonly Step[];
+}
+
+/** `key` is text for `.name` and `["name"]`; for the number forms it is the literal. */
+export type ConstantStep = AttributeStep | IndexStep;
+export type Step = AttributeStep | IndexStep | SplatStep;
+
+export interface AttributeStep extends Span {
+  readonly kind: 'attribute-step';
+  readonly name: string;
+}
+
+/** `[key]`, or `.0` when `legacy`. */
+export interface IndexStep extends Span {
+  readonly kind: 'index-step';
+  readonly key: Expression;
+  readonly legacy: boolean;
+}
+
+/** `[*]` with all steps behind it, or `.*` with the `.name` steps behind it. */
+export interface SplatStep extends Span {
+  readonly kind: 'splat-step';
+  readonly full: boolean;
+  readonly each: readonly Step[];
+}
+
+export type UnaryOperator = '-' | '!';
+export type BinaryOperator = '||' | '&&' | '==' | '!=' | '<' | '<=' | '>' | '>=' | '+' | '-' | '*' | '/' | '%';
+
+export interface Unary extends Span {
+  readonly kind: 'unary';
+  readonly operator: UnaryOperator;
+  readonly operand: Expression;
+}
+
+export interface Binary extends Span {
+  readonly kind: 'binary';
+  readonly operator: BinaryOperator;
+  readonly left: Expression;
+  readonly right: Expression;
+}
+
+export interface Conditional extends Span {
+  readonly kind: 'conditional';
+  readonly condition: Expression;
+  readonly then: Expression;
+  readonly otherwise: Expression;
+}
+
+export interface Tuple extends Span {
+  readonly kind: 'tuple';
+  readonly items: readonly Expression[];
+}
+
+export interface ObjectExpression extends Span {
+  readonly kind: 'object';
+  readonly items: readonly ObjectItem[];
+}
+
+export interface ObjectItem {
+  readonly key: Expression;
+  readonly value: Expression;
+}
+
+/** `[for …]`, or `{for …}` when `key` is there; `grouped` is the trailing `...`. */
+export interface ForExpression extends Span {
+  readonly kind: 'for';
+  readonly keyName: string | undefined;
+  readonly valueName: string;
+  readonly collection: Expression;
+  readonly key: Expression | undefined;
+  readonly value: Expression;
+  readonly grouped: boolean;
+  readonly condition: Expression | undefined;
+}
+
+export interface Call extends Span {
+  readonly kind: 'call';
+  readonly name: string;
+  readonly nameSpan: Span;
+  readonly openSpan: Span;
+  readonly arguments: readonly Expression[];
+  /** The last argument is followed by `...`. */
+  readonly expandLast: boolean;
+}
+
+export interface Parentheses extends Span {
+  readonly kind: 'parentheses';
+  readonly inner: Expression;
+}
