@@ -156,8 +156,8 @@ export function typeOf(value: HclValue): HclType {
 }
 
 /**
- * Weight of a value: one for each value in it plus the lengths of its texts and keys. It is kept up to date by the constructors,
- * so a value that shares its parts a million times over is recognised as large before anything walks it.
+ * Weight of a value: one for each value in it, and one more for every 64 characters of its texts and keys. It is kept up to date
+ * by the constructors, so a value that shares its parts a million times over is recognised as large before anything walks it.
  */
 export function sizeOf(value: HclValue): number {
   switch (value.kind) {
@@ -165,7 +165,7 @@ export function sizeOf(value: HclValue): number {
     case 'bool':
       return 1;
     case 'string':
-      return 1 + value.value.length;
+      return 1 + (value.value.length >>> 6);
     case 'number':
       return numberSize(value.value);
     case 'list':
@@ -227,7 +227,7 @@ function sizeOfItems(items: readonly HclValue[]): number {
 
 function sizeOfEntries(entries: ReadonlyMap<string, HclValue>): number {
   let size = 1;
-  for (const [key, item] of entries) size += key.length + sizeOf(item);
+  for (const [key, item] of entries) size += (key.length >>> 6) + sizeOf(item);
   return size;
 }
 

@@ -1,0 +1,65 @@
+import { compareCodePoints } from './code-points.js';
+import { compareNumbers, numberText } from './number.js';
+import type { HclType, HclValue } from './value.js';
+
+/**
+ * Items of a set: equal ones once, in the order in which sets iterate. Strings by code point, numbers ascending, false before
+ * true, nulls last; everything else by a text that is equal for equal values.
+ */
+export function arrangeSet(element: HclType, items: readonly HclValue[]): readonly HclValue[] {
+  if (items.length < 2) return items;
+  const compare = comparison(element);
+  const sorted = [...items].sort(compare);
+  return sorted.filter((item, at) => at === 0 || compare(sorted[at - 1] as HclValue, item) !== 0);
+}
+
+function comparison(element: HclType): (left: HclValue, right: HclValue) => number {
+  if (element.kind === 'string' || element.kind === 'number' || element.kind === 'bool') return compareScalars;
+  const keys = new Map<HclValue, string>();
+  const keyOf = (value: HclValue): string => {
+    let key = keys.get(value);
+    if (key === undefined) {
+      key = orderKey(value);
+      keys.set(value, key);
+    }
+    return key;
+  };
+  return (left, right) => nullsLast(left, right) ?? compareCodePoints(keyOf(left), keyOf(right));
+}
+
+function compareScalars(left: HclValue, right: HclValue): number {
+  const nulls = nullsLast(left, right);
+  if (nulls !== undefined) return nulls;
+  if (left.kind === 'string' && right.kind === 'string') return compareCodePoints(left.value, right.value);
+  if (left.kind === 'number' && right.kind === 'number') return compareNumbers(left.value, right.value);
+  if (left.kind === 'bool' && right.kind === 'bool') return Number(left.value) - Number(right.value);
+  return 0;
+}
+
+function nullsLast(left: HclValue, right: HclValue): number | undefined {
+  if (left.kind !== 'null' && right.kind !== 'null') return undefined;
+  return Number(left.kind === 'null') - Number(right.kind === 'null');
+}
+
+/** Equal for equal values of one type and different for different ones: texts are quoted, every part is closed. */
+function orderKey(value: HclValue): string {
+  switch (value.kind) {
+    case 'null':
+      return '~';
+    case 'string':
+      return JSON.stringify(value.value);
+    case 'number':
+      return numberText(value.value);
+    case 'bool':
+      return value.value ? 'T' : 'F';
+    case 'list':
+    case 'set':
+      return `[${value.items.map((item) => `${orderKey(item)};`).join('')}]`;
+    case 'tuple':
+      return `<${value.items.map((item) => `${orderKey(item)};`).join('')}>`;
+    case 'map':
+      return `{${[...value.entries].map(([key, item]) => `${JSON.stringify(key)}:${orderKey(item)};`).join('')}}`;
+    case 'object':
+      return `<${[...value.entries.values()].map((item) => `${orderKey(item)};`).join('')}>`;
+  }
+}
