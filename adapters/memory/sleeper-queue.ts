@@ -1,0 +1,106 @@
+import type { Instant } from '../../src/shared/instant.js';
+
+export interface Sleeper {
+  readonly at: Instant;
+  /** Order of falling asleep, which decides between equal instants. */
+  readonly order: number;
+  readonly wake: () => void;
+  dropped: boolean;
+}
+
+export interface SleeperQueue {
+  add(at: Instant, wake: () => void): Sleeper;
+  /** Forgets one that was woken by other means. */
+  drop(sleeper: Sleeper): void;
+  /** Takes out the first that is due at the instant or before. */
+  takeDue(instant: Instant): Sleeper | null;
+  readonly size: number;
+  readonly next: Instant | null;
+}
+
+/** A binary heap by instant and order. Dropped ones stay until they surface or until they are the half of it. */
+export function sleeperQueue(): SleeperQueue {
+  let heap: Sleeper[] = [];
+  let orders = 0;
+  let dropped = 0;
+
+  const add = (at: Instant, wake: () => void): Sleeper => {
+    orders += 1;
+    const sleeper = { at, order: orders, wake, dropped: false };
+    heap.push(sleeper);
+    riseFrom(heap, heap.length - 1);
+    return sleeper;
+  };
+
+  const drop = (sleeper: Sleeper): void => {
+    if (sleeper.dropped) return;
+    sleeper.dropped = true;
+    dropped += 1;
+    if (dropped > 64 && dropped * 2 > heap.length) {
+      // A sorted array is a heap.
+      heap = heap.filter((each) => !each.dropped).sort((a, b) => a.at - b.at || a.order - b.order);
+      dropped = 0;
+    }
+  };
+
+  const first = (): Sleeper | undefined => {
+    while (heap[0]?.dropped === true) {
+      takeFirst(heap);
+      dropped -= 1;
+    }
+    return heap[0];
+  };
+
+  return {
+    add,
+    drop,
+    takeDue: (instant) => {
+      const sleeper = first();
+      if (sleeper === undefined || sleeper.at > instant) return null;
+      takeFirst(heap);
+      return sleeper;
+    },
+    get size() {
+      return heap.length - dropped;
+    },
+    get next() {
+      return first()?.at ?? null;
+    },
+  };
+}
+
+function isBefore(a: Sleeper, b: Sleeper): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
+
+function riseFrom(heap: Sleeper[], from: number): void {
+  let position = from;
+  while (position > 0) {
+    const parent = (position - 1) >> 1;
+    if (!isBefore(heap[position] as Sleeper, heap[parent] as Sleeper)) return;
+    swap(heap, position, parent);
+    position = parent;
+  }
+}
+
+function takeFirst(heap: Sleeper[]): void {
+  const last = heap.pop();
+  if (last === undefined || heap.length === 0) return;
+  heap[0] = last;
+  let position = 0;
+  for (;;) {
+    const left = position * 2 + 1;
+    if (left >= heap.length) return;
+    const right = left + 1;
+    const child = right < heap.length && isBefore(heap[right] as Sleeper, heap[left] as Sleeper) ? right : left;
+    if (!isBefore(heap[child] as Sleeper, heap[position] as Sleeper)) return;
+    swap(heap, position, child);
+    position = child;
+  }
+}
+
+function swap(heap: Sleeper[], a: number, b: number): void {
+  const kept = heap[a] as Sleeper;
+  heap[a] = heap[b] as Sleeper;
+  heap[b] = kept;
+}
