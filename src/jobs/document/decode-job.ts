@@ -1,0 +1,254 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Block, Field, FieldKind, FieldSet } from './field-table.js';
+import { jobBlock } from './job-fields.js';
+import type { SubmittedJob } from './submitted-job.js';
+
+/** A document that does not have the shape of a job: where, what was expected there and what stood there. */
+export interface DecodeError {
+  readonly type: 'invalid_document';
+  /** For example `Job.TaskGroups[0].Count`. */
+  readonly path: string;
+  readonly expected: string;
+  readonly got: string;
+  readonly message: string;
+}
+
+/** Nesting of free-form values, and values in the whole document: more than any job needs, less than harms. */
+const maximumDepth = 100;
+const maximumValues = 500_000;
+
+/**
+ * Reads a submitted job from parsed JSON (job interface, request bodies): keys match without regard to case, unknown keys
+ * are ignored, null means "not given", durations are whole nanoseconds. The answer is a deep copy with every key of the
+ * table present. Only shapes are checked here; `validateJob` checks the meaning.
+ */
+export function decodeJob(input: unknown): Result<SubmittedJob, DecodeError> {
+  const reading: Reading = { remaining: maximumValues, failure: undefined };
+  const job = readBlock(reading, compiledJob, input);
+  if (job !== undefined) return ok(job as unknown as SubmittedJob);
+  const { expected, got, path } = reading.failure as Failure;
+  const where = pathText(path.reverse());
+  return err({
+    type: 'invalid_document',
+    path: where,
+    expected,
+    got,
+    message: `${where}: expected ${expected}, got ${got}`,
+  });
+}
+
+interface Failure {
+  readonly expected: string;
+  readonly got: string;
+  /** From the innermost step outwards. */
+  readonly path: (string | number)[];
+}
+
+interface Reading {
+  remaining: number;
+  failure: Failure | undefined;
+}
+
+type Template = Record<string, unknown>;
+
+interface CompiledField {
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly unset: unknown;
+  readonly min: number;
+  readonly max: number;
+  readonly block: CompiledBlock | undefined;
+}
+
+interface CompiledBlock {
+  readonly template: Template;
+  /** By exact name and by lower-case name. */
+  readonly byName: ReadonlyMap<string, CompiledField>;
+}
+
+const compiledJob = compileBlock(jobBlock, new Map());
+
+function compileBlock(block: Block<FieldSet>, seen: Map<Block<FieldSet>, CompiledBlock>): CompiledBlock {
+  const known = seen.get(block);
+  if (known !== undefined) return known;
+  const template: Template = {};
+  const byName = new Map<string, CompiledField>();
+  for (const [name, field] of Object.entries(block.fields)) {
+    const compiled = compileField(name, field, seen);
+    if (field.absentWhenUnset !== true) template[name] = compiled.unset;
+    byName.set(name, compiled);
+    byName.set(name.toLowerCase(), compiled);
+  }
+  const compiled: CompiledBlock = { template, byName };
+  seen.set(block, compiled);
+  return compiled;
+}
+
+function compileField(
+  name: string,
+  field: Field<unknown, unknown>,
+  seen: Map<Block<FieldSet>, CompiledBlock>,
+): CompiledField {
+  return {
+    name,
+    kind: field.kind,
+    unset: field.unset,
+    min: field.bounds?.min ?? 0,
+    max: field.bounds?.max ?? 0,
+    block: field.block === undefined ? undefined : compileBlock(field.block, seen),
+  };
+}
+
+// Every reader answers undefined after it has set `reading.failure`; JSON has no undefined, so that is unambiguous. The
+// callers add their step to the path on the way out, so a good document never builds a path.
+
+function readBlock(reading: Reading, block: CompiledBlock, input: unknown): Template | undefined {
+  if (!isPlainObject(input)) return fail(reading, 'an object', input);
+  const out: Template = { ...block.template };
+  for (const key in input) {
+    const field = block.byName.get(key) ?? block.byName.get(key.toLowerCase());
+    if (field === undefined || !Object.hasOwn(input, key)) continue;
+    const raw = input[key];
+    if (raw === null || raw === undefined) {
+      if (field.name in out) out[field.name] = field.unset;
+      continue;
+    }
+    const value = readField(reading, field, raw);
+    if (value === undefined) return step(reading, field.name);
+    out[field.name] = value;
+  }
+  return out;
+}
+
+function readField(reading: Reading, field: CompiledField, raw: unknown): unknown {
+  switch (field.kind) {
+    case 'string':
+      return typeof raw === 'string' ? raw : fail(reading, 'a string', raw);
+    case 'integer':
+    case 'duration':
+      return readInteger(reading, field, raw);
+    case 'boolean':
+      return typeof raw === 'boolean' ? raw : fail(reading, 'true or false', raw);
+    case 'block':
+      return readBlock(reading, field.block as CompiledBlock, raw);
+    case 'blocks':
+      return readList(reading, raw, (element) => readBlock(reading, field.block as CompiledBlock, element ?? {}));
+    case 'block_map':
+      return readMap(reading, raw, (element) => readBlock(reading, field.block as CompiledBlock, element ?? {}));
+    case 'strings':
+      return readList(reading, raw, (element) => readString(reading, element));
+    case 'string_map':
+      return readMap(reading, raw, (element) => readString(reading, element));
+    case 'string_list_map':
+      return readMap(reading, raw, (element) => readList(reading, element, (text) => readString(reading, text)));
+    case 'integers':
+      return readList(reading, raw, (element) => readInteger(reading, field, element));
+    case 'free_form':
+      return readMap(reading, raw, (element) => readFreeForm(reading, element, 1));
+    case 'base64':
+      return readBase64(reading, raw);
+  }
+}
+
+function readString(reading: Reading, raw: unknown): string | undefined {
+  if (typeof raw === 'string') return raw;
+  return raw === null ? '' : fail(reading, 'a string', raw);
+}
+
+function readInteger(reading: Reading, field: CompiledField, raw: unknown): number | undefined {
+  if (typeof raw === 'number' && Number.isInteger(raw) && raw >= field.min && raw <= field.max) return raw;
+  if (typeof raw === 'number' && Number.isInteger(raw)) {
+    return fail(reading, `a whole number from ${field.min} to ${field.max}`, raw);
+  }
+  return fail(reading, field.kind === 'duration' ? 'whole nanoseconds (a number)' : 'a whole number', raw);
+}
+
+const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+function readBase64(reading: Reading, raw: unknown): string | undefined {
+  if (typeof raw !== 'string') return fail(reading, 'base64 text', raw);
+  return base64Pattern.test(raw) ? raw : fail(reading, 'padded standard base64 text', raw);
+}
+
+function readList<T>(
+  reading: Reading,
+  raw: unknown,
+  readElement: (element: unknown) => T | undefined,
+): T[] | undefined {
+  if (!Array.isArray(raw)) return fail(reading, 'a list', raw);
+  if (!spend(reading, raw.length)) return undefined;
+  const out: T[] = [];
+  for (let index = 0; index < raw.length; index++) {
+    const value = readElement(raw[index]);
+    if (value === undefined) return step(reading, index);
+    out.push(value);
+  }
+  return out;
+}
+
+function readMap<T>(
+  reading: Reading,
+  raw: unknown,
+  readElement: (element: unknown) => T | undefined,
+): Record<string, T> | undefined {
+  if (!isPlainObject(raw)) return fail(reading, 'an object', raw);
+  const out: Record<string, T> = {};
+  for (const key in raw) {
+    if (!Object.hasOwn(raw, key)) continue;
+    if (!spend(reading, 1)) return undefined;
+    // Such a key would set the copy's prototype wherever it is copied by assignment.
+    if (key === '__proto__') return fail(reading, 'a key other than __proto__', key);
+    const value = readElement(raw[key]);
+    if (value === undefined) return step(reading, key);
+    out[key] = value;
+  }
+  return out;
+}
+
+function readFreeForm(reading: Reading, raw: unknown, depth: number): unknown {
+  if (typeof raw === 'string' || typeof raw === 'boolean' || raw === null) return raw;
+  if (typeof raw === 'number') return Number.isFinite(raw) ? raw : fail(reading, 'a finite number', raw);
+  if (depth >= maximumDepth) return fail(reading, `nesting of at most ${maximumDepth}`, raw);
+  if (Array.isArray(raw)) return readList(reading, raw, (element) => readFreeForm(reading, element, depth + 1));
+  return readMap(reading, raw, (element) => readFreeForm(reading, element, depth + 1));
+}
+
+function spend(reading: Reading, values: number): boolean {
+  reading.remaining -= values;
+  if (reading.remaining >= 0) return true;
+  fail(reading, `at most ${maximumValues} values in the document`, 'more');
+  return false;
+}
+
+function fail(reading: Reading, expected: string, raw: unknown): undefined {
+  reading.failure = { expected, got: describe(raw), path: [] };
+  return undefined;
+}
+
+function step(reading: Reading, part: string | number): undefined {
+  reading.failure?.path.push(part);
+  return undefined;
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The kind of the value, and the value itself only when it is a number: texts may be secrets. */
+function describe(raw: unknown): string {
+  if (raw === null) return 'null';
+  if (Array.isArray(raw)) return 'a list';
+  if (typeof raw === 'number') return `the number ${raw}`;
+  if (typeof raw === 'boolean') return `${raw}`;
+  if (typeof raw === 'object') return 'an object';
+  return raw === undefined ? 'nothing' : `a ${typeof raw}`;
+}
+
+function pathText(path: readonly (string | number)[]): string {
+  let text = 'Job';
+  for (const part of path) {
+    if (typeof part === 'number') text += `[${part}]`;
+    else text += /^\w{1,64}$/.test(part) ? `.${part}` : `[${JSON.stringify(part.slice(0, 64))}]`;
+  }
+  return text;
+}

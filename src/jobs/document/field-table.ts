@@ -1,0 +1,187 @@
+/*
+ * The job document is described once, as data: what a block is called, which fields it has, of what type, what an unset
+ * field is. Decoding, the step from the submitted to the stored form, and the JSON Schema all read this description, and
+ * the TypeScript types of the submitted form are inferred from it.
+ *
+ * A document has two forms. The *submitted* form tells "not given" (null) from every value. The *stored* form is what
+ * the job interface answers: defaults are filled, and a scalar is never null unless null itself means something.
+ */
+
+/** Whole numbers are checked against the bounds that the wire's integer types have. */
+export interface IntegerBounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+export type FieldKind =
+  | 'string'
+  | 'boolean'
+  | 'integer'
+  | 'duration'
+  | 'base64'
+  | 'strings'
+  | 'integers'
+  | 'string_map'
+  | 'string_list_map'
+  | 'free_form'
+  | 'block'
+  | 'blocks'
+  | 'block_map';
+
+/**
+ * What becomes of a field in the stored form: `zero` fills the type's zero value, `null` keeps null, `drop` leaves the
+ * field out (input-only), `reset` always stores the zero value (a legacy field that is printed but never filled).
+ */
+export type StoredRule = 'zero' | 'null' | 'drop' | 'reset';
+
+/** One field. `A` is its type in the submitted form, `S` in the stored form (`never`: not stored). */
+export interface Field<A, S> {
+  readonly kind: FieldKind;
+  /** The value of a field that is not given: null, or the type's zero value. */
+  readonly unset: string | number | boolean | null;
+  readonly stored: StoredRule;
+  readonly block?: Block<FieldSet>;
+  readonly bounds?: IntegerBounds;
+  /** The spelling in the stored form, where it differs. */
+  readonly storedName?: string;
+  /** The key is left out of the submitted form instead of being null. */
+  readonly absentWhenUnset?: true;
+  readonly forms?: { readonly submitted: A; readonly stored: S };
+}
+
+export type FieldSet = Readonly<Record<string, Field<unknown, unknown>>>;
+
+export interface Block<F extends FieldSet> {
+  readonly name: string;
+  readonly fields: F;
+  /** In the stored form, fields with an empty value are left out. */
+  readonly omitEmpty: boolean;
+}
+
+/** The submitted form of a block: every key present. */
+export type Submitted<B> =
+  B extends Block<infer F> ? { [K in keyof F]: F[K] extends Field<infer A, infer _S> ? A : never } : never;
+
+/** What a caller may write: any subset of the fields, null for "not given". */
+export type Input<T> = T extends readonly (infer E)[]
+  ? readonly Input<E>[]
+  : T extends (infer O extends object) | null
+    ? T extends object
+      ? string extends keyof O
+        ? { readonly [K in keyof O]: Input<O[K]> }
+        : { readonly [K in keyof O]?: Input<O[K]> | null }
+      : T
+    : T;
+
+/** A free-form value: what JSON can carry. */
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+
+export type StringMap = { [key: string]: string };
+export type FreeForm = { [key: string]: JsonValue };
+
+// The greatest doubles that still fit the wire's 64-bit integers.
+const int64: IntegerBounds = { min: -(2 ** 63), max: 2 ** 63 - 1024 };
+export const int8: IntegerBounds = { min: -128, max: 127 };
+export const uint8: IntegerBounds = { min: 0, max: 255 };
+export const uint16: IntegerBounds = { min: 0, max: 65_535 };
+export const uint32: IntegerBounds = { min: 0, max: 4_294_967_295 };
+export const uint64: IntegerBounds = { min: 0, max: 2 ** 64 - 2048 };
+
+export function block<const F extends FieldSet>(name: string, fields: F, options?: { omitEmpty: true }): Block<F> {
+  return { name, fields, omitEmpty: options?.omitEmpty ?? false };
+}
+
+// Scalars: plain ones have the zero value when unset, the `…OrNull` ones have null in the submitted form.
+export const text: Field<string, string> = { kind: 'string', unset: '', stored: 'zero' };
+export const textOrNull: Field<string | null, string> = { kind: 'string', unset: null, stored: 'zero' };
+export const flag: Field<boolean, boolean> = { kind: 'boolean', unset: false, stored: 'zero' };
+export const flagOrNull: Field<boolean | null, boolean> = { kind: 'boolean', unset: null, stored: 'zero' };
+/** Whole nanoseconds. */
+export const duration: Field<number, number> = { kind: 'duration', unset: 0, stored: 'zero', bounds: int64 };
+/** Whole nanoseconds. */
+export const durationOrNull: Field<number | null, number> = {
+  kind: 'duration',
+  unset: null,
+  stored: 'zero',
+  bounds: int64,
+};
+export const integer = integerOf(int64);
+export const integerOrNull = integerOrNullOf(int64);
+/** Standard base64 text. */
+export const bytes: Field<string | null, string | null> = { kind: 'base64', unset: null, stored: 'null' };
+
+export const strings: Field<string[] | null, string[] | null> = { kind: 'strings', unset: null, stored: 'null' };
+export const stringMap: Field<StringMap | null, StringMap | null> = { kind: 'string_map', unset: null, stored: 'null' };
+export const stringListMap: Field<{ [key: string]: string[] } | null, { [key: string]: string[] } | null> = {
+  kind: 'string_list_map',
+  unset: null,
+  stored: 'null',
+};
+export const freeForm: Field<FreeForm | null, FreeForm | null> = { kind: 'free_form', unset: null, stored: 'null' };
+
+export function integerOf(bounds: IntegerBounds): Field<number, number> {
+  return { kind: 'integer', unset: 0, stored: 'zero', bounds };
+}
+
+export function integerOrNullOf(bounds: IntegerBounds): Field<number | null, number> {
+  return { kind: 'integer', unset: null, stored: 'zero', bounds };
+}
+
+export function integersOf(bounds: IntegerBounds): Field<number[] | null, number[] | null> {
+  return { kind: 'integers', unset: null, stored: 'null', bounds };
+}
+
+/** One nested block, null when not given, in both forms. */
+export function one<F extends FieldSet>(of: Block<F>): Field<Submitted<Block<F>> | null, object | null> {
+  return { kind: 'block', unset: null, stored: 'null', block: of };
+}
+
+/** One nested block that the stored form always has. */
+export function oneAlways<F extends FieldSet>(of: Block<F>): Field<Submitted<Block<F>> | null, object> {
+  return { kind: 'block', unset: null, stored: 'zero', block: of };
+}
+
+/** A repeatable block: a list, null when there is none. */
+export function many<F extends FieldSet>(of: Block<F>): Field<Submitted<Block<F>>[] | null, object[] | null> {
+  return { kind: 'blocks', unset: null, stored: 'null', block: of };
+}
+
+/** Blocks keyed by their label. */
+export function keyed<F extends FieldSet>(
+  of: Block<F>,
+): Field<{ [label: string]: Submitted<Block<F>> } | null, { [label: string]: object } | null> {
+  return { kind: 'block_map', unset: null, stored: 'null', block: of };
+}
+
+/** The stored form keeps null, because "not given" means something of its own there. */
+export function keptNull<A, S>(field: Field<A, S>): Field<A, S | null> {
+  return { ...retyped(field), stored: 'null' };
+}
+
+/** The stored form has a list, empty when there is none. */
+export function neverNull<A, S>(field: Field<A, S>): Field<A, NonNullable<S>> {
+  return { ...retyped(field), stored: 'zero' };
+}
+
+/** Read from the submission and then gone. */
+export function inputOnly<A, S>(field: Field<A, S>): Field<A, never> {
+  return { ...retyped(field), stored: 'drop' };
+}
+
+/** Accepted in a submission, never taken over: the stored form always has the zero value. */
+export function reset<A, S>(field: Field<A, S>): Field<A, S> {
+  return { ...field, stored: 'reset' };
+}
+
+export function storedAs<A, S>(field: Field<A, S>, storedName: string): Field<A, S> {
+  return { ...field, storedName };
+}
+
+export function absentWhenUnset<A, S>(field: Field<A, S>): Field<NonNullable<A> | undefined, S> {
+  return { ...retyped(field), absentWhenUnset: true };
+}
+
+function retyped<A, S>(field: Field<A, S>): Omit<Field<A, S>, 'forms'> {
+  const { forms: _forms, ...rest } = field;
+  return rest;
+}

@@ -1,0 +1,103 @@
+import type { UnixNanoseconds } from './document-values.js';
+import type { Affinity, Constraint, Spread } from './placement.js';
+import type { UpdateStrategy } from './policies.js';
+import type { TaskGroup } from './task-group.js';
+
+/** The stored form of a job: what the job interface answers, with its own field names. Every default is filled. Values are as checked by `validateJob`. */
+export interface Job {
+  readonly Stop: boolean;
+  readonly Region: string;
+  readonly Namespace: string;
+  readonly ID: string;
+  readonly ParentID: string;
+  readonly Name: string;
+  readonly Type: JobType;
+  readonly Priority: number;
+  readonly AllAtOnce: boolean;
+  readonly Datacenters: readonly string[];
+  readonly NodePool: string;
+  readonly Constraints: readonly Constraint[] | null;
+  readonly Affinities: readonly Affinity[] | null;
+  readonly Spreads: readonly Spread[] | null;
+  readonly TaskGroups: readonly TaskGroup[];
+  readonly Update: UpdateStrategy;
+  readonly Multiregion: Multiregion | null;
+  readonly Periodic: PeriodicConfig | null;
+  readonly ParameterizedJob: ParameterizedJobConfig | null;
+  readonly Dispatched: boolean;
+  readonly DispatchIdempotencyToken: string;
+  readonly Payload: string | null;
+  readonly Meta: Readonly<Record<string, string>> | null;
+  readonly ConsulNamespace: string;
+  readonly VaultNamespace: string;
+  readonly NomadTokenID: string;
+  readonly Status: JobStatus;
+  readonly StatusDescription: string;
+  readonly Stable: boolean;
+  readonly Version: number;
+  readonly SubmitTime: UnixNanoseconds;
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+  readonly JobModifyIndex: number;
+  readonly UI: JobUIConfig | null;
+  readonly VersionTag: JobVersionTag | null;
+}
+
+export interface Multiregion {
+  readonly Strategy: MultiregionStrategy;
+  readonly Regions: readonly MultiregionRegion[];
+}
+
+export interface MultiregionStrategy {
+  readonly MaxParallel: number;
+  readonly OnFailure: string;
+}
+
+export interface MultiregionRegion {
+  readonly Name: string;
+  readonly Count: number;
+  readonly Datacenters: readonly string[] | null;
+  readonly NodePool: string;
+  readonly Meta: Readonly<Record<string, string>> | null;
+}
+
+/** Launches instances on a cron schedule. */
+export interface PeriodicConfig {
+  readonly Enabled: boolean;
+  readonly Spec: string;
+  readonly Specs: readonly string[];
+  readonly SpecType: string;
+  readonly ProhibitOverlap: boolean;
+  readonly TimeZone: string;
+}
+
+/** Makes the job a template that is dispatched with a payload and meta. */
+export interface ParameterizedJobConfig {
+  readonly Payload: string;
+  readonly MetaRequired: readonly string[] | null;
+  readonly MetaOptional: readonly string[] | null;
+}
+
+export interface JobUIConfig {
+  readonly Description: string;
+  readonly Links: readonly JobUILink[] | null;
+}
+
+export interface JobUILink {
+  readonly Label: string;
+  readonly Url: string;
+}
+
+/** A name given to one version, which keeps it from being pruned. */
+export interface JobVersionTag {
+  readonly Name: string;
+  readonly Description: string;
+  readonly TaggedTime: UnixNanoseconds;
+}
+
+/** How a job is scheduled (job interface, Type). */
+export type JobType = (typeof jobTypes)[number];
+
+export const jobTypes = ['service', 'batch', 'system', 'sysbatch'] as const;
+
+export type JobStatus = 'pending' | 'running' | 'dead';

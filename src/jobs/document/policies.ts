@@ -1,0 +1,70 @@
+import type { Nanoseconds } from './document-values.js';
+import type { FreeForm } from './field-table.js';
+
+/** How a changed group is replaced by a rolling update. */
+export interface UpdateStrategy {
+  readonly Stagger: Nanoseconds;
+  readonly MaxParallel: number;
+  readonly HealthCheck: string;
+  readonly MinHealthyTime: Nanoseconds;
+  readonly HealthyDeadline: Nanoseconds;
+  readonly ProgressDeadline: Nanoseconds;
+  readonly AutoRevert: boolean;
+  readonly AutoPromote: boolean;
+  readonly Canary: number;
+}
+
+/** How allocations leave a draining node. */
+export interface MigrateStrategy {
+  readonly MaxParallel: number;
+  readonly HealthCheck: string;
+  readonly MinHealthyTime: Nanoseconds;
+  readonly HealthyDeadline: Nanoseconds;
+}
+
+/** How often a failed task is restarted on its node. */
+export interface RestartPolicy {
+  readonly Attempts: number;
+  readonly Interval: Nanoseconds;
+  readonly Delay: Nanoseconds;
+  readonly Mode: string;
+  readonly RenderTemplates: boolean;
+}
+
+/** How often a failed allocation is placed anew. */
+export interface ReschedulePolicy {
+  readonly Attempts: number;
+  readonly Interval: Nanoseconds;
+  readonly Delay: Nanoseconds;
+  readonly DelayFunction: string;
+  readonly MaxDelay: Nanoseconds;
+  readonly Unlimited: boolean;
+}
+
+/** What happens to allocations on a node that is out of reach. */
+export interface DisconnectStrategy {
+  readonly LostAfter: Nanoseconds;
+  readonly StopOnClientAfter: Nanoseconds | null;
+  readonly Replace: boolean | null;
+  readonly Reconcile: string;
+}
+
+/** Bounds for the count (or the resources) and the free-form policy of an autoscaler. */
+export interface ScalingPolicy {
+  readonly ID: string;
+  readonly Type: string;
+  readonly Target: Readonly<Record<string, string>> | null;
+  readonly Policy: FreeForm | null;
+  readonly Min: number;
+  readonly Max: number;
+  readonly Enabled: boolean;
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+}
+
+/** Service catalogue settings of a group or task. */
+export interface ConsulBlock {
+  readonly Namespace: string;
+  readonly Cluster: string;
+  readonly Partition: string;
+}

@@ -1,0 +1,87 @@
+import {
+  block,
+  durationOrNull,
+  flag,
+  flagOrNull,
+  freeForm,
+  inputOnly,
+  integer,
+  integerOf,
+  integerOrNull,
+  keptNull,
+  reset,
+  stringMap,
+  text,
+  textOrNull,
+  uint64,
+} from './field-table.js';
+
+export const updateBlock = block('UpdateStrategy', {
+  Stagger: durationOrNull,
+  MaxParallel: integerOrNull,
+  HealthCheck: textOrNull,
+  MinHealthyTime: durationOrNull,
+  HealthyDeadline: durationOrNull,
+  ProgressDeadline: durationOrNull,
+  AutoRevert: flagOrNull,
+  AutoPromote: flagOrNull,
+  Canary: integerOrNull,
+});
+
+export const migrateBlock = block('MigrateStrategy', {
+  MaxParallel: integerOrNull,
+  HealthCheck: textOrNull,
+  MinHealthyTime: durationOrNull,
+  HealthyDeadline: durationOrNull,
+});
+
+export const restartBlock = block('RestartPolicy', {
+  Attempts: integerOrNull,
+  Interval: durationOrNull,
+  Delay: durationOrNull,
+  Mode: textOrNull,
+  RenderTemplates: flagOrNull,
+});
+
+export const rescheduleBlock = block('ReschedulePolicy', {
+  Attempts: integerOrNull,
+  Interval: durationOrNull,
+  Delay: durationOrNull,
+  DelayFunction: textOrNull,
+  MaxDelay: durationOrNull,
+  Unlimited: flagOrNull,
+});
+
+export const disconnectBlock = block('DisconnectStrategy', {
+  LostAfter: durationOrNull,
+  StopOnClientAfter: keptNull(durationOrNull),
+  Replace: keptNull(flagOrNull),
+  Reconcile: textOrNull,
+});
+
+export const ephemeralDiskBlock = block('EphemeralDisk', {
+  Sticky: flagOrNull,
+  SizeMB: integerOrNull,
+  Migrate: flagOrNull,
+});
+
+export const scalingBlock = block('ScalingPolicy', {
+  ID: reset(text),
+  Type: text,
+  Namespace: inputOnly(text),
+  Target: stringMap,
+  Policy: freeForm,
+  Min: integerOrNull,
+  Max: integerOrNull,
+  Enabled: flagOrNull,
+  CreateIndex: reset(integerOf(uint64)),
+  ModifyIndex: reset(integerOf(uint64)),
+});
+
+export const consulBlock = block('Consul', { Namespace: text, Cluster: text, Partition: text });
+
+export const checkRestartBlock = block('CheckRestart', {
+  Limit: integer,
+  Grace: durationOrNull,
+  IgnoreWarnings: flag,
+});

@@ -1,0 +1,28 @@
+import type { NetworkResource } from './network.js';
+import type { Affinity, Constraint } from './placement.js';
+
+/** What a task asks of a node: MHz or whole cores, MB of memory. */
+export interface Resources {
+  readonly CPU: number;
+  readonly Cores: number;
+  readonly MemoryMB: number;
+  readonly MemoryMaxMB: number;
+  readonly DiskMB: number;
+  readonly IOPS: number;
+  readonly Networks: readonly NetworkResource[] | null;
+  readonly Devices: readonly RequestedDevice[] | null;
+  readonly NUMA: NumaRequest | null;
+  readonly SecretsMB: number;
+}
+
+export interface RequestedDevice {
+  readonly Name: string;
+  readonly Count: number;
+  readonly Constraints: readonly Constraint[] | null;
+  readonly Affinities: readonly Affinity[] | null;
+}
+
+export interface NumaRequest {
+  readonly Affinity: string;
+  readonly Devices: readonly string[] | null;
+}

@@ -1,0 +1,71 @@
+import { connectBlock } from './connect-fields.js';
+import {
+  block,
+  duration,
+  flag,
+  inputOnly,
+  integer,
+  many,
+  one,
+  stringListMap,
+  stringMap,
+  strings,
+  text,
+} from './field-table.js';
+import { identityBlock } from './identity-fields.js';
+import { checkRestartBlock } from './policy-fields.js';
+
+export const serviceCheckBlock = block('ServiceCheck', {
+  Name: text,
+  Type: text,
+  Command: text,
+  Args: strings,
+  Path: text,
+  Protocol: text,
+  PortLabel: text,
+  Expose: flag,
+  AddressMode: text,
+  Advertise: inputOnly(text),
+  Interval: duration,
+  Timeout: duration,
+  InitialStatus: text,
+  Notes: text,
+  TLSServerName: text,
+  TLSSkipVerify: flag,
+  Header: stringListMap,
+  Method: text,
+  CheckRestart: one(checkRestartBlock),
+  GRPCService: text,
+  GRPCUseTLS: flag,
+  TaskName: text,
+  SuccessBeforePassing: integer,
+  FailuresBeforeCritical: integer,
+  FailuresBeforeWarning: integer,
+  Body: text,
+  OnUpdate: text,
+});
+
+export const serviceWeightsBlock = block('ServiceWeights', { Passing: integer, Warning: integer });
+
+export const serviceBlock = block('Service', {
+  Name: text,
+  TaskName: text,
+  PortLabel: text,
+  AddressMode: text,
+  Address: text,
+  EnableTagOverride: flag,
+  Tags: strings,
+  CanaryTags: strings,
+  Checks: many(serviceCheckBlock),
+  CheckRestart: inputOnly(one(checkRestartBlock)),
+  Connect: one(connectBlock),
+  Meta: stringMap,
+  CanaryMeta: stringMap,
+  TaggedAddresses: stringMap,
+  OnUpdate: text,
+  Identity: one(identityBlock),
+  Weights: one(serviceWeightsBlock),
+  Provider: text,
+  Cluster: text,
+  Kind: text,
+});

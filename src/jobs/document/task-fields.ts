@@ -1,0 +1,65 @@
+import {
+  absentWhenUnset,
+  block,
+  duration,
+  durationOrNull,
+  flag,
+  freeForm,
+  many,
+  one,
+  oneAlways,
+  stringMap,
+  text,
+} from './field-table.js';
+import { identityBlock } from './identity-fields.js';
+import { affinityBlock, constraintBlock } from './placement-fields.js';
+import { consulBlock, restartBlock, scalingBlock } from './policy-fields.js';
+import { resourcesBlock } from './resource-fields.js';
+import { serviceBlock } from './service-fields.js';
+import {
+  actionBlock,
+  artifactBlock,
+  csiPluginBlock,
+  dispatchPayloadBlock,
+  lifecycleBlock,
+  logConfigBlock,
+  scheduleBlock,
+  secretBlock,
+  templateBlock,
+  vaultBlock,
+  volumeMountBlock,
+} from './task-part-fields.js';
+
+export const taskBlock = block('Task', {
+  Name: text,
+  Driver: text,
+  User: text,
+  Config: freeForm,
+  Env: stringMap,
+  Services: many(serviceBlock),
+  Vault: one(vaultBlock),
+  Secrets: many(secretBlock),
+  Consul: one(consulBlock),
+  Templates: many(templateBlock),
+  Constraints: many(constraintBlock),
+  Affinities: many(affinityBlock),
+  Resources: oneAlways(resourcesBlock),
+  RestartPolicy: oneAlways(restartBlock),
+  DispatchPayload: one(dispatchPayloadBlock),
+  Lifecycle: one(lifecycleBlock),
+  Meta: stringMap,
+  KillTimeout: durationOrNull,
+  LogConfig: oneAlways(logConfigBlock),
+  Artifacts: many(artifactBlock),
+  Leader: flag,
+  ShutdownDelay: duration,
+  VolumeMounts: many(volumeMountBlock),
+  ScalingPolicies: many(scalingBlock),
+  KillSignal: text,
+  Kind: text,
+  CSIPluginConfig: absentWhenUnset(one(csiPluginBlock)),
+  Identity: one(identityBlock),
+  Identities: many(identityBlock),
+  Actions: many(actionBlock),
+  Schedule: one(scheduleBlock),
+});

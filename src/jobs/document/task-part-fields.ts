@@ -1,0 +1,109 @@
+import {
+  block,
+  duration,
+  durationOrNull,
+  flag,
+  flagOrNull,
+  freeForm,
+  inputOnly,
+  integerOrNull,
+  keptNull,
+  one,
+  stringMap,
+  strings,
+  text,
+  textOrNull,
+} from './field-table.js';
+
+export const logConfigBlock = block('LogConfig', {
+  MaxFiles: integerOrNull,
+  MaxFileSizeMB: integerOrNull,
+  Enabled: inputOnly(flagOrNull),
+  Disabled: flagOrNull,
+});
+
+export const volumeMountBlock = block('VolumeMount', {
+  Volume: textOrNull,
+  Destination: textOrNull,
+  ReadOnly: flagOrNull,
+  PropagationMode: textOrNull,
+  SELinuxLabel: textOrNull,
+});
+
+export const lifecycleBlock = block('TaskLifecycle', { Hook: text, Sidecar: flag });
+
+export const artifactBlock = block('TaskArtifact', {
+  GetterSource: textOrNull,
+  GetterOptions: stringMap,
+  GetterHeaders: stringMap,
+  GetterMode: textOrNull,
+  GetterInsecure: flagOrNull,
+  RelativeDest: textOrNull,
+  Chown: flag,
+});
+
+export const vaultBlock = block('Vault', {
+  Policies: inputOnly(strings),
+  Role: text,
+  Namespace: textOrNull,
+  Cluster: text,
+  Env: flagOrNull,
+  DisableFile: flagOrNull,
+  ChangeMode: textOrNull,
+  ChangeSignal: textOrNull,
+  AllowTokenExpiration: flagOrNull,
+});
+
+export const changeScriptBlock = block('ChangeScript', {
+  Command: textOrNull,
+  Args: strings,
+  Timeout: durationOrNull,
+  FailOnError: flagOrNull,
+  RunOnFirstRender: flagOrNull,
+});
+
+export const waitBlock = block('WaitConfig', { Min: keptNull(durationOrNull), Max: keptNull(durationOrNull) });
+
+export const templateBlock = block('Template', {
+  SourcePath: textOrNull,
+  DestPath: textOrNull,
+  EmbeddedTmpl: textOrNull,
+  ChangeMode: textOrNull,
+  ChangeScript: one(changeScriptBlock),
+  ChangeSignal: textOrNull,
+  Once: flagOrNull,
+  Splay: durationOrNull,
+  Perms: textOrNull,
+  Uid: keptNull(integerOrNull),
+  Gid: keptNull(integerOrNull),
+  LeftDelim: textOrNull,
+  RightDelim: textOrNull,
+  Envvars: flagOrNull,
+  VaultGrace: durationOrNull,
+  Wait: one(waitBlock),
+  ErrMissingKey: flagOrNull,
+});
+
+export const dispatchPayloadBlock = block('DispatchPayload', { File: text });
+
+export const csiPluginBlock = block('CSIPluginConfig', {
+  ID: text,
+  Type: text,
+  MountDir: text,
+  StagePublishBaseDir: text,
+  HealthTimeout: duration,
+});
+
+export const secretBlock = block('Secret', {
+  Name: text,
+  Provider: text,
+  Path: text,
+  Config: freeForm,
+  Env: stringMap,
+});
+
+export const actionBlock = block('Action', { Name: text, Command: text, Args: strings });
+
+export const scheduleCronBlock = block('TaskScheduleCron', { Start: text, End: text, Timezone: text });
+
+export const scheduleBlock = block('TaskSchedule', { Cron: one(scheduleCronBlock) });

@@ -1,0 +1,111 @@
+import type { Nanoseconds } from './document-values.js';
+import type { FreeForm } from './field-table.js';
+
+export interface LogConfig {
+  readonly MaxFiles: number;
+  readonly MaxFileSizeMB: number;
+  readonly Disabled: boolean;
+}
+
+export interface VolumeMount {
+  readonly Volume: string;
+  readonly Destination: string;
+  readonly ReadOnly: boolean;
+  readonly PropagationMode: string;
+  readonly SELinuxLabel: string;
+}
+
+export interface TaskLifecycle {
+  readonly Hook: string;
+  readonly Sidecar: boolean;
+}
+
+export interface TaskArtifact {
+  readonly GetterSource: string;
+  readonly GetterOptions: Readonly<Record<string, string>> | null;
+  readonly GetterHeaders: Readonly<Record<string, string>> | null;
+  readonly GetterMode: string;
+  readonly GetterInsecure: boolean;
+  readonly RelativeDest: string;
+  readonly Chown: boolean;
+}
+
+export interface TaskVault {
+  readonly Role: string;
+  readonly Namespace: string;
+  readonly Cluster: string;
+  readonly Env: boolean;
+  readonly DisableFile: boolean;
+  readonly ChangeMode: string;
+  readonly ChangeSignal: string;
+  readonly AllowTokenExpiration: boolean;
+}
+
+export interface ChangeScript {
+  readonly Command: string;
+  readonly Args: readonly string[] | null;
+  readonly Timeout: Nanoseconds;
+  readonly FailOnError: boolean;
+  readonly RunOnFirstRender: boolean;
+}
+
+export interface WaitConfig {
+  readonly Min: Nanoseconds | null;
+  readonly Max: Nanoseconds | null;
+}
+
+export interface TaskTemplate {
+  readonly SourcePath: string;
+  readonly DestPath: string;
+  readonly EmbeddedTmpl: string;
+  readonly ChangeMode: string;
+  readonly ChangeScript: ChangeScript | null;
+  readonly ChangeSignal: string;
+  readonly Once: boolean;
+  readonly Splay: Nanoseconds;
+  readonly Perms: string;
+  readonly Uid: number | null;
+  readonly Gid: number | null;
+  readonly LeftDelim: string;
+  readonly RightDelim: string;
+  readonly Envvars: boolean;
+  readonly VaultGrace: Nanoseconds;
+  readonly Wait: WaitConfig | null;
+  readonly ErrMissingKey: boolean;
+}
+
+export interface DispatchPayload {
+  readonly File: string;
+}
+
+export interface CSIPluginConfig {
+  readonly ID: string;
+  readonly Type: string;
+  readonly MountDir: string;
+  readonly StagePublishBaseDir: string;
+  readonly HealthTimeout: Nanoseconds;
+}
+
+export interface TaskSecret {
+  readonly Name: string;
+  readonly Provider: string;
+  readonly Path: string;
+  readonly Config: FreeForm | null;
+  readonly Env: Readonly<Record<string, string>> | null;
+}
+
+export interface TaskAction {
+  readonly Name: string;
+  readonly Command: string;
+  readonly Args: readonly string[] | null;
+}
+
+export interface TaskScheduleCron {
+  readonly Start: string;
+  readonly End: string;
+  readonly Timezone: string;
+}
+
+export interface TaskSchedule {
+  readonly Cron: TaskScheduleCron | null;
+}
