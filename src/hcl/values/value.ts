@@ -27,29 +27,38 @@ export type HclList = {
   readonly element: HclType;
   readonly items: readonly HclValue[];
   readonly size: number;
+  readonly depth: number;
 };
 export type HclSet = {
   readonly kind: 'set';
   readonly element: HclType;
   readonly items: readonly HclValue[];
   readonly size: number;
+  readonly depth: number;
 };
 export type HclMap = {
   readonly kind: 'map';
   readonly element: HclType;
   readonly entries: ReadonlyMap<string, HclValue>;
   readonly size: number;
+  readonly depth: number;
 };
-export type HclTuple = { readonly kind: 'tuple'; readonly items: readonly HclValue[]; readonly size: number };
+export type HclTuple = {
+  readonly kind: 'tuple';
+  readonly items: readonly HclValue[];
+  readonly size: number;
+  readonly depth: number;
+};
 export type HclObject = {
   readonly kind: 'object';
   readonly entries: ReadonlyMap<string, HclValue>;
   readonly size: number;
+  readonly depth: number;
 };
 
 /**
  * An immutable, typed, nullable value. Build it with the constructors below only: they normalise texts, sort maps, objects and
- * sets by code point (sets of numbers ascending), and keep `size`. A null in a list, set or map carries the element type.
+ * sets by code point (sets of numbers ascending), and keep `size` and `depth`. A null in a list, set or map carries the element type.
  */
 export type HclValue = HclNull | HclString | HclNumeric | HclBool | HclList | HclSet | HclMap | HclTuple | HclObject;
 
@@ -105,29 +114,29 @@ export function nullValue(type: HclType): HclNull {
 
 /** A list whose items all have the element type already (see `convert` and `unifyTypes` when they do not). */
 export function listValue(element: HclType, items: readonly HclValue[]): HclList {
-  return { kind: 'list', element, items, size: sizeOfItems(items) };
+  return { kind: 'list', element, items, ...measureItems(items) };
 }
 
 /** A set of items that have the element type already; equal items are dropped and the rest is put in order. */
 export function setValue(element: HclType, items: readonly HclValue[]): HclSet {
   const arranged = arrangeSet(element, items);
-  return { kind: 'set', element, items: arranged, size: sizeOfItems(arranged) };
+  return { kind: 'set', element, items: arranged, ...measureItems(arranged) };
 }
 
 /** A map of values that have the element type already; a key that comes twice keeps its last value. */
 export function mapValue(element: HclType, entries: Iterable<readonly [string, HclValue]>): HclMap {
   const sorted = sortedMap(entries);
-  return { kind: 'map', element, entries: sorted, size: sizeOfEntries(sorted) };
+  return { kind: 'map', element, entries: sorted, ...measureEntries(sorted) };
 }
 
 export function tupleValue(items: readonly HclValue[]): HclTuple {
-  return { kind: 'tuple', items, size: sizeOfItems(items) };
+  return { kind: 'tuple', items, ...measureItems(items) };
 }
 
 /** An object; an attribute that comes twice keeps its last value. */
 export function objectValue(entries: Iterable<readonly [string, HclValue]>): HclObject {
   const sorted = sortedMap(entries);
-  return { kind: 'object', entries: sorted, size: sizeOfEntries(sorted) };
+  return { kind: 'object', entries: sorted, ...measureEntries(sorted) };
 }
 
 /** The exact type of a value. The types of tuples and objects are worked out on the first call and then remembered. */
@@ -177,6 +186,23 @@ export function sizeOf(value: HclValue): number {
   }
 }
 
+/** Levels of collections in a value: 0 for a scalar. Whoever makes values keeps it bounded, so that walking one is safe. */
+export function depthOf(value: HclValue): number {
+  switch (value.kind) {
+    case 'null':
+    case 'bool':
+    case 'string':
+    case 'number':
+      return 0;
+    case 'list':
+    case 'set':
+    case 'map':
+    case 'tuple':
+    case 'object':
+      return value.depth;
+  }
+}
+
 /** True for the bare `null` and for typed nulls. */
 export function isNull(value: HclValue): value is HclNull {
   return value.kind === 'null';
@@ -219,16 +245,24 @@ function collectionType(value: HclList | HclSet | HclMap | HclTuple | HclObject)
   }
 }
 
-function sizeOfItems(items: readonly HclValue[]): number {
+function measureItems(items: readonly HclValue[]): { readonly size: number; readonly depth: number } {
   let size = 1;
-  for (const item of items) size += sizeOf(item);
-  return size;
+  let depth = 0;
+  for (const item of items) {
+    size += sizeOf(item);
+    depth = Math.max(depth, depthOf(item));
+  }
+  return { size, depth: depth + 1 };
 }
 
-function sizeOfEntries(entries: ReadonlyMap<string, HclValue>): number {
+function measureEntries(entries: ReadonlyMap<string, HclValue>): { readonly size: number; readonly depth: number } {
   let size = 1;
-  for (const [key, item] of entries) size += (key.length >>> 6) + sizeOf(item);
-  return size;
+  let depth = 0;
+  for (const [key, item] of entries) {
+    size += (key.length >>> 6) + sizeOf(item);
+    depth = Math.max(depth, depthOf(item));
+  }
+  return { size, depth: depth + 1 };
 }
 
 function sortedMap<Item>(entries: Iterable<readonly [string, Item]>): ReadonlyMap<string, Item> {

@@ -1,0 +1,76 @@
+import { numbersEqual } from './number.js';
+import type { HclType, HclValue } from './value.js';
+import { typeOf } from './value.js';
+
+/** True when both types are the same, element for element and attribute for attribute. */
+export function typesEqual(left: HclType, right: HclType): boolean {
+  if (left === right) return true;
+  switch (left.kind) {
+    case 'string':
+    case 'number':
+    case 'bool':
+    case 'dynamic':
+      return left.kind === right.kind;
+    case 'list':
+    case 'set':
+    case 'map':
+      return left.kind === right.kind && typesEqual(left.element, right.element);
+    case 'tuple':
+      return (
+        right.kind === 'tuple' &&
+        left.elements.length === right.elements.length &&
+        left.elements.every((element, at) => typesEqual(element, right.elements[at] as HclType))
+      );
+    case 'object':
+      if (right.kind !== 'object' || left.attributes.size !== right.attributes.size) return false;
+      for (const [name, type] of left.attributes) {
+        const other = right.attributes.get(name);
+        if (other === undefined || !typesEqual(type, other)) return false;
+      }
+      return true;
+  }
+}
+
+/**
+ * The language's `==`: strict about types (`"1"` is not `1`, a tuple is not a list, an object is not a map), and null equals
+ * only null, whatever the types of the nulls.
+ */
+export function valuesEqual(left: HclValue, right: HclValue): boolean {
+  if (left.kind === 'null' || right.kind === 'null') return left.kind === right.kind;
+  if (left.kind === right.kind && left.kind !== 'object' && left.kind !== 'tuple') {
+    if (left.kind === 'string' && right.kind === 'string') return left.value === right.value;
+    if (left.kind === 'number' && right.kind === 'number') return numbersEqual(left.value, right.value);
+    if (left.kind === 'bool' && right.kind === 'bool') return left.value === right.value;
+  }
+  return left === right || (typesEqual(typeOf(left), typeOf(right)) && sameContent(left, right));
+}
+
+/** Equality of two values of one type. */
+function sameContent(left: HclValue, right: HclValue): boolean {
+  if (left === right) return true;
+  switch (left.kind) {
+    case 'null':
+      return right.kind === 'null';
+    case 'string':
+    case 'bool':
+      return right.kind === left.kind && left.value === right.value;
+    case 'number':
+      return right.kind === 'number' && numbersEqual(left.value, right.value);
+    case 'list':
+    case 'set':
+    case 'tuple':
+      return (
+        right.kind === left.kind &&
+        left.items.length === right.items.length &&
+        left.items.every((item, at) => sameContent(item, right.items[at] as HclValue))
+      );
+    case 'map':
+    case 'object':
+      if (right.kind !== left.kind || left.entries.size !== right.entries.size) return false;
+      for (const [key, item] of left.entries) {
+        const other = right.entries.get(key);
+        if (other === undefined || !sameContent(item, other)) return false;
+      }
+      return true;
+  }
+}

@@ -1,0 +1,93 @@
+import type { Result } from 'neverthrow';
+import { err, ok } from 'neverthrow';
+import { isInfinite, parseNumber, toDouble } from './number.js';
+import type { HclValue } from './value.js';
+import { boolValue, dynamicNull, numberValue, objectValue, stringValue, tupleValue } from './value.js';
+
+/** JSON data: what `JSON.parse` gives. */
+export type PlainData = string | number | boolean | null | readonly PlainData[] | { readonly [key: string]: PlainData };
+
+export type PlainError =
+  /** JSON has no infinities. */
+  | { readonly type: 'infinite_number' }
+  /** Not JSON data: a function, a `Date`, an `undefined` inside an array, NaN. */
+  | { readonly type: 'not_plain_data'; readonly found: string }
+  | { readonly type: 'too_deep'; readonly limit: number };
+
+/**
+ * The value as JSON data. Numbers become the nearest double: `0.1` is `0.1`, but whole numbers beyond 2^53 lose their last digits
+ * and `1/3` its tail. Who needs them exact asks `valueText`. Keys keep code point order, except that JavaScript puts
+ * keys that look like array indexes first.
+ */
+export function toPlain(value: HclValue): Result<PlainData, PlainError> {
+  switch (value.kind) {
+    case 'null':
+      return ok(null);
+    case 'string':
+    case 'bool':
+      return ok(value.value);
+    case 'number':
+      return isInfinite(value.value) ? err({ type: 'infinite_number' }) : ok(toDouble(value.value));
+    case 'list':
+    case 'set':
+    case 'tuple': {
+      const items: PlainData[] = [];
+      for (const item of value.items) {
+        const plain = toPlain(item);
+        if (plain.isErr()) return plain;
+        items.push(plain.value);
+      }
+      return ok(items);
+    }
+    case 'map':
+    case 'object': {
+      const entries: [string, PlainData][] = [];
+      for (const [key, item] of value.entries) {
+        const plain = toPlain(item);
+        if (plain.isErr()) return plain;
+        entries.push([key, plain.value]);
+      }
+      return ok(Object.fromEntries(entries));
+    }
+  }
+}
+
+/**
+ * JSON data as a value: arrays become tuples, objects objects, numbers the decimal that they print as (`0.1` is exactly `0.1`).
+ * Properties that are `undefined` are left out.
+ */
+export function fromPlain(data: unknown, depthLimit = 200): Result<HclValue, PlainError> {
+  return valueFrom(data, depthLimit, depthLimit);
+}
+
+function valueFrom(data: unknown, left: number, limit: number): Result<HclValue, PlainError> {
+  if (data === null) return ok(dynamicNull);
+  if (typeof data === 'string') return ok(stringValue(data));
+  if (typeof data === 'boolean') return ok(boolValue(data));
+  if (typeof data === 'number') {
+    const number = Number.isFinite(data) ? parseNumber(String(data)) : undefined;
+    return number === undefined ? err({ type: 'not_plain_data', found: String(data) }) : ok(numberValue(number));
+  }
+  if (typeof data !== 'object') return err({ type: 'not_plain_data', found: typeof data });
+  if (left === 0) return err({ type: 'too_deep', limit });
+  if (Array.isArray(data)) {
+    const items: HclValue[] = [];
+    for (const item of data as readonly unknown[]) {
+      const value = valueFrom(item, left - 1, limit);
+      if (value.isErr()) return value;
+      items.push(value.value);
+    }
+    return ok(tupleValue(items));
+  }
+  const prototype: unknown = Object.getPrototypeOf(data);
+  if (prototype !== Object.prototype && prototype !== null)
+    return err({ type: 'not_plain_data', found: 'an instance' });
+  const entries: [string, HclValue][] = [];
+  for (const [key, item] of Object.entries(data)) {
+    if (item === undefined) continue;
+    const value = valueFrom(item, left - 1, limit);
+    if (value.isErr()) return value;
+    entries.push([key, value.value]);
+  }
+  return ok(objectValue(entries));
+}
