@@ -1,4 +1,5 @@
 import { accessTables } from './access/tables.js';
+import { jobTables } from './jobs/tables.js';
 import { createEmitter } from './operations/events.js';
 import type { BackgroundLoop, EngineContext } from './operations/shared/context.js';
 import { emit } from './operations/shared/context.js';
@@ -46,7 +47,7 @@ export interface Engine extends EngineContext {
 
 /** The background loops and the tables of every area. */
 const loops: readonly BackgroundLoop[] = [];
-const watchedTables: readonly TableName[] = [...accessTables];
+const watchedTables: readonly TableName[] = [...accessTables, ...jobTables];
 
 /**
  * An engine over the given ports. Several may live in one process, over one store or several: there is no global state,

@@ -54,6 +54,11 @@ export interface Evaluation {
 
 export const evaluations = table<Evaluation>('evaluations', (evaluation) => [evaluation.ID], {
   by_job: { key: (evaluation) => [evaluation.Namespace, evaluation.JobID, evaluation.CreateIndex] },
+  /** Those that keep their job pending. */
+  open_by_job: {
+    key: (evaluation) =>
+      isTerminalEvaluation(evaluation) ? undefined : [evaluation.Namespace, evaluation.JobID, evaluation.Status],
+  },
   by_create: { key: (evaluation) => [evaluation.CreateIndex] },
   by_namespace: { key: (evaluation) => [evaluation.Namespace, evaluation.CreateIndex] },
   /** Only what a scheduler still has to look at, most urgent first. */

@@ -1,0 +1,9 @@
+import type { TableName } from '../shared/table.js';
+import { jobs, jobVersions } from './job-record.js';
+import { jobRuns } from './job-run.js';
+import { jobSubmissions } from './job-submission.js';
+import { jobSummaries } from './job-summary-record.js';
+import { namespaces } from './namespace.js';
+
+/** Every table of this area. */
+export const jobTables: readonly TableName[] = [jobs, jobVersions, jobSubmissions, jobSummaries, jobRuns, namespaces];
