@@ -1,0 +1,169 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import type { Clock } from '../../src/ports/clock.js';
+import type {
+  DeliveryError,
+  DeliveryRequest,
+  DeliveryResponse,
+  DeliveryTiming,
+  HttpDelivery,
+} from '../../src/ports/http-delivery.js';
+import type { Milliseconds } from '../../src/shared/duration.js';
+import type { Instant } from '../../src/shared/instant.js';
+
+/** What the other end does with one request. */
+export type ScriptedAnswer =
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+      readonly body?: string;
+      /** How long it takes on the given clock. */
+      readonly after?: Milliseconds;
+    }
+  | { readonly error: DeliveryError['type']; readonly message?: string; readonly after?: Milliseconds }
+  /** Never answers: the request ends by its total timeout or its signal. */
+  | { readonly hang: true };
+
+/** The same answer for all, or one chosen by the request and its number from 1 (a promise may hold it back). */
+export type AnswerScript =
+  | ScriptedAnswer
+  | ((request: DeliveryRequest, n: number) => ScriptedAnswer | Promise<ScriptedAnswer>);
+
+export interface RecordingDeliveryOptions {
+  /** 204 without a body when absent. */
+  readonly answer?: AnswerScript;
+  /** Where `after`, timeouts and the timing come from. Without one no time passes and every start is 0. */
+  readonly clock?: Clock;
+  /** The message to refuse a URL with, null for none. Only http: and https: URLs pass in any case. */
+  readonly refuse?: (url: URL) => string | null;
+}
+
+export interface RecordedRequest extends DeliveryRequest {
+  /** When it was sent, by the given clock. */
+  readonly sentAt: Instant;
+}
+
+export interface RecordingDelivery extends HttpDelivery {
+  /** All requests that were let through, in order. */
+  readonly requests: readonly RecordedRequest[];
+  /** Answers otherwise from now on. */
+  answer(script: AnswerScript): void;
+  /** Forgets the requests so far; numbers go on. */
+  clear(): void;
+}
+
+/**
+ * A delivery without a network: keeps the requests and plays the answers of a script, within the limits of each request
+ * (timeouts on the given clock, body and header caps, signal) like the real one.
+ */
+export function recordingDelivery(options: RecordingDeliveryOptions = {}): RecordingDelivery {
+  const clock = options.clock;
+  const requests: RecordedRequest[] = [];
+  let script: AnswerScript = options.answer ?? { status: 204 };
+  let sent = 0;
+  const closing = new AbortController();
+
+  const check = (url: string): { allowed: true } | { allowed: false; message: string } => {
+    if (!URL.canParse(url)) return { allowed: false, message: 'this is not an absolute URL' };
+    const parsed = new URL(url);
+    if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
+      return { allowed: false, message: 'only http: and https: URLs can be delivered to' };
+    }
+    const message = options.refuse?.(parsed) ?? null;
+    return message === null ? { allowed: true } : { allowed: false, message };
+  };
+
+  const play = async (request: DeliveryRequest): Promise<Result<DeliveryResponse, DeliveryError>> => {
+    const startedAt = clock?.now() ?? 0;
+    const timing = (headersCame: boolean): DeliveryTiming => {
+      const total = (clock?.now() ?? 0) - startedAt;
+      return { startedAt, headersAfter: headersCame ? total : null, total };
+    };
+    const failed = (type: DeliveryError['type'], message: string): Result<DeliveryResponse, DeliveryError> =>
+      err({ type, message: `${hostOf(request.url)}: ${message}`, address: null, timing: timing(false) });
+
+    const permission = check(request.url);
+    if (!permission.allowed) {
+      const parsed = URL.canParse(request.url) && /^https?:/.test(new URL(request.url).protocol);
+      return failed(parsed ? 'address_forbidden' : 'invalid_url', permission.message);
+    }
+    if (request.signal?.aborted === true || closing.signal.aborted) return failed('aborted', 'the attempt was ended');
+    sent += 1;
+    requests.push({ ...request, sentAt: startedAt });
+
+    const stops = request.signal === undefined ? [closing.signal] : [closing.signal, request.signal];
+    const stop = stops.length === 1 ? closing.signal : AbortSignal.any(stops);
+    const given = typeof script === 'function' ? script(request, sent) : script;
+    const answer = given instanceof Promise ? await orAborted(given, stop) : given;
+    if (answer === null) return failed('aborted', 'the attempt was ended');
+    const after = 'hang' in answer ? Number.POSITIVE_INFINITY : (answer.after ?? 0);
+    const timedOut = after >= request.totalTimeout;
+    await clock?.sleepUntil(startedAt + Math.min(after, request.totalTimeout), stop);
+    if (clock === undefined && 'hang' in answer && stop !== closing.signal)
+      await orAborted(new Promise(() => {}), stop);
+    if (stop.aborted) return failed('aborted', 'the attempt was ended');
+    if ('hang' in answer || timedOut) return failed('total_timeout', `no answer within ${request.totalTimeout} ms`);
+    if ('error' in answer) return failed(answer.error, answer.message ?? `scripted ${answer.error}`);
+    return ok({
+      status: answer.status,
+      headers: cappedHeaders(answer.headers ?? {}),
+      ...cappedBody(answer.body ?? '', request.maximumResponseBytes),
+      address: '192.0.2.1',
+      timing: timing(true),
+    });
+  };
+
+  return {
+    send: (request) => new ResultAsync(play(request)),
+    check,
+    close: async () => closing.abort(),
+    requests,
+    answer: (next) => {
+      script = next;
+    },
+    clear: () => {
+      requests.length = 0;
+    },
+  };
+}
+
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => resolve(null);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+/** At most 100 values and 16 KiB of names and values. */
+function cappedHeaders(given: Readonly<Record<string, string | readonly string[]>>): Record<string, readonly string[]> {
+  const headers: Record<string, string[]> = {};
+  let values = 0;
+  let bytes = 0;
+  for (const [name, value] of Object.entries(given)) {
+    for (const each of typeof value === 'string' ? [value] : value) {
+      values += 1;
+      bytes += name.length + each.length;
+      if (values > 100 || bytes > 16_384) return headers;
+      const list = headers[name.toLowerCase()] ?? [];
+      list.push(each);
+      headers[name.toLowerCase()] = list;
+    }
+  }
+  return headers;
+}
+
+function cappedBody(body: string, bytes: number): { body: string; truncated: boolean } {
+  const encoded = Buffer.from(body, 'utf8');
+  if (encoded.length <= bytes) return { body, truncated: false };
+  let end = bytes;
+  // Step back from within a character: the bytes after its first are 10xxxxxx.
+  while (end > 0 && ((encoded[end] as number) & 0xc0) === 0x80) end -= 1;
+  return { body: encoded.toString('utf8', 0, end), truncated: true };
+}
+
+function hostOf(url: string): string {
+  if (!URL.canParse(url)) return 'the URL';
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+}

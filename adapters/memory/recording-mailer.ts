@@ -1,0 +1,33 @@
+import { errAsync, okAsync } from 'neverthrow';
+import type { MailError, Mailer, MailMessage } from '../../src/ports/mailer.js';
+
+export interface RecordingMailerOptions {
+  /** The error that the n-th message (from 1) meets, null for none. */
+  readonly fail?: (message: MailMessage, n: number) => MailError | null;
+}
+
+export interface RecordingMailer extends Mailer {
+  /** All messages that were taken, in order. */
+  readonly messages: readonly MailMessage[];
+}
+
+/** A mailer without a mail server: keeps the messages and numbers them (`<1@mail.test>`). */
+export function recordingMailer(options: RecordingMailerOptions = {}): RecordingMailer {
+  const messages: MailMessage[] = [];
+  let tried = 0;
+  let closed = false;
+  return {
+    send: (message) => {
+      if (closed) return errAsync({ type: 'mail_unavailable', message: 'the mailer is closed' });
+      tried += 1;
+      const error = options.fail?.(message, tried) ?? null;
+      if (error !== null) return errAsync(error);
+      messages.push(message);
+      return okAsync({ messageId: message.headers['message-id'] ?? `<${tried}@mail.test>` });
+    },
+    close: async () => {
+      closed = true;
+    },
+    messages,
+  };
+}
