@@ -1,0 +1,147 @@
+import type { Milliseconds } from '../shared/duration.js';
+import type { Instant } from '../shared/instant.js';
+import { table } from '../shared/table.js';
+import type { Breaker } from './circuit-breaker.js';
+import type { DestinationKind } from './destination.js';
+import type { Trigger } from './trigger.js';
+
+/** Why an attempt did not deliver. Closed: it labels metrics. */
+export const failureClasses = [
+  'invalid_url',
+  'address_forbidden',
+  'name_not_resolved',
+  'connect_failed',
+  'connect_timeout',
+  'tls_failed',
+  'connection_reset',
+  'total_timeout',
+  'invalid_response',
+  'aborted',
+  'redirect',
+  'client_error',
+  'gone',
+  'rate_limited',
+  'server_error',
+  'answered_with_error',
+  'mail_rejected',
+  'mail_unavailable',
+  'secret_unreadable',
+] as const;
+export type FailureClass = (typeof failureClasses)[number];
+
+/** One attempt, as the delivery log keeps it. Holds no secret: of the destination, scheme and host only. */
+export interface Attempt {
+  readonly id: string;
+  /** From 1. */
+  readonly number: number;
+  /** Asked for by a person or a program, outside the schedule. */
+  readonly manual: boolean;
+  readonly startedAt: Instant;
+  readonly headersAfter: Milliseconds | null;
+  readonly total: Milliseconds;
+  readonly destination: string;
+  readonly address: string | null;
+  readonly status: number | null;
+  readonly headers: Readonly<Record<string, readonly string[]>>;
+  readonly body: string;
+  readonly truncated: boolean;
+  /** Null when the attempt delivered. */
+  readonly failure: { readonly class: FailureClass; readonly message: string } | null;
+}
+
+/** Waiting for its next attempt. */
+export interface WaitingState {
+  readonly type: 'waiting';
+  readonly dueAt: Instant;
+  /** Scheduled attempts made so far. */
+  readonly attempted: number;
+}
+
+/** Over, one way or the other. */
+export type SettledState =
+  | { readonly type: 'delivered'; readonly at: Instant }
+  | { readonly type: 'dead'; readonly at: Instant; readonly reason: 'exhausted' | 'permanent' }
+  | { readonly type: 'cancelled'; readonly at: Instant; readonly reason: CancelReason };
+
+export type CancelReason = 'configuration_disabled' | 'configuration_deleted' | 'no_recipients';
+
+/** One attempt outside the schedule is due; when it fails, everything is as it was before. */
+export interface ManualState {
+  readonly type: 'manual';
+  readonly dueAt: Instant;
+  readonly before: WaitingState | SettledState;
+}
+
+export type DeliveryState = WaitingState | ManualState | SettledState;
+
+/** What a caller sees of the state. */
+export const deliveryOutcomes = ['pending', 'delivered', 'dead', 'cancelled'] as const;
+export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
+
+/** One event on its way to one configuration. */
+export interface Delivery {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly configurationId: string;
+  readonly kind: DestinationKind;
+  readonly eventId: string;
+  readonly sequence: number;
+  readonly trigger: Trigger;
+  /** See `orderKeyOf`. */
+  readonly orderKey: string | null;
+  readonly createdAt: Instant;
+  /** The request body, serialised once, sent and signed as it is; null for e-mail, which is made per recipient. */
+  readonly body: string | null;
+  readonly state: DeliveryState;
+  readonly attempts: readonly Attempt[];
+  /** E-mail: users that need no further message. */
+  readonly doneUsers: readonly string[];
+}
+
+export const deliveries = table<Delivery>('notification_deliveries', (delivery) => [delivery.id], {
+  /** Unfinished ones of a configuration, next first. */
+  due: {
+    key: ({ configurationId, state, sequence }) =>
+      'dueAt' in state ? [configurationId, state.dueAt, sequence] : undefined,
+  },
+  by_configuration: { key: ({ configurationId, createdAt, sequence }) => [configurationId, createdAt, sequence] },
+  /** Finished ones, for the log's filter and for retention. */
+  settled: {
+    key: ({ configurationId, state, sequence }) =>
+      'at' in state ? [configurationId, state.type, state.at, sequence] : undefined,
+  },
+});
+
+export function outcomeOf(state: DeliveryState): DeliveryOutcome {
+  return state.type === 'waiting' || state.type === 'manual' ? 'pending' : state.type;
+}
+
+/**
+ * The queue of one configuration. Exists while the configuration has unfinished deliveries. One engine at a time works on
+ * a lane, so that order, the circuit breaker and a slow destination concern nothing outside it.
+ */
+export interface DeliveryLane {
+  readonly configurationId: string;
+  /**
+   * When its first unfinished delivery is due, or its breaker lets the next attempt through. Null when nothing is
+   * unfinished: the row then only remembers a breaker that has seen failures.
+   */
+  readonly dueAt: Instant | null;
+  readonly lease: { readonly owner: string; readonly until: Instant } | null;
+  readonly breaker: Breaker;
+}
+
+export const deliveryLanes = table<DeliveryLane>('notification_lanes', (lane) => [lane.configurationId], {
+  /** A lane that is being worked on comes up again when its lease ends. */
+  by_wake: { key: ({ dueAt, lease }) => (dueAt === null ? undefined : [lease === null ? dueAt : lease.until]) },
+});
+
+/** A run whose oldest unfinished delivery waits for another attempt: the later ones of the run wait too. */
+export interface DeliveryHold {
+  readonly configurationId: string;
+  readonly orderKey: string;
+  readonly deliveryId: string;
+  readonly until: Instant;
+}
+
+export const deliveryHolds = table<DeliveryHold>('notification_holds', (hold) => [hold.configurationId, hold.orderKey]);

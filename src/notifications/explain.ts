@@ -1,0 +1,74 @@
+import type { NotificationConfiguration } from './configuration.js';
+import type { NotificationEvent } from './event.js';
+import { spellingOf, type TriggerDefinition, type TriggerFeature, triggerFromSpelling } from './trigger.js';
+import type { Workspace } from './workspace.js';
+
+/** Why an event does not notify a configuration. */
+export type Obstacle =
+  | 'speculative_run'
+  | 'local_execution'
+  | 'feature_off'
+  | 'disabled'
+  | 'trigger_off'
+  | 'no_recipients';
+
+export interface Explanation {
+  readonly configurationId: string;
+  readonly name: string;
+  readonly fires: boolean;
+  /** Everything that stands in the way, not only the first thing. Empty when it fires. */
+  readonly obstacles: readonly Obstacle[];
+}
+
+/**
+ * For each configuration of the workspace, whether the event would notify it and if not, why (notification interface,
+ * What the service does, 3 and 4, and Events).
+ */
+export function explain(
+  event: NotificationEvent,
+  workspace: Workspace,
+  configurations: readonly NotificationConfiguration[],
+): Explanation[] {
+  const general = obstaclesForAll(event, workspace);
+  return configurations.map((configuration) => {
+    const obstacles = [...general, ...obstaclesFor(event, configuration)];
+    return { configurationId: configuration.id, name: configuration.name, fires: obstacles.length === 0, obstacles };
+  });
+}
+
+/** The configurations that the event notifies, in the given order. */
+export function matchConfigurations(
+  event: NotificationEvent,
+  workspace: Workspace,
+  configurations: readonly NotificationConfiguration[],
+): NotificationConfiguration[] {
+  if (obstaclesForAll(event, workspace).length > 0) return [];
+  return configurations.filter((configuration) => obstaclesFor(event, configuration).length === 0);
+}
+
+/** Whether the event can notify anybody in this workspace, before any configuration is looked at. */
+export function obstaclesForAll(event: NotificationEvent, workspace: Workspace): Obstacle[] {
+  const obstacles: Obstacle[] = [];
+  if (event.kind === 'run' && event.speculative) obstacles.push('speculative_run');
+  if (workspace.executionMode === 'local') obstacles.push('local_execution');
+  const needs = (triggerFromSpelling(event.trigger) as TriggerDefinition).needs;
+  if (needs !== null && !hasFeature(workspace, needs)) obstacles.push('feature_off');
+  return obstacles;
+}
+
+function hasFeature(workspace: Workspace, feature: TriggerFeature): boolean {
+  switch (feature) {
+    case 'drift_detection':
+      return workspace.driftDetection;
+    case 'health_assessments':
+      return workspace.healthAssessments;
+  }
+}
+
+function obstaclesFor(event: NotificationEvent, configuration: NotificationConfiguration): Obstacle[] {
+  const obstacles: Obstacle[] = [];
+  if (!configuration.enabled) obstacles.push('disabled');
+  if (spellingOf(event.trigger, configuration.triggers) === undefined) obstacles.push('trigger_off');
+  if (configuration.kind === 'email' && configuration.users.length === 0) obstacles.push('no_recipients');
+  return obstacles;
+}

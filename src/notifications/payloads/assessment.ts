@@ -1,0 +1,60 @@
+import type { AssessmentEvent, AssessmentResult } from '../event.js';
+import type { Workspace } from '../workspace.js';
+
+/** The body of a health assessment notification, version 2 as a number (notification interface, Health assessment payload). */
+export interface AssessmentPayload {
+  readonly payload_version: 2;
+  readonly notification_configuration_id: string;
+  readonly notification_configuration_url: string;
+  readonly trigger_scope: 'assessment';
+  readonly trigger: string;
+  readonly message: string;
+  readonly details: {
+    readonly new_assessment_result: AssessmentResult;
+    readonly prior_assessment_result: AssessmentResult | null;
+    readonly workspace_id: string;
+    readonly workspace_name: string;
+    readonly organization_name: string;
+  };
+}
+
+export function assessmentPayload(
+  configuration: { readonly id: string; readonly url: string },
+  trigger: string,
+  event: AssessmentEvent,
+  workspace: Workspace,
+): AssessmentPayload {
+  return {
+    payload_version: 2,
+    notification_configuration_id: configuration.id,
+    notification_configuration_url: configuration.url,
+    trigger_scope: 'assessment',
+    trigger,
+    message: event.message,
+    details: {
+      new_assessment_result: inOrder(event.newAssessmentResult),
+      prior_assessment_result: event.priorAssessmentResult === null ? null : inOrder(event.priorAssessmentResult),
+      workspace_id: workspace.id,
+      workspace_name: workspace.name,
+      organization_name: workspace.organization,
+    },
+  };
+}
+
+/** Exactly the interface's members, in one order, whatever the host's object holds besides. */
+function inOrder(result: AssessmentResult): AssessmentResult {
+  return {
+    id: result.id,
+    url: result.url,
+    succeeded: result.succeeded,
+    drifted: result.drifted,
+    all_checks_succeeded: result.all_checks_succeeded,
+    resources_drifted: result.resources_drifted,
+    resources_undrifted: result.resources_undrifted,
+    checks_passed: result.checks_passed,
+    checks_failed: result.checks_failed,
+    checks_errored: result.checks_errored,
+    checks_unknown: result.checks_unknown,
+    created_at: result.created_at,
+  };
+}

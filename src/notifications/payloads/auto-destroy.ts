@@ -1,0 +1,50 @@
+import type { AutoDestroyEvent } from '../event.js';
+import type { Workspace } from '../workspace.js';
+
+/** The body of an auto destroy notification, version 2 as a string (notification interface, Auto destroy payload). */
+export interface AutoDestroyPayload {
+  readonly payload_version: '2';
+  readonly notification_configuration_id: string;
+  readonly notification_configuration_url: string;
+  readonly trigger_scope: 'workspace';
+  readonly trigger: string;
+  readonly message: string;
+  readonly details: {
+    readonly auto_destroy_at: string | null;
+    readonly run_created_at: string | null;
+    readonly run_status: string | null;
+    readonly run_external_id: string | null;
+    readonly run_create_error_message: string | null;
+    readonly trigger_type: 'reminder' | 'results';
+    readonly workspace_name: string;
+    readonly organization_name: string;
+  };
+}
+
+/** Members of the other kind (reminder or results) are null, whatever the event holds. */
+export function autoDestroyPayload(
+  configuration: { readonly id: string; readonly url: string },
+  trigger: string,
+  event: AutoDestroyEvent,
+  workspace: Workspace,
+): AutoDestroyPayload {
+  const reminder = event.trigger === 'workspace:auto_destro_reminder';
+  return {
+    payload_version: '2',
+    notification_configuration_id: configuration.id,
+    notification_configuration_url: configuration.url,
+    trigger_scope: 'workspace',
+    trigger,
+    message: event.message,
+    details: {
+      auto_destroy_at: reminder ? event.autoDestroyAt : null,
+      run_created_at: reminder ? null : event.runCreatedAt,
+      run_status: reminder ? null : event.runStatus,
+      run_external_id: reminder ? null : event.runExternalId,
+      run_create_error_message: reminder ? null : event.runCreateErrorMessage,
+      trigger_type: reminder ? 'reminder' : 'results',
+      workspace_name: workspace.name,
+      organization_name: workspace.organization,
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import type { Instant } from '../shared/instant.js';
+import { unixSecondsFromInstant } from '../shared/instant.js';
+import type { DestinationKind } from './destination.js';
+import type { NotificationEvent } from './event.js';
+import { configurationUrl, type PublicPlace, workspaceUrl } from './links.js';
+import type { MessageContext, Recipient, RenderedEmail } from './message-context.js';
+import { assessmentPayload } from './payloads/assessment.js';
+import { autoDestroyPayload } from './payloads/auto-destroy.js';
+import { renderChatA } from './payloads/chat-a.js';
+import { renderChatB } from './payloads/chat-b.js';
+import { renderEmail } from './payloads/email.js';
+import { runPayload } from './payloads/run.js';
+import { verificationPayload } from './payloads/verification.js';
+import { signBody, standardSignature } from './signature.js';
+import { spellingOf } from './trigger.js';
+import type { Workspace } from './workspace.js';
+
+/** The name under which requests introduce themselves. */
+export const productToken = 'signalbox/0.1';
+
+/** What rendering needs of a configuration. */
+export interface RenderedFor {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: DestinationKind;
+  readonly triggers: readonly string[];
+}
+
+/** An event in its workspace, or a verification, which has neither. */
+export type Occasion =
+  | { readonly type: 'event'; readonly event: NotificationEvent; readonly workspace: Workspace }
+  | { readonly type: 'verification' };
+
+/** Secrets and identity of one request. */
+export interface RequestIdentity {
+  readonly token: string | null;
+  /** Replaced tokens that still sign in the list header. */
+  readonly retiredTokens: readonly string[];
+  /** The same over all attempts and redeliveries. */
+  readonly messageId: string;
+  /** The moment of this attempt. */
+  readonly now: Instant;
+}
+
+export interface SignatureRules {
+  /** Header names, lower case. */
+  readonly headers: readonly string[];
+  readonly standardWebhooks: boolean;
+}
+
+/** What leaves the service, for a kind of destination. */
+export type RenderedNotification =
+  | { readonly type: 'http'; readonly body: string; readonly headers: Readonly<Record<string, string>> }
+  | { readonly type: 'email'; readonly mails: readonly (RenderedEmail & { readonly to: string })[] };
+
+/**
+ * The finished notification for any kind of destination, exactly as it would be sent: body and headers, or one mail for
+ * each recipient.
+ */
+export function renderPayload(
+  configuration: RenderedFor,
+  occasion: Occasion,
+  request: {
+    readonly place: PublicPlace;
+    readonly signature: SignatureRules;
+    readonly identity: RequestIdentity;
+    readonly recipients: readonly Recipient[];
+  },
+): RenderedNotification {
+  const { place, identity } = request;
+  const body = renderBody(configuration, occasion, place, identity.messageId);
+  if (body !== null) {
+    return {
+      type: 'http',
+      body,
+      headers: requestHeaders(configuration.kind, body, place, request.signature, identity),
+    };
+  }
+  const context = messageContext(configuration, occasion, place, identity.messageId);
+  return {
+    type: 'email',
+    mails: request.recipients.map((recipient) => ({ to: recipient.email, ...renderEmail(context, recipient) })),
+  };
+}
+
+/** The body of an HTTP notification, serialised once so that what is signed is what is sent; null for e-mail. */
+export function renderBody(
+  configuration: RenderedFor,
+  occasion: Occasion,
+  place: PublicPlace,
+  deliveryId: string,
+): string | null {
+  switch (configuration.kind) {
+    case 'generic':
+      return JSON.stringify(genericPayload(configuration, occasion, place));
+    case 'chat-a':
+      return renderChatA(messageContext(configuration, occasion, place, deliveryId));
+    case 'chat-b':
+      return renderChatB(messageContext(configuration, occasion, place, deliveryId));
+    case 'email':
+      return null;
+  }
+}
+
+/** The headers of one attempt. Only generic destinations with a token get a signature, made with the token as it is now. */
+export function requestHeaders(
+  kind: DestinationKind,
+  body: string,
+  place: PublicPlace,
+  rules: SignatureRules,
+  identity: RequestIdentity,
+): Record<string, string> {
+  const headers: Record<string, string> = {
+    'content-type': kind === 'generic' ? 'application/json' : 'application/json; charset=utf-8',
+    accept: 'application/json',
+    'user-agent': `${productToken} (+${place.publicOrigin})`,
+  };
+  if (kind !== 'generic') return headers;
+  if (identity.token !== null) {
+    const signature = signBody(identity.token, body);
+    for (const name of rules.headers) headers[name] = signature;
+  }
+  if (rules.standardWebhooks) {
+    const seconds = unixSecondsFromInstant(identity.now);
+    headers['webhook-id'] = identity.messageId;
+    headers['webhook-timestamp'] = String(seconds);
+    if (identity.token !== null) {
+      const tokens = [identity.token, ...identity.retiredTokens];
+      headers['webhook-signature'] = standardSignature(tokens, identity.messageId, seconds, body);
+    }
+  }
+  return headers;
+}
+
+/** What the chat and e-mail renderers work from. */
+export function messageContext(
+  configuration: RenderedFor,
+  occasion: Occasion,
+  place: PublicPlace,
+  deliveryId: string,
+): MessageContext {
+  const { id, name } = configuration;
+  const about = { id, name, url: configurationUrl(place, id) };
+  if (occasion.type === 'verification') {
+    return { configuration: about, workspace: null, subject: { kind: 'verification' }, deliveryId };
+  }
+  const { workspace, event } = occasion;
+  return {
+    configuration: about,
+    workspace: {
+      id: workspace.id,
+      name: workspace.name,
+      organization: workspace.organization,
+      url: workspaceUrl(place, workspace),
+    },
+    subject: event,
+    deliveryId,
+  };
+}
+
+function genericPayload(configuration: RenderedFor, occasion: Occasion, place: PublicPlace): object {
+  if (occasion.type === 'verification') return verificationPayload(configuration.id, configuration.name);
+  const { event, workspace } = occasion;
+  const trigger = spellingOf(event.trigger, configuration.triggers) ?? event.trigger;
+  const about = { id: configuration.id, url: configurationUrl(place, configuration.id) };
+  switch (event.kind) {
+    case 'run':
+      return runPayload(configuration.id, trigger, event, workspace);
+    case 'assessment':
+      return assessmentPayload(about, trigger, event, workspace);
+    case 'auto_destroy':
+      return autoDestroyPayload(about, trigger, event, workspace);
+  }
+}

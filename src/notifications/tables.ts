@@ -1,0 +1,17 @@
+import type { TableName } from '../shared/table.js';
+import { configurations } from './configuration.js';
+import { deliveries, deliveryHolds, deliveryLanes } from './delivery.js';
+import { events } from './event.js';
+import { users } from './user.js';
+import { workspaces } from './workspace.js';
+
+/** Every table of this area. */
+export const notificationTables: readonly TableName[] = [
+  workspaces,
+  users,
+  configurations,
+  events,
+  deliveries,
+  deliveryLanes,
+  deliveryHolds,
+];

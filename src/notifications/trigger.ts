@@ -1,0 +1,69 @@
+/** Which payload a trigger's notifications carry (notification interface, Events). */
+export type TriggerScope = 'run' | 'assessment' | 'workspace';
+
+/** What the workspace must have switched on before a trigger can fire. */
+export type TriggerFeature = 'drift_detection' | 'health_assessments';
+
+export interface TriggerDefinition {
+  /** The canonical value. */
+  readonly value: string;
+  /** Other spellings of the same trigger; all are accepted, and each configuration keeps the one it was given. */
+  readonly aliases: readonly string[];
+  readonly scope: TriggerScope;
+  readonly displayName: string;
+  readonly needs: TriggerFeature | null;
+}
+
+export type RunTrigger =
+  | 'run:created'
+  | 'run:planning'
+  | 'run:needs_attention'
+  | 'run:applying'
+  | 'run:completed'
+  | 'run:errored';
+export type AssessmentTrigger = 'assessment:drifted' | 'assessment:check_failure' | 'assessment:failed';
+export type WorkspaceTrigger = 'workspace:auto_destro_reminder' | 'workspace:auto_destroy_run_results';
+export type Trigger = RunTrigger | AssessmentTrigger | WorkspaceTrigger;
+
+function define<V extends Trigger>(
+  value: V,
+  scope: TriggerScope,
+  displayName: string,
+  needs: TriggerFeature | null = null,
+  aliases: readonly string[] = [],
+): TriggerDefinition & { readonly value: V } {
+  return { value, aliases, scope, displayName, needs };
+}
+
+/** Every trigger of the notification interface, in its order. The reminder's canonical spelling is the contract's. */
+export const triggerDefinitions = [
+  define('run:created', 'run', 'Created'),
+  define('run:planning', 'run', 'Planning'),
+  define('run:needs_attention', 'run', 'Needs Attention'),
+  define('run:applying', 'run', 'Applying'),
+  define('run:completed', 'run', 'Completed'),
+  define('run:errored', 'run', 'Errored'),
+  define('assessment:drifted', 'assessment', 'Drifted', 'drift_detection'),
+  define('assessment:check_failure', 'assessment', 'Checks Failed', 'drift_detection'),
+  define('assessment:failed', 'assessment', 'Health Assessment Failed', 'health_assessments'),
+  define('workspace:auto_destro_reminder', 'workspace', 'Auto Destroy Reminder', null, [
+    'workspace:auto_destroy_reminder',
+  ]),
+  define('workspace:auto_destroy_run_results', 'workspace', 'Auto Destroy Results'),
+] as const satisfies readonly TriggerDefinition[];
+
+const bySpelling: ReadonlyMap<string, (typeof triggerDefinitions)[number]> = new Map(
+  triggerDefinitions.flatMap((definition) =>
+    [definition.value, ...definition.aliases].map((spelling) => [spelling, definition] as const),
+  ),
+);
+
+/** The trigger that a spelling means; undefined for an unknown one. */
+export function triggerFromSpelling(spelling: string): (TriggerDefinition & { readonly value: Trigger }) | undefined {
+  return bySpelling.get(spelling);
+}
+
+/** How a list of spellings writes the trigger; undefined when the trigger is not in the list. */
+export function spellingOf(trigger: Trigger, spellings: readonly string[]): string | undefined {
+  return spellings.find((spelling) => bySpelling.get(spelling)?.value === trigger);
+}

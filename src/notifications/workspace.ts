@@ -1,0 +1,23 @@
+import type { Instant } from '../shared/instant.js';
+import { table } from '../shared/table.js';
+
+export const executionModes = ['remote', 'agent', 'local'] as const;
+export type ExecutionMode = (typeof executionModes)[number];
+
+/** What the host tells about one of its workspaces: what its configurations hang on, and what decides whether an event may notify. */
+export interface Workspace {
+  readonly id: string;
+  readonly name: string;
+  readonly organization: string;
+  /** `local` notifies nobody (notification interface, What the service does, 4). */
+  readonly executionMode: ExecutionMode;
+  /** Needed by the drift and check triggers. */
+  readonly driftDetection: boolean;
+  /** Needed by the trigger of failed assessments. */
+  readonly healthAssessments: boolean;
+  /** Page of the workspace for links in messages; made from the public origin when null. */
+  readonly url: string | null;
+  readonly createdAt: Instant;
+}
+
+export const workspaces = table<Workspace>('workspaces', (workspace) => [workspace.id]);
