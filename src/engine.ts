@@ -1,6 +1,7 @@
 import { accessTables } from './access/tables.js';
 import { jobTables } from './jobs/tables.js';
 import { createEmitter } from './operations/events.js';
+import { schedulingLoops } from './operations/scheduling/index.js';
 import type { BackgroundLoop, EngineContext } from './operations/shared/context.js';
 import { emit } from './operations/shared/context.js';
 import { ParkedQueries } from './operations/shared/parked-queries.js';
@@ -12,6 +13,7 @@ import type { Logger } from './ports/logger.js';
 import type { Mailer } from './ports/mailer.js';
 import type { Observer } from './ports/observer.js';
 import type { Storage, TableName } from './ports/storage.js';
+import { schedulerTables } from './scheduler/tables.js';
 import { type SettingsOverrides, settingsFrom } from './settings.js';
 import { second } from './shared/duration.js';
 
@@ -46,8 +48,8 @@ export interface Engine extends EngineContext {
 }
 
 /** The background loops and the tables of every area. */
-const loops: readonly BackgroundLoop[] = [];
-const watchedTables: readonly TableName[] = [...accessTables, ...jobTables];
+const loops: readonly BackgroundLoop[] = [...schedulingLoops];
+const watchedTables: readonly TableName[] = [...accessTables, ...jobTables, ...schedulerTables];
 
 /**
  * An engine over the given ports. Several may live in one process, over one store or several: there is no global state,

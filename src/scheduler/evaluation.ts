@@ -61,10 +61,14 @@ export const evaluations = table<Evaluation>('evaluations', (evaluation) => [eva
   },
   by_create: { key: (evaluation) => [evaluation.CreateIndex] },
   by_namespace: { key: (evaluation) => [evaluation.Namespace, evaluation.CreateIndex] },
-  /** Only what a scheduler still has to look at, most urgent first. */
-  open: {
-    key: (evaluation) =>
-      isTerminalEvaluation(evaluation) ? undefined : [evaluation.Status, -evaluation.Priority, evaluation.CreateIndex],
+  /** What a scheduler still has to do: `waiting` by moment, `pending` most urgent first. Blocked ones have queues of their own. */
+  due: {
+    key: (evaluation) => {
+      if (evaluation.Status !== 'pending') return undefined;
+      return evaluation.WaitUntil === undefined
+        ? ['pending', -evaluation.Priority, evaluation.CreateIndex]
+        : ['waiting', Date.parse(evaluation.WaitUntil)];
+    },
   },
 });
 
