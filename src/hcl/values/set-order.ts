@@ -1,4 +1,5 @@
 import { compareCodePoints } from './code-points.js';
+import type { HclNumber } from './number.js';
 import { compareNumbers, numberText } from './number.js';
 import type { HclType, HclValue } from './value.js';
 
@@ -19,7 +20,7 @@ function comparison(element: HclType): (left: HclValue, right: HclValue) => numb
   const keyOf = (value: HclValue): string => {
     let key = keys.get(value);
     if (key === undefined) {
-      key = orderKey(value);
+      key = valueKey(value);
       keys.set(value, key);
     }
     return key;
@@ -41,25 +42,34 @@ function nullsLast(left: HclValue, right: HclValue): number | undefined {
   return Number(left.kind === 'null') - Number(right.kind === 'null');
 }
 
-/** Equal for equal values of one type and different for different ones: texts are quoted, every part is closed. */
-function orderKey(value: HclValue): string {
+/**
+ * A text that is equal for equal values of one type and different for different ones: texts are quoted, every part is closed.
+ * Numbers are told apart by all their bits, however few digits their texts have.
+ */
+export function valueKey(value: HclValue): string {
   switch (value.kind) {
     case 'null':
       return '~';
     case 'string':
       return JSON.stringify(value.value);
     case 'number':
-      return numberText(value.value);
+      return numberKey(value.value);
     case 'bool':
       return value.value ? 'T' : 'F';
     case 'list':
     case 'set':
-      return `[${value.items.map((item) => `${orderKey(item)};`).join('')}]`;
+      return `[${value.items.map((item) => `${valueKey(item)};`).join('')}]`;
     case 'tuple':
-      return `<${value.items.map((item) => `${orderKey(item)};`).join('')}>`;
+      return `<${value.items.map((item) => `${valueKey(item)};`).join('')}>`;
     case 'map':
-      return `{${[...value.entries].map(([key, item]) => `${JSON.stringify(key)}:${orderKey(item)};`).join('')}}`;
+      return `{${[...value.entries].map(([key, item]) => `${JSON.stringify(key)}:${valueKey(item)};`).join('')}}`;
     case 'object':
-      return `<${[...value.entries.values()].map((item) => `${orderKey(item)};`).join('')}>`;
+      return `<${[...value.entries.values()].map((item) => `${valueKey(item)};`).join('')}>`;
   }
+}
+
+/** Precision is not part of a number's value, but it decides how many digits its text needs. */
+function numberKey(value: HclNumber): string {
+  if (typeof value === 'number') return numberText(value + 0);
+  return numberText(value.exponent >= 0 ? value : { ...value, precision: 512 });
 }

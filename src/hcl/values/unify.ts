@@ -1,5 +1,4 @@
 import { canConvert } from './convertible.js';
-import { typesEqual } from './equal.js';
 import type { HclType } from './value.js';
 import { dynamicType, listOf, mapOf, objectOf, setOf, tupleOf } from './value.js';
 
@@ -31,10 +30,34 @@ export function unifyTypes(types: readonly HclType[]): HclType | undefined {
   return mostGeneral(different);
 }
 
+/** Each type once. Keys instead of pairwise comparison keep a list of a thousand different objects linear. */
 function distinctTypes(types: readonly HclType[]): readonly HclType[] {
-  const found: HclType[] = [];
-  for (const type of types) if (!found.some((known) => typesEqual(known, type))) found.push(type);
-  return found;
+  const first = types[0];
+  if (first === undefined || types.every((type) => type === first)) return types.slice(0, 1);
+  const found = new Map<string, HclType>();
+  for (const type of types) {
+    const key = typeKey(type);
+    if (!found.has(key)) found.set(key, type);
+  }
+  return [...found.values()];
+}
+
+function typeKey(type: HclType): string {
+  switch (type.kind) {
+    case 'string':
+    case 'number':
+    case 'bool':
+    case 'dynamic':
+      return type.kind;
+    case 'list':
+    case 'set':
+    case 'map':
+      return `${type.kind}(${typeKey(type.element)})`;
+    case 'tuple':
+      return `[${type.elements.map(typeKey).join(',')}]`;
+    case 'object':
+      return `{${Array.from(type.attributes, ([name, item]) => `${JSON.stringify(name)}:${typeKey(item)}`).join(',')}}`;
+  }
 }
 
 function only(kinds: ReadonlySet<HclType['kind']>, ...expected: readonly HclType['kind'][]): boolean {
@@ -78,9 +101,12 @@ function unifyObjects(types: readonly HclType[]): HclType | undefined {
   return objectOf(attributes);
 }
 
+/** Candidates for the most general type that are tried; trying all of very many would take quadratic time. */
+const MAX_CANDIDATES = 64;
+
 /** Among types of several kinds: the most general one that all others convert to. */
 function mostGeneral(types: readonly HclType[]): HclType | undefined {
-  const preferred = [...types].sort((left, right) => preference(left) - preference(right));
+  const preferred = [...types].sort((left, right) => preference(left) - preference(right)).slice(0, MAX_CANDIDATES);
   return preferred.find((wanted) => types.every((type) => canConvert(type, wanted)));
 }
 

@@ -1,0 +1,174 @@
+import type { Result } from 'neverthrow';
+import { err, ok } from 'neverthrow';
+import type { Budget } from '../evaluate/budget.js';
+import { convert } from '../values/convert.js';
+import type { HclType, HclValue } from '../values/value.js';
+import { depthOf, sizeOf } from '../values/value.js';
+
+/** What a call may use besides its arguments: new UUIDs for the random functions, and the work that is left. */
+export interface FunctionContext {
+  readonly ids: { next(kind: 'uuid'): string };
+  readonly budget: Budget;
+}
+
+export interface HclParameter {
+  readonly name: string;
+  /** Arguments are converted to it; `dynamic` takes any value as it is. */
+  readonly type: HclType;
+  /** Without it a null argument is an error. */
+  readonly allowNull?: boolean;
+}
+
+/** Why a call has no result. `argument` is the index of the argument to blame; without it the call as a whole is. */
+export interface FunctionError {
+  readonly type:
+    | 'too_few_arguments'
+    | 'too_many_arguments'
+    | 'null_argument'
+    | 'invalid_argument'
+    | 'function_failed'
+    /** The result or the work for it is larger than the budget; `try` and `can` do not catch it. */
+    | 'budget_exceeded';
+  readonly message: string;
+  readonly argument?: number;
+}
+
+/** A function of values. `call` checks and converts the arguments, charges the budget and bounds the result. */
+export interface EagerFunction {
+  readonly kind: 'eager';
+  readonly name: string;
+  readonly parameters: readonly HclParameter[];
+  readonly variadic?: HclParameter;
+  call(args: readonly HclValue[], context: FunctionContext): Result<HclValue, FunctionError>;
+}
+
+/** A form that the evaluator itself runs, because it must see the argument expressions and not their values. */
+export interface LazyFunction {
+  readonly kind: 'lazy';
+  readonly name: 'try' | 'can' | 'convert';
+  readonly minimum: number;
+  /** Undefined when there is none. */
+  readonly maximum: number | undefined;
+}
+
+export type HclFunction = EagerFunction | LazyFunction;
+
+export type CallResult = Result<HclValue, FunctionError>;
+
+/** The part of a function that is its own: the arguments have the types of its parameters, and none is null unless allowed. */
+export type FunctionBody = (args: readonly HclValue[], context: FunctionContext) => CallResult;
+
+/** Makes a function of its signature and body. */
+export function defineFunction(
+  name: string,
+  parameters: readonly HclParameter[],
+  body: FunctionBody,
+  variadic?: HclParameter,
+): EagerFunction {
+  return {
+    kind: 'eager',
+    name,
+    parameters,
+    ...(variadic === undefined ? {} : { variadic }),
+    call: (args, context) => {
+      const prepared = prepareArguments(name, parameters, variadic, args);
+      if (prepared.isErr()) return err(prepared.error);
+      if (!context.budget.charge(1 + workFor(prepared.value))) return overBudget(name);
+      return body(prepared.value, context).andThen((value) => bounded(name, value, context.budget));
+    },
+  };
+}
+
+export function parameter(name: string, type: HclType): HclParameter {
+  return { name, type };
+}
+
+export function nullableParameter(name: string, type: HclType): HclParameter {
+  return { name, type, allowNull: true };
+}
+
+/** The call as a whole failed. */
+export function fail(message: string): Result<never, FunctionError> {
+  return err({ type: 'function_failed', message });
+}
+
+/** One argument is to blame. */
+export function failArgument(argument: number, message: string): Result<never, FunctionError> {
+  return err({ type: 'invalid_argument', message, argument });
+}
+
+export function overBudget(name: string): Result<never, FunctionError> {
+  return err({ type: 'budget_exceeded', message: `${name}: the result, or the work to make it, is too large` });
+}
+
+function prepareArguments(
+  name: string,
+  parameters: readonly HclParameter[],
+  variadic: HclParameter | undefined,
+  args: readonly HclValue[],
+): Result<readonly HclValue[], FunctionError> {
+  const missing = parameters[args.length];
+  if (missing !== undefined) {
+    return err({ type: 'too_few_arguments', message: `${name} needs a value for its parameter "${missing.name}"` });
+  }
+  if (variadic === undefined && args.length > parameters.length) {
+    const message = `${name} takes ${parameters.length} ${parameters.length === 1 ? 'argument' : 'arguments'}, not ${args.length}`;
+    return err({ type: 'too_many_arguments', message, argument: parameters.length });
+  }
+  const prepared: HclValue[] = [];
+  for (const [index, value] of args.entries()) {
+    const expected = parameters[index] ?? (variadic as HclParameter);
+    if (value.kind === 'null' && expected.allowNull !== true) {
+      const message = `the argument "${expected.name}" of ${name} must not be null`;
+      return err({ type: 'null_argument', message, argument: index });
+    }
+    if (expected.type.kind === 'dynamic' || expected.type.kind === value.kind) {
+      if (expected.type.kind !== 'list' && expected.type.kind !== 'set' && expected.type.kind !== 'map') {
+        prepared.push(value);
+        continue;
+      }
+    }
+    const converted = convert(value, expected.type);
+    if (converted.isErr()) {
+      const message = `the argument "${expected.name}" of ${name} does not fit: ${converted.error.message}`;
+      return err({ type: 'invalid_argument', message, argument: index });
+    }
+    prepared.push(converted.value);
+  }
+  return ok(prepared);
+}
+
+function workFor(args: readonly HclValue[]): number {
+  let work = 0;
+  for (const value of args) work += sizeOf(value);
+  return work;
+}
+
+function bounded(name: string, value: HclValue, budget: Budget): CallResult {
+  if (!fitsBudget(value, budget)) return overBudget(name);
+  return ok(value);
+}
+
+/** Charges a finished value; false when it is larger, longer or deeper than a value may be, or the budget is spent. */
+export function fitsBudget(value: HclValue, budget: Budget): boolean {
+  switch (value.kind) {
+    case 'null':
+    case 'bool':
+    case 'number':
+      return true;
+    case 'string':
+      return budget.chargeText(value.value.length);
+    case 'list':
+    case 'set':
+    case 'tuple':
+    case 'map':
+    case 'object': {
+      const count = 'items' in value ? value.items.length : value.entries.size;
+      return (
+        budget.chargeElements(count) &&
+        sizeOf(value) <= budget.limits.valueSize &&
+        depthOf(value) <= budget.limits.depth
+      );
+    }
+  }
+}

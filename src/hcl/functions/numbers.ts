@@ -1,0 +1,130 @@
+import { err, ok } from 'neverthrow';
+import type { HclNumber } from '../values/number.js';
+import {
+  absoluteNumber,
+  addNumbers,
+  ceilNumber,
+  compareNumbers,
+  doubleNumber,
+  floorNumber,
+  integerNumber,
+  signOf,
+  toDouble,
+} from '../values/number.js';
+import type { HclValue } from '../values/value.js';
+import { dynamicType, listValue, numberType, numberValue } from '../values/value.js';
+import { argumentAt, integerAt, numberAt, shortened } from './arguments.js';
+import type { CallResult, EagerFunction, FunctionContext } from './function.js';
+import { defineFunction, fail, failArgument, overBudget, parameter } from './function.js';
+
+/** Values that one `range` may make. */
+const MAX_RANGE = 1024;
+
+const number = parameter('number', numberType);
+
+export const numberFunctions: readonly EagerFunction[] = [
+  defineFunction('abs', [number], (args) => ok(numberValue(absoluteNumber(numberAt(args, 0))))),
+  defineFunction('ceil', [number], (args) => ok(numberValue(ceilNumber(numberAt(args, 0))))),
+  defineFunction('floor', [number], (args) => ok(numberValue(floorNumber(numberAt(args, 0))))),
+  defineFunction('signum', [number], (args) => ok(numberValue(signOf(numberAt(args, 0))))),
+  defineFunction('max', [], (args) => extreme('max', args, 1), parameter('numbers', numberType)),
+  defineFunction('min', [], (args) => extreme('min', args, -1), parameter('numbers', numberType)),
+  defineFunction('pow', [parameter('base', numberType), parameter('exponent', numberType)], (args) =>
+    fromDouble('pow', power(toDouble(numberAt(args, 0)), toDouble(numberAt(args, 1)))),
+  ),
+  defineFunction('log', [parameter('number', numberType), parameter('base', numberType)], (args) =>
+    fromDouble('log', Math.log(toDouble(numberAt(args, 0))) / Math.log(toDouble(numberAt(args, 1)))),
+  ),
+  defineFunction('parseint', [parameter('text', dynamicType), parameter('base', numberType)], parseInteger),
+  defineFunction('range', [], range, parameter('limits', numberType)),
+];
+
+function extreme(name: string, args: readonly HclValue[], direction: 1 | -1): CallResult {
+  let found = args[0];
+  if (found === undefined) return fail(`${name} needs at least one number`);
+  for (const value of args) {
+    if (value.kind !== 'number' || found.kind !== 'number') continue;
+    if (compareNumbers(value.value, found.value) * direction > 0) found = value;
+  }
+  return ok(found);
+}
+
+function fromDouble(name: string, result: number): CallResult {
+  const made = doubleNumber(result);
+  return made === undefined ? fail(`${name} has no real result for these numbers`) : ok(numberValue(made));
+}
+
+/** Whole exponents by repeated squaring, which is exact as long as doubles are; others by the platform's power. */
+function power(base: number, exponent: number): number {
+  const times = Math.abs(exponent);
+  if (!Number.isInteger(exponent) || times > 2 ** 20) return exponent === 0.5 ? Math.sqrt(base) : base ** exponent;
+  let result = 1;
+  let square = base;
+  for (let rest = times; rest > 0; rest = Math.floor(rest / 2)) {
+    if (rest % 2 === 1) result *= square;
+    square *= square;
+  }
+  return exponent < 0 ? 1 / result : result;
+}
+
+function parseInteger(args: readonly HclValue[], { budget }: FunctionContext): CallResult {
+  const source = argumentAt(args, 0);
+  if (source.kind !== 'string') return failArgument(0, 'the first argument of parseint must be a string');
+  const whole = integerAt(args, 1, 'the base', true);
+  if (whole.isErr()) return err(whole.error);
+  const base = whole.value;
+  if (base < 2 || base > 62) return failArgument(1, 'the base must be between 2 and 62');
+  const digits = source.value.replace(/^[+-]/, '');
+  // Digit by digit conversion takes time quadratic in the length.
+  if (digits.length > 10_000 || !budget.charge((digits.length * digits.length) >>> 8)) return overBudget('parseint');
+  let value = 0n;
+  for (const digit of digits) {
+    const worth = digitWorth(digit, base);
+    if (worth === undefined) return unreadable(source.value, base);
+    value = value * BigInt(base) + BigInt(worth);
+  }
+  if (digits === '') return unreadable(source.value, base);
+  return ok(numberValue(integerNumber(source.value.startsWith('-') ? -value : value)));
+}
+
+function unreadable(text: string, base: number): CallResult {
+  return failArgument(0, `${JSON.stringify(shortened(text))} is not a whole number of base ${base}`);
+}
+
+/** Up to base 36 both cases of a letter mean the same; beyond it upper case letters follow the lower case ones. */
+function digitWorth(digit: string, base: number): number | undefined {
+  const code = digit.charCodeAt(0);
+  let worth: number;
+  if (code >= 48 && code <= 57) worth = code - 48;
+  else if (code >= 97 && code <= 122) worth = code - 87;
+  else if (code >= 65 && code <= 90) worth = base <= 36 ? code - 55 : code - 29;
+  else return undefined;
+  return worth < base ? worth : undefined;
+}
+
+function range(args: readonly HclValue[], { budget }: FunctionContext): CallResult {
+  if (args.length < 1 || args.length > 3)
+    return fail('range takes an end, a start and an end, or a start, an end and a step');
+  const start = args.length === 1 ? 0 : numberAt(args, 0);
+  const end = numberAt(args, args.length === 1 ? 0 : 1);
+  const step = args.length === 3 ? numberAt(args, 2) : compareNumbers(end, start) < 0 ? -1 : 1;
+  const direction = signOf(step);
+  if (direction === 0) return fail('the step of range must not be zero');
+  if (compareNumbers(end, start) * direction < 0) {
+    return failArgument(
+      1,
+      `the end must be ${direction < 0 ? 'less' : 'greater'} than the start when the step is ${direction < 0 ? 'negative' : 'positive'}`,
+    );
+  }
+  const items: HclValue[] = [];
+  let current: HclNumber = start;
+  while (compareNumbers(end, current) * direction > 0) {
+    if (items.length >= MAX_RANGE) return fail(`range makes at most ${MAX_RANGE} values`);
+    if (!budget.charge(1)) return overBudget('range');
+    items.push(numberValue(current));
+    const next = addNumbers(current, step);
+    if (next.isErr()) return fail('range runs out of the numbers that can be represented');
+    current = next.value;
+  }
+  return ok(listValue(numberType, items));
+}
