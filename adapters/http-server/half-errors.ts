@@ -1,0 +1,12 @@
+import type { BadInput } from './bad-input.js';
+import type { HttpResponse } from './http-message.js';
+
+/** How an interface prints what goes wrong before one of its operations runs. */
+export interface HalfErrors {
+  badInput(error: BadInput): HttpResponse;
+  unknownPath(): HttpResponse;
+  wrongMethod(allowed: readonly string[]): HttpResponse;
+  /** No credentials, or unknown ones. */
+  unauthenticated(): HttpResponse;
+  internal(): HttpResponse;
+}

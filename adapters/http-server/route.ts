@@ -1,0 +1,67 @@
+import type { Capability, Engine, Principal, WorkspaceRight } from '../../src/index.js';
+import type { HeaderNames } from './header-names.js';
+import type { HttpRequest, HttpResponse } from './http-message.js';
+import type { JsonSchema } from './json-schema.js';
+import type { Parameters, Query } from './query.js';
+
+/**
+ * Who may call a route. There is no default: a route that asks for no credentials says so by name. `namespace` needs one
+ * of the capabilities in the request's namespace, `any_namespace` one of them somewhere, `workspace` the right on the
+ * workspace concerned. The operations decide; the handler only refuses callers that can have no right at all.
+ */
+export type RouteAccess =
+  | { readonly type: 'public' }
+  | { readonly type: 'namespace'; readonly anyOf: readonly Capability[] }
+  | { readonly type: 'workspace'; readonly right: WorkspaceRight }
+  | { readonly type: 'management' };
+
+/** Which interface a route belongs to: it decides the shape of its errors. `system` answers for the server itself. */
+export type RouteHalf = 'jobs' | 'notifications' | 'system';
+
+export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** One row of the route table. Requests are matched by it, the OpenAPI document is printed from it, tests walk it. */
+export interface Route {
+  readonly half: RouteHalf;
+  /** `any` only where the interface's contract does not look at the method. The first one is the documented one. */
+  readonly methods: readonly [HttpMethod, ...HttpMethod[]];
+  readonly anyMethod?: true;
+  /** Below the half's base path, parameters in braces: `/v1/job/{job_id}/allocations`. */
+  readonly path: string;
+  readonly access: RouteAccess;
+  /** Unique name, camelCase. */
+  readonly operation: string;
+  readonly summary: string;
+  readonly parameters: Parameters;
+  readonly requestBody?: RequestBodyDescription;
+  /** Status to description, for the OpenAPI document; the errors of the half are added to it. */
+  readonly answers: Readonly<Record<number, AnswerDescription>>;
+  readonly handle: (call: RouteCall) => Promise<HttpResponse>;
+}
+
+export interface RequestBodyDescription {
+  readonly contentType: string;
+  readonly required: boolean;
+  readonly schema: () => JsonSchema;
+}
+
+export interface AnswerDescription {
+  readonly description: string;
+  /** Absent means no body. */
+  readonly contentType?: string;
+  readonly schema?: () => JsonSchema;
+}
+
+/** What a route works with. */
+export interface RouteCall {
+  readonly engine: Engine;
+  readonly caller: Principal;
+  readonly request: HttpRequest;
+  /** Decoded path parameters in the order of the path. */
+  readonly pathValues: readonly string[];
+  readonly query: Query;
+  readonly names: HeaderNames;
+  readonly maximumBodyBytes: number;
+  /** Where the notification interface is mounted, without a slash at the end. */
+  readonly notificationsPath: string;
+}

@@ -1,0 +1,137 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { BadInput } from './bad-input.js';
+import type { Route } from './route.js';
+import { decodePathText } from './target.js';
+
+/** The routes of one path, by method. */
+interface Place {
+  readonly routes: readonly Route[];
+}
+
+/** What a path leads to. */
+export type Match =
+  | { readonly type: 'found'; readonly route: Route; readonly pathValues: readonly string[] }
+  | { readonly type: 'wrong_method'; readonly allowed: readonly string[] }
+  | { readonly type: 'unknown_path' };
+
+export type Router = (method: string, path: string) => Result<Match, BadInput>;
+
+/** A segment of a path pattern: a name, or a parameter. */
+interface Branch {
+  readonly named: Map<string, Branch>;
+  parameter: Branch | undefined;
+  place: Place | undefined;
+}
+
+interface SuffixPlace extends Place {
+  readonly suffix: string;
+}
+
+/**
+ * A router over the table. Paths without parameters are looked up whole. Below `openPrefix` the first parameter takes
+ * everything up to the longest known suffix, slashes included, and is decoded before it is matched, so that a job id
+ * with slashes works both escaped and raw (job interface, routing). All other paths are matched segment by segment.
+ */
+export function createRouter(routes: readonly Route[], openPrefix: string | undefined): Router {
+  const whole = new Map<string, Place>();
+  const suffixes = new Map<string, SuffixPlace>();
+  const root: Branch = emptyBranch();
+  for (const [path, place] of placesOf(routes)) {
+    if (!path.includes('{')) whole.set(path, place);
+    else if (openPrefix !== undefined && path.startsWith(openPrefix + '{')) {
+      const suffix = path.slice(path.indexOf('}') + 1);
+      suffixes.set(lastSegment(suffix), { ...place, suffix });
+    } else plant(root, path.split('/'), place);
+  }
+
+  return (method, path) => {
+    const exact = whole.get(path);
+    if (exact !== undefined) return ok(choose(exact, method, noValues));
+    if (openPrefix !== undefined && path.startsWith(openPrefix)) {
+      const rest = decodePathText(path.slice(openPrefix.length));
+      if (rest.isErr()) return err(rest.error);
+      return ok(matchSuffix(suffixes, method, rest.value));
+    }
+    return matchSegments(root, method, path);
+  };
+}
+
+const noValues: readonly string[] = Object.freeze([]);
+
+function placesOf(routes: readonly Route[]): Map<string, Place> {
+  const places = new Map<string, { routes: Route[] }>();
+  for (const route of routes) {
+    const place = places.get(route.path);
+    if (place === undefined) places.set(route.path, { routes: [route] });
+    else place.routes.push(route);
+  }
+  return places;
+}
+
+function choose(place: Place, method: string, pathValues: readonly string[]): Match {
+  for (const route of place.routes) {
+    if (route.anyMethod === true || route.methods.some((candidate) => candidate === method)) {
+      return { type: 'found', route, pathValues };
+    }
+  }
+  return { type: 'wrong_method', allowed: [...new Set(place.routes.flatMap((route) => route.methods))] };
+}
+
+function matchSuffix(suffixes: ReadonlyMap<string, SuffixPlace>, method: string, rest: string): Match {
+  const slash = rest.lastIndexOf('/');
+  if (slash >= 0) {
+    const place = suffixes.get(rest.slice(slash + 1));
+    // The suffix may not be the whole rest: `/v1/job/plan` is the job "plan".
+    if (place !== undefined && place.suffix !== '' && rest.endsWith(place.suffix)) {
+      return choose(place, method, [rest.slice(0, rest.length - place.suffix.length)]);
+    }
+  }
+  const plain = suffixes.get('');
+  return plain === undefined ? { type: 'unknown_path' } : choose(plain, method, [rest]);
+}
+
+function matchSegments(root: Branch, method: string, path: string): Result<Match, BadInput> {
+  const segments = path.split('/');
+  const values: string[] = [];
+  let branch: Branch = root;
+  for (const segment of segments) {
+    const named = branch.named.get(segment);
+    if (named !== undefined) {
+      branch = named;
+    } else if (branch.parameter !== undefined && segment !== '') {
+      const value = decodePathText(segment);
+      if (value.isErr()) return err(value.error);
+      values.push(value.value);
+      branch = branch.parameter;
+    } else {
+      return ok({ type: 'unknown_path' });
+    }
+  }
+  return ok(branch.place === undefined ? { type: 'unknown_path' } : choose(branch.place, method, values));
+}
+
+function plant(root: Branch, segments: readonly string[], place: Place): void {
+  let branch = root;
+  for (const segment of segments) {
+    if (segment.startsWith('{')) {
+      branch.parameter ??= emptyBranch();
+      branch = branch.parameter;
+      continue;
+    }
+    let named = branch.named.get(segment);
+    if (named === undefined) {
+      named = emptyBranch();
+      branch.named.set(segment, named);
+    }
+    branch = named;
+  }
+  branch.place = place;
+}
+
+function emptyBranch(): Branch {
+  return { named: new Map(), parameter: undefined, place: undefined };
+}
+
+function lastSegment(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
