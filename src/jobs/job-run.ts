@@ -1,28 +1,25 @@
 import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
-
-/** How far a run has come; the last two are ends. */
-export type RunStage = 'pending' | 'planning' | 'applying' | 'completed' | 'errored';
+import type { RunStage } from './run-events.js';
 
 /**
- * One run of a job that reports to a workspace: a dispatched or periodic instance, or one version of another job. Which
- * events it has published is part of the record, so that each is published at most once.
+ * The run of a job that reports to a workspace: a dispatched or periodic instance, or the latest version of another job.
+ * How far it has come is part of the record, so that each of its events is published at most once. The record goes when
+ * the job is stopped or a newer version takes its place: nothing that old allocations do is reported after that.
  */
 export interface JobRun {
   readonly namespace: string;
   readonly jobId: string;
   /** Tells a job registered again after a purge from the one before. */
   readonly jobCreateIndex: number;
-  /** 0 for an instance, which is one run whatever its version. */
   readonly version: number;
   readonly runId: string;
   readonly workspaceId: string;
   readonly message: string;
   readonly createdAt: Instant;
-  readonly createdBy: string;
+  /** The name of the person who registered or dispatched it; null for a launch by the service itself. */
+  readonly createdBy: string | null;
   readonly stage: RunStage;
-  /** An instance of a running version failed after the version had come up: reported once. */
-  readonly failedLater: boolean;
 }
 
-export const jobRuns = table<JobRun>('job_runs', (run) => [run.namespace, run.jobId, run.version]);
+export const jobRuns = table<JobRun>('job_runs', (run) => [run.namespace, run.jobId]);
