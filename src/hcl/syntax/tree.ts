@@ -82,8 +82,8 @@ export interface Interpolation extends Span {
 export interface IfDirective extends Span {
   readonly kind: 'if';
   readonly condition: Expression;
-  readonly then: readonly TemplatePart[];
-  readonly otherwise: readonly TemplatePart[] | undefined;
+  readonly whenTrue: readonly TemplatePart[];
+  readonly whenFalse: readonly TemplatePart[] | undefined;
 }
 
 export interface ForDirective extends Span {
@@ -151,8 +151,8 @@ export interface Binary extends Span {
 export interface Conditional extends Span {
   readonly kind: 'conditional';
   readonly condition: Expression;
-  readonly then: Expression;
-  readonly otherwise: Expression;
+  readonly whenTrue: Expression;
+  readonly whenFalse: Expression;
 }
 
 export interface Tuple extends Span {

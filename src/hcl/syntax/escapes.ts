@@ -1,0 +1,40 @@
+import { type Parser, report } from './parser.js';
+
+const SIMPLE: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\' };
+
+/** Reads the backslash escape at an offset; a wrong one is reported, and `text` is then undefined. */
+export function readEscape(parser: Parser, start: number): { text: string | undefined; end: number } {
+  const { text } = parser.lexer;
+  const letter = text.charAt(start + 1);
+  const simple = SIMPLE[letter];
+  if (simple !== undefined) return { text: simple, end: start + 2 };
+  if (letter === 'u' || letter === 'U') return readUnicodeEscape(parser, start, letter === 'u' ? 4 : 8);
+  const end = letter === '' || letter === '\n' || letter === '\r' ? start + 1 : start + 2;
+  const detail =
+    letter === '$' || letter === '%'
+      ? `For a literal "${letter}{" write "${letter}${letter}{".`
+      : 'The escapes are \\n \\r \\t \\" \\\\ \\uXXXX and \\UXXXXXXXX.';
+  report(parser, 'bad_escape', { start, end }, `There is no escape "\\${end === start + 2 ? letter : ''}".`, detail);
+  return { text: undefined, end };
+}
+
+function readUnicodeEscape(parser: Parser, start: number, digits: number): { text: string | undefined; end: number } {
+  const given = /^[0-9a-fA-F]*/.exec(parser.lexer.text.slice(start + 2, start + 2 + digits))?.[0] ?? '';
+  const end = start + 2 + given.length;
+  const point = Number.parseInt(given, 16);
+  if (given.length < digits) {
+    report(parser, 'bad_escape', { start, end }, `This escape needs ${digits} hexadecimal digits.`);
+    return { text: undefined, end };
+  }
+  if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) {
+    report(
+      parser,
+      'bad_escape',
+      { start, end },
+      'This escape does not name a character.',
+      point > 0x10ffff ? undefined : 'Write characters above U+FFFF with \\U and eight digits.',
+    );
+    return { text: undefined, end };
+  }
+  return { text: String.fromCodePoint(point), end };
+}

@@ -1,0 +1,68 @@
+import type { Problem } from '../diagnostics/diagnostic.js';
+import { advance, continueAt } from './lexer.js';
+import { at, createParser, type Parser, report, reportToken, tokenName } from './parser.js';
+import { readFileBody } from './read-body.js';
+import { readExpression } from './read-expression.js';
+import { readTemplate, readWholeText } from './read-template.js';
+import type { SourceText } from './source.js';
+import type { Body, Expression, Template } from './tree.js';
+
+export interface ParseLimits {
+  readonly depth: number;
+  readonly sourceLength: number;
+}
+
+/** Parses a file. All mistakes are added to `problems`; the body holds what could be read. */
+export function parseBody(source: SourceText, limits: ParseLimits, problems: Problem[]): Body {
+  const parser = start(source, limits, problems);
+  return parser.stopped ? { kind: 'body', items: [], start: 0, end: 0 } : readFileBody(parser);
+}
+
+/** Parses a text that is one expression; line ends are spaces, as if it stood in parentheses. */
+export function parseExpression(source: SourceText, limits: ParseLimits, problems: Problem[]): Expression | undefined {
+  const parser = start(source, limits, problems);
+  if (parser.stopped) return undefined;
+  parser.lexer.ignoreNewlines = true;
+  continueAt(parser.lexer, source.text.charCodeAt(0) === 0xfeff ? 1 : 0);
+  const expression = parser.readExpression(parser);
+  if (expression === undefined) return undefined;
+  while (at(parser, 'newline')) advance(parser.lexer);
+  if (at(parser, 'end')) return expression;
+  return reportToken(
+    parser,
+    'unexpected_text',
+    `The expression is complete here: ${tokenName(parser)} cannot follow it.`,
+  );
+}
+
+/** Parses a text that is one template: what a string of the JSON form holds. */
+export function parseTemplate(source: SourceText, limits: ParseLimits, problems: Problem[]): Template | undefined {
+  const parser = start(source, limits, problems);
+  return parser.stopped ? undefined : readWholeText(parser);
+}
+
+function start(source: SourceText, limits: ParseLimits, problems: Problem[]): Parser {
+  const parser = createParser(source, limits.depth, problems, { readExpression, readTemplate });
+  if (!isAcceptable(source, limits, parser)) parser.stopped = true;
+  return parser;
+}
+
+function isAcceptable(source: SourceText, limits: ParseLimits, parser: Parser): boolean {
+  const { text } = source;
+  if (text.length > limits.sourceLength) {
+    const message = `The text has ${text.length} characters; the most allowed is ${limits.sourceLength}.`;
+    report(parser, 'too_long', { start: 0, end: 0 }, message);
+    return false;
+  }
+  const half = text.search(LONE_SURROGATE);
+  if (half < 0) return true;
+  report(
+    parser,
+    'bad_unicode',
+    { start: half, end: half + 1 },
+    'The text is not valid Unicode: here is half a character.',
+  );
+  return false;
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u;

@@ -1,0 +1,110 @@
+import type { DiagnosticCode } from '../diagnostics/codes.js';
+import type { Problem } from '../diagnostics/diagnostic.js';
+import { badTokenReason, createLexer, type Lexer, type TokenKind } from './lexer.js';
+import type { SourceText } from './source.js';
+import type { Expression, Span, Template } from './tree.js';
+
+/**
+ * State shared by the readers of one text. They return undefined once they have reported a problem, and the reader of items goes on
+ * with the next line; so one run finds many mistakes.
+ */
+export interface Parser {
+  readonly source: SourceText;
+  readonly lexer: Lexer;
+  readonly problems: Problem[];
+  readonly maxDepth: number;
+  depth: number;
+  /** Nothing sensible can follow: no more problems are reported. */
+  stopped: boolean;
+  /** Readers of expressions and templates need each other; they meet here. */
+  readonly readExpression: (parser: Parser) => Expression | undefined;
+  readonly readTemplate: (parser: Parser) => Template | undefined;
+}
+
+/** Reading stops at this many mistakes: the text is something else than was thought. */
+const MOST_PROBLEMS_KEPT = 1000;
+
+export type Readers = Pick<Parser, 'readExpression' | 'readTemplate'>;
+
+export function createParser(source: SourceText, maxDepth: number, problems: Problem[], readers: Readers): Parser {
+  return {
+    source,
+    lexer: createLexer(source.text),
+    problems,
+    maxDepth,
+    depth: 0,
+    stopped: false,
+    readExpression: readers.readExpression,
+    readTemplate: readers.readTemplate,
+  };
+}
+
+/** Whether the current token is of a kind. (A function, because the compiler would believe that `kind` stays as it was compared.) */
+export function at(parser: Parser, kind: TokenKind): boolean {
+  return parser.lexer.kind === kind;
+}
+
+/** Reports a problem; always undefined, so that a reader can end with it. */
+export function report(parser: Parser, code: DiagnosticCode, span: Span, message: string, detail?: string): undefined {
+  if (!parser.stopped) {
+    const { start, end } = span;
+    if (parser.problems.length >= MOST_PROBLEMS_KEPT) parser.stopped = true;
+    parser.problems.push({ code, severity: 'error', message, detail, source: parser.source, span: { start, end } });
+  }
+  return undefined;
+}
+
+/** Reports the current token as not being what was expected; a character that fits nowhere gets its own explanation. */
+export function reportToken(parser: Parser, code: DiagnosticCode, message: string, detail?: string): undefined {
+  const { lexer } = parser;
+  if (lexer.kind !== 'bad') return report(parser, code, lexer, message, detail);
+  const reason = badTokenReason(lexer);
+  const closes = reason.code === 'comment_not_closed';
+  report(
+    parser,
+    reason.code,
+    closes ? { start: lexer.start, end: lexer.start + 2 } : lexer,
+    reason.message,
+    reason.detail,
+  );
+  if (closes) parser.stopped = true;
+  return undefined;
+}
+
+/** Goes one level deeper; false (and reported) when that is too deep, which also ends the reading. */
+export function enter(parser: Parser, span: Span = parser.lexer): boolean {
+  parser.depth += 1;
+  if (parser.depth <= parser.maxDepth) return true;
+  report(
+    parser,
+    'too_deep',
+    { start: span.start, end: span.end },
+    `This is nested more than ${parser.maxDepth} levels deep.`,
+    'Name inner parts with locals.',
+  );
+  parser.stopped = true;
+  return false;
+}
+
+export function leave(parser: Parser): void {
+  parser.depth -= 1;
+}
+
+/** What the current token is called in messages. */
+export function tokenName(parser: Parser): string {
+  const { lexer } = parser;
+  switch (lexer.kind) {
+    case 'newline':
+      return 'the end of the line';
+    case 'end':
+      return 'the end of the text';
+    case 'quote':
+      return 'a quoted text';
+    case 'heredoc':
+      return 'a heredoc';
+    default: {
+      const text = lexer.text.slice(lexer.start, lexer.end);
+      return `"${text.length > 40 ? `${text.slice(0, 40)}…` : text}"`;
+    }
+  }
+}

@@ -1,0 +1,204 @@
+import { normalizeText } from '../values/value.js';
+import { buildTemplate, type RawPart } from './build-template.js';
+import { readEscape } from './escapes.js';
+import { continueAt } from './lexer.js';
+import { type Parser, report } from './parser.js';
+import { readSequence } from './read-sequence.js';
+import type { Template } from './tree.js';
+
+/** Reads the quoted text or heredoc that starts at the current token. */
+export function readTemplate(parser: Parser): Template | undefined {
+  return parser.lexer.kind === 'quote' ? readQuoted(parser) : readHeredoc(parser);
+}
+
+/** Reads a whole text as a template without quotes and escapes: a string of the JSON form. */
+export function readWholeText(parser: Parser): Template | undefined {
+  const { text } = parser.lexer;
+  const raw: RawPart[] = [];
+  let at = 0;
+  let pieceStart = 0;
+  let piece = '';
+  while (at < text.length) {
+    const unit = text.charCodeAt(at);
+    const special = unit === 36 || unit === 37 ? sequenceKind(text, at) : 'none';
+    if (special === 'none') {
+      at += 1;
+      continue;
+    }
+    piece += text.slice(pieceStart, special === 'escape' ? at + 1 : at);
+    at += special === 'escape' ? 2 : 0;
+    pieceStart = at;
+    if (special === 'escape') continue;
+    if (piece !== '') raw.push(literal(piece, at - piece.length, at));
+    piece = '';
+    const part = readSequence(parser, at);
+    if (part === undefined) return undefined;
+    raw.push(part);
+    at = part.end;
+    pieceStart = at;
+  }
+  piece += text.slice(pieceStart);
+  if (piece !== '') raw.push(literal(piece, text.length - piece.length, text.length));
+  return buildTemplate(parser, raw, { start: 0, end: text.length }, false);
+}
+
+function readQuoted(parser: Parser): Template | undefined {
+  const { lexer } = parser;
+  const { text } = lexer;
+  const { start } = lexer;
+  const raw: RawPart[] = [];
+  let at = start + 1;
+  let pieceStart = at;
+  let piece = '';
+  let literalStart = at;
+  let failed = false;
+  const flush = (): void => {
+    piece += text.slice(pieceStart, at);
+    if (at > literalStart) raw.push(literal(piece, literalStart, at));
+    piece = '';
+  };
+  for (;;) {
+    const unit = text.charCodeAt(at);
+    if (unit === 34) break;
+    if (unit === 92) {
+      piece += text.slice(pieceStart, at);
+      const escaped = readEscape(parser, at);
+      if (escaped.text === undefined) failed = true;
+      else piece += escaped.text;
+      at = escaped.end;
+      pieceStart = at;
+    } else if (unit === 36 || unit === 37) {
+      const special = sequenceKind(text, at);
+      if (special === 'none') at += 1;
+      else if (special === 'escape') {
+        piece += text.slice(pieceStart, at + 1);
+        at += 2;
+        pieceStart = at;
+      } else {
+        flush();
+        const part = readSequence(parser, at);
+        if (part === undefined) return undefined;
+        raw.push(part);
+        at = part.end;
+        pieceStart = at;
+        literalStart = at;
+      }
+    } else if (unit === 10 || (unit === 13 && text.charCodeAt(at + 1) === 10)) {
+      continueAt(lexer, at);
+      return report(
+        parser,
+        'newline_in_text',
+        { start: at, end: at + (unit === 10 ? 1 : 2) },
+        'A quoted text cannot go on to the next line.',
+        'Close it with a double quote; use \\n, or a heredoc for a text of several lines.',
+      );
+    } else if (at >= text.length) {
+      continueAt(lexer, at);
+      return report(
+        parser,
+        'text_not_closed',
+        { start, end: start + 1 },
+        'This text is never closed with a double quote.',
+      );
+    } else at += 1;
+  }
+  flush();
+  continueAt(lexer, at + 1);
+  const template = buildTemplate(parser, raw, { start, end: at + 1 }, false);
+  return failed ? undefined : template;
+}
+
+function readHeredoc(parser: Parser): Template | undefined {
+  const { lexer } = parser;
+  const { text } = lexer;
+  const { start, end: headerEnd } = lexer;
+  const indented = text.charCodeAt(start + 2) === 45;
+  const marker = text.slice(start + (indented ? 3 : 2), headerEnd).trim();
+  const raw: RawPart[] = [];
+  let at = headerEnd;
+  let lineEnd = -1;
+  let atLineStart = true;
+  for (;;) {
+    if (lineEnd < at) lineEnd = text.indexOf('\n', at);
+    if (lineEnd < 0) {
+      continueAt(lexer, text.length);
+      const line = `<<${indented ? '-' : ''}${marker}`;
+      return report(
+        parser,
+        'heredoc_not_closed',
+        { start: text.length, end: text.length },
+        `The heredoc ${line} is not closed.`,
+        `It ends with a line that holds ${marker} only, and that has a line end itself.`,
+      );
+    }
+    if (atLineStart && isMarkerLine(text, at, lineEnd, marker)) break;
+    const next = nextSequence(text, at, lineEnd);
+    const pieceEnd = next < 0 ? lineEnd + 1 : next;
+    if (pieceEnd > at) raw.push(literal(unescapeDollars(text.slice(at, pieceEnd)), at, pieceEnd));
+    at = pieceEnd;
+    atLineStart = next < 0;
+    if (next < 0) continue;
+    const part = readSequence(parser, at);
+    if (part === undefined) {
+      // Go on behind the heredoc: its lines are no items.
+      continueAt(lexer, heredocEnd(text, start, headerEnd));
+      return undefined;
+    }
+    raw.push(part);
+    at = part.end;
+  }
+  const markerEnd = text.charCodeAt(lineEnd - 1) === 13 ? lineEnd - 1 : lineEnd;
+  continueAt(lexer, markerEnd);
+  return buildTemplate(parser, raw, { start, end: markerEnd }, indented);
+}
+
+/** Offset behind the marker that closes a heredoc, without looking at what is in it; the end of the text when there is none. */
+export function heredocEnd(text: string, start: number, bodyStart: number): number {
+  const marker = text.slice(start, bodyStart).replace(/^<<-?/, '').trim();
+  let at = bodyStart;
+  for (;;) {
+    const lineEnd = text.indexOf('\n', at);
+    if (lineEnd < 0) return text.length;
+    if (isMarkerLine(text, at, lineEnd, marker)) return lineEnd;
+    at = lineEnd + 1;
+  }
+}
+
+function isMarkerLine(text: string, start: number, lineEnd: number, marker: string): boolean {
+  let from = start;
+  while (from < lineEnd && isBlank(text.charCodeAt(from))) from += 1;
+  if (!text.startsWith(marker, from)) return false;
+  let behind = from + marker.length;
+  while (behind < lineEnd && isBlank(text.charCodeAt(behind))) behind += 1;
+  return behind === lineEnd;
+}
+
+function isBlank(unit: number): boolean {
+  return unit === 32 || unit === 9 || unit === 13;
+}
+
+/** Offset of the next `${` or `%{` before the line end that is not escaped, or -1. */
+function nextSequence(text: string, start: number, lineEnd: number): number {
+  for (let at = start; at < lineEnd; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit !== 36 && unit !== 37) continue;
+    const kind = sequenceKind(text, at);
+    if (kind === 'sequence') return at;
+    if (kind === 'escape') at += 2;
+  }
+  return -1;
+}
+
+function sequenceKind(text: string, at: number): 'none' | 'escape' | 'sequence' {
+  const next = text.charCodeAt(at + 1);
+  if (next === 123) return 'sequence';
+  return next === text.charCodeAt(at) && text.charCodeAt(at + 2) === 123 ? 'escape' : 'none';
+}
+
+function unescapeDollars(text: string): string {
+  return text.includes('{') ? text.replace(/\$\$\{|%%\{/g, (found) => found.slice(1)) : text;
+}
+
+function literal(text: string, start: number, end: number): RawPart {
+  return { kind: 'text', text: normalizeText(text), start, end };
+}

@@ -1,0 +1,50 @@
+import type { Expression, Span } from './tree.js';
+
+/** A plain copy of the offsets of something. */
+export function startSpan(span: Span): Span {
+  return { start: span.start, end: span.end };
+}
+
+/**
+ * Where a complaint about an expression's value belongs: for a template its first part, for a call its name, for a collection its
+ * opening bracket, for an operator its left operand, and for all others the whole expression.
+ */
+export function leadingSpan(expression: Expression): Span {
+  let current = expression;
+  for (;;) {
+    switch (current.kind) {
+      case 'template': {
+        if (current.passThrough) return current;
+        const first = current.parts[0];
+        if (first === undefined) return { start: current.end, end: current.end };
+        if (first.kind !== 'interpolation') return first;
+        current = first.value;
+        break;
+      }
+      case 'call':
+        return current.nameSpan;
+      case 'tuple':
+      case 'object':
+      case 'for':
+        return { start: current.start, end: current.start + 1 };
+      case 'binary':
+        current = current.left;
+        break;
+      case 'conditional':
+        current = current.condition;
+        break;
+      case 'traversal':
+        current = current.source;
+        break;
+      case 'parentheses':
+        current = current.inner;
+        break;
+      case 'unary':
+        return { start: current.start, end: current.start + 1 };
+      case 'number':
+      case 'keyword':
+      case 'reference':
+        return current;
+    }
+  }
+}
