@@ -1,0 +1,2 @@
+export type { SqliteDriver, SqliteHandle, SqliteStatement, SqliteValue } from './sqlite-handle.js';
+export { type SqliteStorageOptions, sqliteStorage } from './sqlite-storage.js';

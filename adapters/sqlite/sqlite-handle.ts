@@ -1,0 +1,111 @@
+import type { StorageError } from '../../src/ports/storage.js';
+
+/** What a parameter or a column of this adapter can be. */
+export type SqliteValue = string | number | null;
+
+/** The part of a prepared statement that the adapter uses; better-sqlite3, node:sqlite and bun:sqlite all have it. */
+export interface SqliteStatement {
+  run(...values: SqliteValue[]): { readonly lastInsertRowid: number | bigint };
+  get(...values: SqliteValue[]): unknown;
+  all(...values: SqliteValue[]): unknown[];
+}
+
+/** The part of a database connection that the adapter uses. */
+export interface SqliteHandle {
+  exec(sql: string): unknown;
+  prepare(sql: string): SqliteStatement;
+  close(): unknown;
+}
+
+export type SqliteDriver = 'node:sqlite' | 'better-sqlite3';
+
+/** Opens a file with one of the drivers. Throws the driver's own error. */
+export type OpenFile = (path: string, readOnly: boolean) => SqliteHandle;
+
+interface NodeSqlite {
+  readonly DatabaseSync: new (path: string, options: { readOnly: boolean }) => SqliteHandle;
+}
+
+interface BetterSqlite {
+  readonly default: new (path: string, options: { readonly: boolean }) => SqliteHandle;
+}
+
+/**
+ * The driver of this process: Node's own when it has one (Node 22.13 and later), else better-sqlite3 when it is
+ * installed. A driver that is asked for by name is the only one tried.
+ */
+export async function loadDriver(wanted: SqliteDriver | undefined): Promise<OpenFile | StorageError> {
+  if (wanted !== 'better-sqlite3') {
+    const builtin = process.getBuiltinModule?.('node:sqlite') as unknown as NodeSqlite | undefined;
+    if (builtin !== undefined) return (path, readOnly) => new builtin.DatabaseSync(path, { readOnly });
+    if (wanted === 'node:sqlite') return driverError('This Node has no node:sqlite: use Node 22.13 or later.');
+  }
+  try {
+    const loaded = (await import('better-sqlite3')) as unknown as BetterSqlite;
+    return (path, readOnly) => new loaded.default(path, { readonly: readOnly });
+  } catch (thrown) {
+    return driverError(
+      `No SQLite driver: use Node 22.13 or later, or install better-sqlite3 (loading it failed: ${textOf(thrown)}).`,
+    );
+  }
+}
+
+/** The port's error for a driver's error; `undefined` when the value is no driver error. */
+export function storageErrorFrom(thrown: unknown): StorageError | undefined {
+  const code = resultCode(thrown);
+  if (code === undefined) return undefined;
+  return {
+    type: 'storage_failed',
+    reason: reasonOf(code),
+    message: `SQLite: ${textOf(thrown)} (result code ${code}).`,
+  };
+}
+
+export function isBusy(thrown: unknown): boolean {
+  const code = resultCode(thrown);
+  return code !== undefined && reasonOf(code) === 'busy';
+}
+
+export function textOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+const BUSY = 5;
+const LOCKED = 6;
+const CORRUPT = 11;
+const FULL = 13;
+const NO_DATABASE = 26;
+
+/** SQLite's primary result codes by the names that better-sqlite3 gives; others are of no interest here. */
+const CODES: Readonly<Record<string, number>> = {
+  SQLITE_ERROR: 1,
+  SQLITE_BUSY: BUSY,
+  SQLITE_LOCKED: LOCKED,
+  SQLITE_READONLY: 8,
+  SQLITE_IOERR: 10,
+  SQLITE_CORRUPT: CORRUPT,
+  SQLITE_FULL: FULL,
+  SQLITE_CANTOPEN: 14,
+  SQLITE_NOTADB: NO_DATABASE,
+};
+
+/** node:sqlite has a numeric `errcode`, bun a numeric `errno`, better-sqlite3 a `code` such as `SQLITE_BUSY_SNAPSHOT`. */
+function resultCode(thrown: unknown): number | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  const { code, errcode, errno } = thrown as { code?: unknown; errcode?: unknown; errno?: unknown };
+  if (typeof code !== 'string' || !/^(SQLITE_|ERR_SQLITE_ERROR$)/.test(code)) return undefined;
+  if (typeof errcode === 'number') return errcode & 0xff;
+  if (typeof errno === 'number') return errno & 0xff;
+  return CODES[code.split('_', 2).join('_')] ?? 1;
+}
+
+function reasonOf(code: number): StorageError['reason'] {
+  if (code === BUSY || code === LOCKED) return 'busy';
+  if (code === FULL) return 'full';
+  if (code === CORRUPT || code === NO_DATABASE) return 'corrupt';
+  return 'io';
+}
+
+function driverError(message: string): StorageError {
+  return { type: 'storage_failed', reason: 'io', message };
+}

@@ -1,0 +1,226 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { ReadView, StorageError, WriteView, Written } from '../../src/ports/storage.js';
+import type { Table } from '../../src/shared/table.js';
+import { type Tables, UnboundTableError, UnstorableError } from './sqlite-catalog.js';
+import { type SqliteHandle, storageErrorFrom, textOf } from './sqlite-handle.js';
+import { DamagedRowError, type Run, readView, writeView } from './sqlite-views.js';
+
+/** What a run came to: a result, or an exception of the work function that its caller must see as such. */
+export type Outcome = { readonly result: Result<unknown, unknown> } | { readonly thrown: unknown };
+
+export type ReadOutcome = Outcome | { readonly unbound: Table<unknown> };
+
+export type ReadWork = (view: ReadView) => unknown;
+export type WriteWork = (view: WriteView) => Result<unknown, unknown>;
+
+/** What a committed batch came to. */
+export interface Batch {
+  readonly outcomes: readonly Outcome[];
+  /** Names of the tables that the batch changed. */
+  readonly changed: readonly string[];
+}
+
+export interface Transactions {
+  /** Runs the work on one snapshot; `unbound` when it used a table that the file does not keep as declared yet. */
+  read(work: ReadWork): ReadOutcome;
+  /**
+   * Runs works one after the other in one transaction, each with its own index, and commits. Throws when the transaction
+   * cannot start or commit: then nothing of it happened. Asks `more` for the next work until there is none.
+   */
+  write(more: () => WriteWork | undefined): Batch;
+  /** Brings the catalog up to date with the file. */
+  refresh(): void;
+}
+
+/** After so many tries in one run, the run is going round in circles between two definitions. */
+const ADOPTION_LIMIT = 200;
+
+/** The state of the open batch. */
+interface OpenBatch {
+  index: number;
+  readonly changed: Map<string, number>;
+}
+
+/**
+ * Transactions on one connection. Everything in here is synchronous from BEGIN to COMMIT, so no read of this process can
+ * run in the middle of a batch, and readers of other processes see a batch only after its commit.
+ */
+export function sqliteTransactions(handle: SqliteHandle, tables: Tables): Transactions {
+  const begin = handle.prepare('BEGIN');
+  const beginWrite = handle.prepare('BEGIN IMMEDIATE');
+  const commit = handle.prepare('COMMIT');
+  const rollback = handle.prepare('ROLLBACK');
+  const savepoint = handle.prepare('SAVEPOINT signalbox_write');
+  const release = handle.prepare('RELEASE signalbox_write');
+  const rollbackTo = handle.prepare('ROLLBACK TO signalbox_write');
+  const saveIndex = handle.prepare('UPDATE signalbox_store SET write_index = ? WHERE id = 1');
+  const saveChange = handle.prepare('UPDATE signalbox_tables SET changed_at = ? WHERE name = ?');
+
+  return {
+    read(work) {
+      begin.run();
+      try {
+        return readInside(tables, work);
+      } finally {
+        // Nothing was changed, so committing ends the snapshot and cannot fail for want of space.
+        commit.run();
+      }
+    },
+
+    write(more) {
+      beginWrite.run();
+      try {
+        const batch: OpenBatch = { index: tables.refresh().index, changed: new Map() };
+        const outcomes: Outcome[] = [];
+        for (let work = more(); work !== undefined; work = more()) outcomes.push(writeInside(batch, work));
+        if (batch.changed.size > 0) saveIndex.run(batch.index);
+        for (const [name, index] of batch.changed) saveChange.run(index, name);
+        commit.run();
+        publish(batch);
+        return { outcomes, changed: [...batch.changed.keys()] };
+      } catch (thrown) {
+        tables.invalidate();
+        tryRollback();
+        throw thrown;
+      }
+    },
+
+    refresh() {
+      begin.run();
+      try {
+        tables.refresh();
+      } finally {
+        commit.run();
+      }
+    },
+  };
+
+  function writeInside(batch: OpenBatch, work: WriteWork): Outcome {
+    for (let tries = 0; ; tries++) {
+      const attempt = attemptWrite(batch, work);
+      if ('result' in attempt || 'thrown' in attempt) return attempt;
+      if (tries === ADOPTION_LIMIT) return { thrown: contradiction(attempt.unbound) };
+      const failure = adopt(attempt.unbound);
+      if (failure !== undefined) return failure;
+    }
+  }
+
+  function attemptWrite(batch: OpenBatch, work: WriteWork): ReadOutcome {
+    let saved = false;
+    const run: Run = {
+      tables,
+      catalog: tables.current(),
+      index: batch.index + 1,
+      changedBefore: batch.changed,
+      changed: new Set(),
+      beforeChange: () => {
+        if (!saved) savepoint.run();
+        saved = true;
+      },
+      open: true,
+      failure: undefined,
+    };
+    const outcome = outcomeOf(run, () => settle(run, work(writeView(run)), batch));
+    if (!saved) return outcome;
+    const kept = 'result' in outcome && outcome.result.isOk();
+    try {
+      if (!kept) rollbackTo.run();
+      release.run();
+    } catch (thrown) {
+      // A full disk makes SQLite roll back everything by itself; the first failure says more than the missing savepoint.
+      throw run.failure ?? thrown;
+    }
+    if (kept) {
+      batch.index = run.index;
+      for (const name of run.changed) batch.changed.set(name, run.index);
+    }
+    return outcome;
+  }
+
+  /** Creates or corrects a table inside the batch; what is wrong with it concerns only the write that asked. */
+  function adopt(table: Table<unknown>): Outcome | undefined {
+    savepoint.run();
+    try {
+      tables.adopt(table);
+      return undefined;
+    } catch (thrown) {
+      rollbackTo.run();
+      tables.invalidate();
+      tables.refresh();
+      return failed(thrown);
+    } finally {
+      release.run();
+    }
+  }
+
+  function publish(batch: OpenBatch): void {
+    const catalog = tables.current();
+    catalog.index = batch.index;
+    for (const [name, index] of batch.changed) {
+      const entry = catalog.tables.get(name);
+      if (entry !== undefined) entry.changedAt = index;
+    }
+  }
+
+  function tryRollback(): void {
+    try {
+      rollback.run();
+    } catch {
+      // SQLite has rolled back by itself, or never began: both leave nothing to undo.
+    }
+  }
+}
+
+function readInside(tables: Tables, work: ReadWork): ReadOutcome {
+  const catalog = tables.refresh();
+  const run: Run = {
+    tables,
+    catalog,
+    index: catalog.index,
+    changedBefore: new Map(),
+    changed: new Set(),
+    beforeChange: () => undefined,
+    open: true,
+    failure: undefined,
+  };
+  return outcomeOf(run, () => ok(work(readView(run))));
+}
+
+function outcomeOf(run: Run, work: () => Result<unknown, unknown>): ReadOutcome {
+  let outcome: ReadOutcome;
+  try {
+    outcome = { result: work() };
+  } catch (thrown) {
+    outcome = failed(thrown);
+  }
+  run.open = false;
+  if (run.failure instanceof UnboundTableError) return { unbound: run.failure.table };
+  return run.failure === undefined ? outcome : failed(run.failure);
+}
+
+function settle(run: Run, result: Result<unknown, unknown>, batch: OpenBatch): Result<Written<unknown>, unknown> {
+  if (typeof result?.isErr !== 'function') throw new TypeError('The work of a write must return a Result, at once.');
+  if (result.isErr()) return err(result.error);
+  const changed = run.changed.size > 0;
+  return ok({ value: result.value, index: changed ? run.index : batch.index, changed });
+}
+
+/** The failures that the port knows become its error; any other exception is the work function's own. */
+function failed(thrown: unknown): Outcome {
+  const error = storageErrorOf(thrown);
+  return error === undefined ? { thrown } : { result: err(error) };
+}
+
+function storageErrorOf(thrown: unknown): StorageError | undefined {
+  if (thrown instanceof UnstorableError) return failure('invalid_record', thrown);
+  if (thrown instanceof DamagedRowError) return failure('corrupt', thrown);
+  return storageErrorFrom(thrown);
+}
+
+function failure(reason: StorageError['reason'], thrown: Error): StorageError {
+  return { type: 'storage_failed', reason, message: textOf(thrown) };
+}
+
+function contradiction(table: Table<unknown>): Error {
+  return new Error(`Table ${table.name} is declared with different indexes in one transaction, or in two processes.`);
+}
