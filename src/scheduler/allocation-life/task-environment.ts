@@ -1,0 +1,119 @@
+import type { Job } from '../../jobs/document/job.js';
+import type { Task } from '../../jobs/document/task.js';
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import type { Allocation } from '../allocation.js';
+import type { Node } from '../node.js';
+import { indexFromName } from '../reconcile/names.js';
+import { combinedMeta } from '../reconcile/same-tasks.js';
+
+/** Directories of a task, as the task sees them. */
+export interface TaskDirectories {
+  readonly shared: string;
+  readonly local: string;
+  readonly secrets: string;
+}
+
+export interface TaskPlace {
+  readonly job: Job;
+  readonly group: TaskGroup;
+  readonly task: Task;
+  readonly allocation: Allocation;
+  readonly node: Pick<Node, 'ID' | 'Name' | 'Datacenter' | 'NodeClass' | 'NodePool' | 'Attributes' | 'Meta'>;
+  readonly directories: TaskDirectories;
+}
+
+/** Every variable is given under both prefixes: the product's own, and the one that existing job files refer to. */
+const prefixes = ['SIGNALBOX_', 'NOMAD_'] as const;
+
+/**
+ * The environment of a task without the host's own: what the scheduler knows, then the job's `Env` with its references
+ * filled in (job interface, environment given to a task).
+ */
+export function taskEnvironment(place: TaskPlace): Readonly<Record<string, string>> {
+  const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries(knownVariables(place))) {
+    for (const prefix of prefixes) environment[prefix + name] = value;
+  }
+  const lookup = interpolationLookup(place, environment);
+  for (const [name, value] of Object.entries(place.task.Env ?? {})) environment[name] = interpolate(value, lookup);
+  return environment;
+}
+
+/** Fills the references of a text; one that is not known stays as it is written. */
+export function interpolate(text: string, lookup: (name: string) => string | undefined): string {
+  return text.replace(/\$\{([a-zA-Z0-9_\-.]+)\}/g, (whole, name: string) => lookup(name) ?? whole);
+}
+
+/** What `${name}` means in a task's configuration: its environment first, then the node. */
+export function interpolationLookup(
+  place: TaskPlace,
+  environment: Readonly<Record<string, string>>,
+): (name: string) => string | undefined {
+  const { node } = place;
+  return (name) => {
+    if (Object.hasOwn(environment, name)) return environment[name];
+    if (name.startsWith('attr.')) return own(node.Attributes, name.slice('attr.'.length));
+    if (name.startsWith('meta.')) return own(node.Meta ?? {}, name.slice('meta.'.length));
+    switch (name) {
+      case 'node.unique.id':
+        return node.ID;
+      case 'node.unique.name':
+        return node.Name;
+      case 'node.datacenter':
+        return node.Datacenter;
+      case 'node.region':
+        return place.job.Region;
+      case 'node.class':
+        return node.NodeClass;
+      case 'node.pool':
+        return node.NodePool;
+      default:
+        return undefined;
+    }
+  };
+}
+
+function knownVariables({ job, group, task, allocation, node, directories }: TaskPlace): Record<string, string> {
+  const resources = allocation.AllocatedResources.Tasks[task.Name];
+  return {
+    ALLOC_DIR: directories.shared,
+    TASK_DIR: directories.local,
+    SECRETS_DIR: directories.secrets,
+    ...(resources === undefined
+      ? {}
+      : { CPU_LIMIT: String(resources.Cpu.CpuShares), MEMORY_LIMIT: String(resources.Memory.MemoryMB) }),
+    ALLOC_ID: allocation.ID,
+    SHORT_ALLOC_ID: allocation.ID.slice(0, 8),
+    ALLOC_NAME: allocation.Name,
+    ALLOC_INDEX: String(indexFromName(allocation.Name)),
+    TASK_NAME: task.Name,
+    GROUP_NAME: group.Name,
+    JOB_ID: job.ID,
+    JOB_NAME: job.Name,
+    ...(job.ParentID === '' ? {} : { JOB_PARENT_ID: job.ParentID }),
+    DC: node.Datacenter,
+    REGION: job.Region,
+    NAMESPACE: job.Namespace,
+    ...metaVariables(job, group, task),
+  };
+}
+
+/** Meta keys as written and in upper case; of a dispatched job also the optional keys that were not given, empty. */
+function metaVariables(job: Job, group: TaskGroup, task: Task): Record<string, string> {
+  const variables: Record<string, string> = {};
+  const optional = job.Dispatched ? (job.ParameterizedJob?.MetaOptional ?? []) : [];
+  const meta: Record<string, string> = {
+    ...Object.fromEntries(optional.map((key) => [key, ''])),
+    ...combinedMeta(job, group, task),
+  };
+  for (const [key, value] of Object.entries(meta)) {
+    const name = key.replace(/[^A-Za-z0-9_.]/g, '_');
+    variables[`META_${name}`] = value;
+    variables[`META_${name.toUpperCase()}`] = value;
+  }
+  return variables;
+}
+
+function own(record: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
