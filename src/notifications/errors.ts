@@ -1,0 +1,77 @@
+import type { FailureClass } from './delivery.js';
+
+/** What is wrong with one member of a request. */
+export interface FieldFault {
+  /** JSON pointer into the request document, for example `/data/attributes/name`; empty for the whole document. */
+  readonly pointer: string;
+  /** A sentence for the caller: what is wrong and what would be right. */
+  readonly message: string;
+}
+
+/** The answer to a verification request, as callers see it. The URL has no userinfo. */
+export interface VerificationResponse {
+  readonly url: string;
+  readonly body: string;
+  readonly code: string;
+  readonly headers: Readonly<Record<string, readonly string[]>>;
+  /** RFC 3339 in UTC with milliseconds. */
+  readonly sentAt: string;
+  readonly successful: boolean;
+}
+
+/** Unknown, or known to others but not to this caller: the two cannot be told apart. */
+export interface NotFound {
+  readonly type: 'not_found';
+  readonly resource:
+    | 'workspace'
+    | 'user'
+    | 'notification_configuration'
+    | 'notification_event'
+    | 'notification_delivery';
+  readonly id: string;
+}
+
+/** The request is well understood and wrong; nothing was changed. All faults that were found, not only the first. */
+export interface InvalidAttributes {
+  readonly type: 'invalid_attributes';
+  readonly faults: readonly FieldFault[];
+}
+
+/** A query parameter is not acceptable. */
+export interface InvalidParameter {
+  readonly type: 'invalid_parameter';
+  readonly parameter: string;
+  readonly message: string;
+}
+
+/** The workspace holds as many configurations as it may. */
+export interface LimitReached {
+  readonly type: 'limit_reached';
+  readonly limit: number;
+  readonly message: string;
+}
+
+/** The destination did not answer the verification request, or not with 2xx. Create and update have saved nothing. */
+export interface VerificationFailed {
+  readonly type: 'verification_failed';
+  /** Names scheme and host of the destination at most. */
+  readonly message: string;
+  readonly cause: FailureClass;
+  /** Null when there was no answer. */
+  readonly response: VerificationResponse | null;
+}
+
+/** The record was changed by somebody else while this request was under way, or does not allow the action in its state. */
+export interface Conflict {
+  readonly type: 'conflict';
+  readonly message: string;
+}
+
+/** Everything that an operation of this area can refuse; storage failures and missing management rights come besides. */
+export type NotificationError =
+  | NotFound
+  | InvalidAttributes
+  | InvalidParameter
+  | LimitReached
+  | VerificationFailed
+  | Conflict;

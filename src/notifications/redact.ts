@@ -1,0 +1,42 @@
+/** What stands in the place of a credential that a destination sent. */
+export const redacted = '[redacted]';
+
+const secretHeaders: ReadonlySet<string> = new Set([
+  'set-cookie',
+  'set-cookie2',
+  'cookie',
+  'authorization',
+  'proxy-authorization',
+  'www-authenticate',
+  'proxy-authenticate',
+  'authentication-info',
+]);
+
+/** Headers fit for storing: names stay, values that are credentials do not. */
+export function redactHeaders(
+  headers: Readonly<Record<string, readonly string[]>>,
+): Readonly<Record<string, readonly string[]>> {
+  let kept: Record<string, readonly string[]> | undefined;
+  for (const [name, values] of Object.entries(headers)) {
+    if (!secretHeaders.has(name)) continue;
+    kept ??= { ...headers };
+    kept[name] = values.map(() => redacted);
+  }
+  return kept ?? headers;
+}
+
+/** Scheme, host and port of a URL: all that may be logged of it. Empty when it is no URL. */
+export function originOf(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  return parsed === undefined ? '' : `${parsed.protocol}//${parsed.host}`;
+}
+
+/** The URL without userinfo, as it is shown beside a response. */
+export function withoutUserinfo(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const parsed = new URL(url);
+  if (parsed.username === '' && parsed.password === '') return url;
+  parsed.username = '';
+  parsed.password = '';
+  return parsed.href;
+}
