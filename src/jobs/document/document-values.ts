@@ -3,3 +3,7 @@ export type Nanoseconds = number;
 
 /** A moment in Unix nanoseconds; beyond 2^53, so exact only to about 100 ns. */
 export type UnixNanoseconds = number;
+
+export const secondNanos: Nanoseconds = 1_000_000_000;
+export const minuteNanos: Nanoseconds = 60 * secondNanos;
+export const hourNanos: Nanoseconds = 60 * minuteNanos;

@@ -44,6 +44,10 @@ export interface Field<A, S> {
   readonly bounds?: IntegerBounds;
   /** The spelling in the stored form, where it differs. */
   readonly storedName?: string;
+  /** What null becomes in the stored form, where that is not the zero value. */
+  readonly storedUnset?: number | boolean;
+  /** A reset field whose stored value is null, not the zero value. */
+  readonly keepsNull?: true;
   /** The key is left out of the submitted form instead of being null. */
   readonly absentWhenUnset?: true;
   readonly forms?: { readonly submitted: A; readonly stored: S };
@@ -170,7 +174,12 @@ export function inputOnly<A, S>(field: Field<A, S>): Field<A, never> {
 
 /** Accepted in a submission, never taken over: the stored form always has the zero value. */
 export function reset<A, S>(field: Field<A, S>): Field<A, S> {
-  return { ...field, stored: 'reset' };
+  return field.stored === 'null' ? { ...field, stored: 'reset', keepsNull: true } : { ...field, stored: 'reset' };
+}
+
+/** The stored form has this value where nothing was given. */
+export function storedUnset<A, S>(field: Field<A, S>, value: number | boolean): Field<A, S> {
+  return { ...field, storedUnset: value };
 }
 
 export function storedAs<A, S>(field: Field<A, S>, storedName: string): Field<A, S> {

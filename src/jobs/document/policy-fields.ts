@@ -10,6 +10,7 @@ import {
   integerOrNull,
   keptNull,
   reset,
+  storedUnset,
   stringMap,
   text,
   textOrNull,
@@ -72,8 +73,9 @@ export const scalingBlock = block('ScalingPolicy', {
   Target: stringMap,
   Policy: freeForm,
   Min: integerOrNull,
-  Max: integerOrNull,
-  Enabled: flagOrNull,
+  // Without a maximum the policy is refused, so the stored form needs a value that no author means.
+  Max: storedUnset(integerOrNull, -1),
+  Enabled: storedUnset(flagOrNull, true),
   CreateIndex: reset(integerOf(uint64)),
   ModifyIndex: reset(integerOf(uint64)),
 });

@@ -1,0 +1,228 @@
+import { canonicaliseSubmitted } from './canonicalise-submitted.js';
+import { defaultPriority } from './default-policies.js';
+import { withImpliedConstraints } from './implied-constraints.js';
+import type { Job, MultiregionRegion } from './job.js';
+import type { NetworkResource, Port } from './network.js';
+import { nullIfEmpty } from './overlay.js';
+import type { ScalingPolicy, UpdateStrategy } from './policies.js';
+import type { Service, ServiceCheck, WorkloadIdentity } from './service.js';
+import { storedForm } from './stored-form.js';
+import type { SubmittedJob } from './submitted-job.js';
+import type { Task } from './task.js';
+import type { TaskGroup, VolumeRequest } from './task-group.js';
+import type { TaskTemplate, TaskVault } from './task-parts.js';
+
+/** What the installation contributes to a registered job. */
+export interface InstallationDefaults {
+  /** The region that `global` and an empty region become. */
+  readonly region: string;
+}
+
+/** The audience of every task's default identity. */
+export const defaultIdentityAudience = 'nomadproject.io';
+
+/**
+ * The stored form of a submitted job: the defaults of `canonicaliseSubmitted`, then the rules of the server, then the
+ * constraints that the job's contents imply (job interface, register pipeline). Indexes, status, token and times are zero:
+ * the registration fills them in. The result is not yet checked, see `validateJob`.
+ */
+export function canonicaliseJob(submitted: SubmittedJob, installation: InstallationDefaults): Job {
+  const job = storedForm(canonicaliseSubmitted(submitted)) as unknown as Job;
+  const context: JobContext = {
+    jobID: job.ID,
+    jobName: job.Name,
+    namespace: job.Namespace || 'default',
+    vaultNamespace: job.VaultNamespace,
+  };
+  return {
+    ...job,
+    Namespace: context.namespace,
+    Region: regionOf(job, installation),
+    Datacenters: job.Datacenters.length === 0 ? ['*'] : job.Datacenters,
+    NodePool: job.NodePool || 'default',
+    Priority: job.Priority === 0 ? defaultPriority : job.Priority,
+    Update: job.Update.MaxParallel > 0 ? { ...noUpdate, ...pickJobUpdate(job.Update) } : noUpdate,
+    ParameterizedJob:
+      job.ParameterizedJob === null
+        ? null
+        : { ...job.ParameterizedJob, Payload: job.ParameterizedJob.Payload || 'optional' },
+    TaskGroups: job.TaskGroups.map((group) => withImpliedConstraints(storedGroup(group, context))),
+  };
+}
+
+interface JobContext {
+  readonly jobID: string;
+  readonly jobName: string;
+  readonly namespace: string;
+  readonly vaultNamespace: string;
+}
+
+/** A job that spans regions but names none keeps the word for "any region". */
+function regionOf(job: Job, installation: InstallationDefaults): string {
+  if (job.Multiregion !== null && !job.Multiregion.Regions.some((region: MultiregionRegion) => region.Name))
+    return 'global';
+  return job.Region === '' || job.Region === 'global' ? installation.region : job.Region;
+}
+
+// The groups carry the update policy; the job keeps the two values that older readers look for.
+function pickJobUpdate(update: UpdateStrategy): Pick<UpdateStrategy, 'Stagger' | 'MaxParallel'> {
+  return { Stagger: update.Stagger, MaxParallel: update.MaxParallel };
+}
+
+const noUpdate: UpdateStrategy = {
+  Stagger: 0,
+  MaxParallel: 0,
+  HealthCheck: '',
+  MinHealthyTime: 0,
+  HealthyDeadline: 0,
+  ProgressDeadline: 0,
+  AutoRevert: false,
+  AutoPromote: false,
+  Canary: 0,
+};
+
+function storedGroup(group: TaskGroup, job: JobContext): TaskGroup {
+  const place: ServicePlace = { job, group: group.Name, task: undefined };
+  return {
+    ...group,
+    Scaling: group.Scaling === null ? null : storedScaling(group.Scaling, job, { Group: group.Name }),
+    Networks: group.Networks?.map(storedNetwork) ?? null,
+    Services: group.Services?.map((service) => storedService(service, place)) ?? null,
+    Volumes: group.Volumes === null ? null : storedVolumes(group.Volumes),
+    Tasks: group.Tasks.map((task) => storedTask(task, group.Name, job)),
+  };
+}
+
+/** A scaling policy names what it scales. A policy without a maximum keeps -1, which validation refuses. */
+function storedScaling(policy: ScalingPolicy, job: JobContext, target: Record<string, string>): ScalingPolicy {
+  return { ...policy, Target: { Namespace: job.namespace, Job: job.jobID, ...target } };
+}
+
+function storedNetwork(network: NetworkResource): NetworkResource {
+  if (network.ReservedPorts === undefined && network.DynamicPorts === undefined) return network;
+  return {
+    ...network,
+    ...(network.ReservedPorts === undefined ? {} : { ReservedPorts: network.ReservedPorts.map(storedPort) }),
+    ...(network.DynamicPorts === undefined ? {} : { DynamicPorts: network.DynamicPorts.map(storedPort) }),
+  };
+}
+
+function storedPort(port: Port): Port {
+  return port.HostNetwork === undefined ? { ...port, HostNetwork: 'default' } : port;
+}
+
+/** Requests of an unknown type are dropped. */
+function storedVolumes(volumes: Readonly<Record<string, VolumeRequest>>): Record<string, VolumeRequest> | null {
+  const known = Object.entries(volumes).filter(([, volume]) => volume.Type === 'host' || volume.Type === 'csi');
+  return nullIfEmpty(Object.fromEntries(known));
+}
+
+interface ServicePlace {
+  readonly job: JobContext;
+  readonly group: string;
+  /** Undefined for a service of the group. */
+  readonly task: string | undefined;
+}
+
+function storedService(service: Service, place: ServicePlace): Service {
+  const TaskName = service.TaskName || (place.task ?? '');
+  const Name = withNames(service.Name, place);
+  return {
+    ...service,
+    Name,
+    TaskName,
+    Namespace: service.Provider === 'nomad' ? place.job.namespace : 'default',
+    Tags: nullIfEmpty(service.Tags),
+    CanaryTags: nullIfEmpty(service.CanaryTags),
+    Checks: service.Checks?.map((check) => storedCheck(check, Name, TaskName)) ?? null,
+  };
+}
+
+function storedCheck(check: ServiceCheck, serviceName: string, taskName: string): ServiceCheck {
+  return {
+    ...check,
+    Name: check.Name || `service: ${JSON.stringify(serviceName)} check`,
+    TaskName: check.TaskName || taskName,
+    Args: nullIfEmpty(check.Args),
+  };
+}
+
+/** The four names that a service's name may contain. */
+function withNames(name: string, place: ServicePlace): string {
+  if (!name.includes('${')) return name;
+  const task = place.task ?? 'group';
+  const values: Readonly<Record<string, string>> = {
+    JOB: place.job.jobName,
+    TASKGROUP: place.group,
+    TASK: task,
+    BASE: `${place.job.jobName}-${place.group}-${task}`,
+  };
+  return name.replace(/\$\{(JOB|TASKGROUP|TASK|BASE)\}/g, (whole, variable: string) => values[variable] ?? whole);
+}
+
+function storedTask(task: Task, group: string, job: JobContext): Task {
+  const place: ServicePlace = { job, group, task: task.Name };
+  return {
+    ...task,
+    ...storedIdentities(task),
+    KillSignal: task.KillSignal.toUpperCase(),
+    Vault: task.Vault === null ? null : storedVault(task.Vault, job),
+    Templates: task.Templates?.map(storedTemplate) ?? null,
+    Services: task.Services?.map((service) => storedService(service, place)) ?? null,
+    ScalingPolicies:
+      task.ScalingPolicies?.map((policy) => storedScaling(policy, job, { Group: group, Task: task.Name })) ?? null,
+    Resources:
+      task.Resources.Networks === null
+        ? task.Resources
+        : { ...task.Resources, Networks: task.Resources.Networks.map(storedNetwork) },
+  };
+}
+
+function storedVault(vault: TaskVault, job: JobContext): TaskVault {
+  return {
+    ...vault,
+    Namespace: vault.Namespace || job.vaultNamespace,
+    Cluster: vault.Cluster || 'default',
+    ChangeSignal: vault.ChangeSignal.toUpperCase(),
+  };
+}
+
+function storedTemplate(template: TaskTemplate): TaskTemplate {
+  return { ...template, ChangeSignal: template.ChangeSignal.toUpperCase() };
+}
+
+const defaultIdentity: WorkloadIdentity = {
+  Name: 'default',
+  Audience: [defaultIdentityAudience],
+  ChangeMode: '',
+  ChangeSignal: '',
+  Env: false,
+  File: false,
+  Filepath: '',
+  ServiceName: '',
+  TTL: 0,
+  ExtraClaims: null,
+};
+
+/**
+ * The identity named `default` stands apart from the others, and every task has one. Of several in the list only the first
+ * moves, so that validation sees the duplicate.
+ */
+function storedIdentities(task: Task): Pick<Task, 'Identity' | 'Identities'> {
+  const listed = task.Identities ?? [];
+  const moved = task.Identity === null ? listed.findIndex((identity) => identity.Name === 'default') : -1;
+  const Identity = task.Identity ?? listed[moved] ?? defaultIdentity;
+  const rest = moved < 0 ? listed : listed.filter((_, index) => index !== moved);
+  return {
+    Identity: storedIdentity({ ...Identity, Name: Identity.Name || 'default' }),
+    Identities: nullIfEmpty(rest.map(storedIdentity)),
+  };
+}
+
+function storedIdentity(identity: WorkloadIdentity): WorkloadIdentity {
+  return {
+    ...identity,
+    Audience: identity.Name === 'default' ? [defaultIdentityAudience] : identity.Audience,
+    ChangeSignal: identity.ChangeSignal.toUpperCase(),
+  };
+}

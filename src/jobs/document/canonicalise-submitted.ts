@@ -1,0 +1,175 @@
+import { canonicaliseService } from './canonicalise-service.js';
+import {
+  canonicaliseAffinities,
+  canonicaliseArtifact,
+  canonicaliseCsiPlugin,
+  canonicaliseLogs,
+  canonicaliseResources,
+  canonicaliseSpreads,
+  canonicaliseTemplate,
+  canonicaliseVault,
+  canonicaliseVolumeMount,
+} from './canonicalise-task-parts.js';
+import {
+  defaultDisk,
+  defaultKillTimeout,
+  defaultMigrate,
+  defaultPriority,
+  defaultReschedule,
+  defaultRestart,
+  defaultUpdate,
+  hasDefaultReschedule,
+} from './default-policies.js';
+import type { Submitted } from './field-table.js';
+import type { multiregionBlock, periodicBlock } from './job-fields.js';
+import { filled, mapList, overlaid } from './overlay.js';
+import type { consulBlock, rescheduleBlock, restartBlock, scalingBlock, updateBlock } from './policy-fields.js';
+import type { SubmittedJob, SubmittedTask, SubmittedTaskGroup } from './submitted-job.js';
+
+type Update = Submitted<typeof updateBlock>;
+type Restart = Submitted<typeof restartBlock>;
+type Reschedule = Submitted<typeof rescheduleBlock>;
+type Scaling = Submitted<typeof scalingBlock>;
+type Consul = Submitted<typeof consulBlock>;
+type Periodic = Submitted<typeof periodicBlock>;
+type Multiregion = Submitted<typeof multiregionBlock>;
+
+/**
+ * Fills what a submission leaves open: the answer of the parse operation with `Canonicalize`, and the first half of a
+ * registration (job interface, defaults). Doing it twice is doing it once.
+ */
+export function canonicaliseSubmitted(job: SubmittedJob): SubmittedJob {
+  const ID = job.ID ?? '';
+  const head: JobHead = {
+    Name: job.Name ?? ID,
+    Type: job.Type ?? 'service',
+    ConsulNamespace: job.ConsulNamespace ?? '',
+    Update: canonicaliseJobUpdate(job),
+    Reschedule: job.Reschedule,
+    Migrate: job.Migrate,
+  };
+  return {
+    ...filled(job, jobDefaults),
+    ID,
+    Name: head.Name,
+    Update: head.Update,
+    Periodic: job.Periodic === null ? null : canonicalisePeriodic(job.Periodic),
+    Multiregion: job.Multiregion === null ? null : canonicaliseMultiregion(job.Multiregion),
+    Affinities: canonicaliseAffinities(job.Affinities),
+    Spreads: canonicaliseSpreads(job.Spreads),
+    TaskGroups: mapList(job.TaskGroups, (group) => canonicaliseGroup(group, head)),
+  };
+}
+
+/** What the groups inherit. */
+type JobHead = Pick<SubmittedJob, 'Update' | 'Reschedule' | 'Migrate'> & {
+  readonly Name: string;
+  readonly Type: string;
+  readonly ConsulNamespace: string;
+};
+
+const jobDefaults = {
+  ParentID: '',
+  Namespace: 'default',
+  Region: 'global',
+  Type: 'service',
+  Priority: defaultPriority,
+  NodePool: '',
+  Stop: false,
+  AllAtOnce: false,
+  Stable: false,
+  ConsulNamespace: '',
+  VaultNamespace: '',
+  NomadTokenID: '',
+  Status: '',
+  StatusDescription: '',
+  Version: 0,
+  CreateIndex: 0,
+  ModifyIndex: 0,
+  JobModifyIndex: 0,
+};
+
+function canonicaliseJobUpdate(job: SubmittedJob): Update | null {
+  if (job.Update !== null) return filled(job.Update, defaultUpdate);
+  const type = job.Type ?? 'service';
+  return type === 'service' || type === 'system' ? { ...defaultUpdate } : null;
+}
+
+function canonicalisePeriodic(periodic: Periodic): Periodic {
+  return {
+    ...filled(periodic, { Enabled: true, Spec: '', Specs: [], SpecType: 'cron', ProhibitOverlap: false }),
+    TimeZone: periodic.TimeZone || 'UTC',
+  };
+}
+
+function canonicaliseMultiregion(multiregion: Multiregion): Multiregion {
+  return {
+    Strategy: filled(multiregion.Strategy ?? { MaxParallel: null, OnFailure: null }, { MaxParallel: 0, OnFailure: '' }),
+    Regions: (multiregion.Regions ?? []).map((region) => filled(region, { Count: 1, Datacenters: [], Meta: {} })),
+  };
+}
+
+function canonicaliseGroup(group: SubmittedTaskGroup, job: JobHead): SubmittedTaskGroup {
+  const Count = group.Count ?? group.Scaling?.Min ?? 1;
+  const RestartPolicy = overlaid<Restart>(defaultRestart(job.Type), group.RestartPolicy) as Restart;
+  return {
+    ...group,
+    Count,
+    Scaling: group.Scaling === null ? null : canonicaliseScaling(group.Scaling, Count),
+    EphemeralDisk: { ...filled(group.EphemeralDisk ?? defaultDisk, defaultDisk) },
+    Consul: group.Consul === null ? null : canonicaliseConsul(group.Consul, job.ConsulNamespace),
+    Update: canonicaliseGroupUpdate(group.Update, job.Update),
+    ReschedulePolicy: canonicaliseReschedule(overlaid(job.Reschedule, group.ReschedulePolicy), job.Type),
+    Migrate: canonicaliseMigrate(group, job),
+    RestartPolicy,
+    Disconnect: group.Disconnect === null ? null : filled(group.Disconnect, { Replace: true, Reconcile: 'best_score' }),
+    Affinities: canonicaliseAffinities(group.Affinities),
+    Spreads: canonicaliseSpreads(group.Spreads),
+    Services: mapList(group.Services, (service) => canonicaliseService(service, `${job.Name}-${group.Name}`)),
+    Tasks: mapList(group.Tasks, (task) => canonicaliseTask(task, RestartPolicy, `${job.Name}-${group.Name}`)),
+  };
+}
+
+function canonicaliseScaling(scaling: Scaling, count: number): Scaling {
+  return { ...filled(scaling, { Enabled: true, Min: count }), Type: scaling.Type || 'horizontal' };
+}
+
+function canonicaliseConsul(consul: Consul, namespace: string): Consul {
+  return { ...consul, Namespace: consul.Namespace || namespace, Cluster: consul.Cluster || 'default' };
+}
+
+/** A job's update block that says nothing at all (all zero) is not inherited. */
+function canonicaliseGroupUpdate(own: Update | null, ofJob: Update | null): Update | null {
+  if (own === null && (ofJob === null || !Object.values(ofJob).some(Boolean))) return null;
+  return filled(overlaid(ofJob, own) as Update, defaultUpdate);
+}
+
+function canonicaliseReschedule(policy: Reschedule | null, jobType: string): Reschedule | null {
+  if (policy !== null) return filled(policy, defaultReschedule(jobType));
+  return hasDefaultReschedule(jobType) ? { ...defaultReschedule(jobType) } : null;
+}
+
+function canonicaliseMigrate(group: SubmittedTaskGroup, job: JobHead): SubmittedTaskGroup['Migrate'] {
+  const given = overlaid(job.Migrate, group.Migrate);
+  if (given !== null) return filled(given, defaultMigrate);
+  return job.Type === 'service' ? { ...defaultMigrate } : null;
+}
+
+function canonicaliseTask(task: SubmittedTask, restartOfGroup: Restart, groupName: string): SubmittedTask {
+  return {
+    ...task,
+    Resources: canonicaliseResources(task.Resources),
+    KillTimeout: task.KillTimeout ?? defaultKillTimeout,
+    LogConfig: canonicaliseLogs(task.LogConfig),
+    Artifacts: mapList(task.Artifacts, canonicaliseArtifact),
+    Vault: task.Vault === null ? null : canonicaliseVault(task.Vault),
+    Consul: task.Consul === null ? null : canonicaliseConsul(task.Consul, ''),
+    Templates: mapList(task.Templates, canonicaliseTemplate),
+    Affinities: canonicaliseAffinities(task.Affinities),
+    VolumeMounts: mapList(task.VolumeMounts, canonicaliseVolumeMount),
+    Lifecycle: task.Lifecycle !== null && task.Lifecycle.Hook === '' && !task.Lifecycle.Sidecar ? null : task.Lifecycle,
+    RestartPolicy: { ...(overlaid(restartOfGroup, task.RestartPolicy) as Restart) },
+    Services: mapList(task.Services, (service) => canonicaliseService(service, `${groupName}-${task.Name}`)),
+    ...(task.CSIPluginConfig === undefined ? {} : { CSIPluginConfig: canonicaliseCsiPlugin(task.CSIPluginConfig) }),
+  };
+}

@@ -1,0 +1,99 @@
+import type { Constraint } from './placement.js';
+import type { Service } from './service.js';
+import type { Task } from './task.js';
+import type { TaskGroup } from './task-group.js';
+
+/**
+ * The group with the constraints that its contents imply (job interface, implied constraints): a task that renders secrets
+ * needs a node that has the secrets agent, a bridge network needs the network plugins, and so on. Constraints that the
+ * author wrote for the same attribute win where the rule says so; doing it twice is doing it once.
+ */
+export function withImpliedConstraints(group: TaskGroup): TaskGroup {
+  const constraints: Constraint[] = [...(group.Constraints ?? [])];
+  for (const { constraint, match } of impliedConstraints(group)) {
+    const present = match === 'attribute' ? constraints.some((own) => own.LTarget === constraint.LTarget) : false;
+    if (!present && !constraints.some((own) => isSame(own, constraint))) constraints.push(constraint);
+  }
+  return { ...group, Constraints: constraints.length === 0 ? null : constraints };
+}
+
+interface Implied {
+  readonly constraint: Constraint;
+  /** `attribute`: any constraint on the same attribute stands in for it. `identical`: only the same constraint does. */
+  readonly match: 'attribute' | 'identical';
+}
+
+function impliedConstraints(group: TaskGroup): Implied[] {
+  const implied: Implied[] = [];
+  const attribute = (LTarget: string, Operand: string, RTarget: string) =>
+    implied.push({ constraint: { LTarget, RTarget, Operand }, match: 'attribute' });
+  const identical = (LTarget: string, Operand: string, RTarget: string) =>
+    implied.push({ constraint: { LTarget, RTarget, Operand }, match: 'identical' });
+
+  const services = [...(group.Services ?? []), ...group.Tasks.flatMap((task) => task.Services ?? [])];
+  const nomadServices = services.filter((service) => service.Provider === 'nomad');
+
+  if (group.Tasks.some((task) => task.Vault !== null)) attribute(attr('vault.version'), 'semver', '>= 0.6.1');
+  const signals = signalsOf(group.Tasks);
+  if (signals.length > 0) identical(attr('os.signals'), 'set_contains', signals.join(','));
+  if (nomadServices.length > 0) identical(attr('nomad.service_discovery'), '=', 'true');
+  if (nomadServices.some((service) => service.Checks !== null)) identical(attr('nomad.version'), 'semver', '>= 1.4.0');
+  if (services.some((service) => service.Provider === 'consul'))
+    attribute(attr('consul.version'), 'semver', '>= 1.8.0');
+  if (group.Networks?.some((network) => network.Mode === 'bridge') === true) {
+    for (const plugin of ['bridge', 'firewall', 'host-local', 'loopback', 'portmap']) {
+      attribute(attr(`plugins.cni.version.${plugin}`), 'semver', '>= 0.4.0');
+    }
+  }
+  if (group.Services?.some(usesTransparentProxy) === true) {
+    attribute(attr('plugins.cni.version.consul-cni'), 'semver', '>= 1.4.2');
+    attribute(attr('nomad.version'), 'semver', '>= 1.8.0-dev');
+  }
+  for (const provider of secretProviders(group.Tasks)) {
+    attribute(attr(`plugins.secrets.${provider}.version`), 'is_set', '');
+  }
+  for (const partition of partitions(group)) identical(attr('consul.partition'), '=', partition);
+  if (hasOwnIdentity(group, services)) identical(attr('nomad.version'), 'semver', '>= 1.7.0-a');
+  return implied;
+}
+
+/** The interpolation that names a node attribute in a constraint. */
+function attr(name: string): string {
+  return ['$', `{attr.${name}}`].join('');
+}
+
+function isSame(a: Constraint, b: Constraint): boolean {
+  return a.LTarget === b.LTarget && a.RTarget === b.RTarget && a.Operand === b.Operand;
+}
+
+/** Every signal that a template, a secrets lease or a stop may send, each once, in order. */
+function signalsOf(tasks: readonly Task[]): string[] {
+  const signals = new Set<string>();
+  for (const task of tasks) {
+    if (task.KillSignal !== '') signals.add(task.KillSignal);
+    if (task.Vault?.ChangeMode === 'signal') signals.add(task.Vault.ChangeSignal);
+    for (const template of task.Templates ?? []) {
+      if (template.ChangeMode === 'signal') signals.add(template.ChangeSignal);
+    }
+  }
+  return [...signals].sort();
+}
+
+function usesTransparentProxy(service: Service): boolean {
+  return (service.Connect?.SidecarService?.Proxy?.TransparentProxy ?? null) !== null;
+}
+
+/** The providers that are plugins; the two built-in ones need nothing on the node. */
+function secretProviders(tasks: readonly Task[]): Set<string> {
+  const providers = tasks.flatMap((task) => (task.Secrets ?? []).map((secret) => secret.Provider));
+  return new Set(providers.filter((provider) => provider !== '' && provider !== 'nomad' && provider !== 'vault'));
+}
+
+function partitions(group: TaskGroup): Set<string> {
+  const consuls = [group.Consul, ...group.Tasks.map((task) => task.Consul)];
+  return new Set(consuls.flatMap((consul) => (consul === null || consul.Partition === '' ? [] : [consul.Partition])));
+}
+
+function hasOwnIdentity(group: TaskGroup, services: readonly Service[]): boolean {
+  return group.Tasks.some((task) => task.Identities !== null) || services.some((service) => service.Identity !== null);
+}

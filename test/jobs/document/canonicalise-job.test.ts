@@ -1,0 +1,350 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { canonicaliseJob } from '../../../src/jobs/document/canonicalise-job.js';
+import { canonicaliseSubmitted } from '../../../src/jobs/document/canonicalise-submitted.js';
+import { decodeJob } from '../../../src/jobs/document/decode-job.js';
+import { equalSpec } from '../../../src/jobs/document/equal-spec.js';
+import type { Job } from '../../../src/jobs/document/job.js';
+import type { JobInput } from '../../../src/jobs/document/submitted-job.js';
+import { jobInputs } from '../../support/job-inputs.js';
+
+const second = 1_000_000_000;
+const minute = 60 * second;
+
+function submitted(input: JobInput) {
+  return decodeJob(input)._unsafeUnwrap();
+}
+
+function stored(input: JobInput): Job {
+  return canonicaliseJob(submitted(input), { region: 'global' });
+}
+
+function group(input: JobInput) {
+  const first = stored(input).TaskGroups[0];
+  if (first === undefined) throw new Error('the job has no group');
+  return first;
+}
+
+function task(input: JobInput) {
+  const first = group(input).Tasks[0];
+  if (first === undefined) throw new Error('the group has no task');
+  return first;
+}
+
+const minimal: JobInput = {
+  ID: 'web',
+  TaskGroups: [{ Name: 'g', Tasks: [{ Name: 't', Driver: 'mock', Config: { x: 1 } }] }],
+};
+
+describe('canonicaliseJob', () => {
+  test('the minimal service job has the documented defaults', () => {
+    const job = stored(minimal);
+    expect(job).toMatchObject({
+      ID: 'web',
+      Name: 'web',
+      Namespace: 'default',
+      Region: 'global',
+      Type: 'service',
+      Priority: 50,
+      Datacenters: ['*'],
+      NodePool: 'default',
+      Version: 0,
+      Constraints: null,
+      Periodic: null,
+      Update: {
+        Stagger: 30 * second,
+        MaxParallel: 1,
+        HealthCheck: '',
+        MinHealthyTime: 0,
+        HealthyDeadline: 0,
+        ProgressDeadline: 0,
+        AutoRevert: false,
+        AutoPromote: false,
+        Canary: 0,
+      },
+    });
+    expect(job.TaskGroups[0]).toMatchObject({
+      Count: 1,
+      Update: {
+        Stagger: 30 * second,
+        MaxParallel: 1,
+        HealthCheck: 'checks',
+        MinHealthyTime: 10 * second,
+        HealthyDeadline: 5 * minute,
+        ProgressDeadline: 10 * minute,
+        AutoRevert: false,
+        AutoPromote: false,
+        Canary: 0,
+      },
+      RestartPolicy: { Attempts: 2, Interval: 30 * minute, Delay: 15 * second, Mode: 'fail', RenderTemplates: false },
+      ReschedulePolicy: {
+        Attempts: 0,
+        Interval: 0,
+        Delay: 30 * second,
+        DelayFunction: 'exponential',
+        MaxDelay: 60 * minute,
+        Unlimited: true,
+      },
+      Migrate: { MaxParallel: 1, HealthCheck: 'checks', MinHealthyTime: 10 * second, HealthyDeadline: 5 * minute },
+      EphemeralDisk: { Sticky: false, SizeMB: 300, Migrate: false },
+      Constraints: null,
+      StopAfterClientDisconnect: null,
+      MaxClientDisconnect: null,
+      PreventRescheduleOnLost: false,
+    });
+    expect(job.TaskGroups[0]?.Tasks[0]).toMatchObject({
+      KillTimeout: 5 * second,
+      LogConfig: { MaxFiles: 10, MaxFileSizeMB: 10, Disabled: false },
+      Resources: { CPU: 100, Cores: 0, MemoryMB: 300, MemoryMaxMB: 0, Networks: null },
+      Identity: { Name: 'default', Audience: ['nomadproject.io'], TTL: 0 },
+      Identities: null,
+      CSIPluginConfig: null,
+    });
+  });
+
+  test('input-only keys are gone, keys of the registration are not taken over', () => {
+    const job = stored({
+      ...minimal,
+      Reschedule: { Attempts: 1 },
+      Status: 'dead',
+      CreateIndex: 7,
+      ParentID: 'x',
+      Stable: true,
+    });
+    expect(job).not.toHaveProperty('Reschedule');
+    expect(job).not.toHaveProperty('Migrate');
+    expect(job).toMatchObject({ Status: '', CreateIndex: 0, ParentID: '', Stable: false });
+  });
+
+  test('Stop, Version, VersionTag and Payload are taken over', () => {
+    const VersionTag = { Name: 'v', Description: '', TaggedTime: 1 };
+    expect(stored({ ...minimal, Stop: true, Version: 4, VersionTag, Payload: 'aGk=' })).toMatchObject({
+      Stop: true,
+      Version: 4,
+      VersionTag,
+      Payload: 'aGk=',
+    });
+  });
+
+  test.each([
+    ['batch', { Attempts: 3, Interval: 1440 * minute }, { Attempts: 1, DelayFunction: 'constant', Unlimited: false }],
+    ['system', { Attempts: 2, Interval: 30 * minute }, null],
+    ['sysbatch', { Attempts: 3, Interval: 1440 * minute }, null],
+  ])('a %s job has the policies of its type', (Type, restart, reschedule) => {
+    const policies = group({ ...minimal, Type });
+    expect(policies.RestartPolicy).toMatchObject(restart);
+    if (reschedule === null) expect(policies.ReschedulePolicy).toBeNull();
+    else expect(policies.ReschedulePolicy).toMatchObject(reschedule);
+    expect(policies.Migrate).toBeNull();
+    expect(policies.Update === null).toBe(Type === 'batch' || Type === 'sysbatch');
+  });
+
+  test('policies of the job lie under those of the group, those of the group under those of the task', () => {
+    const job: JobInput = {
+      ...minimal,
+      Update: { MaxParallel: 4, Canary: 2 },
+      Reschedule: { Attempts: 9, Unlimited: false },
+      TaskGroups: [
+        {
+          Name: 'g',
+          Update: { Canary: 1 },
+          ReschedulePolicy: { Delay: 7 * second },
+          RestartPolicy: { Attempts: 5, Mode: 'delay' },
+          Tasks: [{ Name: 't', Driver: 'mock', RestartPolicy: { Attempts: 8 } }],
+        },
+      ],
+    };
+    expect(group(job).Update).toMatchObject({ MaxParallel: 4, Canary: 1, Stagger: 30 * second });
+    expect(group(job).ReschedulePolicy).toMatchObject({ Attempts: 9, Delay: 7 * second, Unlimited: false });
+    expect(task(job).RestartPolicy).toMatchObject({ Attempts: 8, Mode: 'delay', Delay: 15 * second });
+  });
+
+  test.each([
+    [{}, { CPU: 100, Cores: 0 }],
+    [{ Cores: 2 }, { CPU: 0, Cores: 2 }],
+    [{ CPU: 500 }, { CPU: 500, Cores: 0 }],
+  ])('resources %j become %j', (given, expected) => {
+    expect(task({ TaskGroups: [{ Tasks: [{ Resources: given }] }] }).Resources).toMatchObject(expected);
+  });
+
+  test('a count comes from the scaling minimum, a scaling minimum from the count', () => {
+    expect(group({ TaskGroups: [{ Scaling: { Min: 3, Max: 5 } }] }).Count).toBe(3);
+    expect(group({ ID: 'j', TaskGroups: [{ Name: 'g', Count: 2, Scaling: { Max: 5 } }] }).Scaling).toMatchObject({
+      Min: 2,
+      Max: 5,
+      Enabled: true,
+      Type: 'horizontal',
+      Target: { Namespace: 'default', Job: 'j', Group: 'g' },
+    });
+    expect(group({ TaskGroups: [{ Scaling: {} }] }).Scaling?.Max).toBe(-1);
+  });
+
+  test('empty lists and maps are stored as null', () => {
+    const job: JobInput = {
+      Meta: {},
+      Constraints: [],
+      TaskGroups: [
+        { Networks: [], Volumes: {}, Services: [{ Tags: [], Checks: [] }], Tasks: [{ Env: {}, Config: {} }] },
+      ],
+    };
+    expect(stored(job)).toMatchObject({ Meta: null, Constraints: null });
+    expect(group(job)).toMatchObject({ Networks: null, Volumes: null, Services: [{ Tags: null, Checks: null }] });
+    expect(task(job)).toMatchObject({ Env: null, Config: null });
+  });
+
+  test('network fields without a value are left out, a port without a host network gets the default one', () => {
+    const job: JobInput = { TaskGroups: [{ Networks: [{ Mode: 'host', DynamicPorts: [{ Label: 'http' }] }] }] };
+    expect(group(job).Networks).toEqual([{ Mode: 'host', DynamicPorts: [{ Label: 'http', HostNetwork: 'default' }] }]);
+  });
+
+  test('volume requests of an unknown type are dropped', () => {
+    const job: JobInput = {
+      TaskGroups: [{ Volumes: { a: { Name: 'a', Type: 'host' }, b: { Name: 'b', Type: 'tape' } } }],
+    };
+    expect(Object.keys(group(job).Volumes ?? {})).toEqual(['a']);
+  });
+
+  test('services are named after their place, and names may contain it', () => {
+    const job: JobInput = {
+      ID: 'web',
+      TaskGroups: [
+        {
+          Name: 'g',
+          Services: [{}, { Name: `x-\${BASE}` }, { Name: `\${JOB}-\${TASKGROUP}-\${node.x}`, Provider: 'nomad' }],
+          Tasks: [{ Name: 't', Services: [{ Checks: [{ Type: 'tcp' }] }] }],
+        },
+      ],
+      Namespace: 'apps',
+    };
+    const services = group(job).Services ?? [];
+    expect(services.map((service) => service.Name)).toEqual(['web-g', 'x-web-g-group', `web-g-\${node.x}`]);
+    expect(services.map((service) => service.Namespace)).toEqual(['default', 'default', 'apps']);
+    expect(task(job).Services?.[0]).toMatchObject({
+      Name: 'web-g-t',
+      TaskName: 't',
+      Checks: [{ Name: 'service: "web-g-t" check', TaskName: 't', OnUpdate: 'require_healthy', CheckRestart: null }],
+    });
+  });
+
+  test("a check's restart rule lies over the service's", () => {
+    const service = {
+      CheckRestart: { Limit: 3, Grace: 9 * second },
+      Checks: [{ CheckRestart: { Limit: 0, IgnoreWarnings: true } }, {}],
+    };
+    const checks = group({ TaskGroups: [{ Services: [service] }] }).Services?.[0]?.Checks ?? [];
+    expect(checks.map((check) => check.CheckRestart)).toEqual([
+      { Limit: 3, Grace: 9 * second, IgnoreWarnings: true },
+      { Limit: 3, Grace: 9 * second, IgnoreWarnings: false },
+    ]);
+  });
+
+  test('the identity named default stands apart from the others', () => {
+    const Identities = [
+      { Name: 'a', Audience: ['x'] },
+      { Name: 'default', Env: true, Audience: ['mine'] },
+    ];
+    expect(task({ TaskGroups: [{ Tasks: [{ Identities }] }] })).toMatchObject({
+      Identity: { Name: 'default', Env: true, Audience: ['nomadproject.io'] },
+      Identities: [{ Name: 'a', Audience: ['x'] }],
+    });
+  });
+
+  test('template, artifact, volume mount and plugin defaults', () => {
+    const job: JobInput = {
+      TaskGroups: [
+        {
+          Tasks: [
+            {
+              KillSignal: 'sigint',
+              Templates: [{ ChangeMode: 'signal' }, { ChangeSignal: 'sighup', ChangeScript: {} }],
+              Artifacts: [{ GetterSource: 'https://x/y.zip?a=b', GetterMode: 'file' }, { GetterSource: 'z' }],
+              VolumeMounts: [{ Volume: 'v' }],
+              CSIPluginConfig: { ID: 'p' },
+              Vault: {},
+            },
+          ],
+        },
+      ],
+    };
+    expect(task(job)).toMatchObject({
+      KillSignal: 'SIGINT',
+      Templates: [
+        { ChangeMode: 'signal', ChangeSignal: 'SIGHUP', Perms: '0644', Splay: 5 * second, LeftDelim: '{{', Uid: null },
+        { ChangeMode: 'restart', ChangeSignal: 'SIGHUP', ChangeScript: { Args: [], Timeout: 5 * second } },
+      ],
+      Artifacts: [{ RelativeDest: 'local/y.zip?a=b' }, { GetterMode: 'any', RelativeDest: 'local/' }],
+      VolumeMounts: [{ PropagationMode: 'private', ReadOnly: false }],
+      CSIPluginConfig: { MountDir: '/csi', StagePublishBaseDir: '/local/csi', HealthTimeout: 30 * second },
+      Vault: { Env: true, ChangeMode: 'restart', ChangeSignal: 'SIGHUP', Cluster: 'default' },
+    });
+  });
+
+  test.each([
+    ['eu', 'eu'],
+    ['global', 'here'],
+    [null, 'here'],
+  ])('the region %s becomes %s', (Region, expected) => {
+    expect(canonicaliseJob(submitted({ ...minimal, Region }), { region: 'here' }).Region).toBe(expected);
+  });
+});
+
+describe('implied constraints', () => {
+  const attr = (name: string) => `\${attr.${name}}`;
+  const constraintsOf = (part: NonNullable<JobInput['TaskGroups']>[number]) =>
+    (group({ TaskGroups: [part] }).Constraints ?? []).map((c) => `${c.LTarget} ${c.Operand} ${c.RTarget}`.trim());
+
+  test.each([
+    [{ Tasks: [{ Vault: {} }] }, [`${attr('vault.version')} semver >= 0.6.1`]],
+    [{ Services: [{}] }, [`${attr('consul.version')} semver >= 1.8.0`]],
+    [{ Services: [{ Provider: 'nomad' }] }, [`${attr('nomad.service_discovery')} = true`]],
+    [
+      { Services: [{ Provider: 'nomad', Checks: [{}] }] },
+      [`${attr('nomad.service_discovery')} = true`, `${attr('nomad.version')} semver >= 1.4.0`],
+    ],
+    [
+      { Tasks: [{ KillSignal: 'SIGUSR1', Templates: [{ ChangeMode: 'signal' }] }, { KillSignal: 'SIGHUP' }] },
+      [`${attr('os.signals')} set_contains SIGHUP,SIGUSR1`],
+    ],
+    [
+      { Networks: [{ Mode: 'bridge' }] },
+      ['bridge', 'firewall', 'host-local', 'loopback', 'portmap'].map(
+        (plugin) => `${attr(`plugins.cni.version.${plugin}`)} semver >= 0.4.0`,
+      ),
+    ],
+    [{ Tasks: [{ Secrets: [{ Provider: 'p' }] }] }, [`${attr('plugins.secrets.p.version')} is_set`]],
+    [{ Consul: { Partition: 'p' } }, [`${attr('consul.partition')} = p`]],
+    [{ Tasks: [{ Identities: [{ Name: 'x' }] }] }, [`${attr('nomad.version')} semver >= 1.7.0-a`]],
+    [{ Tasks: [{}] }, []],
+  ])('%j implies %j', (part, expected) => {
+    expect(constraintsOf(part)).toEqual(expected);
+  });
+
+  test("the author's constraint on the same attribute stands in", () => {
+    const own = { LTarget: attr('vault.version'), Operand: 'semver', RTarget: '>= 1.0.0' };
+    expect(constraintsOf({ Constraints: [own], Tasks: [{ Vault: {} }] })).toEqual([`${own.LTarget} semver >= 1.0.0`]);
+  });
+});
+
+describe('properties', () => {
+  test('filling defaults twice is filling them once', () => {
+    fc.assert(
+      fc.property(jobInputs, (input) => {
+        const once = canonicaliseSubmitted(submitted(input));
+        expect(canonicaliseSubmitted(once)).toEqual(once);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test('a stored job, sent back as it was answered, is stored as itself', () => {
+    fc.assert(
+      fc.property(jobInputs, (input) => {
+        const job = stored(input);
+        const again = canonicaliseJob(decodeJob(JSON.parse(JSON.stringify(job)))._unsafeUnwrap(), { region: 'global' });
+        expect(again).toEqual(job);
+        expect(equalSpec(again, job)).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
