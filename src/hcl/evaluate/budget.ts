@@ -11,7 +11,7 @@ export interface BudgetLimits {
   readonly textLength: number;
   /** Direct elements of one collection. */
   readonly collectionSize: number;
-  /** Elements of one value, nested ones included. */
+  /** Weight of one value (see `sizeOf`): nested elements and characters, each counted as often as it can be reached. */
   readonly valueSize: number;
   /** Characters of the text to parse. */
   readonly sourceLength: number;
@@ -19,11 +19,11 @@ export interface BudgetLimits {
 
 /** Limits that no job written by hand comes near, and that keep a hostile one below about a second. */
 export const defaultBudgetLimits: BudgetLimits = {
-  steps: 1_000_000,
+  steps: 2_000_000,
   depth: 200,
-  textLength: 4 * 1024 * 1024,
+  textLength: 1024 * 1024,
   collectionSize: 100_000,
-  valueSize: 200_000,
+  valueSize: 2 * 1024 * 1024,
   sourceLength: 1024 * 1024,
 };
 

@@ -1,0 +1,101 @@
+import type { DiagnosticCode } from '../diagnostics/codes.js';
+import type { Problem } from '../diagnostics/diagnostic.js';
+import type { FunctionContext, HclFunction } from '../functions/function.js';
+import type { SourceText } from '../syntax/source.js';
+import type { Expression, Span } from '../syntax/tree.js';
+import { depthOf, type HclValue, sizeOf } from '../values/value.js';
+import type { Budget } from './budget.js';
+
+/** Names that can be referred to; the innermost scope that has a name wins. */
+export interface Scope {
+  readonly names: ReadonlyMap<string, HclValue>;
+  readonly outer: Scope | undefined;
+}
+
+/** What one evaluation needs; the same for a whole file except for scope, source and the list of problems. */
+export interface EvaluationContext {
+  readonly source: SourceText;
+  readonly scope: Scope;
+  /**
+   * What a name means that no scope has: its own source text, so that it can be filled in where the job runs, or a mistake.
+   * `forbidden` is for places where nothing can be referred to at all.
+   */
+  readonly unknownNames: 'text' | 'error' | 'forbidden';
+  /** Undefined where functions may not be called. */
+  readonly functions: ReadonlyMap<string, HclFunction> | undefined;
+  /** New UUIDs for the functions that need chance. */
+  readonly ids: FunctionContext['ids'];
+  readonly budget: Budget;
+  readonly problems: Problem[];
+  /** The evaluator itself, through which its parts reach each other. Undefined means that a problem was reported. */
+  readonly evaluate: (context: EvaluationContext, expression: Expression) => HclValue | undefined;
+}
+
+/** The context with more names in reach. */
+export function withNames(context: EvaluationContext, names: ReadonlyMap<string, HclValue>): EvaluationContext {
+  return { ...context, scope: { names, outer: context.scope } };
+}
+
+/** The context with a list of problems of its own, for an evaluation that may fail without harm. */
+export function aside(context: EvaluationContext): EvaluationContext {
+  return { ...context, problems: [] };
+}
+
+/** The value of a name, from the innermost scope that has it. */
+export function lookUp(scope: Scope, name: string): HclValue | undefined {
+  for (let current: Scope | undefined = scope; current !== undefined; current = current.outer) {
+    const value = current.names.get(name);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** All names in reach, for suggestions. */
+export function namesInReach(scope: Scope): string[] {
+  const names = new Set<string>();
+  for (let current: Scope | undefined = scope; current !== undefined; current = current.outer) {
+    for (const name of current.names.keys()) names.add(name);
+  }
+  return [...names];
+}
+
+/** Reports a problem; always undefined, so that an evaluation can end with it. */
+export function problem(
+  context: EvaluationContext,
+  code: DiagnosticCode,
+  span: Span,
+  message: string,
+  more: { readonly detail?: string | undefined; readonly suggestion?: string | undefined } = {},
+): undefined {
+  const { start, end } = span;
+  context.problems.push({ code, severity: 'error', message, ...more, source: context.source, span: { start, end } });
+  return undefined;
+}
+
+/** Reports that the budget is spent, once: everything that follows would fail in the same way. */
+export function outOfBudget(context: EvaluationContext, span: Span): undefined {
+  if (context.problems.some((known) => known.code === 'too_much_work')) return undefined;
+  return problem(context, 'too_much_work', span, 'Evaluating this costs more than is allowed.', {
+    detail: 'Loops over fewer elements, or shorter texts, cost less.',
+  });
+}
+
+/** A value just made, unless it is larger or deeper than a value may be. */
+export function accepted(context: EvaluationContext, value: HclValue, span: Span): HclValue | undefined {
+  const { budget } = context;
+  if (sizeOf(value) > budget.limits.valueSize) budget.charge(Number.POSITIVE_INFINITY);
+  if (budget.exhausted) return outOfBudget(context, span);
+  if (depthOf(value) > budget.limits.depth) {
+    return problem(context, 'too_deep', span, `This value is nested more than ${budget.limits.depth} levels deep.`);
+  }
+  return value;
+}
+
+/** Charges a walk over whole values, such as a comparison; false when there is no budget left for it. */
+export function chargeWalk(context: EvaluationContext, span: Span, ...values: readonly HclValue[]): boolean {
+  let size = 1;
+  for (const value of values) size += sizeOf(value) >>> 4;
+  if (context.budget.charge(size)) return true;
+  outOfBudget(context, span);
+  return false;
+}

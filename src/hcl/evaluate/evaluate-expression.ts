@@ -1,0 +1,63 @@
+import type { Result } from 'neverthrow';
+import { err, ok } from 'neverthrow';
+import { type Diagnostic, diagnosticsFrom, type Problem } from '../diagnostics/diagnostic.js';
+import type { FunctionContext, HclFunction } from '../functions/function.js';
+import { hclFunctions } from '../functions/index.js';
+import { parseExpression } from '../syntax/parse.js';
+import type { SourceText } from '../syntax/source.js';
+import { typeText, valueText } from '../values/render.js';
+import type { HclValue } from '../values/value.js';
+import { type Budget, createBudget } from './budget.js';
+import type { EvaluationContext } from './context.js';
+import { evaluate } from './evaluate.js';
+
+/** What an expression may refer to and use. */
+export interface ExpressionScope {
+  /** Values by name, e.g. `var`. Default: none. */
+  readonly names?: ReadonlyMap<string, HclValue>;
+  /** What a name means that is not in `names`: a mistake (the default), or its own text within `${ }`. */
+  readonly unknownNames?: 'error' | 'text';
+  /** Default: all functions of the language. */
+  readonly functions?: ReadonlyMap<string, HclFunction>;
+  /** New UUIDs for the functions that need them; without it `uuidv4` and random salts are the same in each evaluation. */
+  readonly ids?: FunctionContext['ids'];
+  readonly budget?: Budget;
+  /** Name of the text in diagnostics. Default `expression`. */
+  readonly file?: string;
+}
+
+export interface Evaluated {
+  /** Short name of the value's type: `list of string`, `object`, `dynamic` for a null of no type. */
+  readonly type: string;
+  /** The value as JSON, with exact numbers and sorted keys. */
+  readonly text: string;
+  readonly value: HclValue;
+}
+
+/**
+ * Parses and evaluates a text that is one expression. Line ends in it are spaces.
+ *
+ * @returns all problems found, sorted by position, when there are any
+ */
+export function evaluateExpression(text: string, scope: ExpressionScope = {}): Result<Evaluated, Diagnostic[]> {
+  const source: SourceText = { name: scope.file ?? 'expression', text };
+  const problems: Problem[] = [];
+  const budget = scope.budget ?? createBudget();
+  const expression = parseExpression(source, budget.limits, problems);
+  if (expression === undefined) return err(diagnosticsFrom(problems));
+  const context: EvaluationContext = {
+    source,
+    scope: { names: scope.names ?? new Map(), outer: undefined },
+    unknownNames: scope.unknownNames ?? 'error',
+    functions: scope.functions ?? hclFunctions,
+    ids: scope.ids ?? noIds,
+    budget,
+    problems,
+    evaluate,
+  };
+  const value = evaluate(context, expression);
+  if (value === undefined || problems.length > 0) return err(diagnosticsFrom(problems));
+  return ok({ type: typeText(value), text: valueText(value), value });
+}
+
+const noIds: FunctionContext['ids'] = { next: () => '00000000-0000-4000-8000-000000000000' };

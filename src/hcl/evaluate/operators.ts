@@ -1,0 +1,137 @@
+import type { Result } from 'neverthrow';
+import type { Binary, Expression, Span, Unary } from '../syntax/tree.js';
+import { convert } from '../values/convert.js';
+import { valuesEqual } from '../values/equal.js';
+import {
+  addNumbers,
+  compareNumbers,
+  divideNumbers,
+  type HclNumber,
+  multiplyNumbers,
+  type NumberError,
+  negateNumber,
+  remainderNumbers,
+  subtractNumbers,
+} from '../values/number.js';
+import { typeText } from '../values/render.js';
+import { boolType, boolValue, type HclValue, numberType, numberValue } from '../values/value.js';
+import { chargeWalk, type EvaluationContext, problem } from './context.js';
+
+export function evaluateUnary(context: EvaluationContext, { operator, operand }: Unary): HclValue | undefined {
+  const value = context.evaluate(context, operand);
+  if (value === undefined) return undefined;
+  if (operator === '-') {
+    const number = asNumber(context, value, operand, operator);
+    return number === undefined ? undefined : numberValue(negateNumber(number));
+  }
+  const bool = asBool(context, value, operand, operator);
+  return bool === undefined ? undefined : boolValue(!bool);
+}
+
+/** A chain of operators hangs on its left operands: walked in a loop, so that a long one needs no deep stack. */
+export function evaluateBinary(context: EvaluationContext, expression: Binary): HclValue | undefined {
+  const chain: Binary[] = [expression];
+  let first: Expression = expression.left;
+  while (first.kind === 'binary') {
+    chain.push(first);
+    first = first.left;
+  }
+  let value = context.evaluate(context, first);
+  for (const binary of chain.reverse()) value = applyBinary(context, binary, value);
+  return value;
+}
+
+function applyBinary(context: EvaluationContext, binary: Binary, left: HclValue | undefined): HclValue | undefined {
+  const { operator } = binary;
+  if (operator === '&&' || operator === '||') return applyLogic(context, binary, left);
+  const right = context.evaluate(context, binary.right);
+  if (left === undefined || right === undefined) return undefined;
+  if (operator === '==' || operator === '!=') {
+    if (!chargeWalk(context, binary, left, right)) return undefined;
+    return boolValue(valuesEqual(left, right) === (operator === '=='));
+  }
+  const leftNumber = asNumber(context, left, binary.left, operator);
+  const rightNumber = asNumber(context, right, binary.right, operator);
+  if (leftNumber === undefined || rightNumber === undefined) return undefined;
+  switch (operator) {
+    case '<':
+      return boolValue(compareNumbers(leftNumber, rightNumber) < 0);
+    case '<=':
+      return boolValue(compareNumbers(leftNumber, rightNumber) <= 0);
+    case '>':
+      return boolValue(compareNumbers(leftNumber, rightNumber) > 0);
+    case '>=':
+      return boolValue(compareNumbers(leftNumber, rightNumber) >= 0);
+    case '+':
+      return computed(context, binary, addNumbers(leftNumber, rightNumber));
+    case '-':
+      return computed(context, binary, subtractNumbers(leftNumber, rightNumber));
+    case '*':
+      return computed(context, binary, multiplyNumbers(leftNumber, rightNumber));
+    case '/':
+      return computed(context, binary, divideNumbers(leftNumber, rightNumber));
+    case '%':
+      return computed(context, binary, remainderNumbers(leftNumber, rightNumber));
+  }
+}
+
+/** The right side is looked at only when the left one does not decide. */
+function applyLogic(context: EvaluationContext, binary: Binary, left: HclValue | undefined): HclValue | undefined {
+  const { operator } = binary;
+  const first = left === undefined ? undefined : asBool(context, left, binary.left, operator);
+  if (first === (operator === '||')) return boolValue(first);
+  const right = context.evaluate(context, binary.right);
+  const second = right === undefined ? undefined : asBool(context, right, binary.right, operator);
+  return first === undefined || second === undefined ? undefined : boolValue(second);
+}
+
+function computed(
+  context: EvaluationContext,
+  span: Span,
+  result: Result<HclNumber, NumberError>,
+): HclValue | undefined {
+  if (result.isOk()) return numberValue(result.value);
+  const text = 'The result of this calculation is not a number.';
+  return problem(context, 'bad_operand', span, text, { detail: 'For example 0/0, or infinity minus infinity.' });
+}
+
+function asNumber(
+  context: EvaluationContext,
+  value: HclValue,
+  operand: Expression,
+  operator: string,
+): HclNumber | undefined {
+  if (value.kind === 'number') return value.value;
+  const number = value.kind === 'string' ? convert(value, numberType).unwrapOr(undefined) : undefined;
+  if (number?.kind === 'number') return number.value;
+  return badOperand(context, value, operand, operator, 'a number');
+}
+
+function asBool(
+  context: EvaluationContext,
+  value: HclValue,
+  operand: Expression,
+  operator: string,
+): boolean | undefined {
+  if (value.kind === 'bool') return value.value;
+  const bool = value.kind === 'string' ? convert(value, boolType).unwrapOr(undefined) : undefined;
+  if (bool?.kind === 'bool') return bool.value;
+  return badOperand(context, value, operand, operator, 'a bool');
+}
+
+function badOperand(
+  context: EvaluationContext,
+  value: HclValue,
+  operand: Expression,
+  operator: string,
+  wanted: string,
+): undefined {
+  const given = value.kind === 'null' ? 'null' : `a value of type ${typeText(value)}`;
+  const detail =
+    operator === '+' && (value.kind === 'string' || value.kind === 'list' || value.kind === 'tuple')
+      ? 'To join texts, put them into one quoted text; to join lists, use concat().'
+      : undefined;
+  return problem(context, 'bad_operand', operand, `The operator "${operator}" needs ${wanted} here, not ${given}.`, {
+    detail,
+  });
+}
