@@ -1,7 +1,13 @@
+import { cidrFunctions } from './cidr.js';
 import { collectionFunctions } from './collections.js';
+import { dateFunctions } from './dates.js';
+import { encodingFunctions } from './encoding.js';
+import { formatFunctions } from './format.js';
 import type { HclFunction } from './function.js';
+import { hashFunctions } from './hashing.js';
 import { lazyFunctions } from './lazy.js';
 import { numberFunctions } from './numbers.js';
+import { regexFunctions } from './regex.js';
 import { setFunctions } from './sets.js';
 import { textFunctions } from './texts.js';
 import { unavailableFunctions } from './unavailable.js';
@@ -23,6 +29,12 @@ export const hclFunctions: ReadonlyMap<string, HclFunction> = new Map(
     ...textFunctions,
     ...collectionFunctions,
     ...setFunctions,
+    ...formatFunctions,
+    ...dateFunctions,
+    ...encodingFunctions,
+    ...hashFunctions,
+    ...cidrFunctions,
+    ...regexFunctions,
     ...unavailableFunctions,
     ...lazyFunctions,
   ].map((each): [string, HclFunction] => [each.name, each]),

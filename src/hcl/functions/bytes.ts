@@ -1,0 +1,24 @@
+/** UTF-8; halves of surrogate pairs become the replacement character. */
+export function bytesFromText(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+/** The text of UTF-8 bytes, a byte-order mark included; undefined when they are not UTF-8. */
+export function textFromBytes(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+export function base64FromBytes(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}
+
+/** Standard alphabet with padding; line breaks are skipped. Undefined for anything else. */
+export function bytesFromBase64(text: string): Uint8Array | undefined {
+  const compact = text.replace(/[\r\n]/g, '');
+  if (compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(compact)) return undefined;
+  return Buffer.from(compact, 'base64');
+}

@@ -1,0 +1,42 @@
+import { ok } from 'neverthrow';
+import { jsonText } from '../values/json-text.js';
+import type { HclValue } from '../values/value.js';
+import { dynamicType, stringType, stringValue } from '../values/value.js';
+import { argumentAt, textAt } from './arguments.js';
+import { base64FromBytes, bytesFromBase64, bytesFromText, textFromBytes } from './bytes.js';
+import { decodeCsv } from './csv.js';
+import type { CallResult, EagerFunction } from './function.js';
+import { defineFunction, fail, nullableParameter, parameter } from './function.js';
+import { holdsInfinity } from './infinity.js';
+import { decodeJson } from './json-decode.js';
+
+const text = parameter('text', stringType);
+
+export const encodingFunctions: readonly EagerFunction[] = [
+  defineFunction('base64encode', [text], (args) => ok(stringValue(base64FromBytes(bytesFromText(textAt(args, 0)))))),
+  defineFunction('base64decode', [text], decodeBase64),
+  defineFunction('urlencode', [text], (args) => ok(stringValue(urlEncoded(textAt(args, 0))))),
+  defineFunction('jsonencode', [nullableParameter('value', dynamicType)], encodeJson),
+  defineFunction('jsondecode', [text], (args, { budget }) => decodeJson(textAt(args, 0), budget)),
+  defineFunction('csvdecode', [text], (args, { budget }) => decodeCsv(textAt(args, 0), budget)),
+];
+
+function decodeBase64(args: readonly HclValue[]): CallResult {
+  const bytes = bytesFromBase64(textAt(args, 0));
+  if (bytes === undefined) return fail('the text is not Base64 with padding');
+  const decoded = textFromBytes(bytes);
+  return decoded === undefined ? fail('the decoded bytes are not UTF-8 text') : ok(stringValue(decoded));
+}
+
+/** Form encoding: a space becomes `+`; only letters, digits and `-_.~` stay. */
+function urlEncoded(value: string): string {
+  const encoded = encodeURIComponent(value.replace(/\p{Cs}/gu, '\ufffd'));
+  return encoded
+    .replace(/%20/g, '+')
+    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+function encodeJson(args: readonly HclValue[]): CallResult {
+  const value = argumentAt(args, 0);
+  return holdsInfinity(value) ? fail('an infinite number has no JSON form') : ok(stringValue(jsonText(value)));
+}
