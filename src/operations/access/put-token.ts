@@ -7,7 +7,10 @@ import type { EngineContext } from '../shared/context.js';
 import { secretHash } from './secret-hash.js';
 
 export interface TokenInput {
-  /** What the caller will present; a random one is made when absent. At least 16 characters, none of them a blank. */
+  /**
+   * What the caller will present; a random one is made when absent. 1 to 256 visible ASCII characters; it is the
+   * only protection of what the token allows, so it should be long and random.
+   */
   readonly secret?: string;
   readonly name: string;
   readonly management?: boolean;
@@ -76,12 +79,12 @@ export function tokenInfo(token: StoredToken): TokenInfo {
   return { accessor, name, management, namespaces, workspaces, createdAt };
 }
 
-/** Secrets travel in a header, so they are visible ASCII. Shorter ones could be guessed. */
+/** Secrets travel in a header. */
 function checkSecret(secret: string) {
-  if (/^[\x21-\x7e]{16,256}$/.test(secret)) return ok(undefined);
+  if (/^[\x21-\x7e]{1,256}$/.test(secret)) return ok(undefined);
   return err<never, UnfitSecret>({
     type: 'unfit_secret',
-    message: 'a token secret is 16 to 256 visible ASCII characters without blanks',
+    message: 'a token secret is 1 to 256 visible ASCII characters without blanks',
   });
 }
 
