@@ -1,0 +1,58 @@
+import type { DeliveryError } from '../../src/ports/http-delivery.js';
+
+export type FaultType = DeliveryError['type'];
+
+/** What went wrong, without the host: the message is the second half of a delivery error's. */
+export interface Fault {
+  readonly type: FaultType;
+  readonly message: string;
+}
+
+const carrier = Symbol('fault');
+
+/** An `Error` that carries a fault through the callbacks of sockets and of undici. */
+export function faultError(type: FaultType, message: string): Error {
+  return Object.assign(new Error(message), { [carrier]: { type, message } satisfies Fault });
+}
+
+/** How far the exchange had come when the error arrived. */
+export type Phase = 'connecting' | 'handshaking' | 'exchanging';
+
+/**
+ * The fault behind an error of Node or undici. Only codes are taken over into messages: texts of those errors may name
+ * addresses and certificates of somebody else.
+ */
+export function faultFromError(error: unknown, phase: Phase): Fault {
+  if (typeof error !== 'object' || error === null) return { type: 'connection_reset', message: closedEarly };
+  if (carrier in error) return error[carrier] as Fault;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const shown = code === '' ? '' : ` (${code})`;
+  if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') {
+    return {
+      type: 'invalid_url',
+      message: `the request cannot be sent: its path or one of its headers is not valid${shown}`,
+    };
+  }
+  if (phase === 'handshaking' || isTlsCode(code))
+    return { type: 'tls_failed', message: `TLS could not be agreed on${shown}` };
+  if (isBadAnswer(error, code)) {
+    return { type: 'invalid_response', message: `the answer is not valid HTTP${shown}` };
+  }
+  if (phase === 'exchanging') return { type: 'connection_reset', message: `${closedEarly}${shown}` };
+  if (code === 'ETIMEDOUT') return { type: 'connect_timeout', message: `the host did not answer${shown}` };
+  return { type: 'connect_failed', message: `no connection could be made${shown}` };
+}
+
+const closedEarly = 'the connection was closed before the answer was complete';
+
+function isTlsCode(code: string): boolean {
+  return /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)/.test(code);
+}
+
+/** What undici calls an answer that it cannot parse, is too long in its headers, or has not the length it announced. */
+function isBadAnswer(error: object, code: string): boolean {
+  if (code.startsWith('HPE_') || code.startsWith('UND_ERR_RES') || code === 'UND_ERR_HEADERS_OVERFLOW') return true;
+  if ('name' in error && error.name === 'HTTPParserError') return true;
+  // An upgrade or an early 100 that nobody asked for is a socket error with one of these texts.
+  return 'message' in error && (error.message === 'bad response' || error.message === 'bad upgrade');
+}

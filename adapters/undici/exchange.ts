@@ -1,0 +1,247 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Dispatcher } from 'undici';
+import type {
+  DeliveryError,
+  DeliveryRequest,
+  DeliveryResponse,
+  DeliveryTiming,
+} from '../../src/ports/http-delivery.js';
+import type { Instant } from '../../src/shared/instant.js';
+import type { Connection, PooledExchange } from './connection-pool.js';
+import { type Fault, faultFromError } from './delivery-fault.js';
+import type { DeliveryUrl } from './delivery-url.js';
+import { decodedBody, encodingOf, type KeptBody, keptBody } from './response-body.js';
+
+export type Outcome = Result<DeliveryResponse, DeliveryError>;
+type ResponseHeaders = Record<string, string[]>;
+
+const mostHeaderValues = 100;
+const mostHeaderBytes = 16_384;
+
+/**
+ * One request from the call to its outcome: holds the connection it rides on and the one timer of its total deadline, and
+ * gives both back exactly once. A class, because thousands are made per second and closures for each would cost more than
+ * the request.
+ */
+export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
+  readonly origin: string;
+  readonly connectTimeout: number;
+  readonly options: Dispatcher.DispatchOptions;
+  settled = false;
+
+  #connection: Connection | null = null;
+  #begunOnUsedSocket = false;
+  #retried = false;
+  #status = 0;
+  #headers: ResponseHeaders = {};
+  #encoding: string | undefined;
+  #headersAt: number | null = null;
+  #chunks: Buffer[] = [];
+  #size = 0;
+  readonly #request: DeliveryRequest;
+  readonly #label: string;
+  readonly #startedAt: Instant;
+  readonly #started = performance.now();
+  readonly #timer: NodeJS.Timeout;
+  readonly #settle: (outcome: Outcome) => void;
+  readonly #onAbort: (() => void) | null;
+
+  constructor(request: DeliveryRequest, target: DeliveryUrl, startedAt: Instant, settle: (outcome: Outcome) => void) {
+    this.#request = request;
+    this.#label = target.label;
+    this.#startedAt = startedAt;
+    this.#settle = settle;
+    this.origin = target.origin;
+    this.connectTimeout = request.connectTimeout;
+    this.options = {
+      path: target.path,
+      method: 'POST',
+      headers: sentHeaders(request.headers, target.authorization),
+      body: request.body,
+    };
+    this.#timer = setTimeout(timeOut, request.totalTimeout, this);
+    if (request.signal === undefined) {
+      this.#onAbort = null;
+    } else {
+      this.#onAbort = () => this.fail({ type: 'aborted', message: 'the attempt was ended' });
+      request.signal.addEventListener('abort', this.#onAbort, { once: true });
+    }
+  }
+
+  begin(connection: Connection): this {
+    this.#connection = connection;
+    return this;
+  }
+
+  onRequestStart(): void {
+    this.#begunOnUsedSocket = (this.#connection?.served ?? 0) > 0;
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: Record<string, string | string[] | undefined>): void {
+    if (status < 200 || this.settled) return;
+    this.#headersAt = performance.now();
+    this.#status = status;
+    this.#headers = keptHeaders(headers);
+    const encoding = headers['content-encoding'];
+    this.#encoding = Array.isArray(encoding) ? encoding.join(',') : encoding;
+  }
+
+  onResponseData(_controller: unknown, chunk: Buffer): void {
+    if (this.settled) return;
+    const room = this.#request.maximumResponseBytes - this.#size;
+    if (chunk.length <= room) {
+      this.#chunks.push(chunk);
+      this.#size += chunk.length;
+      return;
+    }
+    this.#chunks.push(chunk.subarray(0, Math.max(room, 0)));
+    // What is left of the answer is of no interest: the connection goes instead of being read empty.
+    this.#leave(false);
+    this.#answer(true);
+  }
+
+  onResponseEnd(): void {
+    if (this.settled || this.#connection === null) return;
+    this.#leave(true);
+    this.#answer(false);
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    const connection = this.#connection;
+    // Null when the connection was left on purpose, which undici reports as an error too.
+    if (this.settled || connection === null) return;
+    const fault = faultFromError(error, connection.stands ? 'exchanging' : 'connecting');
+    if (fault.type === 'connection_reset' && this.#begunOnUsedSocket && this.#headersAt === null && !this.#retried) {
+      // Most likely the other end closed an idle connection while this request was on its way, which says nothing of it.
+      this.#retried = true;
+      this.#begunOnUsedSocket = false;
+      connection.discard(this);
+      return;
+    }
+    this.fail(fault, connection.address);
+  }
+
+  fail(fault: Fault, address: string | null = this.#connection?.address ?? null): void {
+    if (this.settled) return;
+    this.#finish();
+    this.#leave(false);
+    const message = `${this.#label}: ${fault.message}`;
+    this.#settle(err({ type: fault.type, message, address, timing: this.#timing() }));
+  }
+
+  /** Ends by the total deadline. */
+  timeOut(): void {
+    this.fail({ type: 'total_timeout', message: `no complete answer within ${this.#request.totalTimeout} ms` });
+  }
+
+  #leave(reusable: boolean): void {
+    const connection = this.#connection;
+    if (connection === null) return;
+    this.#address = connection.address;
+    this.#connection = null;
+    if (reusable) connection.release();
+    else connection.discard();
+  }
+
+  #address: string | null = null;
+
+  #answer(truncated: boolean): void {
+    const chunks = this.#chunks;
+    const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+    const encoding = this.#encoding === undefined ? null : encodingOf(this.#encoding);
+    if (encoding === null || bytes.length === 0) {
+      this.#succeed(keptBody(bytes, truncated));
+      return;
+    }
+    // Reading is over, the deadline is not: decoding may not outlast it either.
+    void decodedBody(bytes, encoding, this.#request.maximumResponseBytes, truncated).then((body) =>
+      this.#succeed(body),
+    );
+  }
+
+  #succeed(body: KeptBody): void {
+    if (this.settled) return;
+    this.#finish();
+    this.#settle(
+      ok({
+        status: this.#status,
+        headers: this.#headers,
+        body: body.body,
+        truncated: body.truncated,
+        address: this.#address,
+        timing: this.#timing(),
+      }),
+    );
+  }
+
+  #finish(): void {
+    this.settled = true;
+    clearTimeout(this.#timer);
+    if (this.#onAbort !== null) this.#request.signal?.removeEventListener('abort', this.#onAbort);
+  }
+
+  #timing(): DeliveryTiming {
+    const headersAfter = this.#headersAt === null ? null : rounded(this.#headersAt - this.#started);
+    return { startedAt: this.#startedAt, headersAfter, total: rounded(performance.now() - this.#started) };
+  }
+}
+
+function timeOut(exchange: Exchange): void {
+  exchange.timeOut();
+}
+
+/** Microseconds are as exact as the clock is. */
+function rounded(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
+}
+
+/** Headers that belong to the connection or are made here; a request cannot set them. */
+const ownHeaders = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+function sentHeaders(given: Readonly<Record<string, string>>, authorization: string | null): string[] {
+  const sent: string[] = [];
+  let authorized = false;
+  let encodings = false;
+  for (const name in given) {
+    if (ownHeaders.has(name)) continue;
+    if (name === 'authorization') authorized = true;
+    else if (name === 'accept-encoding') encodings = true;
+    sent.push(name, given[name] as string);
+  }
+  if (!encodings) sent.push('accept-encoding', 'identity');
+  if (authorization !== null && !authorized) sent.push('authorization', authorization);
+  return sent;
+}
+
+function keptHeaders(headers: Record<string, string | string[] | undefined>): ResponseHeaders {
+  const kept: ResponseHeaders = {};
+  let values = 0;
+  let bytes = 0;
+  for (const name in headers) {
+    const given = headers[name];
+    if (given === undefined) continue;
+    const list = typeof given === 'string' ? [given] : given;
+    for (const value of list) {
+      values += 1;
+      bytes += name.length + value.length;
+    }
+    if (values > mostHeaderValues || bytes > mostHeaderBytes) {
+      const room = list.length - (values - mostHeaderValues);
+      if (bytes <= mostHeaderBytes && room > 0) kept[name] = list.slice(0, room);
+      return kept;
+    }
+    kept[name] = list;
+  }
+  return kept;
+}

@@ -1,0 +1,83 @@
+import { isIP } from 'node:net';
+import {
+  type Address,
+  type AddressRange,
+  addressFromText,
+  isInRange,
+  publicVerdict,
+  rangeFromText,
+  reachedAddress,
+} from './address-rules.js';
+
+/** What may be reached although it is not on the public internet. */
+export interface AllowedDestinations {
+  /** Ranges in CIDR notation, for example `10.20.0.0/16` or `fd00:20::/32`. */
+  readonly cidrs?: readonly string[];
+  /** Host names (or address literals) that may resolve to any address; `*.corp.example` stands for all names below. */
+  readonly hosts?: readonly string[];
+}
+
+export interface OutboundGuard {
+  /** Null when connections to the address may be made for this host, else why not. */
+  judge(host: string, address: string): string | null;
+  /** Null when the host of a URL is a name (judged when it is resolved) or an allowed literal, else why not. */
+  judgeHost(host: string): string | null;
+}
+
+const option =
+  'list the network under allow.cidrs or the host under allow.hosts of the delivery adapter if it is meant';
+
+/**
+ * The rule for outbound connections: only public addresses, and what the host application lists. Throws for an allow list
+ * that cannot be read, at start, where somebody sees it.
+ */
+export function outboundGuard(allow: AllowedDestinations = {}): OutboundGuard {
+  const ranges: AddressRange[] = (allow.cidrs ?? []).map((text) => {
+    const range = rangeFromText(text);
+    if (range === null) throw new TypeError(`allow.cidrs: "${text}" is not a range such as 10.0.0.0/8 or fd00::/8`);
+    return range;
+  });
+  const hosts = new Set<string>();
+  const suffixes: string[] = [];
+  for (const text of allow.hosts ?? []) {
+    const wildcard = text.startsWith('*.');
+    const host = hostFromText(wildcard ? text.slice(2) : text);
+    if (host === null) throw new TypeError(`allow.hosts: "${text}" is not a host name such as hooks.corp.example`);
+    if (wildcard) suffixes.push(`.${host}`);
+    else hosts.add(host);
+  }
+
+  const isAllowedHost = (host: string): boolean =>
+    hosts.has(host) || suffixes.some((suffix) => host.endsWith(suffix) && host.length > suffix.length);
+  const isAllowedAddress = (address: Address): boolean =>
+    ranges.some((range) => isInRange(address, range) || isInRange(reachedAddress(address), range));
+
+  const judge = (host: string, text: string): string | null => {
+    const address = addressFromText(text);
+    if (address === null) return `this host has no address that can be judged; ${option}`;
+    const verdict = publicVerdict(address);
+    if (verdict === null || isAllowedAddress(address) || isAllowedHost(bareHost(host))) return null;
+    return `this host is at ${verdict}, and only public addresses are delivered to; ${option}`;
+  };
+  return {
+    judge,
+    judgeHost: (host) => {
+      const bare = bareHost(host);
+      return isIP(bare) === 0 ? null : judge(bare, bare);
+    },
+  };
+}
+
+/** A host as a URL spells it, without the brackets of IPv6 and the dot that ends an absolute name. */
+export function bareHost(host: string): string {
+  if (host.startsWith('[')) return host.slice(1, -1);
+  return host.endsWith('.') ? host.slice(0, -1) : host;
+}
+
+/** The host in the spelling of a parsed URL, so that both sides of a comparison went through the same rules. */
+function hostFromText(text: string): string | null {
+  const bracketed = isIP(text) === 6 ? `[${text}]` : text;
+  if (isIP(text) !== 6 && /[:/?#@\\]/.test(text)) return null;
+  if (!URL.canParse(`http://${bracketed}/`)) return null;
+  return bareHost(new URL(`http://${bracketed}/`).hostname);
+}

@@ -1,0 +1,125 @@
+import { err, ResultAsync } from 'neverthrow';
+import type { DeliveryRequest, HttpDelivery } from '../../src/ports/http-delivery.js';
+import type { Milliseconds } from '../../src/shared/duration.js';
+import type { Instant } from '../../src/shared/instant.js';
+import { type ConnectionPool, connectionPool } from './connection-pool.js';
+import type { FaultType } from './delivery-fault.js';
+import { type DeliveryUrl, deliveryUrlFromText } from './delivery-url.js';
+import { Exchange, type Outcome } from './exchange.js';
+import { guardedConnector, type Resolver } from './guarded-connector.js';
+import { type AllowedDestinations, outboundGuard } from './outbound-guard.js';
+
+export interface UndiciDeliverySettings {
+  /** What may be reached although it is not on the public internet. Nothing when absent. */
+  readonly allow?: AllowedDestinations;
+  /** Ports that are never connected to, for example 22 and 25. None when absent. */
+  readonly forbiddenPorts?: readonly number[];
+  /** Refuses http: URLs. Off when absent. */
+  readonly httpsOnly?: boolean;
+  /** Connections to one host at a time, 1 to 64; more requests wait. 16 when absent. */
+  readonly socketsPerHost?: number;
+  /** How long an idle connection is kept, unless the other end announces a shorter time. 4 s when absent. */
+  readonly keepAlive?: Milliseconds;
+  /** Certificate authorities (PEM) trusted beside the usual ones. Certificates are always checked. */
+  readonly ca?: string | readonly string[];
+  /** How names become addresses; the operating system's resolver when absent. Its answers are guarded all the same. */
+  readonly lookup?: Resolver;
+  /** Where the start of the timing comes from; the host's clock when absent. */
+  readonly now?: () => Instant;
+}
+
+/**
+ * Delivery over undici 7, which is loaded at the first request. Every connection is guarded where it is made (see the
+ * outbound guard), redirects are never followed, and both the time and the bytes of an answer are bounded. Throws a
+ * TypeError for settings that cannot be meant.
+ */
+export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDelivery {
+  const socketsPerOrigin = settings.socketsPerHost ?? 16;
+  if (!Number.isInteger(socketsPerOrigin) || socketsPerOrigin < 1 || socketsPerOrigin > 64) {
+    throw new TypeError(`socketsPerHost is ${socketsPerOrigin}, but must be a whole number from 1 to 64`);
+  }
+  const keepAlive = settings.keepAlive ?? 4000;
+  if (!(keepAlive >= 1)) throw new TypeError(`keepAlive is ${keepAlive}, but must be at least 1 ms`);
+  const guard = outboundGuard(settings.allow);
+  const forbiddenPorts = new Set(settings.forbiddenPorts ?? []);
+  const now = settings.now ?? Date.now;
+  const connector = guardedConnector({
+    guard,
+    ...(settings.ca === undefined ? {} : { ca: typeof settings.ca === 'string' ? [settings.ca] : settings.ca }),
+    ...(settings.lookup === undefined ? {} : { resolve: settings.lookup }),
+  });
+  let pool: ConnectionPool | null = null;
+  let loading: Promise<ConnectionPool> | null = null;
+  let closed = false;
+
+  const load = async (): Promise<ConnectionPool> => {
+    const { Client } = await import('undici');
+    pool = connectionPool({
+      makeClient: (origin, options) => new Client(origin, options),
+      connector,
+      socketsPerOrigin,
+      keepAlive,
+    });
+    return pool;
+  };
+
+  const refusalOf = (target: DeliveryUrl): { readonly type: FaultType; readonly message: string } | null => {
+    if (settings.httpsOnly === true && target.url.protocol !== 'https:') {
+      return { type: 'invalid_url', message: 'the URL must begin with https://' };
+    }
+    if (forbiddenPorts.size > 0) {
+      const port = Number(target.url.port || (target.url.protocol === 'https:' ? 443 : 80));
+      if (forbiddenPorts.has(port)) return { type: 'address_forbidden', message: `port ${port} is not delivered to` };
+    }
+    const message = guard.judgeHost(target.url.hostname);
+    return message === null ? null : { type: 'address_forbidden', message };
+  };
+
+  const begin = (request: DeliveryRequest, settle: (outcome: Outcome) => void): void => {
+    const startedAt = now();
+    const refuse = (type: FaultType, message: string): void => {
+      settle(err({ type, message, address: null, timing: { startedAt, headersAfter: null, total: 0 } }));
+    };
+    const target = deliveryUrlFromText(request.url);
+    if (typeof target === 'string') {
+      refuse('invalid_url', target);
+      return;
+    }
+    const refusal = refusalOf(target);
+    if (refusal !== null) {
+      refuse(refusal.type, `${target.label}: ${refusal.message}`);
+      return;
+    }
+    if (closed || request.signal?.aborted === true) {
+      refuse('aborted', `${target.label}: the attempt was ended before it began`);
+      return;
+    }
+    const exchange = new Exchange(request, target, startedAt, settle);
+    if (pool !== null) {
+      pool.enter(exchange);
+      return;
+    }
+    loading ??= load();
+    loading.then(
+      (loaded) => {
+        if (!exchange.settled) loaded.enter(exchange);
+      },
+      () => exchange.fail({ type: 'connect_failed', message: 'the HTTP client (undici 7) could not be loaded' }),
+    );
+  };
+
+  return {
+    send: (request) => new ResultAsync(new Promise<Outcome>((settle) => begin(request, settle))),
+    check: (text) => {
+      const target = deliveryUrlFromText(text);
+      if (typeof target === 'string') return { allowed: false, message: target };
+      const refusal = refusalOf(target);
+      return refusal === null ? { allowed: true } : { allowed: false, message: `${target.label}: ${refusal.message}` };
+    },
+    close: async () => {
+      closed = true;
+      // Exchanges that began before still get their outcome.
+      if (loading !== null) await (await loading.catch(() => null))?.close();
+    },
+  };
+}
