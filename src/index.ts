@@ -20,6 +20,11 @@ export {
 } from './access/principal.js';
 // ---- For users: engine and settings ----
 export { createEngine, type Engine, type EnginePorts, type StopOptions } from './engine.js';
+// ---- For users and runners: nodes, allocations and their life ----
+export type { Job } from './jobs/document/job.js';
+export type { RestartPolicy } from './jobs/document/policies.js';
+export type { Task } from './jobs/document/task.js';
+export type { TaskGroup } from './jobs/document/task-group.js';
 export {
   authenticateToken,
   bootstrapManagementToken,
@@ -34,12 +39,54 @@ export {
   type UnfitSecret,
 } from './operations/access/index.js';
 export type { EngineEmitter, EngineEvents } from './operations/events.js';
+export {
+  type AllocationReport,
+  heartbeatNode,
+  listNodes,
+  listNodeWork,
+  type NodeDescription,
+  type NodeWork,
+  type RegisteredNode,
+  type ReportOutcome,
+  readNode,
+  registerNode,
+  reportAllocations,
+  type UnknownNode,
+} from './operations/scheduling/index.js';
 export type { PermissionDenied } from './operations/shared/authorise.js';
 // ---- For adapter authors: ports, and what driving adapters translate ----
 export type { Waiting } from './operations/shared/blocking-query.js';
 export type { BackgroundLoop, EngineContext } from './operations/shared/context.js';
 export type { Answer } from './operations/shared/parked-queries.js';
 export type * from './ports/index.js';
+export type { Row } from './ports/storage.js';
+export type {
+  Allocation,
+  AllocationMetric,
+  ClientStatus,
+  DesiredStatus,
+  TaskEvent,
+  TaskState,
+} from './scheduler/allocation.js';
+export { clientDescriptionOf, clientStatusOf } from './scheduler/allocation-life/client-status.js';
+export {
+  decideRestart,
+  type RestartCount,
+  type RestartVerdict,
+  type TaskExit,
+} from './scheduler/allocation-life/decide-restart.js';
+export {
+  interpolate,
+  interpolationLookup,
+  type TaskDirectories,
+  type TaskPlace,
+  taskEnvironment,
+} from './scheduler/allocation-life/task-environment.js';
+export { restartsOnSuccess, type TaskPhase, taskPhase } from './scheduler/allocation-life/task-phase.js';
+export { pendingTask, type TaskHappening, transitionTask } from './scheduler/allocation-life/task-state.js';
+export type { Evaluation, EvaluationStatus, EvaluationTrigger } from './scheduler/evaluation.js';
+export type { Node, NodeDriver, NodeStatus } from './scheduler/node.js';
+export { type SchedulingIds, type SchedulingResult, type SchedulingSnapshot, schedule } from './scheduler/schedule.js';
 export {
   defaultSettings,
   type RunNotificationRule,
@@ -47,5 +94,5 @@ export {
   type SettingsOverrides,
   settingsFrom,
 } from './settings.js';
-export { parseDurationNanos } from './shared/duration.js';
-export { isoFromInstant } from './shared/instant.js';
+export { millisecondsFromNanos, parseDurationNanos } from './shared/duration.js';
+export { instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from './shared/instant.js';

@@ -1,0 +1,99 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TaskExit } from '../../../src/index.js';
+import type { RunningTask, TaskDriver, TaskStart } from '../task-driver.js';
+
+/** What a function of the host service is called with. */
+export interface FunctionCall {
+  /** Decoded dispatch payload; null without one. */
+  readonly payload: Buffer | null;
+  /** Meta of job, group and task together. */
+  readonly meta: Readonly<Record<string, string>>;
+  readonly environment: Readonly<Record<string, string>>;
+  /** The rest of the task's `Config`. */
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly allocationId: string;
+  readonly task: string;
+  /** 1 for the first start, higher after restarts. */
+  readonly attempt: number;
+  /** Aborts when the task has to end. */
+  readonly signal: AbortSignal;
+  /** Lines for the task's log: `stdout` and, for errors, `stderr`. */
+  readonly log: { info(line: string): void; error(line: string): void };
+}
+
+/** Ends well when it resolves, fails when it throws or rejects. */
+export type TaskFunction = (call: FunctionCall) => unknown;
+
+/**
+ * Runs functions of the embedding service as tasks: `driver = "function"`, `config { function = "name" }`. A function
+ * ends with its process; a start that was under way when the process was killed counts as failed.
+ */
+export function functionDriver(functions: Readonly<Record<string, TaskFunction>>): TaskDriver {
+  return {
+    name: 'function',
+    survives: false,
+    async start(start) {
+      const name = start.config['function'];
+      const run = typeof name === 'string' && Object.hasOwn(functions, name) ? functions[name] : undefined;
+      if (run === undefined) {
+        const message = `The task's config names no function of this service: expected "function" to be one of ${Object.keys(functions).join(', ') || '(none)'}`;
+        return { type: 'start_failed', message, recoverable: false };
+      }
+      return { type: 'running', task: call(run, start) };
+    },
+    async recover() {
+      return {
+        type: 'exited',
+        exit: { type: 'exited', code: 1, signal: 0, message: 'The service ended while the function was running' },
+      };
+    },
+  };
+}
+
+function call(run: TaskFunction, start: TaskStart): RunningTask {
+  const controller = new AbortController();
+  let abandon: (exit: TaskExit) => void = () => undefined;
+  const abandoned = new Promise<TaskExit>((resolve) => {
+    abandon = resolve;
+  });
+  const log = {
+    info: (line: string) => appendLine(start, 'stdout', line),
+    error: (line: string) => appendLine(start, 'stderr', line),
+  };
+  const { function: _name, ...config } = start.config;
+  const finished = (async (): Promise<TaskExit> => {
+    try {
+      await run({
+        payload: start.payload === null ? null : Buffer.from(start.payload),
+        meta: start.meta,
+        environment: start.environment,
+        config,
+        allocationId: start.allocationId,
+        task: start.task,
+        attempt: start.attempt,
+        signal: controller.signal,
+        log,
+      });
+      return { type: 'exited', code: 0, signal: 0 };
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      log.error(message);
+      return { type: 'exited', code: 1, signal: 0, message: message.slice(0, 1024) };
+    }
+  })();
+  return {
+    exited: Promise.race([finished, abandoned]),
+    signal: () => controller.abort(),
+    destroy: () => {
+      controller.abort();
+      abandon({ type: 'exited', code: 137, signal: 9, message: 'The function did not end in time and was abandoned' });
+    },
+    release: () => controller.abort(),
+  };
+}
+
+function appendLine(start: TaskStart, stream: 'stdout' | 'stderr', line: string): void {
+  if (start.paths === null || start.logs.disabled) return;
+  appendFileSync(join(start.paths.logs, `${start.task}.${stream}`), `${line}\n`);
+}
