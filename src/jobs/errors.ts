@@ -1,0 +1,136 @@
+import type { DecodeError } from './document/decode-job.js';
+
+/*
+ * Everything that can be wrong with a request about a job, as one closed union per operation. `message` says what is
+ * wrong in a form fit for the caller; texts that existing clients recognise are exact.
+ */
+
+/** The document breaks rules; `message` lists all of them in one text. */
+export interface InvalidJob {
+  readonly type: 'invalid_job';
+  readonly errors: readonly string[];
+  readonly message: string;
+}
+
+/** Something in the request, apart from the job document, has a value that it cannot have. */
+export interface InvalidRequest {
+  readonly type: 'invalid_request';
+  /** The member of the request. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** The check-and-set failed. The beginning of the text is recognised by clients. */
+export interface IndexConflict {
+  readonly type: 'index_conflict';
+  readonly given: number;
+  /** The job's JobModifyIndex; null when there is no such job. */
+  readonly current: number | null;
+  readonly message: string;
+}
+
+/** A job cannot become another kind of job. */
+export interface TransitionRefused {
+  readonly type: 'transition_refused';
+  readonly reason: 'type' | 'periodic' | 'parameterized' | 'dispatched';
+  readonly message: string;
+}
+
+export interface UnknownRegion {
+  readonly type: 'unknown_region';
+  readonly region: string;
+  readonly message: string;
+}
+
+export interface JobNotFound {
+  readonly type: 'job_not_found';
+  readonly namespace: string;
+  readonly jobId: string;
+  readonly message: string;
+}
+
+/** The version that a request names is not kept, or never was. */
+export interface VersionNotFound {
+  readonly type: 'version_not_found';
+  readonly version: number;
+  readonly message: string;
+}
+
+/** A revert to what is already there, or from another version than the caller thought. */
+export interface RevertRefused {
+  readonly type: 'revert_refused';
+  readonly reason: 'same_version' | 'prior_version';
+  readonly message: string;
+}
+
+/** The job cannot be dispatched, or not with this payload, meta or priority. */
+export interface DispatchRefused {
+  readonly type: 'dispatch_refused';
+  readonly reason:
+    | 'not_parameterized'
+    | 'stopped'
+    | 'payload_required'
+    | 'payload_forbidden'
+    | 'payload_too_large'
+    | 'meta_not_permitted'
+    | 'meta_missing'
+    | 'priority';
+  readonly message: string;
+}
+
+/** A parent of instances has nothing to evaluate. */
+export interface EvaluationRefused {
+  readonly type: 'evaluation_refused';
+  readonly reason: 'periodic' | 'parameterized';
+  readonly message: string;
+}
+
+/** A scaling request that its group, policy or job forbids. */
+export interface ScalingRefused {
+  readonly type: 'scaling_refused';
+  readonly reason:
+    | 'negative_count'
+    | 'count_with_error'
+    | 'count_too_large'
+    | 'system_job'
+    | 'unknown_group'
+    | 'below_minimum'
+    | 'above_maximum'
+    | 'active_deployment';
+  readonly message: string;
+}
+
+/** The total of counts is over the installation's limit. */
+export interface TotalCountTooLarge {
+  readonly type: 'total_count_too_large';
+  readonly message: string;
+}
+
+/** A tag that another version has, or that no version has. */
+export interface TagRefused {
+  readonly type: 'tag_refused';
+  readonly reason: 'taken' | 'not_found' | 'version_and_latest';
+  readonly message: string;
+}
+
+/** What a pure registration decision can refuse. */
+export type RegistrationRefusal = IndexConflict | TransitionRefused | InvalidRequest;
+
+export type JobDocumentError = DecodeError | InvalidJob | InvalidRequest | UnknownRegion;
+
+export type NamespaceError =
+  | {
+      readonly type: 'invalid_namespace';
+      readonly message: string;
+    }
+  | { readonly type: 'namespace_not_found'; readonly name: string; readonly message: string }
+  | { readonly type: 'namespace_protected'; readonly name: string; readonly message: string }
+  | { readonly type: 'namespace_in_use'; readonly name: string; readonly message: string };
+
+export function invalidRequest(field: string, message: string): InvalidRequest {
+  return { type: 'invalid_request', field, message };
+}
+
+export function jobNotFound(namespace: string, jobId: string): JobNotFound {
+  return { type: 'job_not_found', namespace, jobId, message: 'job not found' };
+}

@@ -1,0 +1,235 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
+import { decideRegistration, type Registration } from '../../jobs/decide-registration.js';
+import { canonicaliseJob } from '../../jobs/document/canonicalise-job.js';
+import { type DecodeError, decodeJob } from '../../jobs/document/decode-job.js';
+import type { Job } from '../../jobs/document/job.js';
+import type { JobInput, SubmittedJob } from '../../jobs/document/submitted-job.js';
+import {
+  type InvalidJob,
+  type InvalidRequest,
+  invalidRequest,
+  type RegistrationRefusal,
+  type UnknownRegion,
+} from '../../jobs/errors.js';
+import { jobSubmissions, type SubmissionInput } from '../../jobs/job-submission.js';
+import { droppedSourceWarning, submissionLength } from '../../jobs/submissions.js';
+import type { ReadView, StorageError, WriteView } from '../../ports/storage.js';
+import { authorise, type PermissionDenied } from '../shared/authorise.js';
+import type { ConsequenceEnvironment } from '../shared/consequence-environment.js';
+import type { EngineContext } from '../shared/context.js';
+import { emitFacts, type Fact } from '../shared/facts.js';
+import { readJobRow } from '../shared/job-store.js';
+import { checkJob, warningsOf } from './check-job.js';
+import { environmentOf, namespaceOf } from './job-reference.js';
+import { type WrittenRegistration, writeRegistration } from './write-registration.js';
+
+export interface RegisterJobInput {
+  /** The job document, as JSON carries it; anything at all may be given, shapes are checked. */
+  readonly job: JobInput | unknown;
+  /** The ID that the document must have, when the caller has named the job already. */
+  readonly jobId?: string;
+  /** Wins over the document's own. */
+  readonly namespace?: string;
+  /** Wins over the document's own. */
+  readonly region?: string;
+  readonly submission?: SubmissionInput | null;
+  /** Registers only if `jobModifyIndex` is the job's current one; 0 asks for a new job. */
+  readonly enforceIndex?: boolean;
+  readonly jobModifyIndex?: number;
+  readonly preserveCounts?: boolean;
+  readonly preserveResources?: boolean;
+  readonly policyOverride?: boolean;
+  /** Priority of the evaluation; 0 and absent take the job's. */
+  readonly evalPriority?: number;
+}
+
+/** The answer of every operation that registers: register, update, revert, scale, evaluate. */
+export interface Registered {
+  /** Empty when no evaluation was made. */
+  readonly evalId: string;
+  readonly evalCreateIndex: number;
+  readonly jobModifyIndex: number;
+  /** What is questionable about the document, as one text; empty when nothing is. */
+  readonly warnings: string;
+  readonly index: number;
+}
+
+export type RegisterJobError =
+  | PermissionDenied
+  | DecodeError
+  | InvalidJob
+  | InvalidRequest
+  | UnknownRegion
+  | RegistrationRefusal
+  | StorageError;
+
+/**
+ * Registers a new job, or a new version of one that is there (job interface, create and update). The job, its evaluation
+ * and its source become durable together. Registering the same specification again makes an evaluation and no version.
+ */
+export function registerJob(
+  context: EngineContext,
+  caller: Principal,
+  input: RegisterJobInput,
+): ResultAsync<Registered, RegisterJobError> {
+  const read = readSubmitted(context, input);
+  if (read.isErr()) return errAsync(read.error);
+  const { submitted } = read.value;
+  const job = {
+    ...canonicaliseJob(submitted, { region: context.settings.jobs.region }),
+    NomadTokenID: caller.accessor,
+  };
+  const registration: JobRegistration = {
+    job,
+    version: submitted.Version,
+    capabilities: ['submit-job', 'register-job'],
+    enforcedIndex: input.enforceIndex === true ? (input.jobModifyIndex ?? 0) : undefined,
+    preserveCounts: input.preserveCounts,
+    preserveResources: input.preserveResources,
+    policyOverride: input.policyOverride,
+    evalPriority: input.evalPriority,
+    triggeredBy: 'job-register',
+    submission: input.submission ?? undefined,
+    inheritsFrom: submitted.Version ?? undefined,
+  };
+  const environment = environmentOf(context, caller);
+  // Faults of the document are told before the lack of a right; a caller without the right never starts a write.
+  const allowed = authoriseRegistration(caller, registration);
+  if (allowed.isErr()) {
+    return context.storage
+      .read((view) => checkJob(view, job, context.settings))
+      .andThen((checked) => (checked.isErr() ? err(checked.error) : err(allowed.error)));
+  }
+  return context.storage
+    .write((view) => registerWithin(view, environment, registration))
+    .map(({ value }) => {
+      emitFacts(context, value.facts);
+      return value.answer;
+    });
+}
+
+/** A document that is ready to be registered, and how. */
+export interface JobRegistration {
+  readonly job: Job;
+  readonly version: number | null;
+  readonly capabilities: Parameters<typeof authorise>[2];
+  readonly enforcedIndex?: number | undefined;
+  readonly preserveCounts?: boolean | undefined;
+  readonly preserveResources?: boolean | undefined;
+  readonly policyOverride?: boolean | undefined;
+  readonly evalPriority?: number | undefined;
+  readonly triggeredBy: 'job-register' | 'job-scaling';
+  readonly submission?: SubmissionInput | undefined;
+  /** The version whose source the new version takes over when none is submitted. */
+  readonly inheritsFrom?: number | undefined;
+}
+
+export function authoriseRegistration(
+  caller: Principal,
+  { job, capabilities, policyOverride }: Pick<JobRegistration, 'job' | 'capabilities' | 'policyOverride'>,
+): Result<void, PermissionDenied> {
+  return authorise(caller, job.Namespace, capabilities).andThen(() =>
+    policyOverride === true && job.TaskGroups.length > 0
+      ? authorise(caller, job.Namespace, ['policy-override'])
+      : ok(undefined),
+  );
+}
+
+/** The registration itself, in the caller's transaction: checks, decision, rows. */
+export function registerWithin(
+  view: WriteView,
+  environment: ConsequenceEnvironment,
+  registration: JobRegistration,
+): Result<{ answer: Registered; job: Job; facts: Fact[] }, InvalidJob | RegistrationRefusal> {
+  const { job, triggeredBy, evalPriority } = registration;
+  const checked = checkJob(view, job, environment.settings);
+  if (checked.isErr()) return err(checked.error);
+  const current = readJobRow(view, job.Namespace, job.ID)?.record;
+  const policyId = () => environment.ids.next('uuid');
+  return decideRegistration(current, { ...registration, policyId }, view.index, environment.now).map((decided) => {
+    const { source, warnings } = sourceOf(view, environment, registration);
+    const priority = evalPriority === undefined || evalPriority === 0 ? {} : { priority: evalPriority };
+    const written = writeRegistration(view, environment, decided, { triggeredBy, ...priority }, source);
+    const answer = answerOf(decided, written, warningsOf([...checked.value, ...warnings]), view.index);
+    return { answer, job: written.job, facts: [...registeredFacts(decided, view.index), ...written.facts] };
+  });
+}
+
+/** For an unchanged job the answer's JobModifyIndex is the stored ModifyIndex (job interface, register). */
+function answerOf(decided: Registration, written: WrittenRegistration, warnings: string, index: number): Registered {
+  const { evaluation } = written;
+  const unchanged = decided.type === 'unchanged';
+  return {
+    evalId: evaluation?.ID ?? '',
+    evalCreateIndex: evaluation?.CreateIndex ?? 0,
+    jobModifyIndex: unchanged ? decided.job.ModifyIndex : written.job.JobModifyIndex,
+    warnings,
+    index: unchanged && evaluation === undefined ? decided.job.ModifyIndex : index,
+  };
+}
+
+function registeredFacts(decided: Registration, index: number): Fact[] {
+  if (decided.type === 'unchanged') return [];
+  const { Namespace: namespace, ID: jobId, Version: version } = decided.job;
+  return [{ name: 'job.registered', fact: { namespace, jobId, version, index } }];
+}
+
+function sourceOf(
+  view: ReadView,
+  { settings }: ConsequenceEnvironment,
+  { job, submission, inheritsFrom }: JobRegistration,
+): { readonly source: SubmissionInput | undefined; readonly warnings: readonly string[] } {
+  if (submission !== undefined) {
+    const length = submissionLength(submission);
+    const maximum = settings.jobs.maximumSourceLength;
+    if (length <= maximum) return { source: submission, warnings: [] };
+    return { source: undefined, warnings: [droppedSourceWarning(length, maximum)] };
+  }
+  if (inheritsFrom === undefined) return { source: undefined, warnings: [] };
+  return { source: view.get(jobSubmissions, [job.Namespace, job.ID, inheritsFrom])?.record, warnings: [] };
+}
+
+/** The checks that need neither the store nor the document's meaning. */
+function readSubmitted(
+  context: EngineContext,
+  input: RegisterJobInput,
+): Result<{ readonly submitted: SubmittedJob }, DecodeError | InvalidRequest | UnknownRegion> {
+  if (input.job === undefined || input.job === null) {
+    return err(invalidRequest('Job', 'Job must be specified'));
+  }
+  return decodeJob(input.job).andThen((decoded) => {
+    const fault = faultOfRequest(input, decoded);
+    if (fault !== undefined) return err(fault);
+    const region = regionOf(context.settings.jobs.region, input.region, decoded.Region);
+    if (region.isErr()) return err(region.error);
+    const namespace = namespaceOf({ namespace: input.namespace ?? decoded.Namespace ?? '' });
+    return ok({ submitted: { ...decoded, Namespace: namespace, Region: region.value } });
+  });
+}
+
+function faultOfRequest(input: RegisterJobInput, decoded: SubmittedJob): InvalidRequest | undefined {
+  if (decoded.ID === null) return invalidRequest('Job.ID', "Job ID hasn't been provided");
+  if (input.jobId !== undefined && decoded.ID !== input.jobId) {
+    return invalidRequest('Job.ID', 'Job ID does not match name');
+  }
+  if (decoded.Type === 'system' && decoded.TaskGroups?.some((group) => group.Scaling !== null)) {
+    return invalidRequest('Job.TaskGroups', 'Task groups with job type system do not support scaling blocks');
+  }
+  return faultOfPriority('EvalPriority', input.evalPriority);
+}
+
+/** 0 and absent mean the job's own priority. */
+export function faultOfPriority(field: string, priority: number | undefined): InvalidRequest | undefined {
+  if (priority === undefined || priority === 0) return undefined;
+  return Number.isInteger(priority) && priority >= 1 && priority <= 100
+    ? undefined
+    : invalidRequest(field, `${field} must be between 1 and 100 inclusively`);
+}
+
+/** The installation is one region; `global` means "this one". */
+function regionOf(own: string, asked: string | undefined, documented: string | null): Result<string, UnknownRegion> {
+  const region = asked !== undefined && asked !== '' ? asked : (documented ?? '');
+  if (region === '' || region === 'global' || region === own) return ok(own);
+  return err({ type: 'unknown_region', region, message: 'No path to region' });
+}
