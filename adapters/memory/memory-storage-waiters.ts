@@ -1,46 +1,57 @@
 /** The callers that wait for a change of some tables. */
 export interface Waiters {
-  /** Resolves at a wake, an abort or `releaseAll`, whichever comes first. */
+  /** Resolves at a wake, an abort or `releaseAll`, whichever comes first. The signal must not be aborted yet. */
   wait(tables: readonly string[], signal: AbortSignal): Promise<void>;
   /** Wakes everyone who waits for one of the tables. */
   wake(tables: Iterable<string>): void;
   releaseAll(): void;
 }
 
+type Wake = () => void;
+
 /** One set of callbacks for each table, so that a write wakes only those whom it concerns. */
 export function waiters(): Waiters {
-  const byTable = new Map<string, Set<() => void>>();
-  const everyone = new Set<() => void>();
+  const byTable = new Map<string, Set<Wake>>();
+  const bySignal = new Map<AbortSignal, Set<Wake>>();
+  // One listener for each signal, however many wait with it: thousands of them share the signal that stops an engine.
+  const onAbort = (event: Event) => wakeAll(bySignal.get(event.target as AbortSignal));
   return {
     wait: (tables, signal) =>
       new Promise((resolve) => {
-        const done = () => {
-          for (const table of tables) leave(byTable, table, done);
-          everyone.delete(done);
-          signal.removeEventListener('abort', done);
+        const wake = () => {
+          for (const table of tables) leave(byTable, table, wake);
+          if (leave(bySignal, signal, wake)) signal.removeEventListener('abort', onAbort);
           resolve();
         };
-        for (const table of tables) enter(byTable, table, done);
-        everyone.add(done);
-        signal.addEventListener('abort', done, { once: true });
+        for (const table of tables) enter(byTable, table, wake);
+        if (enter(bySignal, signal, wake)) signal.addEventListener('abort', onAbort);
       }),
     wake(tables) {
-      for (const table of tables) for (const done of [...(byTable.get(table) ?? [])]) done();
+      for (const table of tables) wakeAll(byTable.get(table));
     },
     releaseAll() {
-      for (const done of [...everyone]) done();
+      for (const waiting of [...bySignal.values()]) wakeAll(waiting);
     },
   };
 }
 
-function enter(byTable: Map<string, Set<() => void>>, table: string, done: () => void): void {
-  const waiting = byTable.get(table);
-  if (waiting === undefined) byTable.set(table, new Set([done]));
-  else waiting.add(done);
+function wakeAll(waiting: Set<Wake> | undefined): void {
+  // A copy: each one takes itself out of the set.
+  for (const wake of [...(waiting ?? [])]) wake();
 }
 
-function leave(byTable: Map<string, Set<() => void>>, table: string, done: () => void): void {
-  const waiting = byTable.get(table);
-  waiting?.delete(done);
-  if (waiting?.size === 0) byTable.delete(table);
+/** Whether it is the first one there. */
+function enter<K>(groups: Map<K, Set<Wake>>, group: K, wake: Wake): boolean {
+  const waiting = groups.get(group);
+  if (waiting === undefined) groups.set(group, new Set([wake]));
+  else waiting.add(wake);
+  return waiting === undefined;
+}
+
+/** Whether it was the last one there. */
+function leave<K>(groups: Map<K, Set<Wake>>, group: K, wake: Wake): boolean {
+  const waiting = groups.get(group);
+  if (waiting === undefined || !waiting.delete(wake) || waiting.size > 0) return false;
+  groups.delete(group);
+  return true;
 }

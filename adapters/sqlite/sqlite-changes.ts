@@ -1,4 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
+import { waiters } from './sqlite-waiters.js';
 
 export interface Changes {
   /** Resolves at a wake that concerns one of the tables, at an abort or at `close`. */
@@ -12,23 +13,22 @@ export interface Changes {
 
 /** Looks for foreign commits even when the file system reports nothing: network volumes, exhausted watches. */
 const SAFETY_MS = 100;
-/** Observation lingers for so many quiet ticks, so that a chain of waits does not set it up each time. */
+/** Observation lingers for so many ticks without anyone waiting, so that a chain of waits does not set it up each time. */
 const LINGER_TICKS = 20;
 
 /**
  * Waiting for changes. A commit of another process shows as a change of the file's data version, which costs less than a
  * microsecond to ask; it is asked when the write-ahead log changes on disk, and by a safety timer. Neither keeps the
- * process alive.
+ * process alive. `changedElsewhere` names the tables that changed since it was last called.
  */
 export function sqliteChanges(walPath: string | undefined, changedElsewhere: () => readonly string[]): Changes {
-  const byTable = new Map<string, Set<() => void>>();
-  const everyone = new Set<() => void>();
+  const waiting = waiters();
   let observation: { readonly timer: NodeJS.Timeout; readonly watcher: FSWatcher | undefined } | undefined;
-  let quietTicks = 0;
+  let idleTicks = 0;
   let asked = false;
 
   function ask(): void {
-    if (everyone.size > 0) wake(changedElsewhere());
+    if (waiting.count() > 0) waiting.wake(changedElsewhere());
   }
 
   function askSoon(): void {
@@ -42,8 +42,8 @@ export function sqliteChanges(walPath: string | undefined, changedElsewhere: () 
   }
 
   function tick(): void {
-    quietTicks = everyone.size > 0 ? 0 : quietTicks + 1;
-    if (quietTicks > LINGER_TICKS) stop();
+    idleTicks = waiting.count() > 0 ? 0 : idleTicks + 1;
+    if (idleTicks > LINGER_TICKS) stop();
     else ask();
   }
 
@@ -54,32 +54,17 @@ export function sqliteChanges(walPath: string | undefined, changedElsewhere: () 
     observation = undefined;
   }
 
-  function wake(tables: readonly string[]): void {
-    for (const table of tables) for (const done of [...(byTable.get(table) ?? [])]) done();
-  }
-
   return {
-    wake,
-    wait: (tables, signal) =>
-      new Promise((resolve) => {
-        const done = () => {
-          for (const table of tables) leave(byTable, table, done);
-          everyone.delete(done);
-          signal.removeEventListener('abort', done);
-          resolve();
-        };
-        for (const table of tables) enter(byTable, table, done);
-        everyone.add(done);
-        signal.addEventListener('abort', done, { once: true });
-      }),
+    wait: waiting.wait,
+    wake: waiting.wake,
     observe() {
-      quietTicks = 0;
+      idleTicks = 0;
       if (observation !== undefined || walPath === undefined) return;
       observation = { timer: setInterval(tick, SAFETY_MS).unref(), watcher: watchFile(walPath, askSoon) };
     },
     close() {
       stop();
-      for (const done of [...everyone]) done();
+      waiting.releaseAll();
     },
   };
 }
@@ -93,16 +78,4 @@ function watchFile(path: string, changed: () => void): FSWatcher | undefined {
   } catch {
     return undefined;
   }
-}
-
-function enter(byTable: Map<string, Set<() => void>>, table: string, done: () => void): void {
-  const waiting = byTable.get(table);
-  if (waiting === undefined) byTable.set(table, new Set([done]));
-  else waiting.add(done);
-}
-
-function leave(byTable: Map<string, Set<() => void>>, table: string, done: () => void): void {
-  const waiting = byTable.get(table);
-  waiting?.delete(done);
-  if (waiting?.size === 0) byTable.delete(table);
 }

@@ -1,0 +1,60 @@
+/** The callers that wait for a change of some tables. */
+export interface Waiters {
+  /** Resolves at a wake, an abort or `releaseAll`, whichever comes first. The signal must not be aborted yet. */
+  wait(tables: readonly string[], signal: AbortSignal): Promise<void>;
+  /** Wakes everyone who waits for one of the tables. */
+  wake(tables: Iterable<string>): void;
+  releaseAll(): void;
+  /** How many signals someone waits with: 0 exactly when nobody waits. */
+  count(): number;
+}
+
+type Wake = () => void;
+
+/** One set of callbacks for each table, so that a write wakes only those whom it concerns. */
+export function waiters(): Waiters {
+  const byTable = new Map<string, Set<Wake>>();
+  const bySignal = new Map<AbortSignal, Set<Wake>>();
+  // One listener for each signal, however many wait with it: thousands of them share the signal that stops an engine.
+  const onAbort = (event: Event) => wakeAll(bySignal.get(event.target as AbortSignal));
+  return {
+    wait: (tables, signal) =>
+      new Promise((resolve) => {
+        const wake = () => {
+          for (const table of tables) leave(byTable, table, wake);
+          if (leave(bySignal, signal, wake)) signal.removeEventListener('abort', onAbort);
+          resolve();
+        };
+        for (const table of tables) enter(byTable, table, wake);
+        if (enter(bySignal, signal, wake)) signal.addEventListener('abort', onAbort);
+      }),
+    wake(tables) {
+      for (const table of tables) wakeAll(byTable.get(table));
+    },
+    releaseAll() {
+      for (const waiting of [...bySignal.values()]) wakeAll(waiting);
+    },
+    count: () => bySignal.size,
+  };
+}
+
+function wakeAll(waiting: Set<Wake> | undefined): void {
+  // A copy: each one takes itself out of the set.
+  for (const wake of [...(waiting ?? [])]) wake();
+}
+
+/** Whether it is the first one there. */
+function enter<K>(groups: Map<K, Set<Wake>>, group: K, wake: Wake): boolean {
+  const waiting = groups.get(group);
+  if (waiting === undefined) groups.set(group, new Set([wake]));
+  else waiting.add(wake);
+  return waiting === undefined;
+}
+
+/** Whether it was the last one there. */
+function leave<K>(groups: Map<K, Set<Wake>>, group: K, wake: Wake): boolean {
+  const waiting = groups.get(group);
+  if (waiting === undefined || !waiting.delete(wake) || waiting.size > 0) return false;
+  groups.delete(group);
+  return true;
+}
