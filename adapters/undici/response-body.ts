@@ -24,8 +24,8 @@ function characterEnd(bytes: Buffer): number {
 export type Encoding = 'gzip' | 'deflate' | 'br';
 
 /** The one encoding of a content-encoding header that can be undone; null for none, several or unknown ones. */
-export function encodingOf(header: string | undefined): Encoding | null {
-  switch (header?.trim().toLowerCase()) {
+export function encodingOf(header: string): Encoding | null {
+  switch (header.trim().toLowerCase()) {
     case 'gzip':
     case 'x-gzip':
       return 'gzip';

@@ -28,6 +28,17 @@ export interface UndiciDeliverySettings {
   readonly now?: () => Instant;
 }
 
+interface Refusal {
+  readonly type: FaultType;
+  readonly message: string;
+}
+
+type Destination =
+  | { readonly target: DeliveryUrl; readonly refusal: null }
+  | { readonly target: null; readonly refusal: Refusal };
+
+const mostDestinations = 1000;
+
 /**
  * Delivery over undici 7, which is loaded at the first request. Every connection is guarded where it is made (see the
  * outbound guard), redirects are never followed, and both the time and the bytes of an answer are bounded. Throws a
@@ -63,7 +74,7 @@ export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDeliv
     return pool;
   };
 
-  const refusalOf = (target: DeliveryUrl): { readonly type: FaultType; readonly message: string } | null => {
+  const refusalOf = (target: DeliveryUrl): Refusal | null => {
     if (settings.httpsOnly === true && target.url.protocol !== 'https:') {
       return { type: 'invalid_url', message: 'the URL must begin with https://' };
     }
@@ -75,19 +86,29 @@ export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDeliv
     return message === null ? null : { type: 'address_forbidden', message };
   };
 
+  // A destination is sent to many times, and nothing that is decided about its text alone ever changes.
+  const destinations = new Map<string, Destination>();
+  const destinationOf = (text: string): Destination => {
+    const known = destinations.get(text);
+    if (known !== undefined) return known;
+    const target = deliveryUrlFromText(text);
+    const destination: Destination =
+      typeof target === 'string'
+        ? { target: null, refusal: { type: 'invalid_url', message: target } }
+        : judged(target, refusalOf(target));
+    if (destinations.size >= mostDestinations) destinations.clear();
+    destinations.set(text, destination);
+    return destination;
+  };
+
   const begin = (request: DeliveryRequest, settle: (outcome: Outcome) => void): void => {
     const startedAt = now();
     const refuse = (type: FaultType, message: string): void => {
       settle(err({ type, message, address: null, timing: { startedAt, headersAfter: null, total: 0 } }));
     };
-    const target = deliveryUrlFromText(request.url);
-    if (typeof target === 'string') {
-      refuse('invalid_url', target);
-      return;
-    }
-    const refusal = refusalOf(target);
-    if (refusal !== null) {
-      refuse(refusal.type, `${target.label}: ${refusal.message}`);
+    const { target, refusal } = destinationOf(request.url);
+    if (target === null) {
+      refuse(refusal.type, refusal.message);
       return;
     }
     if (closed || request.signal?.aborted === true) {
@@ -111,10 +132,8 @@ export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDeliv
   return {
     send: (request) => new ResultAsync(new Promise<Outcome>((settle) => begin(request, settle))),
     check: (text) => {
-      const target = deliveryUrlFromText(text);
-      if (typeof target === 'string') return { allowed: false, message: target };
-      const refusal = refusalOf(target);
-      return refusal === null ? { allowed: true } : { allowed: false, message: `${target.label}: ${refusal.message}` };
+      const { target, refusal } = destinationOf(text);
+      return target === null ? { allowed: false, message: refusal.message } : { allowed: true };
     },
     close: async () => {
       closed = true;
@@ -122,4 +141,9 @@ export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDeliv
       if (loading !== null) await (await loading.catch(() => null))?.close();
     },
   };
+}
+
+function judged(target: DeliveryUrl, refusal: Refusal | null): Destination {
+  if (refusal === null) return { target, refusal };
+  return { target: null, refusal: { type: refusal.type, message: `${target.label}: ${refusal.message}` } };
 }
