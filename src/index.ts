@@ -25,6 +25,45 @@ export type { Job } from './jobs/document/job.js';
 export type { RestartPolicy } from './jobs/document/policies.js';
 export type { Task } from './jobs/document/task.js';
 export type { TaskGroup } from './jobs/document/task-group.js';
+// ---- For users: notifications ----
+export type {
+  ConfigurationInput,
+  UncheckedConfigurationInput,
+  UserReference,
+} from './notifications/configuration-input.js';
+export { type DeliveryOutcome, deliveryOutcomes, type FailureClass, failureClasses } from './notifications/delivery.js';
+export { type DestinationKind, destinationKindFromSpelling, destinationKinds } from './notifications/destination.js';
+export type {
+  Conflict,
+  FieldFault,
+  InvalidAttributes,
+  InvalidParameter,
+  LimitReached,
+  NotFound,
+  NotificationError,
+  VerificationFailed,
+  VerificationResponse,
+} from './notifications/errors.js';
+export type {
+  AssessmentEvent,
+  AssessmentResult,
+  AutoDestroyEvent,
+  NotificationEvent,
+  RunEvent,
+} from './notifications/event.js';
+export type { EventAttributes } from './notifications/event-attributes.js';
+export { type Explanation, explain, type Obstacle } from './notifications/explain.js';
+export { configurationPath, configurationUrl } from './notifications/links.js';
+export { type RenderedNotification, renderPayload } from './notifications/render-payload.js';
+export { notificationForRunStatus, type RunStatusNotification } from './notifications/run-status.js';
+export {
+  type Trigger,
+  type TriggerDefinition,
+  triggerDefinitions,
+  triggerFromSpelling,
+} from './notifications/trigger.js';
+export type { User } from './notifications/user.js';
+export { type ExecutionMode, executionModes, type Workspace } from './notifications/workspace.js';
 export {
   authenticateToken,
   bootstrapManagementToken,
@@ -39,6 +78,39 @@ export {
   type UnfitSecret,
 } from './operations/access/index.js';
 export type { EngineEmitter, EngineEvents } from './operations/events.js';
+export {
+  type ConfigurationList,
+  type ConfigurationView,
+  type CreateConfigurationRequest,
+  createNotificationConfiguration,
+  type DeliveryDetails,
+  type DeliveryList,
+  type DeliverySummary,
+  deleteNotificationConfiguration,
+  type EventRequest,
+  enableNotificationConfiguration,
+  explainEvent,
+  type ListDeliveriesRequest,
+  listDeliveries,
+  listNotificationConfigurations,
+  type PageRequest,
+  type Pagination,
+  putUser,
+  putWorkspace,
+  type Recovered,
+  type RecoverRequest,
+  recoverDeliveries,
+  redeliver,
+  removeUser,
+  removeWorkspace,
+  sendNotificationEvent,
+  showDelivery,
+  showNotificationConfiguration,
+  type UpdateConfigurationRequest,
+  updateNotificationConfiguration,
+  verifyNotificationConfiguration,
+  type WorkspaceInput,
+} from './operations/notifications/index.js';
 export {
   type AllocationReport,
   heartbeatNode,
@@ -58,6 +130,7 @@ export type { PermissionDenied } from './operations/shared/authorise.js';
 export type { Waiting } from './operations/shared/blocking-query.js';
 export type { BackgroundLoop, EngineContext } from './operations/shared/context.js';
 export type { Answer } from './operations/shared/parked-queries.js';
+export type { PublishedEvent } from './operations/shared/publish-notification-event.js';
 export type * from './ports/index.js';
 export type { Row } from './ports/storage.js';
 export type {

@@ -38,10 +38,7 @@ export function classifyAnswer(kind: DestinationKind, status: number, body: stri
 /** Without an answer: everything may pass, except what the request or the outbound rules themselves forbid. */
 export function classifySilence(error: { readonly type: FailureClass; readonly message: string }): Failure {
   const permanent =
-    error.type === 'invalid_url' ||
-    error.type === 'address_forbidden' ||
-    error.type === 'mail_rejected' ||
-    error.type === 'secret_unreadable';
+    error.type === 'invalid_url' || error.type === 'address_forbidden' || error.type === 'mail_rejected';
   return { class: error.type, permanent, message: error.message };
 }
 

@@ -68,7 +68,9 @@ export type CancelReason = 'configuration_disabled' | 'configuration_deleted' | 
 /** One attempt outside the schedule is due; when it fails, everything is as it was before. */
 export interface ManualState {
   readonly type: 'manual';
-  readonly dueAt: Instant;
+  /** Always 0: it stands before everything else in the queue. */
+  readonly dueAt: 0;
+  readonly requestedAt: Instant;
   readonly before: WaitingState | SettledState;
 }
 

@@ -42,11 +42,13 @@ export function transitionDelivery(
       if (event.nextAt === null) return ok({ type: 'dead', at: event.at, reason: 'exhausted' });
       return ok({ type: 'waiting', dueAt: event.nextAt, attempted: current.attempted + 1 });
     case 'postponed':
-      return 'dueAt' in current ? ok({ ...current, dueAt: event.until }) : impossible;
+      return current.type === 'waiting' ? ok({ ...current, dueAt: event.until }) : impossible;
     case 'cancelled':
       if (current.type === 'manual' && current.before.type !== 'waiting') return ok(current.before);
       return 'dueAt' in current ? ok({ type: 'cancelled', at: event.at, reason: event.reason }) : impossible;
     case 'redelivery_requested':
-      return current.type === 'manual' ? ok(current) : ok({ type: 'manual', dueAt: event.at, before: current });
+      return current.type === 'manual'
+        ? ok(current)
+        : ok({ type: 'manual', dueAt: 0, requestedAt: event.at, before: current });
   }
 }

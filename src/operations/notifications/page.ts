@@ -1,0 +1,27 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { InvalidParameter } from '../../notifications/errors.js';
+
+/** Which page; absent members mean the first page and the default size. Both absent means no paging, where that is possible. */
+export interface PageRequest {
+  readonly number?: number | undefined;
+  readonly size?: number | undefined;
+}
+
+/** A checked page: whole numbers from 1, the size cut to the maximum. Null when none was asked for. */
+export function readPage(
+  rules: { readonly defaultPageSize: number; readonly maximumPageSize: number },
+  page: PageRequest | undefined,
+): Result<{ readonly number: number; readonly size: number } | null, InvalidParameter> {
+  const { number, size } = page ?? {};
+  if (number === undefined && size === undefined) return ok(null);
+  const faulty = number !== undefined && !isCount(number) ? 'page[number]' : 'page[size]';
+  if ((number !== undefined && !isCount(number)) || (size !== undefined && !isCount(size))) {
+    const message = `${faulty} must be a whole number from 1`;
+    return err({ type: 'invalid_parameter', parameter: faulty, message });
+  }
+  return ok({ number: number ?? 1, size: Math.min(size ?? rules.defaultPageSize, rules.maximumPageSize) });
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 1;
+}

@@ -1,0 +1,133 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
+import { closedBreaker } from '../../notifications/circuit-breaker.js';
+import { configurations } from '../../notifications/configuration.js';
+import { type Delivery, deliveries, deliveryLanes } from '../../notifications/delivery.js';
+import type { Conflict, InvalidParameter, NotFound } from '../../notifications/errors.js';
+import { transitionDelivery } from '../../notifications/transition-delivery.js';
+import type { StorageError, WriteView } from '../../ports/storage.js';
+import type { Instant } from '../../shared/instant.js';
+import type { EngineContext } from '../shared/context.js';
+import { type DeliverySummary, summariseDelivery } from './delivery-view.js';
+import { findConfiguration, findDelivery } from './find-resource.js';
+
+/**
+ * Asks for one more attempt, whatever became of the delivery. It keeps the event's id, is signed with the present secret,
+ * passes a breaker that is open, and when it fails everything is as it was before: no schedule starts again.
+ */
+export function redeliver(
+  context: EngineContext,
+  caller: Principal,
+  request: { readonly deliveryId: string },
+): ResultAsync<DeliverySummary, NotFound | Conflict | StorageError> {
+  const now = context.clock.now();
+  return context.storage
+    .write<DeliverySummary, NotFound | Conflict>((view) => {
+      const found = findDelivery(view, caller, request.deliveryId);
+      if (found.isErr()) return err(found.error);
+      const configuration = view.get(configurations, [found.value.configurationId])?.record;
+      if (configuration === undefined) {
+        return err({
+          type: 'conflict',
+          message: 'The notification configuration of this delivery does not exist any more',
+        });
+      }
+      if (!configuration.enabled) {
+        return err({
+          type: 'conflict',
+          message: 'The notification configuration is disabled; enable it before redelivering',
+        });
+      }
+      return ok(summariseDelivery(requestAttempt(view, found.value, now)));
+    })
+    .map(({ value }) => value);
+}
+
+export interface RecoverRequest {
+  readonly configurationId: string;
+  /** Deliveries that ended from this moment on … */
+  readonly since: Instant;
+  /** … and before this one; until now when absent. */
+  readonly until?: Instant;
+  /** `dead` when absent. */
+  readonly outcome?: 'dead' | 'cancelled';
+}
+
+export interface Recovered {
+  readonly count: number;
+  /** There are more: repeat with the time of the last one. */
+  readonly more: boolean;
+  /** When the last recovered one had ended; null when there was none. */
+  readonly reached: Instant | null;
+}
+
+/** Rows changed in one write, so that other writers get their turn. */
+const recoverBatch = 500;
+
+/** Redelivers what ended without success in a span of time, oldest first, up to the limit of the settings. */
+export function recoverDeliveries(
+  context: EngineContext,
+  caller: Principal,
+  request: RecoverRequest,
+): ResultAsync<Recovered, NotFound | Conflict | InvalidParameter | StorageError> {
+  return new ResultAsync(recover(context, caller, request));
+}
+
+async function recover(
+  context: EngineContext,
+  caller: Principal,
+  request: RecoverRequest,
+): Promise<Result<Recovered, NotFound | Conflict | InvalidParameter | StorageError>> {
+  const { configurationId, since, outcome = 'dead' } = request;
+  const until = request.until ?? context.clock.now() + 1;
+  if (!Number.isFinite(since) || !Number.isFinite(until) || since > until) {
+    const message = 'since and until must be times, and since the earlier one';
+    return err({ type: 'invalid_parameter', parameter: 'since', message });
+  }
+  const limit = context.settings.notifications.maximumRecover;
+  let count = 0;
+  let reached: Instant | null = null;
+  for (;;) {
+    const now = context.clock.now();
+    const size = Math.min(recoverBatch, limit - count);
+    const written = await context.storage.write<{ taken: Instant[]; more: boolean }, NotFound | Conflict>((view) => {
+      const found = findConfiguration(view, caller, configurationId);
+      if (found.isErr()) return err(found.error);
+      if (!found.value.configuration.enabled) {
+        return err({
+          type: 'conflict',
+          message: 'The notification configuration is disabled; enable it before recovering',
+        });
+      }
+      const rows = view.list(deliveries, {
+        index: 'settled',
+        from: [configurationId, outcome, since],
+        to: [configurationId, outcome, until],
+        limit: size + 1,
+      });
+      const taken = rows.slice(0, size).map(({ record }) => {
+        requestAttempt(view, record, now);
+        return 'at' in record.state ? record.state.at : now;
+      });
+      return ok({ taken, more: rows.length > size });
+    });
+    if (written.isErr()) return err(written.error);
+    const { taken, more } = written.value.value;
+    count += taken.length;
+    reached = taken.at(-1) ?? reached;
+    if (!more || count >= limit) return ok({ count, more, reached });
+  }
+}
+
+/** Attempts outside the schedule stand before all others in the queue and do not wait for an open breaker. */
+function requestAttempt(view: WriteView, delivery: Delivery, now: Instant): Delivery {
+  const state = transitionDelivery(delivery.state, { type: 'redelivery_requested', at: now });
+  const next = state.isOk() ? { ...delivery, state: state.value } : delivery;
+  view.put(deliveries, next);
+  const { configurationId } = delivery;
+  const lane = view.get(deliveryLanes, [configurationId])?.record;
+  if (lane === undefined) view.put(deliveryLanes, { configurationId, dueAt: now, lease: null, breaker: closedBreaker });
+  else if (lane.dueAt === null || lane.dueAt > now || lane.lease !== null)
+    view.put(deliveryLanes, { ...lane, dueAt: now });
+  return next;
+}

@@ -1,0 +1,105 @@
+import { err, ok, type Result } from 'neverthrow';
+import { classifySilence } from '../../notifications/classify-failure.js';
+import type { StoredResponse } from '../../notifications/configuration.js';
+import type { ConfigurationContents } from '../../notifications/decide-configuration.js';
+import type { VerificationFailed } from '../../notifications/errors.js';
+import type { Recipient } from '../../notifications/message-context.js';
+import { originOf, redactHeaders } from '../../notifications/redact.js';
+import { renderPayload } from '../../notifications/render-payload.js';
+import type { EngineContext } from '../shared/context.js';
+import { sealSecret } from './stored-secrets.js';
+
+/**
+ * Sends one verification request and gives the answer, whatever its status; `successful` says whether it was 2xx. One
+ * attempt within the verification time limits, no redirect. Signed with the given token, which may not be stored yet.
+ */
+export async function verifyDestination(
+  context: EngineContext,
+  configurationId: string,
+  contents: ConfigurationContents,
+): Promise<Result<StoredResponse, VerificationFailed>> {
+  const { notifications } = context.settings;
+  const url = contents.url ?? '';
+  const rendered = renderPayload(
+    { ...contents, id: configurationId },
+    { type: 'verification' },
+    {
+      place: notifications,
+      signature: notifications.signature,
+      identity: {
+        token: contents.token,
+        retiredTokens: [],
+        messageId: context.ids.next('notification_event'),
+        now: context.clock.now(),
+      },
+      recipients: [],
+    },
+  );
+  const sent = await context.delivery.send({
+    method: 'POST',
+    url,
+    headers: rendered.type === 'http' ? rendered.headers : {},
+    body: rendered.type === 'http' ? rendered.body : '',
+    connectTimeout: notifications.verification.connectTimeout,
+    totalTimeout: notifications.verification.totalTimeout,
+    maximumResponseBytes: notifications.delivery.maximumResponseBytes,
+  });
+  const outcome = sent.isErr() ? 'unanswered' : isSuccess(sent.value.status) ? 'verified' : 'refused';
+  context.observer.count('notification_verifications', 1, { kind: contents.kind, outcome });
+  if (sent.isErr()) {
+    const failure = classifySilence(sent.error);
+    return err({
+      type: 'verification_failed',
+      message: `The verification request to ${originOf(url)} got no answer: ${failure.message}`,
+      cause: failure.class,
+      response: null,
+    });
+  }
+  const { status, headers, body, timing } = sent.value;
+  return ok({
+    url: sealSecret(context, url),
+    body,
+    code: String(status),
+    headers: redactHeaders(headers),
+    sentAt: Math.trunc(timing.startedAt),
+    successful: isSuccess(status),
+  });
+}
+
+/** Sends the test mail to each recipient. Nobody to send to is no failure (notification interface, e-mail is verified manually only). */
+export async function verifyRecipients(
+  context: EngineContext,
+  configurationId: string,
+  contents: ConfigurationContents,
+  recipients: readonly Recipient[],
+): Promise<Result<void, VerificationFailed>> {
+  const { notifications } = context.settings;
+  if (recipients.length === 0) return ok(undefined);
+  const rendered = renderPayload(
+    { ...contents, id: configurationId },
+    { type: 'verification' },
+    {
+      place: notifications,
+      signature: notifications.signature,
+      identity: {
+        token: null,
+        retiredTokens: [],
+        messageId: context.ids.next('notification_delivery'),
+        now: context.clock.now(),
+      },
+      recipients,
+    },
+  );
+  const failed = (cause: 'mail_rejected' | 'mail_unavailable', message: string): Result<void, VerificationFailed> =>
+    err({ type: 'verification_failed', message: `The test mail was not sent: ${message}`, cause, response: null });
+  if (context.mailer === undefined) return failed('mail_unavailable', 'no mail transport is configured');
+  for (const mail of rendered.type === 'email' ? rendered.mails : []) {
+    const sent = await context.mailer.send(mail);
+    if (sent.isErr()) return failed(sent.error.type, sent.error.message);
+  }
+  return ok(undefined);
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
