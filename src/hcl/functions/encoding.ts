@@ -9,6 +9,8 @@ import type { CallResult, EagerFunction } from './function.js';
 import { defineFunction, fail, nullableParameter, parameter } from './function.js';
 import { holdsInfinity } from './infinity.js';
 import { decodeJson } from './json-decode.js';
+import { decodeYaml } from './yaml-decode.js';
+import { yamlText } from './yaml-encode.js';
 
 const text = parameter('text', stringType);
 
@@ -18,6 +20,10 @@ export const encodingFunctions: readonly EagerFunction[] = [
   defineFunction('urlencode', [text], (args) => ok(stringValue(urlEncoded(textAt(args, 0))))),
   defineFunction('jsonencode', [nullableParameter('value', dynamicType)], encodeJson),
   defineFunction('jsondecode', [text], (args, { budget }) => decodeJson(textAt(args, 0), budget)),
+  defineFunction('yamlencode', [nullableParameter('value', dynamicType)], (args) =>
+    ok(stringValue(yamlText(argumentAt(args, 0)))),
+  ),
+  defineFunction('yamldecode', [text], (args, { budget }) => decodeYaml(textAt(args, 0), budget)),
   defineFunction('csvdecode', [text], (args, { budget }) => decodeCsv(textAt(args, 0), budget)),
 ];
 

@@ -58,7 +58,9 @@ export function decimalText({ negative, digits, point }: Digits, decimals?: numb
 export function trimmed(negative: boolean, whole: bigint, power: number): Digits {
   const text = whole.toString();
   if (text === '0') return { negative: false, digits: '', point: 0 };
-  return { negative, digits: text.replace(/0+$/, ''), point: text.length + power };
+  let end = text.length;
+  while (text.charCodeAt(end - 1) === 48) end -= 1;
+  return { negative, digits: text.slice(0, end), point: text.length + power };
 }
 
 /** The digits with zeros in front, so that the point stands after `width` digits. */
