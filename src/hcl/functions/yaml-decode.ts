@@ -88,6 +88,7 @@ function readBlock(reader: Parser, indent: number, afterKey: boolean): Read {
 }
 
 function readBlockInside(reader: Parser, indent: number, afterKey: boolean): Read {
+  const keyLine = afterKey ? lineStart(reader) : -1;
   skipBlank(reader, true);
   if (isOutside(reader, indent, afterKey)) return dynamicNull;
   if (badIndentation(reader)) return report(reader, 'a tab used as indentation');
@@ -101,6 +102,7 @@ function readBlockInside(reader: Parser, indent: number, afterKey: boolean): Rea
     // Properties on the line of a key belong to the key when the collection starts there, else to what follows.
     const sameLine = lineStart(reader) === line && reader.text[reader.at] !== '\n';
     if (sameLine && keyFollows(reader)) {
+      if (lineStart(reader) === keyLine) return report(reader, 'a mapping on the line of its key');
       reader.at = start;
       return readMapping(reader, column);
     }
@@ -109,8 +111,12 @@ function readBlockInside(reader: Parser, indent: number, afterKey: boolean): Rea
   }
   const here = columnOf(reader);
   const character = reader.text[reader.at] ?? '';
+  const dash = character === '-' && isBlank(reader.text[reader.at + 1]);
+  if (lineStart(reader) === keyLine && (dash || keyFollows(reader))) {
+    return report(reader, 'a collection on the line of its key');
+  }
   return anchored(reader, anchor, () => {
-    if (character === '-' && isBlank(reader.text[reader.at + 1])) {
+    if (dash) {
       return collectionTag(reader, properties.tag, '!!seq') ? readSequence(reader, here) : undefined;
     }
     if (character === '?' && isBlank(reader.text[reader.at + 1]))

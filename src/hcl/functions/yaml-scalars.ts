@@ -132,12 +132,14 @@ export function readBlockScalar(reader: YamlReader, indent: number): string | un
     lines.push(line.slice(margin));
     reader.at = end + 1;
   }
+  const openEnd = reader.at > reader.text.length;
   reader.at = Math.min(reader.at, reader.text.length);
   let kept = lines.length;
   while (kept > 0 && lines[kept - 1] === '') kept -= 1;
   const body = lines.slice(0, kept);
   const text = folded ? foldLines(body) : body.join('\n');
-  if (chomp === '-' || (kept === 0 && chomp !== '+')) return text;
+  // The last line of the text may end without a line break; then the value does too.
+  if (chomp === '-' || (kept === 0 && chomp !== '+') || (openEnd && kept === lines.length)) return text;
   return text + (chomp === '+' ? '\n'.repeat(lines.length - kept + (kept > 0 ? 1 : 0)) : '\n');
 }
 
