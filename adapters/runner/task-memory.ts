@@ -18,6 +18,8 @@ export interface TaskPaths {
   /** Shared by the tasks of the allocation; `logs`, `tmp` and `data` are in it. */
   readonly shared: string;
   readonly logs: string;
+  /** Where the task starts; `local`, `secrets` and `tmp` are in it. */
+  readonly root: string;
   readonly local: string;
   readonly secrets: string;
   /** The runner's own notes; the task has no business there. */
@@ -45,6 +47,7 @@ export function diskTaskMemory(directory: string): TaskMemory {
     return {
       shared: join(allocation, 'alloc'),
       logs: join(allocation, 'alloc', 'logs'),
+      root: own,
       local: join(own, 'local'),
       secrets: join(own, 'secrets'),
       notes: join(own, 'private'),
@@ -56,7 +59,8 @@ export function diskTaskMemory(directory: string): TaskMemory {
     prepare(allocationId, task) {
       const made = paths(allocationId, task);
       for (const name of ['logs', 'tmp', 'data']) mkdirSync(join(made.shared, name), { recursive: true });
-      for (const path of [made.local, made.secrets, made.notes]) mkdirSync(path, { recursive: true, mode: 0o700 });
+      for (const path of [made.local, made.secrets, made.notes, join(made.root, 'tmp')])
+        mkdirSync(path, { recursive: true, mode: 0o700 });
       return made;
     },
     load(allocationId, task) {

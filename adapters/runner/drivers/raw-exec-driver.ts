@@ -137,7 +137,7 @@ function parseConfig(start: TaskStart): ParsedConfig | string {
   if (directory !== undefined && (typeof directory !== 'string' || !isAbsolute(directory))) {
     return 'The task\'s config has "work_dir" that is not an absolute path';
   }
-  const cwd = directory ?? start.paths?.local ?? '/';
+  const cwd = directory ?? start.paths?.root ?? '/';
   if ([command, ...args, cwd].some((text) => text.includes('\0'))) return "The task's config holds a NUL character";
   if (!isDirectory(cwd)) return `The working directory ${cwd} does not exist`;
   return { command, args, directory: cwd };

@@ -1,0 +1,371 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index.js';
+import { randomIds, systemClock } from '../../../adapters/node/index.js';
+import {
+  createRunner,
+  functionDriver,
+  type Runner,
+  rawExecDriver,
+  type TaskFunction,
+} from '../../../adapters/runner/index.js';
+import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
+import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
+import { registerJob } from '../../../src/operations/jobs/register-job.js';
+import { stopJob } from '../../../src/operations/jobs/stop-job.js';
+import type { Storage } from '../../../src/ports/storage.js';
+import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
+import { groupDocument } from '../../support/jobs.js';
+
+interface House {
+  readonly engine: Engine;
+  readonly runner: Runner;
+  readonly directory: string;
+}
+
+const cleanups: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function house(
+  options: {
+    functions?: Record<string, TaskFunction>;
+    storage?: Storage;
+    directory?: string;
+    onStop?: 'leave' | 'kill';
+  } = {},
+): Promise<House> {
+  const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'signalbox-runner-'));
+  const storage = options.storage ?? memoryStorage();
+  const engine = createEngine({ storage, clock: systemClock(), ids: randomIds(), delivery: recordingDelivery() });
+  engine.start();
+  const drivers = [rawExecDriver(), functionDriver(options.functions ?? {})];
+  const runner = createRunner(engine, { directory, drivers, onStop: options.onStop ?? 'kill' });
+  await runner.start();
+  cleanups.push(async () => {
+    await runner.stop();
+    await engine.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return { engine, runner, directory };
+}
+
+async function run(engine: Engine, task: Record<string, unknown>, change: Record<string, unknown> = {}): Promise<void> {
+  const group = groupDocument(
+    {
+      RestartPolicy: { Attempts: 0, Interval: 5e9, Delay: 1e9, Mode: 'fail' },
+      ReschedulePolicy: { Attempts: 0, Unlimited: false },
+    },
+    task,
+  );
+  const job = { ID: 'work', Type: 'batch', Datacenters: ['*'], TaskGroups: [group], ...change };
+  const registered = await registerJob(engine, hostPrincipal, { job });
+  if (registered.isErr()) throw new Error(JSON.stringify(registered.error));
+}
+
+const shell = (text: string): Record<string, unknown> => ({
+  Driver: 'raw_exec',
+  Config: { command: '/bin/sh', args: ['-c', text] },
+});
+
+async function allAllocations(engine: Engine): Promise<Allocation[]> {
+  const read = await engine.storage.read((view) => view.list(allocations).map(({ record }) => record));
+  return read._unsafeUnwrap();
+}
+
+/** Waits for a state of the store, woken by its changes. */
+async function until(engine: Engine, holds: (all: readonly Allocation[]) => boolean): Promise<Allocation[]> {
+  const limit = AbortSignal.timeout(15_000);
+  while (!limit.aborted) {
+    const { index, all } = (
+      await engine.storage.read((view) => ({
+        index: view.index,
+        all: view.list(allocations).map(({ record }) => record),
+      }))
+    )._unsafeUnwrap();
+    if (holds(all)) return all;
+    await engine.storage.waitForChange([allocations], index, limit);
+  }
+  throw new Error(`The allocations never came to the expected state: ${JSON.stringify(await allAllocations(engine))}`);
+}
+
+const ended = (all: readonly Allocation[]): boolean =>
+  all.length > 0 && all.every(({ ClientStatus }) => ['complete', 'failed'].includes(ClientStatus));
+
+function log(directory: string, allocation: Allocation | undefined, stream = 'stdout'): string {
+  return readFileSync(join(directory, 'allocations', allocation?.ID ?? '', 'alloc', 'logs', `main.${stream}`), 'utf8');
+}
+
+const eventTypes = (allocation: Allocation | undefined): string[] =>
+  (allocation?.TaskStates?.['main']?.Events ?? []).map(({ Type }) => Type);
+
+/** A process that ended but that nobody has collected yet counts as gone. */
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
+
+describe('raw_exec', () => {
+  it('runs a command, keeps its output apart, and reports each step', async () => {
+    const { engine, directory } = await house();
+    await run(engine, shell('echo out; echo error >&2'));
+    const [allocation] = await until(engine, ended);
+    expect(allocation).toMatchObject({
+      ClientStatus: 'complete',
+      TaskStates: { main: { State: 'dead', Failed: false } },
+    });
+    expect(eventTypes(allocation)).toEqual(['Received', 'Task Setup', 'Started', 'Terminated']);
+    expect([log(directory, allocation), log(directory, allocation, 'stderr')]).toEqual(['out\n', 'error\n']);
+  });
+
+  it.each([
+    ['an exit code', shell('exit 3'), { ExitCode: 3, Signal: 0 }],
+    ['a signal', shell('kill -TERM $$'), { ExitCode: 143, Signal: 15 }],
+  ])('fails the allocation by %s', async (_name, task, terminated) => {
+    const { engine } = await house();
+    await run(engine, task);
+    const [allocation] = await until(engine, ended);
+    expect(allocation?.ClientStatus).toBe('failed');
+    const events = allocation?.TaskStates?.['main']?.Events ?? [];
+    expect(events.find(({ Type }) => Type === 'Terminated')).toMatchObject(terminated);
+    expect(eventTypes(allocation).at(-1)).toBe('Not Restarting');
+  });
+
+  it.each([
+    ['a command that is missing', { command: '/no/such/command' }],
+    ['no command', {}],
+    ['arguments that are no list', { command: '/bin/true', args: 'x' }],
+    ['a directory that is missing', { command: '/bin/true', work_dir: '/no/such/place' }],
+    ['a NUL character', { command: '/bin/true', args: ['a\0b'] }],
+  ])('fails at the start, with a sentence, by %s', async (_name, config) => {
+    const { engine } = await house();
+    await run(engine, { Driver: 'raw_exec', Config: config });
+    const [allocation] = await until(engine, ended);
+    expect(allocation?.ClientStatus).toBe('failed');
+    expect(eventTypes(allocation)).toContain('Driver Failure');
+  });
+
+  it('gives the task its environment, its meta and its payload, and nothing secret of the host', async () => {
+    process.env['SIGNALBOX_TEST_SECRET'] = 'hidden';
+    const { engine, directory } = await house();
+    const parameterized = { ParameterizedJob: { Payload: 'required', MetaOptional: ['colour'] } };
+    await run(
+      engine,
+      {
+        ...shell('cat local/in/payload.txt; env'),
+        DispatchPayload: { File: 'in/payload.txt' },
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: the job's own reference, filled in by the runner
+        Env: { GREETING: 'to ${NOMAD_META_colour}' },
+      },
+      parameterized,
+    );
+    const payload = Buffer.from('the payload\n').toString('base64');
+    (await dispatchJob(engine, hostPrincipal, { jobId: 'work', payload, meta: { colour: 'red' } }))._unsafeUnwrap();
+    const [allocation] = await until(engine, ended);
+    const output = log(directory, allocation);
+    delete process.env['SIGNALBOX_TEST_SECRET'];
+    expect(output.split('\n')).toEqual(
+      expect.arrayContaining([
+        'the payload',
+        'GREETING=to red',
+        'SIGNALBOX_META_COLOUR=red',
+        'NOMAD_TASK_NAME=main',
+        `NOMAD_ALLOC_ID=${allocation?.ID}`,
+      ]),
+    );
+    expect(output).not.toContain('hidden');
+  });
+
+  it('ends the whole process group: by signal, and by force when the signal is not heeded', async () => {
+    const { engine, directory } = await house();
+    await run(engine, {
+      ...shell('trap "" INT; sleep 300 & echo $! > child; echo ready; wait; sleep 300'),
+      KillTimeout: 200_000_000,
+    });
+    const [running] = await until(engine, (all) => all[0]?.ClientStatus === 'running');
+    const child = join(directory, 'allocations', running?.ID ?? '', 'main', 'child');
+    while (!existsSync(child) || readFileSync(child, 'utf8') === '')
+      await new Promise((resolve) => setImmediate(resolve));
+    const pid = Number(readFileSync(child, 'utf8'));
+    (await stopJob(engine, hostPrincipal, { jobId: 'work' }))._unsafeUnwrap();
+    const [stopped] = await until(engine, ended);
+    expect(stopped).toMatchObject({ ClientStatus: 'complete', DesiredStatus: 'stop' });
+    expect(eventTypes(stopped)).toEqual(['Received', 'Task Setup', 'Started', 'Killing', 'Terminated', 'Killed']);
+    expect(isGone(pid)).toBe(true);
+  });
+
+  it('restarts by policy, counting', async () => {
+    const { engine, directory } = await house();
+    const task = shell('echo run >> tries; [ $(wc -l < tries) -ge 3 ]');
+    const group = groupDocument({ RestartPolicy: { Attempts: 3, Interval: 60e9, Delay: 1e7, Mode: 'fail' } }, task);
+    const job = { ID: 'work', Type: 'batch', Datacenters: ['*'], TaskGroups: [group] };
+    const registered = await registerJob(engine, hostPrincipal, { job });
+    expect(registered.isOk() ? '' : JSON.stringify(registered.error)).toBe('');
+    const [allocation] = await until(engine, ended);
+    expect(allocation).toMatchObject({ ClientStatus: 'complete', TaskStates: { main: { Restarts: 2 } } });
+    expect(readFileSync(join(directory, 'allocations', allocation?.ID ?? '', 'main', 'tries'), 'utf8')).toBe(
+      'run\nrun\nrun\n',
+    );
+  });
+
+  it('says what it does not provide instead of running half a task', async () => {
+    const { engine } = await house();
+    await run(engine, { ...shell('true'), Templates: [{ EmbeddedTmpl: 'x', DestPath: 'local/x' }] });
+    const [allocation] = await until(engine, ended);
+    expect(allocation?.TaskStates?.['main']?.Events?.at(-1)).toMatchObject({
+      Type: 'Setup Failure',
+      DisplayMessage: expect.stringContaining('templates'),
+    });
+  });
+});
+
+describe('the order of tasks', () => {
+  it('runs prestart before and poststop after, and ends sidecars with the main task', async () => {
+    const { engine, directory } = await house();
+    const note = (name: string): string => `echo ${name} >> $NOMAD_ALLOC_DIR/order`;
+    const member = (
+      name: string,
+      text: string,
+      lifecycle: Record<string, unknown> | null,
+    ): Record<string, unknown> => ({
+      Name: name,
+      ...shell(text),
+      Resources: { CPU: 50, MemoryMB: 20 },
+      ...(lifecycle === null ? {} : { Lifecycle: lifecycle }),
+    });
+    const Tasks = [
+      member('main', note('main'), null),
+      member('after', note('after'), { Hook: 'poststop' }),
+      member('before', note('before'), { Hook: 'prestart' }),
+      member('beside', 'sleep 300', { Hook: 'prestart', Sidecar: true }),
+    ];
+    await run(engine, {}, { TaskGroups: [{ ...groupDocument(), Tasks }] });
+    const [allocation] = await until(engine, ended);
+    expect(allocation?.ClientStatus).toBe('complete');
+    expect(readFileSync(join(directory, 'allocations', allocation?.ID ?? '', 'alloc', 'order'), 'utf8')).toBe(
+      'before\nmain\nafter\n',
+    );
+  });
+});
+
+describe('functions of the service', () => {
+  it('get payload, meta and a logger; what they throw fails the task', async () => {
+    const { engine, directory } = await house({
+      functions: {
+        greet: ({ payload, meta, log: logger }) => {
+          logger.info(`${payload?.toString()} ${meta['who']}`);
+          if (meta['who'] === 'nobody') throw new Error('nobody to greet');
+        },
+      },
+    });
+    await run(
+      engine,
+      { Driver: 'function', Config: { function: 'greet' } },
+      { ParameterizedJob: { MetaRequired: ['who'] } },
+    );
+    const payload = Buffer.from('hello').toString('base64');
+    for (const who of ['you', 'nobody']) {
+      (await dispatchJob(engine, hostPrincipal, { jobId: 'work', payload, meta: { who } }))._unsafeUnwrap();
+    }
+    const all = await until(engine, (found) => found.length === 2 && ended(found));
+    const [good, bad] = [...all].sort((left, right) => left.CreateIndex - right.CreateIndex);
+    expect([good?.ClientStatus, bad?.ClientStatus]).toEqual(['complete', 'failed']);
+    expect(log(directory, good)).toBe('hello you\n');
+    expect(log(directory, bad, 'stderr')).toBe('nobody to greet\n');
+  });
+
+  it('hear the signal when the job is stopped', async () => {
+    const { engine } = await house({
+      functions: {
+        wait: ({ signal }) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+      },
+    });
+    await run(engine, { Driver: 'function', Config: { function: 'wait' } });
+    await until(engine, (all) => all[0]?.ClientStatus === 'running');
+    (await stopJob(engine, hostPrincipal, { jobId: 'work' }))._unsafeUnwrap();
+    const [stopped] = await until(engine, ended);
+    expect(stopped?.ClientStatus).toBe('complete');
+  });
+});
+
+describe('a runner that comes back', () => {
+  it('finds a process that still lives, and takes its exit code', async () => {
+    const storage = memoryStorage();
+    const first = await house({ storage, onStop: 'leave' });
+    await run(first.engine, shell('touch up; while [ ! -e go ]; do sleep 0.05; done; echo done; exit 4'));
+    const [running] = await until(first.engine, (all) => all[0]?.ClientStatus === 'running');
+    const up = join(first.directory, 'allocations', running?.ID ?? '', 'main', 'up');
+    while (!existsSync(up)) await new Promise((resolve) => setImmediate(resolve));
+    await first.runner.stop();
+    await first.engine.stop();
+    const second = await house({ storage, directory: first.directory });
+    expect(second.runner.nodeId).toBe(first.runner.nodeId);
+    await until(second.engine, ([found]) => eventTypes(found).includes('Reconnected'));
+    writeFileSync(join(first.directory, 'allocations', running?.ID ?? '', 'main', 'go'), '');
+    const [allocation] = await until(second.engine, ended);
+    expect(allocation?.ID).toBe(running?.ID);
+    const events = allocation?.TaskStates?.['main']?.Events ?? [];
+    expect(events.find(({ Type }) => Type === 'Terminated')).toMatchObject({ ExitCode: 4 });
+    expect(eventTypes(allocation)).toContain('Reconnected');
+    expect(log(first.directory, allocation)).toBe('done\n');
+  });
+
+  it('takes the end of a process that finished meanwhile, without running it again', async () => {
+    const storage = memoryStorage();
+    const first = await house({ storage, onStop: 'leave' });
+    await run(first.engine, shell('echo run >> count; while [ ! -e go ]; do sleep 0.05; done'));
+    const [running] = await until(first.engine, (all) => all[0]?.ClientStatus === 'running');
+    const task = join(first.directory, 'allocations', running?.ID ?? '', 'main');
+    while (!existsSync(join(task, 'count'))) await new Promise((resolve) => setImmediate(resolve));
+    await first.runner.stop();
+    await first.engine.stop();
+    writeFileSync(join(task, 'go'), '');
+    while (!existsSync(join(task, 'private', 'attempts', '1', 'exit')))
+      await new Promise((resolve) => setImmediate(resolve));
+    const second = await house({ storage, directory: first.directory });
+    const [allocation] = await until(second.engine, ended);
+    expect(allocation?.ClientStatus).toBe('complete');
+    expect(readFileSync(join(task, 'count'), 'utf8')).toBe('run\n');
+    expect(readdirSync(join(task, 'private', 'attempts'))).toEqual(['1']);
+  });
+
+  it('ends a process that nobody wants any more', async () => {
+    const storage = memoryStorage();
+    const first = await house({ storage, onStop: 'leave' });
+    await run(first.engine, shell('echo $$ > pid; sleep 300'));
+    const [running] = await until(first.engine, (all) => all[0]?.ClientStatus === 'running');
+    const file = join(first.directory, 'allocations', running?.ID ?? '', 'main', 'pid');
+    while (!existsSync(file) || readFileSync(file, 'utf8') === '')
+      await new Promise((resolve) => setImmediate(resolve));
+    await first.runner.stop();
+    (await stopJob(first.engine, hostPrincipal, { jobId: 'work', purge: true }))._unsafeUnwrap();
+    await first.engine.stop();
+    await house({ storage, directory: first.directory });
+    const pid = Number(readFileSync(file, 'utf8'));
+    while (!isGone(pid)) await new Promise((resolve) => setImmediate(resolve));
+    expect(isGone(pid)).toBe(true);
+  });
+
+  it('counts a function that was under way as failed', async () => {
+    const storage = memoryStorage();
+    const functions = {
+      hang: ({ signal }: { signal: AbortSignal }) =>
+        new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
+    };
+    const first = await house({ storage, functions, onStop: 'leave' });
+    await run(first.engine, { Driver: 'function', Config: { function: 'hang' } });
+    await until(first.engine, (all) => all[0]?.ClientStatus === 'running');
+    await first.runner.stop();
+    await first.engine.stop();
+    const second = await house({ storage, directory: first.directory, functions });
+    const [allocation] = await until(second.engine, ended);
+    expect(allocation?.ClientStatus).toBe('failed');
+  });
+});

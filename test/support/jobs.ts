@@ -1,0 +1,38 @@
+import { canonicaliseJob } from '../../src/jobs/document/canonicalise-job.js';
+import { decodeJob } from '../../src/jobs/document/decode-job.js';
+import type { Job } from '../../src/jobs/document/job.js';
+
+/** A stored job made the way a registration makes it, from what a client would submit. */
+export function jobFrom(document: Record<string, unknown>, stored: Partial<Job> = {}): Job {
+  const decoded = decodeJob({ ID: 'web', Datacenters: ['*'], TaskGroups: [groupDocument()], ...document });
+  if (decoded.isErr()) throw new Error(JSON.stringify(decoded.error));
+  return {
+    ...canonicaliseJob(decoded.value, { region: 'global' }),
+    CreateIndex: 5,
+    ModifyIndex: 5,
+    JobModifyIndex: 5,
+    ...stored,
+  };
+}
+
+/** One group `app` with one task `main`, which asks for little. */
+export function groupDocument(
+  group: Record<string, unknown> = {},
+  task: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return {
+    Name: 'app',
+    Count: 1,
+    EphemeralDisk: { SizeMB: 10 },
+    Tasks: [
+      {
+        Name: 'main',
+        Driver: 'raw_exec',
+        Config: { command: '/bin/true' },
+        Resources: { CPU: 100, MemoryMB: 100 },
+        ...task,
+      },
+    ],
+    ...group,
+  };
+}
