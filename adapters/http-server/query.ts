@@ -5,21 +5,22 @@ import type { JsonSchema } from './json-schema.js';
 
 /** The query string of a request, taken apart at the first question asked. A repeated name keeps its first value. */
 export class Query {
-  readonly #raw: string;
+  /** As sent, without the question mark. */
+  readonly raw: string;
   #values: Map<string, string | undefined> | undefined;
 
   constructor(raw: string) {
-    this.#raw = raw;
+    this.raw = raw;
   }
 
   get isEmpty(): boolean {
-    return this.#raw === '';
+    return this.raw === '';
   }
 
   /** The decoded value; undefined when the name does not occur. An invalid percent-encoding is an error. */
   get(name: string): Result<string | undefined, BadInput> {
-    if (this.#raw === '') return ok(undefined);
-    this.#values ??= valuesFrom(this.#raw);
+    if (this.raw === '') return ok(undefined);
+    this.#values ??= valuesFrom(this.raw);
     const value = this.#values.get(name);
     if (value === undefined && this.#values.has(name)) {
       return err(badParameter(name, `the value of "${name}" holds an invalid percent-encoding; write % as %25`));

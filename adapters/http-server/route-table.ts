@@ -1,4 +1,5 @@
 import { anyObject } from './json-schema.js';
+import { notificationRoutes } from './notifications/notification-routes.js';
 import { openApiDocument } from './open-api.js';
 import { jsonResponse } from './responses.js';
 import type { Route } from './route.js';
@@ -23,4 +24,4 @@ const openApiRoute: Route = {
 };
 
 /** Every route of both interfaces. */
-export const routeTable: readonly Route[] = [...systemRoutes, openApiRoute];
+export const routeTable: readonly Route[] = [...systemRoutes, openApiRoute, ...notificationRoutes];

@@ -1,8 +1,27 @@
+import type { PermissionDenied, StorageError } from '../../../src/index.js';
 import type { BadInput } from '../bad-input.js';
 import type { HalfErrors } from '../half-errors.js';
+import type { HttpResponse } from '../http-message.js';
 import { emptyResponse, textResponse } from '../responses.js';
 
-/** Errors of the job interface: plain text (job interface, success and error bodies). */
+/** Every error that an operation of the job interface can give. */
+export type JobInterfaceError = PermissionDenied | StorageError;
+
+/** The status and text of an error (job interface, success and error bodies). */
+export function jobErrorResponse(error: JobInterfaceError): HttpResponse {
+  switch (error.type) {
+    case 'permission_denied':
+      return permissionDenied();
+    case 'storage_failed':
+      return textResponse(500, 'the store failed: ' + error.reason);
+  }
+}
+
+function permissionDenied(): HttpResponse {
+  return textResponse(403, 'Permission denied');
+}
+
+/** Errors of the job interface: plain text. */
 export const jobErrors: HalfErrors = {
   badInput: (error) => textResponse(statusOfBadInput(error), error.message),
   unknownPath: () => emptyResponse(404),
@@ -11,7 +30,7 @@ export const jobErrors: HalfErrors = {
     response.headers.push('Allow', allowed.join(', '));
     return response;
   },
-  unauthenticated: () => textResponse(403, 'Permission denied'),
+  unauthenticated: permissionDenied,
   internal: () => textResponse(500, 'internal error; the server log has the cause'),
 };
 

@@ -1,7 +1,16 @@
+import type {
+  FieldFault,
+  NotFound,
+  NotificationError,
+  PermissionDenied,
+  StorageError,
+  VerificationFailed,
+} from '../../../src/index.js';
 import type { BadInput } from '../bad-input.js';
 import type { HalfErrors } from '../half-errors.js';
 import type { HttpResponse } from '../http-message.js';
 import { jsonApiType } from '../responses.js';
+import { responseMember } from './resource-documents.js';
 
 /** One JSON:API error object. */
 export interface JsonApiError {
@@ -35,6 +44,59 @@ export const notificationErrors: HalfErrors = {
       { status: '500', title: 'internal server error', detail: 'the request failed; the server log has the cause' },
     ]),
 };
+
+/** Every error that an operation of the notification interface can give. */
+export type NotificationInterfaceError = NotificationError | PermissionDenied | StorageError;
+
+/** The error document of an error (notification interface, Errors). */
+export function notificationErrorResponse(error: NotificationInterfaceError): HttpResponse {
+  switch (error.type) {
+    case 'not_found':
+      return errorResponse([{ status: '404', title: 'not found', detail: absenceOf(error.resource) }]);
+    case 'permission_denied':
+      return errorResponse([{ status: '404', title: 'not found', detail: 'there is no such resource for this token' }]);
+    case 'invalid_attributes':
+      return faultsResponse(error.faults);
+    case 'invalid_parameter': {
+      const source = { parameter: error.parameter };
+      return errorResponse([{ status: '400', title: 'bad request', detail: error.message, source }]);
+    }
+    case 'limit_reached':
+      return errorResponse([{ status: '400', title: 'bad request', detail: error.message, code: error.type }]);
+    case 'verification_failed':
+      return errorResponse([verificationError(error)]);
+    case 'conflict':
+      return errorResponse([{ status: '409', title: 'conflict', detail: error.message }]);
+    case 'storage_failed':
+      return notificationErrors.internal();
+  }
+}
+
+const absences: Readonly<Record<NotFound['resource'], string>> = {
+  workspace: 'workspace not found, or this token may not administer it',
+  user: 'user not found',
+  notification_configuration: 'notification configuration not found, or this token may not administer its workspace',
+  notification_event: 'notification event not found, or this token may not administer its workspace',
+  notification_delivery: 'notification delivery not found, or this token may not administer its workspace',
+};
+
+function absenceOf(resource: NotFound['resource']): string {
+  return absences[resource];
+}
+
+function faultsResponse(faults: readonly FieldFault[]): HttpResponse {
+  const [first, ...rest] = faults.slice(0, 100).map(faultError);
+  return errorResponse([first ?? { status: '422', title: 'invalid attribute' }, ...rest]);
+}
+
+function faultError({ pointer, message }: FieldFault): JsonApiError {
+  return { status: '422', title: 'invalid attribute', detail: message, source: { pointer } };
+}
+
+function verificationError(error: VerificationFailed): JsonApiError {
+  const meta = error.response === null ? {} : { meta: { 'delivery-response': responseMember(error.response) } };
+  return { status: '400', title: 'bad request', detail: error.message, code: error.type, ...meta };
+}
 
 /** A document with the errors, under the status of the first. */
 export function errorResponse(errors: readonly [JsonApiError, ...JsonApiError[]]): HttpResponse {

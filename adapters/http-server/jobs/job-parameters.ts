@@ -1,0 +1,92 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Waiting } from '../../../src/index.js';
+import { type BadInput, badInput, quoted } from '../bad-input.js';
+import {
+  booleanParameter,
+  durationParameter,
+  flagParameter,
+  integerParameter,
+  literalTrueParameter,
+  type ParameterValues,
+  textParameter,
+  unsignedParameter,
+} from '../query.js';
+import type { RouteCall } from '../route.js';
+
+/** What every read of the job interface takes. */
+export const readParameters = {
+  namespace: textParameter('Namespace; `default` when absent'),
+  region: textParameter('Region; must be the one of this server'),
+  index: unsignedParameter('Wait until the answer is newer than this index', 'Invalid index'),
+  wait: durationParameter('How long to wait at most; 5 minutes when absent', 'Invalid wait time'),
+  stale: flagParameter('Accepted; every answer of this server is current'),
+} as const;
+
+/** What every write takes. */
+export const writeParameters = {
+  namespace: textParameter('Namespace; `default` when absent'),
+  region: textParameter('Region; must be the one of this server'),
+} as const;
+
+/** What lists take besides. */
+export const pageParameters = {
+  prefix: textParameter('Only IDs that begin with this'),
+  filter: textParameter('Filter expression'),
+  per_page: integerParameter('Items on a page; everything when 0 or absent'),
+  next_token: textParameter('Where the page begins: the header of the page before'),
+  reverse: literalTrueParameter('Last first'),
+} as const;
+
+export const allParameter = booleanParameter('Also of an earlier registration under the same ID');
+
+export const defaultNamespaceName = 'default';
+
+/** How a reader waits, and the cancellation when the client goes away. */
+export function waitingFrom(
+  values: Pick<ParameterValues<typeof readParameters>, 'index' | 'wait'>,
+  call: RouteCall,
+): Waiting {
+  if (values.index === undefined || values.index === 0) return immediately;
+  return {
+    after: values.index,
+    ...(values.wait === undefined ? {} : { wait: values.wait }),
+    whenCancelled: (cancel) => call.request.whenClosed(cancel),
+  };
+}
+
+const immediately: Waiting = {};
+
+/** There is one region. */
+export function checkRegion(region: string | undefined, call: RouteCall): Result<void, BadInput> {
+  if (region === undefined || region === '' || region === call.engine.settings.jobs.region) return ok(undefined);
+  return err(badInput('wrong_type', 'No path to region: this server does not know ' + quoted(region)));
+}
+
+/** Indented when asked: present and not `0`. */
+export function isPretty(call: RouteCall): boolean {
+  if (call.query.isEmpty) return false;
+  const asked = call.query.get('pretty').unwrapOr(undefined);
+  return asked !== undefined && asked !== '0';
+}
+
+/** The same JSON, indented, with a line end. */
+export function prettyJson(text: string): string {
+  return JSON.stringify(JSON.parse(text), null, 4) + '\n';
+}
+
+/**
+ * Tokens travel in a header, which takes visible ASCII only: others are percent-encoded, and so is the percent sign, so
+ * that reading one back is certain.
+ */
+export function headerFromToken(token: string): string {
+  return /^[\x21-\x24\x26-\x7e]*$/.test(token) ? token : encodeURIComponent(token);
+}
+
+export function tokenFromQuery(text: string | undefined): string | undefined {
+  if (text?.includes('%') !== true) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,82 @@
+import { err, ok, type Result } from 'neverthrow';
+import { type BadInput, badInput, quoted } from '../bad-input.js';
+import { headerValue } from '../http-message.js';
+import { isJsonObject, parseJsonBody } from '../json-body.js';
+import type { RouteCall } from '../route.js';
+
+/** What is wrong with the document around the attributes; operations report it together with their own findings. */
+export interface DocumentFault {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** A JSON:API request document, taken apart as far as it could be. */
+export interface RequestDocument {
+  readonly id: string | undefined;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly relationships: Readonly<Record<string, unknown>>;
+  readonly faults: readonly DocumentFault[];
+}
+
+/**
+ * Reads the request's document. Only what cannot be read for its size, media type or an early end is an error here; all
+ * other faults are collected, because whether the resource exists for the caller is told first.
+ */
+export async function readDocument(
+  call: RouteCall,
+  types: readonly [string, ...string[]],
+): Promise<Result<RequestDocument, BadInput>> {
+  const body = await call.request.readBody(call.maximumBodyBytes);
+  if (body.type !== 'absent' && !isJsonType(headerValue(call.request, 'content-type'))) {
+    return err(badInput('unsupported', 'the body must be application/vnd.api+json or application/json'));
+  }
+  const parsed = parseJsonBody(body);
+  if (parsed.isOk()) return ok(documentFrom(parsed.value, types));
+  const { reason, message } = parsed.error;
+  if (reason === 'too_large' || reason === 'aborted') return err(parsed.error);
+  return ok({ ...nothing, faults: [{ pointer: '', message }] });
+}
+
+const nothing: RequestDocument = { id: undefined, attributes: {}, relationships: {}, faults: [] };
+
+function documentFrom(value: unknown, types: readonly [string, ...string[]]): RequestDocument {
+  const data = isJsonObject(value) ? value['data'] : undefined;
+  if (!isJsonObject(data)) {
+    return { ...nothing, faults: [{ pointer: '/data', message: 'The document must have an object under data' }] };
+  }
+  const faults: DocumentFault[] = [];
+  const { type, id } = data;
+  if (typeof type !== 'string' || !types.includes(type)) {
+    const given = typeof type === 'string' ? `, not ${quoted(type)}` : '';
+    faults.push({ pointer: '/data/type', message: `The type must be ${types[0]}${given}` });
+  }
+  if (id !== undefined && id !== null && typeof id !== 'string') {
+    faults.push({ pointer: '/data/id', message: 'The id must be a string' });
+  }
+  return {
+    id: typeof id === 'string' ? id : undefined,
+    attributes: membersOf(data, 'attributes', faults),
+    relationships: membersOf(data, 'relationships', faults),
+    faults,
+  };
+}
+
+/** An absent member, or null, has no members of its own. */
+function membersOf(
+  data: Readonly<Record<string, unknown>>,
+  name: string,
+  faults: DocumentFault[],
+): Readonly<Record<string, unknown>> {
+  const value = data[name];
+  if (value === undefined || value === null) return {};
+  if (isJsonObject(value)) return value;
+  faults.push({ pointer: '/data/' + name, message: `The ${name} must be an object` });
+  return {};
+}
+
+/** Clients that send a body without naming its type are trusted to mean JSON. */
+function isJsonType(contentType: string | undefined): boolean {
+  if (contentType === undefined || contentType === '') return true;
+  const type = contentType.split(';', 1)[0]?.trim().toLowerCase();
+  return type === 'application/vnd.api+json' || type === 'application/json';
+}

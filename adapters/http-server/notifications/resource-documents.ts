@@ -1,0 +1,122 @@
+import type {
+  ConfigurationView,
+  DeliveryDetails,
+  DeliverySummary,
+  PublishedEvent,
+  VerificationResponse,
+} from '../../../src/index.js';
+
+/*
+ * The resources of the notification interface as JSON:API writes them (notification interface, Resources): types in the
+ * plural, member names in kebab case.
+ */
+
+export interface Resource {
+  readonly id: string;
+  readonly type: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly relationships: Readonly<Record<string, unknown>>;
+  readonly links: { readonly self: string };
+}
+
+/** A configuration; `mount` is the path under which the interface answers. */
+export function configurationResource(view: ConfigurationView, mount: string): Resource {
+  return {
+    id: view.id,
+    type: 'notification-configurations',
+    attributes: {
+      enabled: view.enabled,
+      name: view.name,
+      url: view.url,
+      'destination-type': view.destinationType,
+      // Write-only.
+      token: null,
+      triggers: view.triggers,
+      'delivery-responses': view.response === null ? [] : [responseMember(view.response)],
+      'email-addresses': null,
+      'created-at': view.createdAt,
+      'updated-at': view.updatedAt,
+    },
+    relationships: {
+      subscribable: { data: { id: view.workspaceId, type: 'workspaces' } },
+      users: { data: view.users.map((id) => ({ id, type: 'users' })) },
+    },
+    links: { self: `${mount}/notification-configurations/${encodeURIComponent(view.id)}` },
+  };
+}
+
+/** One element of `delivery-responses`. */
+export function responseMember(response: VerificationResponse): Readonly<Record<string, unknown>> {
+  return {
+    url: response.url,
+    body: response.body,
+    code: response.code,
+    headers: response.headers,
+    'sent-at': response.sentAt,
+    successful: response.successful,
+  };
+}
+
+export function eventResource(event: PublishedEvent): Omit<Resource, 'links'> {
+  return {
+    id: event.eventId,
+    type: 'notification-events',
+    attributes: { trigger: event.trigger, repeated: event.repeated },
+    relationships: {
+      workspace: { data: { id: event.workspaceId, type: 'workspaces' } },
+      deliveries: { data: event.deliveryIds.map((id) => ({ id, type: 'notification-deliveries' })) },
+    },
+  };
+}
+
+export function deliveryResource(delivery: DeliverySummary, mount: string): Resource {
+  return {
+    id: delivery.id,
+    type: 'notification-deliveries',
+    attributes: {
+      trigger: delivery.trigger,
+      kind: delivery.kind,
+      outcome: delivery.outcome,
+      reason: delivery.reason,
+      'created-at': delivery.createdAt,
+      'next-attempt-at': delivery.nextAttemptAt,
+      'settled-at': delivery.settledAt,
+      'attempt-count': delivery.attemptCount,
+      'last-status': delivery.lastStatus,
+      'last-failure': delivery.lastFailure,
+    },
+    relationships: {
+      workspace: { data: { id: delivery.workspaceId, type: 'workspaces' } },
+      'notification-configuration': { data: { id: delivery.configurationId, type: 'notification-configurations' } },
+      'notification-event': { data: { id: delivery.eventId, type: 'notification-events' } },
+    },
+    links: { self: `${mount}/notification-deliveries/${encodeURIComponent(delivery.id)}` },
+  };
+}
+
+/** With what was sent and every attempt. Stored answers come from strangers: they are data here, never markup. */
+export function deliveryDetailsResource(delivery: DeliveryDetails, mount: string): Resource {
+  const resource = deliveryResource(delivery, mount);
+  return {
+    ...resource,
+    attributes: {
+      ...resource.attributes,
+      body: delivery.body,
+      attempts: delivery.attempts.map((attempt) => ({
+        id: attempt.id,
+        number: attempt.number,
+        manual: attempt.manual,
+        'started-at': attempt.startedAt,
+        'headers-after': attempt.headersAfter,
+        total: attempt.total,
+        destination: attempt.destination,
+        address: attempt.address,
+        status: attempt.status,
+        headers: attempt.headers,
+        body: attempt.body,
+        truncated: attempt.truncated,
+        failure: attempt.failure,
+      })),
+    },
+  };
+}
