@@ -30,6 +30,7 @@ export function groupDocument(
         Driver: 'raw_exec',
         Config: { command: '/bin/true' },
         Resources: { CPU: 100, MemoryMB: 100 },
+        LogConfig: { MaxFiles: 2, MaxFileSizeMB: 1 },
         ...task,
       },
     ],

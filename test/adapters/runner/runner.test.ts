@@ -238,6 +238,7 @@ describe('the order of tasks', () => {
       Name: name,
       ...shell(text),
       Resources: { CPU: 50, MemoryMB: 20 },
+      LogConfig: { MaxFiles: 1, MaxFileSizeMB: 1 },
       ...(lifecycle === null ? {} : { Lifecycle: lifecycle }),
     });
     const Tasks = [
