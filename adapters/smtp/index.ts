@@ -1,0 +1,1 @@
+export { type SmtpMailerSettings, smtpMailer } from './smtp-mailer.js';

@@ -1,0 +1,75 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { MailMessage } from '../../src/ports/mailer.js';
+
+export interface MailAddress {
+  readonly name: string;
+  readonly address: string;
+}
+
+/** A message's addressing and headers, checked: nothing in them can end a header line or add a recipient. */
+export interface Envelope {
+  readonly to: string;
+  readonly subject: string;
+  readonly headers: Record<string, string>;
+  readonly messageId: string | null;
+  readonly references: string | null;
+}
+
+/** Headers that are made from the message itself; a second one of them could contradict it. */
+const ownHeaders = new Set([
+  'bcc',
+  'cc',
+  'content-transfer-encoding',
+  'content-type',
+  'date',
+  'from',
+  'mime-version',
+  'resent-bcc',
+  'resent-cc',
+  'resent-to',
+  'return-path',
+  'sender',
+  'subject',
+  'to',
+]);
+
+const address = /^[^\s@<>()[\]\\,;:"\p{Cc}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}]{1,253}$/u;
+const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,64}$/;
+const longestHeader = 2000;
+
+/** `name@host` or `Name <name@host>`; null for anything else, several addresses included. */
+export function mailAddressFromText(text: string): MailAddress | null {
+  const named = /^([^<>\p{Cc}]*)<([^<>]+)>\s*$/u.exec(text);
+  const bare = (named?.[2] ?? text).trim();
+  if (!address.test(bare)) return null;
+  return { name: (named?.[1] ?? '').trim().replace(/^"(.*)"$/, '$1'), address: bare };
+}
+
+/**
+ * The checked addressing of a message. Line breaks in the subject and in header values become spaces; a recipient that is
+ * not exactly one address, or a header that is not the caller's to set, is an error in words.
+ */
+export function envelopeOf(message: MailMessage): Result<Envelope, string> {
+  if (!address.test(message.to)) return err('the recipient is not one plain address');
+  const headers: Record<string, string> = {};
+  let messageId: string | null = null;
+  let references: string | null = null;
+  for (const [name, value] of Object.entries(message.headers)) {
+    const lower = name.toLowerCase();
+    if (!headerName.test(name)) return err('a header has a name that is not allowed');
+    if (ownHeaders.has(lower)) return err(`the header ${lower} is made by the mailer and cannot be given`);
+    const line = onOneLine(value, longestHeader);
+    if (lower === 'message-id') messageId = line;
+    else if (lower === 'references') references = line;
+    else headers[name] = line;
+  }
+  return ok({ to: message.to, subject: onOneLine(message.subject, 500), headers, messageId, references });
+}
+
+/** The text without control characters, so that it stays one header, and not longer than so many characters. */
+function onOneLine(text: string, longest: number): string {
+  return text
+    .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .slice(0, longest)
+    .trim();
+}

@@ -1,0 +1,133 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import type { SMTPPoolOptions, SMTPPoolSentMessageInfo, SMTPTransportOptions, Transporter } from 'nodemailer';
+import type { MailError, Mailer, MailMessage } from '../../src/ports/mailer.js';
+import type { Milliseconds } from '../../src/shared/duration.js';
+import { type Envelope, envelopeOf, type MailAddress, mailAddressFromText } from './mail-envelope.js';
+
+export type SmtpMailerSettings = {
+  /** The sender: `alerts@example.net` or `Alerts <alerts@example.net>`. */
+  readonly from: string;
+  /** From the call to the server's acceptance, waiting for a free connection included. 30 s when absent. */
+  readonly totalTimeout?: Milliseconds;
+  /** Connections to the server at a time. 3 when absent. */
+  readonly connections?: number;
+} & (
+  | { /** `smtp://user:password@host:587` or `smtps://…`. */ readonly url: string }
+  | { /** Options of nodemailer's SMTP transport. */ readonly transport: SMTPTransportOptions }
+);
+
+type Pool = Transporter<SMTPPoolSentMessageInfo, SMTPPoolOptions>;
+
+/**
+ * Mail over SMTP by nodemailer 10, an optional peer that is loaded at the first message. A refusal by the server with a
+ * status from 500 is permanent (`mail_rejected`), anything else may pass (`mail_unavailable`), failed logins too: they
+ * are about the service, not about the message. Throws a TypeError for a sender that is no address.
+ */
+export function smtpMailer(settings: SmtpMailerSettings): Mailer {
+  const from = mailAddressFromText(settings.from);
+  if (from === null) throw new TypeError('from must be one address, for example Alerts <alerts@example.net>');
+  const totalTimeout = settings.totalTimeout ?? 30_000;
+  let loading: Promise<Pool> | null = null;
+  let closed = false;
+
+  const send = async (message: MailMessage): Promise<Result<{ readonly messageId: string }, MailError>> => {
+    const envelope = envelopeOf(message);
+    if (envelope.isErr()) return err({ type: 'mail_rejected', message: envelope.error });
+    if (closed) return unavailable('the mailer is closed');
+    loading ??= load(settings, totalTimeout);
+    const deadline = AbortSignal.timeout(totalTimeout);
+    try {
+      const pool = await loading;
+      const info = await pool.sendMail({ ...mailOf(from, message, envelope.value), signal: deadline });
+      return ok({ messageId: info.messageId });
+    } catch (error) {
+      if (error === loadingFailed) loading = null;
+      if (deadline.aborted) return unavailable(`the mail server did not take the message within ${totalTimeout} ms`);
+      return err(mailErrorFrom(error));
+    }
+  };
+
+  return {
+    send: (message) => new ResultAsync(send(message)),
+    close: async () => {
+      closed = true;
+      if (loading !== null) (await loading.catch(() => null))?.close({ force: true });
+    },
+  };
+}
+
+const loadingFailed = new Error('nodemailer could not be loaded');
+
+async function load(settings: SmtpMailerSettings, totalTimeout: Milliseconds): Promise<Pool> {
+  const { createTransport } = await import('nodemailer').catch(() => {
+    throw loadingFailed;
+  });
+  return createTransport({
+    // The waits of nodemailer are minutes; the caller's deadline is shorter than any of them would be useful.
+    connectionTimeout: Math.min(10_000, totalTimeout),
+    greetingTimeout: Math.min(10_000, totalTimeout),
+    dnsTimeout: Math.min(10_000, totalTimeout),
+    socketTimeout: totalTimeout,
+    ...('url' in settings ? { url: settings.url } : settings.transport),
+    pool: true,
+    maxConnections: settings.connections ?? 3,
+    // A message is text; nothing in it may make the mailer read files or fetch URLs.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+}
+
+function mailOf(from: MailAddress, message: MailMessage, { to, subject, headers, messageId, references }: Envelope) {
+  return {
+    // As objects: text would be parsed as a list of addresses.
+    from,
+    to: { name: '', address: to },
+    envelope: { from: from.address, to: [to] },
+    subject,
+    text: message.text,
+    html: message.html,
+    headers,
+    ...(messageId === null ? {} : { messageId }),
+    ...(references === null ? {} : { references }),
+  };
+}
+
+function mailErrorFrom(error: unknown): MailError {
+  if (error === loadingFailed) {
+    return {
+      type: 'mail_unavailable',
+      message: 'nodemailer could not be loaded; install it (version 10) beside this package',
+    };
+  }
+  const code = textOf(error, 'code');
+  const status = statusOf(error);
+  // 530, 534, 535 and 538 refuse the login. The server's own words are left out there: some repeat the user name.
+  if (code === 'EAUTH' || (status >= 530 && status <= 539)) {
+    return {
+      type: 'mail_unavailable',
+      message: `the mail server refused the login${status > 0 ? ` (${status})` : ''}`,
+    };
+  }
+  const response = textOf(error, 'response')
+    .replace(/[^\x20-\x7e]+/g, ' ')
+    .slice(0, 200);
+  if (status >= 500) return { type: 'mail_rejected', message: `the mail server rejected the message: ${response}` };
+  if (status > 0) return { type: 'mail_unavailable', message: `the mail server put the message off: ${response}` };
+  if (code === 'EENVELOPE') return { type: 'mail_rejected', message: 'the mail server accepts no such recipient' };
+  return { type: 'mail_unavailable', message: `the mail server could not be used${code === '' ? '' : ` (${code})`}` };
+}
+
+function statusOf(error: unknown): number {
+  if (typeof error !== 'object' || error === null || !('responseCode' in error)) return 0;
+  return typeof error.responseCode === 'number' ? error.responseCode : 0;
+}
+
+function textOf(error: unknown, name: 'code' | 'response'): string {
+  if (typeof error !== 'object' || error === null) return '';
+  const value: unknown = Reflect.get(error, name);
+  return typeof value === 'string' ? value : '';
+}
+
+function unavailable(message: string): Result<never, MailError> {
+  return err({ type: 'mail_unavailable', message });
+}

@@ -1,0 +1,271 @@
+import type { AddressInfo } from 'node:net';
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { afterEach, describe, expect, it } from 'vitest';
+import { smtpMailer } from '../../../adapters/smtp/smtp-mailer.js';
+import type { MailError, Mailer, MailMessage } from '../../../src/ports/mailer.js';
+import { freePort, startSilentReceiver } from '../../support/receiver.js';
+
+interface Mailbox {
+  readonly url: string;
+  readonly port: number;
+  readonly mails: { readonly to: string[]; readonly from: string; readonly raw: string; readonly parsed: Email }[];
+}
+
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await each.close();
+});
+
+async function mailboxOf(options: SMTPServerOptions = {}): Promise<Mailbox> {
+  const mails: Mailbox['mails'] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    logger: false,
+    closeTimeout: 100,
+    onData: (stream, session, callback) => {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const raw = Buffer.concat(chunks).toString('utf8');
+        const { mailFrom, rcptTo } = session.envelope;
+        void PostalMime.parse(raw).then((parsed) => {
+          const from = mailFrom === false ? '' : mailFrom.address;
+          mails.push({ to: rcptTo.map(({ address }) => address), from, raw, parsed });
+          callback();
+        });
+      });
+    },
+    ...options,
+  });
+  server.on('error', () => undefined);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  opened.push({ close: () => new Promise((resolve) => server.close(() => resolve())) });
+  const { port } = server.server.address() as AddressInfo;
+  return { url: `smtp://127.0.0.1:${port}`, port, mails };
+}
+
+function mailerOf(settings: Partial<Parameters<typeof smtpMailer>[0]> & { url: string }): Mailer {
+  const mailer = smtpMailer({ from: 'Signalbox <alerts@example.net>', totalTimeout: 5000, ...settings });
+  opened.push(mailer);
+  return mailer;
+}
+
+function message(changes: Partial<MailMessage> = {}): MailMessage {
+  return {
+    to: 'ada@example.org',
+    subject: 'Run failed',
+    text: 'It failed.',
+    html: '<p>It failed.</p>',
+    headers: {},
+    ...changes,
+  };
+}
+
+async function errorOf(mailer: Mailer, given: MailMessage): Promise<MailError> {
+  return (await mailer.send(given)).match(
+    () => expect.fail('the mail was sent'),
+    (error) => error,
+  );
+}
+
+function failing(responseCode: number, text: string): Error {
+  return Object.assign(new Error(text), { responseCode });
+}
+
+describe('smtpMailer', () => {
+  it('sends text and HTML with all headers, in any script', async () => {
+    const mailbox = await mailboxOf();
+    const mailer = mailerOf(mailbox);
+    const sent = await mailer.send(
+      message({
+        subject: 'Běh selhal 🐎',
+        text: 'Žluťoučký kůň\n.leading dot\n',
+        html: '<p>Žluťoučký <b>kůň</b></p>',
+        headers: {
+          'message-id': '<ne-1.nc-2@example.net>',
+          references: '<run-1@example.net>',
+          'auto-submitted': 'auto-generated',
+          'list-unsubscribe': '<https://example.net/unsubscribe>',
+        },
+      }),
+    );
+    expect(sent._unsafeUnwrap()).toEqual({ messageId: '<ne-1.nc-2@example.net>' });
+    const mail = mailbox.mails[0];
+    expect(mail).toMatchObject({ from: 'alerts@example.net', to: ['ada@example.org'] });
+    expect(mail?.parsed).toMatchObject({
+      subject: 'Běh selhal 🐎',
+      from: { name: 'Signalbox', address: 'alerts@example.net' },
+      to: [{ name: '', address: 'ada@example.org' }],
+      messageId: '<ne-1.nc-2@example.net>',
+      references: '<run-1@example.net>',
+    });
+    expect(mail?.parsed.text?.trim()).toBe('Žluťoučký kůň\n.leading dot');
+    expect(mail?.parsed.html?.trim()).toBe('<p>Žluťoučký <b>kůň</b></p>');
+    const headers = new Map(mail?.parsed.headers.map(({ key, value }) => [key, value]));
+    expect(headers.get('auto-submitted')).toBe('auto-generated');
+    expect(headers.get('list-unsubscribe')).toBe('<https://example.net/unsubscribe>');
+    expect(mail?.raw.match(/^message-id:/gim)).toHaveLength(1);
+  });
+
+  it('makes a message id when none is given', async () => {
+    const mailbox = await mailboxOf();
+    const { messageId } = (await mailerOf(mailbox).send(message()))._unsafeUnwrap();
+    expect(messageId).toMatch(/^<[^<>@]+@example\.net>$/);
+    expect(mailbox.mails[0]?.parsed.messageId).toBe(messageId);
+  });
+
+  it('sends many over few connections', async () => {
+    let connections = 0;
+    const mailbox = await mailboxOf({
+      onConnect: (_session, callback) => {
+        connections += 1;
+        callback();
+      },
+    });
+    const mailer = mailerOf({ ...mailbox, connections: 2 });
+    const results = await Promise.all(Array.from({ length: 12 }, (_, n) => mailer.send(message({ subject: `${n}` }))));
+    expect(results.every((result) => result.isOk())).toBe(true);
+    expect(mailbox.mails).toHaveLength(12);
+    expect(connections).toBeLessThanOrEqual(2);
+  });
+
+  it.each<[string, Partial<MailMessage>]>([
+    ['subject', { subject: 'Hello\r\nBcc: eve@example.org\r\n\r\nbody' }],
+    ['bare line feed', { subject: 'Hello\nBcc: eve@example.org' }],
+    ['header value', { headers: { 'x-note': 'a\r\nBcc: eve@example.org\r\n\r\nbody' } }],
+    ['message id', { headers: { 'message-id': '<a@b>\r\nBcc: eve@example.org' } }],
+    ['references', { headers: { references: '<a@b>\r\n\r\nBcc: eve@example.org' } }],
+    ['separator', { subject: 'Hello\u2028Bcc: eve@example.org\u0085x\u0000' }],
+  ])('keeps one header one header: %s', async (_name, changes) => {
+    const mailbox = await mailboxOf();
+    expect((await mailerOf(mailbox).send(message(changes))).isOk()).toBe(true);
+    const mail = mailbox.mails[0];
+    expect(mail?.to).toEqual(['ada@example.org']);
+    expect(mail?.parsed.bcc).toBeUndefined();
+    expect(mail?.parsed.headers.some(({ key }) => key === 'bcc')).toBe(false);
+    expect(mail?.parsed.text?.trim()).toBe('It failed.');
+  });
+
+  it.each([
+    '',
+    'ada',
+    'ada@example.org, eve@example.org',
+    'ada@example.org;eve@example.org',
+    'Ada <ada@example.org>',
+    'ada@example.org\r\nBcc: eve@example.org',
+    'ada@example.org>\r\nRCPT TO:<eve@example.org',
+    'ada @example.org',
+    'ada@eve@example.org',
+  ])('takes "%s" for no recipient', async (to) => {
+    const mailbox = await mailboxOf();
+    const error = await errorOf(mailerOf(mailbox), message({ to }));
+    expect(error.type).toBe('mail_rejected');
+    expect(mailbox.mails).toEqual([]);
+  });
+
+  it.each([
+    { bcc: 'eve@example.org' },
+    { To: 'eve@example.org' },
+    { From: 'boss@example.org' },
+    { 'content-type': 'text/html' },
+    { 'x bad': 'y' },
+    { 'x-bad:': 'y' },
+  ] as Record<string, string>[])('does not let a caller set %o', async (headers) => {
+    const mailbox = await mailboxOf();
+    expect((await errorOf(mailerOf(mailbox), message({ headers }))).type).toBe('mail_rejected');
+    expect(mailbox.mails).toEqual([]);
+  });
+
+  it.each([
+    [550, 'mail_rejected'],
+    [552, 'mail_rejected'],
+    [421, 'mail_unavailable'],
+    [451, 'mail_unavailable'],
+  ] as const)('takes a refused recipient with %d as %s', async (status, type) => {
+    const mailbox = await mailboxOf({
+      onRcptTo: (_to, _session, callback) => callback(failing(status, 'No such user')),
+    });
+    const error = await errorOf(mailerOf(mailbox), message());
+    expect(error.type).toBe(type);
+    expect(error.message).toContain(String(status));
+  });
+
+  it('takes a message refused after its data by its status', async () => {
+    const mailbox = await mailboxOf({
+      onData: (stream, _session, callback) => {
+        stream.resume();
+        stream.on('end', () => callback(failing(554, 'Looks like spam')));
+      },
+    });
+    expect((await errorOf(mailerOf(mailbox), message())).type).toBe('mail_rejected');
+  });
+
+  it('logs in, and takes a failed login for something that may pass, showing no credentials', async () => {
+    const mailbox = await mailboxOf({
+      authOptional: false,
+      authMethods: ['PLAIN'],
+      allowInsecureAuth: true,
+      onAuth: (auth, _session, callback) => {
+        if (auth.password === 'right-secret') callback(null, { user: auth.username });
+        else callback(failing(535, `no access for ${auth.username} with ${auth.password}`));
+      },
+    });
+    const urlOf = (password: string): string => `smtp://mail-user:${password}@127.0.0.1:${mailbox.port}`;
+    expect((await mailerOf({ url: urlOf('right-secret') }).send(message())).isOk()).toBe(true);
+    const error = await errorOf(mailerOf({ url: urlOf('wrong-secret') }), message());
+    expect(error.type).toBe('mail_unavailable');
+    expect(error.message).toContain('535');
+    expect(JSON.stringify(error)).not.toMatch(/wrong-secret|mail-user/);
+  });
+
+  it('is unavailable when nobody listens, and works again later on the same mailer', async () => {
+    const port = await freePort();
+    const error = await errorOf(mailerOf({ url: `smtp://user:secret@127.0.0.1:${port}` }), message());
+    expect(error.type).toBe('mail_unavailable');
+    expect(error.message).not.toContain('secret');
+    let refuse = true;
+    const mailbox = await mailboxOf({
+      onConnect: (_session, callback) => (refuse ? callback(failing(421, 'Busy')) : callback()),
+    });
+    const mailer = mailerOf(mailbox);
+    expect((await errorOf(mailer, message())).type).toBe('mail_unavailable');
+    refuse = false;
+    expect((await mailer.send(message())).isOk()).toBe(true);
+  });
+
+  it('gives up at the deadline: with a server that is silent, and one that does not take the data', async () => {
+    const silent = await startSilentReceiver();
+    opened.push(silent);
+    const started = performance.now();
+    const error = await errorOf(mailerOf({ url: `smtp://127.0.0.1:${silent.port}`, totalTimeout: 150 }), message());
+    expect(error.type).toBe('mail_unavailable');
+    const mailbox = await mailboxOf({ onData: (stream) => void stream.resume() });
+    const mailer = mailerOf({ ...mailbox, totalTimeout: 150, connections: 1 });
+    const errors = await Promise.all([errorOf(mailer, message()), errorOf(mailer, message())]);
+    expect(errors.map(({ type }) => type)).toEqual(['mail_unavailable', 'mail_unavailable']);
+    expect(performance.now() - started).toBeLessThan(4000);
+  });
+
+  it('sends nothing after closing', async () => {
+    const mailbox = await mailboxOf();
+    const mailer = mailerOf(mailbox);
+    expect((await mailer.send(message())).isOk()).toBe(true);
+    await mailer.close();
+    await mailer.close();
+    expect((await errorOf(mailer, message())).type).toBe('mail_unavailable');
+  });
+
+  it('takes options of the transport, and refuses a sender that is none', async () => {
+    const mailbox = await mailboxOf();
+    const transport = { host: '127.0.0.1', port: mailbox.port, ignoreTLS: true };
+    const mailer = smtpMailer({ from: 'alerts@example.net', transport });
+    opened.push(mailer);
+    expect((await mailer.send(message())).isOk()).toBe(true);
+    expect(mailbox.mails[0]?.parsed.from).toEqual({ name: '', address: 'alerts@example.net' });
+    for (const from of ['', 'alerts', 'a@example.net, b@example.net', 'A <a@example.net>\r\nBcc: b@example.net']) {
+      expect(() => smtpMailer({ from, transport })).toThrow(TypeError);
+    }
+  });
+});
