@@ -4,6 +4,7 @@ import { decideRegistration, type Registration } from '../../jobs/decide-registr
 import { canonicaliseJob } from '../../jobs/document/canonicalise-job.js';
 import { type DecodeError, decodeJob } from '../../jobs/document/decode-job.js';
 import type { Job } from '../../jobs/document/job.js';
+import { warningsText } from '../../jobs/document/problem-texts.js';
 import type { JobInput, SubmittedJob } from '../../jobs/document/submitted-job.js';
 import {
   type InvalidJob,
@@ -20,7 +21,7 @@ import type { ConsequenceEnvironment } from '../shared/consequence-environment.j
 import type { EngineContext } from '../shared/context.js';
 import { emitFacts, type Fact } from '../shared/facts.js';
 import { readJobRow } from '../shared/job-store.js';
-import { checkJob, warningsOf } from './check-job.js';
+import { checkJob } from './check-job.js';
 import { environmentOf, namespaceOf } from './job-reference.js';
 import { type WrittenRegistration, writeRegistration } from './write-registration.js';
 
@@ -151,7 +152,7 @@ export function registerWithin(
     const { source, warnings } = sourceOf(view, environment, registration);
     const priority = evalPriority === undefined || evalPriority === 0 ? {} : { priority: evalPriority };
     const written = writeRegistration(view, environment, decided, { triggeredBy, ...priority }, source);
-    const answer = answerOf(decided, written, warningsOf([...checked.value, ...warnings]), view.index);
+    const answer = answerOf(decided, written, warningsText([...checked.value, ...warnings]), view.index);
     return { answer, job: written.job, facts: [...registeredFacts(decided, view.index), ...written.facts] };
   });
 }

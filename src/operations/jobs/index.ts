@@ -1,0 +1,32 @@
+/*
+ * Operations on jobs, and the reads of what the scheduler makes of them. Each takes the engine, the caller and one input
+ * record. Reads give an `Answer` (index and value) and wait when asked to; a value of `undefined` means that there is no
+ * such thing, with the index that a reader has to wait for. Rows carry their JSON text, to be relayed as it is.
+ */
+export { type DispatchedJob, type DispatchJobError, type DispatchJobInput, dispatchJob } from './dispatch-job.js';
+export { type EvaluateJobError, type EvaluateJobInput, evaluateJob } from './evaluate-job.js';
+export type { JobReference } from './job-reference.js';
+export { type ListJobsInput, listJobs } from './list-jobs.js';
+export {
+  type AllocationWithJob,
+  type ListAllocationsInput,
+  listAllocations,
+  listJobAllocations,
+  readAllocation,
+  type UnknownAllocation,
+} from './read-allocations.js';
+export { listDeployments, listJobDeployments, readLatestDeployment } from './read-deployments.js';
+export {
+  type ListEvaluationsInput,
+  listEvaluationAllocations,
+  listEvaluations,
+  listJobEvaluations,
+  type RecordQuery,
+  readEvaluation,
+} from './read-evaluations.js';
+export { type JobQuery, listJobVersions, readJob, readJobSubmission, readJobSummary } from './read-job.js';
+export type { NamespaceQuery, Read } from './read-query.js';
+export { type Registered, type RegisterJobError, type RegisterJobInput, registerJob } from './register-job.js';
+export { type RevertJobError, type RevertJobInput, revertJob } from './revert-job.js';
+export { type SetJobStabilityInput, setJobStability } from './set-job-stability.js';
+export { type StopJobInput, type StoppedJob, stopJob } from './stop-job.js';

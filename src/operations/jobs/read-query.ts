@@ -1,0 +1,62 @@
+import { errAsync, type ResultAsync } from 'neverthrow';
+import { allows, everyNamespace } from '../../access/allows.js';
+import type { Capability } from '../../access/capability.js';
+import type { Principal } from '../../access/principal.js';
+import type { StorageError } from '../../ports/storage.js';
+import { authorise, type PermissionDenied } from '../shared/authorise.js';
+import { answerQuery, type Waiting } from '../shared/blocking-query.js';
+import type { EngineContext } from '../shared/context.js';
+import type { Answer, BlockingQuery } from '../shared/parked-queries.js';
+
+/** The answer of a read: the index to wait for next, and the value. */
+export type Read<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;
+
+/** A read in one namespace, and whether to wait for a change of it. */
+export interface NamespaceQuery {
+  /** `default` when absent; lists also take `*`. */
+  readonly namespace?: string;
+  readonly waiting?: Waiting;
+}
+
+/** Asks for the right, then answers the query as soon as its index is greater than the one that the reader has. */
+export function readQuery<T>(
+  context: EngineContext,
+  caller: Principal,
+  namespace: string,
+  anyOf: readonly Capability[],
+  query: BlockingQuery<T>,
+  waiting: Waiting | undefined,
+): Read<T> {
+  const allowed = authorise(caller, namespace, anyOf);
+  return allowed.isErr() ? errAsync(allowed.error) : answerQuery(context, query, waiting);
+}
+
+/** Names a query for those who wait for the same one. */
+export function queryKey(...parts: readonly unknown[]): string {
+  return JSON.stringify(parts);
+}
+
+/** What of a list a caller may see. `key` tells callers apart who may see different things. */
+export interface Visibility {
+  readonly key: string;
+  readonly sees: (namespace: string) => boolean;
+}
+
+const seesAll: Visibility = { key: '', sees: () => true };
+
+/** In a single namespace the right was checked before; in all of them each namespace is checked, and remembered. */
+export function visibilityOf(caller: Principal, namespace: string, anyOf: readonly Capability[]): Visibility {
+  if (namespace !== everyNamespace || caller.management) return seesAll;
+  const known = new Map<string, boolean>();
+  return {
+    key: JSON.stringify(caller.namespaces),
+    sees: (name) => {
+      let seen = known.get(name);
+      if (seen === undefined) {
+        seen = allows(caller, name, anyOf);
+        known.set(name, seen);
+      }
+      return seen;
+    },
+  };
+}

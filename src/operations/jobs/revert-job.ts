@@ -1,0 +1,69 @@
+import { err, errAsync, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
+import { decideRevert, type RevertRequest } from '../../jobs/decide-revert.js';
+import {
+  type InvalidJob,
+  type JobNotFound,
+  jobNotFound,
+  type RegistrationRefusal,
+  type RevertRefused,
+  type VersionNotFound,
+} from '../../jobs/errors.js';
+import type { StorageError } from '../../ports/storage.js';
+import { authorise, type PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+import { emitFacts } from '../shared/facts.js';
+import { readJobRow, readJobVersion } from '../shared/job-store.js';
+import { environmentOf, type JobReference, namespaceOf } from './job-reference.js';
+import { type Registered, registerWithin } from './register-job.js';
+
+export interface RevertJobInput extends JobReference {
+  readonly version: number;
+  /** The version that the caller believes to be the current one. */
+  readonly enforcePriorVersion?: number | null;
+}
+
+export type RevertJobError =
+  | PermissionDenied
+  | JobNotFound
+  | RevertRefused
+  | VersionNotFound
+  | InvalidJob
+  | RegistrationRefusal
+  | StorageError;
+
+/** Registers an earlier version's document again, as a new version with that version's source (job interface, revert). */
+export function revertJob(
+  context: EngineContext,
+  caller: Principal,
+  input: RevertJobInput,
+): ResultAsync<Registered, RevertJobError> {
+  const namespace = namespaceOf(input);
+  const capabilities = ['submit-job', 'revert-job'] as const;
+  const allowed = authorise(caller, namespace, capabilities);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  const environment = environmentOf(context, caller);
+  const request: RevertRequest = {
+    version: input.version,
+    enforcedPriorVersion: input.enforcePriorVersion ?? null,
+  };
+  return context.storage
+    .write<{ answer: Registered; facts: Parameters<typeof emitFacts>[1] }, RevertJobError>((view) => {
+      const current = readJobRow(view, namespace, input.jobId)?.record;
+      if (current === undefined) return err(jobNotFound(namespace, input.jobId));
+      const target = readJobVersion(view, namespace, input.jobId, input.version)?.record;
+      return decideRevert(current, target, request).andThen((document) =>
+        registerWithin(view, environment, {
+          job: { ...document, NomadTokenID: caller.accessor },
+          version: null,
+          capabilities,
+          triggeredBy: 'job-register',
+          inheritsFrom: input.version,
+        }),
+      );
+    })
+    .map(({ value }) => {
+      emitFacts(context, value.facts);
+      return value.answer;
+    });
+}

@@ -1,0 +1,54 @@
+import { errAsync, ok, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
+import { checkNamespace } from '../../jobs/check-namespace.js';
+import type { NamespaceError } from '../../jobs/errors.js';
+import { defaultNamespace, type Namespace, type NamespaceCapabilities, namespaces } from '../../jobs/namespace.js';
+import type { StorageError } from '../../ports/storage.js';
+import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+
+export interface NamespaceInput {
+  readonly name: string;
+  readonly description?: string;
+  readonly capabilities?: NamespaceCapabilities | null;
+  readonly meta?: Readonly<Record<string, string>> | null;
+}
+
+export type PutNamespaceError =
+  | PermissionDenied
+  | Extract<NamespaceError, { type: 'invalid_namespace' }>
+  | StorageError;
+
+/** Makes a namespace, or replaces what is known of it. Only management callers may do this. Gives the index of the write. */
+export function putNamespace(
+  context: EngineContext,
+  caller: Principal,
+  input: NamespaceInput,
+): ResultAsync<{ readonly index: number }, PutNamespaceError> {
+  const allowed = authoriseManagement(caller);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  const { name: Name, description: Description = '', capabilities: Capabilities = null, meta: Meta = null } = input;
+  const checked = checkNamespace({ Name, Description });
+  if (checked.isErr()) return errAsync(checked.error);
+  return context.storage
+    .write((view) => {
+      const before = view.get(namespaces, [Name])?.record;
+      const next: Namespace = {
+        ...defaultNamespace,
+        Name,
+        Description,
+        Capabilities,
+        Meta,
+        CreateIndex: before?.CreateIndex ?? view.index,
+        ModifyIndex: view.index,
+      };
+      // The seed file is applied at every start: what did not change is not written.
+      if (before === undefined || !sameNamespace(before, next)) view.put(namespaces, next);
+      return ok(undefined);
+    })
+    .map(({ index }) => ({ index }));
+}
+
+function sameNamespace(a: Namespace, b: Namespace): boolean {
+  return JSON.stringify({ ...a, ModifyIndex: 0 }) === JSON.stringify({ ...b, ModifyIndex: 0 });
+}

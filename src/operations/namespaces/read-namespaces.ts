@@ -1,0 +1,59 @@
+import { errAsync, type ResultAsync } from 'neverthrow';
+import { allows } from '../../access/allows.js';
+import { namespaceCapabilities } from '../../access/capability.js';
+import type { Principal } from '../../access/principal.js';
+import { defaultNamespace, type Namespace, namespaces } from '../../jobs/namespace.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
+import type { PermissionDenied } from '../shared/authorise.js';
+import { answerQuery, type Waiting } from '../shared/blocking-query.js';
+import type { EngineContext } from '../shared/context.js';
+import { readNamespace as findNamespace } from '../shared/namespace-store.js';
+import type { Answer } from '../shared/parked-queries.js';
+
+const anything = namespaceCapabilities.filter((capability) => capability !== 'deny');
+
+/** The namespaces in which the caller may do anything at all, by name. Index: that of the namespaces table. */
+export function listNamespaces(
+  context: EngineContext,
+  caller: Principal,
+  input: { readonly prefix?: string; readonly waiting?: Waiting } = {},
+): ResultAsync<Answer<readonly Namespace[]>, StorageError> {
+  const { prefix = '' } = input;
+  const rights = caller.management ? '' : JSON.stringify(caller.namespaces);
+  const query = {
+    key: JSON.stringify(['namespaces', prefix, rights]),
+    tables: [namespaces],
+    run: (view: ReadView) => {
+      const stored = view.list(namespaces, { textPrefix: prefix }).map((row) => row.record);
+      const value = withDefault(stored, prefix).filter(({ Name }) => allows(caller, Name, anything));
+      return { index: view.tableIndex(namespaces), value };
+    },
+  };
+  return answerQuery(context, query, input.waiting);
+}
+
+/** One namespace; undefined when there is none. A caller without any right in it is refused, whether it exists or not. */
+export function readNamespace(
+  context: EngineContext,
+  caller: Principal,
+  input: { readonly name: string; readonly waiting?: Waiting },
+): ResultAsync<Answer<Namespace | undefined>, PermissionDenied | StorageError> {
+  if (!allows(caller, input.name, anything)) return errAsync({ type: 'permission_denied' });
+  const query = {
+    key: JSON.stringify(['namespace', input.name]),
+    tables: [namespaces],
+    run: (view: ReadView) => {
+      const found = findNamespace(view, input.name);
+      return { index: found?.ModifyIndex ?? view.tableIndex(namespaces), value: found };
+    },
+  };
+  return answerQuery(context, query, input.waiting);
+}
+
+/** The default namespace exists before it is ever stored. */
+function withDefault(stored: readonly Namespace[], prefix: string): readonly Namespace[] {
+  const { Name } = defaultNamespace;
+  if (!Name.startsWith(prefix) || stored.some((namespace) => namespace.Name === Name)) return stored;
+  const after = stored.findIndex((namespace) => namespace.Name > Name);
+  return stored.toSpliced(after < 0 ? stored.length : after, 0, defaultNamespace);
+}
