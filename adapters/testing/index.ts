@@ -1,0 +1,3 @@
+export * from '../memory/index.js';
+export { functionDriver, type TaskFunction } from '../runner/index.js';
+export { type TestEngine, type TestEngineOptions, testEngine } from './test-engine.js';

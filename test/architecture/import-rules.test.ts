@@ -1,0 +1,207 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { importsOf, type ModuleImport, sourceFiles } from '../support/source-imports.js';
+
+/** Capabilities that decide: they never wait, and know nothing of ports. */
+const pure = ['shared', 'notifications', 'jobs', 'scheduler', 'hcl', 'filter', 'queries', 'access'];
+/** What each may import of the others. */
+const mayUse: Readonly<Record<string, readonly string[]>> = {
+  shared: [],
+  hcl: [],
+  notifications: ['shared'],
+  jobs: ['shared', 'hcl'],
+  access: ['shared', 'hcl'],
+  scheduler: ['shared', 'jobs'],
+  filter: ['shared'],
+  queries: ['shared'],
+};
+const core = [...pure, 'ports', 'operations'];
+const driven = ['memory', 'sqlite', 'undici', 'smtp', 'node'];
+/** Adapters that put others together. */
+const composing = ['cli', 'testing'];
+const packagesOf: Readonly<Record<string, readonly string[]>> = {
+  memory: [],
+  sqlite: ['better-sqlite3'],
+  undici: ['undici', 'ipaddr.js'],
+  smtp: ['nodemailer'],
+  node: [],
+  'http-server': [],
+  runner: [],
+  cli: ['zod'],
+  testing: [],
+};
+
+const files = sourceFiles(['src', 'adapters']);
+const all: readonly ModuleImport[] = files.flatMap(importsOf);
+
+function violations(rule: (item: ModuleImport) => string | undefined): string[] {
+  return all.flatMap((item) => {
+    const reason = rule(item);
+    return reason === undefined ? [] : [`${item.file}:${item.line} imports ${item.specifier}: ${reason}`];
+  });
+}
+
+const areaOf = (path: string): string => path.split('/')[1] ?? '';
+const isPackage = (item: ModuleImport): boolean => item.target === undefined && !item.specifier.startsWith('node:');
+
+describe('who may import whom', () => {
+  it('finds the sources', () => {
+    expect(files.length).toBeGreaterThan(100);
+  });
+
+  it('has only known folders in src', () => {
+    const areas = new Set(files.filter((file) => file.startsWith('src/') && file.split('/').length > 2).map(areaOf));
+    expect([...areas].filter((area) => !core.includes(area))).toEqual([]);
+  });
+
+  it('keeps the closed list of shared modules', () => {
+    expect(files.filter((file) => file.startsWith('src/shared/')).length).toBeLessThanOrEqual(9);
+  });
+
+  it('lets pure folders use each other only as agreed', () => {
+    expect(
+      violations(({ file, target }) => {
+        const from = areaOf(file);
+        if (!file.startsWith('src/') || !pure.includes(from) || target === undefined) return undefined;
+        const to = areaOf(target);
+        return to === from || mayUse[from]?.includes(to)
+          ? undefined
+          : `${from} may use ${mayUse[from]?.join(', ') || 'nothing else'}`;
+      }),
+    ).toEqual([]);
+  });
+
+  it('lets the core use few packages, each in its place', () => {
+    expect(
+      violations((item) => {
+        if (!item.file.startsWith('src/') || item.target !== undefined) return undefined;
+        const { file, specifier } = item;
+        if (specifier === 'neverthrow') return undefined;
+        if (specifier === 'zod' && file.endsWith('-schema.ts')) return undefined;
+        if (specifier === 'eventemitter3' && file === 'src/operations/events.ts') return undefined;
+        if (specifier === 're2js' && file.startsWith('src/hcl/functions/')) return undefined;
+        if (specifier === 'node:crypto' && hashing.includes(file)) return undefined;
+        if (specifier === 'node:module' && file.startsWith('src/hcl/functions/')) return undefined;
+        if (specifier === 'node:crypto' && file.startsWith('src/operations/access/')) return undefined;
+        return 'not among the packages of the core';
+      }),
+    ).toEqual([]);
+  });
+
+  it('keeps ports to types of the pure folders', () => {
+    expect(
+      violations(({ file, target, typeOnly }) => {
+        if (!file.startsWith('src/ports/')) return undefined;
+        if (!typeOnly) return 'ports are types only';
+        return target === undefined || [...pure, 'ports'].includes(areaOf(target)) ? undefined : 'not a pure folder';
+      }),
+    ).toEqual([]);
+  });
+
+  it('keeps the areas of operations apart', () => {
+    expect(
+      violations(({ file, target }) => {
+        if (!file.startsWith('src/operations/') || !target?.startsWith('src/')) return undefined;
+        if (!target.startsWith('src/operations/')) {
+          return [...pure, 'ports'].includes(areaOf(target)) || target === 'src/settings.ts'
+            ? undefined
+            : 'operations use pure folders and ports';
+        }
+        const area = (path: string): string => path.split('/')[2] ?? '';
+        return area(target) === area(file) || ['shared', 'events.ts'].includes(area(target))
+          ? undefined
+          : 'another area';
+      }),
+    ).toEqual([]);
+  });
+
+  it('lets driven adapters see ports and pure folders, and no other adapter', () => {
+    expect(
+      violations(({ file, target }) => {
+        const adapter = areaOf(file);
+        if (!file.startsWith('adapters/') || !driven.includes(adapter) || target === undefined) return undefined;
+        if (target.startsWith('adapters/')) return areaOf(target) === adapter ? undefined : 'another adapter';
+        return [...pure, 'ports'].includes(areaOf(target)) ? undefined : 'not a port or a pure folder';
+      }),
+    ).toEqual([]);
+  });
+
+  it('lets driving adapters see the front door only', () => {
+    expect(
+      violations(({ file, target }) => {
+        const adapter = areaOf(file);
+        if (!file.startsWith('adapters/') || driven.includes(adapter) || target === undefined) return undefined;
+        if (target === 'src/index.ts' || (target.startsWith('adapters/') && areaOf(target) === adapter))
+          return undefined;
+        return composing.includes(adapter) && target.startsWith('adapters/') ? undefined : 'not the front door';
+      }),
+    ).toEqual([]);
+  });
+
+  it('gives each adapter its own technology only', () => {
+    expect(
+      violations((item) => {
+        const adapter = areaOf(item.file);
+        if (!item.file.startsWith('adapters/') || !isPackage(item) || item.specifier === 'neverthrow') return undefined;
+        if (item.specifier === 'zod' && item.file.endsWith('-schema.ts')) return undefined;
+        return packagesOf[adapter]?.includes(item.specifier) ? undefined : `not a package of ${adapter}`;
+      }),
+    ).toEqual([]);
+  });
+
+  it('never lets the product see the tests', () => {
+    expect(violations(({ target }) => (target?.startsWith('test/') ? 'a test' : undefined))).toEqual([]);
+  });
+});
+
+/** Hashing is a pure function; these are the places where it stands. */
+const hashing = ['src/notifications/signature.ts', 'src/hcl/functions/hashing.ts'];
+
+describe('pure folders', () => {
+  it('neither wait nor look outside', () => {
+    const forbidden =
+      /\bawait\b|\basync\b|Date\.now\(|new Date\(\)|Math\.random\(|process\.(env|argv|cwd)|setTimeout\(/;
+    const offenders = files
+      .filter((file) => file.startsWith('src/') && pure.includes(areaOf(file)))
+      .flatMap((file) =>
+        readFileSync(file, 'utf8')
+          .split('\n')
+          .flatMap((line, at) => (forbidden.test(withoutComment(line)) ? [`${file}:${at + 1} ${line.trim()}`] : [])),
+      );
+    expect(offenders).toEqual([]);
+  });
+
+  it('form no cycle of modules', () => {
+    expect(cycles(all)).toEqual([]);
+  });
+});
+
+function withoutComment(line: string): string {
+  return line
+    .replace(/\/\/.*$/, '')
+    .replace(/^\s*\*.*$/, '')
+    .replace(/\/\*.*?\*\//g, '')
+    .replace(/'[^']*'|`[^`]*`/g, '');
+}
+
+/** Each cycle once, as the path that closes it; imports of types count too. */
+function cycles(imports: readonly ModuleImport[]): string[] {
+  const edges = new Map<string, string[]>();
+  for (const { file, target } of imports) {
+    if (target !== undefined) edges.set(file, [...(edges.get(file) ?? []), target]);
+  }
+  const found: string[] = [];
+  const state = new Map<string, 'open' | 'done'>();
+  const visit = (file: string, path: readonly string[]): void => {
+    if (state.get(file) === 'done') return;
+    if (state.get(file) === 'open') {
+      found.push([...path.slice(path.indexOf(file)), file].join(' → '));
+      return;
+    }
+    state.set(file, 'open');
+    for (const next of edges.get(file) ?? []) visit(next, [...path, file]);
+    state.set(file, 'done');
+  };
+  for (const file of edges.keys()) visit(file, []);
+  return found;
+}

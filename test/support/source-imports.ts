@@ -1,0 +1,75 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import ts from 'typescript';
+
+export interface ModuleImport {
+  /** Path from the project's root. */
+  readonly file: string;
+  readonly line: number;
+  readonly specifier: string;
+  /** The project's own file that it means; undefined for packages and built-ins. */
+  readonly target: string | undefined;
+  readonly typeOnly: boolean;
+}
+
+/** All TypeScript files below the folders, sorted. */
+export function sourceFiles(folders: readonly string[]): string[] {
+  return folders.flatMap((folder) => walk(folder)).sort();
+}
+
+/** Every import and re-export of a file, also those of types and those that wait to be called. */
+export function importsOf(file: string): ModuleImport[] {
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022, true);
+  const found: ModuleImport[] = [];
+  const add = (node: ts.Node, specifier: string, typeOnly: boolean): void => {
+    const { line } = source.getLineAndCharacterOfPosition(node.getStart());
+    found.push({ file, line: line + 1, specifier, target: targetOf(file, specifier), typeOnly });
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+      add(node, node.moduleSpecifier.text, isTypeOnly(node.importClause));
+    } else if (
+      ts.isExportDeclaration(node) &&
+      node.moduleSpecifier !== undefined &&
+      ts.isStringLiteral(node.moduleSpecifier)
+    ) {
+      add(node, node.moduleSpecifier.text, node.isTypeOnly);
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const [argument] = node.arguments;
+      if (argument !== undefined && ts.isStringLiteral(argument)) add(node, argument.text, false);
+    } else if (
+      ts.isImportTypeNode(node) &&
+      ts.isLiteralTypeNode(node.argument) &&
+      ts.isStringLiteral(node.argument.literal)
+    ) {
+      add(node, node.argument.literal.text, true);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
+  if (clause === undefined) return false;
+  if (clause.phaseModifier === ts.SyntaxKind.TypeKeyword) return true;
+  const bindings = clause.namedBindings;
+  return (
+    clause.name === undefined &&
+    bindings !== undefined &&
+    ts.isNamedImports(bindings) &&
+    bindings.elements.every((element) => element.isTypeOnly)
+  );
+}
+
+function targetOf(file: string, specifier: string): string | undefined {
+  if (!specifier.startsWith('.')) return undefined;
+  const path = normalize(join(dirname(file), specifier));
+  return [path.replace(/\.js$/, '.ts'), path.replace(/\.js$/, '.tsx'), path].find(existsSync) ?? path;
+}
+
+function walk(path: string): string[] {
+  if (!existsSync(path)) return [];
+  if (statSync(path).isFile()) return /\.tsx?$/.test(path) ? [path] : [];
+  return readdirSync(path).flatMap((name) => walk(join(path, name)));
+}
