@@ -25,13 +25,16 @@ export interface Diagnostic {
   readonly snippet: string;
 }
 
+/** A text, or how to make it. Many problems are never shown: `try` drops them, and a text with thousands shows some. */
+export type Later = string | (() => string | undefined);
+
 /** A problem as it is found: a place is two offsets, so finding it costs nothing. */
 export interface Problem {
   readonly code: DiagnosticCode;
   readonly severity: Severity;
   readonly message: string;
-  readonly detail?: string | undefined;
-  readonly suggestion?: string | undefined;
+  readonly detail?: Later | undefined;
+  readonly suggestion?: Later | undefined;
   readonly source: SourceText;
   readonly span: Span;
 }
@@ -65,19 +68,24 @@ export function diagnosticsFrom(problems: readonly Problem[]): Diagnostic[] {
     const start = finder.position(problem.span.start);
     const end = finder.position(Math.max(problem.span.end, problem.span.start));
     const more = index === shown.length - 1 && left > 0 ? `There are ${left} more problems.` : undefined;
-    const detail = [problem.detail, more].filter((text) => text !== undefined).join(' ');
+    const suggestion = made(problem.suggestion);
+    const detail = [made(problem.detail), more].filter((text) => text !== undefined).join(' ');
     return {
       code: problem.code,
       severity: problem.severity,
       message: problem.message,
       ...(detail === '' ? {} : { detail }),
-      ...(problem.suggestion === undefined ? {} : { suggestion: problem.suggestion }),
+      ...(suggestion === undefined ? {} : { suggestion }),
       file: problem.source.name,
       start,
       end,
       snippet: snippet(finder.line(start.line) ?? '', start, end),
     };
   });
+}
+
+function made(text: Later | undefined): string | undefined {
+  return typeof text === 'function' ? text() : text;
 }
 
 function isSame(left: Problem, right: Problem | undefined): boolean {

@@ -1,10 +1,16 @@
+/** Comparing is not free, and nobody chooses among more names than this. */
+const MOST_COMPARED = 1000;
+
 /** The known name nearest to a misspelled one, or undefined when none is near enough to be meant. */
 export function suggestName(given: string, known: Iterable<string>): string | undefined {
   if (given.length > 64) return undefined;
   const most = given.length <= 4 ? 1 : given.length <= 8 ? 2 : 3;
   let best: string | undefined;
   let bestDistance = most + 1;
+  let compared = 0;
   for (const name of known) {
+    compared += 1;
+    if (compared > MOST_COMPARED) break;
     if (Math.abs(name.length - given.length) >= bestDistance) continue;
     const distance = editDistance(given, name);
     if (distance < bestDistance && distance < name.length) {

@@ -23,7 +23,7 @@ export function evaluateCall(context: EvaluationContext, call: Call): HclValue |
     const hint = absentFunctionHints.get(call.name);
     return problem(context, 'unknown_function', call.nameSpan, `There is no function "${call.name.slice(0, 60)}".`, {
       detail: hint === undefined ? undefined : `Instead ${hint}.`,
-      suggestion: hint === undefined ? suggestName(call.name, functions.keys()) : undefined,
+      suggestion: () => (hint === undefined ? suggestName(call.name, functions.keys()) : undefined),
     });
   }
   return known.kind === 'lazy' ? callLazy(context, call, known) : callEager(context, call, known);

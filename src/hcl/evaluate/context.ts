@@ -1,5 +1,5 @@
 import type { DiagnosticCode } from '../diagnostics/codes.js';
-import type { Problem } from '../diagnostics/diagnostic.js';
+import type { Later, Problem } from '../diagnostics/diagnostic.js';
 import type { FunctionContext, HclFunction } from '../functions/function.js';
 import type { SourceText } from '../syntax/source.js';
 import type { Expression, Span } from '../syntax/tree.js';
@@ -65,7 +65,7 @@ export function problem(
   code: DiagnosticCode,
   span: Span,
   message: string,
-  more: { readonly detail?: string | undefined; readonly suggestion?: string | undefined } = {},
+  more: { readonly detail?: Later | undefined; readonly suggestion?: Later | undefined } = {},
 ): undefined {
   const { start, end } = span;
   context.problems.push({ code, severity: 'error', message, ...more, source: context.source, span: { start, end } });

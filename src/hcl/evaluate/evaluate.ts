@@ -6,7 +6,7 @@ import { dynamicNull, falseValue, type HclValue, numberValue, stringValue, trueV
 import { evaluateCall } from './calls.js';
 import { evaluateFor, evaluateObject, evaluateTuple } from './collections.js';
 import { evaluateConditional } from './conditional.js';
-import { type EvaluationContext, lookUp, namesInReach, outOfBudget, problem } from './context.js';
+import { type EvaluationContext, lookUp, namesInReach, outOfBudget, problem, type Scope } from './context.js';
 import { evaluateBinary, evaluateUnary } from './operators.js';
 import { applySteps } from './steps.js';
 import { evaluateTemplate } from './templates.js';
@@ -63,15 +63,16 @@ function evaluateReference(context: EvaluationContext, reference: Reference): Hc
       detail: 'The value must be constant.',
     });
   }
-  const known = namesInReach(context.scope);
-  const detail = known.length === 0 ? 'No names are defined here.' : `Known here: ${listed(known)}.`;
-  return problem(context, 'unknown_variable', nameSpan(reference), `There is no "${reference.name}".`, {
-    detail,
-    suggestion: suggestName(reference.name, known),
+  const { scope } = context;
+  return problem(context, 'unknown_variable', nameSpan(reference), `There is no "${reference.name.slice(0, 60)}".`, {
+    detail: () => knownNames(scope),
+    suggestion: () => suggestName(reference.name, namesInReach(scope)),
   });
 }
 
-function listed(names: readonly string[]): string {
+function knownNames(scope: Scope): string {
+  const names = namesInReach(scope);
+  if (names.length === 0) return 'No names are defined here.';
   const shown = names.slice(0, 10).join(', ');
-  return names.length > 10 ? `${shown} and ${names.length - 10} more` : shown;
+  return `Known here: ${shown}${names.length > 10 ? ` and ${names.length - 10} more` : ''}.`;
 }

@@ -50,8 +50,8 @@ function attributeOf(context: EvaluationContext, value: HclValue, step: Attribut
   const found = entries.get(name);
   if (found !== undefined) return found;
   return problem(context, 'missing_attribute', step, `There is no attribute "${name}" in this ${value.kind}.`, {
-    detail: keysDetail(entries),
-    suggestion: suggestName(name, entries.keys()),
+    detail: () => keysDetail(entries),
+    suggestion: () => suggestName(name, entries.keys()),
   });
 }
 
@@ -71,8 +71,8 @@ function elementOf(context: EvaluationContext, value: HclValue, step: IndexStep)
   if (found !== undefined) return found;
   const shown = JSON.stringify(name.value.length > 40 ? `${name.value.slice(0, 40)}…` : name.value);
   return problem(context, 'missing_attribute', step, `There is no element ${shown} in this ${value.kind}.`, {
-    detail: keysDetail(entries),
-    suggestion: suggestName(name.value, entries.keys()),
+    detail: () => keysDetail(entries),
+    suggestion: () => suggestName(name.value, entries.keys()),
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Expression, Span } from './tree.js';
+import type { Expression, Reference, Span } from './tree.js';
 
 /** A plain copy of the offsets of something. */
 export function startSpan(span: Span): Span {
@@ -47,4 +47,9 @@ export function leadingSpan(expression: Expression): Span {
         return current;
     }
   }
+}
+
+/** Where the name of a reference stands, without its steps. */
+export function nameSpan(reference: Reference): Span {
+  return { start: reference.start, end: Math.min(reference.start + reference.name.length, reference.end) };
 }

@@ -1,0 +1,158 @@
+import type { Result } from 'neverthrow';
+import { err, ok } from 'neverthrow';
+import { type Diagnostic, diagnosticsFrom, type Problem } from '../diagnostics/diagnostic.js';
+import { type Budget, createBudget } from '../evaluate/budget.js';
+import { type EvaluationContext, withNames } from '../evaluate/context.js';
+import { evaluate } from '../evaluate/evaluate.js';
+import type { FunctionContext, HclFunction } from '../functions/function.js';
+import { hclFunctions } from '../functions/index.js';
+import { parseLiteralBody } from '../syntax/literal-mode.js';
+import type { SourceText } from '../syntax/source.js';
+import { type Content, type ContentBlock, contentItems, labelCounts } from './content.js';
+import { decodeBody } from './decode-body.js';
+import { type Decoding, readerOf, withEvaluation } from './decoding.js';
+import { evaluateLocals } from './locals.js';
+import type { BodySchema, DecodedBody, Report } from './schema.js';
+import { readDeclarations } from './variable-declarations.js';
+import { assignVariables, parseContent } from './variable-values.js';
+
+export interface DecodeOptions<Value> {
+  /** What may stand at the top level beside `variable`, `variables` and `locals`. */
+  readonly schema: BodySchema;
+  /** Makes the caller's value of a body without mistakes; may report mistakes of its own. */
+  readonly interpret: (body: DecodedBody, report: Report) => Value;
+  /** Variable text: `name = value` lines, or its JSON form. */
+  readonly variables?: string;
+  /** Single values by name; they win over the variable text. */
+  readonly variableFlags?: Readonly<Record<string, string>>;
+  /** Default: all functions of the language. */
+  readonly functions?: ReadonlyMap<string, HclFunction>;
+  /** New UUIDs, for the functions that need chance. */
+  readonly ids: FunctionContext['ids'];
+  readonly budget?: Budget;
+  /** Reads the text in the literal mode for version 1 of the language. */
+  readonly hcl1?: boolean;
+  /** Names of the texts in diagnostics. Default `job` and `variables`. */
+  readonly names?: { readonly source: string; readonly variables: string };
+}
+
+export interface DecodedFile<Value> {
+  readonly value: Value;
+  readonly warnings: Diagnostic[];
+}
+
+/**
+ * Parses, evaluates and decodes a whole text.
+ *
+ * @returns the interpreted value; or everything that is wrong, with warnings among it, sorted by text and position
+ */
+export function decodeFile<Value>(
+  source: string,
+  options: DecodeOptions<Value>,
+): Result<DecodedFile<Value>, Diagnostic[]> {
+  const text: SourceText = { name: options.names?.source ?? 'job', text: source };
+  const problems: Problem[] = [];
+  const evaluation: EvaluationContext = {
+    source: text,
+    scope: { names: new Map(), outer: undefined },
+    unknownNames: 'text',
+    functions: options.functions ?? hclFunctions,
+    ids: options.ids,
+    budget: options.budget ?? createBudget(),
+    problems,
+    evaluate,
+  };
+  const start: Decoding = { evaluation, legacy: options.hcl1 === true, dynamicAllowed: false };
+  const body = options.hcl1 === true ? decodeLegacy(start, text, options) : decodeCurrent(start, text, options);
+  const value = body === undefined || hasErrors(problems) ? undefined : interpret(body, options, problems);
+  if (value === undefined || hasErrors(problems)) return err(diagnosticsFrom(problems));
+  return ok({ value: value.value, warnings: diagnosticsFrom(problems) });
+}
+
+function hasErrors(problems: readonly Problem[]): boolean {
+  return problems.some(({ severity }) => severity === 'error');
+}
+
+function decodeCurrent<Value>(
+  start: Decoding,
+  source: SourceText,
+  { schema, variables, variableFlags, names }: DecodeOptions<Value>,
+): DecodedBody | undefined {
+  const content = parseContent(source, start);
+  if (content === undefined) return undefined;
+  const { declarations, locals, rest } = splitTopLevel(start, content, schema);
+  const declared = readDeclarations(start, declarations);
+  const text =
+    variables === undefined || variables === ''
+      ? undefined
+      : { name: names?.variables ?? 'variables', text: variables };
+  const values = assignVariables(start, declared, { text, flags: variableFlags ?? {} });
+  const withVariables = withEvaluation(start, withNames(start.evaluation, new Map([['var', values]])));
+  // A wrong variable would be complained about again wherever it is used.
+  if (hasErrors(start.evaluation.problems)) return undefined;
+  const local = evaluateLocals(withVariables, locals);
+  if (hasErrors(start.evaluation.problems)) return undefined;
+  const decoding = withEvaluation(start, withNames(withVariables.evaluation, new Map([['local', local]])));
+  return decodeBody(decoding, rest, schema);
+}
+
+/** Variables and locals apart from what the caller's schema describes. */
+function splitTopLevel(
+  decoding: Decoding,
+  content: Content,
+  schema: BodySchema,
+): { declarations: readonly ContentBlock[]; locals: readonly ContentBlock[]; rest: Content } {
+  const declarations: ContentBlock[] = [];
+  const locals: ContentBlock[] = [];
+  const own = (type: string): number | undefined =>
+    type === 'variable' ? 1 : type === 'variables' || type === 'locals' ? 0 : undefined;
+  if (content.kind === 'json-body') {
+    const objects = content.objects.map((object) => ({
+      ...object,
+      members: object.members.filter(({ name }) => own(name) === undefined),
+    }));
+    const ours = content.objects.map((object) => ({
+      ...object,
+      members: object.members.filter(({ name }) => own(name) !== undefined),
+    }));
+    for (const item of contentItems(readerOf(decoding), { ...content, objects: ours }, own)) {
+      if (item.kind === 'block') (item.type === 'locals' ? locals : declarations).push(item);
+    }
+    return { declarations, locals, rest: { ...content, objects } };
+  }
+  const counts = labelCounts(schema);
+  const items = content.items.filter((item) => {
+    if (item.kind !== 'block' || own(item.type) === undefined || counts(item.type) !== undefined) return true;
+    (item.type === 'locals' ? locals : declarations).push(item);
+    return false;
+  });
+  return { declarations, locals, rest: { ...content, items } };
+}
+
+/** Version 1 of the language has no variables, so giving some cannot have been meant. */
+function decodeLegacy<Value>(
+  start: Decoding,
+  source: SourceText,
+  { schema, variables, variableFlags, names }: DecodeOptions<Value>,
+): DecodedBody | undefined {
+  const { problems, budget } = start.evaluation;
+  if ((variables !== undefined && variables.trim() !== '') || Object.keys(variableFlags ?? {}).length > 0) {
+    problems.push({
+      code: 'variables_ignored',
+      severity: 'warning',
+      message: 'Version 1 of the language has no variables: the given values are ignored.',
+      source: { name: names?.variables ?? 'variables', text: variables ?? '' },
+      span: { start: 0, end: 0 },
+    });
+  }
+  const body = parseLiteralBody(source, budget.limits, problems);
+  return hasErrors(problems) ? undefined : decodeBody(start, body, schema);
+}
+
+function interpret<Value>(body: DecodedBody, options: DecodeOptions<Value>, problems: Problem[]): { value: Value } {
+  const report: Report = ({ source, start, end }, { message, detail, suggestion, code, severity }) => {
+    const span = { start, end };
+    problems.push({ code: code ?? 'rule', severity: severity ?? 'error', message, detail, suggestion, source, span });
+  };
+  return { value: options.interpret(body, report) };
+}

@@ -1,0 +1,166 @@
+import type { Result } from 'neverthrow';
+import { err, ok } from 'neverthrow';
+import type { DiagnosticCode } from '../diagnostics/codes.js';
+import { convert } from '../values/convert.js';
+import { compareNumbers, isWhole, toDouble } from '../values/number.js';
+import { toPlain } from '../values/plain.js';
+import { typeText } from '../values/render.js';
+import { boolType, entriesOf, type HclValue, itemsOf, numberType, stringType } from '../values/value.js';
+import { parseDuration } from './duration.js';
+import type { AttributeKind, PlainValue } from './schema.js';
+
+export interface ValueError {
+  readonly code: DiagnosticCode;
+  /** Continues "… must be": complete sentence. */
+  readonly message: string;
+}
+
+type Decoded<Value extends PlainValue = PlainValue> = Result<Value, ValueError>;
+
+/**
+ * An attribute's value as plain data of the wanted kind.
+ *
+ * @param weak version 1 texts convert between numbers and bools, too
+ */
+export function decodeValue(value: HclValue, kind: AttributeKind, weak: boolean): Decoded {
+  if (typeof kind === 'object') {
+    if ('convert' in kind) return kind.convert(value).mapErr((message) => ({ code: 'bad_value', message }));
+    if ('integer' in kind) return toInteger(value, weak, kind.integer);
+    return toList(value, 'whole numbers', (item) => toInteger(item, weak, kind.integerList));
+  }
+  switch (kind) {
+    case 'string':
+      return toText(value);
+    case 'integer':
+      return toInteger(value, weak);
+    case 'number':
+      return toNumber(value, weak);
+    case 'bool':
+      return toBool(value, weak);
+    case 'duration':
+      return toDuration(value);
+    case 'stringList':
+      return toTextList(value);
+    case 'integerList':
+      return toList(value, 'whole numbers', (item) => toInteger(item, weak));
+    case 'stringMap':
+      return toMap(value, 'a map of strings', toText);
+    case 'stringListMap':
+      return toMap(value, 'a map of lists of strings', toTextList);
+    case 'any':
+      return toData(value);
+  }
+}
+
+/** Any value as plain data. */
+export function toData(value: HclValue): Decoded {
+  return toPlain(value).mapErr(() => ({
+    code: 'bad_value' as const,
+    message: 'An infinite number cannot be part of the result.',
+  }));
+}
+
+function toText(value: HclValue): Decoded<string> {
+  if (value.kind === 'string') return ok(value.value);
+  const text = value.kind === 'null' ? undefined : convert(value, stringType).unwrapOr(undefined);
+  return text?.kind === 'string' ? ok(text.value) : wrongKind('a string', value);
+}
+
+function toInteger(value: HclValue, weak: boolean, range?: readonly [number, number]): Decoded<number> {
+  const number = asNumber(value, weak);
+  if (number === undefined) return wrongKind('a whole number', value);
+  if (!isWhole(number)) return err({ code: 'bad_value', message: 'A whole number is required, without a fraction.' });
+  const [lowest, highest] = range ?? [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+  if (compareNumbers(number, lowest) < 0 || compareNumbers(number, highest) > 0) {
+    return err({ code: 'out_of_range', message: `The number must be between ${lowest} and ${highest}.` });
+  }
+  return ok(toDouble(number) + 0);
+}
+
+function toNumber(value: HclValue, weak: boolean): Decoded<number> {
+  const number = asNumber(value, weak);
+  if (number === undefined) return wrongKind('a number', value);
+  const double = toDouble(number);
+  if (Number.isFinite(double)) return ok(double);
+  return err({ code: 'out_of_range', message: 'The number is too large.' });
+}
+
+function asNumber(value: HclValue, weak: boolean): (HclValue & { kind: 'number' })['value'] | undefined {
+  if (value.kind === 'number') return value.value;
+  if (weak && value.kind === 'bool') return value.value ? 1 : 0;
+  const number = value.kind === 'string' ? convert(value, numberType).unwrapOr(undefined) : undefined;
+  return number?.kind === 'number' ? number.value : undefined;
+}
+
+function toBool(value: HclValue, weak: boolean): Decoded<boolean> {
+  if (value.kind === 'bool') return ok(value.value);
+  if (weak && value.kind === 'number') return ok(compareNumbers(value.value, 0) !== 0);
+  const bool = value.kind === 'string' ? convert(value, boolType).unwrapOr(undefined) : undefined;
+  return bool?.kind === 'bool' ? ok(bool.value) : wrongKind('a bool', value);
+}
+
+function toDuration(value: HclValue): Decoded<number> {
+  if (value.kind === 'number') {
+    if (isWhole(value.value) && Math.abs(toDouble(value.value)) <= 2 ** 63) return ok(toDouble(value.value) + 0);
+    return err({ code: 'bad_value', message: 'A duration in nanoseconds must be a whole number.' });
+  }
+  const nanoseconds = value.kind === 'string' ? parseDuration(value.value) : undefined;
+  if (nanoseconds !== undefined) return ok(nanoseconds);
+  if (value.kind !== 'string') return wrongKind('a duration', value);
+  return err({
+    code: 'bad_value',
+    message: 'This is not a duration: write for example "1h30m" or "10s", with the units ns, us, ms, s, m and h.',
+  });
+}
+
+function toTextList(value: HclValue): Decoded {
+  // One text stands for a list of it.
+  if (value.kind === 'string' || value.kind === 'number' || value.kind === 'bool')
+    return toText(value).map((text) => [text]);
+  return toList(value, 'strings', toText);
+}
+
+function toList(value: HclValue, of: string, one: (item: HclValue) => Decoded): Decoded {
+  const items = itemsOf(value);
+  if (items === undefined) return wrongKind(`a list of ${of}`, value);
+  const decoded: PlainValue[] = [];
+  for (const [index, item] of items.entries()) {
+    const result = one(item);
+    if (result.isErr())
+      return err({ ...result.error, message: `Element ${index}: ${lowerFirst(result.error.message)}` });
+    decoded.push(result.value);
+  }
+  return ok(decoded);
+}
+
+function toMap(value: HclValue, wanted: string, one: (item: HclValue) => Decoded): Decoded {
+  const entries = entriesOf(value);
+  if (entries === undefined) return wrongKind(wanted, value);
+  const decoded: [string, PlainValue][] = [];
+  for (const [key, item] of entries) {
+    const result = one(item);
+    if (result.isErr()) {
+      return err({ ...result.error, message: `Key ${quoted(key)}: ${lowerFirst(result.error.message)}` });
+    }
+    decoded.push([key, result.value]);
+  }
+  return ok(Object.fromEntries(decoded));
+}
+
+function wrongKind(wanted: string, value: HclValue): Result<never, ValueError> {
+  const given = value.kind === 'null' ? 'null' : `a value of type ${typeText(value)}`;
+  const shown = value.kind === 'string' ? 'this text' : given;
+  return err({ code: 'bad_value', message: `${upperFirst(wanted)} is required, not ${shown}.` });
+}
+
+function quoted(key: string): string {
+  return JSON.stringify(key.length > 40 ? `${key.slice(0, 40)}…` : key);
+}
+
+function upperFirst(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+function lowerFirst(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+}

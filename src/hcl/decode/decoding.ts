@@ -1,0 +1,46 @@
+import type { DiagnosticCode } from '../diagnostics/codes.js';
+import type { Later } from '../diagnostics/diagnostic.js';
+import { type EvaluationContext, problem } from '../evaluate/context.js';
+import type { Span } from '../syntax/tree.js';
+import type { ContentReader } from './content.js';
+import type { SourceRange } from './schema.js';
+
+/** An evaluation together with how the text is to be read. */
+export interface Decoding {
+  readonly evaluation: EvaluationContext;
+  /** Version 1 texts: weak conversion, and a block and an object attribute are the same. */
+  readonly legacy: boolean;
+  readonly dynamicAllowed: boolean;
+}
+
+export function withEvaluation(decoding: Decoding, evaluation: EvaluationContext): Decoding {
+  return { ...decoding, evaluation };
+}
+
+export function readerOf({ evaluation }: Decoding): ContentReader {
+  const { source, problems, budget, unknownNames } = evaluation;
+  return { source, problems, limits: budget.limits, plainStrings: unknownNames === 'forbidden' };
+}
+
+export function rangeOf({ evaluation }: Decoding, span: Span): SourceRange {
+  return { source: evaluation.source, start: span.start, end: span.end };
+}
+
+export function decodingProblem(
+  decoding: Decoding,
+  code: DiagnosticCode,
+  span: Span,
+  message: string,
+  more: { readonly detail?: Later | undefined; readonly suggestion?: Later | undefined } = {},
+): undefined {
+  return problem(decoding.evaluation, code, span, message, more);
+}
+
+/** The empty place where a body opens: where something that is missing in it belongs. */
+export function openingOf(span: Span): Span {
+  return { start: span.start, end: span.start };
+}
+
+export function ruleFor<Rule>(rules: Readonly<Record<string, Rule>> | undefined, name: string): Rule | undefined {
+  return rules !== undefined && Object.hasOwn(rules, name) ? rules[name] : undefined;
+}

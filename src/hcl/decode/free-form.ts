@@ -1,0 +1,46 @@
+import { leadingSpan } from '../syntax/spans.js';
+import { type Content, type ContentBlock, contentItems } from './content.js';
+import { toData } from './decode-value.js';
+import { type Decoding, decodingProblem, readerOf } from './decoding.js';
+import type { PlainValue } from './schema.js';
+
+interface PlainObject {
+  readonly [key: string]: PlainValue;
+}
+
+/**
+ * A body without a schema as plain data. Consumers of such data read an object as one of possibly several blocks, so:
+ *
+ * * blocks of one type become a list of objects, and each label adds a level;
+ * * an object written directly as an attribute's value becomes a list of that one object;
+ * * a block wins over an attribute of the same name.
+ */
+export function freeFormData(decoding: Decoding, content: Content): PlainObject {
+  const { evaluation } = decoding;
+  const attributes = new Map<string, PlainValue>();
+  const blocks = new Map<string, PlainValue[]>();
+  for (const item of contentItems(readerOf(decoding), content, () => undefined)) {
+    if (item.kind === 'block') {
+      const known = blocks.get(item.type);
+      const data = blockData(decoding, item);
+      if (known === undefined) blocks.set(item.type, [data]);
+      else known.push(data);
+      continue;
+    }
+    const value = evaluation.evaluate(evaluation, item.value);
+    if (value === undefined) continue;
+    const plain = toData(value);
+    if (plain.isErr()) decodingProblem(decoding, plain.error.code, leadingSpan(item.value), plain.error.message);
+    else {
+      const wrapped = item.value.kind === 'object' && content.kind === 'body';
+      attributes.set(item.name, wrapped ? [plain.value] : plain.value);
+    }
+  }
+  return Object.fromEntries([...attributes, ...blocks]);
+}
+
+function blockData(decoding: Decoding, block: ContentBlock): PlainObject {
+  let data = freeFormData(decoding, block.body);
+  for (const label of [...block.labels].reverse()) data = Object.fromEntries([[label.text, [data]]]);
+  return data;
+}

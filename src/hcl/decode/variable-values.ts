@@ -1,0 +1,194 @@
+import type { Problem } from '../diagnostics/diagnostic.js';
+import { suggestName } from '../diagnostics/suggest.js';
+import { evaluateCondition } from '../evaluate/conditional.js';
+import { withNames } from '../evaluate/context.js';
+import { parseBody, parseExpression } from '../syntax/parse.js';
+import { parseJson } from '../syntax/parse-json.js';
+import type { SourceText } from '../syntax/source.js';
+import type { Span } from '../syntax/tree.js';
+import { convert } from '../values/convert.js';
+import { type HclType, type HclValue, objectValue, stringValue } from '../values/value.js';
+import { type Content, contentItems } from './content.js';
+import { type Decoding, decodingProblem, readerOf, withEvaluation } from './decoding.js';
+import { constantsOnly, type VariableDeclaration } from './variable-declarations.js';
+
+interface GivenValue {
+  readonly value: HclValue;
+  readonly source: SourceText;
+  readonly span: Span;
+}
+
+/** The texts from which variables get their values, the stronger one last. */
+export interface VariableInputs {
+  readonly text: SourceText | undefined;
+  readonly flags: Readonly<Record<string, string>>;
+}
+
+/**
+ * The object `var`: default, then variable text, then flags, each converted to the declared type and then validated. A variable
+ * that is never set is an error, also when nothing uses it.
+ */
+export function assignVariables(
+  decoding: Decoding,
+  declarations: ReadonlyMap<string, VariableDeclaration>,
+  inputs: VariableInputs,
+): HclValue {
+  const given =
+    inputs.text === undefined ? new Map<string, GivenValue>() : readVariableText(decoding, declarations, inputs.text);
+  readFlags(decoding, declarations, inputs.flags, given);
+  const values = new Map<string, HclValue>();
+  for (const [name, declaration] of declarations) {
+    const assigned = assign(decoding, declaration, given.get(name));
+    if (assigned === undefined) continue;
+    values.set(name, assigned.value);
+    if (!declaration.broken) validate(decoding, declaration, assigned);
+  }
+  return objectValue(values);
+}
+
+/** A text is JSON when its first character that is not a plain space is a brace. */
+export function parseContent(source: SourceText, decoding: Decoding): Content | undefined {
+  const { budget, problems } = decoding.evaluation;
+  if (!/^\ufeff? *\{/.test(source.text)) {
+    const before = problems.length;
+    const body = parseBody(source, budget.limits, problems);
+    return problems.length > before ? undefined : body;
+  }
+  const json = parseJson(source, budget.limits, problems);
+  if (json === undefined) return undefined;
+  const { start, end } = json;
+  if (json.kind === 'json-object') return { kind: 'json-body', objects: [json], start, end };
+  problems.push({
+    code: 'bad_json',
+    severity: 'error',
+    message: 'The text must be a JSON object.',
+    source,
+    span: { start, end },
+  });
+  return undefined;
+}
+
+function readVariableText(
+  decoding: Decoding,
+  declarations: ReadonlyMap<string, VariableDeclaration>,
+  source: SourceText,
+): Map<string, GivenValue> {
+  const given = new Map<string, GivenValue>();
+  const own = constantsOnly(withEvaluation(decoding, { ...decoding.evaluation, source }));
+  const content = parseContent(source, own);
+  if (content === undefined) return given;
+  for (const item of contentItems(readerOf(own), content, () => undefined)) {
+    if (item.kind === 'block') {
+      const declares = item.type === 'variable' || item.type === 'variables';
+      const detail = declares
+        ? 'Variables are declared in the file that uses them; here they get values: name = value.'
+        : undefined;
+      decodingProblem(
+        own,
+        'bad_variable',
+        item.typeSpan,
+        `There can be no "${item.type.slice(0, 60)}" block in the variable text.`,
+        {
+          detail,
+        },
+      );
+      continue;
+    }
+    const value = own.evaluation.evaluate(own.evaluation, item.value);
+    if (!declarations.has(item.name)) warnUndeclared(own, item.nameSpan, item.name, declarations);
+    else if (value !== undefined) given.set(item.name, { value, source, span: item.value });
+  }
+  return given;
+}
+
+function warnUndeclared(
+  decoding: Decoding,
+  span: Span,
+  name: string,
+  declarations: ReadonlyMap<string, VariableDeclaration>,
+): void {
+  const { problems, source } = decoding.evaluation;
+  const warning: Problem = {
+    code: 'undeclared_variable',
+    severity: 'warning',
+    message: `The variable "${name.slice(0, 60)}" is not declared: its value is ignored.`,
+    suggestion: () => suggestName(name, declarations.keys()),
+    source,
+    span: { start: span.start, end: span.end },
+  };
+  problems.push(warning);
+}
+
+/** Flags are texts: taken literally for strings, else read as an expression. */
+function readFlags(
+  decoding: Decoding,
+  declarations: ReadonlyMap<string, VariableDeclaration>,
+  flags: Readonly<Record<string, string>>,
+  given: Map<string, GivenValue>,
+): void {
+  for (const [name, text] of Object.entries(flags)) {
+    const source: SourceText = { name: `variable ${name}`, text };
+    const own = constantsOnly(withEvaluation(decoding, { ...decoding.evaluation, source }));
+    const span = { start: 0, end: text.length };
+    const declaration = declarations.get(name);
+    if (declaration === undefined) {
+      const suggestion = (): string | undefined => suggestName(name, declarations.keys());
+      const message = `The variable "${name.slice(0, 60)}" is not declared.`;
+      decodingProblem(own, 'undeclared_variable', span, message, { suggestion });
+    } else if (isLiteral(declaration.type)) given.set(name, { value: stringValue(text), source, span });
+    else {
+      const { budget, problems } = decoding.evaluation;
+      const expression = parseExpression(source, budget.limits, problems);
+      const value = expression === undefined ? undefined : own.evaluation.evaluate(own.evaluation, expression);
+      if (value !== undefined) given.set(name, { value, source, span });
+    }
+  }
+}
+
+function isLiteral(type: HclType | undefined): boolean {
+  return type === undefined || type.kind === 'string' || type.kind === 'number' || type.kind === 'dynamic';
+}
+
+function assign(
+  decoding: Decoding,
+  declaration: VariableDeclaration,
+  given: GivenValue | undefined,
+): GivenValue | undefined {
+  const { defaultValue, type, broken, name, nameSpan } = declaration;
+  if (given === undefined) {
+    if (defaultValue !== undefined) return { ...defaultValue, source: decoding.evaluation.source };
+    if (broken) return undefined;
+    return decodingProblem(
+      decoding,
+      'variable_not_set',
+      nameSpan,
+      `The variable "${name.slice(0, 60)}" has no value.`,
+      {
+        detail: 'It has no default, so every use of this file must set it.',
+      },
+    );
+  }
+  const converted = type === undefined ? undefined : convert(given.value, type);
+  if (converted === undefined) return given;
+  if (converted.isOk()) return { ...given, value: converted.value };
+  const own = withEvaluation(decoding, { ...decoding.evaluation, source: given.source });
+  const message = `The value of the variable "${name.slice(0, 60)}" does not have its type: ${converted.error.message}.`;
+  return decodingProblem(own, 'bad_variable', given.span, message);
+}
+
+function validate(decoding: Decoding, declaration: VariableDeclaration, assigned: GivenValue): void {
+  const { evaluation } = decoding;
+  const own = objectValue([[declaration.name, assigned.value]]);
+  const inner = { ...withNames(evaluation, new Map([['var', own]])), unknownNames: 'error' as const };
+  for (const { condition, message } of declaration.validations) {
+    const holds = evaluateCondition(inner, condition);
+    if (holds !== false) continue;
+    const place = withEvaluation(decoding, { ...evaluation, source: assigned.source });
+    decodingProblem(
+      place,
+      'validation_failed',
+      assigned.span,
+      `The value of "${declaration.name.slice(0, 60)}" is refused: ${message}`,
+    );
+  }
+}

@@ -1,0 +1,29 @@
+import type { Result } from 'neverthrow';
+import { err, ok } from 'neverthrow';
+import { type Diagnostic, diagnosticsFrom, type Problem } from './diagnostics/diagnostic.js';
+import { type BudgetLimits, defaultBudgetLimits } from './evaluate/budget.js';
+import { parseBody, parseExpression } from './syntax/parse.js';
+import type { SourceText } from './syntax/source.js';
+import type { Body, Expression } from './syntax/tree.js';
+
+export interface ParseOptions {
+  /** Name of the text in diagnostics. Default `job`. */
+  readonly file?: string;
+  readonly limits?: Pick<BudgetLimits, 'depth' | 'sourceLength'>;
+}
+
+/** The syntax tree of a file in the native syntax, or all its syntax mistakes sorted by position. */
+export function parseFile(text: string, options: ParseOptions = {}): Result<Body, Diagnostic[]> {
+  const problems: Problem[] = [];
+  const source: SourceText = { name: options.file ?? 'job', text };
+  const body = parseBody(source, options.limits ?? defaultBudgetLimits, problems);
+  return problems.length > 0 ? err(diagnosticsFrom(problems)) : ok(body);
+}
+
+/** The syntax tree of a text that is one expression, or its syntax mistakes sorted by position. */
+export function parseText(text: string, options: ParseOptions = {}): Result<Expression, Diagnostic[]> {
+  const problems: Problem[] = [];
+  const source: SourceText = { name: options.file ?? 'expression', text };
+  const expression = parseExpression(source, options.limits ?? defaultBudgetLimits, problems);
+  return expression === undefined || problems.length > 0 ? err(diagnosticsFrom(problems)) : ok(expression);
+}

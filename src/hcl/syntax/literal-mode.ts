@@ -1,0 +1,251 @@
+import type { Problem } from '../diagnostics/diagnostic.js';
+import { literalNumber, readLiteralHeredoc, readLiteralString } from './literal-texts.js';
+import type { ParseLimits } from './parse.js';
+import type { SourceText } from './source.js';
+import type { Body, BodyItem, Expression, Label, ObjectItem, Span } from './tree.js';
+
+/** The reader of version 1 texts: where it is, how deep, and the first mistake, at which it stops. */
+interface LiteralReader {
+  readonly text: string;
+  readonly maxDepth: number;
+  at: number;
+  depth: number;
+  failure: { readonly span: Span; readonly message: string } | undefined;
+}
+
+/**
+ * Parses a text of version 1 of the language, in which nothing is evaluated: `${…}` is text, keys may be quoted or hold dots, items
+ * may share a line and be separated by commas, numbers may be hexadecimal or octal, and `name = { … }` is a block. It stops at the first
+ * mistake, which is added to `problems`.
+ */
+export function parseLiteralBody(source: SourceText, limits: ParseLimits, problems: Problem[]): Body {
+  const { text } = source;
+  const reader: LiteralReader = { text, maxDepth: limits.depth, at: 0, depth: 0, failure: undefined };
+  if (text.charCodeAt(0) === 0xfeff) reader.at = 1;
+  let items: readonly BodyItem[] | undefined;
+  if (text.length > limits.sourceLength) {
+    fail(reader, 0, 0, `The text has ${text.length} characters; the most allowed is ${limits.sourceLength}.`);
+  } else items = readItems(reader, undefined);
+  if (reader.failure !== undefined) {
+    const { span, message } = reader.failure;
+    problems.push({ code: 'unexpected_text', severity: 'error', message, source, span });
+  }
+  return { kind: 'body', items: items ?? [], start: 0, end: text.length };
+}
+
+function fail(reader: LiteralReader, start: number, end: number, message: string): undefined {
+  reader.failure ??= { span: { start, end }, message };
+  return undefined;
+}
+
+/** Items up to the closing brace, which is left to the caller, or to the end of the text. */
+function readItems(reader: LiteralReader, open: number | undefined): BodyItem[] | undefined {
+  const items: BodyItem[] = [];
+  const attributes = new Map<string, number>();
+  for (;;) {
+    skipSpace(reader);
+    const character = reader.text.charAt(reader.at);
+    if (character === ',') {
+      reader.at += 1;
+      continue;
+    }
+    if (character === '') return open === undefined ? items : fail(reader, open, open + 1, 'This "{" is never closed.');
+    if (character === '}' && open !== undefined) return items;
+    const item = readItem(reader);
+    if (item === undefined) return undefined;
+    const earlier = item.kind === 'attribute' ? attributes.get(item.name) : undefined;
+    if (earlier !== undefined) items[earlier] = item;
+    else {
+      if (item.kind === 'attribute') attributes.set(item.name, items.length);
+      items.push(item);
+    }
+  }
+}
+
+function readItem(reader: LiteralReader): BodyItem | undefined {
+  const start = reader.at;
+  const keys: Label[] = [];
+  for (;;) {
+    skipSpace(reader);
+    const character = reader.text.charAt(reader.at);
+    if (character === '=' || character === '{') break;
+    const key = character === '"' ? readKeyString(reader) : readWord(reader);
+    if (key === undefined) {
+      return fail(reader, reader.at, reader.at + 1, 'A key, a "=" or a "{" is expected here.');
+    }
+    keys.push(key);
+  }
+  const [first, ...labels] = keys;
+  if (first === undefined) return fail(reader, reader.at, reader.at + 1, 'A key is expected here.');
+  if (reader.text.charAt(reader.at) === '=') {
+    const [label] = labels;
+    if (label !== undefined) return fail(reader, label.start, label.end, 'Only one key can stand in front of "=".');
+    reader.at += 1;
+    skipSpace(reader);
+    if (reader.text.charAt(reader.at) !== '{') {
+      const value = readValue(reader);
+      if (value === undefined) return undefined;
+      const nameSpan = { start: first.start, end: first.end };
+      return { kind: 'attribute', name: first.text, nameSpan, value, start, end: value.end };
+    }
+  }
+  const body = readBraces(reader);
+  if (body === undefined) return undefined;
+  const typeSpan = { start: first.start, end: first.end };
+  return { kind: 'block', type: first.text, typeSpan, labels, body, start, end: body.end };
+}
+
+function readBraces(reader: LiteralReader): Body | undefined {
+  const start = reader.at;
+  if (!enter(reader)) return undefined;
+  reader.at += 1;
+  const items = readItems(reader, start);
+  reader.depth -= 1;
+  if (items === undefined) return undefined;
+  reader.at += 1;
+  return { kind: 'body', items, start, end: reader.at };
+}
+
+function readValue(reader: LiteralReader): Expression | undefined {
+  skipSpace(reader);
+  const { text, at: start } = reader;
+  switch (text.charAt(start)) {
+    case '"': {
+      const found = readLiteralString(text, start);
+      if (found.text === undefined) return fail(reader, found.errorAt, found.errorAt + 1, found.message);
+      reader.at = found.end;
+      return textTemplate(found.text, start, found.end);
+    }
+    case '<': {
+      const found = readLiteralHeredoc(text, start);
+      if (found.text === undefined) return fail(reader, found.errorAt, found.errorAt, found.message);
+      reader.at = found.end;
+      return textTemplate(found.text, start, found.end);
+    }
+    case '[':
+      return readList(reader);
+    case '{': {
+      const body = readBraces(reader);
+      return body === undefined ? undefined : objectFrom(body);
+    }
+    case '':
+      return fail(reader, start, start, 'The text ends where a value is expected.');
+    default:
+      return readScalar(reader);
+  }
+}
+
+function readList(reader: LiteralReader): Expression | undefined {
+  const start = reader.at;
+  if (!enter(reader)) return undefined;
+  reader.at += 1;
+  const items: Expression[] = [];
+  for (;;) {
+    skipSpace(reader);
+    if (reader.text.charAt(reader.at) === ']') break;
+    const item = readValue(reader);
+    if (item === undefined) return undefined;
+    items.push(item);
+    skipSpace(reader);
+    if (reader.text.charAt(reader.at) === ',') reader.at += 1;
+    else if (reader.text.charAt(reader.at) !== ']') {
+      return fail(reader, reader.at, reader.at + 1, 'A "," or "]" is expected here.');
+    }
+  }
+  reader.depth -= 1;
+  reader.at += 1;
+  return { kind: 'tuple', items, start, end: reader.at };
+}
+
+const SCALAR = /-?[\w.]+(?:[eE][+-]\d+)?/y;
+
+function readScalar(reader: LiteralReader): Expression | undefined {
+  const start = reader.at;
+  SCALAR.lastIndex = start;
+  const word = SCALAR.exec(reader.text)?.[0];
+  if (word === undefined) return fail(reader, start, start + 1, 'A value is expected here.');
+  const end = start + word.length;
+  reader.at = end;
+  if (word === 'true' || word === 'false') return { kind: 'keyword', name: word, start, end };
+  const number = literalNumber(word);
+  if (number === undefined) {
+    return fail(reader, start, end, `A value is expected here; texts are written in double quotes.`);
+  }
+  const negative = number.startsWith('-');
+  const operand: Expression = { kind: 'number', text: negative ? number.slice(1) : number, start, end };
+  return negative ? { kind: 'unary', operator: '-', operand, start, end } : operand;
+}
+
+function objectFrom(body: Body): Expression {
+  const items = body.items.map((item): ObjectItem => {
+    if (item.kind === 'attribute') return { key: keyTemplate(item.name, item.nameSpan), value: item.value };
+    let value = objectFrom(item.body);
+    for (const label of [...item.labels].reverse()) {
+      const { start, end } = value;
+      value = { kind: 'object', items: [{ key: keyTemplate(label.text, label), value }], start, end };
+    }
+    return { key: keyTemplate(item.type, item.typeSpan), value };
+  });
+  return { kind: 'object', items, start: body.start, end: body.end };
+}
+
+function keyTemplate(text: string, span: Span): Expression {
+  return textTemplate(text, span.start, span.end);
+}
+
+function textTemplate(text: string, start: number, end: number): Expression {
+  const quoted = end - start >= 2;
+  const parts =
+    text === ''
+      ? []
+      : [{ kind: 'text' as const, text, start: quoted ? start + 1 : start, end: quoted ? end - 1 : end }];
+  return { kind: 'template', parts, passThrough: false, start, end };
+}
+
+function readKeyString(reader: LiteralReader): Label | undefined {
+  const start = reader.at;
+  const found = readLiteralString(reader.text, start);
+  if (found.text === undefined) return fail(reader, found.errorAt, found.errorAt + 1, found.message);
+  reader.at = found.end;
+  return { text: found.text, start, end: found.end };
+}
+
+const WORD = /[\p{L}_][\p{L}\p{N}_.-]*/uy;
+
+function readWord(reader: LiteralReader): Label | undefined {
+  WORD.lastIndex = reader.at;
+  const text = WORD.exec(reader.text)?.[0];
+  if (text === undefined) return undefined;
+  const start = reader.at;
+  reader.at += text.length;
+  return { text, start, end: reader.at };
+}
+
+function enter(reader: LiteralReader): boolean {
+  reader.depth += 1;
+  if (reader.depth <= reader.maxDepth) return true;
+  fail(reader, reader.at, reader.at + 1, `This is nested more than ${reader.maxDepth} levels deep.`);
+  return false;
+}
+
+/** Skips white space, line ends and comments. */
+function skipSpace(reader: LiteralReader): void {
+  const { text } = reader;
+  for (;;) {
+    const character = text.charAt(reader.at);
+    const next = text.charAt(reader.at + 1);
+    if (character === ' ' || character === '\t' || character === '\n' || character === '\r') reader.at += 1;
+    else if (character === '#' || (character === '/' && next === '/')) {
+      const lineEnd = text.indexOf('\n', reader.at);
+      reader.at = lineEnd < 0 ? text.length : lineEnd;
+    } else if (character === '/' && next === '*') {
+      const close = text.indexOf('*/', reader.at + 2);
+      if (close < 0) {
+        fail(reader, reader.at, reader.at + 2, 'The comment is not closed.');
+        reader.at = text.length;
+        return;
+      }
+      reader.at = close + 2;
+    } else return;
+  }
+}

@@ -1,0 +1,177 @@
+import type { Problem } from '../diagnostics/diagnostic.js';
+import type { JsonMember, JsonValue } from './json-tree.js';
+import type { ParseLimits } from './parse.js';
+import type { SourceText } from './source.js';
+
+interface Reader {
+  readonly text: string;
+  readonly limits: ParseLimits;
+  at: number;
+  depth: number;
+  failure: { readonly start: number; readonly end: number; readonly message: string; readonly deep?: true } | undefined;
+}
+
+/** Parses a text in JSON. It stops at the first mistake, which is added to `problems`. */
+export function parseJson(source: SourceText, limits: ParseLimits, problems: Problem[]): JsonValue | undefined {
+  const reader: Reader = { text: source.text, limits, at: 0, depth: 0, failure: undefined };
+  if (source.text.charCodeAt(0) === 0xfeff) reader.at = 1;
+  let value: JsonValue | undefined;
+  if (source.text.length > limits.sourceLength) {
+    fail(reader, 0, 0, `The text has ${source.text.length} characters; the most allowed is ${limits.sourceLength}.`);
+  } else {
+    value = readValue(reader);
+    skipSpace(reader);
+    if (value !== undefined && reader.at < source.text.length) {
+      fail(reader, reader.at, reader.at + 1, 'The JSON value is complete here: nothing can follow it.');
+    }
+  }
+  const { failure } = reader;
+  if (failure === undefined) return value;
+  const code = failure.deep === true ? 'too_deep' : 'bad_json';
+  const span = { start: failure.start, end: failure.end };
+  problems.push({ code, severity: 'error', message: failure.message, source, span });
+  return undefined;
+}
+
+function fail(reader: Reader, start: number, end: number, message: string): undefined {
+  reader.failure ??= { start, end, message };
+  return undefined;
+}
+
+function skipSpace(reader: Reader): void {
+  for (;;) {
+    const unit = reader.text.charCodeAt(reader.at);
+    if (unit !== 32 && unit !== 9 && unit !== 10 && unit !== 13) return;
+    reader.at += 1;
+  }
+}
+
+function readValue(reader: Reader): JsonValue | undefined {
+  skipSpace(reader);
+  const { text, at } = reader;
+  switch (text.charAt(at)) {
+    case '{':
+    case '[':
+      return readNested(reader);
+    case '"':
+      return readString(reader);
+    case '':
+      return fail(reader, text.length, text.length, 'The JSON text ends where a value is expected.');
+    default:
+      return readScalar(reader);
+  }
+}
+
+function readNested(reader: Reader): JsonValue | undefined {
+  reader.depth += 1;
+  if (reader.depth > reader.limits.depth) {
+    const message = `This is nested more than ${reader.limits.depth} levels deep.`;
+    reader.failure ??= { start: reader.at, end: reader.at + 1, message, deep: true };
+    return undefined;
+  }
+  const value = reader.text.charAt(reader.at) === '{' ? readObject(reader) : readArray(reader);
+  reader.depth -= 1;
+  return value;
+}
+
+function readObject(reader: Reader): JsonValue | undefined {
+  const start = reader.at;
+  const members: JsonMember[] = [];
+  reader.at += 1;
+  skipSpace(reader);
+  if (reader.text.charAt(reader.at) === '}') reader.at += 1;
+  else
+    for (;;) {
+      skipSpace(reader);
+      if (reader.text.charAt(reader.at) !== '"') {
+        return fail(reader, reader.at, reader.at + 1, 'The quoted name of a member is expected here.');
+      }
+      const name = readString(reader);
+      if (name === undefined) return undefined;
+      skipSpace(reader);
+      if (reader.text.charAt(reader.at) !== ':') {
+        return fail(reader, reader.at, reader.at + 1, 'A ":" is expected behind the name.');
+      }
+      reader.at += 1;
+      const value = readValue(reader);
+      if (value === undefined) return undefined;
+      members.push({ name: name.text, nameSpan: { start: name.start, end: name.end }, value });
+      const more = readSeparator(reader, '}', start);
+      if (more === undefined) return undefined;
+      if (!more) break;
+    }
+  return { kind: 'json-object', members, start, end: reader.at };
+}
+
+function readArray(reader: Reader): JsonValue | undefined {
+  const start = reader.at;
+  const items: JsonValue[] = [];
+  reader.at += 1;
+  skipSpace(reader);
+  if (reader.text.charAt(reader.at) === ']') reader.at += 1;
+  else
+    for (;;) {
+      const item = readValue(reader);
+      if (item === undefined) return undefined;
+      items.push(item);
+      const more = readSeparator(reader, ']', start);
+      if (more === undefined) return undefined;
+      if (!more) break;
+    }
+  return { kind: 'json-array', items, start, end: reader.at };
+}
+
+function readSeparator(reader: Reader, close: string, start: number): boolean | undefined {
+  skipSpace(reader);
+  const character = reader.text.charAt(reader.at);
+  if (character === ',' || character === close) {
+    reader.at += 1;
+    return character === ',';
+  }
+  if (character === '') return fail(reader, start, start + 1, `This is never closed with "${close}".`);
+  return fail(reader, reader.at, reader.at + 1, `A "," or "${close}" is expected here.`);
+}
+
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y;
+
+function readString(reader: Reader): (JsonValue & { kind: 'json-string' }) | undefined {
+  const start = reader.at;
+  const end = stringEnd(reader.text, start);
+  if (end === undefined) return fail(reader, start, start + 1, 'This is not a correct JSON string.');
+  reader.at = end;
+  const inner = reader.text.slice(start + 1, end - 1);
+  const verbatim = !inner.includes('\\');
+  const text = verbatim ? inner : (JSON.parse(reader.text.slice(start, end)) as string);
+  if (LONE_SURROGATE.test(text)) return fail(reader, start, end, 'The string is not valid Unicode.');
+  return { kind: 'json-string', text, verbatim, start, end };
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/** Offset behind a string; undefined when it is not closed, or holds a control character or a wrong escape. */
+function stringEnd(text: string, start: number): number | undefined {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit === 34) return at + 1;
+    if (unit < 32) return undefined;
+    if (unit !== 92) continue;
+    const letter = text.charAt(at + 1);
+    if (letter === 'u') {
+      if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6))) return undefined;
+      at += 5;
+    } else if (letter !== '' && '"\\/bfnrt'.includes(letter)) at += 1;
+    else return undefined;
+  }
+  return undefined;
+}
+
+function readScalar(reader: Reader): JsonValue | undefined {
+  const start = reader.at;
+  SCALAR.lastIndex = start;
+  const text = SCALAR.exec(reader.text)?.[0];
+  if (text === undefined) return fail(reader, start, start + 1, 'This is not a JSON value.');
+  reader.at = start + text.length;
+  const span = { start, end: reader.at };
+  if (text === 'true' || text === 'false' || text === 'null') return { kind: 'json-keyword', name: text, ...span };
+  return { kind: 'json-number', text, ...span };
+}
