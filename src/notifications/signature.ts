@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /**
  * The signature of a generic notification: HMAC-SHA512 with the token's UTF-8 bytes over exactly the bytes of the body, as
@@ -15,4 +15,35 @@ export function signBody(token: string, body: string): string {
 export function standardSignature(tokens: readonly string[], id: string, seconds: number, body: string): string {
   const signed = `${id}.${seconds}.${body}`;
   return tokens.map((token) => `v1,${createHmac('sha256', token).update(signed).digest('base64')}`).join(' ');
+}
+
+/** Whether the header's value is the signature of these bytes with this token; takes the same time whatever differs. */
+export function matchesSignature(token: string, body: string | Uint8Array, signature: string): boolean {
+  return equalInConstantTime(createHmac('sha512', token).update(body).digest('hex'), signature);
+}
+
+/** Whether one signature of the Standard Webhooks list was made with one of the tokens; takes the same time whatever differs. */
+export function matchesStandardSignature(
+  tokens: readonly string[],
+  id: string,
+  timestamp: string,
+  body: string | Uint8Array,
+  signatures: string,
+): boolean {
+  const given = signatures.split(' ').slice(0, mostSignatures);
+  let matches = false;
+  for (const token of tokens) {
+    const expected = `v1,${createHmac('sha256', token).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+    for (const signature of given) matches = equalInConstantTime(expected, signature) || matches;
+  }
+  return matches;
+}
+
+/** A list longer than any rotation makes is not worth looking through. */
+const mostSignatures = 16;
+
+function equalInConstantTime(expected: string, given: string): boolean {
+  const left = Buffer.from(expected);
+  const right = Buffer.from(given);
+  return left.length === right.length && timingSafeEqual(left, right);
 }
