@@ -51,10 +51,7 @@ describe('mailAddressFromText', () => {
     expect(mailAddressFromText(text)).toEqual(address);
   });
 
-  it.each(['', 'a', '@b', 'a@', 'a@b, c@d', 'A <a@b> <c@d>', 'A\r\nB: c <a@b>', 'A <a@b\n>'])(
-    'refuses "%s"',
-    (text) => {
-      expect(mailAddressFromText(text)).toBeNull();
-    },
-  );
+  it.each(['', 'a', '@b', 'a@', 'a@b, c@d', 'A <a@b> <c@d>', 'A\r\nB: c <a@b>'])('refuses "%s"', (text) => {
+    expect(mailAddressFromText(text)).toBeNull();
+  });
 });
