@@ -55,8 +55,8 @@ export function sqliteChanges(walPath: string | undefined, changedElsewhere: () 
   }
 
   return {
-    wait: waiting.wait,
-    wake: waiting.wake,
+    wait: (tables, signal) => waiting.wait(tables, signal),
+    wake: (tables) => waiting.wake(tables),
     observe() {
       idleTicks = 0;
       if (observation !== undefined || walPath === undefined) return;

@@ -7,7 +7,14 @@ import { sqliteChanges } from './sqlite-changes.js';
 import { groupCommit } from './sqlite-group-commit.js';
 import { isBusy, loadDriver, type SqliteDriver, type SqliteHandle, storageErrorFrom, textOf } from './sqlite-handle.js';
 import { migrate, refuseFile } from './sqlite-schema.js';
-import { type ReadOutcome, type ReadWork, sqliteTransactions, type Transactions } from './sqlite-transactions.js';
+import {
+  ADOPTION_LIMIT,
+  contradiction,
+  type ReadOutcome,
+  type ReadWork,
+  sqliteTransactions,
+  type Transactions,
+} from './sqlite-transactions.js';
 
 export interface SqliteStorageOptions {
   /**
@@ -136,14 +143,15 @@ function storageOver(handle: SqliteHandle, owned: boolean, options: SqliteStorag
   }
 
   async function read(work: ReadWork): Promise<Result<unknown, unknown>> {
-    for (;;) {
+    for (let tries = 0; ; tries++) {
       if (!open) return err(closedError());
       const outcome = readOnce(transactions, work);
       if ('result' in outcome) return outcome.result;
       if ('thrown' in outcome) throw outcome.thrown;
       if (closing !== undefined) return err(closedError());
-      // Any use of the table in a write prepares it.
       const { unbound } = outcome;
+      if (tries === ADOPTION_LIMIT) throw contradiction(unbound);
+      // Any use of the table in a write prepares it.
       const prepared = await commits.submit((view) => ok(view.list(unbound, { limit: 0 })));
       if (prepared.isErr()) return prepared;
     }

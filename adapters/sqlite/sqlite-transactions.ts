@@ -32,8 +32,8 @@ export interface Transactions {
   refresh(): void;
 }
 
-/** After so many tries in one run, the run is going round in circles between two definitions. */
-const ADOPTION_LIMIT = 200;
+/** After so many tries, a work is going round in circles between two definitions of one table. */
+export const ADOPTION_LIMIT = 200;
 
 /** The state of the open batch. */
 interface OpenBatch {
@@ -221,6 +221,7 @@ function failure(reason: StorageError['reason'], thrown: Error): StorageError {
   return { type: 'storage_failed', reason, message: textOf(thrown) };
 }
 
-function contradiction(table: Table<unknown>): Error {
+/** The defect that such circles show. */
+export function contradiction(table: Table<unknown>): Error {
   return new Error(`Table ${table.name} is declared with different indexes in one transaction, or in two processes.`);
 }

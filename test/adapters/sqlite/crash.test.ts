@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { build } from 'tsup';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
+import { loadDriver } from '../../../adapters/sqlite/sqlite-handle.js';
 import { table } from '../../../src/shared/table.js';
 import { look, valueFrom } from '../../conformance/storage/storage-subject.js';
 import { scratchFolder } from './sqlite-files.js';
@@ -99,8 +99,10 @@ async function killAgainAndAgain(file: string, kills: number): Promise<number> {
     total += writer.acknowledged.length;
     reached = await assertWhole(file, 'a', writer.acknowledged, reached);
   }
-  const raw = new Database(file, { readonly: true });
-  expect(raw.pragma('integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  const driver = await loadDriver(undefined);
+  assert.ok(typeof driver === 'function');
+  const raw = driver(file, true);
+  expect(raw.prepare('PRAGMA integrity_check').all()).toMatchObject([{ integrity_check: 'ok' }]);
   raw.close();
   return total;
 }

@@ -151,7 +151,7 @@ export function sharingCases(test: TestFunction, subject: StorageSubject): void 
       });
     for (let round = 0; round < 5; round++) {
       const claims = await Promise.all([claim(one, 'one'), claim(other, 'other')]);
-      assert.deepEqual(claims.map((result) => valueFrom(result).value).sort(), [false, true]);
+      assert.equal(claims.filter((result) => valueFrom(result).value).length, 1);
       await commit(round % 2 === 0 ? one : other, (view) => view.remove(things, ['lease']));
     }
   });

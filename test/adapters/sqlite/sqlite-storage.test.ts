@@ -1,0 +1,353 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { ok } from 'neverthrow';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type SqliteHandle, type SqliteStatement, sqliteStorage } from '../../../adapters/sqlite/index.js';
+import { loadDriver } from '../../../adapters/sqlite/sqlite-handle.js';
+import type { Storage } from '../../../src/ports/storage.js';
+import { table } from '../../../src/shared/table.js';
+import {
+  assertFailed,
+  commit,
+  errorOf,
+  look,
+  never,
+  refuse,
+  store,
+  type Thing,
+  things,
+  valueFrom,
+} from '../../conformance/storage/storage-subject.js';
+import { scratchFolder } from './sqlite-files.js';
+
+const folder = scratchFolder();
+afterAll(() => folder.remove());
+
+let openFile: (path: string, readOnly: boolean) => SqliteHandle;
+beforeAll(async () => {
+  const driver = await loadDriver(undefined);
+  if (typeof driver !== 'function') throw new Error(driver.message);
+  openFile = driver;
+});
+
+let files = 0;
+const newPath = () => folder.path(`${files++}.db`);
+const open = async (path: string, options = {}) => valueFrom(await sqliteStorage(path, options));
+
+/** A file that holds some rows, closed. */
+async function storedFile(): Promise<string> {
+  const path = newPath();
+  const storage = await open(path);
+  await store(storage, ...Array.from({ length: 200 }, (_, i) => ({ key: [i], rank: [-i], text: 'x'.repeat(500) })));
+  await storage.close();
+  return path;
+}
+
+describe('files that are refused', () => {
+  test('a newer format is too new, and the file stays as it is', async () => {
+    const path = await storedFile();
+    const raw = openFile(path, false);
+    raw.exec('UPDATE signalbox_store SET format = 2');
+    raw.close();
+    const before = readFileSync(path);
+    assertFailed(await sqliteStorage(path), 'too_new');
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  test.each([
+    ['a few letters', Buffer.from('hello')],
+    ['a text', Buffer.from('no database at all\n'.repeat(1000))],
+    ['zeros', Buffer.alloc(8192)],
+    ['a header and nothing else', Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(4080, 0xff)])],
+  ])('%s: corrupt, and the file stays as it is', async (_, bytes) => {
+    const path = newPath();
+    writeFileSync(path, bytes);
+    assertFailed(await sqliteStorage(path), 'corrupt');
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  test('a file whose middle is damaged: corrupt, and it stays as it is', async () => {
+    const path = await storedFile();
+    const bytes = readFileSync(path);
+    bytes.fill(0xa5, Math.floor(bytes.length / 2), Math.floor(bytes.length / 2) + 8192);
+    writeFileSync(path, bytes);
+    assertFailed(await sqliteStorage(path), 'corrupt');
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  test('a file that was cut off: corrupt, and it stays as it is', async () => {
+    const path = await storedFile();
+    const bytes = readFileSync(path).subarray(0, 20_000);
+    writeFileSync(path, bytes);
+    assertFailed(await sqliteStorage(path), 'corrupt');
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  test('damage that the opening did not look for shows in the operation that meets it', async () => {
+    const path = await storedFile();
+    const bytes = readFileSync(path);
+    bytes.fill(0xa5, Math.floor(bytes.length / 2), Math.floor(bytes.length / 2) + 8192);
+    writeFileSync(path, bytes);
+    const storage = await open(path, { checkPages: false });
+    assertFailed(await storage.read((view) => view.list(things).map((row) => row.record.key)), 'corrupt');
+    await storage.close();
+  });
+
+  test('a stored document that is no JSON is damage, not an exception', async () => {
+    const path = await storedFile();
+    const raw = openFile(path, false);
+    raw.exec("UPDATE signalbox_rows_1 SET doc = '{' WHERE rid = 7");
+    raw.close();
+    const storage = await open(path);
+    assertFailed(await storage.read((view) => view.list(things).map((row) => row.record.key)), 'corrupt');
+    expect(await look(storage, (view) => view.list(things).length)).toBe(200);
+    await storage.close();
+  });
+
+  test('a database whose texts are UTF-16 would order keys wrongly', async () => {
+    const path = newPath();
+    const raw = openFile(path, false);
+    raw.exec("PRAGMA encoding = 'UTF-16le'");
+    raw.exec('CREATE TABLE t (a)');
+    raw.close();
+    expect(errorOf(await sqliteStorage(path)).message).toMatch(/UTF-16/);
+  });
+
+  test('a folder that is not there, and a folder in place of a file', async () => {
+    assertFailed(await sqliteStorage(folder.path('nowhere/a.db')), 'io');
+    mkdirSync(folder.path('folder.db'));
+    expect((await sqliteStorage(folder.path('folder.db'))).isErr()).toBe(true);
+  });
+
+  test('a driver that this Node does not have', async () => {
+    if (process.getBuiltinModule?.('node:sqlite') !== undefined) return;
+    expect(errorOf(await sqliteStorage(newPath(), { driver: 'node:sqlite' })).message).toMatch(/Node 22/);
+  });
+
+  test('an empty file is a new store', async () => {
+    const path = newPath();
+    writeFileSync(path, '');
+    const storage = await open(path);
+    await store(storage, { key: ['a'] });
+    await storage.close();
+    expect(statSync(path).size).toBeGreaterThan(0);
+  });
+});
+
+describe('a connection of the caller', () => {
+  test('keeps its own tables, and stays open', async () => {
+    const handle = openFile(newPath(), false);
+    handle.exec('CREATE TABLE mine (a); INSERT INTO mine VALUES (1)');
+    const storage = valueFrom(await sqliteStorage(handle));
+    await store(storage, { key: ['a'] });
+    await storage.close();
+    expect(handle.prepare('SELECT count(*) AS n FROM mine').get()).toMatchObject({ n: 1 });
+    handle.close();
+  });
+
+  test.each([
+    ['full', 2],
+    ['relaxed', 1],
+  ] as const)('is set to the durability that was asked for: %s', async (durability, synchronous) => {
+    const handle = openFile(newPath(), false);
+    const storage = valueFrom(await sqliteStorage(handle, { durability }));
+    expect(handle.prepare('PRAGMA synchronous').get()).toMatchObject({ synchronous });
+    expect(handle.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'wal' });
+    await storage.close();
+    handle.close();
+  });
+
+  test('a transaction that the caller left open fails the write, and the next one succeeds', async () => {
+    const handle = openFile(newPath(), false);
+    const storage = valueFrom(await sqliteStorage(handle));
+    handle.exec('BEGIN');
+    assertFailed(await storage.write((view) => ok(view.put(things, { key: ['a'] }))), 'io');
+    assertFailed(await storage.read((view) => view.index), 'io');
+    handle.exec('ROLLBACK');
+    await store(storage, { key: ['b'] });
+    expect(await look(storage, (view) => view.list(things).length)).toBe(1);
+    await storage.close();
+    handle.close();
+  });
+});
+
+describe('failures', () => {
+  test('a full disk fails the write as full, and leaves what was there', async () => {
+    const handle = openFile(newPath(), false);
+    const storage = valueFrom(await sqliteStorage(handle));
+    await store(storage, { key: ['a'], rank: [1] });
+    const { page_count } = handle.prepare('PRAGMA page_count').get() as { page_count: number };
+    handle.exec(`PRAGMA max_page_count = ${page_count + 2}`);
+    const big = 'x'.repeat(100_000);
+    const results = await Promise.all(
+      [1, 2, 3].map((i) => storage.write((view) => ok(view.put(things, { key: [i], text: big })))),
+    );
+    for (const result of results) assertFailed(result, 'full');
+    expect(await look(storage, (view) => view.list(things).map((row) => row.record.key))).toEqual([['a']]);
+    handle.exec('PRAGMA max_page_count = 100000');
+    const { index } = await store(storage, { key: ['b'], text: big });
+    expect(await look(storage, (view) => [view.index, view.tableIndex(things)])).toEqual([index, index]);
+    await storage.close();
+    handle.close();
+  });
+
+  test('a commit that fails fails all of its batch, and nothing of it is visible', async () => {
+    const raw = openFile(newPath(), false);
+    const failing = { commits: false, writing: false };
+    const storage = valueFrom(await sqliteStorage(failingCommits(raw, failing)));
+    const first = await store(storage, { key: ['a'] });
+    failing.commits = true;
+    const waiting = storage.waitForChange([things], first.index, never);
+    const results = await Promise.all([
+      storage.write((view) => ok(view.put(things, { key: ['b'] }))),
+      storage.write(() => refuse('decided on what was never committed')),
+      storage.write((view) => ok(view.list(things).length)),
+    ]);
+    failing.commits = false;
+    for (const result of results) assertFailed(result, 'io');
+    expect(await look(storage, (view) => [view.index, view.list(things).length])).toEqual([first.index, 1]);
+    const later = await store(storage, { key: ['c'] });
+    expect(later.index).toBe(first.index + 1);
+    expect(await waiting).toBe(later.index);
+    await storage.close();
+    raw.close();
+  });
+
+  test('while another process writes, a write waits without blocking this one', async () => {
+    const path = newPath();
+    const storage = await open(path);
+    await store(storage, { key: ['a'] });
+    const other = openFile(path, false);
+    other.exec('BEGIN IMMEDIATE');
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const writing = store(storage, { key: ['b'] });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(await look(storage, (view) => view.list(things).length)).toBe(1);
+    other.exec('COMMIT');
+    other.close();
+    await writing;
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(3);
+    expect(await look(storage, (view) => view.list(things).length)).toBe(2);
+    await storage.close();
+  });
+
+  test('a lock that is never released fails the write as busy', async () => {
+    const path = newPath();
+    const storage = await open(path, { busyMs: 40 });
+    await store(storage, { key: ['a'] });
+    const other = openFile(path, false);
+    other.exec('BEGIN IMMEDIATE');
+    assertFailed(await storage.write((view) => ok(view.put(things, { key: ['b'] }))), 'busy');
+    other.exec('COMMIT');
+    other.close();
+    await store(storage, { key: ['c'] });
+    await storage.close();
+  });
+});
+
+describe('group commit', () => {
+  test('writes that wait together share one commit', async () => {
+    const raw = openFile(newPath(), false);
+    const failing = { commits: false, writing: false };
+    const counted = failingCommits(raw, failing);
+    const storage = valueFrom(await sqliteStorage(counted));
+    await store(storage, { key: ['first'] });
+    const before = counted.commits();
+    await Promise.all(Array.from({ length: 64 }, (_, i) => store(storage, { key: [i] })));
+    expect(counted.commits() - before).toBeLessThan(8);
+    await storage.close();
+    raw.close();
+  });
+});
+
+describe('tables that change between versions of a program', () => {
+  const plain = table<Thing>('versioned', (thing) => thing.key);
+  const ranked = table<Thing>('versioned', (thing) => thing.key, { byRank: { key: (thing) => thing.rank } });
+  const texted = table<Thing>('versioned', (thing) => thing.key, {
+    byRank: { key: (thing) => (thing.text === undefined ? undefined : [thing.text]) },
+  });
+  const order = (storage: Storage, of: typeof ranked) =>
+    look(storage, (view) => view.list(of, { index: 'byRank' }).map((row) => row.record.key[0]));
+
+  test('an index that is dropped and declared again is whole', async () => {
+    const path = newPath();
+    for (let round = 0; round < 3; round++) {
+      const old = await open(path);
+      await commit(old, (view) => view.put(ranked, { key: [`old ${round}`], rank: [-round] }));
+      await old.close();
+      const next = await open(path);
+      await commit(next, (view) => {
+        view.put(plain, { key: [`new ${round}`], rank: [-round, 'new'] });
+        view.remove(plain, ['old 0']);
+      });
+      await next.close();
+    }
+    const storage = await open(path);
+    expect(await order(storage, ranked)).toEqual(['old 2', 'new 2', 'old 1', 'new 1', 'new 0']);
+    await storage.close();
+  });
+
+  test('two processes with different definitions both see right lists', async () => {
+    const path = newPath();
+    const [one, other] = [await open(path), await open(path)];
+    for (let i = 0; i < 5; i++) {
+      await commit(one, (view) => view.put(ranked, { key: [i], rank: [-i], text: `t${i}` }));
+      await commit(other, (view) => view.put(texted, { key: [i + 100], rank: [-i - 100], text: `t${9 - i}` }));
+    }
+    expect(await order(one, ranked)).toEqual([104, 103, 102, 101, 100, 4, 3, 2, 1, 0]);
+    expect(await order(other, texted)).toEqual([0, 1, 2, 3, 4, 104, 103, 102, 101, 100]);
+    await one.close();
+    await other.close();
+  });
+
+  test('two definitions of one table in one work are a defect that is named', async () => {
+    const storage = await open(newPath());
+    const work = async () => storage.read((view) => [view.list(ranked), view.list(texted)]);
+    await expect(work()).rejects.toThrow(/different indexes/);
+    await storage.close();
+  });
+
+  test('a definition that fails on a stored record fails its own write only', async () => {
+    const storage = await open(newPath());
+    await commit(storage, (view) => view.put(plain, { key: ['a'] }));
+    const broken = table<Thing>('versioned', (thing) => thing.key, {
+      byRank: { key: (thing) => [(thing.rank as readonly string[])[0] as string] },
+    });
+    const [failing, fine] = await Promise.allSettled([
+      (async () => storage.read((view) => view.list(broken)))(),
+      commit(storage, (view) => view.put(plain, { key: ['b'] })),
+    ]);
+    expect(failing.status).toBe('rejected');
+    expect(fine.status).toBe('fulfilled');
+    expect(await look(storage, (view) => view.list(plain).length)).toBe(2);
+    await storage.close();
+  });
+});
+
+/** The connection, with commits of writes that can be made to fail as a broken disk makes them fail. */
+function failingCommits(
+  handle: SqliteHandle,
+  failing: { commits: boolean; writing: boolean },
+): SqliteHandle & { commits(): number } {
+  let commits = 0;
+  const watched = (sql: string, statement: SqliteStatement): SqliteStatement => ({
+    get: (...values) => statement.get(...values),
+    all: (...values) => statement.all(...values),
+    run(...values) {
+      if (sql === 'BEGIN IMMEDIATE') failing.writing = true;
+      if (sql === 'COMMIT' && failing.writing) {
+        failing.writing = false;
+        commits++;
+        if (failing.commits) throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_FSYNC' });
+      }
+      return statement.run(...values);
+    },
+  });
+  return {
+    exec: (sql) => handle.exec(sql),
+    prepare: (sql) => watched(sql, handle.prepare(sql)),
+    close: () => handle.close(),
+    commits: () => commits,
+  };
+}
