@@ -5,7 +5,7 @@ import { canonicaliseJob } from '../../jobs/document/canonicalise-job.js';
 import { type DecodeError, decodeJob } from '../../jobs/document/decode-job.js';
 import type { Job } from '../../jobs/document/job.js';
 import { warningsText } from '../../jobs/document/problem-texts.js';
-import type { JobInput, SubmittedJob } from '../../jobs/document/submitted-job.js';
+import type { SubmittedJob } from '../../jobs/document/submitted-job.js';
 import {
   type InvalidJob,
   type InvalidRequest,
@@ -26,8 +26,8 @@ import { environmentOf, namespaceOf } from './job-reference.js';
 import { type WrittenRegistration, writeRegistration } from './write-registration.js';
 
 export interface RegisterJobInput {
-  /** The job document, as JSON carries it; anything at all may be given, shapes are checked. */
-  readonly job: JobInput | unknown;
+  /** The job document as JSON carries it: a `JobInput`, or whatever a client sent. Its shape is checked. */
+  readonly job: unknown;
   /** The ID that the document must have, when the caller has named the job already. */
   readonly jobId?: string;
   /** Wins over the document's own. */

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import type { Capability } from '../../../src/access/capability.js';
+import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
+import { jobs, jobVersions } from '../../../src/jobs/job-record.js';
+import { jobSubmissions } from '../../../src/jobs/job-submission.js';
+import { jobSummaries } from '../../../src/jobs/job-summary-record.js';
+import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
+import { readJob } from '../../../src/operations/jobs/read-job.js';
+import { registerJob } from '../../../src/operations/jobs/register-job.js';
+import { type StopJobInput, stopJob } from '../../../src/operations/jobs/stop-job.js';
+import { evaluations } from '../../../src/scheduler/evaluation.js';
+import { parameterizedJob, serviceJob, type World, world } from './world.js';
+
+const stop = async (w: World, input: StopJobInput) => (await stopJob(w.engine, hostPrincipal, input))._unsafeUnwrap();
+const register = async (w: World, job: object) =>
+  (await registerJob(w.engine, hostPrincipal, { job, submission }))._unsafeUnwrap();
+const submission = { Source: 's', Format: 'json', VariableFlags: { b: 'a&=% ' }, Variables: '' };
+
+describe('stopJob', () => {
+  it('keeps the job as one more version, with its source, and makes an evaluation', async () => {
+    const w = world();
+    await register(w, serviceJob('web'));
+    const answer = await stop(w, { jobId: 'web', evalPriority: 80 });
+    expect(answer).toMatchObject({ evalCreateIndex: 3, jobModifyIndex: 3, index: 3 });
+    expect(await w.rows(jobs)).toMatchObject([{ Stop: true, Version: 1, CreateIndex: 2, JobModifyIndex: 3 }]);
+    expect(await w.rows(evaluations)).toMatchObject([
+      {},
+      { ID: answer.evalId, TriggeredBy: 'job-deregister', Type: 'service', Priority: 80, Status: 'pending' },
+    ]);
+    expect((await w.rows(jobSubmissions)).map(({ Version, Source }) => [Version, Source])).toEqual([
+      [0, 's'],
+      [1, 's'],
+    ]);
+  });
+
+  it('makes a version each time, and starts again by a registration', async () => {
+    const w = world();
+    await register(w, serviceJob('web'));
+    await stop(w, { jobId: 'web' });
+    await stop(w, { jobId: 'web' });
+    await register(w, serviceJob('web'));
+    expect(await w.rows(jobs)).toMatchObject([{ Stop: false, Version: 3, CreateIndex: 2 }]);
+  });
+
+  it('answers zeros for a job that is not there', async () => {
+    const w = world();
+    expect(await stop(w, { jobId: 'web', purge: true })).toEqual({
+      evalId: '',
+      evalCreateIndex: 0,
+      jobModifyIndex: 0,
+      index: 0,
+    });
+  });
+
+  it('purges everything at once, and completes what was pending', async () => {
+    const w = world();
+    await register(w, serviceJob('web'));
+    await register(w, serviceJob('web', { Priority: 60 }));
+    const answer = await stop(w, { jobId: 'web', purge: true });
+    for (const table of [jobs, jobVersions, jobSubmissions, jobSummaries])
+      expect(await w.rows(table as never)).toEqual([]);
+    expect((await w.rows(evaluations)).map(({ Status, TriggeredBy }) => [Status, TriggeredBy])).toEqual([
+      ['complete', 'job-register'],
+      ['complete', 'job-register'],
+      ['pending', 'job-deregister'],
+    ]);
+    const read = (await readJob(w.engine, hostPrincipal, { jobId: 'web' }))._unsafeUnwrap();
+    expect(read).toEqual({ index: answer.index, value: undefined });
+    await register(w, serviceJob('web'));
+    expect(await w.rows(jobs)).toMatchObject([{ Version: 0, CreateIndex: answer.index + 1 }]);
+  });
+
+  it('makes no evaluation for a parent, and leaves its instances alone', async () => {
+    const w = world();
+    await register(w, parameterizedJob('p'));
+    const child = (await dispatchJob(w.engine, hostPrincipal, { jobId: 'p' }))._unsafeUnwrap();
+    expect(await stop(w, { jobId: 'p' })).toMatchObject({ evalId: '', evalCreateIndex: 4, index: 4 });
+    expect(await w.rows(jobs)).toMatchObject([
+      { ID: 'p', Status: 'dead' },
+      { ID: child.dispatchedJobId, Stop: false },
+    ]);
+    await stop(w, { jobId: child.dispatchedJobId, purge: true });
+    expect(await w.rows(jobSummaries)).toMatchObject([{ Children: { Pending: 0, Running: 0, Dead: 1 } }]);
+  });
+
+  it.each([
+    ['deregister-job', false, true],
+    ['deregister-job', true, false],
+    ['purge-job', true, true],
+    ['submit-job', true, true],
+    ['read-job', false, false],
+  ] satisfies [Capability, boolean, boolean][])('with %s and purge %s: %s', async (capability, purge, allowed) => {
+    const w = world();
+    const caller: Principal = {
+      ...hostPrincipal,
+      management: false,
+      namespaces: { default: { capabilities: [capability] } },
+    };
+    expect((await stopJob(w.engine, caller, { jobId: 'x', purge })).isOk()).toBe(allowed);
+  });
+});
