@@ -1,0 +1,29 @@
+import { defineConfig } from 'tsup';
+
+export default defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    ports: 'src/ports/index.ts',
+    hcl: 'src/hcl/index.ts',
+    receiver: 'src/receiver.ts',
+    testing: 'adapters/testing/index.ts',
+    conformance: 'test/conformance/index.ts',
+    memory: 'adapters/memory/index.ts',
+    sqlite: 'adapters/sqlite/index.ts',
+    node: 'adapters/node/index.ts',
+    undici: 'adapters/undici/index.ts',
+    smtp: 'adapters/smtp/index.ts',
+    'http-server': 'adapters/http-server/index.ts',
+    runner: 'adapters/runner/index.ts',
+    cli: 'adapters/cli/main.ts',
+  },
+  format: ['esm', 'cjs'],
+  target: 'node20',
+  platform: 'node',
+  dts: true,
+  clean: true,
+  splitting: true,
+  shims: true,
+  // Without the prefix `node:sqlite` would name a package.
+  removeNodeProtocol: false,
+});
