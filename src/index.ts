@@ -25,6 +25,8 @@ export type { Job } from './jobs/document/job.js';
 export type { RestartPolicy } from './jobs/document/policies.js';
 export type { Task } from './jobs/document/task.js';
 export type { TaskGroup } from './jobs/document/task-group.js';
+export type { NamespaceError } from './jobs/errors.js';
+export type { SubmissionInput } from './jobs/job-submission.js';
 // ---- For users: notifications ----
 export type {
   ConfigurationInput,
@@ -78,6 +80,61 @@ export {
   type UnfitSecret,
 } from './operations/access/index.js';
 export type { EngineEmitter, EngineEvents } from './operations/events.js';
+export {
+  type AllocationWithJob,
+  type DispatchedJob,
+  type DispatchJobError,
+  type DispatchJobInput,
+  dispatchJob,
+  type EvaluateJobError,
+  type EvaluateJobInput,
+  evaluateJob,
+  type JobQuery,
+  type JobReference,
+  type ListAllocationsInput,
+  type ListEvaluationsInput,
+  type ListJobsInput,
+  listAllocations,
+  listDeployments,
+  listEvaluationAllocations,
+  listEvaluations,
+  listJobAllocations,
+  listJobDeployments,
+  listJobEvaluations,
+  listJobs,
+  listJobVersions,
+  type NamespaceQuery,
+  type Read,
+  type RecordQuery,
+  type Registered,
+  type RegisterJobError,
+  type RegisterJobInput,
+  type RevertJobError,
+  type RevertJobInput,
+  readAllocation,
+  readEvaluation,
+  readJob,
+  readJobSubmission,
+  readJobSummary,
+  readLatestDeployment,
+  registerJob,
+  revertJob,
+  type SetJobStabilityInput,
+  type StopJobInput,
+  type StoppedJob,
+  setJobStability,
+  stopJob,
+  type UnknownAllocation,
+} from './operations/jobs/index.js';
+export {
+  listNamespaces,
+  type NamespaceInput,
+  type PutNamespaceError,
+  putNamespace,
+  type RemoveNamespaceError,
+  readNamespace,
+  removeNamespace,
+} from './operations/namespaces/index.js';
 export {
   type ConfigurationList,
   type ConfigurationView,

@@ -54,7 +54,7 @@ export function readParameters<P extends Parameters>(
   parameters: P,
   query: Query,
 ): Result<ParameterValues<P>, BadInput> {
-  if (query.isEmpty) return ok(noValues as ParameterValues<P>);
+  if (query.isEmpty && !hasRequired(parameters)) return ok(noValues as ParameterValues<P>);
   const values: Record<string, unknown> = {};
   for (const name in parameters) {
     const parameter = parameters[name] as Parameter<unknown>;
@@ -72,7 +72,20 @@ function readParameter(parameter: Parameter<unknown>, name: string, query: Query
     if (text.value === undefined) continue;
     return parameter.parse(text.value, spelling).mapErr((message) => badParameter(spelling, message));
   }
+  if (parameter.required === true) {
+    return parameter.parse('', name).mapErr((message) => badParameter(name, message));
+  }
   return ok(undefined);
+}
+
+function hasRequired(parameters: Parameters): boolean {
+  for (const name in parameters) if (parameters[name]?.required === true) return true;
+  return false;
+}
+
+/** Must be given: an absent one is read as an empty text, which gives the parameter's own message. */
+export function requiredParameter<T>(parameter: Parameter<T>): Parameter<T> {
+  return { ...parameter, required: true };
 }
 
 function badParameter(parameter: string, message: string): BadInput {

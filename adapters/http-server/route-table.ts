@@ -1,3 +1,4 @@
+import { jobRoutes } from './jobs/job-routes.js';
 import { anyObject } from './json-schema.js';
 import { notificationRoutes } from './notifications/notification-routes.js';
 import { openApiDocument } from './open-api.js';
@@ -24,4 +25,4 @@ const openApiRoute: Route = {
 };
 
 /** Every route of both interfaces. */
-export const routeTable: readonly Route[] = [...systemRoutes, openApiRoute, ...notificationRoutes];
+export const routeTable: readonly Route[] = [...systemRoutes, openApiRoute, ...jobRoutes, ...notificationRoutes];

@@ -1,20 +1,60 @@
-import type { PermissionDenied, StorageError } from '../../../src/index.js';
+import type {
+  DispatchJobError,
+  EvaluateJobError,
+  NamespaceError,
+  RegisterJobError,
+  RevertJobError,
+  UnknownAllocation,
+} from '../../../src/index.js';
 import type { BadInput } from '../bad-input.js';
 import type { HalfErrors } from '../half-errors.js';
 import type { HttpResponse } from '../http-message.js';
 import { emptyResponse, textResponse } from '../responses.js';
 
 /** Every error that an operation of the job interface can give. */
-export type JobInterfaceError = PermissionDenied | StorageError;
+export type JobInterfaceError =
+  | RegisterJobError
+  | DispatchJobError
+  | RevertJobError
+  | EvaluateJobError
+  | UnknownAllocation
+  | NamespaceError;
 
-/** The status and text of an error (job interface, success and error bodies). */
+/**
+ * The status and text of an error (job interface, success and error bodies). That a request which is understood and
+ * refused by the state of things is a 500 is that interface's contract, and its clients go by the texts; what cannot be
+ * read, or has a value that it can never have, is a 400.
+ */
 export function jobErrorResponse(error: JobInterfaceError): HttpResponse {
   switch (error.type) {
     case 'permission_denied':
       return permissionDenied();
+    case 'invalid_document':
+    case 'invalid_request':
+    case 'invalid_namespace':
+    case 'unknown_region':
+      return textResponse(400, error.message);
+    case 'invalid_job':
+    case 'index_conflict':
+    case 'transition_refused':
+    case 'job_not_found':
+    case 'version_not_found':
+    case 'revert_refused':
+    case 'dispatch_refused':
+    case 'evaluation_refused':
+    case 'unknown_allocation':
+    case 'namespace_not_found':
+    case 'namespace_protected':
+    case 'namespace_in_use':
+      return textResponse(500, error.message);
     case 'storage_failed':
       return textResponse(500, 'the store failed: ' + error.reason);
   }
+}
+
+/** A 400 with the message. */
+export function badRequest(message: string): HttpResponse {
+  return textResponse(400, message);
 }
 
 function permissionDenied(): HttpResponse {

@@ -7,6 +7,7 @@ import {
   flagParameter,
   integerParameter,
   literalTrueParameter,
+  type Parameter,
   type ParameterValues,
   textParameter,
   unsignedParameter,
@@ -31,15 +32,50 @@ export const writeParameters = {
 /** What lists take besides. */
 export const pageParameters = {
   prefix: textParameter('Only IDs that begin with this'),
-  filter: textParameter('Filter expression'),
+  filter: filterParameter(),
   per_page: integerParameter('Items on a page; everything when 0 or absent'),
   next_token: textParameter('Where the page begins: the header of the page before'),
   reverse: literalTrueParameter('Last first'),
 } as const;
 
-export const allParameter = booleanParameter('Also of an earlier registration under the same ID');
+/** What an operation takes of the page parameters. */
+export function pageFrom(values: ParameterValues<typeof pageParameters>): {
+  readonly prefix: string;
+  readonly perPage: number;
+  readonly nextToken: string;
+  readonly reverse: boolean;
+} {
+  return {
+    prefix: values.prefix ?? '',
+    perPage: values.per_page ?? 0,
+    nextToken: tokenFromQuery(values.next_token) ?? '',
+    reverse: values.reverse ?? false,
+  };
+}
 
-export const defaultNamespaceName = 'default';
+/** Clients recognise the beginning of the text and ask again without a filter. */
+function filterParameter(): Parameter<string> {
+  return {
+    schema: { type: 'string', maxLength: 0 },
+    description: 'Filter expressions are not available: every expression but the empty one is refused',
+    parse: (text) =>
+      text === ''
+        ? ok('')
+        : err('failed to create result paginator: filter expressions are not available on this server'),
+  };
+}
+
+/** Differences are refused rather than left out silently. */
+export const diffsParameter: Parameter<boolean> = {
+  schema: { const: false },
+  description: 'Structured differences are not available: only false is accepted',
+  parse: (text, name) =>
+    booleanParameter('')
+      .parse(text, name)
+      .andThen((asked) => (asked ? err('structured differences are not available on this server') : ok(false))),
+};
+
+export const allParameter = booleanParameter('Also of an earlier registration under the same ID');
 
 /** How a reader waits, and the cancellation when the client goes away. */
 export function waitingFrom(

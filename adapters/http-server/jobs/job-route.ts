@@ -1,6 +1,6 @@
 import { ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Answer, Capability, Waiting } from '../../../src/index.js';
-import type { BadInput } from '../bad-input.js';
+import { type BadInput, badInput } from '../bad-input.js';
 import { type Fields, type FieldValues, readFields, schemaOfFields } from '../fields.js';
 import type { HttpResponse } from '../http-message.js';
 import { parseJsonBody } from '../json-body.js';
@@ -35,7 +35,7 @@ export interface ReadDefinition<P extends Parameters, T> {
   readonly schema: () => JsonSchema;
   readonly run: (call: RouteCall, input: ReadInput<P>) => ResultAsync<Answer<T>, JobInterfaceError>;
   /** The JSON text; undefined means that there is nothing: 404 with `absent`. */
-  readonly print: (value: T, input: ReadInput<P>) => string | undefined;
+  readonly print: (value: T, input: ReadInput<P>, index: number) => string | undefined;
   readonly absent?: string;
   readonly nextToken?: (value: T) => string | null | undefined;
 }
@@ -65,6 +65,7 @@ export function readRoute<P extends Parameters, T>(definition: ReadDefinition<P,
       const { region, namespace } = values.value as ParameterValues<typeof readParameters>;
       const inRegion = checkRegion(region, call);
       if (inRegion.isErr()) return jobErrors.badInput(inRegion.error);
+      if (call.pathValues[0] === '') return missingId();
       const waiting = waitingFrom(values.value as ParameterValues<typeof readParameters>, call);
       const input: ReadInput<P> = {
         values: values.value as ParameterValues<P>,
@@ -77,7 +78,7 @@ export function readRoute<P extends Parameters, T>(definition: ReadDefinition<P,
       const answer = answered.value;
       let found = true;
       const body = bodyOf(call, answer, waiting.after !== undefined, (value) => {
-        const text = definition.print(value, input);
+        const text = definition.print(value, input, answer.index);
         if (text === undefined) found = false;
         return text ?? '';
       });
@@ -92,6 +93,7 @@ export function readRoute<P extends Parameters, T>(definition: ReadDefinition<P,
 export interface WriteInput<P extends Parameters, F extends Fields> {
   readonly values: ParameterValues<P & typeof writeParameters>;
   readonly body: FieldValues<F>;
+  readonly bodyGiven: boolean;
   /** The query's namespace, undefined when it names none: then the body's may count. */
   readonly namespace: string | undefined;
   readonly id: string;
@@ -108,9 +110,10 @@ export interface WriteDefinition<P extends Parameters, F extends Fields> {
   /** `ignored`: the body is not looked at. `optional`: an absent one is an empty object. */
   readonly body: 'required' | 'optional' | 'ignored';
   readonly bodySchema?: () => JsonSchema;
-  readonly schema: () => JsonSchema;
-  /** Decides before the body is read. */
-  readonly before?: (call: RouteCall, namespace: string | undefined) => HttpResponse | undefined;
+  /** Of the answer; absent when it has no body. */
+  readonly schema?: () => JsonSchema;
+  /** The body's region counts before the query's, so the operation checks it. */
+  readonly regionInBody?: true;
   readonly run: (call: RouteCall, input: WriteInput<P, F>) => Promise<HttpResponse>;
 }
 
@@ -134,21 +137,26 @@ export function writeRoute<P extends Parameters, F extends Fields>(definition: W
             schema: definition.bodySchema ?? (() => schemaOfFields(definition.fields)),
           },
         }),
-    answers: { 200: { description: 'The answer', contentType: 'application/json', schema: definition.schema } },
+    answers: {
+      200:
+        definition.schema === undefined
+          ? { description: 'Done' }
+          : { description: 'The answer', contentType: 'application/json', schema: definition.schema },
+    },
     handle: async (call) => {
       const values = readDeclared(parameters, call.query);
       if (values.isErr()) return jobErrors.badInput(values.error);
       const { region, namespace: given } = values.value as ParameterValues<typeof writeParameters>;
-      const inRegion = checkRegion(region, call);
+      const inRegion = definition.regionInBody === true ? ok(undefined) : checkRegion(region, call);
       if (inRegion.isErr()) return jobErrors.badInput(inRegion.error);
+      if (call.pathValues[0] === '') return missingId();
       const namespace = given === '' ? undefined : given;
-      const early = definition.before?.(call, namespace);
-      if (early !== undefined) return early;
       const body = await bodyFields(call, definition);
       if (body.isErr()) return jobErrors.badInput(body.error);
       return definition.run(call, {
         values: values.value as ParameterValues<P & typeof writeParameters>,
-        body: body.value,
+        body: body.value.fields,
+        bodyGiven: body.value.given,
         namespace,
         id: call.pathValues[0] ?? '',
       });
@@ -156,12 +164,19 @@ export function writeRoute<P extends Parameters, F extends Fields>(definition: W
   };
 }
 
+function missingId(): HttpResponse {
+  return jobErrors.badInput(badInput('absent', 'missing job ID'));
+}
+
 async function bodyFields<P extends Parameters, F extends Fields>(
   call: RouteCall,
   definition: WriteDefinition<P, F>,
-): Promise<Result<FieldValues<F>, BadInput>> {
-  if (definition.body === 'ignored') return ok({} as FieldValues<F>);
+): Promise<Result<{ readonly fields: FieldValues<F>; readonly given: boolean }, BadInput>> {
+  const nothing = { fields: {} as FieldValues<F>, given: false };
+  if (definition.body === 'ignored') return ok(nothing);
   const read = await call.request.readBody(call.maximumBodyBytes);
-  if (read.type === 'absent' && definition.body === 'optional') return ok({} as FieldValues<F>);
-  return parseJsonBody(read).andThen((value) => readFields(definition.fields, value));
+  if (read.type === 'absent' && definition.body === 'optional') return ok(nothing);
+  return parseJsonBody(read)
+    .andThen((value) => readFields(definition.fields, value))
+    .map((fields) => ({ fields, given: true }));
 }

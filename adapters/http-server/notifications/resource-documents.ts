@@ -103,7 +103,6 @@ export function deliveryDetailsResource(delivery: DeliveryDetails, mount: string
       ...resource.attributes,
       body: delivery.body,
       attempts: delivery.attempts.map((attempt) => ({
-        id: attempt.id,
         number: attempt.number,
         manual: attempt.manual,
         'started-at': attempt.startedAt,

@@ -1,0 +1,41 @@
+import { serve } from './serve.js';
+import { serveUsage } from './serve-options.js';
+import { Stopped } from './stopped.js';
+import type { Terminal } from './terminal.js';
+
+const usage = `usage: signalbox COMMAND
+
+${serveUsage}`;
+
+/** Runs one command line and gives the exit code: 0 done, 1 failed, 2 misused. */
+export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    return await dispatch(args, terminal);
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+    terminal.error(`signalbox: ${error.message}\n`);
+    return error.exitCode;
+  }
+}
+
+async function dispatch(args: readonly string[], terminal: Terminal): Promise<number> {
+  const [command, ...rest] = args;
+  if (command === undefined || command === 'help' || args.includes('--help') || args.includes('-h')) {
+    terminal.out(usage);
+    return command === undefined ? 2 : 0;
+  }
+  if (command === 'serve') return serveUntilSignal(rest, terminal);
+  throw new Stopped(`there is no command "${command.slice(0, 40)}"\n\n${usage}`, 2);
+}
+
+/** Serves until SIGTERM or SIGINT, then drains; a second signal ends the process at once, as it would any other. */
+async function serveUntilSignal(args: readonly string[], terminal: Terminal): Promise<number> {
+  const signalled = new Promise<void>((resolve) => {
+    process.once('SIGTERM', () => resolve());
+    process.once('SIGINT', () => resolve());
+  });
+  const running = await serve(args, terminal);
+  await signalled;
+  await running.stop();
+  return 0;
+}

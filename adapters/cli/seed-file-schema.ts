@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { capabilityFromName, policyShorthands } from '../../src/index.js';
+
+const identifier = z.string().min(1).max(255);
+const capability = z.string().transform((name, context) => {
+  const known = capabilityFromName(name);
+  if (known !== undefined) return known;
+  context.issues.push({ code: 'custom', input: name, message: 'this capability does not exist' });
+  return z.NEVER;
+});
+
+/** What `signalbox serve --seed FILE` applies at every start. Unknown keys are faults: they are misspelled ones. */
+export const seedFileSchema = z.strictObject({
+  workspaces: z
+    .array(
+      z.strictObject({
+        id: identifier,
+        name: identifier,
+        organization: identifier,
+        execution_mode: z.enum(['remote', 'agent', 'local']).default('remote'),
+        drift_detection: z.boolean().default(false),
+        health_assessments: z.boolean().default(false),
+      }),
+    )
+    .default([]),
+  users: z
+    .array(
+      z.strictObject({
+        id: identifier,
+        username: identifier,
+        email: z.string().min(3).max(320).includes('@'),
+        organization: identifier,
+      }),
+    )
+    .default([]),
+  namespaces: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[a-zA-Z0-9-]{1,128}$/, 'a name has 1 to 128 letters, digits and dashes'),
+        description: z.string().max(256).default(''),
+      }),
+    )
+    .default([]),
+  tokens: z
+    .array(
+      z.strictObject({
+        secret: z.string().regex(/^[\x21-\x7e]{1,256}$/, 'a secret has visible ASCII characters without blanks'),
+        name: z.string().max(255).default(''),
+        management: z.boolean().default(false),
+        namespaces: z
+          .record(
+            z.string().regex(/^[a-zA-Z0-9*-]{1,128}$/, 'a namespace or glob has letters, digits, dashes and stars'),
+            z.strictObject({
+              capabilities: z.array(capability).default([]),
+              policy: z.enum(policyShorthands).optional(),
+            }),
+          )
+          .default({}),
+        workspaces: z.record(identifier, z.enum(['admin', 'events'])).default({}),
+      }),
+    )
+    .default([]),
+});
+
+export type SeedFile = z.infer<typeof seedFileSchema>;

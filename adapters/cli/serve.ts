@@ -1,0 +1,160 @@
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  bootstrapManagementToken,
+  createEngine,
+  type Engine,
+  type HttpDelivery,
+  type SettingsOverrides,
+  type Storage,
+} from '../../src/index.js';
+import { createHttpHandler, nodeListener } from '../http-server/index.js';
+import { randomIds, systemClock } from '../node/index.js';
+import { undiciDelivery } from '../undici/index.js';
+import { applySeed } from './apply-seed.js';
+import { type HostRunner, startHostRunner } from './host-runner.js';
+import { openStore } from './open-store.js';
+import { parseSeedFile } from './seed-file.js';
+import type { SeedFile } from './seed-file-schema.js';
+import { parseServeOptions, type ServeOptions, serveUsage } from './serve-options.js';
+import { stderrLogger } from './stderr-logger.js';
+import { Stopped } from './stopped.js';
+import type { Terminal } from './terminal.js';
+
+/** How long requests, loops and runs may take to end after a signal. */
+const drainDeadline = 10_000;
+
+export interface RunningServer {
+  readonly origin: string;
+  /** Refuses new requests, ends what is under way, closes the store. */
+  stop(): Promise<void>;
+}
+
+/**
+ * `signalbox serve`: one process with the engine, both HTTP interfaces and a runner for this host. Prints
+ * `listening on http://HOST:PORT` as its first line when it is ready. Rejects with `Stopped` when it cannot start.
+ */
+export async function serve(args: readonly string[], terminal: Terminal): Promise<RunningServer> {
+  const options = parseServeOptions(args).match(
+    (parsed) => parsed,
+    (message) => {
+      throw new Stopped(`${message}\n\n${serveUsage}`, 2);
+    },
+  );
+  const seed = options.seedFile === null ? null : await readSeed(options.seedFile);
+  const delivery = deliveryFrom(options);
+  const storage = await storeFrom(options);
+  const server = createServer({ maxHeaderSize: 32 * 1024, keepAliveTimeout: 65_000 }, (_request, response) => {
+    response.writeHead(503, { 'Retry-After': '1' }).end('the server is starting\n');
+  });
+  const closePorts = async (): Promise<void> => {
+    await delivery.close();
+    await storage.close();
+  };
+  try {
+    const origin = await listen(server, options);
+    const engine = engineFrom(options, origin, storage, delivery, terminal);
+    if (seed !== null) await applySeed(engine, seed);
+    const secret = options.access === 'token' ? await firstToken(engine) : undefined;
+    server.removeAllListeners('request');
+    server.on('request', nodeListener(createHttpHandler(engine, { access: options.access })));
+    engine.start();
+    const runner: HostRunner | undefined = options.runner
+      ? await startHostRunner(engine, options.storePath)
+      : undefined;
+    terminal.out(`listening on ${origin}\n`);
+    if (secret !== undefined) terminal.out(`management token, shown this once: ${secret}\n`);
+    return {
+      origin,
+      stop: async () => {
+        const hard = setTimeout(() => server.closeAllConnections(), drainDeadline);
+        const closed = closeServer(server);
+        // Stopping the engine answers the readers that wait, so that their requests can end.
+        await engine.stop({ deadline: drainDeadline });
+        await runner?.stop(drainDeadline);
+        await closed;
+        clearTimeout(hard);
+        await closePorts();
+      },
+    };
+  } catch (error) {
+    await closeServer(server);
+    await closePorts();
+    throw error;
+  }
+}
+
+async function readSeed(path: string): Promise<SeedFile> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new Stopped(`the seed file cannot be read: ${messageOf(error)}`);
+  });
+  const seed = await parseSeedFile(text, path);
+  if (seed.isErr()) throw new Stopped(seed.error.message);
+  return seed.value;
+}
+
+function deliveryFrom(options: ServeOptions): HttpDelivery {
+  try {
+    return undiciDelivery({ allow: { cidrs: options.allowOutbound } });
+  } catch (error) {
+    throw new Stopped(`--allow-outbound: ${messageOf(error)}`, 2);
+  }
+}
+
+async function storeFrom(options: ServeOptions): Promise<Storage> {
+  const opened = await openStore(options.storePath);
+  return opened.match(
+    (storage) => storage,
+    (error) => {
+      throw new Stopped(`the store cannot be opened: ${error.message}`);
+    },
+  );
+}
+
+function engineFrom(
+  options: ServeOptions,
+  origin: string,
+  storage: Storage,
+  delivery: HttpDelivery,
+  terminal: Terminal,
+): Engine {
+  const settings: SettingsOverrides = {
+    notifications: {
+      names: options.names,
+      basePath: options.notificationsBase,
+      publicOrigin: options.publicOrigin ?? origin,
+      ...(options.names === 'upstream' ? { signature: { headers: ['x-tfe-notification-signature'] } } : {}),
+    },
+  };
+  const logger = stderrLogger(terminal);
+  return createEngine({ storage, clock: systemClock(), ids: randomIds(), delivery, logger }, settings);
+}
+
+async function firstToken(engine: Engine): Promise<string | undefined> {
+  const issued = await bootstrapManagementToken(engine);
+  if (issued.isErr()) throw new Stopped(`the management token cannot be stored: ${issued.error.message}`);
+  return issued.value?.secret;
+}
+
+function listen(server: Server, options: ServeOptions): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(new Stopped(`cannot listen: ${error.message}`)));
+    server.listen(options.port, options.host, () => {
+      const { port } = server.address() as AddressInfo;
+      resolve(`http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`);
+    });
+  });
+}
+
+/** No new connections from now on; resolves when the last request has been answered. */
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown error';
+}

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { parseSeedFile } from '../../../adapters/cli/seed-file.js';
+
+const complete = {
+  workspaces: [
+    {
+      id: 'ws-1',
+      name: 'main',
+      organization: 'org',
+      execution_mode: 'agent',
+      drift_detection: true,
+      health_assessments: false,
+    },
+  ],
+  users: [{ id: 'user-1', username: 'ada', email: 'ada@example.org', organization: 'org' }],
+  namespaces: [{ name: 'team-a', description: 'Team A' }],
+  tokens: [
+    {
+      secret: 'very-secret',
+      name: 'ci',
+      management: false,
+      namespaces: { 'team-*': { capabilities: ['submit-job', 'sentinel-override'], policy: 'read' } },
+      workspaces: { 'ws-*': 'admin' },
+    },
+  ],
+};
+
+/** The complete file with one value replaced. */
+function withValue(path: readonly (string | number)[], value: unknown): string {
+  const copy = structuredClone(complete) as unknown as Record<string | number, unknown>;
+  let at = copy;
+  for (const part of path.slice(0, -1)) at = at[part] as Record<string | number, unknown>;
+  at[path.at(-1) as string] = value;
+  return JSON.stringify(copy);
+}
+
+describe('parseSeedFile', () => {
+  it('reads a complete file', async () => {
+    const seed = (await parseSeedFile(JSON.stringify(complete), 'seed.json'))._unsafeUnwrap();
+    expect(seed).toEqual({
+      ...complete,
+      tokens: [
+        {
+          ...complete.tokens[0],
+          namespaces: { 'team-*': { capabilities: ['submit-job', 'policy-override'], policy: 'read' } },
+        },
+      ],
+    });
+  });
+
+  it('fills what is left out', async () => {
+    const seed = (await parseSeedFile('{"tokens":[{"secret":"s"}]}', 'seed.json'))._unsafeUnwrap();
+    expect(seed).toEqual({
+      workspaces: [],
+      users: [],
+      namespaces: [],
+      tokens: [{ secret: 's', name: '', management: false, namespaces: {}, workspaces: {} }],
+    });
+  });
+
+  it('places a fault of syntax by line and column', async () => {
+    const fault = (await parseSeedFile('{\n  "users": [\n}', 'dir/seed.json'))._unsafeUnwrapErr();
+    expect(fault.message).toBe('dir/seed.json:3:1: a value is expected here');
+  });
+
+  it.each<[readonly (string | number)[], unknown, string]>([
+    [['workspaces', 0, 'execution_mode'], 'remotely', '/workspaces/0/execution_mode'],
+    [['workspaces', 0, 'id'], 7, '/workspaces/0/id'],
+    [['workspaces', 0, 'nmae'], 'x', '/workspaces/0/nmae'],
+    [['users', 0, 'email'], 'nobody', '/users/0/email'],
+    [['users'], {}, '/users'],
+    [['namespaces', 0, 'name'], 'no/slash', '/namespaces/0/name'],
+    [['tokens', 0, 'secret'], 'a b', '/tokens/0/secret'],
+    [['tokens', 0, 'namespaces', 'team-*', 'capabilities', 1], 'fly', '/tokens/0/namespaces/team-*/capabilities/1'],
+    [['tokens', 0, 'namespaces', 'team-*', 'policy'], 'all', '/tokens/0/namespaces/team-*/policy'],
+    [['tokens', 0, 'workspaces', 'a/b'], 'owner', '/tokens/0/workspaces/a~1b'],
+    [['token'], [], '/token'],
+  ])('places a fault at %j by pointer', async (path, value, pointer) => {
+    const fault = (await parseSeedFile(withValue(path, value), 'seed.json'))._unsafeUnwrapErr();
+    expect(fault.message).toContain(`seed.json: at ${pointer}: `);
+    expect(fault.message).not.toContain('very-secret');
+  });
+
+  it('refuses what is no object', async () => {
+    for (const text of ['[]', 'null', '7', '"x"']) {
+      expect((await parseSeedFile(text, 's'))._unsafeUnwrapErr().message).toContain('s: at the top level: ');
+    }
+  });
+});

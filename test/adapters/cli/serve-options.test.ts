@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { parseServeOptions } from '../../../adapters/cli/serve-options.js';
+
+describe('parseServeOptions', () => {
+  it('has defaults that are closed and local', () => {
+    expect(parseServeOptions([])._unsafeUnwrap()).toEqual({
+      host: '127.0.0.1',
+      port: 4646,
+      storePath: null,
+      names: 'seed',
+      access: 'token',
+      seedFile: null,
+      allowOutbound: [],
+      notificationsBase: '',
+      runner: true,
+      publicOrigin: null,
+    });
+  });
+
+  it('reads every option', () => {
+    const args =
+      '--listen 0.0.0.0:0 --store sqlite:/tmp/a:b.db --names upstream --access token --seed s.json ' +
+      '--allow-outbound 10.0.0.0/8,127.0.0.1/32 --allow-outbound fd00::/8 --notifications-base /x/y/ --no-runner ' +
+      '--public-origin https://jobs.example.org/ignored';
+    expect(parseServeOptions(args.split(' '))._unsafeUnwrap()).toEqual({
+      host: '0.0.0.0',
+      port: 0,
+      storePath: '/tmp/a:b.db',
+      names: 'upstream',
+      access: 'token',
+      seedFile: 's.json',
+      allowOutbound: ['10.0.0.0/8', '127.0.0.1/32', 'fd00::/8'],
+      notificationsBase: '/x/y',
+      runner: false,
+      publicOrigin: 'https://jobs.example.org',
+    });
+  });
+
+  it('takes the notification base from the names', () => {
+    expect(parseServeOptions(['--names', 'upstream'])._unsafeUnwrap().notificationsBase).toBe('/api/v2');
+    expect(parseServeOptions(['--names=upstream', '--notifications-base=/'])._unsafeUnwrap().notificationsBase).toBe('');
+  });
+
+  it.each([
+    ['127.0.0.1:0', true],
+    ['127.8.9.10:1', true],
+    ['[::1]:1', true],
+    ['localhost:1', true],
+    ['0.0.0.0:1', false],
+    ['[::]:1', false],
+    ['127.0.0.1.example.org:1', false],
+    ['10.0.0.1:1', false],
+    ['example.org:1', false],
+  ])('allows open access on %s: %s', (listen, allowed) => {
+    expect(parseServeOptions(['--access', 'open', '--listen', listen]).isOk()).toBe(allowed);
+  });
+
+  it.each([
+    [['--listen', 'nowhere'], /--listen takes HOST:PORT/],
+    [['--listen', 'h:70000'], /--listen takes HOST:PORT/],
+    [['--listen', '::1:80'], /--listen takes HOST:PORT/],
+    [['--store', 'redis'], /--store takes/],
+    [['--store', 'sqlite:'], /--store takes/],
+    [['--names', 'mine'], /--names takes/],
+    [['--access', 'none'], /--access takes/],
+    [['--notifications-base', 'api'], /--notifications-base takes/],
+    [['--notifications-base', '/a b'], /--notifications-base takes/],
+    [['--public-origin', 'ftp://x'], /--public-origin takes/],
+    [['--bogus'], /--bogus/],
+    [['positional'], /positional/],
+    [['--listen'], /--listen/],
+  ])('refuses %j', (args, message) => {
+    expect(parseServeOptions(args)._unsafeUnwrapErr()).toMatch(message);
+  });
+});
