@@ -2,7 +2,20 @@
  * The front door, in two groups: what a service uses, and what the author of an adapter needs besides.
  */
 
+// ---- For users: engine, settings, events ----
+
+export { createEngine, type Engine, type EnginePorts, type StopOptions } from './engine.js';
+export type { EngineEmitter, EngineEvents } from './operations/events.js';
+export {
+  defaultSettings,
+  type RunNotificationRule,
+  type Settings,
+  type SettingsOverrides,
+  settingsFrom,
+} from './settings.js';
+
 // ---- For users: access ----
+
 export { allows, allowsWorkspace, everyNamespace } from './access/allows.js';
 export {
   type Capability,
@@ -18,54 +31,6 @@ export {
   type Principal,
   type WorkspaceRight,
 } from './access/principal.js';
-// ---- For users: engine and settings ----
-export { createEngine, type Engine, type EnginePorts, type StopOptions } from './engine.js';
-// ---- For users and runners: nodes, allocations and their life ----
-export type { Job } from './jobs/document/job.js';
-export type { RestartPolicy } from './jobs/document/policies.js';
-export type { Task } from './jobs/document/task.js';
-export type { TaskGroup } from './jobs/document/task-group.js';
-export type { NamespaceError } from './jobs/errors.js';
-export type { SubmissionInput } from './jobs/job-submission.js';
-// ---- For users: notifications ----
-export type {
-  ConfigurationInput,
-  UncheckedConfigurationInput,
-  UserReference,
-} from './notifications/configuration-input.js';
-export { type DeliveryOutcome, deliveryOutcomes, type FailureClass, failureClasses } from './notifications/delivery.js';
-export { type DestinationKind, destinationKindFromSpelling, destinationKinds } from './notifications/destination.js';
-export type {
-  Conflict,
-  FieldFault,
-  InvalidAttributes,
-  InvalidParameter,
-  LimitReached,
-  NotFound,
-  NotificationError,
-  VerificationFailed,
-  VerificationResponse,
-} from './notifications/errors.js';
-export type {
-  AssessmentEvent,
-  AssessmentResult,
-  AutoDestroyEvent,
-  NotificationEvent,
-  RunEvent,
-} from './notifications/event.js';
-export type { EventAttributes } from './notifications/event-attributes.js';
-export { type Explanation, explain, type Obstacle } from './notifications/explain.js';
-export { configurationPath, configurationUrl } from './notifications/links.js';
-export { type RenderedNotification, renderPayload } from './notifications/render-payload.js';
-export { notificationForRunStatus, type RunStatusNotification } from './notifications/run-status.js';
-export {
-  type Trigger,
-  type TriggerDefinition,
-  triggerDefinitions,
-  triggerFromSpelling,
-} from './notifications/trigger.js';
-export type { User } from './notifications/user.js';
-export { type ExecutionMode, executionModes, type Workspace } from './notifications/workspace.js';
 export {
   authenticateToken,
   bootstrapManagementToken,
@@ -79,7 +44,16 @@ export {
   tokenAuthenticator,
   type UnfitSecret,
 } from './operations/access/index.js';
-export type { EngineEmitter, EngineEvents } from './operations/events.js';
+export type { PermissionDenied } from './operations/shared/authorise.js';
+
+// ---- For users: jobs and namespaces ----
+
+export type { Job } from './jobs/document/job.js';
+export type { RestartPolicy } from './jobs/document/policies.js';
+export type { Task } from './jobs/document/task.js';
+export type { TaskGroup } from './jobs/document/task-group.js';
+export type { NamespaceError } from './jobs/errors.js';
+export type { SubmissionInput } from './jobs/job-submission.js';
 export {
   type AllocationWithJob,
   type DispatchedJob,
@@ -135,6 +109,47 @@ export {
   readNamespace,
   removeNamespace,
 } from './operations/namespaces/index.js';
+
+// ---- For users: notifications ----
+
+export type {
+  ConfigurationInput,
+  UncheckedConfigurationInput,
+  UserReference,
+} from './notifications/configuration-input.js';
+export { type DeliveryOutcome, deliveryOutcomes, type FailureClass, failureClasses } from './notifications/delivery.js';
+export { type DestinationKind, destinationKindFromSpelling, destinationKinds } from './notifications/destination.js';
+export type {
+  Conflict,
+  FieldFault,
+  InvalidAttributes,
+  InvalidParameter,
+  LimitReached,
+  NotFound,
+  NotificationError,
+  VerificationFailed,
+  VerificationResponse,
+} from './notifications/errors.js';
+export type {
+  AssessmentEvent,
+  AssessmentResult,
+  AutoDestroyEvent,
+  NotificationEvent,
+  RunEvent,
+} from './notifications/event.js';
+export type { EventAttributes } from './notifications/event-attributes.js';
+export { type Explanation, explain, type Obstacle } from './notifications/explain.js';
+export { configurationPath, configurationUrl } from './notifications/links.js';
+export { type RenderedNotification, renderPayload } from './notifications/render-payload.js';
+export { notificationForRunStatus, type RunStatusNotification } from './notifications/run-status.js';
+export {
+  type Trigger,
+  type TriggerDefinition,
+  triggerDefinitions,
+  triggerFromSpelling,
+} from './notifications/trigger.js';
+export type { User } from './notifications/user.js';
+export { type ExecutionMode, executionModes, type Workspace } from './notifications/workspace.js';
 export {
   type ConfigurationList,
   type ConfigurationView,
@@ -168,6 +183,10 @@ export {
   verifyNotificationConfiguration,
   type WorkspaceInput,
 } from './operations/notifications/index.js';
+export type { PublishedEvent } from './operations/shared/publish-notification-event.js';
+
+// ---- For users and runners: nodes, evaluations, allocations and their life ----
+
 export {
   type AllocationReport,
   heartbeatNode,
@@ -182,14 +201,6 @@ export {
   reportAllocations,
   type UnknownNode,
 } from './operations/scheduling/index.js';
-export type { PermissionDenied } from './operations/shared/authorise.js';
-// ---- For adapter authors: ports, and what driving adapters translate ----
-export type { Waiting } from './operations/shared/blocking-query.js';
-export type { BackgroundLoop, EngineContext } from './operations/shared/context.js';
-export type { Answer } from './operations/shared/parked-queries.js';
-export type { PublishedEvent } from './operations/shared/publish-notification-event.js';
-export type * from './ports/index.js';
-export type { Row } from './ports/storage.js';
 export type {
   Allocation,
   AllocationMetric,
@@ -217,12 +228,13 @@ export { pendingTask, type TaskHappening, transitionTask } from './scheduler/all
 export type { Evaluation, EvaluationStatus, EvaluationTrigger } from './scheduler/evaluation.js';
 export type { Node, NodeDriver, NodeStatus } from './scheduler/node.js';
 export { type SchedulingIds, type SchedulingResult, type SchedulingSnapshot, schedule } from './scheduler/schedule.js';
-export {
-  defaultSettings,
-  type RunNotificationRule,
-  type Settings,
-  type SettingsOverrides,
-  settingsFrom,
-} from './settings.js';
+
+// ---- For adapter authors: ports, waiting, notations ----
+
+export type { Waiting } from './operations/shared/blocking-query.js';
+export type { BackgroundLoop, EngineContext } from './operations/shared/context.js';
+export type { Answer } from './operations/shared/parked-queries.js';
+export type * from './ports/index.js';
+export type { Row } from './ports/storage.js';
 export { millisecondsFromNanos, parseDurationNanos } from './shared/duration.js';
 export { instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from './shared/instant.js';
