@@ -40,13 +40,13 @@ export function decodeValue(value: HclValue, kind: AttributeKind, weak: boolean)
     case 'duration':
       return toDuration(value);
     case 'stringList':
-      return toTextList(value);
+      return toTextList(value, weak);
     case 'integerList':
       return toList(value, 'whole numbers', (item) => toInteger(item, weak));
     case 'stringMap':
       return toMap(value, 'a map of strings', toText);
     case 'stringListMap':
-      return toMap(value, 'a map of lists of strings', toTextList);
+      return toMap(value, 'a map of lists of strings', (item) => toTextList(item, weak));
     case 'any':
       return toData(value);
   }
@@ -113,9 +113,9 @@ function toDuration(value: HclValue): Decoded<number> {
   });
 }
 
-function toTextList(value: HclValue): Decoded {
-  // One text stands for a list of it.
-  if (value.kind === 'string' || value.kind === 'number' || value.kind === 'bool')
+function toTextList(value: HclValue, weak: boolean): Decoded {
+  // In version 1 texts one text stands for a list of it.
+  if (weak && (value.kind === 'string' || value.kind === 'number' || value.kind === 'bool'))
     return toText(value).map((text) => [text]);
   return toList(value, 'strings', toText);
 }
