@@ -37,6 +37,11 @@ export function decodeJob(input: unknown): Result<SubmittedJob, DecodeError> {
   });
 }
 
+/** The submitted form of a block in which nothing is given. */
+export function emptyBlock(block: Block<FieldSet>): Record<string, unknown> {
+  return { ...compileBlock(block).template };
+}
+
 interface Failure {
   readonly expected: string;
   readonly got: string;
@@ -66,36 +71,33 @@ interface CompiledBlock {
   readonly byName: ReadonlyMap<string, CompiledField>;
 }
 
-const compiledJob = compileBlock(jobBlock, new Map());
+const compiledBlocks = new WeakMap<Block<FieldSet>, CompiledBlock>();
+const compiledJob = compileBlock(jobBlock);
 
-function compileBlock(block: Block<FieldSet>, seen: Map<Block<FieldSet>, CompiledBlock>): CompiledBlock {
-  const known = seen.get(block);
+function compileBlock(block: Block<FieldSet>): CompiledBlock {
+  const known = compiledBlocks.get(block);
   if (known !== undefined) return known;
   const template: Template = {};
   const byName = new Map<string, CompiledField>();
   for (const [name, field] of Object.entries(block.fields)) {
-    const compiled = compileField(name, field, seen);
+    const compiled = compileField(name, field);
     if (field.absentWhenUnset !== true) template[name] = compiled.unset;
     byName.set(name, compiled);
     byName.set(name.toLowerCase(), compiled);
   }
   const compiled: CompiledBlock = { template, byName };
-  seen.set(block, compiled);
+  compiledBlocks.set(block, compiled);
   return compiled;
 }
 
-function compileField(
-  name: string,
-  field: Field<unknown, unknown>,
-  seen: Map<Block<FieldSet>, CompiledBlock>,
-): CompiledField {
+function compileField(name: string, field: Field<unknown, unknown>): CompiledField {
   return {
     name,
     kind: field.kind,
     unset: field.unset,
     min: field.bounds?.min ?? 0,
     max: field.bounds?.max ?? 0,
-    block: field.block === undefined ? undefined : compileBlock(field.block, seen),
+    block: field.block === undefined ? undefined : compileBlock(field.block),
   };
 }
 

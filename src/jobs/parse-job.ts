@@ -1,0 +1,50 @@
+import type { Result } from 'neverthrow';
+import { type DecodeOptions, decodeFile } from '../hcl/decode/decode-file.js';
+import type { Diagnostic } from '../hcl/diagnostics/diagnostic.js';
+import { hclFunctions } from '../hcl/functions/index.js';
+import { canonicaliseSubmitted } from './document/canonicalise-submitted.js';
+import type { SubmittedJob } from './document/submitted-job.js';
+import { jobFromSpecification, specificationSchema } from './specification/read-specification.js';
+
+export interface ParseJobOptions {
+  /** Values of variables: `name = value` lines, or their JSON form. */
+  readonly variables?: string;
+  /** Single values by name; they win over `variables`. */
+  readonly variableFlags?: Readonly<Record<string, string>>;
+  /** Fills unset fields with their defaults. */
+  readonly canonicalize?: boolean;
+  /** Reads the text in the literal mode for version 1 of the language. */
+  readonly hcl1?: boolean;
+  /** Where new UUIDs and salts come from; without it the functions that need them do not exist. */
+  readonly ids?: DecodeOptions<SubmittedJob>['ids'];
+  /** What the evaluation may cost at most; see `createBudget`. */
+  readonly budget?: NonNullable<DecodeOptions<SubmittedJob>['budget']>;
+}
+
+const functionsWithoutChance = new Map([...hclFunctions].filter(([name]) => name !== 'uuidv4' && name !== 'bcrypt'));
+
+export interface ParsedJob {
+  readonly job: SubmittedJob;
+  readonly warnings: readonly Diagnostic[];
+}
+
+/**
+ * The job that a specification in HCL (or in the JSON form of HCL) describes: the parse operation of the job interface.
+ * Synchronous and pure; checks the language and the table of the specification, not the meaning (see `validateJob`).
+ * Errors are all problems found, sorted by position. Files are out of reach: file functions fail.
+ */
+export function parseJob(source: string, options: ParseJobOptions = {}): Result<ParsedJob, Diagnostic[]> {
+  return decodeFile<SubmittedJob>(source, {
+    schema: specificationSchema,
+    interpret: jobFromSpecification,
+    ids: options.ids ?? { next: () => '' },
+    ...(options.ids === undefined ? { functions: functionsWithoutChance } : {}),
+    ...(options.variables === undefined ? {} : { variables: options.variables }),
+    ...(options.variableFlags === undefined ? {} : { variableFlags: options.variableFlags }),
+    ...(options.budget === undefined ? {} : { budget: options.budget }),
+    ...(options.hcl1 === undefined ? {} : { hcl1: options.hcl1 }),
+  }).map(({ value, warnings }) => ({
+    job: options.canonicalize === true ? canonicaliseSubmitted(value) : value,
+    warnings,
+  }));
+}

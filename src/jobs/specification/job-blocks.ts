@@ -1,0 +1,183 @@
+import {
+  jobBlock,
+  multiregionBlock,
+  multiregionRegionBlock,
+  multiregionStrategyBlock,
+  parameterizedBlock,
+  periodicBlock,
+  uiBlock,
+  uiLinkBlock,
+} from '../document/job-fields.js';
+import { mountOptionsBlock, taskGroupBlock, volumeBlock } from '../document/task-group-fields.js';
+import { network } from './network-blocks.js';
+import { affinity, constraint, spread } from './placement-blocks.js';
+import {
+  consul,
+  disconnect,
+  ephemeralDisk,
+  groupScaling,
+  migrate,
+  reschedule,
+  restart,
+  update,
+} from './policy-blocks.js';
+import { service } from './service-blocks.js';
+import { inherited, keyed, many, map, mapOrAttribute, one, type SpecificationBlock } from './specification-table.js';
+import { task } from './task-blocks.js';
+import { secret, vault } from './task-part-blocks.js';
+
+const mountOptions: SpecificationBlock = {
+  about: 'How the volume is mounted.',
+  document: mountOptionsBlock,
+  attributes: { fs_type: 'FSType', mount_flags: 'MountFlags' },
+  blocks: {},
+};
+
+const volume: SpecificationBlock = {
+  about: 'A volume that the tasks of the group may mount.',
+  document: volumeBlock,
+  label: 'Name',
+  attributes: {
+    type: 'Type',
+    source: 'Source',
+    read_only: 'ReadOnly',
+    sticky: 'Sticky',
+    access_mode: 'AccessMode',
+    attachment_mode: 'AttachmentMode',
+    per_alloc: 'PerAlloc',
+  },
+  blocks: { mount_options: one('MountOptions', mountOptions) },
+};
+
+const group: SpecificationBlock = {
+  about: 'Tasks that are placed together on one node.',
+  document: taskGroupBlock,
+  label: 'Name',
+  attributes: {
+    count: 'Count',
+    shutdown_delay: 'ShutdownDelay',
+    max_run_duration: 'MaxRunDuration',
+    stop_after_client_disconnect: 'StopAfterClientDisconnect',
+    max_client_disconnect: 'MaxClientDisconnect',
+    prevent_reschedule_on_lost: 'PreventRescheduleOnLost',
+  },
+  blocks: {
+    constraint: many('Constraints', constraint),
+    affinity: many('Affinities', affinity),
+    task: many('Tasks', task),
+    spread: many('Spreads', spread),
+    volume: keyed('Volumes', volume),
+    restart: one('RestartPolicy', restart),
+    disconnect: one('Disconnect', disconnect),
+    reschedule: one('ReschedulePolicy', reschedule),
+    ephemeral_disk: one('EphemeralDisk', ephemeralDisk),
+    update: one('Update', update),
+    migrate: one('Migrate', migrate),
+    network: many('Networks', network),
+    meta: mapOrAttribute('Meta'),
+    service: many('Services', service),
+    scaling: one('Scaling', groupScaling),
+    consul: one('Consul', consul),
+    vault: inherited('once', vault),
+    secret: inherited('many', secret),
+  },
+};
+
+const multiregionStrategy: SpecificationBlock = {
+  about: 'How a change moves from region to region.',
+  document: multiregionStrategyBlock,
+  attributes: { max_parallel: 'MaxParallel', on_failure: 'OnFailure' },
+  blocks: {},
+};
+
+const multiregionRegion: SpecificationBlock = {
+  about: 'One region of the job.',
+  document: multiregionRegionBlock,
+  label: 'Name',
+  attributes: { count: 'Count', datacenters: 'Datacenters', node_pool: 'NodePool' },
+  blocks: { meta: map('Meta') },
+};
+
+const multiregion: SpecificationBlock = {
+  about: 'Runs the job in several regions.',
+  document: multiregionBlock,
+  attributes: {},
+  blocks: { strategy: one('Strategy', multiregionStrategy), region: many('Regions', multiregionRegion) },
+};
+
+const periodic: SpecificationBlock = {
+  about: 'Launches an instance of the job at every time of a schedule.',
+  document: periodicBlock,
+  attributes: {
+    enabled: 'Enabled',
+    cron: 'Spec',
+    crons: 'Specs',
+    prohibit_overlap: 'ProhibitOverlap',
+    time_zone: 'TimeZone',
+  },
+  blocks: {},
+  finish: (draft) => {
+    if (draft['Spec'] !== null || draft['Specs'] !== null) draft['SpecType'] = 'cron';
+  },
+};
+
+const parameterized: SpecificationBlock = {
+  about: 'Makes the job a template that is dispatched with a payload and meta.',
+  document: parameterizedBlock,
+  attributes: { payload: 'Payload', meta_required: 'MetaRequired', meta_optional: 'MetaOptional' },
+  blocks: {},
+};
+
+const uiLink: SpecificationBlock = {
+  about: 'A link on the page of the job.',
+  document: uiLinkBlock,
+  attributes: { label: 'Label', url: 'URL' },
+  blocks: {},
+};
+
+const ui: SpecificationBlock = {
+  about: 'What the web interface shows about the job.',
+  document: uiBlock,
+  attributes: { description: 'Description' },
+  blocks: { link: many('Links', uiLink) },
+};
+
+/** The one block of a job specification. Its label is the ID and the name, unless these are given as attributes. */
+export const jobSpecification: SpecificationBlock = {
+  about: 'What is to run, and how.',
+  document: jobBlock,
+  discardedLabel: 'ID',
+  attributes: {
+    region: 'Region',
+    namespace: 'Namespace',
+    id: 'ID',
+    name: 'Name',
+    type: 'Type',
+    priority: 'Priority',
+    all_at_once: 'AllAtOnce',
+    datacenters: 'Datacenters',
+    node_pool: 'NodePool',
+  },
+  blocks: {
+    constraint: many('Constraints', constraint),
+    affinity: many('Affinities', affinity),
+    group: many('TaskGroups', group),
+    update: one('Update', update),
+    multiregion: one('Multiregion', multiregion),
+    spread: many('Spreads', spread),
+    periodic: one('Periodic', periodic),
+    parameterized: one('ParameterizedJob', parameterized),
+    reschedule: one('Reschedule', reschedule),
+    migrate: one('Migrate', migrate),
+    meta: mapOrAttribute('Meta'),
+    ui: one('UI', ui),
+    task: inherited('many', task),
+    vault: inherited('once', vault),
+    secret: inherited('many', secret),
+  },
+  finish: (draft, block) => {
+    const label = block.labels[0]?.text ?? '';
+    draft['ID'] ??= label;
+    draft['Name'] ??= label;
+  },
+};
