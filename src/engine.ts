@@ -1,6 +1,7 @@
 import { accessTables } from './access/tables.js';
 import { jobTables } from './jobs/tables.js';
 import { createEmitter } from './operations/events.js';
+import { notificationLoops } from './operations/notifications/loops.js';
 import { schedulingLoops } from './operations/scheduling/index.js';
 import type { BackgroundLoop, EngineContext } from './operations/shared/context.js';
 import { emit } from './operations/shared/context.js';
@@ -48,7 +49,7 @@ export interface Engine extends EngineContext {
 }
 
 /** The background loops and the tables of every area. */
-const loops: readonly BackgroundLoop[] = [...schedulingLoops];
+const loops: readonly BackgroundLoop[] = [...notificationLoops, ...schedulingLoops];
 const watchedTables: readonly TableName[] = [...accessTables, ...jobTables, ...schedulerTables];
 
 /**

@@ -134,7 +134,19 @@ export const defaultSettings: Settings = {
       concurrency: 256,
       concurrencyPerDestination: 4,
       retry: {
-        generic: [5 * second, 30 * second, 2 * minute, 10 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour],
+        // Dense enough that after an outage of some hours the next attempt is at most two hours away.
+        generic: [
+          5 * second,
+          30 * second,
+          2 * minute,
+          10 * minute,
+          30 * minute,
+          hour,
+          2 * hour,
+          2 * hour,
+          5 * hour,
+          10 * hour,
+        ],
         chat: [5 * second, 30 * second, 2 * minute, 10 * minute, hour],
         email: [5 * second, 30 * second, 2 * minute, 10 * minute, hour],
       },

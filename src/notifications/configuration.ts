@@ -43,8 +43,6 @@ export interface NotificationConfiguration {
   readonly updatedAt: Instant;
   /** Counts the changes that callers make: a probe's outcome is saved only over the version that it started from. */
   readonly version: number;
-  /** First failure since the last success, for the automatic switch-off. */
-  readonly failingSince: Instant | null;
 }
 
 export const configurations = table<NotificationConfiguration>(

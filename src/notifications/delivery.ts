@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
-import type { Breaker } from './circuit-breaker.js';
+import { type Breaker, closedBreaker } from './circuit-breaker.js';
 import type { DestinationKind } from './destination.js';
 import type { Trigger } from './trigger.js';
 
@@ -31,8 +31,7 @@ export type FailureClass = (typeof failureClasses)[number];
 
 /** One attempt, as the delivery log keeps it. Holds no secret: of the destination, scheme and host only. */
 export interface Attempt {
-  readonly id: string;
-  /** From 1. */
+  /** From 1, counted over the life of the delivery. */
   readonly number: number;
   /** Asked for by a person or a program, outside the schedule. */
   readonly manual: boolean;
@@ -89,12 +88,13 @@ export interface Delivery {
   readonly eventId: string;
   readonly sequence: number;
   readonly trigger: Trigger;
-  /** See `orderKeyOf`. */
+  /** See `orderKeyOf`; null also when the settings ask for no order. */
   readonly orderKey: string | null;
   readonly createdAt: Instant;
   /** The request body, serialised once, sent and signed as it is; null for e-mail, which is made per recipient. */
   readonly body: string | null;
   readonly state: DeliveryState;
+  /** The latest attempts, oldest first. */
   readonly attempts: readonly Attempt[];
   /** E-mail: users that need no further message. */
   readonly doneUsers: readonly string[];
@@ -114,6 +114,14 @@ export const deliveries = table<Delivery>('notification_deliveries', (delivery) 
   },
 });
 
+/** Attempts that the log keeps of one delivery: more than any schedule has, so only redeliveries push old ones out. */
+export const keptAttempts = 50;
+
+/** A lane without history. */
+export function newLane(configurationId: string, dueAt: Instant): DeliveryLane {
+  return { configurationId, dueAt, lease: null, breaker: closedBreaker, failingSince: null };
+}
+
 export function outcomeOf(state: DeliveryState): DeliveryOutcome {
   return state.type === 'waiting' || state.type === 'manual' ? 'pending' : state.type;
 }
@@ -131,6 +139,8 @@ export interface DeliveryLane {
   readonly dueAt: Instant | null;
   readonly lease: { readonly owner: string; readonly until: Instant } | null;
   readonly breaker: Breaker;
+  /** First failure since the last success, for the automatic switch-off. */
+  readonly failingSince: Instant | null;
 }
 
 export const deliveryLanes = table<DeliveryLane>('notification_lanes', (lane) => [lane.configurationId], {

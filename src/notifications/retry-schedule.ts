@@ -43,7 +43,7 @@ export function nextAttemptAt(
   const wait = rules.waits[attempted - 1];
   if (wait === undefined) return null;
   const jittered = wait * (1 - rules.jitter + 2 * rules.jitter * fraction);
-  return now + Math.max(jittered, Math.min(retryAfter ?? 0, rules.maximumRetryAfter));
+  return now + Math.round(Math.max(jittered, Math.min(retryAfter ?? 0, rules.maximumRetryAfter)));
 }
 
 /**

@@ -85,7 +85,6 @@ async function create(
       createdAt: now,
       updatedAt: now,
       version: 1,
-      failingSince: null,
     };
     view.put(configurations, configuration);
     return ok(viewConfiguration(context, view, configuration, workspace.value));

@@ -1,8 +1,7 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
-import { closedBreaker } from '../../notifications/circuit-breaker.js';
 import { configurations } from '../../notifications/configuration.js';
-import { type Delivery, deliveries, deliveryLanes } from '../../notifications/delivery.js';
+import { type Delivery, deliveries, deliveryLanes, newLane } from '../../notifications/delivery.js';
 import type { Conflict, InvalidParameter, NotFound } from '../../notifications/errors.js';
 import { transitionDelivery } from '../../notifications/transition-delivery.js';
 import type { StorageError, WriteView } from '../../ports/storage.js';
@@ -126,7 +125,7 @@ function requestAttempt(view: WriteView, delivery: Delivery, now: Instant): Deli
   view.put(deliveries, next);
   const { configurationId } = delivery;
   const lane = view.get(deliveryLanes, [configurationId])?.record;
-  if (lane === undefined) view.put(deliveryLanes, { configurationId, dueAt: now, lease: null, breaker: closedBreaker });
+  if (lane === undefined) view.put(deliveryLanes, newLane(configurationId, now));
   else if (lane.dueAt === null || lane.dueAt > now || lane.lease !== null)
     view.put(deliveryLanes, { ...lane, dueAt: now });
   return next;

@@ -117,7 +117,6 @@ async function update(
       response: response ?? present.response,
       updatedAt: Math.max(now, present.updatedAt),
       version: present.version + 1,
-      failingSince: response === null ? present.failingSince : null,
     };
     view.put(configurations, next);
     return ok(viewConfiguration(context, view, next, found.value.workspace));

@@ -1,7 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
-import { closedBreaker } from '../../notifications/circuit-breaker.js';
 import { configurations } from '../../notifications/configuration.js';
-import { type Delivery, deliveries, deliveryLanes } from '../../notifications/delivery.js';
+import { type Delivery, deliveries, deliveryLanes, newLane } from '../../notifications/delivery.js';
 import {
   events,
   type NotificationEvent,
@@ -122,7 +121,7 @@ export function emitPublished(context: EngineContext, published: PublishedEvent)
 export function wakeLane(view: WriteView, configurationId: string, dueAt: Instant): void {
   const lane = view.get(deliveryLanes, [configurationId])?.record;
   if (lane === undefined) {
-    view.put(deliveryLanes, { configurationId, dueAt, lease: null, breaker: closedBreaker });
+    view.put(deliveryLanes, newLane(configurationId, dueAt));
     return;
   }
   const earliest = lane.breaker.type === 'open' ? Math.max(dueAt, lane.breaker.until) : dueAt;

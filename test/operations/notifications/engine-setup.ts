@@ -1,0 +1,125 @@
+import { type ManualClock, manualClock } from '../../../adapters/memory/manual-clock.js';
+import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
+import {
+  type RecordingDelivery,
+  type RecordingDeliveryOptions,
+  recordingDelivery,
+} from '../../../adapters/memory/recording-delivery.js';
+import { type RecordingMailer, recordingMailer } from '../../../adapters/memory/recording-mailer.js';
+import { sequentialIds } from '../../../adapters/memory/sequential-ids.js';
+import type { Principal } from '../../../src/access/principal.js';
+import { hostPrincipal } from '../../../src/access/principal.js';
+import { createEngine, type Engine, type EnginePorts } from '../../../src/engine.js';
+import type { ConfigurationInput } from '../../../src/notifications/configuration-input.js';
+import type { RunEvent } from '../../../src/notifications/event.js';
+import type { WorkspaceInput } from '../../../src/operations/notifications/index.js';
+import {
+  createNotificationConfiguration,
+  putUser,
+  putWorkspace,
+  sendNotificationEvent,
+} from '../../../src/operations/notifications/index.js';
+import type { SettingsOverrides } from '../../../src/settings.js';
+
+export interface TestEngine extends Engine {
+  readonly clock: ManualClock;
+  readonly delivery: RecordingDelivery;
+  readonly mailer: RecordingMailer;
+}
+
+export const workspaceId = 'ws-1';
+export const owner: Principal = {
+  ...hostPrincipal,
+  management: false,
+  accessor: 'dana',
+  workspaces: { [workspaceId]: 'admin' },
+};
+export const stranger: Principal = { ...hostPrincipal, management: false, accessor: 'eve' };
+
+export const workspaceInput: WorkspaceInput = {
+  id: workspaceId,
+  name: 'net',
+  organization: 'acme',
+  driftDetection: true,
+  healthAssessments: true,
+};
+
+/** An engine on memory with a manual clock, one workspace and two users; not started. */
+export async function testEngine(
+  settings: SettingsOverrides = {},
+  options: Omit<RecordingDeliveryOptions, 'clock'> & { readonly ports?: Partial<EnginePorts> } = {},
+): Promise<TestEngine> {
+  const clock = manualClock();
+  const delivery = recordingDelivery({ ...options, clock });
+  const mailer = recordingMailer();
+  const ports = { storage: memoryStorage(), clock, ids: sequentialIds(), delivery, mailer, ...options.ports };
+  const engine = createEngine(ports, settings);
+  await must(putWorkspace(engine, hostPrincipal, workspaceInput));
+  for (const id of ['user-1', 'user-2']) {
+    const email = `${id}@example.org`;
+    await must(putUser(engine, hostPrincipal, { id, username: id, email, organization: 'acme' }));
+  }
+  return { ...engine, clock, delivery, mailer };
+}
+
+interface Outcome<T, E> {
+  isOk(): this is { value: T };
+  isErr(): boolean;
+  _unsafeUnwrap(): T;
+  _unsafeUnwrapErr(): E;
+}
+
+export async function must<T, E>(result: PromiseLike<Outcome<T, E>>): Promise<T> {
+  const settled = await result;
+  if (settled.isErr()) throw new Error(JSON.stringify(settled._unsafeUnwrapErr()));
+  return settled._unsafeUnwrap();
+}
+
+export async function mustFail<T, E>(result: PromiseLike<Outcome<T, E>>): Promise<E> {
+  return (await result)._unsafeUnwrapErr();
+}
+
+export const destination = 'https://hooks.example.net/tf';
+
+export function create(engine: Engine, attributes: ConfigurationInput = {}) {
+  return createNotificationConfiguration(engine, owner, {
+    workspaceId,
+    attributes: {
+      destinationType: 'generic',
+      name: 'Deploy hook',
+      url: destination,
+      token: 's3cr3t-token',
+      enabled: true,
+      triggers: ['run:created', 'run:completed', 'run:errored'],
+      ...attributes,
+    },
+  });
+}
+
+export function runEvent(overrides: Partial<RunEvent> = {}): RunEvent {
+  return {
+    kind: 'run',
+    trigger: 'run:errored',
+    message: 'Run Errored',
+    runId: 'run-4bVxWqT9hLs2KdRm',
+    runUrl: 'https://tf.example.net/app/acme/workspaces/net/runs/run-4bVxWqT9hLs2KdRm',
+    runMessage: 'Widen the subnet',
+    runCreatedAt: '2026-01-02T03:04:05.000Z',
+    runCreatedBy: 'dana',
+    runStatus: 'errored',
+    runUpdatedAt: '2026-01-02T03:04:31.000Z',
+    runUpdatedBy: null,
+    speculative: false,
+    ...overrides,
+  };
+}
+
+export function publish(engine: Engine, overrides: Partial<RunEvent> = {}, idempotencyKey?: string) {
+  return must(
+    sendNotificationEvent(engine, owner, {
+      workspaceId,
+      event: runEvent(overrides),
+      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    }),
+  );
+}
