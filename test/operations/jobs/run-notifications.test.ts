@@ -1,0 +1,193 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { hostPrincipal } from '../../../src/access/principal.js';
+import { jobs } from '../../../src/jobs/job-record.js';
+import { jobRuns } from '../../../src/jobs/job-run.js';
+import { jobSummaries } from '../../../src/jobs/job-summary-record.js';
+import { events } from '../../../src/notifications/event.js';
+import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
+import { registerJob } from '../../../src/operations/jobs/register-job.js';
+import { stopJob } from '../../../src/operations/jobs/stop-job.js';
+import { putWorkspace } from '../../../src/operations/notifications/put-workspace.js';
+import { registerNode } from '../../../src/operations/scheduling/register-node.js';
+import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
+import { allocations, type ClientStatus } from '../../../src/scheduler/allocation.js';
+import type { RunNotificationRule } from '../../../src/settings.js';
+import { nodeFrom } from '../../support/nodes.js';
+import { batchJob, group, parameterizedJob, serviceJob, type World, world } from './world.js';
+
+const running: World[] = [];
+afterEach(async () => {
+  for (const w of running.splice(0)) await w.engine.stop();
+});
+
+/** An engine that runs, one ready node, one workspace that hears of every job. */
+async function team(runNotifications: RunNotificationRule[] = [{ workspace: 'ws-1' }]): Promise<World> {
+  const w = world({ runNotifications });
+  running.push(w);
+  const workspace = { id: 'ws-1', name: 'net', organization: 'acme' };
+  (await putWorkspace(w.engine, hostPrincipal, workspace))._unsafeUnwrap();
+  w.engine.start();
+  (await registerNode(w.engine, hostPrincipal, nodeFrom('n1')))._unsafeUnwrap();
+  return w;
+}
+
+async function heard(w: World): Promise<string[]> {
+  const rows = await w.rows(events);
+  return rows
+    .sort((a, b) => a.sequence - b.sequence)
+    .map(({ event }) => (event.kind === 'run' ? `${event.trigger} ${event.runStatus}` : event.kind));
+}
+
+const settle = (w: World) => w.clock.advance(1000);
+
+async function report(w: World, clientStatus: 'running' | 'complete' | 'failed'): Promise<void> {
+  const open: ClientStatus[] = ['pending', 'running'];
+  const [first] = await w.rows(allocations);
+  const reports = (await w.rows(allocations))
+    .filter((allocation) => open.includes(allocation.ClientStatus))
+    .map(({ ID }) => ({
+      allocationId: ID,
+      clientStatus,
+      clientDescription: '',
+      taskStates: { t: taskState(clientStatus) },
+    }));
+  expect(reports.length).toBeGreaterThan(0);
+  (await reportAllocations(w.engine, hostPrincipal, { nodeId: first?.NodeID ?? '', reports }))._unsafeUnwrap();
+  await settle(w);
+}
+
+function taskState(status: 'running' | 'complete' | 'failed') {
+  return {
+    State: status === 'running' ? ('running' as const) : ('dead' as const),
+    Failed: status === 'failed',
+    Restarts: 0,
+    LastRestart: null,
+    StartedAt: '2026-01-01T00:00:00.000Z',
+    FinishedAt: status === 'running' ? null : '2026-01-01T00:00:01.000Z',
+    Events: null,
+    Paused: '',
+  };
+}
+
+const oneShot = { RestartPolicy: { Attempts: 0, Mode: 'fail' }, ReschedulePolicy: { Attempts: 0, Unlimited: false } };
+
+describe('run notifications', () => {
+  it('tell of an instance from its dispatch to its end', async () => {
+    const w = await team();
+    await registerJob(w.engine, hostPrincipal, { job: parameterizedJob('p') });
+    const caller = { ...hostPrincipal, name: 'dana' };
+    const { dispatchedJobId } = (await dispatchJob(w.engine, caller, { jobId: 'p' }))._unsafeUnwrap();
+    expect(await heard(w)).toEqual(['run:created pending']);
+    await settle(w);
+    expect(await heard(w)).toEqual(['run:created pending', 'run:planning planning']);
+    await report(w, 'running');
+    await report(w, 'complete');
+    expect(await heard(w)).toEqual([
+      'run:created pending',
+      'run:planning planning',
+      'run:applying applying',
+      'run:completed applied',
+    ]);
+    const stored = (await w.rows(events)).map(({ event }) => event);
+    expect(new Set(stored.map((event) => event.kind === 'run' && event.runId)).size).toBe(1);
+    expect(stored[0]).toMatchObject({
+      runCreatedBy: 'dana',
+      runUpdatedBy: 'dana',
+      runMessage: `Job ${dispatchedJobId}`,
+    });
+    expect(stored[3]).toMatchObject({ runCreatedBy: 'dana', runUpdatedBy: null });
+    expect(await w.rows(jobs)).toMatchObject([{ Status: 'running' }, { Status: 'dead' }]);
+    expect(await w.rows(jobSummaries)).toMatchObject([
+      { Children: { Pending: 0, Running: 0, Dead: 1 } },
+      { Summary: { g: { Queued: 0, Starting: 0, Running: 0, Complete: 1 } } },
+    ]);
+  });
+
+  it('tell of a quick one that nobody saw running', async () => {
+    const w = await team();
+    await registerJob(w.engine, hostPrincipal, { job: batchJob('b') });
+    await settle(w);
+    await report(w, 'complete');
+    expect(await heard(w)).toEqual([
+      'run:created pending',
+      'run:planning planning',
+      'run:applying applying',
+      'run:completed applied',
+    ]);
+  });
+
+  it('tell of a failure once', async () => {
+    const w = await team();
+    await registerJob(w.engine, hostPrincipal, { job: batchJob('b', { TaskGroups: [group(oneShot)] }) });
+    await settle(w);
+    await report(w, 'failed');
+    expect((await heard(w)).at(-1)).toBe('run:errored errored');
+    await settle(w);
+    expect((await heard(w)).filter((event) => event.startsWith('run:errored'))).toHaveLength(1);
+    expect(await w.rows(jobs)).toMatchObject([{ Status: 'dead' }]);
+  });
+
+  it('do not call a failure what is tried again and then ends well', async () => {
+    const w = await team();
+    const again = { ReschedulePolicy: { Attempts: 1, Interval: 60e9 * 60, Delay: 5e9, DelayFunction: 'constant' } };
+    await registerJob(w.engine, hostPrincipal, { job: batchJob('b', { TaskGroups: [group(again)] }) });
+    await settle(w);
+    await report(w, 'failed');
+    await w.clock.advance(20_000);
+    await registerNode(w.engine, hostPrincipal, nodeFrom('n1'));
+    expect((await w.rows(allocations)).length).toBe(2);
+    await report(w, 'complete');
+    expect(await heard(w)).toEqual([
+      'run:created pending',
+      'run:planning planning',
+      'run:applying applying',
+      'run:completed applied',
+    ]);
+  });
+
+  it('tell that a version is up, that it failed later, and that the next one is a run of its own', async () => {
+    const w = await team();
+    const job = (Priority: number) => serviceJob('web', { Priority, TaskGroups: [group({ Count: 2, ...oneShot })] });
+    await registerJob(w.engine, hostPrincipal, { job: job(50) });
+    await settle(w);
+    await report(w, 'running');
+    expect((await heard(w)).at(-1)).toBe('run:completed applied');
+    await report(w, 'failed');
+    expect(await heard(w)).toEqual([
+      'run:created pending',
+      'run:planning planning',
+      'run:applying applying',
+      'run:completed applied',
+      'run:errored errored',
+    ]);
+    await registerJob(w.engine, hostPrincipal, { job: job(60) });
+    expect((await heard(w)).slice(5)).toEqual(['run:created pending']);
+    expect(await w.rows(jobRuns)).toMatchObject([{ version: 1 }]);
+  });
+
+  it('tell of one that is stopped or replaced early', async () => {
+    const w = await team();
+    await registerJob(w.engine, hostPrincipal, { job: serviceJob('web') });
+    await settle(w);
+    await registerJob(w.engine, hostPrincipal, { job: serviceJob('web', { Meta: { a: '1' } }) });
+    expect(await heard(w)).toEqual([
+      'run:created pending',
+      'run:planning planning',
+      'run:errored canceled',
+      'run:created pending',
+    ]);
+    await stopJob(w.engine, { ...hostPrincipal, name: 'dana' }, { jobId: 'web' });
+    expect((await heard(w)).at(-1)).toBe('run:errored canceled');
+    expect(await w.rows(jobRuns)).toEqual([]);
+  });
+
+  it('say nothing without a rule, and do not fail for a workspace that is not there', async () => {
+    for (const rules of [[], [{ workspace: 'ws-1', job: 'other' }], [{ workspace: 'nowhere' }]]) {
+      const w = await team(rules);
+      expect((await registerJob(w.engine, hostPrincipal, { job: batchJob('b') })).isOk()).toBe(true);
+      await settle(w);
+      await report(w, 'complete');
+      expect(await heard(w)).toEqual([]);
+    }
+  });
+});
