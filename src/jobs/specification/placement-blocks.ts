@@ -4,8 +4,13 @@ import { type Draft, many, type Shorthand, type SpecificationBlock } from './spe
 
 const operatorShorthand = (operator: string): Shorthand => ({
   is: 'string',
-  about: `\`operator = "${operator}"\` with this \`value\``,
+  about: `\`operator = "${operator}"\`${comparesNothing(operator) ? '' : ' with this `value`'}`,
 });
+
+/** These two ask whether the attribute is there at all, so they have nothing to compare it with. */
+function comparesNothing(operator: string): boolean {
+  return operator === 'is_set' || operator === 'is_not_set';
+}
 
 /** Operators that may be written as an attribute of their own; of several the last one counts. */
 const constraintOperators = [
@@ -74,10 +79,8 @@ function applyOperator(draft: Draft, block: DecodedBlock, operators: readonly st
     const value = block.body.attributes.get(operator)?.value;
     if (typeof value !== 'string' || value === '') continue;
     draft['Operand'] = operator;
-    // These two ask whether the attribute is there at all, so they have nothing to compare it with.
-    const comparesNothing = operator === 'is_set' || operator === 'is_not_set';
-    draft['RTarget'] = comparesNothing ? '' : value;
-    if (comparesNothing && draft['LTarget'] === '') draft['LTarget'] = value;
+    draft['RTarget'] = comparesNothing(operator) ? '' : value;
+    if (comparesNothing(operator) && draft['LTarget'] === '') draft['LTarget'] = value;
   }
 }
 

@@ -1,0 +1,245 @@
+import { canonicaliseSubmitted } from '../document/canonicalise-submitted.js';
+import { emptyBlock } from '../document/decode-job.js';
+import { hourNanos, minuteNanos, secondNanos } from '../document/document-values.js';
+import type { Field } from '../document/field-table.js';
+import type { SubmittedJob } from '../document/submitted-job.js';
+import { jobSpecification } from './job-blocks.js';
+import { type Child, type Draft, fieldOf, type SpecificationBlock } from './specification-table.js';
+
+/**
+ * The reference page of the job specification as Markdown, made from the table that reads specifications and from the
+ * function that fills defaults, so that it cannot disagree with them.
+ */
+export function renderSpecificationPage(): string {
+  const entries = collectBlocks();
+  return [introduction(entries), ...entries.map(renderBlock)].join('\n');
+}
+
+interface Entry {
+  readonly name: string;
+  readonly block: SpecificationBlock;
+  /** Where it may stand. */
+  readonly parents: Set<string>;
+  readonly times: 'once' | 'repeatable' | 'labelled';
+  /** The block after the defaults of a service job were filled, or undefined when an empty one is dropped. */
+  readonly defaults: Draft | undefined;
+}
+
+/** Every block once, in the order in which a reader meets them, with all places where it stands. */
+function collectBlocks(): Entry[] {
+  const entries = new Map<SpecificationBlock, Entry>();
+  const job = canonicaliseSubmitted(sampleOf(jobSpecification) as unknown as SubmittedJob);
+  const visit = (
+    name: string,
+    block: SpecificationBlock,
+    parent: string | undefined,
+    times: Entry['times'],
+    defaults: unknown,
+  ): void => {
+    const known = entries.get(block);
+    if (known !== undefined) {
+      if (parent !== undefined) known.parents.add(parent);
+      return;
+    }
+    const filled = typeof defaults === 'object' && defaults !== null ? (defaults as Draft) : undefined;
+    entries.set(block, {
+      name,
+      block,
+      parents: new Set(parent === undefined ? [] : [parent]),
+      times,
+      defaults: filled,
+    });
+    for (const [childName, child] of Object.entries(block.blocks)) {
+      if (!('block' in child)) continue;
+      const value = child.as === 'inherited' ? undefined : filled?.[child.field];
+      visit(childName, child.block, `\`${name}\``, timesOf(child), sampleFrom(child, value));
+    }
+  };
+  visit('job', jobSpecification, undefined, 'once', job);
+  return [...entries.values()];
+}
+
+function timesOf(child: Child): Entry['times'] {
+  if (child.as === 'keyed') return 'labelled';
+  return child.as === 'many' || (child.as === 'inherited' && child.times === 'many') ? 'repeatable' : 'once';
+}
+
+function sampleFrom(child: Child, value: unknown): unknown {
+  if (Array.isArray(value)) return value[0];
+  return child.as === 'keyed' && typeof value === 'object' && value !== null ? Object.values(value)[0] : value;
+}
+
+/** The block with nothing given but one of every block inside. */
+function sampleOf(block: SpecificationBlock): Draft {
+  const draft = emptyBlock(block.document);
+  for (const child of Object.values(block.blocks)) {
+    if (child.as === 'one') draft[child.field] = sampleOf(child.block);
+    if (child.as === 'many') draft[child.field] = [sampleOf(child.block)];
+    if (child.as === 'keyed') draft[child.field] = { label: sampleOf(child.block) };
+  }
+  return draft;
+}
+
+function introduction(entries: readonly Entry[]): string {
+  const attributes = entries.reduce((sum, { block }) => sum + Object.keys(block.attributes).length, 0);
+  return `# Job specification
+
+<!-- Made by \`renderSpecificationPage\` from the table in \`src/jobs/specification\`. Do not edit. -->
+
+A job specification is a text in HCL with one \`job\` block. \`parseJob\` reads it, and so does the parse operation of the HTTP
+interface. The ${entries.length} kinds of blocks and their ${attributes} attributes are below; the column *Field* names the field of the job
+document (the JSON form of a job) that an attribute fills.
+
+\`\`\`hcl
+job "web" {
+  group "app" {
+    count = 2
+
+    network {
+      port "http" { to = 8080 }
+    }
+
+    task "server" {
+      driver = "exec"
+      config {
+        command = "/usr/local/bin/server"
+      }
+      env {
+        PORT = "\${NOMAD_PORT_http}"
+      }
+    }
+  }
+}
+\`\`\`
+
+Rules that hold everywhere:
+
+* Beside the job there may be \`variable\`, \`variables\` and \`locals\` blocks. Names that nobody declared, such as
+  \`\${NOMAD_PORT_http}\` or \`\${attr.kernel.name}\`, stay in the text: the node replaces them.
+* Every block below \`job\` may be made by a \`dynamic\` block.
+* A *duration* is a text such as \`"1h30m"\` or \`"250ms"\` (units ns, us, ms, s, m, h) or a whole number of nanoseconds.
+* \`null\` means "not given" for every attribute but durations and those marked *plain*.
+* The column *Default* tells what a job of type \`service\` gets when nothing is given. Other types differ in \`update\`,
+  \`restart\`, \`reschedule\` and \`migrate\`.
+`;
+}
+
+function renderBlock({ name, block, parents, times, defaults }: Entry): string {
+  const label = block.discardedLabel ?? block.label;
+  const heading = label === undefined ? name : `${name} "${label.toLowerCase()}"`;
+  const rows = [...attributeRows(block, defaults), ...shorthandRows(block), ...childRows(block)];
+  const table = ['| Name | Kind | Field | Default |', '|---|---|---|---|', ...rows].join('\n');
+  return `## ${heading}
+
+${block.about} ${placeText(parents, times)}
+${rows.length === 0 ? '\nNothing stands inside.\n' : `\n${table}\n`}`;
+}
+
+function placeText(parents: ReadonlySet<string>, times: Entry['times']): string {
+  if (parents.size === 0) return 'Stands at the top level, exactly once.';
+  return `In ${[...parents].join(', ')}; ${timesText(times)}.`;
+}
+
+function timesText(times: Entry['times']): string {
+  if (times === 'labelled') return 'any number, told apart by label';
+  return times === 'once' ? 'at most once' : 'any number';
+}
+
+function attributeRows(block: SpecificationBlock, defaults: Draft | undefined): string[] {
+  return Object.entries(block.attributes).map(([name, fieldName]) => {
+    const field = fieldOf(block, fieldName);
+    const plain = field.unset === null ? '' : ', plain';
+    const kind =
+      block.required?.includes(name) === true ? `${kindText(field)}, required` : `${kindText(field)}${plain}`;
+    return row(`\`${name}\``, kind, `\`${fieldName}\``, defaultText(field, defaults?.[fieldName]));
+  });
+}
+
+function shorthandRows(block: SpecificationBlock): string[] {
+  return Object.entries(block.shorthands ?? {}).map(([name, { is, about }]) => {
+    const kind = is === 'bool' ? 'true or false' : is === 'number' ? 'number' : 'text';
+    return row(`\`${name}\``, kind, about, '');
+  });
+}
+
+function childRows(block: SpecificationBlock): string[] {
+  return Object.entries(block.blocks).map(([name, child]) => childRow(name, child));
+}
+
+function childRow(name: string, child: Child): string {
+  switch (child.as) {
+    case 'one':
+      return row(`\`${name}\``, 'block', `\`${child.field}\``, '');
+    case 'many':
+      return row(`\`${name}\``, 'blocks', `\`${child.field}\``, '');
+    case 'keyed':
+      return row(`\`${name}\``, 'blocks by label', `\`${child.field}\``, '');
+    case 'free_form':
+      return row(`\`${name}\``, 'block with anything inside', `\`${child.field}\``, '');
+    case 'map': {
+      const values = child.values === 'string' ? 'texts' : 'lists of texts';
+      const form = child.orAttribute ? 'block or attribute' : 'block';
+      return row(`\`${name}\``, `${form} of names and ${values}`, `\`${child.field}\``, '');
+    }
+    case 'inherited':
+      return row(`\`${name}\``, child.times === 'once' ? 'block' : 'blocks', inheritedText(name), '');
+  }
+}
+
+function inheritedText(name: string): string {
+  if (name === 'task') return 'a group with this one task, before the other groups';
+  return name === 'vault' ? 'every task below without a block of its own' : 'added to every task below';
+}
+
+function row(...cells: string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function kindText(field: Field<unknown, unknown>): string {
+  switch (field.kind) {
+    case 'string':
+    case 'base64':
+      return 'text';
+    case 'boolean':
+      return 'true or false';
+    case 'integer':
+      return field.bounds === undefined || field.bounds.max > 2 ** 32
+        ? 'whole number'
+        : `whole number from ${field.bounds.min} to ${field.bounds.max}`;
+    case 'duration':
+      return 'duration';
+    case 'strings':
+      return 'list of texts';
+    case 'integers':
+      return 'list of whole numbers';
+    case 'string_map':
+      return 'map of texts';
+    case 'string_list_map':
+      return 'map of lists of texts';
+    case 'free_form':
+    case 'block':
+    case 'blocks':
+    case 'block_map':
+      return 'anything';
+  }
+}
+
+function defaultText(field: Field<unknown, unknown>, value: unknown): string {
+  if (value === null || value === undefined || value === '') return '';
+  if (field.kind === 'duration') return `\`${typeof value === 'number' ? durationText(value) : ''}\``;
+  // The zero of a plain field says no more than that nothing was given.
+  if (value === field.unset) return '';
+  return `\`${JSON.stringify(value)}\``;
+}
+
+function durationText(nanos: number): string {
+  if (nanos === 0) return '0';
+  for (const [unit, size] of [
+    ['h', hourNanos],
+    ['m', minuteNanos],
+    ['s', secondNanos],
+  ] as const) {
+    if (nanos % size === 0) return `${nanos / size}${unit}`;
+  }
+  return `${nanos}ns`;
+}
