@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import { encodeEntry, encodeKey } from '../../src/shared/key-encoding.js';
 import type { Key, Table } from '../../src/shared/table.js';
-import type { SqliteHandle, SqliteStatement } from './sqlite-handle.js';
+import { asLists, type SqliteHandle, type SqliteStatement } from './sqlite-handle.js';
 
 /*
  * For each table of the core: signalbox_rows_<id> holds the rows in a rowid table (long documents in a WITHOUT ROWID
  * table would make its key tree deep and every list slow), and signalbox_entries_<id> holds one narrow, sorted list of
  * entries for each index. A row also keeps its own entries, so that replacing it needs no parse of the old document.
  */
+
+const DOCUMENT_COLUMNS = 'created, modified, doc';
 
 /** A record or key that cannot be stored; the storage turns it into its error. */
 export class UnstorableError extends Error {}
@@ -259,12 +261,12 @@ function bindTable(handle: SqliteHandle, table: Table<unknown>, entry: CatalogTa
     name: table.name,
     id: entry.id,
     generation: entry.generation,
-    get: handle.prepare(`SELECT created, modified, doc FROM ${rows} WHERE place = ?`),
+    get: asLists(handle.prepare(`SELECT ${DOCUMENT_COLUMNS} FROM ${rows} WHERE place = ?`)),
     find: handle.prepare(`SELECT rid, created, entries FROM ${rows} WHERE place = ?`),
     insert: handle.prepare(`INSERT INTO ${rows} (place, created, modified, entries, doc) VALUES (?, ?, ?, ?, ?)`),
     update: handle.prepare(`UPDATE ${rows} SET modified = ?, entries = ?, doc = ? WHERE rid = ?`),
     remove: handle.prepare(`DELETE FROM ${rows} WHERE rid = ?`),
-    scans: scans(handle, `SELECT created, modified, doc FROM ${rows}`, 'place'),
+    scans: scans(handle, `SELECT ${DOCUMENT_COLUMNS} FROM ${rows}`, 'place'),
     indexes,
   };
 }
@@ -272,7 +274,7 @@ function bindTable(handle: SqliteHandle, table: Table<unknown>, entry: CatalogTa
 function bindIndex(handle: SqliteHandle, rows: string, id: number, key: BoundIndex['key']): BoundIndex {
   const entries = `signalbox_entries_${id}`;
   // CROSS JOIN keeps SQLite's planner from reading the rows first.
-  const select = `SELECT created, modified, doc FROM ${entries} AS e CROSS JOIN ${rows} AS r ON r.rid = e.rid`;
+  const select = `SELECT ${DOCUMENT_COLUMNS} FROM ${entries} AS e CROSS JOIN ${rows} AS r ON r.rid = e.rid`;
   return {
     id,
     key,
@@ -284,5 +286,8 @@ function bindIndex(handle: SqliteHandle, rows: string, id: number, key: BoundInd
 
 function scans(handle: SqliteHandle, select: string, column: string): Scans {
   const between = `${select} WHERE ${column} >= ? AND ${column} < ? ORDER BY ${column}`;
-  return { forward: handle.prepare(`${between} LIMIT ?`), backward: handle.prepare(`${between} DESC LIMIT ?`) };
+  return {
+    forward: asLists(handle.prepare(`${between} LIMIT ?`)),
+    backward: asLists(handle.prepare(`${between} DESC LIMIT ?`)),
+  };
 }

@@ -17,6 +17,15 @@ export interface SqliteHandle {
   close(): unknown;
 }
 
+/** Lets a statement give its rows as lists of columns, where the driver knows how: no object and no names for each row. */
+export function asLists(statement: SqliteStatement): SqliteStatement {
+  const able = statement as { raw?: unknown; setReturnArrays?: unknown };
+  // better-sqlite3 calls it `raw`, newer versions of node:sqlite `setReturnArrays`.
+  if (typeof able.raw === 'function') able.raw(true);
+  else if (typeof able.setReturnArrays === 'function') able.setReturnArrays(true);
+  return statement;
+}
+
 export type SqliteDriver = 'node:sqlite' | 'better-sqlite3';
 
 /** Opens a file with one of the drivers. Throws the driver's own error. */

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import type { Result } from 'neverthrow';
 import { err, ok, ResultAsync } from 'neverthrow';
 import type { ReadView, Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
+import type { Table } from '../../src/shared/table.js';
 import { sqliteTables } from './sqlite-catalog.js';
 import { sqliteChanges } from './sqlite-changes.js';
 import { groupCommit } from './sqlite-group-commit.js';
@@ -142,19 +143,20 @@ function storageOver(handle: SqliteHandle, owned: boolean, options: SqliteStorag
     return names.reduce((highest, name) => Math.max(highest, known.get(name)?.changedAt ?? 1), 1);
   }
 
-  async function read(work: ReadWork): Promise<Result<unknown, unknown>> {
-    for (let tries = 0; ; tries++) {
-      if (!open) return err(closedError());
-      const outcome = readOnce(transactions, work);
-      if ('result' in outcome) return outcome.result;
-      if ('thrown' in outcome) throw outcome.thrown;
-      if (closing !== undefined) return err(closedError());
-      const { unbound } = outcome;
-      if (tries === ADOPTION_LIMIT) throw contradiction(unbound);
-      // Any use of the table in a write prepares it.
-      const prepared = await commits.submit((view) => ok(view.list(unbound, { limit: 0 })));
-      if (prepared.isErr()) return prepared;
-    }
+  function read(work: ReadWork, tries = 0): Result<unknown, unknown> | Promise<Result<unknown, unknown>> {
+    if (!open) return err(closedError());
+    const outcome = readOnce(transactions, work);
+    if ('result' in outcome) return outcome.result;
+    if ('thrown' in outcome) throw outcome.thrown;
+    return readPrepared(work, outcome.unbound, tries);
+  }
+
+  /** Prepares a table in a write, as any use in a write does, and reads again. */
+  async function readPrepared(work: ReadWork, unbound: Table<unknown>, tries: number) {
+    if (closing !== undefined) return err(closedError());
+    if (tries === ADOPTION_LIMIT) throw contradiction(unbound);
+    const prepared = await commits.submit((view) => ok(view.list(unbound, { limit: 0 })));
+    return prepared.isErr() ? prepared : read(work, tries + 1);
   }
 
   async function closeStorage(): Promise<void> {

@@ -35,6 +35,8 @@ export interface Transactions {
 /** After so many tries, a work is going round in circles between two definitions of one table. */
 export const ADOPTION_LIMIT = 200;
 
+const NOTHING_CHANGED: ReadonlyMap<string, number> = new Map();
+
 /** The state of the open batch. */
 interface OpenBatch {
   index: number;
@@ -58,13 +60,7 @@ export function sqliteTransactions(handle: SqliteHandle, tables: Tables): Transa
 
   return {
     read(work) {
-      begin.run();
-      try {
-        return readInside(tables, work);
-      } finally {
-        // Nothing was changed, so committing ends the snapshot and cannot fail for want of space.
-        commit.run();
-      }
+      return readInside(work, true) ?? (readInside(work, false) as ReadOutcome);
     },
 
     write(more) {
@@ -95,6 +91,44 @@ export function sqliteTransactions(handle: SqliteHandle, tables: Tables): Transa
     },
   };
 
+  /**
+   * Runs a work that reads. Lazily, its first point read runs without a transaction, and a snapshot is held from the second
+   * access on: when the file is still as the catalog knows it, nothing was committed in between. When it is not, the
+   * answer is nothing, and the work must run again with the snapshot held from the start.
+   */
+  function readInside(work: ReadWork, lazily: boolean): ReadOutcome | undefined {
+    let held = false;
+    let pointReads = 0;
+    let stale = false;
+    const hold = (pointRead: boolean) => {
+      if (held || (lazily && pointRead && pointReads++ === 0)) return;
+      try {
+        begin.run();
+        held = true;
+        stale = pointReads > 0 && !tables.isCurrent();
+        if (stale) throw new Error('The store has changed during this read; it runs again.');
+        run.index = tables.refresh().index;
+      } catch (thrown) {
+        run.failure ??= thrown;
+        throw thrown;
+      }
+    };
+    const run: Run = {
+      tables,
+      hold,
+      index: 0,
+      changedBefore: NOTHING_CHANGED,
+      changed: new Set(),
+      beforeChange: () => undefined,
+      open: true,
+      failure: undefined,
+    };
+    const outcome = outcomeOf(run, () => ok(work(readView(run))));
+    // Nothing was changed, so committing ends the snapshot and cannot fail for want of space.
+    if (held) commit.run();
+    return stale || ('unbound' in outcome && !held) ? undefined : outcome;
+  }
+
   function writeInside(batch: OpenBatch, work: WriteWork): Outcome {
     for (let tries = 0; ; tries++) {
       const attempt = attemptWrite(batch, work);
@@ -109,7 +143,7 @@ export function sqliteTransactions(handle: SqliteHandle, tables: Tables): Transa
     let saved = false;
     const run: Run = {
       tables,
-      catalog: tables.current(),
+      hold: () => undefined,
       index: batch.index + 1,
       changedBefore: batch.changed,
       changed: new Set(),
@@ -169,21 +203,6 @@ export function sqliteTransactions(handle: SqliteHandle, tables: Tables): Transa
       // SQLite has rolled back by itself, or never began: both leave nothing to undo.
     }
   }
-}
-
-function readInside(tables: Tables, work: ReadWork): ReadOutcome {
-  const catalog = tables.refresh();
-  const run: Run = {
-    tables,
-    catalog,
-    index: catalog.index,
-    changedBefore: new Map(),
-    changed: new Set(),
-    beforeChange: () => undefined,
-    open: true,
-    failure: undefined,
-  };
-  return outcomeOf(run, () => ok(work(readView(run))));
 }
 
 function outcomeOf(run: Run, work: () => Result<unknown, unknown>): ReadOutcome {

@@ -3,7 +3,6 @@ import { encodeKey, keyBounds } from '../../src/shared/key-encoding.js';
 import type { Key, Table } from '../../src/shared/table.js';
 import {
   type BoundTable,
-  type Catalog,
   entriesOf,
   moveEntries,
   type Scans,
@@ -17,8 +16,13 @@ import { storageErrorFrom } from './sqlite-handle.js';
 /** One run of a work function inside an open transaction. */
 export interface Run {
   readonly tables: Tables;
-  readonly catalog: Catalog;
-  readonly index: number;
+  /**
+   * Called before each access: from here on everything must come from one snapshot. A point read says so; when it is the
+   * only access of the run, it needs no transaction around it.
+   */
+  readonly hold: (pointRead: boolean) => void;
+  /** Known once the snapshot is held. */
+  index: number;
   /** Tables that earlier writes of the same batch changed, with the index of the last of them. */
   readonly changedBefore: ReadonlyMap<string, number>;
   readonly changed: Set<string>;
@@ -34,7 +38,10 @@ export class DamagedRowError extends Error {}
 
 export function readView(run: Run): ReadView {
   return {
-    index: run.index,
+    get index() {
+      enter(run, false);
+      return run.index;
+    },
     get: (table, key) => getRow(run, table, key),
     list: (table, query) => listRows(run, table, query ?? {}),
     tableIndex: (table) => tableIndex(run, table.name),
@@ -43,17 +50,19 @@ export function readView(run: Run): ReadView {
 
 export function writeView(run: Run): WriteView {
   return {
-    ...readView(run),
+    index: run.index,
+    get: (table, key) => getRow(run, table, key),
+    list: (table, query) => listRows(run, table, query ?? {}),
+    tableIndex: (table) => tableIndex(run, table.name),
     put: (table, record) => change(run, table, (bound) => putRow(run, bound, table, record)),
     remove: (table, key) => change(run, table, (bound) => removeRow(run, bound, key)),
   };
 }
 
-interface FoundDocument {
-  readonly created: number;
-  readonly modified: number;
-  readonly doc: string;
-}
+/** What `DOCUMENT_COLUMNS` selects: a list of columns where the driver can give one, which is cheaper, else an object. */
+type FoundDocument =
+  | readonly [created: number, modified: number, doc: string]
+  | { readonly created: number; readonly modified: number; readonly doc: string };
 
 /** A row as read. A class because the lazy getter then lives once, on the prototype. */
 class SqliteRow implements Row<unknown> {
@@ -80,11 +89,13 @@ function parseDocument(text: string): unknown {
 }
 
 function getRow<R>(run: Run, table: Table<R>, key: Key): Row<R> | undefined {
+  enter(run, true);
   const found = bind(run, table).get.get(placeOf(table.name, key)) as FoundDocument | null | undefined;
   return found ? (rowFrom(found) as Row<R>) : undefined;
 }
 
 function listRows<R>(run: Run, table: Table<R>, query: ListQuery): Row<R>[] {
+  enter(run, false);
   const bound = bind(run, table);
   const bounds = keyBounds(query);
   if (bounds === undefined) throw new UnstorableError(`A list of table ${table.name} is bounded by what is no key.`);
@@ -108,13 +119,14 @@ function scansFor(table: BoundTable, index: string | undefined): Scans {
 }
 
 function tableIndex(run: Run, name: string): number {
-  assertOpen(run);
+  enter(run, false);
   if (run.changed.has(name)) return run.index;
-  return run.changedBefore.get(name) ?? run.catalog.tables.get(name)?.changedAt ?? 1;
+  return run.changedBefore.get(name) ?? run.tables.current().tables.get(name)?.changedAt ?? 1;
 }
 
 /** Several statements make one change: when one of them fails, the whole run has failed, caught or not. */
 function change<R, T>(run: Run, table: Table<R>, step: (bound: BoundTable) => T): T {
+  enter(run, false);
   const bound = bind(run, table);
   try {
     return step(bound);
@@ -152,7 +164,6 @@ function removeRow(run: Run, bound: BoundTable, key: Key): boolean {
 }
 
 function bind<R>(run: Run, table: Table<R>): BoundTable {
-  assertOpen(run);
   try {
     return run.tables.bind(table);
   } catch (thrown) {
@@ -161,13 +172,16 @@ function bind<R>(run: Run, table: Table<R>): BoundTable {
   }
 }
 
-function assertOpen(run: Run): void {
+function enter(run: Run, pointRead: boolean): void {
   if (!run.open)
     throw new Error('This storage view has ended: use it only inside the work function, before it returns.');
+  run.hold(pointRead);
 }
 
 function rowFrom(found: FoundDocument): SqliteRow {
-  return new SqliteRow(found.doc, found.created, found.modified);
+  return 'doc' in found
+    ? new SqliteRow(found.doc, found.created, found.modified)
+    : new SqliteRow(found[2], found[0], found[1]);
 }
 
 function placeOf(table: string, key: Key): string {

@@ -246,6 +246,36 @@ describe('failures', () => {
   });
 });
 
+describe('snapshots', () => {
+  test('a commit of another process between two accesses of a read is invisible: the read runs again', async () => {
+    const path = newPath();
+    const storage = await open(path);
+    await store(storage, { key: ['a'], text: '0', rank: [0] });
+    const other = openFile(path, false);
+    let runs = 0;
+    const seen = await look(storage, (view) => {
+      runs++;
+      const first = view.get(things, ['a']);
+      // Another connection commits in the middle of the first run.
+      if (runs === 1) other.exec(`UPDATE signalbox_rows_1 SET modified = 2, doc = '{"key":["a"],"text":"1"}'`);
+      const second = view.get(things, ['a']);
+      return [first?.record.text, second?.record.text, view.list(things)[0]?.record.text];
+    });
+    expect(seen).toEqual(['1', '1', '1']);
+    expect(runs).toBe(2);
+    // With the snapshot held from the start, the commit in the middle stays outside.
+    const held = await look(storage, (view) => {
+      const { index } = view;
+      const first = view.get(things, ['a']);
+      other.exec(`UPDATE signalbox_rows_1 SET doc = '{"key":["a"],"text":"2"}'`);
+      return [index, first?.record.text, view.get(things, ['a'])?.record.text];
+    });
+    expect(held).toEqual([2, '1', '1']);
+    other.close();
+    await storage.close();
+  });
+});
+
 describe('group commit', () => {
   test('writes that wait together share one commit', async () => {
     const raw = openFile(newPath(), false);
