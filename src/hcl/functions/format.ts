@@ -19,7 +19,7 @@ import { argumentAt, textAt } from './arguments.js';
 import { floatText, generalText, integerText } from './format-number.js';
 import type { CallResult, EagerFunction, FunctionContext, FunctionError } from './function.js';
 import { defineFunction, fail, failArgument, nullableParameter, overBudget, parameter } from './function.js';
-import { clusterCount, clustersOf } from './graphemes.js';
+import { clusterCount, clustersOf, clusterWork } from './graphemes.js';
 
 const format = parameter('format', stringType);
 const formatted = nullableParameter('values', dynamicType);
@@ -159,32 +159,36 @@ function formatValue(verb: Verb, value: HclValue, budget: Budget): TextResult {
       );
     case 's':
     case 'q':
-      return converted(value, stringType).map((text) => stringText(verb, text.kind === 'string' ? text.value : ''));
+      return converted(value, stringType).andThen((text) =>
+        stringText(verb, text.kind === 'string' ? text.value : '', budget),
+      );
     default:
       return fail(`there is no verb %${verb.letter}`);
   }
 }
 
 function anyText(verb: Verb, value: HclValue, budget: Budget): TextResult {
-  if (!verb.sharp && value.kind === 'string') return ok(padded(verb, value.value));
-  if (!verb.sharp && value.kind === 'number') return ok(padded(verb, generalText(value.value)));
+  if (!verb.sharp && value.kind === 'string') return padded(verb, value.value, budget);
+  if (!verb.sharp && value.kind === 'number') return padded(verb, generalText(value.value), budget);
   if (!budget.charge(sizeOf(value))) return overBudget('format');
-  return ok(padded(verb, jsonText(value)));
+  return padded(verb, jsonText(value), budget);
 }
 
-function stringText(verb: Verb, text: string): string {
+function stringText(verb: Verb, text: string, budget: Budget): TextResult {
   const { precision } = verb;
+  if (precision !== undefined && !budget.charge(clusterWork(text))) return overBudget('format');
   const cut = precision === undefined || precision === 0 ? text : clustersOf(text).slice(0, precision).join('');
-  return padded(verb, verb.letter === 'q' ? quotedText(cut) : cut);
+  return padded(verb, verb.letter === 'q' ? quotedText(cut) : cut, budget);
 }
 
 /** Widths count characters as a reader sees them. */
-function padded(verb: Verb, text: string): string {
-  if (verb.width === undefined) return text;
+function padded(verb: Verb, text: string, budget: Budget): TextResult {
+  if (verb.width === undefined) return ok(text);
+  if (!budget.charge(clusterWork(text))) return overBudget('format');
   const missing = verb.width - clusterCount(text);
-  if (missing <= 0) return text;
+  if (missing <= 0) return ok(text);
   const padding = (verb.zero ? '0' : ' ').repeat(missing);
-  return verb.minus ? text + padding : padding + text;
+  return ok(verb.minus ? text + padding : padding + text);
 }
 
 function converted(value: HclValue, type: HclType): Result<HclValue, FunctionError> {

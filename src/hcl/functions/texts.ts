@@ -6,7 +6,7 @@ import { integerAt, itemsAt, textAt } from './arguments.js';
 import { lowerCase, titleCase, upperCase } from './case-mapping.js';
 import type { CallResult, EagerFunction, FunctionContext } from './function.js';
 import { defineFunction, fail, failArgument, overBudget, parameter } from './function.js';
-import { clusterCount, clustersOf } from './graphemes.js';
+import { clusterCount, clustersOf, clusterWork } from './graphemes.js';
 
 const text = parameter('text', stringType);
 
@@ -16,8 +16,8 @@ export const textFunctions: readonly EagerFunction[] = [
   mapped('title', titleCase),
   mapped('trimspace', (value) => value.replace(LEADING_SPACE, '').replace(TRAILING_SPACE, '')),
   mapped('chomp', (value) => cutEnd(value, (character) => character === '\n' || character === '\r')),
-  mapped('reverse', reversed),
-  mapped('strrev', reversed),
+  defineFunction('reverse', [text], reversed),
+  defineFunction('strrev', [text], reversed),
   defineFunction('trim', [text, parameter('characters', stringType)], (args) => ok(stringValue(trimmed(args)))),
   defineFunction('trimprefix', [text, parameter('prefix', stringType)], (args) => {
     const [value, prefix] = [textAt(args, 0), textAt(args, 1)];
@@ -31,7 +31,7 @@ export const textFunctions: readonly EagerFunction[] = [
   defineFunction('split', [parameter('separator', stringType), text], split),
   defineFunction('join', [parameter('separator', stringType)], join, parameter('lists', listOf(stringType))),
   defineFunction('replace', [text, parameter('search', stringType), parameter('replacement', stringType)], replace),
-  defineFunction('strlen', [text], (args) => ok(numberValue(countNumber(clusterCount(textAt(args, 0)))))),
+  defineFunction('strlen', [text], length),
   defineFunction('substr', [text, parameter('offset', numberType), parameter('length', numberType)], substring),
 ];
 
@@ -44,8 +44,16 @@ function mapped(name: string, map: (value: string) => string): EagerFunction {
   return defineFunction(name, [text], (args) => ok(stringValue(map(textAt(args, 0)))));
 }
 
-function reversed(value: string): string {
-  return [...clustersOf(value)].reverse().join('');
+function reversed(args: readonly HclValue[], { budget }: FunctionContext): CallResult {
+  const value = textAt(args, 0);
+  if (!budget.charge(clusterWork(value))) return overBudget('reverse');
+  return ok(stringValue([...clustersOf(value)].reverse().join('')));
+}
+
+function length(args: readonly HclValue[], { budget }: FunctionContext): CallResult {
+  const value = textAt(args, 0);
+  if (!budget.charge(clusterWork(value))) return overBudget('strlen');
+  return ok(numberValue(countNumber(clusterCount(value))));
 }
 
 function trimmed(args: readonly HclValue[]): string {
@@ -118,11 +126,12 @@ function replace(args: readonly HclValue[], { budget }: FunctionContext): CallRe
   return ok(stringValue(pieces.join(replacement)));
 }
 
-function substring(args: readonly HclValue[]): CallResult {
+function substring(args: readonly HclValue[], { budget }: FunctionContext): CallResult {
   const offset = integerAt(args, 1, 'the offset');
   if (offset.isErr()) return err(offset.error);
   const length = integerAt(args, 2, 'the length');
   if (length.isErr()) return err(length.error);
+  if (!budget.charge(clusterWork(textAt(args, 0)))) return overBudget('substr');
   const clusters = clustersOf(textAt(args, 0));
   const start = offset.value < 0 ? Math.max(0, clusters.length + offset.value) : offset.value;
   const end = length.value < 0 ? clusters.length : start + length.value;

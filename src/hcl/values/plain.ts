@@ -65,7 +65,7 @@ function valueFrom(data: unknown, left: number, limit: number): Result<HclValue,
   if (typeof data === 'string') return ok(stringValue(data));
   if (typeof data === 'boolean') return ok(boolValue(data));
   if (typeof data === 'number') {
-    const number = Number.isFinite(data) ? parseNumber(String(data)) : undefined;
+    const number = Number.isSafeInteger(data) ? data : Number.isFinite(data) ? parseNumber(String(data)) : undefined;
     return number === undefined ? err({ type: 'not_plain_data', found: String(data) }) : ok(numberValue(number));
   }
   if (typeof data !== 'object') return err({ type: 'not_plain_data', found: typeof data });

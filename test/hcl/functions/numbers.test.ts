@@ -1,0 +1,52 @@
+import { describe } from 'vitest';
+import { expectErrors, expectValues } from './evaluated.js';
+
+describe('number functions', () => {
+  expectValues([
+    ['abs(-5.5)', '5.5'],
+    ['abs("-7")', '7'],
+    ['abs(-9007199254740993)', '9007199254740993'],
+    ['ceil(1.2)', '2'],
+    ['ceil(-0.5)', '0'],
+    ['floor(-1.2)', '-2'],
+    ['floor(1e30)', '1000000000000000000000000000000'],
+    ['signum(-3)', '-1'],
+    ['signum(1e40)', '1'],
+    ['max(1, "5", 3)', '5'],
+    ['min([3, 1, 2]...)', '1'],
+    ['pow(2, 10)', '1024'],
+    ['pow(2, -1)', '0.5'],
+    ['pow(2, 0.5)', '1.4142135623730951'],
+    ['log(100, 10)', '2'],
+    ['log(0, 2)', '-Inf'],
+    ['parseint("-ff", 16)', '-255'],
+    ['parseint("zZ", 62)', '2231'],
+    ['parseint("123456789012345678901234567890", 10)', '123456789012345678901234567890'],
+    ['strlen("a") / strlen("abc")', '0.33333333333333333334'],
+    ['range(3)', '[0,1,2]', 'list of number'],
+    ['range(-2)', '[0,-1]'],
+    ['range(3, 1)', '[3,2]'],
+    ['range(0, 1, 0.25)', '[0,0.25,0.5,0.75]'],
+    ['range(2, 2)', '[]', 'list of number'],
+    ['length(range(1024))', '1024'],
+  ]);
+  expectErrors([
+    'max()',
+    'abs("x")',
+    'abs(true)',
+    'pow(-1, 0.5)',
+    'log(-1, 2)',
+    'parseint(5, 10)',
+    'parseint("", 10)',
+    'parseint("9", 8)',
+    'parseint("1", 1)',
+    'parseint("1", 2.5)',
+    'range()',
+    'range(1, 2, 3, 4)',
+    'range(1025)',
+    'range(0, 5, -1)',
+    'range(5, 0, 1)',
+    'range(1, 2, 0)',
+    'range(1 / 0)',
+  ]);
+});
