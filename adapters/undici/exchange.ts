@@ -30,6 +30,8 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
   settled = false;
 
   #connection: Connection | null = null;
+  /** Of the connection that was left. */
+  #address: string | null = null;
   #begunOnUsedSocket = false;
   #retried = false;
   #status = 0;
@@ -143,8 +145,6 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
     else connection.discard();
   }
 
-  #address: string | null = null;
-
   #answer(truncated: boolean): void {
     const chunks = this.#chunks;
     const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
@@ -230,7 +230,8 @@ function keptHeaders(headers: Record<string, string | string[] | undefined>): Re
   let bytes = 0;
   for (const name in headers) {
     const given = headers[name];
-    if (given === undefined) continue;
+    // As a key it would not be an entry but the prototype.
+    if (given === undefined || name === '__proto__') continue;
     const list = typeof given === 'string' ? [given] : given;
     for (const value of list) {
       values += 1;

@@ -5,8 +5,13 @@ import type { Milliseconds } from '../../src/shared/duration.js';
 import { faultError, faultFromError, type Phase } from './delivery-fault.js';
 import { bareHost, type OutboundGuard } from './outbound-guard.js';
 
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
 /** All addresses of a name. A failure is a rejection. */
-export type Resolver = (hostname: string) => Promise<readonly { readonly address: string; readonly family: 4 | 6 }[]>;
+export type Resolver = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 export interface ConnectTarget {
   readonly protocol: string;
@@ -119,25 +124,33 @@ export function guardedConnector(settings: ConnectorSettings): GuardedConnector 
 
 function guardedLookup(guard: OutboundGuard, resolve: Resolver): LookupFunction {
   return (hostname, options, callback) => {
-    resolve(hostname).then(
-      (addresses) => {
-        const first = addresses[0];
-        if (first === undefined) {
-          callback(faultError('name_not_resolved', 'the name has no address'), '', 4);
-          return;
-        }
-        // One forbidden address among others is a trap or a mistake; neither is to be sent to.
-        const refusal = addresses.map((each) => guard.judge(hostname, each.address)).find((each) => each !== null);
-        if (refusal !== undefined && refusal !== null) callback(faultError('address_forbidden', refusal), '', 4);
-        else if (options.all === true) callback(null, [...addresses]);
-        else callback(null, first.address, first.family);
-      },
-      (error: unknown) => {
-        const code = typeof error === 'object' && error !== null && 'code' in error ? ` (${String(error.code)})` : '';
-        callback(faultError('name_not_resolved', `the name could not be resolved${code}`), '', 4);
-      },
-    );
+    void judgedAddresses(guard, resolve, hostname).then((judged) => {
+      if (judged instanceof Error) callback(judged, '', 4);
+      else if (options.all === true) callback(null, [...judged]);
+      else callback(null, judged[0].address, judged[0].family);
+    });
   };
+}
+
+/** The addresses of a name, all of them allowed, else the error to fail with. Never rejects. */
+async function judgedAddresses(
+  guard: OutboundGuard,
+  resolve: Resolver,
+  hostname: string,
+): Promise<readonly [ResolvedAddress, ...ResolvedAddress[]] | Error> {
+  try {
+    const [first, ...others] = await resolve(hostname);
+    if (first === undefined) return faultError('name_not_resolved', 'the name has no address');
+    // One forbidden address among others is a trap or a mistake; neither is to be sent to.
+    for (const { address } of [first, ...others]) {
+      const refusal = guard.judge(hostname, address);
+      if (refusal !== null) return faultError('address_forbidden', refusal);
+    }
+    return [first, ...others];
+  } catch (error) {
+    const code = typeof error === 'object' && error !== null && 'code' in error ? ` (${String(error.code)})` : '';
+    return faultError('name_not_resolved', `the name could not be resolved${code}`);
+  }
 }
 
 const systemResolver: Resolver = async (hostname) => {

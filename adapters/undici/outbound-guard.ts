@@ -24,6 +24,8 @@ export interface OutboundGuard {
   judgeHost(host: string): string | null;
 }
 
+const mostVerdicts = 1000;
+
 const option =
   'list the network under allow.cidrs or the host under allow.hosts of the delivery adapter if it is meant';
 
@@ -52,11 +54,22 @@ export function outboundGuard(allow: AllowedDestinations = {}): OutboundGuard {
   const isAllowedAddress = (address: Address): boolean =>
     ranges.some((range) => isInRange(address, range) || isInRange(reachedAddress(address), range));
 
-  const judge = (host: string, text: string): string | null => {
+  // The rules never change, and the same few addresses are connected to again and again.
+  const verdicts = new Map<string, string | null>();
+  const verdictOf = (text: string): string | null => {
+    const known = verdicts.get(text);
+    if (known !== undefined) return known;
     const address = addressFromText(text);
-    if (address === null) return `this host has no address that can be judged; ${option}`;
-    const verdict = publicVerdict(address);
-    if (verdict === null || isAllowedAddress(address) || isAllowedHost(bareHost(host))) return null;
+    const reason = address === null ? 'an address that cannot be judged' : publicVerdict(address);
+    const verdict = address !== null && isAllowedAddress(address) ? null : reason;
+    if (verdicts.size >= mostVerdicts) verdicts.clear();
+    verdicts.set(text, verdict);
+    return verdict;
+  };
+
+  const judge = (host: string, text: string): string | null => {
+    const verdict = verdictOf(text);
+    if (verdict === null || isAllowedHost(bareHost(host))) return null;
     return `this host is at ${verdict}, and only public addresses are delivered to; ${option}`;
   };
   return {

@@ -187,6 +187,15 @@ describe('answers', () => {
     expect((await answered(deliveryOf(), requestTo(receiver.url))).body).toBe('a\uFFFD\uFFFD(\uFFFD');
   });
 
+  it('with headers named like members of objects change nothing else', async () => {
+    const headers = { ['__proto__']: ['a', 'b'], constructor: 'c', hasownproperty: 'd', 'x-a': 'e' };
+    const receiver = await receiverOf({ behaviour: { kind: 'answer', status: 200, headers } });
+    const answer = await answered(deliveryOf(), requestTo(receiver.url));
+    expect(Object.getPrototypeOf(answer.headers)).toBe(Object.prototype);
+    expect(Object.keys(answer.headers)).not.toContain('__proto__');
+    expect(answer.headers).toMatchObject({ constructor: ['c'], hasownproperty: ['d'], 'x-a': ['e'] });
+  });
+
   it('that drip forever end with the total timeout and say that headers had come', async () => {
     const receiver = await receiverOf({ behaviour: { kind: 'drip', every: 5 } });
     const error = await refused(deliveryOf(), requestTo(receiver.url, { totalTimeout: 150 }));
