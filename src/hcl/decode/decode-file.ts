@@ -65,8 +65,8 @@ export function decodeFile<Value>(
   const start: Decoding = { evaluation, legacy: options.hcl1 === true, dynamicAllowed: false };
   const body = options.hcl1 === true ? decodeLegacy(start, text, options) : decodeCurrent(start, text, options);
   const value = body === undefined || hasErrors(problems) ? undefined : interpret(body, options, problems);
-  if (value === undefined || hasErrors(problems)) return err(diagnosticsFrom(problems));
-  return ok({ value: value.value, warnings: diagnosticsFrom(problems) });
+  if (value === undefined || hasErrors(problems)) return err(diagnosticsFrom(problems, text));
+  return ok({ value: value.value, warnings: diagnosticsFrom(problems, text) });
 }
 
 function hasErrors(problems: readonly Problem[]): boolean {

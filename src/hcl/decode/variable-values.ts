@@ -33,12 +33,16 @@ export function assignVariables(
   declarations: ReadonlyMap<string, VariableDeclaration>,
   inputs: VariableInputs,
 ): HclValue {
+  const { problems } = decoding.evaluation;
+  const before = problems.length;
   const given =
     inputs.text === undefined ? new Map<string, GivenValue>() : readVariableText(decoding, declarations, inputs.text);
   readFlags(decoding, declarations, inputs.flags, given);
+  // A value that could not be read is not missing, too.
+  const readable = !problems.slice(before).some(({ severity }) => severity === 'error');
   const values = new Map<string, HclValue>();
   for (const [name, declaration] of declarations) {
-    const assigned = assign(decoding, declaration, given.get(name));
+    const assigned = assign(decoding, declaration, given.get(name), readable);
     if (assigned === undefined) continue;
     values.set(name, assigned.value);
     if (!declaration.broken) validate(decoding, declaration, assigned);
@@ -153,11 +157,12 @@ function assign(
   decoding: Decoding,
   declaration: VariableDeclaration,
   given: GivenValue | undefined,
+  mustBeSet: boolean,
 ): GivenValue | undefined {
   const { defaultValue, type, broken, name, nameSpan } = declaration;
   if (given === undefined) {
     if (defaultValue !== undefined) return { ...defaultValue, source: decoding.evaluation.source };
-    if (broken) return undefined;
+    if (broken || !mustBeSet) return undefined;
     return decodingProblem(
       decoding,
       'variable_not_set',

@@ -42,10 +42,10 @@ export interface Problem {
 /** More problems than this in one text help nobody; the rest are counted in the last one. */
 export const MOST_PROBLEMS = 100;
 
-/** Sorts problems by text and position, drops exact repetitions, and works out positions and snippets. */
-export function diagnosticsFrom(problems: readonly Problem[]): Diagnostic[] {
+/** Sorts problems by text (the main one first) and position, drops exact repetitions, and works out positions and snippets. */
+export function diagnosticsFrom(problems: readonly Problem[], main?: SourceText): Diagnostic[] {
   const finders = new Map<SourceText, ReturnType<typeof positionFinder>>();
-  const order = [...new Set(problems.map((problem) => problem.source))];
+  const order = [...new Set([...(main === undefined ? [] : [main]), ...problems.map(({ source }) => source)])];
   const sorted = problems
     .map((problem, index) => ({ problem, index, file: order.indexOf(problem.source) }))
     .sort(

@@ -33,7 +33,17 @@ export interface EvaluationContext {
 
 /** The context with more names in reach. */
 export function withNames(context: EvaluationContext, names: ReadonlyMap<string, HclValue>): EvaluationContext {
-  return { ...context, scope: { names, outer: context.scope } };
+  // Written out, because loops do this once per element and a spread takes several times as long.
+  return {
+    source: context.source,
+    scope: { names, outer: context.scope },
+    unknownNames: context.unknownNames,
+    functions: context.functions,
+    ids: context.ids,
+    budget: context.budget,
+    problems: context.problems,
+    evaluate: context.evaluate,
+  };
 }
 
 /** The context with a list of problems of its own, for an evaluation that may fail without harm. */

@@ -16,6 +16,8 @@ export interface Parser {
   depth: number;
   /** Nothing sensible can follow: no more problems are reported. */
   stopped: boolean;
+  /** The last item was not understood: what does not look like an item now is probably the rest of it. */
+  recovering: boolean;
   /** Readers of expressions and templates need each other; they meet here. */
   readonly readExpression: (parser: Parser) => Expression | undefined;
   readonly readTemplate: (parser: Parser) => Template | undefined;
@@ -23,6 +25,9 @@ export interface Parser {
 
 /** Reading stops at this many mistakes: the text is something else than was thought. */
 const MOST_PROBLEMS_KEPT = 1000;
+
+/** What the rest of an item that was not understood looks like. */
+const FOLLOW_UPS: ReadonlySet<DiagnosticCode> = new Set(['item_expected', 'newline_expected', 'block_header']);
 
 export type Readers = Pick<Parser, 'readExpression' | 'readTemplate'>;
 
@@ -34,6 +39,7 @@ export function createParser(source: SourceText, maxDepth: number, problems: Pro
     maxDepth,
     depth: 0,
     stopped: false,
+    recovering: false,
     readExpression: readers.readExpression,
     readTemplate: readers.readTemplate,
   };
@@ -46,7 +52,8 @@ export function at(parser: Parser, kind: TokenKind): boolean {
 
 /** Reports a problem; always undefined, so that a reader can end with it. */
 export function report(parser: Parser, code: DiagnosticCode, span: Span, message: string, detail?: string): undefined {
-  if (!parser.stopped) {
+  const repeated = parser.recovering && FOLLOW_UPS.has(code);
+  if (!parser.stopped && !repeated) {
     const { start, end } = span;
     if (parser.problems.length >= MOST_PROBLEMS_KEPT) parser.stopped = true;
     parser.problems.push({ code, severity: 'error', message, detail, source: parser.source, span: { start, end } });

@@ -2,7 +2,7 @@ import { normalizeText } from '../values/value.js';
 import { readEscape } from './escapes.js';
 import { advance, continueAt } from './lexer.js';
 import { at, enter, leave, type Parser, report, reportToken, tokenName } from './parser.js';
-import { heredocEnd } from './read-template.js';
+import { heredocEnd, quotedEnd } from './read-template.js';
 import { startSpan } from './spans.js';
 import type { Body, BodyItem, Label, Span } from './tree.js';
 
@@ -28,8 +28,10 @@ function readItems(parser: Parser, open: Span | undefined): BodyItem[] {
     const item = readItem(parser);
     if (item === undefined) {
       if (!parser.stopped) skipItem(parser);
+      parser.recovering = true;
       continue;
     }
+    if (item.kind === 'attribute') parser.recovering = false;
     items.push(item);
     if (item.kind === 'attribute') {
       if (attributes.has(item.name)) {
@@ -117,8 +119,7 @@ function readBlock(parser: Parser, type: string, typeSpan: Span): BodyItem | und
   const open = startSpan(lexer);
   if (!enter(parser)) return undefined;
   advance(lexer);
-  const oneLine = !at(parser, 'newline');
-  const items = oneLine ? readOneLine(parser, { start: typeSpan.start, end: open.end }) : readItems(parser, open);
+  const items = at(parser, 'newline') ? readItems(parser, open) : readOneLine(parser, open);
   // What is wrong in a one-line block leaves its brace open: go on behind the block.
   if (items === undefined && !parser.stopped) skipItem(parser, 1);
   leave(parser);
@@ -137,10 +138,10 @@ function readBlock(parser: Parser, type: string, typeSpan: Span): BodyItem | und
 }
 
 /** `{ }` or `{ name = value }`. */
-function readOneLine(parser: Parser, header: Span): BodyItem[] | undefined {
+function readOneLine(parser: Parser, open: Span): BodyItem[] | undefined {
   const { lexer } = parser;
   if (at(parser, '}')) return [];
-  if (at(parser, 'end')) return report(parser, 'block_not_closed', header, 'This block is never closed with "}".');
+  if (at(parser, 'end')) return report(parser, 'block_not_closed', open, 'This block is never closed with "}".');
   if (!at(parser, 'identifier')) return reportNoItem(parser);
   const nameSpan = startSpan(lexer);
   const name = normalizeText(lexer.text.slice(lexer.start, lexer.end));
@@ -149,7 +150,7 @@ function readOneLine(parser: Parser, header: Span): BodyItem[] | undefined {
     return report(
       parser,
       'one_line_block',
-      header,
+      { start: nameSpan.start, end: lexer.end },
       'A block on one line can hold a single attribute only.',
       'Start a new line behind the "{".',
     );
@@ -233,7 +234,7 @@ function skipItem(parser: Parser, openBraces = 0): void {
         open = Math.max(0, open - 1);
         break;
       case 'quote':
-        continueAt(lexer, skipQuoted(lexer.text, lexer.end));
+        continueAt(lexer, quotedEnd(lexer.text, lexer.start));
         continue;
       case 'heredoc':
         continueAt(lexer, heredocEnd(lexer.text, lexer.start, lexer.end));
@@ -242,17 +243,6 @@ function skipItem(parser: Parser, openBraces = 0): void {
     }
     advance(lexer);
   }
-}
-
-function skipQuoted(text: string, from: number): number {
-  let offset = from;
-  while (offset < text.length) {
-    const unit = text.charCodeAt(offset);
-    if (unit === 34) return offset + 1;
-    if (unit === 10) return offset;
-    offset += unit === 92 ? 2 : 1;
-  }
-  return Math.min(offset, text.length);
 }
 
 function shorten(text: string): string {

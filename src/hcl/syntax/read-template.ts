@@ -77,7 +77,11 @@ function readQuoted(parser: Parser): Template | undefined {
       } else {
         flush();
         const part = readSequence(parser, at);
-        if (part === undefined) return undefined;
+        if (part === undefined) {
+          // Go on behind the text, so that what is left of it is not taken for something else.
+          continueAt(lexer, quotedEnd(text, start));
+          return undefined;
+        }
         raw.push(part);
         at = part.end;
         pieceStart = at;
@@ -123,13 +127,16 @@ function readHeredoc(parser: Parser): Template | undefined {
     if (lineEnd < 0) {
       continueAt(lexer, text.length);
       const line = `<<${indented ? '-' : ''}${marker}`;
-      return report(
+      report(
         parser,
         'heredoc_not_closed',
         { start: text.length, end: text.length },
         `The heredoc ${line} is not closed.`,
         `It ends with a line that holds ${marker} only, and that has a line end itself.`,
       );
+      // It has taken in all that follows.
+      parser.stopped = true;
+      return undefined;
     }
     if (atLineStart && isMarkerLine(text, at, lineEnd, marker)) break;
     const next = nextSequence(text, at, lineEnd);
@@ -150,6 +157,30 @@ function readHeredoc(parser: Parser): Template | undefined {
   const markerEnd = text.charCodeAt(lineEnd - 1) === 13 ? lineEnd - 1 : lineEnd;
   continueAt(lexer, markerEnd);
   return buildTemplate(parser, raw, { start, end: markerEnd }, indented);
+}
+
+/** Offset behind a quoted text, without looking closely at what is in it; at most the end of its line outside of sequences. */
+export function quotedEnd(text: string, start: number): number {
+  // Whether each open level is a quoted text or a sequence in one.
+  const levels: ('text' | 'sequence')[] = ['text'];
+  let at = start + 1;
+  for (; at < text.length && levels.length > 0; at += 1) {
+    const unit = text.charCodeAt(at);
+    const level = levels.at(-1);
+    if (unit === 34) {
+      if (level === 'text') levels.pop();
+      else levels.push('text');
+    } else if (level === 'text') {
+      if (unit === 92) at += 1;
+      else if (unit === 10) return at;
+      else if ((unit === 36 || unit === 37) && text.charCodeAt(at + 1) === 123) {
+        levels.push('sequence');
+        at += 1;
+      }
+    } else if (unit === 123) levels.push('sequence');
+    else if (unit === 125) levels.pop();
+  }
+  return Math.min(at, text.length);
 }
 
 /** Offset behind the marker that closes a heredoc, without looking at what is in it; the end of the text when there is none. */
