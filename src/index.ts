@@ -48,12 +48,17 @@ export type { PermissionDenied } from './operations/shared/authorise.js';
 
 // ---- For users: jobs and namespaces ----
 
+export type { Diagnostic } from './hcl/diagnostics/diagnostic.js';
+export { renderDiagnostic, renderDiagnostics } from './hcl/diagnostics/render.js';
 export type { Job } from './jobs/document/job.js';
+export { type JobJsonSchema, jobJsonSchema } from './jobs/document/job-json-schema.js';
 export type { RestartPolicy } from './jobs/document/policies.js';
+export type { SubmittedJob } from './jobs/document/submitted-job.js';
 export type { Task } from './jobs/document/task.js';
 export type { TaskGroup } from './jobs/document/task-group.js';
 export type { NamespaceError } from './jobs/errors.js';
 export type { SubmissionInput } from './jobs/job-submission.js';
+export { type ParsedJob, type ParseJobOptions, parseJob } from './jobs/parse-job.js';
 export {
   type AllocationWithJob,
   type DispatchedJob,
@@ -78,6 +83,8 @@ export {
   listJobs,
   listJobVersions,
   type NamespaceQuery,
+  type ParseJobSourceInput,
+  parseJobSource,
   type Read,
   type RecordQuery,
   type Registered,
@@ -99,6 +106,9 @@ export {
   setJobStability,
   stopJob,
   type UnknownAllocation,
+  type UnreadableSource,
+  type ValidatedJob,
+  validateSubmittedJob,
 } from './operations/jobs/index.js';
 export {
   listNamespaces,

@@ -5,6 +5,7 @@ import type {
   RegisterJobError,
   RevertJobError,
   UnknownAllocation,
+  UnreadableSource,
 } from '../../../src/index.js';
 import type { BadInput } from '../bad-input.js';
 import type { HalfErrors } from '../half-errors.js';
@@ -18,6 +19,7 @@ export type JobInterfaceError =
   | RevertJobError
   | EvaluateJobError
   | UnknownAllocation
+  | UnreadableSource
   | NamespaceError;
 
 /**
@@ -33,6 +35,7 @@ export function jobErrorResponse(error: JobInterfaceError): HttpResponse {
     case 'invalid_request':
     case 'invalid_namespace':
     case 'unknown_region':
+    case 'unreadable_source':
       return textResponse(400, error.message);
     case 'invalid_job':
     case 'index_conflict':

@@ -112,6 +112,8 @@ export interface WriteDefinition<P extends Parameters, F extends Fields> {
   readonly bodySchema?: () => JsonSchema;
   /** Of the answer; absent when it has no body. */
   readonly schema?: () => JsonSchema;
+  /** Refuses a caller before the body is read, where the interface says so. */
+  readonly mayCall?: (call: RouteCall, namespace: string | undefined) => boolean;
   /** The body's region counts before the query's, so the operation checks it. */
   readonly regionInBody?: true;
   readonly run: (call: RouteCall, input: WriteInput<P, F>) => Promise<HttpResponse>;
@@ -151,6 +153,7 @@ export function writeRoute<P extends Parameters, F extends Fields>(definition: W
       if (inRegion.isErr()) return jobErrors.badInput(inRegion.error);
       if (call.pathValues[0] === '') return missingId();
       const namespace = given === '' ? undefined : given;
+      if (definition.mayCall?.(call, namespace) === false) return jobErrorResponse({ type: 'permission_denied' });
       const body = await bodyFields(call, definition);
       if (body.isErr()) return jobErrors.badInput(body.error);
       return definition.run(call, {

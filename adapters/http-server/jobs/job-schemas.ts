@@ -83,3 +83,11 @@ export const dispatchedSchema = (): JsonSchema =>
 
 export const stoppedSchema = (): JsonSchema =>
   objectSchema({ EvalID: text, EvalCreateIndex: count, JobModifyIndex: count, Index: count }, ['EvalID', 'Index']);
+
+export const validatedSchema = (): JsonSchema =>
+  objectSchema({
+    DriverConfigValidated: flag,
+    ValidationErrors: orNull({ type: 'array', items: text }),
+    Error: text,
+    Warnings: text,
+  });

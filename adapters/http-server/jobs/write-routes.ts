@@ -1,13 +1,16 @@
 import {
+  allows,
   type DispatchedJob,
   dispatchJob,
   evaluateJob,
+  parseJobSource,
   type Registered,
   registerJob,
   revertJob,
   type SubmissionInput,
   setJobStability,
   stopJob,
+  validateSubmittedJob,
 } from '../../../src/index.js';
 import {
   booleanField,
@@ -31,7 +34,7 @@ import { badRequest, jobErrorResponse, jobErrors } from './job-errors.js';
 import { checkRegion } from './job-parameters.js';
 import { writeResponse } from './job-responses.js';
 import { needs, type WriteInput, writeRoute } from './job-route.js';
-import { dispatchedSchema, jobSchema, registeredSchema, stoppedSchema } from './job-schemas.js';
+import { dispatchedSchema, jobSchema, registeredSchema, stoppedSchema, validatedSchema } from './job-schemas.js';
 
 const submissionFields = {
   Source: textField,
@@ -207,6 +210,48 @@ export const writeRoutes: readonly Route[] = [
         forceReschedule: options.value.ForceReschedule ?? false,
       });
       return evaluated.match((answer) => registeredResponse(call, answer), jobErrorResponse);
+    },
+  }),
+  writeRoute({
+    path: '/v1/jobs/parse',
+    operation: 'parseJob',
+    summary: 'The JSON job that a specification in HCL describes; nothing is stored',
+    access: needs('parse-job', 'submit-job'),
+    parameters: {},
+    fields: { JobHCL: textField, Variables: textField, Canonicalize: booleanField, HCLv1: booleanField },
+    body: 'required',
+    schema: jobSchema,
+    mayCall: (call, namespace) => allows(call.caller, namespace ?? 'default', ['parse-job', 'submit-job']),
+    run: (call, { body, namespace }) => {
+      const parsed = parseJobSource(call.engine, call.caller, {
+        ...namespaceOf(namespace, undefined),
+        source: body.JobHCL ?? '',
+        variables: body.Variables ?? '',
+        canonicalize: body.Canonicalize ?? false,
+        hcl1: body.HCLv1 ?? false,
+      });
+      return Promise.resolve(
+        parsed.match(({ job }) => writeResponse(call, undefined, JSON.stringify(job)), jobErrorResponse),
+      );
+    },
+  }),
+  writeRoute({
+    path: '/v1/validate/job',
+    operation: 'validateJob',
+    summary: 'What a registration would find wrong with a job; nothing is stored',
+    access: needs('read-job'),
+    parameters: {},
+    fields: { Job: described(jsonField, jobSchema), Region: textField },
+    body: 'required',
+    regionInBody: true,
+    schema: validatedSchema,
+    run: async (call, { body }) => {
+      const validated = await validateSubmittedJob(call.engine, call.caller, { job: body.Job });
+      return validated.match(({ errors, error, warnings }) => {
+        const ValidationErrors = errors.length === 0 ? null : errors;
+        const answer = { DriverConfigValidated: true, ValidationErrors, Error: error, Warnings: warnings };
+        return writeResponse(call, undefined, JSON.stringify(answer));
+      }, jobErrorResponse);
     },
   }),
   writeRoute({

@@ -85,7 +85,9 @@ function absenceOf(resource: NotFound['resource']): string {
 }
 
 function faultsResponse(faults: readonly FieldFault[]): HttpResponse {
-  const [first, ...rest] = faults.slice(0, 100).map(faultError);
+  // Where there is no readable document, what its members lack is beside the point.
+  const ofDocument = faults.filter(({ pointer }) => pointer === '' || pointer === '/data');
+  const [first, ...rest] = (ofDocument.length > 0 ? ofDocument : faults.slice(0, 100)).map(faultError);
   return errorResponse([first ?? { status: '422', title: 'invalid attribute' }, ...rest]);
 }
 

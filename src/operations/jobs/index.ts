@@ -7,6 +7,7 @@ export { type DispatchedJob, type DispatchJobError, type DispatchJobInput, dispa
 export { type EvaluateJobError, type EvaluateJobInput, evaluateJob } from './evaluate-job.js';
 export type { JobReference } from './job-reference.js';
 export { type ListJobsInput, listJobs } from './list-jobs.js';
+export { type ParseJobSourceInput, parseJobSource, type UnreadableSource } from './parse-job-source.js';
 export {
   type AllocationWithJob,
   type ListAllocationsInput,
@@ -26,7 +27,11 @@ export {
 } from './read-evaluations.js';
 export { type JobQuery, listJobVersions, readJob, readJobSubmission, readJobSummary } from './read-job.js';
 export type { NamespaceQuery, Read } from './read-query.js';
+export { type GroupScaleStatus, type JobScaleStatus, readJobScaleStatus } from './read-scale-status.js';
 export { type Registered, type RegisterJobError, type RegisterJobInput, registerJob } from './register-job.js';
 export { type RevertJobError, type RevertJobInput, revertJob } from './revert-job.js';
+export { type ScaleJobError, type ScaleJobInput, scaleJob } from './scale-job.js';
 export { type SetJobStabilityInput, setJobStability } from './set-job-stability.js';
 export { type StopJobInput, type StoppedJob, stopJob } from './stop-job.js';
+export { type TagJobVersionError, type TagJobVersionInput, tagJobVersion, untagJobVersion } from './tag-job-version.js';
+export { type ValidatedJob, validateSubmittedJob } from './validate-submitted-job.js';
