@@ -43,6 +43,10 @@ interface Change {
   readonly after: StoredRow | undefined;
 }
 
+/** A read changes nothing, so all reads share these. */
+const NO_CHANGES: Change[] = [];
+const NO_TABLES: Set<MemoryTable> = new Set();
+
 /**
  * A store in this process's memory: for tests, examples and single processes that may forget. Same rules as the durable
  * adapters, proven by the same conformance suite; nothing survives the process. An exception that a work function throws
@@ -87,7 +91,7 @@ function later<T, E>(run: () => Result<T, E>): ResultAsync<T, E> {
 }
 
 function runRead<T>(state: State, work: (view: ReadView) => T): Result<T, StorageError> {
-  const run: Run = { index: state.index, open: true, undo: [], touched: new Set() };
+  const run: Run = { index: state.index, open: true, undo: NO_CHANGES, touched: NO_TABLES };
   try {
     return ok(work(readView(state, run)));
   } catch (thrown) {

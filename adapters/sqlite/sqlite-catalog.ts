@@ -136,9 +136,8 @@ export function sqliteTables(handle: SqliteHandle): Tables {
   };
 }
 
-/** The entries of a record, as kept in its row: encoded index keys by index id. */
-export function entriesOf(table: BoundTable, record: unknown): string {
-  if (table.indexes.size === 0) return '{}';
+/** The entries of a record: encoded index keys by index id. */
+export function entriesOf(table: BoundTable, record: unknown): Entries {
   const entries: Entries = {};
   for (const index of table.indexes.values()) {
     const key = index.key(record);
@@ -147,17 +146,23 @@ export function entriesOf(table: BoundTable, record: unknown): string {
     if (encoded === undefined) throw new UnstorableError(unkeyable(table.name, 'index key'));
     entries[index.id] = encoded;
   }
+  return entries;
+}
+
+/** The entries as a row keeps them. Equal entries have equal texts: members named by numbers come in their order. */
+export function printEntries(entries: Entries): string {
   return JSON.stringify(entries);
 }
 
+export function parseEntries(text: string): Entries {
+  return JSON.parse(text) as Entries;
+}
+
 /** Moves a row in the indexes from its old entries to its new ones. */
-export function moveEntries(table: BoundTable, place: string, rid: number, before: string, after: string): void {
-  if (before === after) return;
-  const old = JSON.parse(before) as Entries;
-  const next = JSON.parse(after) as Entries;
+export function moveEntries(table: BoundTable, place: string, rid: number, before: Entries, after: Entries): void {
   for (const index of table.indexes.values()) {
-    const from = old[index.id];
-    const to = next[index.id];
+    const from = before[index.id];
+    const to = after[index.id];
     if (from === to) continue;
     if (from !== undefined) index.remove.run(encodeEntry(from, place));
     if (to !== undefined) index.insert.run(encodeEntry(to, place), rid);
@@ -168,7 +173,7 @@ export function unkeyable(table: string, what: string): string {
   return `A ${what} of table ${table} holds a part that is no text, finite number, boolean or null.`;
 }
 
-interface Entries {
+export interface Entries {
   [indexId: number]: string;
 }
 
@@ -238,8 +243,11 @@ function correctEntries(handle: SqliteHandle, table: BoundTable): void {
     if (rows.length === 0) return;
     for (const row of rows) {
       const entries = entriesOf(table, JSON.parse(row.doc));
-      if (entries !== row.entries) update.run(entries, row.rid);
-      moveEntries(table, row.place, row.rid, row.entries, entries);
+      const text = printEntries(entries);
+      if (text !== row.entries) {
+        update.run(text, row.rid);
+        moveEntries(table, row.place, row.rid, parseEntries(row.entries), entries);
+      }
       last = row.rid;
     }
   }

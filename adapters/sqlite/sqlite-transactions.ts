@@ -41,6 +41,8 @@ const NOTHING_CHANGED: ReadonlyMap<string, number> = new Map();
 interface OpenBatch {
   index: number;
   readonly changed: Map<string, number>;
+  /** Whether each write that changes something gets a savepoint. */
+  readonly careful: boolean;
 }
 
 /**
@@ -64,21 +66,8 @@ export function sqliteTransactions(handle: SqliteHandle, tables: Tables): Transa
     },
 
     write(more) {
-      beginWrite.run();
-      try {
-        const batch: OpenBatch = { index: tables.refresh().index, changed: new Map() };
-        const outcomes: Outcome[] = [];
-        for (let work = more(); work !== undefined; work = more()) outcomes.push(writeInside(batch, work));
-        if (batch.changed.size > 0) saveIndex.run(batch.index);
-        for (const [name, index] of batch.changed) saveChange.run(index, name);
-        commit.run();
-        publish(batch);
-        return { outcomes, changed: [...batch.changed.keys()] };
-      } catch (thrown) {
-        tables.invalidate();
-        tryRollback();
-        throw thrown;
-      }
+      const works: WriteWork[] = [];
+      return writeBatch(works, more, false) ?? (writeBatch(works, more, true) as Batch);
     },
 
     refresh() {
@@ -129,18 +118,52 @@ export function sqliteTransactions(handle: SqliteHandle, tables: Tables): Transa
     return stale || ('unbound' in outcome && !held) ? undefined : outcome;
   }
 
-  function writeInside(batch: OpenBatch, work: WriteWork): Outcome {
+  /**
+   * Runs and commits a batch. Savepoints around each write would cost a quarter of the time, for the rare write that fails
+   * after it has changed something; so the first run goes without (`careful` is false), and when such a write spoils the
+   * batch, the answer is nothing: all is rolled back, and the same works run again, now with savepoints.
+   */
+  function writeBatch(works: WriteWork[], more: () => WriteWork | undefined, careful: boolean): Batch | undefined {
+    beginWrite.run();
+    try {
+      const batch: OpenBatch = { index: tables.refresh().index, changed: new Map(), careful };
+      const outcomes: Outcome[] = [];
+      for (;;) {
+        const work = works[outcomes.length] ?? more();
+        if (work === undefined) break;
+        if (works.length === outcomes.length) works.push(work);
+        const outcome = writeInside(batch, work);
+        if (outcome === 'spoilt') {
+          tables.invalidate();
+          rollBackAll();
+          return undefined;
+        }
+        outcomes.push(outcome);
+      }
+      if (batch.changed.size > 0) saveIndex.run(batch.index);
+      for (const [name, index] of batch.changed) saveChange.run(index, name);
+      commit.run();
+      publish(batch);
+      return { outcomes, changed: [...batch.changed.keys()] };
+    } catch (thrown) {
+      tables.invalidate();
+      rollBackAll();
+      throw thrown;
+    }
+  }
+
+  function writeInside(batch: OpenBatch, work: WriteWork): Outcome | 'spoilt' {
     for (let tries = 0; ; tries++) {
       const attempt = attemptWrite(batch, work);
-      if ('result' in attempt || 'thrown' in attempt) return attempt;
+      if (attempt === 'spoilt' || 'result' in attempt || 'thrown' in attempt) return attempt;
       if (tries === ADOPTION_LIMIT) return { thrown: contradiction(attempt.unbound) };
       const failure = adopt(attempt.unbound);
       if (failure !== undefined) return failure;
     }
   }
 
-  function attemptWrite(batch: OpenBatch, work: WriteWork): ReadOutcome {
-    let saved = false;
+  function attemptWrite(batch: OpenBatch, work: WriteWork): ReadOutcome | 'spoilt' {
+    let touched = false;
     const run: Run = {
       tables,
       hold: () => undefined,
@@ -148,15 +171,25 @@ export function sqliteTransactions(handle: SqliteHandle, tables: Tables): Transa
       changedBefore: batch.changed,
       changed: new Set(),
       beforeChange: () => {
-        if (!saved) savepoint.run();
-        saved = true;
+        if (!touched && batch.careful) savepoint.run();
+        touched = true;
       },
       open: true,
       failure: undefined,
     };
     const outcome = outcomeOf(run, () => settle(run, work(writeView(run)), batch));
-    if (!saved) return outcome;
+    if (!touched) return outcome;
     const kept = 'result' in outcome && outcome.result.isOk();
+    if (batch.careful) endSavepoint(run, kept);
+    else if (!kept) return 'spoilt';
+    if (kept) {
+      batch.index = run.index;
+      for (const name of run.changed) batch.changed.set(name, run.index);
+    }
+    return outcome;
+  }
+
+  function endSavepoint(run: Run, kept: boolean): void {
     try {
       if (!kept) rollbackTo.run();
       release.run();
@@ -164,11 +197,6 @@ export function sqliteTransactions(handle: SqliteHandle, tables: Tables): Transa
       // A full disk makes SQLite roll back everything by itself; the first failure says more than the missing savepoint.
       throw run.failure ?? thrown;
     }
-    if (kept) {
-      batch.index = run.index;
-      for (const name of run.changed) batch.changed.set(name, run.index);
-    }
-    return outcome;
   }
 
   /** Creates or corrects a table inside the batch; what is wrong with it concerns only the write that asked. */
@@ -196,7 +224,7 @@ export function sqliteTransactions(handle: SqliteHandle, tables: Tables): Transa
     }
   }
 
-  function tryRollback(): void {
+  function rollBackAll(): void {
     try {
       rollback.run();
     } catch {

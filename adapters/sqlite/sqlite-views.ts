@@ -5,6 +5,8 @@ import {
   type BoundTable,
   entriesOf,
   moveEntries,
+  parseEntries,
+  printEntries,
   type Scans,
   type Tables,
   UnboundTableError,
@@ -140,14 +142,15 @@ function putRow<R>(run: Run, bound: BoundTable, table: Table<R>, record: R): voi
   const text = serialise(table.name, record);
   const place = placeOf(table.name, table.key(record));
   const entries = entriesOf(bound, record);
+  const entriesText = printEntries(entries);
   run.beforeChange();
   const found = bound.find.get(place) as { rid: number; created: number; entries: string } | null | undefined;
   if (found) {
-    bound.update.run(run.index, entries, text, found.rid);
-    moveEntries(bound, place, found.rid, found.entries, entries);
+    bound.update.run(run.index, entriesText, text, found.rid);
+    if (entriesText !== found.entries) moveEntries(bound, place, found.rid, parseEntries(found.entries), entries);
   } else {
-    const added = bound.insert.run(place, run.index, run.index, entries, text);
-    moveEntries(bound, place, Number(added.lastInsertRowid), '{}', entries);
+    const added = bound.insert.run(place, run.index, run.index, entriesText, text);
+    moveEntries(bound, place, Number(added.lastInsertRowid), {}, entries);
   }
   run.changed.add(bound.name);
 }
@@ -158,7 +161,7 @@ function removeRow(run: Run, bound: BoundTable, key: Key): boolean {
   if (!found) return false;
   run.beforeChange();
   bound.remove.run(found.rid);
-  moveEntries(bound, place, found.rid, found.entries, '{}');
+  moveEntries(bound, place, found.rid, parseEntries(found.entries), {});
   run.changed.add(bound.name);
   return true;
 }
