@@ -7,6 +7,8 @@ export function decideStop(current: Job, index: number, now: Instant): Job {
     ...current,
     Stop: true,
     Stable: false,
+    // A tag names one version: that of the document, not this one.
+    VersionTag: null,
     Version: current.Version + 1,
     SubmitTime: unixNanosFromInstant(now),
     ModifyIndex: index,

@@ -4,6 +4,15 @@ import { jobRuns } from './job-run.js';
 import { jobSubmissions } from './job-submission.js';
 import { jobSummaries } from './job-summary-record.js';
 import { namespaces } from './namespace.js';
+import { scalingEvents } from './scaling-event.js';
 
 /** Every table of this area. */
-export const jobTables: readonly TableName[] = [jobs, jobVersions, jobSubmissions, jobSummaries, jobRuns, namespaces];
+export const jobTables: readonly TableName[] = [
+  jobs,
+  jobVersions,
+  jobSubmissions,
+  jobSummaries,
+  jobRuns,
+  scalingEvents,
+  namespaces,
+];

@@ -6,6 +6,7 @@ import type { InvalidRequest } from '../../jobs/errors.js';
 import { isLauncher, jobs, jobVersions } from '../../jobs/job-record.js';
 import { jobSubmissions } from '../../jobs/job-submission.js';
 import { jobSummaries } from '../../jobs/job-summary-record.js';
+import { scalingEvents } from '../../jobs/scaling-event.js';
 import type { StorageError, WriteView } from '../../ports/storage.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
@@ -135,6 +136,7 @@ function purgeJob(view: WriteView, environment: ConsequenceEnvironment, job: Job
   view.remove(jobSummaries, key);
   removeAll(view, jobVersions, key, (version) => [...key, version.Version]);
   removeAll(view, jobSubmissions, key, (submission) => [...key, submission.Version]);
+  removeAll(view, scalingEvents, key, (event) => [...key, event.Group, event.CreateIndex]);
   if (job.Status !== 'dead') moveChild(view, job, job.Status, 'dead');
   const evaluation = isLauncher(job)
     ? undefined
