@@ -53,7 +53,7 @@ const LITERAL = /true|false|null/y;
 function readValue(reader: Reader, depth: number): Read {
   if (depth > reader.budget.limits.depth || !reader.budget.charge(1)) return TOO_LARGE;
   skipSpace(reader);
-  switch (reader.text[reader.at]) {
+  switch (reader.text[reader.at] ?? '') {
     case '{':
       return readObject(reader, depth);
     case '[':
@@ -62,7 +62,7 @@ function readValue(reader: Reader, depth: number): Read {
       const text = readString(reader);
       return text === undefined ? problem(reader, 'a string that is not valid JSON') : stringValue(text);
     }
-    case undefined:
+    case '':
       return 'the JSON text ends where a value is expected';
     default: {
       const literal = match(reader, LITERAL);

@@ -169,7 +169,7 @@ function readMapping(reader: Parser, column: number): Read {
 
 /** A node that starts and ends by itself: quoted, flow, alias, or unquoted text. */
 function readInline(reader: Parser, indent: number, inFlow: boolean, tag: string | undefined): Read {
-  switch (reader.text[reader.at]) {
+  switch (reader.text[reader.at] ?? '') {
     case '"':
     case "'": {
       const text = readQuoted(reader, indent);
