@@ -1,3 +1,4 @@
+import type { Result } from 'neverthrow';
 import { type ManualClock, manualClock } from '../../../adapters/memory/manual-clock.js';
 import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import {
@@ -5,7 +6,11 @@ import {
   type RecordingDeliveryOptions,
   recordingDelivery,
 } from '../../../adapters/memory/recording-delivery.js';
-import { type RecordingMailer, recordingMailer } from '../../../adapters/memory/recording-mailer.js';
+import {
+  type RecordingMailer,
+  type RecordingMailerOptions,
+  recordingMailer,
+} from '../../../adapters/memory/recording-mailer.js';
 import { sequentialIds } from '../../../adapters/memory/sequential-ids.js';
 import type { Principal } from '../../../src/access/principal.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
@@ -47,11 +52,14 @@ export const workspaceInput: WorkspaceInput = {
 /** An engine on memory with a manual clock, one workspace and two users; not started. */
 export async function testEngine(
   settings: SettingsOverrides = {},
-  options: Omit<RecordingDeliveryOptions, 'clock'> & { readonly ports?: Partial<EnginePorts> } = {},
+  options: Omit<RecordingDeliveryOptions, 'clock'> & {
+    readonly ports?: Partial<EnginePorts>;
+    readonly mail?: RecordingMailerOptions;
+  } = {},
 ): Promise<TestEngine> {
   const clock = manualClock();
   const delivery = recordingDelivery({ ...options, clock });
-  const mailer = recordingMailer();
+  const mailer = recordingMailer(options.mail ?? {});
   const ports = { storage: memoryStorage(), clock, ids: sequentialIds(), delivery, mailer, ...options.ports };
   const engine = createEngine(ports, settings);
   await must(putWorkspace(engine, hostPrincipal, workspaceInput));
@@ -62,20 +70,13 @@ export async function testEngine(
   return { ...engine, clock, delivery, mailer };
 }
 
-interface Outcome<T, E> {
-  isOk(): this is { value: T };
-  isErr(): boolean;
-  _unsafeUnwrap(): T;
-  _unsafeUnwrapErr(): E;
-}
-
-export async function must<T, E>(result: PromiseLike<Outcome<T, E>>): Promise<T> {
+export async function must<T, E>(result: PromiseLike<Result<T, E>>): Promise<T> {
   const settled = await result;
-  if (settled.isErr()) throw new Error(JSON.stringify(settled._unsafeUnwrapErr()));
-  return settled._unsafeUnwrap();
+  if (settled.isErr()) throw new Error(JSON.stringify(settled.error));
+  return settled.value;
 }
 
-export async function mustFail<T, E>(result: PromiseLike<Outcome<T, E>>): Promise<E> {
+export async function mustFail<T, E>(result: PromiseLike<Result<T, E>>): Promise<E> {
   return (await result)._unsafeUnwrapErr();
 }
 

@@ -1,0 +1,437 @@
+import { ok as okResult } from 'neverthrow';
+import { describe, expect, test } from 'vitest';
+import { hostPrincipal } from '../../../src/access/principal.js';
+import { configurations } from '../../../src/notifications/configuration.js';
+import type { ConfigurationInput } from '../../../src/notifications/configuration-input.js';
+import {
+  createNotificationConfiguration,
+  deleteNotificationConfiguration,
+  enableNotificationConfiguration,
+  listNotificationConfigurations,
+  putWorkspace,
+  removeUser,
+  removeWorkspace,
+  showNotificationConfiguration,
+  updateNotificationConfiguration,
+  verifyNotificationConfiguration,
+} from '../../../src/operations/notifications/index.js';
+import { second } from '../../../src/shared/duration.js';
+import {
+  create,
+  destination,
+  must,
+  mustFail,
+  owner,
+  stranger,
+  type TestEngine,
+  testEngine,
+  workspaceId,
+  workspaceInput,
+} from './engine-setup.js';
+
+const list = (engine: TestEngine, page?: { number?: number; size?: number }) =>
+  listNotificationConfigurations(engine, owner, page === undefined ? { workspaceId } : { workspaceId, page });
+const show = (engine: TestEngine, configurationId: string) =>
+  showNotificationConfiguration(engine, owner, { configurationId });
+const update = (engine: TestEngine, configurationId: string, attributes: ConfigurationInput) =>
+  updateNotificationConfiguration(engine, owner, { configurationId, attributes });
+const pointersOf = (error: { type: string; faults?: readonly { pointer: string }[] }): string[] =>
+  (error.faults ?? []).map((fault) => fault.pointer);
+
+describe('create', () => {
+  test('enabled: verified, signed with the new token, saved with the response', async () => {
+    const engine = await testEngine(
+      {},
+      { answer: { status: 200, headers: { 'Set-Cookie': 'a=1' }, body: '{"ok":1}' } },
+    );
+    const created = await must(create(engine));
+    expect(created).toMatchObject({ enabled: true, destinationType: 'generic', url: destination, users: [] });
+    expect(created.response).toEqual({
+      url: destination,
+      body: '{"ok":1}',
+      code: '200',
+      headers: { 'set-cookie': ['[redacted]'] },
+      sentAt: '2026-01-01T00:00:00.000Z',
+      successful: true,
+    });
+    expect(engine.delivery.requests).toHaveLength(1);
+    const [request] = engine.delivery.requests;
+    expect(JSON.parse(request?.body ?? '')).toMatchObject({ notification_configuration_id: created.id });
+    expect(request?.headers['x-svc-notification-signature']).toMatch(/^[0-9a-f]{128}$/);
+    expect(request?.totalTimeout).toBe(10 * second);
+    expect(await must(show(engine, created.id))).toEqual(created);
+  });
+
+  test.each([
+    ['a refusal', { status: 500, body: 'no' }, 'server_error'],
+    ['a redirect', { status: 302 }, 'redirect'],
+    ['silence', { error: 'connect_failed' as const }, 'connect_failed'],
+  ])('%s saves nothing', async (_name, answer, cause) => {
+    const engine = await testEngine({}, { answer });
+    const error = await mustFail(create(engine));
+    expect(error).toMatchObject({ type: 'verification_failed', cause });
+    expect(JSON.stringify(error)).not.toContain('s3cr3t');
+    expect((await must(list(engine))).items).toEqual([]);
+  });
+
+  test('disabled or e-mail: no request', async () => {
+    const engine = await testEngine();
+    const quiet = await must(create(engine, { enabled: false }));
+    const mail = await must(
+      createNotificationConfiguration(engine, owner, {
+        workspaceId,
+        attributes: {
+          destinationType: 'email',
+          name: 'm',
+          enabled: true,
+          users: { data: [{ type: 'users', id: 'user-1' }] },
+        },
+      }),
+    );
+    expect(engine.delivery.requests).toHaveLength(0);
+    expect(quiet).toMatchObject({ enabled: false, response: null });
+    expect(mail).toMatchObject({ enabled: true, url: null, users: ['user-1'], triggers: [] });
+  });
+
+  test('echoes spellings, removes repeated triggers across spellings, ignores members that do not apply', async () => {
+    const engine = await testEngine();
+    const chat = await must(
+      create(engine, {
+        destinationType: 'slack',
+        users: [],
+        emailAddresses: [],
+        triggers: ['run:created', 'workspace:auto_destroy_reminder', 'run:created', 'workspace:auto_destro_reminder'],
+      }),
+    );
+    expect(chat).toMatchObject({
+      destinationType: 'slack',
+      kind: 'chat-a',
+      triggers: ['run:created', 'workspace:auto_destroy_reminder'],
+    });
+    const mail = await must(create(engine, { destinationType: 'email', users: ['user-1', 'user-1'] }));
+    expect(mail).toMatchObject({ url: null, users: ['user-1'] });
+  });
+
+  test.each<[string, Record<string, unknown>, readonly string[]]>([
+    ['nothing', {}, ['destination-type', 'name']],
+    [
+      'wrong types',
+      { destinationType: 1, name: [], enabled: 'yes', token: 5, triggers: 'x', url: {}, users: 'u' },
+      ['destination-type', 'name', 'enabled', 'token', 'triggers', 'url', '/users'],
+    ],
+    ['an unknown kind', { destinationType: 'pager', name: 'n' }, ['destination-type']],
+    ['a built-in name as kind', { destinationType: 'toString', name: 'n' }, ['destination-type']],
+    ['a blank name', { destinationType: 'email', name: '  ' }, ['name']],
+    ['a long name', { destinationType: 'email', name: 'n'.repeat(256) }, ['name']],
+    ['no URL', { destinationType: 'chat-b', name: 'n' }, ['url']],
+    ['another scheme', { destinationType: 'generic', name: 'n', url: 'ftp://h' }, ['url']],
+    ['no URL at all', { destinationType: 'generic', name: 'n', url: 'hooks' }, ['url']],
+    ['a fragment', { destinationType: 'generic', name: 'n', url: 'https://h/#x' }, ['url']],
+    ['a forbidden host', { destinationType: 'generic', name: 'n', url: 'https://inside/' }, ['url']],
+    ['a long URL', { destinationType: 'generic', name: 'n', url: `https://h/${'x'.repeat(4096)}` }, ['url']],
+    [
+      'an unknown trigger',
+      { destinationType: 'email', name: 'n', triggers: ['run:created', 'verification'] },
+      ['triggers/1'],
+    ],
+    ['a trigger that is no text', { destinationType: 'email', name: 'n', triggers: [null] }, ['triggers/0']],
+    ['an unknown user', { destinationType: 'email', name: 'n', users: ['user-9'] }, ['/users']],
+    [
+      'something else than a user',
+      { destinationType: 'email', name: 'n', users: { data: [{ type: 'teams', id: 'user-1' }] } },
+      ['/users'],
+    ],
+    ['addresses', { destinationType: 'email', name: 'n', emailAddresses: ['a@b.c'] }, ['email-addresses']],
+  ])('%s is refused at its place, without a request', async (_name, attributes, places) => {
+    const engine = await testEngine({}, { refuse: (url) => (url.hostname === 'inside' ? 'private' : null) });
+    const error = await mustFail(createNotificationConfiguration(engine, owner, { workspaceId, attributes }));
+    expect(error.type).toBe('invalid_attributes');
+    const expected = places.map((it) => (it === '/users' ? '/data/relationships/users' : `/data/attributes/${it}`));
+    expect(pointersOf(error as never).sort()).toEqual(expected.sort());
+    expect(engine.delivery.requests).toHaveLength(0);
+  });
+
+  test('faults of the transport are reported with the others, after the permission', async () => {
+    const engine = await testEngine();
+    const request = { workspaceId, attributes: {}, faults: [{ pointer: '/data/type', message: 'wrong' }] };
+    const error = await mustFail(createNotificationConfiguration(engine, owner, request));
+    expect(pointersOf(error as never)).toContain('/data/type');
+    expect((await mustFail(createNotificationConfiguration(engine, stranger, request))).type).toBe('not_found');
+  });
+
+  test('20 at most, also when 50 come at once', async () => {
+    let open: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const engine = await testEngine({}, { answer: async () => gate.then(() => ({ status: 204 })) });
+    const creating = Array.from({ length: 50 }, (_, n) => create(engine, { name: `n${n}` }));
+    await engine.clock.settle();
+    expect(engine.delivery.requests).toHaveLength(50);
+    open();
+    const results = await Promise.all(creating);
+    expect(results.filter((result) => result.isOk())).toHaveLength(20);
+    for (const result of results) if (result.isErr()) expect(result.error.type).toBe('limit_reached');
+    expect((await must(list(engine))).items).toHaveLength(20);
+    engine.delivery.clear();
+    expect((await mustFail(create(engine))).type).toBe('limit_reached');
+    expect(engine.delivery.requests).toHaveLength(0);
+  });
+});
+
+describe('update', () => {
+  test('omitted members keep their values, null and empty clear the token', async () => {
+    const engine = await testEngine();
+    const created = await must(create(engine));
+    await engine.clock.advance(1000);
+    engine.delivery.clear();
+    const same = await must(update(engine, created.id, {}));
+    expect(same).toEqual({ ...created, updatedAt: '2026-01-01T00:00:01.000Z' });
+    const renamed = await must(update(engine, created.id, { name: 'z', triggers: [] }));
+    expect(renamed).toMatchObject({ name: 'z', triggers: [], enabled: true, url: destination });
+    expect(engine.delivery.requests).toHaveLength(0);
+    await must(update(engine, created.id, { token: '' }));
+    expect(engine.delivery.requests).toHaveLength(1);
+    expect(engine.delivery.requests[0]?.headers).not.toHaveProperty('x-svc-notification-signature');
+  });
+
+  test.each<[string, ConfigurationInput, boolean, number]>([
+    ['enabled true probes', { enabled: true }, true, 1],
+    ['enabled true probes a disabled one', { enabled: true }, false, 1],
+    ['enabled false does not', { enabled: false, url: 'https://new.example' }, true, 0],
+    ['a new URL probes while enabled', { url: 'https://new.example' }, true, 1],
+    ['a new URL does not while disabled', { url: 'https://new.example' }, false, 0],
+    ['the same URL does not', { url: destination }, true, 0],
+    ['a rename does not', { name: 'n' }, true, 0],
+  ])('%s', async (_name, attributes, enabled, requests) => {
+    const engine = await testEngine();
+    const created = await must(create(engine, { enabled }));
+    engine.delivery.clear();
+    await must(update(engine, created.id, attributes));
+    expect(engine.delivery.requests).toHaveLength(requests);
+    if (requests > 0) expect(engine.delivery.requests[0]?.url).toBe(attributes.url ?? destination);
+  });
+
+  test('always probes when asked to', async () => {
+    const engine = await testEngine({ notifications: { verifyOnUpdate: 'always' } });
+    const created = await must(create(engine));
+    engine.delivery.clear();
+    await must(update(engine, created.id, { name: 'n' }));
+    expect(engine.delivery.requests).toHaveLength(1);
+  });
+
+  test('a failed verification changes nothing', async () => {
+    const engine = await testEngine();
+    const created = await must(create(engine, { enabled: false }));
+    engine.delivery.answer({ status: 410 });
+    const error = await mustFail(update(engine, created.id, { enabled: true, name: 'new', url: 'https://x.example' }));
+    expect(error).toMatchObject({ type: 'verification_failed', cause: 'gone', response: { code: '410' } });
+    expect(await must(show(engine, created.id))).toEqual(created);
+    expect((await mustFail(enableNotificationConfiguration(engine, owner, { configurationId: created.id }))).type).toBe(
+      'verification_failed',
+    );
+  });
+
+  test('the kind stays, its other spelling is no change', async () => {
+    const engine = await testEngine();
+    const created = await must(create(engine, { destinationType: 'slack' }));
+    expect(await must(update(engine, created.id, { destinationType: 'chat-a' }))).toMatchObject({
+      destinationType: 'slack',
+    });
+    const error = await mustFail(update(engine, created.id, { destinationType: 'generic' }));
+    expect(pointersOf(error as never)).toEqual(['/data/attributes/destination-type']);
+  });
+
+  test('users are kept or cleared when omitted, and those who left do not stand in the way', async () => {
+    for (const omittedUsersOnUpdate of ['keep', 'clear'] as const) {
+      const engine = await testEngine({ notifications: { omittedUsersOnUpdate } });
+      const created = await must(create(engine, { destinationType: 'email', users: ['user-1', 'user-2'] }));
+      await must(removeUser(engine, hostPrincipal, { userId: 'user-2' }));
+      const renamed = await must(update(engine, created.id, { name: 'n' }));
+      expect(renamed.users).toEqual(omittedUsersOnUpdate === 'keep' ? ['user-1'] : []);
+      expect((await update(engine, created.id, { users: ['user-1', 'user-2'] })).isOk()).toBe(
+        omittedUsersOnUpdate === 'keep',
+      );
+    }
+  });
+
+  test('what somebody else changes during the probe is not overwritten', async () => {
+    const engine = await testEngine();
+    const created = await must(create(engine, { enabled: false }));
+    let open: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    engine.delivery.answer(async (_request, n) => (n === 1 ? gate.then(() => ({ status: 204 })) : { status: 204 }));
+    const enabling = update(engine, created.id, { enabled: true });
+    await engine.clock.settle();
+    await must(update(engine, created.id, { name: 'meanwhile' }));
+    open();
+    expect(await must(enabling)).toMatchObject({ enabled: true, name: 'meanwhile' });
+    expect(engine.delivery.requests).toHaveLength(2);
+  });
+
+  test('a configuration deleted during the probe stays deleted', async () => {
+    const engine = await testEngine();
+    const created = await must(create(engine, { enabled: false }));
+    const answers: (() => void)[] = [];
+    engine.delivery.answer(async () => {
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return { status: 204 };
+    });
+    const enabling = update(engine, created.id, { enabled: true });
+    const verifying = verifyNotificationConfiguration(engine, owner, { configurationId: created.id });
+    await engine.clock.settle();
+    await must(deleteNotificationConfiguration(engine, owner, { configurationId: created.id }));
+    for (const answer of answers) answer();
+    expect((await mustFail(enabling)).type).toBe('not_found');
+    expect((await mustFail(verifying)).type).toBe('not_found');
+    expect((await must(list(engine))).items).toEqual([]);
+  });
+
+  test('two changes in a row during probes end in a conflict', async () => {
+    const engine = await testEngine();
+    const created = await must(create(engine, { enabled: false }));
+    const answers: (() => void)[] = [];
+    engine.delivery.answer(async () => {
+      await new Promise<void>((resolve) => answers.push(resolve));
+      return { status: 204 };
+    });
+    const enabling = update(engine, created.id, { enabled: true });
+    for (const name of ['a', 'b']) {
+      await engine.clock.settle();
+      await must(update(engine, created.id, { name }));
+      answers.pop()?.();
+    }
+    expect((await mustFail(enabling)).type).toBe('conflict');
+    expect(await must(show(engine, created.id))).toMatchObject({ enabled: false, name: 'b' });
+  });
+});
+
+describe('verify', () => {
+  test('stores the answer whatever it is, and refuses one that is not 2xx', async () => {
+    const engine = await testEngine();
+    const created = await must(create(engine, { enabled: false, url: 'https://u:pw@hooks.example.net/secret' }));
+    const verify = () => verifyNotificationConfiguration(engine, owner, { configurationId: created.id });
+    expect(await must(verify())).toMatchObject({ enabled: false, response: { code: '204', successful: true } });
+    engine.delivery.answer({ status: 500, body: 'broken' });
+    const error = await mustFail(verify());
+    expect(error).toMatchObject({ type: 'verification_failed', response: { code: '500', body: 'broken' } });
+    expect(error.type === 'verification_failed' && error.message).not.toMatch(/secret|pw/);
+    const stored = await must(show(engine, created.id));
+    expect(stored.response).toMatchObject({ code: '500', successful: false, url: 'https://hooks.example.net/secret' });
+    engine.delivery.answer({ error: 'total_timeout' });
+    expect(await mustFail(verify())).toMatchObject({ type: 'verification_failed', response: null });
+    expect(await must(show(engine, created.id))).toEqual(stored);
+  });
+
+  test('e-mail: a test mail to each present recipient', async () => {
+    const engine = await testEngine();
+    const created = await must(
+      create(engine, { destinationType: 'email', users: ['user-1', 'user-2'], enabled: false }),
+    );
+    await must(removeUser(engine, hostPrincipal, { userId: 'user-2' }));
+    const verify = () => verifyNotificationConfiguration(engine, owner, { configurationId: created.id });
+    expect(await must(verify())).toMatchObject({ response: null, users: ['user-1'] });
+    expect(engine.mailer.messages.map((mail) => mail.to)).toEqual(['user-1@example.org']);
+    const failing = await testEngine(
+      {},
+      {
+        mail: { fail: () => ({ type: 'mail_unavailable', message: 'down' }) },
+      },
+    );
+    const other = await must(create(failing, { destinationType: 'email', users: ['user-1'] }));
+    expect(
+      await mustFail(verifyNotificationConfiguration(failing, owner, { configurationId: other.id })),
+    ).toMatchObject({
+      type: 'verification_failed',
+      cause: 'mail_unavailable',
+    });
+  });
+});
+
+describe('list', () => {
+  test('everything newest first without a page, pages with one', async () => {
+    const engine = await testEngine();
+    for (let n = 1; n <= 3; n++) {
+      await must(create(engine, { name: `n${n}`, enabled: false }));
+      await engine.clock.advance(10);
+    }
+    const all = await must(list(engine));
+    expect(all.items.map((item) => item.name)).toEqual(['n3', 'n2', 'n1']);
+    expect(all.pagination).toBeNull();
+    expect(await must(list(engine, { size: 2 }))).toMatchObject({
+      items: [{ name: 'n3' }, { name: 'n2' }],
+      pagination: { currentPage: 1, pageSize: 2, prevPage: null, nextPage: 2, totalPages: 2, totalCount: 3 },
+    });
+    expect(await must(list(engine, { number: 999 }))).toEqual({
+      items: [],
+      pagination: { currentPage: 999, pageSize: 20, prevPage: null, nextPage: null, totalPages: 1, totalCount: 3 },
+    });
+    expect((await must(list(engine, { size: 1000 }))).pagination?.pageSize).toBe(100);
+    for (const [page, parameter] of [
+      [{ number: 0 }, 'page[number]'],
+      [{ number: 1, size: 1.5 }, 'page[size]'],
+      [{ number: Number.NaN }, 'page[number]'],
+    ] as const) {
+      expect(await mustFail(list(engine, page))).toMatchObject({ type: 'invalid_parameter', parameter });
+    }
+  });
+});
+
+describe('nobody learns of what he may not administer', () => {
+  test('unknown and foreign look the same', async () => {
+    const engine = await testEngine();
+    const created = await must(create(engine));
+    engine.delivery.clear();
+    for (const caller of [stranger, { ...stranger, workspaces: { [workspaceId]: 'events' as const } }]) {
+      for (const configurationId of [created.id, 'nonexisting']) {
+        const request = { configurationId };
+        for (const result of [
+          await showNotificationConfiguration(engine, caller, request),
+          await updateNotificationConfiguration(engine, caller, { configurationId, attributes: { enabled: 'x' } }),
+          await verifyNotificationConfiguration(engine, caller, request),
+          await deleteNotificationConfiguration(engine, caller, request),
+        ]) {
+          expect(result._unsafeUnwrapErr()).toEqual({
+            type: 'not_found',
+            resource: 'notification_configuration',
+            id: configurationId,
+          });
+        }
+      }
+      const error = await mustFail(listNotificationConfigurations(engine, caller, { workspaceId }));
+      expect(error.type).toBe('not_found');
+    }
+    expect(engine.delivery.requests).toHaveLength(0);
+    await must(deleteNotificationConfiguration(engine, owner, { configurationId: created.id }));
+    const again = await mustFail(deleteNotificationConfiguration(engine, owner, { configurationId: created.id }));
+    expect(again.type).toBe('not_found');
+  });
+
+  test('workspaces and users are for management', async () => {
+    const engine = await testEngine();
+    expect((await mustFail(putWorkspace(engine, owner, workspaceInput))).type).toBe('permission_denied');
+    expect((await mustFail(removeWorkspace(engine, owner, { workspaceId }))).type).toBe('permission_denied');
+    const faulty = { ...workspaceInput, id: 'a/b', name: '' };
+    expect(pointersOf((await mustFail(putWorkspace(engine, hostPrincipal, faulty))) as never)).toEqual([
+      '/id',
+      '/name',
+    ]);
+    await must(create(engine, { enabled: false }));
+    await must(removeWorkspace(engine, hostPrincipal, { workspaceId }));
+    expect((await mustFail(list(engine))).type).toBe('not_found');
+  });
+});
+
+test('secrets rest sealed when there is a cipher', async () => {
+  const cipher = {
+    seal: (plain: string) => Buffer.from(plain).toString('hex'),
+    open: (sealed: string) => okResult(Buffer.from(sealed, 'hex').toString()),
+  };
+  const engine = await testEngine({}, { ports: { cipher } });
+  const created = await must(create(engine));
+  expect(created.url).toBe(destination);
+  const texts = await must(engine.storage.read((view) => view.list(configurations).map((row) => row.text)));
+  expect(texts.join()).not.toMatch(/hooks\.example|s3cr3t/);
+});
