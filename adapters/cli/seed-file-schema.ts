@@ -60,6 +60,17 @@ export const seedFileSchema = z.strictObject({
       }),
     )
     .default([]),
+  /** Which jobs report their runs to which workspace; the first rule that matches decides. */
+  run_notifications: z
+    .array(
+      z.strictObject({
+        workspace: identifier,
+        namespace: identifier.optional(),
+        job: identifier.optional(),
+        meta: z.record(identifier, z.string()).optional(),
+      }),
+    )
+    .default([]),
 });
 
 export type SeedFile = z.infer<typeof seedFileSchema>;

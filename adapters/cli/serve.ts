@@ -6,11 +6,14 @@ import {
   createEngine,
   type Engine,
   type HttpDelivery,
+  type Mailer,
+  type RunNotificationRule,
   type SettingsOverrides,
   type Storage,
 } from '../../src/index.js';
 import { createHttpHandler, nodeListener } from '../http-server/index.js';
 import { randomIds, systemClock } from '../node/index.js';
+import { smtpMailer } from '../smtp/index.js';
 import { undiciDelivery } from '../undici/index.js';
 import { applySeed } from './apply-seed.js';
 import { type HostRunner, startHostRunner } from './host-runner.js';
@@ -54,7 +57,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   };
   try {
     const origin = await listen(server, options);
-    const engine = engineFrom(options, origin, storage, delivery, terminal);
+    const engine = engineFrom(options, origin, storage, delivery, terminal, seed);
     if (seed !== null) await applySeed(engine, seed);
     const secret = options.access === 'token' ? await firstToken(engine) : undefined;
     server.removeAllListeners('request');
@@ -73,7 +76,10 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
         // Stopping the engine answers the readers that wait, so that their requests can end.
         await engine.stop({ deadline: drainDeadline });
         await runner?.stop(drainDeadline);
+        // A connection that has had its last answer would be kept for the next request.
+        const idle = setInterval(() => server.closeIdleConnections(), 20);
         await closed;
+        clearInterval(idle);
         clearTimeout(hard);
         await closePorts();
       },
@@ -118,8 +124,10 @@ function engineFrom(
   storage: Storage,
   delivery: HttpDelivery,
   terminal: Terminal,
+  seed: SeedFile | null,
 ): Engine {
   const settings: SettingsOverrides = {
+    runNotifications: (seed?.run_notifications ?? []).map(runRule),
     notifications: {
       names: options.names,
       basePath: options.notificationsBase,
@@ -128,7 +136,29 @@ function engineFrom(
     },
   };
   const logger = stderrLogger(terminal);
-  return createEngine({ storage, clock: systemClock(), ids: randomIds(), delivery, logger }, settings);
+  const mailer = mailerFrom(terminal.environment);
+  const ports = { storage, clock: systemClock(), ids: randomIds(), delivery, logger };
+  return createEngine(mailer === undefined ? ports : { ...ports, mailer }, settings);
+}
+
+/** Mail needs a server, which may have a password: that stays out of the command line. */
+function mailerFrom(environment: Terminal['environment']): Mailer | undefined {
+  const url = environment['SIGNALBOX_SMTP_URL'];
+  if (url === undefined || url === '') return undefined;
+  try {
+    return smtpMailer({ url, from: environment['SIGNALBOX_MAIL_FROM'] ?? '' });
+  } catch (error) {
+    throw new Stopped(`SIGNALBOX_MAIL_FROM: ${messageOf(error)}`);
+  }
+}
+
+function runRule({ workspace, namespace, job, meta }: SeedFile['run_notifications'][number]): RunNotificationRule {
+  return {
+    workspace,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(job === undefined ? {} : { job }),
+    ...(meta === undefined ? {} : { meta }),
+  };
 }
 
 async function firstToken(engine: Engine): Promise<string | undefined> {

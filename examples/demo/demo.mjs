@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startReceiver } from './receiver.mjs';
 import { startServer } from './server.mjs';
-import { closedPort, check, section, step, until } from './story.mjs';
+import { check, closedPort, section, step, until } from './story.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const workspace = 'ws-demo';
@@ -22,10 +22,13 @@ async function story() {
   section('Start');
   mkdirSync(marks);
   const seed = join(folder, 'seed.json');
-  writeFileSync(seed, JSON.stringify({
-    workspaces: [{ id: workspace, name: 'reports', organization: 'acme', execution_mode: 'remote' }],
-    run_notifications: [{ workspace, meta: { team: 'reports' } }],
-  }));
+  writeFileSync(
+    seed,
+    JSON.stringify({
+      workspaces: [{ id: workspace, name: 'reports', organization: 'acme', execution_mode: 'remote' }],
+      run_notifications: [{ workspace, meta: { team: 'reports' } }],
+    }),
+  );
   receiver = await startReceiver(secret);
   step(`webhook receiver of the team on ${receiver.url}`);
   server = await startServer(folder, seed);
@@ -33,18 +36,36 @@ async function story() {
 
   section('A destination must answer before it is enabled');
   const dead = `http://127.0.0.1:${await closedPort()}/hook`;
-  const refused = await server.api('POST', `/workspaces/${workspace}/notification-configurations`, configuration('Dead', dead));
-  check(refused.status === 400, `towards a dead port with enabled: true: ${refused.status}, ${refused.body.errors?.[0]?.detail}`);
+  const refused = await server.api(
+    'POST',
+    `/workspaces/${workspace}/notification-configurations`,
+    configuration('Dead', dead),
+  );
+  check(
+    refused.status === 400,
+    `towards a dead port with enabled: true: ${refused.status}, ${refused.body.errors?.[0]?.detail}`,
+  );
   const none = await server.api('GET', `/workspaces/${workspace}/notification-configurations`);
   check(none.body.data.length === 0, 'nothing was saved');
-  const created = await server.api('POST', `/workspaces/${workspace}/notification-configurations`, configuration('Team', receiver.url));
-  check(created.status === 201 && created.body.data.attributes.enabled === true, `towards the receiver: ${created.status}, enabled`);
+  const created = await server.api(
+    'POST',
+    `/workspaces/${workspace}/notification-configurations`,
+    configuration('Team', receiver.url),
+  );
+  check(
+    created.status === 201 && created.body.data.attributes.enabled === true,
+    `towards the receiver: ${created.status}, enabled`,
+  );
   check(receiver.verifications() === 1, 'the verification request arrived, and its signature is right');
 
   section('A parameterized job');
   const source = readFileSync(join(here, 'report.nomad.hcl'), 'utf8');
   const variables = `marks = ${JSON.stringify(marks)}`;
-  const parsed = await server.api('POST', '/v1/jobs/parse', { JobHCL: source, Variables: variables, Canonicalize: true });
+  const parsed = await server.api('POST', '/v1/jobs/parse', {
+    JobHCL: source,
+    Variables: variables,
+    Canonicalize: true,
+  });
   check(parsed.status === 200, 'the job file was parsed');
   const Submission = { Source: source, Format: 'hcl2', Variables: variables };
   const registered = await server.api('POST', '/v1/jobs', { Job: parsed.body, Submission });
@@ -66,7 +87,10 @@ async function story() {
   const late = await dispatch('joe', '0.1 good', 'order-4');
   await until(() => readdirSync(marks).includes('joe'), `a fourth run has started: ${late}`);
   server.kill();
-  check(await server.ended(), 'the whole server process is dead, with a process of its running and notifications undelivered');
+  check(
+    await server.ended(),
+    'the whole server process is dead, with a process of its running and notifications undelivered',
+  );
   receiver.refuse(false);
   server = await startServer(folder, seed);
   step(`started again on ${server.origin}, over the same file`);
@@ -74,15 +98,26 @@ async function story() {
   check(repeated === first, 'the idempotency token is still known: no new run');
 
   section('Nothing is lost, and nothing that had finished ran twice');
-  const runs = [['ada', first, 'run:completed'], ['bob', bad, 'run:errored'], ['eve', long, 'run:completed'], ['joe', late, 'run:completed']];
+  const runs = [
+    ['ada', first, 'run:completed'],
+    ['bob', bad, 'run:errored'],
+    ['eve', long, 'run:completed'],
+    ['joe', late, 'run:completed'],
+  ];
   for (const [customer, id, end] of runs) {
     await until(() => receiver.sawTrigger(id, end), `${id}: ${end} arrived`);
     const status = (await server.api('GET', `/v1/job/${encodeURIComponent(id)}`)).body.Status;
     const starts = readFileSync(join(marks, customer), 'utf8').trim().split('\n').length;
     summary.push({ run: id, customer, status, starts, notified: receiver.triggersOf(id).join(' ') });
   }
-  check(summary.every((row) => row.status === 'dead'), 'every run has ended');
-  check(summary.every((row) => row.starts === 1), 'every process was started exactly once');
+  check(
+    summary.every((row) => row.status === 'dead'),
+    'every run has ended',
+  );
+  check(
+    summary.every((row) => row.starts === 1),
+    'every process was started exactly once',
+  );
   check(receiver.faults().length === 0, `all ${receiver.count()} requests were signed correctly`);
 }
 
@@ -95,7 +130,8 @@ function configuration(name, url) {
 async function dispatch(customer, order, token) {
   const body = { Payload: Buffer.from(`${order}\n`).toString('base64'), Meta: { customer } };
   const answer = await server.api('POST', `/v1/job/report/dispatch?idempotency_token=${token}`, body);
-  if (answer.status !== 200) throw new Error(`the dispatch was refused: ${answer.status} ${JSON.stringify(answer.body)}`);
+  if (answer.status !== 200)
+    throw new Error(`the dispatch was refused: ${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body.DispatchedJobID;
 }
 

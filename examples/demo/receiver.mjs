@@ -18,8 +18,17 @@ export async function startReceiver(token) {
     return response.writeHead(checked.isOk() ? 204 : 401).end();
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const triggers = () => received.map((payload) => ({ run: payload.run_url ?? '', id: payload.run_id, message: payload.run_message, trigger: payload.notifications[0].trigger }));
-  const of = (jobId) => triggers().filter(({ run, id, message }) => [run, id, message].some((text) => text?.includes(jobId) || decodeURIComponent(text ?? '').includes(jobId)));
+  const triggers = () =>
+    received.map((payload) => ({
+      run: payload.run_url ?? '',
+      id: payload.run_id,
+      message: payload.run_message,
+      trigger: payload.notifications[0].trigger,
+    }));
+  const of = (jobId) =>
+    triggers().filter(({ run, id, message }) =>
+      [run, id, message].some((text) => text?.includes(jobId) || decodeURIComponent(text ?? '').includes(jobId)),
+    );
   return {
     url: `http://127.0.0.1:${server.address().port}/hook`,
     refuse: (value) => {

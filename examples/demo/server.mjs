@@ -8,8 +8,22 @@ import { fileURLToPath } from 'node:url';
 const command = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 export async function startServer(folder, seed) {
-  const options = ['--listen', '127.0.0.1:0', '--store', `sqlite:${join(folder, 'demo.sqlite')}`, '--access', 'open', '--allow-outbound', '127.0.0.0/8', '--seed', seed];
-  const child = spawn(process.execPath, [command, 'serve', ...options], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+  const options = [
+    '--listen',
+    '127.0.0.1:0',
+    '--store',
+    `sqlite:${join(folder, 'demo.sqlite')}`,
+    '--access',
+    'open',
+    '--allow-outbound',
+    '127.0.0.0/8',
+    '--seed',
+    seed,
+  ];
+  const child = spawn(process.execPath, [command, 'serve', ...options], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const ended = once(child, 'exit').then(() => true);
   const lines = createInterface({ input: child.stdout });
   const [first] = await Promise.race([once(lines, 'line'), ended.then(() => ['(ended)'])]);
@@ -24,7 +38,10 @@ export async function startServer(folder, seed) {
       await ended;
     },
     api: async (method, path, body) => {
-      const request = body === undefined ? { method } : { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+      const request =
+        body === undefined
+          ? { method }
+          : { method, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
       const answer = await fetch(origin + path, request);
       const text = await answer.text();
       return { status: answer.status, body: text.startsWith('{') || text.startsWith('[') ? JSON.parse(text) : text };
