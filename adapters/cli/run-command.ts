@@ -1,11 +1,12 @@
-import { serve } from './serve.js';
+import { jobCommand, jobUsage, parseCommand } from './job-commands.js';
 import { serveUsage } from './serve-options.js';
 import { Stopped } from './stopped.js';
 import type { Terminal } from './terminal.js';
 
 const usage = `usage: signalbox COMMAND
 
-${serveUsage}`;
+${serveUsage}
+${jobUsage}`;
 
 /** Runs one command line and gives the exit code: 0 done, 1 failed, 2 misused. */
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -25,6 +26,8 @@ async function dispatch(args: readonly string[], terminal: Terminal): Promise<nu
     return command === undefined ? 2 : 0;
   }
   if (command === 'serve') return serveUntilSignal(rest, terminal);
+  if (command === 'parse') return parseCommand(rest, terminal);
+  if (command === 'job') return jobCommand(rest, terminal);
   throw new Stopped(`there is no command "${command.slice(0, 40)}"\n\n${usage}`, 2);
 }
 
@@ -34,6 +37,8 @@ async function serveUntilSignal(args: readonly string[], terminal: Terminal): Pr
     process.once('SIGTERM', () => resolve());
     process.once('SIGINT', () => resolve());
   });
+  // The other commands need neither a store nor a server.
+  const { serve } = await import('./serve.js');
   const running = await serve(args, terminal);
   await signalled;
   await running.stop();

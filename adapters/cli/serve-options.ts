@@ -29,6 +29,8 @@ export const serveUsage = `signalbox serve [options]
   --notifications-base PATH   path of the notification interface (/ with seed names, /api/v2 with upstream names)
   --public-origin URL         origin of this server as others see it, for links (http://HOST:PORT)
   --no-runner                 run no jobs on this host
+
+  E-mail needs a mail server in the environment: SIGNALBOX_SMTP_URL, and the sender in SIGNALBOX_MAIL_FROM.
 `;
 
 /** The options of `signalbox serve`; the message of an error names the option and says what it takes. */

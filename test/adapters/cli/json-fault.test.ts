@@ -25,7 +25,11 @@ describe('findJsonFault', () => {
 
   it('finds a fault exactly where the engine does', () => {
     const almostJson = fc
-      .tuple(fc.json({ maxDepth: 3 }), fc.nat(40), fc.constantFrom('', ',', '"', '}', ']', '\\', '0', '-', '.', 'e', ':', '\n'))
+      .tuple(
+        fc.json({ maxDepth: 3 }),
+        fc.nat(40),
+        fc.constantFrom('', ',', '"', '}', ']', '\\', '0', '-', '.', 'e', ':', '\n'),
+      )
       .map(([json, at, inserted]) => json.slice(0, at) + inserted + json.slice(at + 1));
     fc.assert(
       fc.property(fc.oneof(fc.json(), almostJson, fc.string()), (text) => {

@@ -23,6 +23,7 @@ const complete = {
       workspaces: { 'ws-*': 'admin' },
     },
   ],
+  run_notifications: [{ workspace: 'ws-1', namespace: 'team-*', job: 'report', meta: { team: 'a' } }],
 };
 
 /** The complete file with one value replaced. */
@@ -55,6 +56,7 @@ describe('parseSeedFile', () => {
       users: [],
       namespaces: [],
       tokens: [{ secret: 's', name: '', management: false, namespaces: {}, workspaces: {} }],
+      run_notifications: [],
     });
   });
 

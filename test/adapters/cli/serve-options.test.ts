@@ -38,7 +38,9 @@ describe('parseServeOptions', () => {
 
   it('takes the notification base from the names', () => {
     expect(parseServeOptions(['--names', 'upstream'])._unsafeUnwrap().notificationsBase).toBe('/api/v2');
-    expect(parseServeOptions(['--names=upstream', '--notifications-base=/'])._unsafeUnwrap().notificationsBase).toBe('');
+    expect(parseServeOptions(['--names=upstream', '--notifications-base=/'])._unsafeUnwrap().notificationsBase).toBe(
+      '',
+    );
   });
 
   it.each([

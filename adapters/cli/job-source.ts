@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises';
+import { parseJob, renderDiagnostics, type SubmittedJob } from '../../src/index.js';
+import { findJsonFault } from './json-fault.js';
+import { Stopped } from './stopped.js';
+import type { Terminal } from './terminal.js';
+
+/** A job file, read and understood, with what the server keeps as its source. */
+export interface JobSource {
+  readonly job: SubmittedJob | Readonly<Record<string, unknown>>;
+  readonly submission: {
+    readonly Source: string;
+    readonly Format: 'hcl2' | 'hcl1' | 'json';
+    readonly VariableFlags: Readonly<Record<string, string>>;
+    readonly Variables: string;
+  };
+}
+
+export interface JobSourceOptions {
+  /** `name=value` texts. */
+  readonly flags: readonly string[];
+  /** Files of variables; a later one wins. */
+  readonly files: readonly string[];
+  readonly canonicalize: boolean;
+  readonly hcl1: boolean;
+}
+
+/** Reads a job file: HCL, or JSON when the name ends so. Rejects with `Stopped`, which shows every problem with its place. */
+export async function readJobSource(path: string, options: JobSourceOptions, terminal: Terminal): Promise<JobSource> {
+  const source = await readText(path);
+  const variables = (await Promise.all(options.files.map(readText))).join('\n');
+  const variableFlags = flagsFrom(options.flags);
+  const submission = { Source: source, VariableFlags: variableFlags, Variables: variables };
+  if (path.endsWith('.json')) return { job: jobFromJson(source, path), submission: { ...submission, Format: 'json' } };
+  const { canonicalize, hcl1 } = options;
+  const parsed = parseJob(source, { variables, variableFlags, canonicalize, hcl1 });
+  if (parsed.isErr()) {
+    const diagnostics = parsed.error.map((diagnostic) =>
+      diagnostic.file === 'job' ? { ...diagnostic, file: path } : diagnostic,
+    );
+    throw new Stopped(`${path} cannot be used\n\n${renderDiagnostics(diagnostics, { colour: terminal.colours })}`);
+  }
+  const { job, warnings } = parsed.value;
+  if (warnings.length > 0) terminal.error(renderDiagnostics(warnings, { colour: terminal.colours }) + '\n\n');
+  return { job, submission: { ...submission, Format: hcl1 ? 'hcl1' : 'hcl2' } };
+}
+
+/** The document itself, or the body of a registration around it. */
+function jobFromJson(source: string, path: string): Readonly<Record<string, unknown>> {
+  const fault = findJsonFault(source);
+  if (fault !== undefined) throw new Stopped(`${path}:${fault.line}:${fault.column}: ${fault.message}`);
+  const document: unknown = JSON.parse(source.replace(/^\ufeff/, ''));
+  const job = isObject(document) && isObject(document['Job']) ? document['Job'] : document;
+  if (!isObject(job)) throw new Stopped(`${path}: a job is a JSON object`);
+  return job;
+}
+
+function flagsFrom(texts: readonly string[]): Readonly<Record<string, string>> {
+  const flags: Record<string, string> = {};
+  for (const text of texts) {
+    const equals = text.indexOf('=');
+    if (equals < 1) throw new Stopped(`--var takes name=value, not ${JSON.stringify(text)}`, 2);
+    flags[text.slice(0, equals)] = text.slice(equals + 1);
+  }
+  return flags;
+}
+
+async function readText(path: string): Promise<string> {
+  return readFile(path, 'utf8').catch((error: unknown) => {
+    throw new Stopped(`${path} cannot be read: ${error instanceof Error ? error.message : 'unknown error'}`);
+  });
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,151 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+/** Real processes: what is printed first, what a signal does, what is left on the disk. */
+
+const main = new URL('../../../adapters/cli/main.ts', import.meta.url).pathname;
+const tsx = new URL('../../../node_modules/tsx/dist/loader.mjs', import.meta.url).href;
+
+interface Child {
+  readonly process: ChildProcess;
+  readonly ended: Promise<number | null>;
+  out(): string;
+  error(): string;
+  /** The first line of the output. */
+  ready(): Promise<string>;
+}
+
+let directory: string;
+const children: Child[] = [];
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'signalbox-cli-'));
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.process.kill('SIGKILL');
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+function signalbox(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Child {
+  const child = spawn(process.execPath, ['--import', tsx, main, ...args], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let error = '';
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  const firstLine = new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+      if (out.includes('\n')) resolve(out.slice(0, out.indexOf('\n')));
+    });
+    void ended.then((code) => reject(new Error(`ended with ${String(code)}: ${error}`)));
+  });
+  firstLine.catch(() => undefined);
+  child.stderr.on('data', (chunk: Buffer) => {
+    error += chunk.toString();
+  });
+  const started = { process: child, ended, out: () => out, error: () => error, ready: () => firstLine };
+  children.push(started);
+  return started;
+}
+
+async function write(name: string, content: unknown): Promise<string> {
+  const path = join(directory, name);
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+function originFrom(line: string): string {
+  const match = /^listening on (http:\/\/127\.0\.0\.1:[1-9][0-9]*)$/.exec(line);
+  expect(match, line).not.toBeNull();
+  return match?.[1] as string;
+}
+
+const jobFile = `
+variable "command" { default = "/bin/true" }
+job "from-cli" {
+  type = "batch"
+  group "g" {
+    task "t" {
+      driver = "raw_exec"
+      config { command = var.command }
+    }
+  }
+}
+`;
+
+describe('signalbox serve', () => {
+  it('makes a management token once, serves, drains on SIGTERM and finds everything again', async () => {
+    const store = `sqlite:${join(directory, 'kept.db')}`;
+    const seed = await write('seed.json', {
+      workspaces: [{ id: 'ws-1', name: 'main', organization: 'org' }],
+      namespaces: [{ name: 'team-a', description: 'Team A' }],
+      tokens: [{ secret: 'reader-secret', name: 'reader', namespaces: { '*': { capabilities: [], policy: 'read' } } }],
+    });
+    const args = ['serve', '--listen', '127.0.0.1:0', '--store', store, '--seed', seed, '--no-runner'];
+    const first = signalbox(args);
+    const origin = originFrom(await first.ready());
+    await expect.poll(() => first.out()).toMatch(/management token, shown this once: \S+\n/);
+    const token = /once: (\S+)/.exec(first.out())?.[1] as string;
+
+    const headers = { 'x-svc-token': token };
+    expect((await fetch(`${origin}/v1/jobs`)).status).toBe(403);
+    expect((await fetch(`${origin}/v1/jobs`, { headers: { 'x-svc-token': 'reader-secret' } })).status).toBe(200);
+    const namespaces = (await (await fetch(`${origin}/v1/namespaces`, { headers })).json()) as { Name: string }[];
+    expect(namespaces.map(({ Name }) => Name)).toEqual(['default', 'team-a']);
+    expect((await fetch(`${origin}/workspaces/ws-1/notification-configurations`, { headers })).status).toBe(200);
+
+    const file = await write('job.hcl', jobFile);
+    const environment = { SIGNALBOX_ADDR: origin, SIGNALBOX_TOKEN: token };
+    const run = signalbox(['job', 'run', file, '--var', 'command=/bin/echo'], environment);
+    expect(await run.ended, run.error()).toBe(0);
+    expect(run.out()).toMatch(/^job registered, evaluation [0-9a-f-]{36}\n$/);
+    const job = await (await fetch(`${origin}/v1/job/from-cli`, { headers })).json();
+    expect(job).toMatchObject({ TaskGroups: [{ Tasks: [{ Config: { command: '/bin/echo' } }] }] });
+    const source = await (await fetch(`${origin}/v1/job/from-cli/submission?version=0`, { headers })).json();
+    expect(source).toMatchObject({ Source: jobFile, Format: 'hcl2', VariableFlags: { command: '/bin/echo' } });
+
+    // A reader that waits is answered, and the process ends by itself.
+    const index = Number((await fetch(`${origin}/v1/jobs`, { headers })).headers.get('x-svc-index'));
+    const waiting = fetch(`${origin}/v1/jobs?index=${index + 1000}&wait=5m`, { headers });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    first.process.kill('SIGTERM');
+    expect((await waiting).status).toBe(200);
+    expect(await first.ended).toBe(0);
+
+    const second = signalbox(args);
+    const again = originFrom(await second.ready());
+    expect((await fetch(`${again}/v1/job/from-cli`, { headers })).status).toBe(200);
+    expect(second.out()).not.toContain('management token');
+    expect(second.error()).toBe('');
+  });
+
+  it('runs jobs on this host', async () => {
+    const child = signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open']);
+    const origin = originFrom(await child.ready());
+    const job = {
+      ID: 'hello',
+      Type: 'batch',
+      Datacenters: ['*'],
+      TaskGroups: [{ Name: 'g', Tasks: [{ Name: 't', Driver: 'raw_exec', Config: { command: '/bin/true' } }] }],
+    };
+    const put = await fetch(`${origin}/v1/jobs`, { method: 'PUT', body: JSON.stringify({ Job: job }) });
+    expect(put.status, await put.text()).toBe(200);
+    await expect
+      .poll(
+        async () => {
+          const allocations = await (await fetch(`${origin}/v1/job/hello/allocations`)).json();
+          return (allocations as { ClientStatus: string }[]).map(({ ClientStatus }) => ClientStatus);
+        },
+        { timeout: 20_000 },
+      )
+      .toEqual(['complete']);
+    child.process.kill('SIGTERM');
+    expect(await child.ended).toBe(0);
+  });
+});
