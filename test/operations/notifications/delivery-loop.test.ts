@@ -177,6 +177,21 @@ describe('attempts', () => {
     }
   });
 
+  test('also in the middle of its queue', async () => {
+    const { engine, id } = await started({}, { destinationType: 'chat-a' });
+    for (let n = 0; n < 5; n++) await publish(engine, { runId: `run-${n}` });
+    await engine.clock.advance(1500);
+    const attributes = { enabled: false };
+    await must(updateNotificationConfiguration(engine, owner, { configurationId: id, attributes }));
+    await engine.clock.advance(minute);
+    expect(engine.delivery.requests).toHaveLength(2);
+    expect((await log(engine, id)).map((it) => it.outcome)).toEqual([
+      ...['cancelled', 'cancelled', 'cancelled'],
+      ...['delivered', 'delivered'],
+    ]);
+    await engine.stop();
+  });
+
   test('the log keeps no credentials of the answer, and no secret of ours', async () => {
     const { engine, id } = await started({}, { url: 'https://u:p4ss@hooks.example.net/s3cret' });
     engine.delivery.answer({ status: 200, headers: { 'Set-Cookie': 'session=1', Date: 'now' } });
