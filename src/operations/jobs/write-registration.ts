@@ -44,13 +44,18 @@ export function writeRegistration(
   }
   const previous = registration.type === 'updated' ? registration.previous : undefined;
   // The evaluation is already there, so that the job is stored once, with the status that it has at the end of the write.
-  const job: Job = { ...decided, Status: currentStatus(view, decided) };
+  const job: Job = { ...decided, Status: statusAfter(view, registration, evaluation) };
   view.put(jobs, job);
   if (previous !== undefined) keepVersion(view, environment, previous, job);
   if (source !== undefined) putSubmission(view, environment, job, source);
   countGroups(view, job);
   if (previous?.Status !== job.Status) moveChild(view, job, previous?.Status, job.Status);
   return { job, evaluation, facts: [...statusFacts(view, previous, job), ...beginRun(view, environment, job)] };
+}
+
+/** Nothing is there of a new job but its evaluation. */
+function statusAfter(view: WriteView, { type, job }: Registration, evaluation: Evaluation | undefined): Job['Status'] {
+  return type === 'created' && evaluation !== undefined && job.Type !== 'system' ? 'pending' : currentStatus(view, job);
 }
 
 function keepVersion(view: WriteView, environment: ConsequenceEnvironment, previous: Job, current: Job): void {
