@@ -1,0 +1,260 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { configurations } from '../../src/notifications/configuration.js';
+import { type Delivery, deliveries, deliveryHolds, deliveryLanes } from '../../src/notifications/delivery.js';
+import { events } from '../../src/notifications/event.js';
+import {
+  createNotificationConfiguration,
+  deleteNotificationConfiguration,
+  enableNotificationConfiguration,
+  recoverDeliveries,
+  redeliver,
+  updateNotificationConfiguration,
+  verifyNotificationConfiguration,
+} from '../../src/operations/notifications/index.js';
+import { day, hour, minute, second } from '../../src/shared/duration.js';
+import {
+  must,
+  owner,
+  publish,
+  type TestEngine,
+  testEngine,
+  workspaceId,
+} from '../operations/notifications/engine-setup.js';
+
+/*
+ * Any sequence of operations and of answers, under virtual time. Each step is one of the operations, an event, a while of
+ * waiting, or another behaviour of the destinations from now on.
+ */
+
+type Step =
+  | { readonly do: 'create'; readonly enabled: boolean; readonly host: number; readonly triggers: readonly string[] }
+  | { readonly do: 'update'; readonly which: number; readonly enabled?: boolean; readonly host?: number }
+  | { readonly do: 'enable' | 'verify' | 'delete' | 'redeliver' | 'recover'; readonly which: number }
+  | {
+      readonly do: 'publish';
+      readonly run: number;
+      readonly trigger: 'run:created' | 'run:errored';
+      readonly key: number | null;
+    }
+  | { readonly do: 'wait'; readonly time: number }
+  | { readonly do: 'answer'; readonly host: number; readonly answer: Answer }
+  | { readonly do: 'restart' };
+
+type Answer = 200 | 204 | 302 | 404 | 410 | 429 | 500 | 'hang' | 'reset' | 'slow';
+
+const which = fc.nat(9);
+const host = fc.nat(2);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('create' as const),
+      enabled: fc.boolean(),
+      host,
+      triggers: fc.subarray(['run:created', 'run:errored']),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record(
+      { do: fc.constant('update' as const), which, enabled: fc.boolean(), host },
+      { requiredKeys: ['do', 'which'] },
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        'enable' as const,
+        'verify' as const,
+        'delete' as const,
+        'redeliver' as const,
+        'recover' as const,
+      ),
+      which,
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('publish' as const),
+      run: fc.nat(3),
+      trigger: fc.constantFrom('run:created' as const, 'run:errored' as const),
+      key: fc.option(fc.nat(3)),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      time: fc.constantFrom(0, 1, second, 7 * second, minute, hour),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('answer' as const),
+      host,
+      answer: fc.constantFrom<Answer>(200, 204, 302, 404, 410, 429, 500, 'hang', 'reset', 'slow'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
+);
+
+const waits = [2 * second, 10 * second, 5 * minute];
+const maximumPerWorkspace = 4;
+const settings = {
+  notifications: {
+    maximumPerWorkspace,
+    delivery: { retry: { generic: waits }, breaker: { failures: 3, pause: 5 * second } },
+  },
+};
+
+test('whatever is done and answered, the promises of the delivery hold', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+      const answers: Answer[] = [204, 204, 204];
+      const engine = await testEngine(settings, {
+        answer: (request) => scripted(answers[Number(new URL(request.url).hostname.slice(1, 2))] ?? 204),
+      });
+      engine.start();
+      const verified = new Set<string>();
+      for (const each of steps) await perform(engine, each, answers, verified);
+      await assertInvariants(engine, verified);
+      // Everything comes to rest once the destinations answer, however long they did not.
+      answers.fill(204);
+      await engine.clock.advance(2 * day);
+      await assertInvariants(engine, verified);
+      const rest = await must(
+        engine.storage.read((view) => ({
+          states: view.list(deliveries).map((row) => row.record.state.type),
+          holds: view.list(deliveryHolds).length,
+          due: view.list(deliveryLanes).filter((row) => row.record.dueAt !== null).length,
+        })),
+      );
+      expect(rest.states.filter((type) => type === 'waiting' || type === 'manual')).toEqual([]);
+      expect(rest).toMatchObject({ holds: 0, due: 0 });
+      expect(await engine.stop()).toBe(true);
+    }),
+    { numRuns: Number(process.env.SIGNALBOX_PROPERTY_RUNS ?? 60) },
+  );
+}, 120_000);
+
+function scripted(answer: Answer) {
+  if (answer === 'hang') return { hang: true } as const;
+  if (answer === 'reset') return { error: 'connection_reset' as const };
+  if (answer === 'slow') return { status: 204, after: 3 * second };
+  return { status: answer };
+}
+
+async function perform(engine: TestEngine, each: Step, answers: Answer[], verified: Set<string>): Promise<void> {
+  const ids = await must(engine.storage.read((view) => view.list(configurations).map((row) => row.record.id)));
+  const configurationId = 'which' in each ? (ids[each.which % Math.max(1, ids.length)] ?? 'none') : 'none';
+  const url = 'host' in each && each.host !== undefined ? `https://h${each.host}.example/` : undefined;
+  // Operations that ask a destination end with virtual time.
+  const settled = async <T>(work: PromiseLike<T>): Promise<T> => {
+    let done = false;
+    const result = Promise.resolve(work).finally(() => {
+      done = true;
+    });
+    await engine.clock.advanceUntil(() => done, minute);
+    return result;
+  };
+  switch (each.do) {
+    case 'create': {
+      const { enabled, triggers } = each;
+      const attributes = { destinationType: 'generic', name: 'n', url, enabled, triggers };
+      const made = await settled(createNotificationConfiguration(engine, owner, { workspaceId, attributes }));
+      if (made.isOk() && made.value.response?.successful === true) verified.add(made.value.id);
+      return;
+    }
+    case 'update': {
+      const attributes = {
+        ...(each.enabled === undefined ? {} : { enabled: each.enabled }),
+        ...(url === undefined ? {} : { url }),
+      };
+      const made = await settled(updateNotificationConfiguration(engine, owner, { configurationId, attributes }));
+      if (made.isOk() && made.value.enabled) verified.add(configurationId);
+      return;
+    }
+    case 'enable': {
+      const made = await settled(enableNotificationConfiguration(engine, owner, { configurationId }));
+      if (made.isOk()) verified.add(configurationId);
+      return;
+    }
+    case 'verify':
+      await settled(verifyNotificationConfiguration(engine, owner, { configurationId }));
+      return;
+    case 'delete':
+      await deleteNotificationConfiguration(engine, owner, { configurationId });
+      return;
+    case 'redeliver': {
+      const all = await must(engine.storage.read((view) => view.list(deliveries).map((row) => row.record.id)));
+      await redeliver(engine, owner, { deliveryId: all[each.which % Math.max(1, all.length)] ?? 'none' });
+      return;
+    }
+    case 'recover':
+      await recoverDeliveries(engine, owner, { configurationId, since: 0 });
+      return;
+    case 'publish':
+      await publish(
+        engine,
+        { runId: `run-${each.run}`, trigger: each.trigger },
+        each.key === null ? undefined : `k${each.key}`,
+      );
+      return;
+    case 'wait':
+      await engine.clock.advance(each.time);
+      return;
+    case 'answer':
+      answers[each.host] = each.answer;
+      return;
+    case 'restart': {
+      await settled(engine.stop());
+      engine.start();
+      return;
+    }
+  }
+}
+
+async function assertInvariants(engine: TestEngine, verified: ReadonlySet<string>): Promise<void> {
+  const found = await must(
+    engine.storage.read((view) => ({
+      configurations: view.list(configurations).map((row) => row.record),
+      events: view.list(events).map((row) => row.record),
+      deliveries: view.list(deliveries).map((row) => row.record),
+    })),
+  );
+  expect(found.configurations.length).toBeLessThanOrEqual(maximumPerWorkspace);
+  for (const configuration of found.configurations) {
+    if (configuration.enabled) expect(verified.has(configuration.id)).toBe(true);
+  }
+  // One delivery for each pair of event and configuration that was notified, named by the event.
+  const pairs = found.deliveries.map((delivery) => `${delivery.eventId} ${delivery.configurationId}`);
+  expect(new Set(pairs).size).toBe(pairs.length);
+  expect(found.events.flatMap((event) => event.deliveryIds).sort()).toEqual(
+    found.deliveries.map(({ id }) => id).sort(),
+  );
+  for (const delivery of found.deliveries) assertLog(delivery);
+}
+
+function assertLog(delivery: Delivery): void {
+  const { attempts, state } = delivery;
+  expect(attempts.map((attempt) => attempt.number)).toEqual(attempts.map((_attempt, index) => index + 1));
+  const scheduled = attempts.filter((attempt) => !attempt.manual);
+  expect(scheduled.length).toBeLessThanOrEqual(waits.length + 1);
+  // Never earlier than the schedule says; jitter is off with these ids.
+  for (let n = 1; n < scheduled.length; n++) {
+    const before = scheduled[n - 1];
+    const ended = (before?.startedAt ?? 0) + (before?.total ?? 0);
+    expect((scheduled[n]?.startedAt ?? 0) - ended).toBeGreaterThanOrEqual((waits[n - 1] ?? 0) - 1);
+  }
+  // Delivered exactly when an attempt delivered, and never attempted by schedule after it.
+  const successes = attempts.filter((attempt) => attempt.failure === null);
+  const settled = state.type === 'manual' ? state.before : state;
+  expect(settled.type === 'delivered').toBe(successes.length > 0);
+  const firstSuccess = attempts.findIndex((attempt) => attempt.failure === null);
+  if (firstSuccess >= 0) expect(attempts.slice(firstSuccess + 1).every((attempt) => attempt.manual)).toBe(true);
+  if (settled.type === 'dead' && settled.reason === 'exhausted') expect(scheduled).toHaveLength(waits.length + 1);
+}
