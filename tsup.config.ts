@@ -20,7 +20,7 @@ export default defineConfig({
   format: ['esm', 'cjs'],
   target: 'node20',
   platform: 'node',
-  dts: true,
+  dts: false,
   clean: true,
   splitting: true,
   shims: true,

@@ -15,6 +15,8 @@ export interface ServeOptions {
   readonly notificationsBase: string;
   readonly runner: boolean;
   readonly publicOrigin: string | null;
+  /** Print requests to try once the server is ready. */
+  readonly examples: boolean;
 }
 
 export const serveUsage = `signalbox serve [options]
@@ -29,6 +31,7 @@ export const serveUsage = `signalbox serve [options]
   --notifications-base PATH   path of the notification interface (/ with seed names, /api/v2 with upstream names)
   --public-origin URL         origin of this server as others see it, for links (http://HOST:PORT)
   --no-runner                 run no jobs on this host
+  --examples                  print requests to try, after the first line
 
   E-mail needs a mail server in the environment: SIGNALBOX_SMTP_URL, and the sender in SIGNALBOX_MAIL_FROM.
 `;
@@ -66,6 +69,7 @@ export function parseServeOptions(args: readonly string[]): Result<ServeOptions,
     notificationsBase,
     runner: values['no-runner'] !== true,
     publicOrigin: origin === undefined ? null : new URL(origin).origin,
+    examples: values.examples === true,
   });
 }
 
@@ -79,6 +83,7 @@ const known = {
   'notifications-base': { type: 'string' },
   'public-origin': { type: 'string' },
   'no-runner': { type: 'boolean' },
+  examples: { type: 'boolean' },
 } as const;
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof known }>>['values'];

@@ -16,6 +16,7 @@ import { randomIds, systemClock } from '../node/index.js';
 import { smtpMailer } from '../smtp/index.js';
 import { undiciDelivery } from '../undici/index.js';
 import { applySeed } from './apply-seed.js';
+import { exampleRequests } from './example-requests.js';
 import { type HostRunner, startHostRunner } from './host-runner.js';
 import { openStore } from './open-store.js';
 import { parseSeedFile } from './seed-file.js';
@@ -67,6 +68,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
       ? await startHostRunner(engine, options.storePath)
       : undefined;
     terminal.out(`listening on ${origin}\n`);
+    if (options.examples) terminal.out(exampleRequests(origin));
     if (secret !== undefined) terminal.out(`management token, shown this once: ${secret}\n`);
     return {
       origin,
