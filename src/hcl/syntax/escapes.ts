@@ -5,16 +5,17 @@ const SIMPLE: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '"
 /** Reads the backslash escape at an offset; a wrong one is reported, and `text` is then undefined. */
 export function readEscape(parser: Parser, start: number): { text: string | undefined; end: number } {
   const { text } = parser.lexer;
-  const letter = text.charAt(start + 1);
+  // A whole character, also when it takes two units.
+  const letter = String.fromCodePoint(text.codePointAt(start + 1) ?? 10);
   const simple = SIMPLE[letter];
   if (simple !== undefined) return { text: simple, end: start + 2 };
   if (letter === 'u' || letter === 'U') return readUnicodeEscape(parser, start, letter === 'u' ? 4 : 8);
-  const end = letter === '' || letter === '\n' || letter === '\r' ? start + 1 : start + 2;
+  const end = letter === '\n' || letter === '\r' ? start + 1 : start + 1 + letter.length;
   const detail =
     letter === '$' || letter === '%'
       ? `For a literal "${letter}{" write "${letter}${letter}{".`
       : 'The escapes are \\n \\r \\t \\" \\\\ \\uXXXX and \\UXXXXXXXX.';
-  report(parser, 'bad_escape', { start, end }, `There is no escape "\\${end === start + 2 ? letter : ''}".`, detail);
+  report(parser, 'bad_escape', { start, end }, `There is no escape "\\${end === start + 1 ? '' : letter}".`, detail);
   return { text: undefined, end };
 }
 
