@@ -1,6 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Block, Field, FieldKind, FieldSet } from './field-table.js';
 import { jobBlock } from './job-fields.js';
+import { fastShape, type ShapeCopier, shapeCopier } from './shape-copies.js';
 import type { SubmittedJob } from './submitted-job.js';
 
 /** A document that does not have the shape of a job: where, what was expected there and what stood there. */
@@ -39,7 +40,8 @@ export function decodeJob(input: unknown): Result<SubmittedJob, DecodeError> {
 
 /** The submitted form of a block in which nothing is given. */
 export function emptyBlock(block: Block<FieldSet>): Record<string, unknown> {
-  return { ...compileBlock(block).template };
+  const { copy, template } = compileBlock(block);
+  return copy(template);
 }
 
 interface Failure {
@@ -67,6 +69,7 @@ interface CompiledField {
 
 interface CompiledBlock {
   readonly template: Template;
+  readonly copy: ShapeCopier;
   /** By exact name and by lower-case name. */
   readonly byName: ReadonlyMap<string, CompiledField>;
 }
@@ -85,7 +88,7 @@ function compileBlock(block: Block<FieldSet>): CompiledBlock {
     byName.set(name, compiled);
     byName.set(name.toLowerCase(), compiled);
   }
-  const compiled: CompiledBlock = { template, byName };
+  const compiled: CompiledBlock = { template: fastShape(template), copy: shapeCopier(), byName };
   compiledBlocks.set(block, compiled);
   return compiled;
 }
@@ -106,16 +109,18 @@ function compileField(name: string, field: Field<unknown, unknown>): CompiledFie
 
 function readBlock(reading: Reading, block: CompiledBlock, input: unknown): Template | undefined {
   if (!isPlainObject(input)) return fail(reading, 'an object', input);
-  const out: Template = { ...block.template };
+  const out: Template = block.copy(block.template);
+  const { byName } = block;
   for (const key in input) {
-    const field = block.byName.get(key) ?? block.byName.get(key.toLowerCase());
-    if (field === undefined || !Object.hasOwn(input, key)) continue;
+    const field = byName.get(key) ?? byName.get(key.toLowerCase());
+    if (field === undefined) continue;
     const raw = input[key];
     if (raw === null || raw === undefined) {
       if (field.name in out) out[field.name] = field.unset;
       continue;
     }
-    const value = readField(reading, field, raw);
+    // The commonest kind takes the shortest way.
+    const value = typeof raw === 'string' && field.kind === 'string' ? raw : readField(reading, field, raw);
     if (value === undefined) return step(reading, field.name);
     out[field.name] = value;
   }
@@ -134,15 +139,15 @@ function readField(reading: Reading, field: CompiledField, raw: unknown): unknow
     case 'block':
       return readBlock(reading, field.block as CompiledBlock, raw);
     case 'blocks':
-      return readList(reading, raw, (element) => readBlock(reading, field.block as CompiledBlock, element ?? {}));
+      return readBlocks(reading, field.block as CompiledBlock, raw);
     case 'block_map':
       return readMap(reading, raw, (element) => readBlock(reading, field.block as CompiledBlock, element ?? {}));
     case 'strings':
-      return readList(reading, raw, (element) => readString(reading, element));
+      return readStrings(reading, raw);
     case 'string_map':
-      return readMap(reading, raw, (element) => readString(reading, element));
+      return readStringMap(reading, raw);
     case 'string_list_map':
-      return readMap(reading, raw, (element) => readList(reading, element, (text) => readString(reading, text)));
+      return readMap(reading, raw, (element) => readStrings(reading, element));
     case 'integers':
       return readList(reading, raw, (element) => readInteger(reading, field, element));
     case 'free_form':
@@ -172,6 +177,49 @@ function readBase64(reading: Reading, raw: unknown): string | undefined {
   return base64Pattern.test(raw) ? raw : fail(reading, 'padded standard base64 text', raw);
 }
 
+// The three commonest shapes have loops of their own: a shared one that calls back costs as much again as the parsing.
+
+function readBlocks(reading: Reading, block: CompiledBlock, raw: unknown): Template[] | undefined {
+  if (!Array.isArray(raw)) return fail(reading, 'a list', raw);
+  if (!spend(reading, raw.length)) return undefined;
+  const out: Template[] = [];
+  for (let index = 0; index < raw.length; index++) {
+    const value = readBlock(reading, block, raw[index] ?? {});
+    if (value === undefined) return step(reading, index);
+    out.push(value);
+  }
+  return out;
+}
+
+function readStrings(reading: Reading, raw: unknown): string[] | undefined {
+  if (!Array.isArray(raw)) return fail(reading, 'a list', raw);
+  if (!spend(reading, raw.length)) return undefined;
+  const out: string[] = [];
+  for (let index = 0; index < raw.length; index++) {
+    const value = readString(reading, raw[index]);
+    if (value === undefined) return step(reading, index);
+    out.push(value);
+  }
+  return out;
+}
+
+function readStringMap(reading: Reading, raw: unknown): Record<string, string> | undefined {
+  if (!isPlainObject(raw)) return fail(reading, 'an object', raw);
+  const keys = Object.keys(raw);
+  if (!spend(reading, keys.length)) return undefined;
+  const out: Record<string, string> = {};
+  for (const key of keys) {
+    if (key === '__proto__') return fail(reading, notPrototype, key);
+    const value = readString(reading, raw[key]);
+    if (value === undefined) return step(reading, key);
+    out[key] = value;
+  }
+  return out;
+}
+
+/** Such a key would set the copy's prototype wherever it is copied by assignment. */
+const notPrototype = 'a key other than __proto__';
+
 function readList<T>(
   reading: Reading,
   raw: unknown,
@@ -194,12 +242,11 @@ function readMap<T>(
   readElement: (element: unknown) => T | undefined,
 ): Record<string, T> | undefined {
   if (!isPlainObject(raw)) return fail(reading, 'an object', raw);
+  const keys = Object.keys(raw);
+  if (!spend(reading, keys.length)) return undefined;
   const out: Record<string, T> = {};
-  for (const key in raw) {
-    if (!Object.hasOwn(raw, key)) continue;
-    if (!spend(reading, 1)) return undefined;
-    // Such a key would set the copy's prototype wherever it is copied by assignment.
-    if (key === '__proto__') return fail(reading, 'a key other than __proto__', key);
+  for (const key of keys) {
+    if (key === '__proto__') return fail(reading, notPrototype, key);
     const value = readElement(raw[key]);
     if (value === undefined) return step(reading, key);
     out[key] = value;

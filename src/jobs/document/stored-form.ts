@@ -1,5 +1,6 @@
 import type { Block, Field, FieldSet } from './field-table.js';
 import { jobBlock } from './job-fields.js';
+import { fastShape, type ShapeCopier, shapeCopier } from './shape-copies.js';
 
 type StoredRecord = Record<string, unknown>;
 
@@ -23,6 +24,9 @@ interface CompiledField {
 }
 
 interface CompiledBlock {
+  /** Every key of the stored form, so that a copy has its final shape at once; empty for blocks that leave keys out. */
+  readonly template: StoredRecord;
+  readonly copy: ShapeCopier;
   readonly fields: readonly CompiledField[];
   readonly omitEmpty: boolean;
 }
@@ -33,12 +37,11 @@ const compiledJob = compileBlock(jobBlock);
 function compileBlock(block: Block<FieldSet>): CompiledBlock {
   const known = seen.get(block);
   if (known !== undefined) return known;
-  const compiled: CompiledBlock = {
-    fields: Object.entries(block.fields).flatMap(([name, field]) =>
-      field.stored === 'drop' ? [] : [compileField(name, field)],
-    ),
-    omitEmpty: block.omitEmpty,
-  };
+  const fields = Object.entries(block.fields).flatMap(([name, field]) =>
+    field.stored === 'drop' ? [] : [compileField(name, field)],
+  );
+  const template = block.omitEmpty ? {} : fastShape(Object.fromEntries(fields.map(({ to }) => [to, null])));
+  const compiled: CompiledBlock = { template, copy: shapeCopier(), fields, omitEmpty: block.omitEmpty };
   seen.set(block, compiled);
   return compiled;
 }
@@ -83,7 +86,7 @@ function zeroOf(field: Field<unknown, unknown>, block: CompiledBlock | undefined
 }
 
 function storeBlock(block: CompiledBlock, submitted: StoredRecord): StoredRecord {
-  const out: StoredRecord = {};
+  const out: StoredRecord = block.copy(block.template);
   for (const field of block.fields) {
     const value = storeField(field, submitted[field.from]);
     if (block.omitEmpty && isEmpty(value)) continue;

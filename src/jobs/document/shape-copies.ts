@@ -1,0 +1,51 @@
+/** Makes a copy of the one object that it was made for. */
+export type ShapeCopier = (shape: Record<string, unknown>) => Record<string, unknown>;
+
+/*
+ * V8 learns at each place in the source which shapes of objects are copied there, and is fast as long as they are at most
+ * four. The table has some seventy blocks, so one place for all of them makes reading a document half as fast again. Hence
+ * many places that do the same.
+ */
+const copiers: readonly ShapeCopier[] = [
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+  (shape) => ({ ...shape }),
+];
+
+let given = 0;
+
+/** A copier that few others share, for an object whose copies are many. */
+export function shapeCopier(): ShapeCopier {
+  const copier = copiers[given % copiers.length] as ShapeCopier;
+  given += 1;
+  return copier;
+}
+
+/**
+ * The same object in the form that V8 copies fastest. An object that was built key by key becomes a slow one after a dozen
+ * keys, and so does every copy; a parsed one does not. The values must be what JSON can carry.
+ */
+export function fastShape(shape: Record<string, unknown>): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(shape)) as Record<string, unknown>;
+}
