@@ -34,6 +34,8 @@ export interface SqliteStorageOptions {
 
 const BUSY_MS = 10_000;
 const CHECKED_BYTES = 32 * 1024 * 1024;
+/** A first look may meet another process that recovers the file after a crash, which takes milliseconds. */
+const PROBE_BUSY_MS = 1000;
 /** SQLite waits this long for a lock, blocking the process; longer waits happen outside of it. */
 const BLOCKING_MS = 5;
 
@@ -79,6 +81,7 @@ async function openPath(path: string, options: SqliteStorageOptions): Promise<Re
     const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     if (bytes > 0) {
       const reader = open(path, true);
+      reader.exec(`PRAGMA busy_timeout = ${PROBE_BUSY_MS}`);
       const refused = refuseFile(reader, options.checkPages ?? bytes <= CHECKED_BYTES);
       reader.close();
       if (refused !== undefined) return err(refused);
@@ -115,7 +118,8 @@ function storageOver(handle: SqliteHandle, owned: boolean, options: SqliteStorag
   const tables = sqliteTables(handle);
   const transactions = sqliteTransactions(handle, tables);
   const changes = sqliteChanges(walPathOf(handle), changedElsewhere);
-  const commits = groupCommit(transactions, options.busyMs ?? BUSY_MS, (changed) => changes.wake(changed));
+  const busyMs = options.busyMs ?? BUSY_MS;
+  const commits = groupCommit(transactions, busyMs, (changed) => changes.wake(changed));
   /** Table indexes as of the last look for foreign commits. */
   let seen = new Map<string, number>();
   let closing: Promise<void> | undefined;
@@ -146,15 +150,22 @@ function storageOver(handle: SqliteHandle, owned: boolean, options: SqliteStorag
   function read(work: ReadWork, tries = 0): Result<unknown, unknown> | Promise<Result<unknown, unknown>> {
     if (!open) return err(closedError());
     const outcome = readOnce(transactions, work);
-    if ('result' in outcome) return outcome.result;
     if ('thrown' in outcome) throw outcome.thrown;
-    return readPrepared(work, outcome.unbound, tries);
+    if ('unbound' in outcome) return readPrepared(work, outcome.unbound, tries);
+    const { result } = outcome;
+    return isBusyFailure(result) && tries * BLOCKING_MS < busyMs ? readAfterPause(work, tries) : result;
+  }
+
+  /** Readers wait for nobody but for the one process that recovers the file after a crash. */
+  async function readAfterPause(work: ReadWork, tries: number): Promise<Result<unknown, unknown>> {
+    await new Promise((resolve) => setTimeout(resolve, BLOCKING_MS));
+    return read(work, tries + 1);
   }
 
   /** Prepares a table in a write, as any use in a write does, and reads again. */
   async function readPrepared(work: ReadWork, unbound: Table<unknown>, tries: number) {
     if (closing !== undefined) return err(closedError());
-    if (tries === ADOPTION_LIMIT) throw contradiction(unbound);
+    if (tries >= ADOPTION_LIMIT) throw contradiction(unbound);
     const prepared = await commits.submit((view) => ok(view.list(unbound, { limit: 0 })));
     return prepared.isErr() ? prepared : read(work, tries + 1);
   }
@@ -202,6 +213,10 @@ function readOnce(transactions: Transactions, work: ReadWork): ReadOutcome {
     const error = storageErrorFrom(thrown);
     return error === undefined ? { thrown } : { result: err(error) };
   }
+}
+
+function isBusyFailure(result: Result<unknown, unknown>): boolean {
+  return result.isErr() && (result.error as StorageError).reason === 'busy';
 }
 
 /** The write-ahead log that other processes write to; none for a store in memory. */

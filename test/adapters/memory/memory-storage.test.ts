@@ -1,9 +1,39 @@
-import { describe, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { storageConformance } from '../../conformance/storage/index.js';
+import { commit, look, store, things } from '../../conformance/storage/storage-subject.js';
 
 describe('memory storage', () => {
   storageConformance(test, { open: async () => memoryStorage() });
+});
+
+describe('memory storage that rehearses', () => {
+  test('runs the work of a write twice and keeps the second run', async () => {
+    const storage = memoryStorage({ rehearseWrites: true });
+    const seen: number[] = [];
+    const { index } = await commit(storage, (view) => {
+      seen.push(view.list(things).length);
+      view.put(things, { key: [seen.length], rank: [1] });
+    });
+    expect(seen).toEqual([0, 0]);
+    const rows = await look(storage, (view) => view.list(things, { index: 'byRank' }));
+    expect(rows.map((row) => [row.record.key, row.modifyIndex])).toEqual([[[2], index]]);
+    await storage.close();
+  });
+});
+
+describe('parsed values', () => {
+  test('are kept within the budget, and parsed again after that', async () => {
+    const storage = memoryStorage({ parsedBudget: 1000 });
+    await store(storage, ...Array.from({ length: 50 }, (_, i) => ({ key: [i], text: 'x'.repeat(100) })));
+    const rows = await look(storage, (view) => view.list(things));
+    const first = rows[0]?.record;
+    expect(rows[0]?.record).toBe(first);
+    for (const row of rows) expect(row.record.text).toHaveLength(100);
+    expect(rows[0]?.record).not.toBe(first);
+    expect(rows[0]?.record).toEqual(first);
+    await storage.close();
+  });
 });
 
 describe('memory storage that keeps no parsed values', () => {

@@ -18,6 +18,8 @@ interface Version {
 
 const ROWS = 20_000;
 const BATCH = 256;
+const limit = { max: 5 };
+const cpu = { clock: 'cpu' } as const;
 
 /** The memory storage against a map of version chains that prints and parses the same documents, with no order at all. */
 export async function run(): Promise<Measured[]> {
@@ -33,11 +35,11 @@ export async function run(): Promise<Measured[]> {
     for (let j = i; j < i + BATCH; j++) replace(versions, `job-${j}`, sample(samples, j), j);
   }
   const rows = [
-    asCost(await compareRates('store.mem.write', writes(storage, samples), floorWrites(versions, samples), {})),
-    asCost(await compareRates('store.mem.read', reads(storage), floorReads(versions), {})),
+    asCost(await compareRates('store.mem.write', writes(storage, samples), floorWrites(versions, samples), limit, cpu)),
+    asCost(await compareRates('store.mem.read', reads(storage), floorReads(versions), limit, cpu)),
   ];
   await storage.close();
-  return rows.map((row) => ({ ...row, limit: { max: 5 } }));
+  return rows;
 }
 
 function sample(samples: readonly Document[], i: number): Document {
