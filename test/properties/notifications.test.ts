@@ -115,12 +115,28 @@ test('whatever is done and answered, the promises of the delivery hold', async (
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       const answers: Answer[] = [204, 204, 204];
+      const verified = new Set<string>();
+      const sent = new Map<string, number>();
       const engine = await testEngine(settings, {
-        answer: (request) => scripted(answers[Number(new URL(request.url).hostname.slice(1, 2))] ?? 204),
+        answer: (request) => {
+          const answer = answers[Number(new URL(request.url).hostname.slice(1, 2))] ?? 204;
+          const body = JSON.parse(request.body);
+          const isVerification = body.notifications[0].trigger === 'verification';
+          if (!isVerification) sent.set(request.body, (sent.get(request.body) ?? 0) + 1);
+          else if (answer === 200 || answer === 204 || answer === 'slow')
+            verified.add(`${body.notification_configuration_id} ${request.url}`);
+          return scripted(answer);
+        },
       });
       engine.start();
-      const verified = new Set<string>();
-      for (const each of steps) await perform(engine, each, answers, verified);
+      for (const first of [0, 1]) {
+        await perform(
+          engine,
+          { do: 'create', enabled: true, host: first, triggers: ['run:created', 'run:errored'] },
+          answers,
+        );
+      }
+      for (const each of steps) await perform(engine, each, answers);
       await assertInvariants(engine, verified);
       // Everything comes to rest once the destinations answer, however long they did not.
       answers.fill(204);
@@ -135,6 +151,9 @@ test('whatever is done and answered, the promises of the delivery hold', async (
       );
       expect(rest.states.filter((type) => type === 'waiting' || type === 'manual')).toEqual([]);
       expect(rest).toMatchObject({ holds: 0, due: 0 });
+      // The log holds every request that was made, and nothing that was not.
+      const logged = await must(engine.storage.read((view) => view.list(deliveries).map((row) => row.record)));
+      for (const { body, attempts } of logged) expect(sent.get(body ?? '') ?? 0).toBe(attempts.length);
       expect(await engine.stop()).toBe(true);
     }),
     { numRuns: Number(process.env.SIGNALBOX_PROPERTY_RUNS ?? 60) },
@@ -148,7 +167,10 @@ function scripted(answer: Answer) {
   return { status: answer };
 }
 
-async function perform(engine: TestEngine, each: Step, answers: Answer[], verified: Set<string>): Promise<void> {
+/** Makes every body different, so that requests can be told apart. */
+let published = 0;
+
+async function perform(engine: TestEngine, each: Step, answers: Answer[]): Promise<void> {
   const ids = await must(engine.storage.read((view) => view.list(configurations).map((row) => row.record.id)));
   const configurationId = 'which' in each ? (ids[each.which % Math.max(1, ids.length)] ?? 'none') : 'none';
   const url = 'host' in each && each.host !== undefined ? `https://h${each.host}.example/` : undefined;
@@ -165,8 +187,7 @@ async function perform(engine: TestEngine, each: Step, answers: Answer[], verifi
     case 'create': {
       const { enabled, triggers } = each;
       const attributes = { destinationType: 'generic', name: 'n', url, enabled, triggers };
-      const made = await settled(createNotificationConfiguration(engine, owner, { workspaceId, attributes }));
-      if (made.isOk() && made.value.response?.successful === true) verified.add(made.value.id);
+      await settled(createNotificationConfiguration(engine, owner, { workspaceId, attributes }));
       return;
     }
     case 'update': {
@@ -174,15 +195,12 @@ async function perform(engine: TestEngine, each: Step, answers: Answer[], verifi
         ...(each.enabled === undefined ? {} : { enabled: each.enabled }),
         ...(url === undefined ? {} : { url }),
       };
-      const made = await settled(updateNotificationConfiguration(engine, owner, { configurationId, attributes }));
-      if (made.isOk() && made.value.enabled) verified.add(configurationId);
+      await settled(updateNotificationConfiguration(engine, owner, { configurationId, attributes }));
       return;
     }
-    case 'enable': {
-      const made = await settled(enableNotificationConfiguration(engine, owner, { configurationId }));
-      if (made.isOk()) verified.add(configurationId);
+    case 'enable':
+      await settled(enableNotificationConfiguration(engine, owner, { configurationId }));
       return;
-    }
     case 'verify':
       await settled(verifyNotificationConfiguration(engine, owner, { configurationId }));
       return;
@@ -198,9 +216,10 @@ async function perform(engine: TestEngine, each: Step, answers: Answer[], verifi
       await recoverDeliveries(engine, owner, { configurationId, since: 0 });
       return;
     case 'publish':
+      published += 1;
       await publish(
         engine,
-        { runId: `run-${each.run}`, trigger: each.trigger },
+        { runId: `run-${each.run}`, trigger: each.trigger, message: `event ${published}` },
         each.key === null ? undefined : `k${each.key}`,
       );
       return;
@@ -228,7 +247,8 @@ async function assertInvariants(engine: TestEngine, verified: ReadonlySet<string
   );
   expect(found.configurations.length).toBeLessThanOrEqual(maximumPerWorkspace);
   for (const configuration of found.configurations) {
-    if (configuration.enabled) expect(verified.has(configuration.id)).toBe(true);
+    const url = configuration.url !== null && 'plain' in configuration.url ? configuration.url.plain : '';
+    if (configuration.enabled) expect(verified).toContain(`${configuration.id} ${url}`);
   }
   // One delivery for each pair of event and configuration that was notified, named by the event.
   const pairs = found.deliveries.map((delivery) => `${delivery.eventId} ${delivery.configurationId}`);
@@ -256,5 +276,6 @@ function assertLog(delivery: Delivery): void {
   expect(settled.type === 'delivered').toBe(successes.length > 0);
   const firstSuccess = attempts.findIndex((attempt) => attempt.failure === null);
   if (firstSuccess >= 0) expect(attempts.slice(firstSuccess + 1).every((attempt) => attempt.manual)).toBe(true);
+  if (settled.type === 'dead' && settled.reason === 'permanent') expect(scheduled.at(-1)?.status).toBe(410);
   if (settled.type === 'dead' && settled.reason === 'exhausted') expect(scheduled).toHaveLength(waits.length + 1);
 }
