@@ -1,12 +1,77 @@
+import { unixSecondsFromInstant } from '../../shared/instant.js';
 import type { MessageContext } from '../message-context.js';
-import { headline } from './headline.js';
+import { type Fact, type MessageOutline, messageOutline, summaryOf, type Tone, timeText } from './message-outline.js';
+import { lengthOf, type Spelling, spell, withoutMentions } from './text.js';
 
-/** The message for a chat-a destination, as JSON text. */
+/** Characters, below the service's own limits: 3,000 in a section, 2,000 in a field, 40,000 in all. */
+const limits = { label: 300, summary: 500, section: 2900, field: 1500 } as const;
+
+const colours: Readonly<Record<Tone, string>> = {
+  quiet: '#8a9199',
+  attention: '#e2a33d',
+  progress: '#3f7de0',
+  success: '#2eb67d',
+  failure: '#d64545',
+};
+
+/**
+ * The message for a chat-a destination, as JSON text: a line with the workspace, and an attachment of blocks in the
+ * event's colour. What users wrote stands in plain text where the format has it, and is escaped everywhere.
+ */
 export function renderChatA(context: MessageContext): string {
-  const text = headline(context)
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .slice(0, 3000);
-  return JSON.stringify({ text, attachments: [{ fallback: text, text }] });
+  const outline = messageOutline(context);
+  const { introduction, place, tone } = outline;
+  return JSON.stringify({
+    text: place === null ? escaped(introduction, limits.label) : `${introduction} ${link(place.label, place.link)}`,
+    attachments: [
+      { color: colours[tone], fallback: escaped(summaryOf(outline), limits.summary), blocks: blocksOf(outline) },
+    ],
+  });
+}
+
+function blocksOf({ item, event, reason, person, facts }: MessageOutline): object[] {
+  const title = item === null ? escaped(event, limits.label) : link(`${item.label} ${item.id}`, item.link);
+  const blocks: object[] = [{ type: 'section', text: markup(`*${title}*`) }];
+  if (reason !== null) blocks.push({ type: 'section', text: plain(reason, limits.section) });
+  // A service limit: ten fields in a section. No outline has more.
+  blocks.push({ type: 'section', fields: facts.slice(0, 10).map((fact) => markup(fieldText(fact))) });
+  if (person !== null) {
+    const name = plain(person.name, limits.label);
+    const picture = { type: 'image', image_url: person.avatar, alt_text: name.text };
+    blocks.push({ type: 'context', elements: person.avatar === null ? [name] : [picture, name] });
+  }
+  return blocks;
+}
+
+function fieldText({ title, value }: Fact): string {
+  const text = typeof value === 'string' ? escaped(value, limits.field) : localTime(value.at);
+  return `*${title}*\n${text}`;
+}
+
+/** Shown in each reader's own time zone; programs that cannot do that show the text in UTC. */
+function localTime(at: number): string {
+  return `<!date^${unixSecondsFromInstant(at)}^{date_short_pretty} {time}|${timeText(at)}>`;
+}
+
+/** `verbatim`: bare addresses and names in the text become neither links nor mentions. */
+function markup(text: string) {
+  return { type: 'mrkdwn', text, verbatim: true };
+}
+
+function plain(text: string, limit: number) {
+  return { type: 'plain_text', text: escaped(text, limit), emoji: false };
+}
+
+function link(label: string, address: string | null): string {
+  const text = escaped(label, limits.label);
+  return address === null ? text : `<${address.replaceAll('&', '&amp;')}|${text}>`;
+}
+
+const entities: Spelling = {
+  escape: (piece) => piece.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
+  costOf: lengthOf,
+};
+
+function escaped(text: string, limit: number): string {
+  return spell(withoutMentions(text), limit, entities);
 }

@@ -1,17 +1,78 @@
 import type { MessageContext } from '../message-context.js';
-import { headline } from './headline.js';
+import { type MessageOutline, messageOutline, timeText } from './message-outline.js';
+import { jsonLengthOf, lengthOf, type Spelling, spell, withoutMentions } from './text.js';
 
-/** The message for a chat-b destination, as JSON text: an Adaptive Card in a message envelope. */
+/**
+ * Bytes in the longest JSON spelling. With three links of at most 2,048 bytes the message stays below 28,000 bytes, which
+ * is what the service accepts, even when something on the way writes every character outside ASCII as an escape.
+ */
+const limits = { label: 1200, reason: 12_000, fact: 1200 } as const;
+
+/**
+ * The message for a chat-b destination, as JSON text: an Adaptive Card in a message envelope. Version 1.4 is the highest
+ * that every client of the service shows.
+ */
 export function renderChatB(context: MessageContext): string {
-  const text = headline(context)
-    .replace(/[\\`*_[\]()#<>]/g, '\\$&')
-    .slice(0, 3000);
+  const outline = messageOutline(context);
+  const { facts } = outline;
   const content = {
     $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
     type: 'AdaptiveCard',
     version: '1.4',
-    body: [{ type: 'TextBlock', text, wrap: true }],
+    msteams: { width: 'Full' },
+    body: [
+      { type: 'TextBlock', size: 'Medium', weight: 'Bolder', wrap: true, text: headingOf(outline) },
+      ...authorOf(outline),
+      {
+        type: 'FactSet',
+        facts: facts.map(({ title, value }) => ({
+          title,
+          value: typeof value === 'string' ? escaped(value, limits.fact) : timeText(value.at),
+        })),
+      },
+    ],
+    ...actionsOf(outline),
   };
   const contentType = 'application/vnd.microsoft.card.adaptive';
   return JSON.stringify({ type: 'message', attachments: [{ contentType, contentUrl: null, content }] });
+}
+
+function headingOf({ introduction, place }: MessageOutline): string {
+  if (place === null) return escaped(introduction, limits.label);
+  const label = escaped(place.label, limits.label);
+  return `${introduction} ${place.link === null ? label : `[${label}](${place.link})`}`;
+}
+
+/** Who, and what he wrote. A picture without an address would make the whole card invalid, so its column is left out. */
+function authorOf({ person, reason }: MessageOutline): object[] {
+  const items = [
+    ...(person === null ? [] : [{ type: 'TextBlock', text: escaped(person.name, limits.label), wrap: true }]),
+    ...(reason === null
+      ? []
+      : [{ type: 'TextBlock', text: escaped(reason, limits.reason), wrap: true, isSubtle: true }]),
+  ];
+  if (items.length === 0) return [];
+  const text = { type: 'Column', width: 'stretch', items };
+  if (person === null || person.avatar === null) return [{ type: 'ColumnSet', columns: [text] }];
+  const altText = spell(withoutMentions(person.name), 100, asItIs);
+  const image = { type: 'Image', url: person.avatar, altText, size: 'Small', style: 'Person' };
+  return [{ type: 'ColumnSet', columns: [{ type: 'Column', width: 'auto', items: [image] }, text] }];
+}
+
+function actionsOf({ item, place }: MessageOutline): object {
+  const open = (title: string, url: string) => ({ actions: [{ type: 'Action.OpenUrl', title, url }] });
+  if (item !== null && item.link !== null) return open('View run', item.link);
+  return place === null || place.link === null ? {} : open('View workspace', place.link);
+}
+
+/** What begins emphasis, code or a link in a card's text. Other punctuation stays: not every client hides the backslash. */
+const markdown: Spelling = {
+  escape: (piece) => piece.replace(/[\\`*_[\]<]/g, '\\$&'),
+  costOf: jsonLengthOf,
+};
+
+const asItIs: Spelling = { escape: (piece) => piece, costOf: lengthOf };
+
+function escaped(text: string, limit: number): string {
+  return spell(withoutMentions(text), limit, markdown);
 }

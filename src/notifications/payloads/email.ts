@@ -1,19 +1,155 @@
 import type { MessageContext, Recipient, RenderedEmail } from '../message-context.js';
-import { headline } from './headline.js';
+import { type MessageOutline, messageOutline, timeText } from './message-outline.js';
+import { lengthOf, linkFrom, onOneLine, type Spelling, spell } from './text.js';
 
-/** The mail for one recipient. */
+/** Characters before escaping. */
+const limits = { subject: 200, line: 500, reason: 20_000 } as const;
+
+/**
+ * The mail for one recipient, as text and as HTML that says the same: what happened, whether somebody must act, where,
+ * why, who and when, and why the recipient gets it. Nothing in a header can end its line.
+ */
 export function renderEmail(context: MessageContext, recipient: Recipient): RenderedEmail {
-  const line = headline(context)
-    .replace(/[\r\n]+/g, ' ')
-    .slice(0, 500);
-  const escaped = line.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  const outline = messageOutline(context);
+  const sections = sectionsOf(outline, context, recipient);
   return {
-    subject: line.slice(0, 200),
-    text: `${line}\n`,
-    html: `<p>${escaped}</p>`,
-    headers: {
-      'message-id': `<${context.deliveryId}.${recipient.userId}@signalbox>`,
-      'auto-submitted': 'auto-generated',
-    },
+    subject: subjectOf(outline),
+    text: textOf(sections),
+    html: htmlOf(sections),
+    headers: headersOf(context, recipient),
   };
+}
+
+/** `[acme/net] Run Planned - Needs Confirmation (run-4bVx…)`: the event first, because mail programs show the beginning. */
+function subjectOf({ place, event, item }: MessageOutline): string {
+  const where = place === null ? '' : `[${asText(place.label, 80)}] `;
+  const which = item === null ? '' : ` (${shortened(item.id)})`;
+  return where + asText(event, limits.subject - where.length - which.length) + which;
+}
+
+function shortened(id: string): string {
+  return /^run-\w{6,}$/.test(id) ? `${id.slice(0, 8)}…` : asText(id, 40);
+}
+
+/** What both parts are made of. */
+interface Sections {
+  readonly headline: string;
+  readonly action: string;
+  readonly rows: readonly Row[];
+  readonly reason: string | null;
+  readonly footer: string;
+  readonly settings: string | null;
+}
+
+interface Row {
+  readonly title: string;
+  readonly value: string;
+  readonly link: string | null;
+}
+
+function sectionsOf(outline: MessageOutline, { configuration }: MessageContext, recipient: Recipient): Sections {
+  const { place, item, person } = outline;
+  const rows: Row[] = [];
+  const add = (title: string, value: string, link: string | null = null): void => {
+    rows.push({ title, value: asText(value, limits.line), link });
+  };
+  if (place !== null) add('Workspace', place.label, place.link);
+  if (item !== null) add(item.label, item.id, item.link);
+  if (person !== null) add('Created by', person.name);
+  for (const { title, value } of outline.facts) {
+    // The headline and the rows above have said these.
+    if (title !== 'Event' && title !== 'Run') add(title, typeof value === 'string' ? value : timeText(value.at));
+  }
+  const name = asText(onOneLine(configuration.name), limits.line);
+  const username = asText(onOneLine(recipient.username), limits.line);
+  return {
+    headline: asText(outline.event, limits.line),
+    action: outline.action.sentence,
+    rows,
+    reason: outline.reason === null ? null : asText(outline.reason, limits.reason),
+    footer: `${username} gets this mail as a recipient of the notification configuration “${name}”.`,
+    settings: linkFrom(configuration.url),
+  };
+}
+
+function textOf({ headline, action, rows, reason, footer, settings }: Sections): string {
+  const width = Math.max(0, ...rows.map(({ title }) => title.length + 2));
+  const lines = [headline, '', action, ''];
+  for (const { title, value, link } of rows) {
+    lines.push(`${`${title}:`.padEnd(width)}${value}`);
+    if (link !== null) lines.push(`${' '.repeat(width)}${link}`);
+  }
+  // Indented, so that no line of what a user wrote can pass for one of ours.
+  if (reason !== null) lines.push('', 'Message:', ...reason.split('\n').map((line) => `  ${line}`.trimEnd()));
+  lines.push('', '-- ', footer);
+  if (settings !== null) lines.push(`Settings: ${settings}`);
+  return `${lines.join('\n')}\n`;
+}
+
+function htmlOf({ headline, action, rows, reason, footer, settings }: Sections): string {
+  const cell = ({ value, link }: Row): string => (link === null ? html(value) : anchor(link, value));
+  return [
+    '<!doctype html>',
+    '<html lang="en"><head><meta charset="utf-8"></head>',
+    '<body style="font-family:sans-serif;font-size:14px;line-height:1.5">',
+    `<h1 style="font-size:18px">${html(headline)}</h1>`,
+    `<p><strong>${html(action)}</strong></p>`,
+    ...(rows.length === 0 ? [] : ['<table cellpadding="2">']),
+    ...rows.map((row) => `<tr><th align="left" valign="top">${html(row.title)}</th><td>${cell(row)}</td></tr>`),
+    ...(rows.length === 0 ? [] : ['</table>']),
+    ...(reason === null ? [] : [`<blockquote>${html(reason).replaceAll('\n', '<br>')}</blockquote>`]),
+    `<p><small>${html(footer)}${settings === null ? '' : ` ${anchor(settings, 'Settings')}`}</small></p>`,
+    '</body></html>',
+    '',
+  ].join('\n');
+}
+
+function anchor(link: string, label: string): string {
+  return `<a href="${html(link)}">${html(label)}</a>`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function html(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+}
+
+const asItIs: Spelling = { escape: (piece) => piece, costOf: lengthOf };
+
+function asText(text: string, limit: number): string {
+  return spell(text, limit, asItIs);
+}
+
+/**
+ * The same for every attempt at the delivery, so that a mail that was sent twice is shown once; mails about one run share
+ * a reference, so that they form one conversation. Machines must not answer (RFC 3834).
+ */
+function headersOf({ configuration, subject, deliveryId }: MessageContext, { userId }: Recipient) {
+  const host = hostOf(configuration.url);
+  const headers: Record<string, string> = {
+    'message-id': `<${identifier(deliveryId)}.${identifier(userId)}@${host}>`,
+    'auto-submitted': 'auto-generated',
+  };
+  if (subject.kind !== 'run') return headers;
+  const conversation = `<${identifier(subject.runId)}@${host}>`;
+  return { ...headers, 'in-reply-to': conversation, references: conversation };
+}
+
+/** Characters that may stand in a message identifier; the end of a long one, which is where identifiers differ. */
+function identifier(text: string): string {
+  const encoded = encodeURIComponent(text.replace(/\p{Surrogate}/gu, ''))
+    .replace(/[().]/g, '_')
+    .slice(-150);
+  return encoded === '' ? '_' : encoded;
+}
+
+function hostOf(address: string): string {
+  const host = URL.canParse(address) ? new URL(address).hostname : '';
+  return /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(host) ? host : 'signalbox.invalid';
 }

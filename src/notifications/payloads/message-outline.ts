@@ -1,0 +1,208 @@
+import type { Instant } from '../../shared/instant.js';
+import type { AssessmentEvent, AutoDestroyEvent, RunEvent } from '../event.js';
+import type { MessageContext } from '../message-context.js';
+import { linkFrom, onOneLine, onSeveralLines } from './text.js';
+
+/** What a message says, whatever it is written in. Texts are free of control characters, and neither escaped nor cut. */
+export interface MessageOutline {
+  /** `Run notification for`, before the place; the whole of a verification's first line. */
+  readonly introduction: string;
+  readonly place: { readonly label: string; readonly link: string | null } | null;
+  /** What happened: `Run Errored`. */
+  readonly event: string;
+  readonly tone: Tone;
+  /** What it happened to, when that is not the workspace itself. */
+  readonly item: { readonly label: string; readonly id: string; readonly link: string | null } | null;
+  readonly person: { readonly name: string; readonly avatar: string | null } | null;
+  /** What the person wrote; may have several lines. */
+  readonly reason: string | null;
+  readonly facts: readonly Fact[];
+  /** Whether somebody must act, as a sentence. */
+  readonly action: { readonly needed: boolean; readonly sentence: string };
+}
+
+export interface Fact {
+  readonly title: string;
+  readonly value: string | { readonly at: Instant };
+}
+
+export type Tone = 'quiet' | 'attention' | 'progress' | 'success' | 'failure';
+
+/** The contents that chat and e-mail messages share (notification interface, Destinations). */
+export function messageOutline({ subject, workspace, configuration }: MessageContext): MessageOutline {
+  if (subject.kind === 'verification' || workspace === null) return verificationOutline(configuration);
+  const place = {
+    label: `${onOneLine(workspace.organization)}/${onOneLine(workspace.name)}`,
+    link: linkFrom(workspace.url),
+  };
+  switch (subject.kind) {
+    case 'run':
+      return { place, ...runOutline(subject) };
+    case 'assessment':
+      return { place, ...assessmentOutline(subject) };
+    case 'auto_destroy':
+      return { place, ...autoDestroyOutline(subject) };
+  }
+}
+
+/** One line that says what happened and where, for notices and for programs that show no markup. */
+export function summaryOf({ introduction, place, item, event }: MessageOutline): string {
+  if (place === null) return introduction;
+  return item === null ? `${place.label}: ${event}` : `${place.label} ${item.id}: ${event}`;
+}
+
+/** `2026-01-02 03:04:05 UTC`. */
+export function timeText(at: Instant): string {
+  return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+type OutlineInPlace = Omit<MessageOutline, 'place'>;
+
+function verificationOutline(configuration: MessageContext['configuration']): MessageOutline {
+  const name = onOneLine(configuration.name);
+  return {
+    introduction: `Verification of ${name}`,
+    place: null,
+    event: `Verification of ${name}`,
+    tone: 'quiet',
+    item: null,
+    person: null,
+    reason: null,
+    facts: [
+      { title: 'Configuration', value: name },
+      { title: 'ID', value: onOneLine(configuration.id) },
+    ],
+    action: { needed: false, sentence: 'This is a test: notifications of this configuration arrive here.' },
+  };
+}
+
+function runOutline(run: RunEvent): OutlineInPlace {
+  const event = onOneLine(run.message);
+  const id = onOneLine(run.runId);
+  const creator = onOneLine(run.runCreatedBy ?? '');
+  return {
+    introduction: 'Run notification for',
+    event,
+    tone: runTones[run.trigger],
+    item: { label: 'Run', id, link: linkFrom(run.runUrl) },
+    person: creator === '' ? null : { name: creator, avatar: linkFrom(run.runCreatorAvatarUrl) },
+    reason: onSeveralLines(run.runMessage ?? '') || null,
+    facts: [
+      { title: 'Event', value: event },
+      ...timeFact('Event time', run.runUpdatedAt),
+      ...textFact('Changed by', run.runUpdatedBy),
+      { title: 'Run', value: id },
+      ...timeFact('Created', run.runCreatedAt),
+    ],
+    action: runActions[run.trigger],
+  };
+}
+
+const runTones: Readonly<Record<RunEvent['trigger'], Tone>> = {
+  'run:created': 'quiet',
+  'run:planning': 'quiet',
+  'run:needs_attention': 'attention',
+  'run:applying': 'progress',
+  'run:completed': 'success',
+  'run:errored': 'failure',
+};
+
+const goesOn = { needed: false, sentence: 'No action is needed: the run goes on by itself.' };
+
+const runActions: Readonly<Record<RunEvent['trigger'], MessageOutline['action']>> = {
+  'run:created': goesOn,
+  'run:planning': goesOn,
+  'run:needs_attention': { needed: true, sentence: 'Action is needed: the run waits until somebody decides about it.' },
+  'run:applying': goesOn,
+  'run:completed': { needed: false, sentence: 'No action is needed: the run is complete.' },
+  'run:errored': { needed: false, sentence: 'The run has ended without success and waits for nobody.' },
+};
+
+function assessmentOutline({ trigger, message, newAssessmentResult: result }: AssessmentEvent): OutlineInPlace {
+  const event = onOneLine(message);
+  const counts: readonly (readonly [string, number])[] =
+    trigger === 'assessment:check_failure'
+      ? [
+          ['Checks failed', result.checks_failed],
+          ['Checks with an error', result.checks_errored],
+          ['Checks unknown', result.checks_unknown],
+          ['Checks passed', result.checks_passed],
+        ]
+      : [
+          ['Resources drifted', result.resources_drifted],
+          ['Resources undrifted', result.resources_undrifted],
+        ];
+  return {
+    introduction: 'Health assessment notification for',
+    event,
+    tone: trigger === 'assessment:drifted' ? 'attention' : 'failure',
+    item: null,
+    person: null,
+    reason: null,
+    facts: [
+      { title: 'Event', value: event },
+      ...timeFact('Event time', result.created_at),
+      // A failed assessment has counted nothing.
+      ...(trigger === 'assessment:failed' ? [] : counts.map(([title, count]) => ({ title, value: String(count) }))),
+    ],
+    action: assessmentActions[trigger],
+  };
+}
+
+const assessmentActions: Readonly<Record<AssessmentEvent['trigger'], MessageOutline['action']>> = {
+  'assessment:drifted': {
+    needed: false,
+    sentence: 'The resources are no longer as they were configured; nothing waits for a decision.',
+  },
+  'assessment:check_failure': { needed: true, sentence: 'Action is needed: checks of this workspace fail.' },
+  'assessment:failed': { needed: true, sentence: 'Action is needed: the health of this workspace is not known.' },
+};
+
+function autoDestroyOutline(destroy: AutoDestroyEvent): OutlineInPlace {
+  const event = onOneLine(destroy.message);
+  const common = { introduction: 'Auto destroy notification for', event, person: null };
+  if (destroy.trigger === 'workspace:auto_destro_reminder') {
+    return {
+      ...common,
+      tone: 'attention',
+      item: null,
+      reason: null,
+      facts: [{ title: 'Event', value: event }, ...timeFact('Destroyed at', destroy.autoDestroyAt)],
+      action: {
+        needed: true,
+        sentence: 'Action is needed if the resources should stay: otherwise they are destroyed at the time below.',
+      },
+    };
+  }
+  const failure = onSeveralLines(destroy.runCreateErrorMessage ?? '');
+  const id = onOneLine(destroy.runExternalId ?? '');
+  const wentWrong = failure !== '' || destroy.runStatus === 'errored' || destroy.runStatus === 'canceled';
+  return {
+    ...common,
+    tone: wentWrong ? 'failure' : 'success',
+    item: id === '' ? null : { label: 'Run', id, link: null },
+    reason: failure === '' ? null : failure,
+    facts: [
+      { title: 'Event', value: event },
+      ...textFact('Run', id),
+      ...textFact('Run status', destroy.runStatus),
+      ...timeFact('Created', destroy.runCreatedAt),
+    ],
+    action: wentWrong
+      ? { needed: true, sentence: 'Action is needed: the resources were not destroyed as planned.' }
+      : { needed: false, sentence: 'No action is needed.' },
+  };
+}
+
+function textFact(title: string, value: string | null): Fact[] {
+  const text = onOneLine(value ?? '');
+  return text === '' ? [] : [{ title, value: text }];
+}
+
+const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+
+/** No fact when the text is no time: a message with less in it is better than none. */
+function timeFact(title: string, value: string | null): Fact[] {
+  const at = value !== null && rfc3339.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? [] : [{ title, value: { at } }];
+}

@@ -1,0 +1,113 @@
+/*
+ * Users write run messages, names and identifiers; chat services and mail programs read them as markup. These functions
+ * make a text harmless before a renderer puts its own markup around it.
+ */
+
+/** The mark at the end of a text that was cut. */
+export const cutMark = '…';
+
+/** Invisible, without width, and no place for a line break. */
+const joiner = '\u2060';
+
+/** The text on one line: no control characters, no line breaks, nothing that reverses the direction of what follows. */
+export function onOneLine(text: string): string {
+  return cleaned(text).replace(/\s+/gu, ' ').trim();
+}
+
+/** The text with its line breaks, as `\n`, and without any other control character; at most one empty line in a row. */
+export function onSeveralLines(text: string): string {
+  return cleaned(text.replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n'))
+    .replace(/[^\S\n]+/gu, ' ')
+    .replace(/ ?\n ?/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
+function cleaned(text: string): string {
+  return text
+    .replace(/[\u202a-\u202e\u2066-\u2069\ufeff]/g, '')
+    .replace(/(?!\n)[\p{Cc}\u2028\u2029]/gu, ' ')
+    .replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
+/**
+ * The text without anything that a chat service could take for a mention, for a link with another face than its target,
+ * or for a function of its own. Nothing visible changes: an invisible character stands between `@` and a name, between
+ * `]` and `(`, between two braces, and behind a `<` or `&` that begins a mention or an entity.
+ */
+export function withoutMentions(text: string): string {
+  return text
+    .replace(/(?<![\p{L}\p{N}])@(?=[^\s@])/gu, `@${joiner}`)
+    .replace(/\](?=\()/g, `]${joiner}`)
+    .replace(/\{(?=\{)/g, `{${joiner}`)
+    .replace(/<(?=\/?at\b|[!@#])/gi, `<${joiner}`)
+    .replace(/&(?=#|[a-z]\w*;)/gi, `&${joiner}`);
+}
+
+/** How a text is written in its place, and what that costs there. */
+export interface Spelling {
+  /** Of any piece of the text; must not depend on the pieces beside it. */
+  readonly escape: (piece: string) => string;
+  /** Of an escaped piece, in the unit of the limit. */
+  readonly costOf: (escaped: string) => number;
+}
+
+/**
+ * The text as it is spelled, with a cost of at most `limit`. What is too long ends with `…` behind the last whole
+ * character, in the sense of what a reader takes for one: an emoji of several code points, a letter with its accents.
+ */
+export function spell(text: string, limit: number, { escape: escapePiece, costOf }: Spelling): string {
+  // A text that fits is longer in no spelling than its limit; this keeps the work bounded for very long ones.
+  if (text.length <= limit) {
+    const whole = escapePiece(text);
+    if (costOf(whole) <= limit) return whole;
+  }
+  const mark = escapePiece(cutMark);
+  const room = limit - costOf(mark);
+  let spelled = '';
+  let cost = 0;
+  for (const { segment } of graphemes.segment(text.slice(0, limit + longestGrapheme))) {
+    const piece = escapePiece(segment);
+    cost += costOf(piece);
+    if (cost > room) break;
+    spelled += piece;
+  }
+  return spelled.trimEnd() + mark;
+}
+
+const graphemes = /* @__PURE__ */ new Intl.Segmenter('en', { granularity: 'grapheme' });
+const longestGrapheme = 64;
+
+/** UTF-16 units, which is how limits of most services are counted. */
+export function lengthOf(escaped: string): number {
+  return escaped.length;
+}
+
+/** Bytes in JSON text that is written in ASCII only, the longest way to write it: every other unit takes six. */
+export function jsonLengthOf(escaped: string): number {
+  let length = 0;
+  for (let index = 0; index < escaped.length; index++) {
+    const unit = escaped.charCodeAt(index);
+    if (unit < 0x20 || unit > 0x7e) length += 6;
+    else length += unit === 0x22 || unit === 0x5c ? 2 : 1;
+  }
+  return length;
+}
+
+const longestLink = 2048;
+
+/**
+ * An address that may stand in a link of any markup: http or https, without user name and password, every character that
+ * could end the link percent-encoded. Null when it is none, or longer than 2,048 characters: better no link than half of one.
+ */
+export function linkFrom(address: string | null | undefined): string | null {
+  if (address === null || address === undefined || address.length > longestLink || !URL.canParse(address)) return null;
+  const url = new URL(address);
+  if ((url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '' || url.password !== '')
+    return null;
+  const link = url.href.replace(
+    /["'()<>@\\^`{|}\s]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+  return link.length > longestLink ? null : link;
+}
