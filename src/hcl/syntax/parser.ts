@@ -100,7 +100,9 @@ export function leave(parser: Parser): void {
 /** What the current token is called in messages. */
 export function tokenName(parser: Parser): string {
   const { lexer } = parser;
-  switch (lexer.kind) {
+  // Most kinds are named by their text.
+  const kind: string = lexer.kind;
+  switch (kind) {
     case 'newline':
       return 'the end of the line';
     case 'end':

@@ -215,7 +215,8 @@ function skipItem(parser: Parser, openBraces = 0): void {
   lexer.ignoreNewlines = false;
   let open = openBraces;
   for (;;) {
-    switch (lexer.kind) {
+    const kind: string = lexer.kind;
+    switch (kind) {
       case 'end':
         return;
       case 'newline':
@@ -230,7 +231,7 @@ function skipItem(parser: Parser, openBraces = 0): void {
       case '~}':
       case ']':
       case ')':
-        if (open === 0 && lexer.kind === '}' && parser.depth > 0) return;
+        if (open === 0 && kind === '}' && parser.depth > 0) return;
         open = Math.max(0, open - 1);
         break;
       case 'quote':

@@ -85,7 +85,8 @@ function readUnary(parser: Parser): Expression | undefined {
 function readTerm(parser: Parser): Expression | undefined {
   const { lexer } = parser;
   const { start, end } = lexer;
-  switch (lexer.kind) {
+  const kind: string = lexer.kind;
+  switch (kind) {
     case 'number': {
       const text = lexer.text.slice(start, end);
       if (!NUMBER.test(text)) {
@@ -110,7 +111,7 @@ function readTerm(parser: Parser): Expression | undefined {
         parser,
         'expression_expected',
         `A value is expected here, not ${tokenName(parser)}.`,
-        lexer.kind === '<' && lexer.text.charCodeAt(start + 1) === 60
+        kind === '<' && lexer.text.charCodeAt(start + 1) === 60
           ? 'A heredoc starts with "<<NAME" or "<<-NAME", without quotes or spaces, at the end of a line.'
           : undefined,
       );

@@ -51,7 +51,7 @@ function withPlaceholder(parser: Parser, value: Expression & { kind: 'reference'
 function readDirective(parser: Parser, start: number, trimBefore: boolean): RawPart | undefined {
   const { lexer } = parser;
   if (at(parser, 'end')) return notClosed(parser, start);
-  const word = at(parser, 'identifier') ? lexer.text.slice(lexer.start, lexer.end) : undefined;
+  const word = at(parser, 'identifier') ? lexer.text.slice(lexer.start, lexer.end) : '';
   switch (word) {
     case 'if': {
       advance(lexer);
