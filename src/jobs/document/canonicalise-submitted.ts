@@ -48,8 +48,8 @@ export function canonicaliseSubmitted(job: SubmittedJob): SubmittedJob {
     Reschedule: job.Reschedule,
     Migrate: job.Migrate,
   };
-  return {
-    ...filled(job, jobDefaults),
+  const full: SubmittedJob = {
+    ...job,
     ID,
     Name: head.Name,
     Update: head.Update,
@@ -59,6 +59,7 @@ export function canonicaliseSubmitted(job: SubmittedJob): SubmittedJob {
     Spreads: canonicaliseSpreads(job.Spreads),
     TaskGroups: mapList(job.TaskGroups, (group) => canonicaliseGroup(group, head)),
   };
+  return filled(full, jobDefaults);
 }
 
 /** What the groups inherit. */
@@ -90,22 +91,27 @@ const jobDefaults = {
 };
 
 function canonicaliseJobUpdate(job: SubmittedJob): Update | null {
-  if (job.Update !== null) return filled(job.Update, defaultUpdate);
+  if (job.Update !== null) return filled({ ...job.Update }, defaultUpdate);
   const type = job.Type ?? 'service';
   return type === 'service' || type === 'system' ? { ...defaultUpdate } : null;
 }
 
 function canonicalisePeriodic(periodic: Periodic): Periodic {
   return {
-    ...filled(periodic, { Enabled: true, Spec: '', Specs: [], SpecType: 'cron', ProhibitOverlap: false }),
+    ...filled({ ...periodic }, { Enabled: true, Spec: '', Specs: [], SpecType: 'cron', ProhibitOverlap: false }),
     TimeZone: periodic.TimeZone || 'UTC',
   };
 }
 
 function canonicaliseMultiregion(multiregion: Multiregion): Multiregion {
   return {
-    Strategy: filled(multiregion.Strategy ?? { MaxParallel: null, OnFailure: null }, { MaxParallel: 0, OnFailure: '' }),
-    Regions: (multiregion.Regions ?? []).map((region) => filled(region, { Count: 1, Datacenters: [], Meta: {} })),
+    Strategy: filled(
+      { ...(multiregion.Strategy ?? { MaxParallel: null, OnFailure: null }) },
+      { MaxParallel: 0, OnFailure: '' },
+    ),
+    Regions: (multiregion.Regions ?? []).map((region) =>
+      filled({ ...region }, { Count: 1, Datacenters: [], Meta: {} }),
+    ),
   };
 }
 
@@ -116,13 +122,14 @@ function canonicaliseGroup(group: SubmittedTaskGroup, job: JobHead): SubmittedTa
     ...group,
     Count,
     Scaling: group.Scaling === null ? null : canonicaliseScaling(group.Scaling, Count),
-    EphemeralDisk: { ...filled(group.EphemeralDisk ?? defaultDisk, defaultDisk) },
+    EphemeralDisk: filled({ ...(group.EphemeralDisk ?? defaultDisk) }, defaultDisk),
     Consul: group.Consul === null ? null : canonicaliseConsul(group.Consul, job.ConsulNamespace),
     Update: canonicaliseGroupUpdate(group.Update, job.Update),
     ReschedulePolicy: canonicaliseReschedule(overlaid(job.Reschedule, group.ReschedulePolicy), job.Type),
     Migrate: canonicaliseMigrate(group, job),
     RestartPolicy,
-    Disconnect: group.Disconnect === null ? null : filled(group.Disconnect, { Replace: true, Reconcile: 'best_score' }),
+    Disconnect:
+      group.Disconnect === null ? null : filled({ ...group.Disconnect }, { Replace: true, Reconcile: 'best_score' }),
     Affinities: canonicaliseAffinities(group.Affinities),
     Spreads: canonicaliseSpreads(group.Spreads),
     Services: mapList(group.Services, (service) => canonicaliseService(service, `${job.Name}-${group.Name}`)),
@@ -131,7 +138,7 @@ function canonicaliseGroup(group: SubmittedTaskGroup, job: JobHead): SubmittedTa
 }
 
 function canonicaliseScaling(scaling: Scaling, count: number): Scaling {
-  return { ...filled(scaling, { Enabled: true, Min: count }), Type: scaling.Type || 'horizontal' };
+  return filled({ ...scaling, Type: scaling.Type || 'horizontal' }, { Enabled: true, Min: count });
 }
 
 function canonicaliseConsul(consul: Consul, namespace: string): Consul {
@@ -141,17 +148,17 @@ function canonicaliseConsul(consul: Consul, namespace: string): Consul {
 /** A job's update block that says nothing at all (all zero) is not inherited. */
 function canonicaliseGroupUpdate(own: Update | null, ofJob: Update | null): Update | null {
   if (own === null && (ofJob === null || !Object.values(ofJob).some(Boolean))) return null;
-  return filled(overlaid(ofJob, own) as Update, defaultUpdate);
+  return filled({ ...(overlaid(ofJob, own) as Update) }, defaultUpdate);
 }
 
 function canonicaliseReschedule(policy: Reschedule | null, jobType: string): Reschedule | null {
-  if (policy !== null) return filled(policy, defaultReschedule(jobType));
+  if (policy !== null) return filled({ ...policy }, defaultReschedule(jobType));
   return hasDefaultReschedule(jobType) ? { ...defaultReschedule(jobType) } : null;
 }
 
 function canonicaliseMigrate(group: SubmittedTaskGroup, job: JobHead): SubmittedTaskGroup['Migrate'] {
   const given = overlaid(job.Migrate, group.Migrate);
-  if (given !== null) return filled(given, defaultMigrate);
+  if (given !== null) return filled({ ...given }, defaultMigrate);
   return job.Type === 'service' ? { ...defaultMigrate } : null;
 }
 

@@ -64,7 +64,7 @@ export function canonicaliseResources(given: Resources | null): Resources {
 const noLogs: LogConfig = { MaxFiles: null, MaxFileSizeMB: null, Enabled: null, Disabled: null };
 
 export function canonicaliseLogs(logs: LogConfig | null): LogConfig {
-  return filled(logs ?? noLogs, defaultLogs);
+  return filled({ ...(logs ?? noLogs) }, defaultLogs);
 }
 
 export function canonicaliseArtifact(artifact: Artifact): Artifact {
@@ -97,7 +97,7 @@ export function canonicaliseVault(vault: Vault): Vault {
     ChangeSignal: 'SIGHUP',
     AllowTokenExpiration: false,
   };
-  return { ...filled(vault, defaults), Cluster: vault.Cluster || 'default' };
+  return filled({ ...vault, Cluster: vault.Cluster || 'default' }, defaults);
 }
 
 const templateDefaults = {
@@ -124,16 +124,16 @@ export const changeScriptDefaults = {
 };
 
 export function canonicaliseTemplate(template: Template): Template {
-  const full = filled(template, templateDefaults);
+  const full = filled({ ...template }, templateDefaults);
   return {
     ...full,
     ChangeSignal: template.ChangeSignal?.toUpperCase() ?? (full.ChangeMode === 'signal' ? 'SIGHUP' : ''),
-    ChangeScript: full.ChangeScript === null ? null : filled(full.ChangeScript, changeScriptDefaults),
+    ChangeScript: full.ChangeScript === null ? null : filled({ ...full.ChangeScript }, changeScriptDefaults),
   };
 }
 
 export function canonicaliseVolumeMount(mount: VolumeMount): VolumeMount {
-  return filled(mount, { PropagationMode: 'private', ReadOnly: false, SELinuxLabel: '' });
+  return filled({ ...mount }, { PropagationMode: 'private', ReadOnly: false, SELinuxLabel: '' });
 }
 
 export function canonicaliseCsiPlugin(plugin: CsiPlugin): CsiPlugin {

@@ -7,6 +7,8 @@ export function within(report: Report, place: string): Report {
 }
 
 export function quoted(text: string): string {
+  // Most names need no escapes, and this is called for every name of a good job.
+  if (text.length <= 128 && /^[\w .:/-]*$/.test(text)) return `"${text}"`;
   return JSON.stringify(text.length > 128 ? `${text.slice(0, 128)}…` : text);
 }
 

@@ -16,18 +16,19 @@ export function storedForm(submitted: object): StoredRecord {
 interface CompiledField {
   readonly from: string;
   readonly to: string;
-  readonly stored: 'take' | 'reset';
   readonly kind: Field<unknown, unknown>['kind'];
-  /** The value for null. */
-  readonly zero: () => unknown;
+  readonly isScalar: boolean;
   readonly block: CompiledBlock | undefined;
 }
 
 interface CompiledBlock {
-  /** Every key of the stored form, so that a copy has its final shape at once; empty for blocks that leave keys out. */
+  /** Every key of the stored form with the value for "not given"; empty for blocks that leave such keys out. */
   readonly template: StoredRecord;
   readonly copy: ShapeCopier;
+  /** The fields that take a value over. */
   readonly fields: readonly CompiledField[];
+  /** Those for which nothing given means a new empty list or block of their own. */
+  readonly fresh: readonly { readonly to: string; readonly make: () => unknown }[];
   readonly omitEmpty: boolean;
 }
 
@@ -37,75 +38,93 @@ const compiledJob = compileBlock(jobBlock);
 function compileBlock(block: Block<FieldSet>): CompiledBlock {
   const known = seen.get(block);
   if (known !== undefined) return known;
-  const fields = Object.entries(block.fields).flatMap(([name, field]) =>
-    field.stored === 'drop' ? [] : [compileField(name, field)],
-  );
-  const template = block.omitEmpty ? {} : fastShape(Object.fromEntries(fields.map(({ to }) => [to, null])));
-  const compiled: CompiledBlock = { template, copy: shapeCopier(), fields, omitEmpty: block.omitEmpty };
+  const { omitEmpty } = block;
+  const stored = Object.entries(block.fields).filter(([, field]) => field.stored !== 'drop');
+  const named = stored.map(([name, field]) => ({ from: name, to: field.storedName ?? name, field }));
+  const compiled: CompiledBlock = {
+    template: omitEmpty ? {} : fastShape(Object.fromEntries(named.map(({ to, field }) => [to, emptyValue(field)]))),
+    copy: shapeCopier(),
+    fields: named.filter(({ field }) => field.stored !== 'reset').map(compileField),
+    fresh: named.flatMap(({ to, field }) => {
+      const make = maker(field);
+      return make === undefined ? [] : [{ to, make }];
+    }),
+    omitEmpty,
+  };
   seen.set(block, compiled);
   return compiled;
 }
 
-function compileField(name: string, field: Field<unknown, unknown>): CompiledField {
-  const block = field.block === undefined ? undefined : compileBlock(field.block);
+function compileField({
+  from,
+  to,
+  field,
+}: {
+  from: string;
+  to: string;
+  field: Field<unknown, unknown>;
+}): CompiledField {
   return {
-    from: name,
-    to: field.storedName ?? name,
-    stored: field.stored === 'reset' ? 'reset' : 'take',
+    from,
+    to,
     kind: field.kind,
-    zero: zeroOf(field, block),
-    block,
+    isScalar: ['string', 'boolean', 'integer', 'duration'].includes(field.kind),
+    block: field.block === undefined ? undefined : compileBlock(field.block),
   };
 }
 
-function zeroOf(field: Field<unknown, unknown>, block: CompiledBlock | undefined): () => unknown {
-  const { storedUnset } = field;
-  if (storedUnset !== undefined) return () => storedUnset;
-  if (field.stored === 'null' || field.keepsNull === true) return () => null;
+/** What a field that is not given is; null also where `maker` makes something new each time. */
+function emptyValue(field: Field<unknown, unknown>): unknown {
+  if (field.storedUnset !== undefined) return field.storedUnset;
+  if (field.stored === 'null' || field.keepsNull === true) return null;
   switch (field.kind) {
     case 'string':
-      return () => '';
+      return '';
     case 'integer':
     case 'duration':
-      return () => 0;
+      return 0;
     case 'boolean':
-      return () => false;
+      return false;
     case 'block':
-      return () => (block === undefined ? null : storeBlock(block, {}));
     case 'blocks':
     case 'strings':
     case 'integers':
-      return () => [];
     case 'base64':
     case 'block_map':
     case 'string_map':
     case 'string_list_map':
     case 'free_form':
-      return () => null;
+      return null;
   }
+}
+
+function maker(field: Field<unknown, unknown>): (() => unknown) | undefined {
+  if (field.stored === 'null' || field.keepsNull === true) return undefined;
+  if (field.kind === 'blocks' || field.kind === 'strings' || field.kind === 'integers') return () => [];
+  if (field.kind !== 'block' || field.block === undefined) return undefined;
+  const block = compileBlock(field.block);
+  return () => storeBlock(block, {});
 }
 
 function storeBlock(block: CompiledBlock, submitted: StoredRecord): StoredRecord {
   const out: StoredRecord = block.copy(block.template);
   for (const field of block.fields) {
-    const value = storeField(field, submitted[field.from]);
+    const given = submitted[field.from];
+    if (given === null || given === undefined) continue;
+    const value = field.isScalar ? given : storeField(field, given);
     if (block.omitEmpty && isEmpty(value)) continue;
     out[field.to] = value;
   }
+  for (const { to, make } of block.fresh) out[to] ??= make();
   return out;
 }
 
 function storeField(field: CompiledField, value: unknown): unknown {
-  if (value === null || value === undefined || field.stored === 'reset') return field.zero();
   switch (field.kind) {
     case 'block':
       return storeBlock(field.block as CompiledBlock, value as StoredRecord);
-    case 'blocks': {
-      const list = value as StoredRecord[];
-      return list.length === 0
-        ? field.zero()
-        : list.map((element) => storeBlock(field.block as CompiledBlock, element));
-    }
+    case 'blocks':
+      return storeBlocks(field.block as CompiledBlock, value as readonly StoredRecord[]);
     case 'block_map': {
       const entries = Object.entries(value as Record<string, StoredRecord>);
       if (entries.length === 0) return null;
@@ -126,6 +145,11 @@ function storeField(field: CompiledField, value: unknown): unknown {
     case 'integers':
       return value;
   }
+}
+
+/** Null for an empty list; a field that is never null gets its own empty list afterwards. */
+function storeBlocks(block: CompiledBlock, list: readonly StoredRecord[]): StoredRecord[] | null {
+  return list.length === 0 ? null : list.map((element) => storeBlock(block, element));
 }
 
 function isEmpty(value: unknown): boolean {

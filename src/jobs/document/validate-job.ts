@@ -51,9 +51,9 @@ function validateHead(job: Job, context: ValidationContext, report: Report): voi
   if (job.Namespace === '') report('the job has no namespace');
   if (job.Priority < 1 || job.Priority > 100) report(`the priority must be from 1 to 100, not ${job.Priority}`);
   if (job.Datacenters.includes('')) report('a datacenter must not be empty');
-  if (byteLength(job.UI?.Description ?? '') > 1000)
+  if (isLongerThan(1000, job.UI?.Description ?? ''))
     report('the description for the web interface is longer than 1000 bytes');
-  if (byteLength(job.VersionTag?.Description ?? '') > 1000)
+  if (isLongerThan(1000, job.VersionTag?.Description ?? ''))
     report('the description of the version tag is longer than 1000 bytes');
   if (job.Payload !== null && job.Payload !== '') report('a payload is given at dispatch, not at registration');
   const total = job.TaskGroups.reduce((sum, group) => sum + group.Count, 0);
@@ -152,6 +152,7 @@ function validateSurroundings(job: Job, context: ValidationContext, report: Repo
   }
 }
 
-function byteLength(text: string): number {
-  return new TextEncoder().encode(text).length;
+/** In UTF-8, where a character has at most three bytes per UTF-16 unit. */
+function isLongerThan(bytes: number, text: string): boolean {
+  return text.length * 3 > bytes && new TextEncoder().encode(text).length > bytes;
 }
