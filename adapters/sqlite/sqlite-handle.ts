@@ -75,22 +75,34 @@ export function isBusy(thrown: unknown): boolean {
   return code !== undefined && reasonOf(code) === 'busy';
 }
 
+/** A plain SQL error: on a store's own tables it says that they are not the store's. */
+export function isSqlError(thrown: unknown): boolean {
+  return resultCode(thrown) === SQL_ERROR;
+}
+
+/** The connection may only read, but the file wants to be recovered first. */
+export function isReadOnlyRefusal(thrown: unknown): boolean {
+  return resultCode(thrown) === READ_ONLY;
+}
+
 export function textOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+const SQL_ERROR = 1;
 const BUSY = 5;
 const LOCKED = 6;
+const READ_ONLY = 8;
 const CORRUPT = 11;
 const FULL = 13;
 const NO_DATABASE = 26;
 
 /** SQLite's primary result codes by the names that better-sqlite3 gives; others are of no interest here. */
 const CODES: Readonly<Record<string, number>> = {
-  SQLITE_ERROR: 1,
+  SQLITE_ERROR: SQL_ERROR,
   SQLITE_BUSY: BUSY,
   SQLITE_LOCKED: LOCKED,
-  SQLITE_READONLY: 8,
+  SQLITE_READONLY: READ_ONLY,
   SQLITE_IOERR: 10,
   SQLITE_CORRUPT: CORRUPT,
   SQLITE_FULL: FULL,

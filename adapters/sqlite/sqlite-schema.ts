@@ -1,5 +1,5 @@
 import type { StorageError } from '../../src/ports/storage.js';
-import { type SqliteHandle, storageErrorFrom, textOf } from './sqlite-handle.js';
+import { isReadOnlyRefusal, isSqlError, type SqliteHandle, storageErrorFrom, textOf } from './sqlite-handle.js';
 
 /** The layout that this version writes. A file with a higher number belongs to a newer version and is left alone. */
 const FORMAT = 1;
@@ -27,7 +27,10 @@ const STEPS: readonly string[] = [
    INSERT INTO signalbox_store (id, format, write_index) VALUES (1, 1, 1);`,
 ];
 
-/** Why a file may not be opened, or nothing. Reads only; a damaged or foreign file stays byte for byte what it is. */
+/**
+ * Why a file may not be opened, or nothing. Reads only; a damaged or foreign file stays byte for byte what it is. A
+ * read-only connection cannot say anything of a file that a crash has left in the middle of a change: then nothing.
+ */
 export function refuseFile(handle: SqliteHandle, checkPages: boolean): StorageError | undefined {
   try {
     const encoding = handle.prepare('PRAGMA encoding').get() as { encoding: string };
@@ -42,9 +45,9 @@ export function refuseFile(handle: SqliteHandle, checkPages: boolean): StorageEr
     const check = Object.values(handle.prepare('PRAGMA quick_check(1)').get() as Record<string, string>)[0];
     return check === 'ok' ? undefined : refusal('corrupt', `The file is damaged: ${check}. Restore it from a backup.`);
   } catch (thrown) {
+    if (isReadOnlyRefusal(thrown)) return undefined;
     const error = storageErrorFrom(thrown);
-    // "No such column" and its like are plain SQL errors, but here they say that the layout is not ours.
-    if (error !== undefined && error.reason !== 'io') return error;
+    if (error !== undefined && !isSqlError(thrown)) return error;
     return refusal('corrupt', `The file is no store of this program or is damaged: ${textOf(thrown)}.`);
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { ok } from 'neverthrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type SqliteHandle, type SqliteStatement, sqliteStorage } from '../../../adapters/sqlite/index.js';
@@ -121,6 +121,21 @@ describe('files that are refused', () => {
   test('a driver that this Node does not have', async () => {
     if (process.getBuiltinModule?.('node:sqlite') !== undefined) return;
     expect(errorOf(await sqliteStorage(newPath(), { driver: 'node:sqlite' })).message).toMatch(/Node 22/);
+  });
+
+  test('a file that a crash left with its rollback journal is recovered, not refused', async () => {
+    const path = await storedFile();
+    const raw = openFile(path, false);
+    raw.exec('PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; PRAGMA cache_spill = 1');
+    raw.exec("BEGIN; UPDATE signalbox_rows_1 SET doc = 'half'");
+    const crashed = newPath();
+    copyFileSync(path, crashed);
+    copyFileSync(`${path}-journal`, `${crashed}-journal`);
+    raw.exec('ROLLBACK');
+    raw.close();
+    const storage = await open(crashed);
+    expect(await look(storage, (view) => view.list(things).map((row) => row.record.key[0]).length)).toBe(200);
+    await storage.close();
   });
 
   test('an empty file is a new store', async () => {
