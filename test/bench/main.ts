@@ -1,0 +1,102 @@
+/*
+ * `npm run bench [-- --only NAME] [-- --json FILE]`: each scenario in a process of its own, with a deadline; ours and the
+ * floor alive in one run and taking turns; ratios decide, absolute figures are for this machine. Exits with 1 when a
+ * limit is broken.
+ */
+import { spawnSync } from 'node:child_process';
+import { closeSync, fsyncSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { scenarios } from './scenario-list.js';
+import type { Measured } from './scenarios/store-slices.js';
+
+const deadline = 60_000;
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, json: { type: 'string' }, inside: { type: 'string' } },
+});
+
+if (values.inside !== undefined) {
+  const scenario = scenarios.find(({ name }) => name === values.inside);
+  const rows = (await scenario?.run()) ?? [];
+  writeFileSync(values.json as string, JSON.stringify(rows));
+  process.exit(0);
+}
+
+const chosen = scenarios.filter(({ name }) => values.only === undefined || name.startsWith(values.only));
+if (chosen.length === 0) {
+  console.error(`--only takes the beginning of one of: ${scenarios.map(({ name }) => name).join(', ')}`);
+  process.exit(2);
+}
+const folder = mkdtempSync(join(tmpdir(), 'signalbox-bench-'));
+const sync = medianSync();
+console.log(
+  `Node ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}, load ${loadavg()[0]?.toFixed(1)}, fsync ${sync.toFixed(0)} µs\n`,
+);
+console.log(line(['scenario', 'ours', 'floor', 'unit', 'ratio', 'limit', '']));
+const rows: (Measured & { readonly holds: boolean })[] = [];
+let failed = false;
+for (const { name } of chosen) {
+  for (const row of measure(name)) {
+    const holds = row.ratio <= (row.limit.max ?? Number.POSITIVE_INFINITY) && row.ratio >= (row.limit.min ?? 0);
+    failed ||= !holds;
+    rows.push({ ...row, holds });
+    const limit =
+      row.limit.max === undefined ? (row.limit.min === undefined ? '' : `≥ ${row.limit.min}`) : `≤ ${row.limit.max}`;
+    console.log(
+      line([
+        row.name,
+        figure(row.ours),
+        figure(row.floor),
+        row.unit,
+        row.ratio.toFixed(2),
+        limit,
+        holds ? '' : 'BROKEN',
+      ]),
+    );
+  }
+}
+rmSync(folder, { recursive: true, force: true });
+if (values.json !== undefined) {
+  writeFileSync(values.json, JSON.stringify({ node: process.versions.node, fsyncMicroseconds: sync, rows }, null, 2));
+}
+process.exit(failed ? 1 : 0);
+
+function measure(name: string): Measured[] {
+  const file = join(folder, `${name}.json`);
+  const self = fileURLToPath(import.meta.url);
+  const run = spawnSync(process.execPath, ['--expose-gc', '--import', 'tsx', self, '--inside', name, '--json', file], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    timeout: deadline,
+    killSignal: 'SIGKILL',
+  });
+  if (run.status === 0) return JSON.parse(readFileSync(file, 'utf8')) as Measured[];
+  failed = true;
+  console.log(line([name, '', '', '', '', '', run.signal === null ? 'FAILED' : 'TOOK TOO LONG']));
+  return [];
+}
+
+function line([name = '', ...cells]: readonly string[]): string {
+  const widths = [12, 12, 14, 8, 8];
+  return `${name.padEnd(38)}${cells.map((cell, at) => cell.padStart(widths[at] ?? 0)).join(' ')}`;
+}
+
+function figure(value: number | null): string {
+  if (value === null) return '';
+  return value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3);
+}
+
+/** What one durable write costs on this disk, in microseconds: every durable row depends on it. */
+function medianSync(): number {
+  const file = openSync(join(folder, 'fsync'), 'w');
+  const samples: number[] = [];
+  for (let round = 0; round < 50; round += 1) {
+    const start = process.hrtime.bigint();
+    writeSync(file, 'x'.repeat(4096), 0);
+    fsyncSync(file);
+    samples.push(Number(process.hrtime.bigint() - start) / 1000);
+  }
+  closeSync(file);
+  return samples.sort((left, right) => left - right)[25] ?? 0;
+}

@@ -1,0 +1,53 @@
+import type { Measured } from './scenarios/store-slices.js';
+
+export interface Scenario {
+  readonly name: string;
+  run(): Promise<readonly Measured[]>;
+}
+
+/** Every scenario, loaded when it runs. */
+export const scenarios: readonly Scenario[] = [
+  { name: 'import.cold', run: async () => (await import('./scenarios/import-cold.js')).run() },
+  {
+    name: 'validate.job',
+    run: async () => {
+      const cost = (await import('./scenarios/validate-job.js')).validateJob();
+      return [
+        row('validate.job', cost.parseAndDecode, cost.parse, 'µs', cost.ratio, { max: cost.limit }),
+        row('validate.job, with all rules', cost.parseAndPrepare, cost.parse, 'µs', cost.prepareRatio, {}),
+      ];
+    },
+  },
+  { name: 'store.mem', run: async () => (await import('./scenarios/store-mem.js')).run() },
+  { name: 'store.sqlite', run: async () => (await import('./scenarios/store-sqlite.js')).run() },
+  { name: 'http', run: async () => (await import('./scenarios/http.js')).run() },
+  { name: 'deliver.sqlite', run: async () => (await import('./scenarios/deliver.js')).run() },
+  {
+    name: 'deliver.guard',
+    run: async () => {
+      const cost = await (await import('./scenarios/deliver-guard.js')).deliverGuard();
+      return [row(cost.name, cost.guarded, cost.unguarded, 'µs', cost.ratio, { max: cost.limit })];
+    },
+  },
+  {
+    name: 'hcl',
+    run: async () => {
+      const cost = await (await import('./scenarios/hcl.js')).run();
+      return cost.rows.map(({ name, milliseconds }) => {
+        const max = cost.limits[name];
+        return row(`hcl: ${name}`, milliseconds, Number.NaN, 'ms', milliseconds, max === undefined ? {} : { max });
+      });
+    },
+  },
+];
+
+function row(
+  name: string,
+  ours: number,
+  floor: number,
+  unit: string,
+  ratio: number,
+  limit: Measured['limit'],
+): Measured {
+  return { name, ours, floor, unit, ratio, limit };
+}
