@@ -7,7 +7,15 @@ import type { Call, Span } from '../syntax/tree.js';
 import { convert } from '../values/convert.js';
 import { typeText } from '../values/render.js';
 import { boolValue, type HclValue, itemsOf } from '../values/value.js';
-import { accepted, aside, chargeWalk, type EvaluationContext, outOfBudget, problem } from './context.js';
+import {
+  accepted,
+  aside,
+  chargeUnification,
+  chargeWalk,
+  type EvaluationContext,
+  outOfBudget,
+  problem,
+} from './context.js';
 import { typeFromExpression } from './type-expression.js';
 
 /** The result of a function. */
@@ -148,7 +156,7 @@ function callConvert(context: EvaluationContext, call: Call): HclValue | undefin
   const value = context.evaluate(context, argument);
   const type = typeFromExpression(context, typeArgument, { anyAllowed: true });
   if (value === undefined || type === undefined) return undefined;
-  if (!chargeWalk(context, call, value)) return undefined;
+  if (!chargeWalk(context, call, value) || !chargeUnification(context, call, value)) return undefined;
   const converted = convert(value, type);
   if (converted.isOk()) return accepted(context, converted.value, call);
   const message = sentence(`the value does not fit: ${converted.error.message}`);

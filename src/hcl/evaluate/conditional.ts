@@ -3,7 +3,7 @@ import { convert } from '../values/convert.js';
 import { typeText } from '../values/render.js';
 import { unifyTypes } from '../values/unify.js';
 import { boolType, type HclType, type HclValue, typeOf } from '../values/value.js';
-import { accepted, aside, chargeWalk, type EvaluationContext, problem } from './context.js';
+import { accepted, aside, chargeUnification, chargeWalk, type EvaluationContext, problem } from './context.js';
 
 /**
  * The chosen branch, as the type that both branches have in common. Mistakes in the other branch do not count: it is looked at for
@@ -17,6 +17,7 @@ export function evaluateConditional(context: EvaluationContext, expression: Cond
   const other = context.evaluate(aside(context), decision ? expression.whenFalse : expression.whenTrue);
   if (other === undefined || (chosen.kind === other.kind && isScalar(chosen))) return chosen;
   if (!chargeWalk(context, expression, chosen, other)) return undefined;
+  if (!chargeUnification(context, expression, chosen, other)) return undefined;
   const type = commonType(typeOf(chosen), typeOf(other));
   const span = { start: expression.whenTrue.start, end: expression.whenFalse.end };
   const given = decision ? [chosen, other] : [other, chosen];

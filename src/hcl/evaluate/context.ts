@@ -3,7 +3,7 @@ import type { Later, Problem } from '../diagnostics/diagnostic.js';
 import type { FunctionContext, HclFunction } from '../functions/function.js';
 import type { SourceText } from '../syntax/source.js';
 import type { Expression, Span } from '../syntax/tree.js';
-import { depthOf, type HclValue, sizeOf } from '../values/value.js';
+import { depthOf, entriesOf, type HclValue, itemsOf, sizeOf } from '../values/value.js';
 import type { Budget } from './budget.js';
 
 /** Names that can be referred to; the innermost scope that has a name wins. */
@@ -99,6 +99,17 @@ export function accepted(context: EvaluationContext, value: HclValue, span: Span
     return problem(context, 'too_deep', span, `This value is nested more than ${budget.limits.depth} levels deep.`);
   }
   return value;
+}
+
+/** Charges the search for a common type: each collection within is compared with every type found so far. */
+export function chargeUnification(context: EvaluationContext, span: Span, ...values: readonly HclValue[]): boolean {
+  let nested = 0;
+  for (const value of values) {
+    for (const item of itemsOf(value) ?? entriesOf(value)?.values() ?? []) if (depthOf(item) > 0) nested += 1;
+  }
+  if (context.budget.charge((nested * nested) / 256)) return true;
+  outOfBudget(context, span);
+  return false;
 }
 
 /** Charges a walk over whole values, such as a comparison; false when there is no budget left for it. */

@@ -47,7 +47,16 @@ export function evaluate(context: EvaluationContext, expression: Expression): Hc
   }
 }
 
+const EXPONENT = /[eE]([+-]?\d+)$/;
+const MOST_PAID_FOR = 65_536;
+
 function numberFrom(context: EvaluationContext, literal: NumberLiteral): HclValue | undefined {
+  if (literal.text.length > 15 || EXPONENT.test(literal.text)) {
+    // Powers of ten and long digits take exact arithmetic; a number that is out of range costs nothing.
+    const exponent = Number(EXPONENT.exec(literal.text)?.[1] ?? 0);
+    const work = 8 + literal.text.length + (Math.min(Math.abs(exponent), MOST_PAID_FOR) >>> 3);
+    if (!context.budget.charge(work)) return outOfBudget(context, literal);
+  }
   const number = parseNumber(literal.text);
   if (number === undefined) return problem(context, 'bad_number', literal, 'This number is too large to work with.');
   return numberValue(number);

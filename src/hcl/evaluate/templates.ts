@@ -1,5 +1,5 @@
 import type { ForDirective, Span, Template, TemplatePart } from '../syntax/tree.js';
-import { numberText } from '../values/number.js';
+import { numberSize, numberText } from '../values/number.js';
 import { typeText } from '../values/render.js';
 import { type HclValue, stringValue } from '../values/value.js';
 import { evaluateCondition } from './conditional.js';
@@ -61,6 +61,8 @@ function renderFor(context: EvaluationContext, directive: ForDirective): string 
   return complete ? text : undefined;
 }
 
+const EXACT_TEXT = 256;
+
 function textOf(context: EvaluationContext, value: HclValue, span: Span): string | undefined {
   switch (value.kind) {
     case 'string':
@@ -68,6 +70,10 @@ function textOf(context: EvaluationContext, value: HclValue, span: Span): string
     case 'bool':
       return value.value ? 'true' : 'false';
     case 'number':
+      // The shortest text of a number beyond doubles is looked for with large integers.
+      if (typeof value.value !== 'number' && !context.budget.charge(EXACT_TEXT + numberSize(value.value))) {
+        return outOfBudget(context, span);
+      }
       return numberText(value.value);
     case 'null':
       return problem(context, 'bad_template_value', span, 'null cannot be part of a text.');
