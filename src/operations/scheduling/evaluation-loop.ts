@@ -133,6 +133,8 @@ async function untilWork(
   nextDue: Instant | undefined,
   signal: AbortSignal,
 ): Promise<void> {
+  // An abort during the last step would not be heard any more.
+  if (signal.aborted) return;
   const either = new AbortController();
   const stop = (): void => either.abort();
   signal.addEventListener('abort', stop, { once: true });
