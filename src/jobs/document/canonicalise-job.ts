@@ -1,11 +1,12 @@
 import { canonicaliseSubmitted } from './canonicalise-submitted.js';
 import { defaultPriority } from './default-policies.js';
+import type { WorkloadIdentity } from './identity.js';
 import { withImpliedConstraints } from './implied-constraints.js';
 import type { Job, MultiregionRegion } from './job.js';
 import type { NetworkResource, Port } from './network.js';
 import { nullIfEmpty } from './overlay.js';
 import type { ScalingPolicy, UpdateStrategy } from './policies.js';
-import type { Service, ServiceCheck, WorkloadIdentity } from './service.js';
+import type { Service, ServiceCheck } from './service.js';
 import { storedForm } from './stored-form.js';
 import type { SubmittedJob } from './submitted-job.js';
 import type { Task } from './task.js';

@@ -1,7 +1,7 @@
 import type { Nanoseconds } from './document-values.js';
 import type { FreeForm } from './field-table.js';
+import type { WorkloadIdentity } from './identity.js';
 import type { Resources } from './resources.js';
-import type { WorkloadIdentity } from './service.js';
 import type { LogConfig, VolumeMount } from './task-parts.js';
 
 export interface ServiceConnect {

@@ -1,6 +1,6 @@
+import type { WorkloadIdentity } from './identity.js';
 import type { Job } from './job.js';
 import { quoted, type Report, within } from './problem-texts.js';
-import type { WorkloadIdentity } from './service.js';
 import type { SubmittedJob } from './submitted-job.js';
 import type { Task } from './task.js';
 import type { TaskGroup } from './task-group.js';

@@ -1,5 +1,6 @@
 import type { ServiceConnect } from './connect.js';
 import type { Nanoseconds } from './document-values.js';
+import type { WorkloadIdentity } from './identity.js';
 
 /** A service that the group or task registers. */
 export interface Service {
@@ -63,17 +64,4 @@ export interface CheckRestart {
 export interface ServiceWeights {
   readonly Passing: number;
   readonly Warning: number;
-}
-
-export interface WorkloadIdentity {
-  readonly Name: string;
-  readonly Audience: readonly string[] | null;
-  readonly ChangeMode: string;
-  readonly ChangeSignal: string;
-  readonly Env: boolean;
-  readonly File: boolean;
-  readonly Filepath: string;
-  readonly ServiceName: string;
-  readonly TTL: Nanoseconds;
-  readonly ExtraClaims: readonly string[] | null;
 }

@@ -1,9 +1,10 @@
 import type { Nanoseconds } from './document-values.js';
 import type { FreeForm } from './field-table.js';
+import type { WorkloadIdentity } from './identity.js';
 import type { Affinity, Constraint } from './placement.js';
 import type { ConsulBlock, RestartPolicy, ScalingPolicy } from './policies.js';
 import type { Resources } from './resources.js';
-import type { Service, WorkloadIdentity } from './service.js';
+import type { Service } from './service.js';
 import type {
   CSIPluginConfig,
   DispatchPayload,

@@ -1,5 +1,5 @@
+import type { WorkloadIdentity } from './identity.js';
 import { quoted, type Report, within } from './problem-texts.js';
-import type { WorkloadIdentity } from './service.js';
 import type { Task } from './task.js';
 
 export function validateIdentities(task: Task, report: Report): void {

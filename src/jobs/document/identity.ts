@@ -1,0 +1,15 @@
+import type { Nanoseconds } from './document-values.js';
+
+/** A signed token that tells others which task or service this is. */
+export interface WorkloadIdentity {
+  readonly Name: string;
+  readonly Audience: readonly string[] | null;
+  readonly ChangeMode: string;
+  readonly ChangeSignal: string;
+  readonly Env: boolean;
+  readonly File: boolean;
+  readonly Filepath: string;
+  readonly ServiceName: string;
+  readonly TTL: Nanoseconds;
+  readonly ExtraClaims: readonly string[] | null;
+}
