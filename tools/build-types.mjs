@@ -1,14 +1,12 @@
 // Declarations for both module systems: the compiler writes `.d.ts`, and each gets a `.d.cts` twin whose imports name twins.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 const out = 'dist/types';
 const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-const fresh = existsSync(out) ? [] : ['--force'];
-const options = fresh.length === 0 ? ['-p', 'tsconfig.build.json'] : ['--build', 'tsconfig.build.json', ...fresh];
-const { status } = spawnSync(process.execPath, [compiler, ...options], { stdio: 'inherit' });
+const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);
 for (const name of readdirSync(out, { recursive: true })) {
   if (!name.endsWith('.d.ts')) continue;
