@@ -36,7 +36,10 @@ export interface Settings {
     readonly delivery: {
       readonly connectTimeout: Milliseconds;
       readonly totalTimeout: Milliseconds;
-      /** How long an engine may work on a delivery before another one may take it; longer than `totalTimeout`. */
+      /**
+       * How long an engine keeps a configuration's queue to itself without renewing, which it does at half time. After a
+       * crash the next engine goes on when this has passed; attempts may take longer.
+       */
       readonly lease: Milliseconds;
       /** Due deliveries claimed in one write. */
       readonly batch: number;
@@ -129,7 +132,7 @@ export const defaultSettings: Settings = {
     delivery: {
       connectTimeout: 5 * second,
       totalTimeout: 15 * second,
-      lease: 20 * second,
+      lease: 6 * second,
       batch: 256,
       concurrency: 256,
       concurrencyPerDestination: 4,

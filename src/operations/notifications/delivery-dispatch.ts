@@ -209,7 +209,10 @@ function nextBreaker(
   manual: boolean,
   now: Instant,
 ): Breaker {
-  if (failure === null) return afterSuccess(lane.breaker);
+  if (failure === null) {
+    if (lane.breaker.type === 'open') context.observer.count('notification_breaker_closed', 1, { kind: row.kind });
+    return afterSuccess(lane.breaker);
+  }
   // A refused address says nothing about the mail server, a failed redelivery nothing that the schedule does not find out.
   if (manual || failure.class === 'mail_rejected') return lane.breaker;
   const next = afterFailure(lane.breaker, context.settings.notifications.delivery.breaker, now);

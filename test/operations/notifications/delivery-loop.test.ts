@@ -481,6 +481,22 @@ describe('e-mail', () => {
   });
 });
 
+test('a replaced secret signs beside the new one for its grace time', async () => {
+  const signature = { standardWebhooks: true, rotationGrace: hour };
+  const { engine, id } = await started({ notifications: { signature } });
+  const signatures = () => engine.delivery.requests.at(-1)?.headers['webhook-signature']?.split(' ').length;
+  await must(updateNotificationConfiguration(engine, owner, { configurationId: id, attributes: { token: 'second' } }));
+  await publish(engine, { runId: 'a' });
+  await engine.clock.advance(second);
+  expect(signatures()).toBe(2);
+  expect(engine.delivery.requests.at(-1)?.headers['webhook-id']).toMatch(/^ne-/);
+  await engine.clock.advance(hour);
+  await publish(engine, { runId: 'b' });
+  await engine.clock.advance(second);
+  expect(signatures()).toBe(1);
+  await engine.stop();
+});
+
 describe('the automatic switch-off', () => {
   test('is off by default, and works when asked for', async () => {
     for (const autoDisableAfter of [null, 12 * hour]) {
@@ -525,9 +541,9 @@ describe('several engines and restarts', () => {
     const delivery = recordingDelivery({ clock: dying.clock });
     const next = createEngine({ storage: inner, clock: dying.clock, ids: dying.ids, delivery });
     next.start();
-    await dying.clock.advance(10 * second);
+    await dying.clock.advance(2 * second);
     expect(delivery.requests).toHaveLength(0);
-    await dying.clock.advance(30 * second);
+    await dying.clock.advance(5 * second);
     expect(delivery.requests).toHaveLength(1);
     const shown = await must(showDelivery(next, owner, { deliveryId: deliveryIds[0] ?? '' }));
     expect(shown).toMatchObject({ configurationId: id, outcome: 'delivered', attemptCount: 1 });
