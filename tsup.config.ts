@@ -1,28 +1,28 @@
-import { defineConfig } from 'tsup';
+import { defineConfig, type Options } from 'tsup';
 
-export default defineConfig({
-  entry: {
-    index: 'src/index.ts',
-    ports: 'src/ports/index.ts',
-    hcl: 'src/hcl/index.ts',
-    receiver: 'src/receiver.ts',
-    testing: 'adapters/testing/index.ts',
-    conformance: 'test/conformance/index.ts',
-    memory: 'adapters/memory/index.ts',
-    sqlite: 'adapters/sqlite/index.ts',
-    node: 'adapters/node/index.ts',
-    undici: 'adapters/undici/index.ts',
-    smtp: 'adapters/smtp/index.ts',
-    'http-server': 'adapters/http-server/index.ts',
-    runner: 'adapters/runner/index.ts',
-    cli: 'adapters/cli/main.ts',
-  },
-  format: ['esm', 'cjs'],
+const entry = {
+  index: 'src/index.ts',
+  ports: 'src/ports/index.ts',
+  hcl: 'src/hcl/index.ts',
+  receiver: 'src/receiver.ts',
+  testing: 'adapters/testing/index.ts',
+  conformance: 'test/conformance/index.ts',
+  memory: 'adapters/memory/index.ts',
+  sqlite: 'adapters/sqlite/index.ts',
+  node: 'adapters/node/index.ts',
+  undici: 'adapters/undici/index.ts',
+  smtp: 'adapters/smtp/index.ts',
+  'http-server': 'adapters/http-server/index.ts',
+  runner: 'adapters/runner/index.ts',
+  cli: 'adapters/cli/main.ts',
+};
+
+const common: Options = {
+  entry,
   target: 'node20',
   platform: 'node',
   dts: false,
   clean: true,
-  splitting: true,
   shims: true,
   // Without the prefix `node:sqlite` would name a package.
   removeNodeProtocol: false,
@@ -30,4 +30,10 @@ export default defineConfig({
     // Less text to compile at the start of every process; names stay, so that stack traces can be read.
     options.minifyWhitespace = true;
   },
-});
+};
+
+/** Shared chunks for modules. Scripts get whole files: splitting those would rewrite the code a second time. */
+export default defineConfig([
+  { ...common, format: 'esm', splitting: true },
+  { ...common, format: 'cjs', splitting: false, clean: false },
+]);

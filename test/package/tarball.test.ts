@@ -46,8 +46,8 @@ describe('the published package', () => {
   });
 
   it('reads a job file, as both kinds of module', () => {
-    const body =
-      'const r = parseJob(\'job "a" { group "g" { task "t" { driver = regex("[a-z]+", "raw") } } }\'); if (r.isErr()) throw new Error(JSON.stringify(r.error)); console.log(r.value.job.TaskGroups[0].Tasks[0].Driver)';
+    const source = 'job "a" {\n group "g" {\n task "t" {\n driver = regex("[a-z]+", "raw")\n }\n }\n }';
+    const body = `const read = parseJob(${JSON.stringify(source)}); if (read.isErr()) throw new Error(JSON.stringify(read.error)); console.log(read.value.job.TaskGroups[0].Tasks[0].Driver)`;
     const asModule = run(
       process.execPath,
       ['--input-type=module', '-e', `import { parseJob } from 'signalbox'; ${body}`],
