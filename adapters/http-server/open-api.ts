@@ -1,3 +1,4 @@
+import { jobJsonSchema } from '../../src/index.js';
 import type { JsonSchema } from './json-schema.js';
 import type { AnswerDescription, Route, RouteAccess } from './route.js';
 
@@ -21,6 +22,7 @@ export function openApiDocument(routes: readonly Route[], notificationsPath: str
     },
     paths,
     components: {
+      schemas: jobJsonSchema().definitions,
       securitySchemes: {
         token: { type: 'apiKey', in: 'header', name: 'X-SVC-Token' },
         bearer: { type: 'http', scheme: 'bearer' },

@@ -1,3 +1,4 @@
+import { jobJsonSchema } from '../../../src/index.js';
 import { anyObject, type JsonSchema, objectSchema, orNull } from '../json-schema.js';
 
 /* The JSON Schemas of the job interface's documents, for the OpenAPI document. */
@@ -10,6 +11,9 @@ const count: JsonSchema = { type: 'integer', minimum: 0 };
 export function listOf(item: () => JsonSchema): JsonSchema {
   return { type: 'array', items: item() };
 }
+
+/** A job as it is submitted; its definitions stand in the document's components. */
+export const submittedJobSchema = (): JsonSchema => jobJsonSchema().root as JsonSchema;
 
 export const jobSchema = (): JsonSchema =>
   objectSchema(

@@ -34,7 +34,13 @@ import { badRequest, jobErrorResponse, jobErrors } from './job-errors.js';
 import { checkRegion } from './job-parameters.js';
 import { writeResponse } from './job-responses.js';
 import { needs, type WriteInput, writeRoute } from './job-route.js';
-import { dispatchedSchema, jobSchema, registeredSchema, stoppedSchema, validatedSchema } from './job-schemas.js';
+import {
+  dispatchedSchema,
+  registeredSchema,
+  stoppedSchema,
+  submittedJobSchema,
+  validatedSchema,
+} from './job-schemas.js';
 
 const submissionFields = {
   Source: textField,
@@ -44,7 +50,7 @@ const submissionFields = {
 } as const;
 
 const registerFields = {
-  Job: described(jsonField, jobSchema),
+  Job: described(jsonField, submittedJobSchema),
   Submission: described(objectField, () => schemaOfFields(submissionFields)),
   EnforceIndex: booleanField,
   JobModifyIndex: unsignedField,
@@ -220,7 +226,7 @@ export const writeRoutes: readonly Route[] = [
     parameters: {},
     fields: { JobHCL: textField, Variables: textField, Canonicalize: booleanField, HCLv1: booleanField },
     body: 'required',
-    schema: jobSchema,
+    schema: submittedJobSchema,
     mayCall: (call, namespace) => allows(call.caller, namespace ?? 'default', ['parse-job', 'submit-job']),
     run: (call, { body, namespace }) => {
       const parsed = parseJobSource(call.engine, call.caller, {
@@ -241,7 +247,7 @@ export const writeRoutes: readonly Route[] = [
     summary: 'What a registration would find wrong with a job; nothing is stored',
     access: needs('read-job'),
     parameters: {},
-    fields: { Job: described(jsonField, jobSchema), Region: textField },
+    fields: { Job: described(jsonField, submittedJobSchema), Region: textField },
     body: 'required',
     regionInBody: true,
     schema: validatedSchema,

@@ -1,0 +1,268 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createHttpHandler, type HttpResponse, requestFrom } from '../../adapters/http-server/index.js';
+import type { Route } from '../../adapters/http-server/route.js';
+import { routeTable } from '../../adapters/http-server/route-table.js';
+import type { Engine, Logger } from '../../src/index.js';
+import { filledEngine } from '../adapters/http-server/engine-under-test.js';
+import { bodyFor, targetFor } from '../adapters/http-server/route-samples.js';
+
+/*
+ * Every route of the table is sent what nobody should send. Whatever it is, the answer is well-formed, nothing is logged
+ * as a failure, and an answer that is not a success leaves the store as it was.
+ */
+
+const hostileText = fc.oneof(
+  fc.constantFrom(
+    '',
+    ' ',
+    '\0',
+    '.',
+    '..',
+    '../../etc/passwd',
+    '/',
+    '%',
+    '%00',
+    '\ud800',
+    '\u202e',
+    'ＡＢＣ',
+    '💥',
+    '__proto__',
+    'constructor',
+    'toString',
+    "'; DROP TABLE jobs; --",
+    '<script>alert(1)</script>',
+    '{{constructor}}',
+    '\r\nX-Injected: yes',
+    'NaN',
+    '-1',
+    '1e999',
+    '99999999999999999999',
+    '0x10',
+    '*',
+    'default',
+    'true',
+    'nil',
+    '5s',
+    '-5s',
+    '9'.repeat(40) + 'h',
+  ),
+  fc.constantFrom('x', 'é', '[', '"').map((character) => character.repeat(900)),
+  fc.string({ unit: 'binary', maxLength: 40 }),
+);
+
+const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
+  hostileText,
+  fc.constantFrom(
+    null,
+    true,
+    false,
+    0,
+    -1,
+    1.5,
+    2 ** 31,
+    2 ** 53,
+    -(2 ** 63),
+    1e300,
+    [],
+    {},
+    [[]],
+    [null],
+    [{}],
+    { data: null },
+    { data: [] },
+    { '': '' },
+  ),
+  fc.nat(200).map((depth) => nested(depth)),
+  fc.constant(Array.from({ length: 3000 }, () => ({}))),
+  fc.jsonValue({ maxDepth: 3 }),
+);
+
+function nested(depth: number): unknown {
+  let value: unknown = 'deep';
+  for (let i = 0; i < depth; i++) value = i % 2 === 0 ? [value] : { k: value };
+  return value;
+}
+
+/** Places inside a document, as paths. */
+function placesIn(value: unknown, path: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  return [path, ...Object.entries(value).flatMap(([key, item]) => placesIn(item, [...path, key]))];
+}
+
+function replaced(value: unknown, path: readonly (string | number)[], by: unknown): unknown {
+  const [first, ...rest] = path;
+  if (first === undefined) return by;
+  const copy = (Array.isArray(value) ? [...value] : { ...(value as object) }) as Record<string | number, unknown>;
+  copy[first] = replaced(copy[first], rest, by);
+  return copy;
+}
+
+/** A body that is right but for one place, or altogether wrong. */
+function hostileBody(route: Route): fc.Arbitrary<string | Buffer | undefined> {
+  const good = bodyFor(route);
+  const written = hostileValue.map((value) => JSON.stringify(value));
+  const broken = fc.constantFrom(
+    '{',
+    '[',
+    '"',
+    '{"Job":{}}}',
+    '\ufeff{}',
+    '{"a":1,}',
+    '[1e999]',
+    '{"__proto__":{"x":1}}',
+    '['.repeat(100_000),
+    '{"Job":'.repeat(5000),
+    '{"data":{"type":"notification-configurations","attributes":{"__proto__":{}}}}',
+  );
+  const bytes = fc.uint8Array({ maxLength: 64 }).map((array) => Buffer.from(array));
+  const others = [fc.constant(undefined), written, broken, bytes];
+  if (good === undefined) return fc.oneof(...others);
+  const altered = fc
+    .tuple(fc.constantFrom(...placesIn(good)), hostileValue)
+    .map(([path, value]) => JSON.stringify(replaced(good, path, value)));
+  return fc.oneof({ arbitrary: altered, weight: 4 }, ...others);
+}
+
+function hostileTarget(route: Route): fc.Arbitrary<string> {
+  const path = fc.oneof(
+    { arbitrary: fc.constant(targetFor(route)), weight: 3 },
+    hostileText.map((text) => route.path.replaceAll(/\{\w+\}/g, () => encodeLoosely(text))),
+    fc.string({ maxLength: 12 }).map((text) => route.path.replaceAll(/\{\w+\}/g, text.replaceAll(/[?#\s]/g, ''))),
+  );
+  const names = [...Object.keys(route.parameters), 'pretty', 'unknown', '__proto__', 'namespace', 'region'];
+  const pair = fc
+    .tuple(fc.constantFrom(...names), hostileText, fc.boolean())
+    .map(
+      ([name, value, raw]) =>
+        `${encodeURIComponent(name)}=${raw ? value.replaceAll(/[\s#]/g, '') : encodeLoosely(value)}`,
+    );
+  // Waiting is tried elsewhere: here nothing would end it.
+  const query = fc
+    .array(pair, { maxLength: 3 })
+    .map((pairs) => pairs.filter((text) => !text.startsWith('index=')).join('&'));
+  return fc
+    .tuple(path, query)
+    .map(([text, asked]) => (asked === '' ? text : text + (text.includes('?') ? '&' : '?') + asked));
+}
+
+/** Lone surrogates cannot be percent-encoded; they go as they are, as the bytes of a broken client would. */
+function encodeLoosely(text: string): string {
+  return encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, '\ufffd'));
+}
+
+const headers = fc.oneof(
+  fc.constant({}),
+  fc.constant({ 'content-type': 'application/json' }),
+  fc.constant({ 'content-type': 'application/vnd.api+json; charset=utf-8', 'accept-encoding': 'gzip' }),
+  fc.record({ 'content-type': hostileText, accept: hostileText, 'accept-encoding': hostileText, host: hostileText }),
+);
+
+function checkShape(route: Route, response: HttpResponse): void {
+  expect(response.headers.length % 2).toBe(0);
+  for (let i = 0; i < response.headers.length; i += 2) {
+    validateHeaderName(response.headers[i] as string);
+    validateHeaderValue(response.headers[i] as string, response.headers[i + 1] as string);
+  }
+  if (response.status < 400 || response.headers.includes('Content-Encoding')) return;
+  const body = response.body.toString();
+  expect(body.length).toBeLessThan(40_000);
+  // The length of a target is judged before anybody knows what it leads to.
+  if (route.half === 'notifications' && body !== '' && response.status !== 414) {
+    const { errors } = JSON.parse(body) as { errors: { status: unknown; title: unknown }[] };
+    expect(errors.length).toBeGreaterThan(0);
+    for (const error of errors) expect(error).toMatchObject({ status: expect.any(String), title: expect.any(String) });
+  }
+}
+
+/** Refusals of the job interface that its contract answers with 500: the request is understood, the state forbids it. */
+function isContractual500(route: Route, response: HttpResponse): boolean {
+  const body = response.body.toString();
+  return route.half === 'jobs' && !body.startsWith('internal error') && !body.startsWith('the store failed');
+}
+
+interface Watched {
+  readonly engine: Engine;
+  readonly failures: unknown[];
+}
+
+async function watchedEngine(): Promise<Watched> {
+  const failures: unknown[] = [];
+  const note = (fields: unknown): void => {
+    failures.push(fields);
+  };
+  const logger: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: note };
+  return { engine: await filledEngine({}, logger), failures };
+}
+
+async function indexOf(engine: Engine): Promise<number> {
+  return (await engine.storage.read((view) => view.index))._unsafeUnwrap();
+}
+
+const numRuns = Number(process.env['FUZZ_RUNS'] ?? 40);
+
+describe('hostile requests', () => {
+  it.each(routeTable.map((route) => ({ name: `${route.methods[0]} ${route.path}`, route })))(
+    '$name',
+    async ({ route }) => {
+      let watched = await watchedEngine();
+      let handler = createHttpHandler(watched.engine, { access: 'open' });
+      const request = fc.record({ target: hostileTarget(route), body: hostileBody(route), headers });
+      await fc.assert(
+        fc.asyncProperty(request, async ({ target, body, headers: sent }) => {
+          const before = await indexOf(watched.engine);
+          const response = await handler(
+            requestFrom({ method: route.methods[0], target, headers: sent, ...(body === undefined ? {} : { body }) }),
+          );
+          checkShape(route, response);
+          expect(watched.failures).toEqual([]);
+          if (response.status >= 500) expect(isContractual500(route, response), response.body.toString()).toBe(true);
+          if (response.status >= 400) expect(await indexOf(watched.engine)).toBe(before);
+          else if ((await indexOf(watched.engine)) !== before) {
+            // What was changed may be what the next request needs.
+            watched = await watchedEngine();
+            handler = createHttpHandler(watched.engine, { access: 'open' });
+          }
+        }),
+        { numRuns },
+      );
+    },
+  );
+});
+
+describe('any target and any method', () => {
+  it('gets a well-formed answer', async () => {
+    const { engine, failures } = await watchedEngine();
+    const handler = createHttpHandler(engine, { access: 'token' });
+    const method = fc.oneof(fc.constantFrom('GET', 'PUT', 'POST', 'DELETE', 'PATCH', 'HEAD', 'OPTIONS'), fc.string());
+    const piece = fc.constantFrom(
+      '/',
+      '//',
+      'v1',
+      'job',
+      'jobs',
+      'notification-configurations',
+      'workspaces',
+      '%2F',
+      '%',
+      '..',
+      '?',
+      '#',
+      'a',
+      'plan',
+    );
+    const target = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join('')),
+    );
+    await fc.assert(
+      fc.asyncProperty(method, target, async (verb, path) => {
+        const response = await handler(requestFrom({ method: verb, target: path }));
+        expect([200, 204, 400, 401, 403, 404, 405]).toContain(response.status);
+        expect(failures).toEqual([]);
+      }),
+      { numRuns: numRuns * 10 },
+    );
+  });
+});
