@@ -46,7 +46,7 @@ describe('the published package', () => {
   });
 
   it('reads a job file, as both kinds of module', () => {
-    const source = 'job "a" {\n group "g" {\n task "t" {\n driver = regex("[a-z]+", "raw")\n }\n }\n }';
+    const source = 'job "a" {\n group "g" {\n task "t" {\n driver = regex_replace("raw1", "[0-9]", "")\n }\n }\n }';
     const body = `const read = parseJob(${JSON.stringify(source)}); if (read.isErr()) throw new Error(JSON.stringify(read.error)); console.log(read.value.job.TaskGroups[0].Tasks[0].Driver)`;
     const asModule = run(
       process.execPath,

@@ -4,7 +4,7 @@ import type { Instant } from '../../shared/instant.js';
 
 /** How a task ended. */
 export type TaskExit =
-  | { readonly type: 'exited'; readonly code: number; readonly signal: number }
+  | { readonly type: 'exited'; readonly code: number; readonly signal: number; readonly message?: string }
   /** It could not be started. `recoverable` faults may pass. */
   | { readonly type: 'start_failed'; readonly message: string; readonly recoverable: boolean };
 

@@ -127,9 +127,14 @@ function endedEvent(exit: TaskExit, now: Instant): TaskEvent {
       DriverError: exit.message,
     };
   }
-  const { code, signal } = exit;
-  const text = signal === 0 ? `Exit code ${code}` : `Exit code ${code}, signal ${signal}`;
-  const details = { exit_code: String(code), signal: String(signal) };
+  const { code, signal, message } = exit;
+  const status = signal === 0 ? `Exit code ${code}` : `Exit code ${code}, signal ${signal}`;
+  const text = message === undefined ? status : `${status}: ${message}`;
+  const details = {
+    exit_code: String(code),
+    signal: String(signal),
+    ...(message === undefined ? {} : { exit_message: message }),
+  };
   return { ...taskEvent('Terminated', text, now, details), ExitCode: code, Signal: signal };
 }
 
