@@ -1,0 +1,74 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inTurns, runProgram } from '../support/run-program.js';
+import { fencesOf, programsOf } from './fence-programs.js';
+
+/*
+ * What the documents show is what readers paste: every TypeScript fence is run as a program of its own against the built
+ * package, imported by its name, and checked against the types that the package has for its users.
+ */
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const generated = join(root, 'test/docs/.generated');
+const guides = readdirSync(join(root, 'docs/guides')).map((name) => `docs/guides/${name}`);
+const documents = ['README.md', ...guides].filter((path) => path.endsWith('.md') && existsSync(join(root, path)));
+const programs = documents.flatMap((path) =>
+  programsOf(readFileSync(join(root, path), 'utf8')).map(({ line, source }) => {
+    const file = join(generated, `${path.replaceAll(/[/.]/g, '-')}-${line}.ts`);
+    return { path, line, source, file };
+  }),
+);
+const taken = inTurns(3);
+
+/** Express comes without types; what is of it has none here. */
+const settings = {
+  extends: '../../../tsconfig.json',
+  compilerOptions: { noImplicitAny: false, noUnusedLocals: false },
+  include: ['*.ts'],
+  exclude: [],
+};
+
+beforeAll(() => {
+  rmSync(generated, { recursive: true, force: true });
+  mkdirSync(generated, { recursive: true });
+  for (const { file, source } of programs) writeFileSync(file, source);
+  writeFileSync(join(generated, 'tsconfig.json'), JSON.stringify(settings));
+});
+afterAll(() => rmSync(generated, { recursive: true, force: true }));
+
+describe.concurrent('every fence', () => {
+  test.each(programs)(
+    'runs: $path, line $line',
+    async ({ path, line, file }) => {
+      const { code, output } = await taken(() => runProgram(['--import', 'tsx', file], root, 60_000));
+      expect(code, `${path}:${line} failed:\n${output}`).toBe(0);
+    },
+    240_000,
+  );
+  test('fits the types of the package', async () => {
+    const compiler = join(root, 'node_modules/typescript/bin/tsc');
+    const { output } = await taken(() => runProgram([compiler, '-p', generated, '--pretty', 'false'], root, 60_000));
+    const faults = output.split('\n').filter((line) => line.includes('error TS') && !line.includes("module 'express'"));
+    expect(faults).toEqual([]);
+  }, 240_000);
+});
+
+describe('finding fences', () => {
+  const document = ['# T', '```ts', 'a();', '```', '', '```sh', 'npm i', '```', '```ts continue', 'b();', '```'].join(
+    '\n',
+  );
+  test('continued ones make one program, on the lines of the document', () => {
+    expect(programsOf(document)).toEqual([{ line: 2, source: '\n\na();\n\n\n\n\n\n\nb();\n' }]);
+  });
+  test('a longer mark holds shorter ones', () => {
+    expect(fencesOf('````md\n```ts\nx\n```\n````').map(({ language, lines }) => [language, lines.length])).toEqual([
+      ['md', 3],
+    ]);
+  });
+  test('each guide has a program', () => {
+    const without = guides.filter((path) => !programs.some((program) => program.path === path));
+    expect(without).toEqual([]);
+  });
+});

@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+
+export interface ProgramEnd {
+  /** Null when it was killed because it did not end by itself. */
+  readonly code: number | null;
+  /** Standard output and standard error as they came. */
+  readonly output: string;
+}
+
+/** Runs a Node program to its end, at most for `limit` milliseconds. */
+export function runProgram(args: readonly string[], cwd: string, limit: number): Promise<ProgramEnd> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: environment() });
+    let output = '';
+    const collect = (chunk: Buffer): void => {
+      output += chunk.toString();
+    };
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    const timer = setTimeout(() => {
+      output += `\nkilled: the program did not end by itself within ${limit} ms\n`;
+      child.kill('SIGKILL');
+    }, limit);
+    child.once('error', (error) => {
+      output += error.message;
+    });
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code, output });
+    });
+  });
+}
+
+/** What a program of a reader would see: nothing of the test runner. */
+function environment(): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|TINYPOOL|NODE_OPTIONS|NODE_ENV)/.test(name));
+  return Object.fromEntries(own);
+}
+
+/** At most so many of the given tasks at a time: the machine has other work. */
+export function inTurns(atOnce: number): <T>(task: () => Promise<T>) => Promise<T> {
+  let free = atOnce;
+  const waiting: (() => void)[] = [];
+  return async (task) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await task();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}
