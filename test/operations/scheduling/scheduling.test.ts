@@ -1,0 +1,233 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type ManualClock,
+  manualClock,
+  memoryStorage,
+  recordingDelivery,
+  sequentialIds,
+} from '../../../adapters/memory/index.js';
+import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
+import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
+import { registerJob } from '../../../src/operations/jobs/register-job.js';
+import { stopJob } from '../../../src/operations/jobs/stop-job.js';
+import {
+  heartbeatNode,
+  listNodeWork,
+  type NodeDescription,
+  registerNode,
+  reportAllocations,
+} from '../../../src/operations/scheduling/index.js';
+import { type Allocation, allocations, type TaskState } from '../../../src/scheduler/allocation.js';
+import { blockedQueues } from '../../../src/scheduler/blocked-queue.js';
+import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';
+import { nodes } from '../../../src/scheduler/node.js';
+import { nodeUsages } from '../../../src/scheduler/node-usage.js';
+import { groupDocument } from '../../support/jobs.js';
+import { nodeFrom } from '../../support/nodes.js';
+
+let engine: Engine;
+let clock: ManualClock;
+afterEach(() => engine.stop());
+
+function open(): void {
+  clock = manualClock();
+  engine = createEngine({
+    storage: memoryStorage(),
+    clock,
+    ids: sequentialIds(),
+    delivery: recordingDelivery({ clock }),
+  });
+  engine.start();
+}
+
+const describeNode = (id: string): NodeDescription => {
+  const {
+    Status: _s,
+    StatusDescription: _d,
+    StatusUpdatedAt: _u,
+    CreateIndex: _c,
+    ModifyIndex: _m,
+    ...description
+  } = nodeFrom(id);
+  return description;
+};
+
+async function join(id: string): Promise<void> {
+  (await registerNode(engine, hostPrincipal, describeNode(id)))._unsafeUnwrap();
+  await clock.settle();
+}
+
+async function register(document: Record<string, unknown>): Promise<void> {
+  const registered = await registerJob(engine, hostPrincipal, {
+    job: { ID: 'web', Datacenters: ['*'], TaskGroups: [groupDocument()], ...document },
+  });
+  if (registered.isErr()) throw new Error(JSON.stringify(registered.error));
+  await clock.settle();
+}
+
+async function stored(): Promise<{
+  allocations: Allocation[];
+  evaluations: Evaluation[];
+  usage: Record<string, number>;
+  blocked: number;
+}> {
+  const read = await engine.storage.read((view) => ({
+    allocations: view.list(allocations).map(({ record }) => record),
+    evaluations: view.list(evaluations).map(({ record }) => record),
+    usage: Object.fromEntries(view.list(nodeUsages).map(({ record }) => [record.ID, record.cpu])),
+    blocked: view.list(blockedQueues).length,
+  }));
+  return read._unsafeUnwrap();
+}
+
+const dead = (failed: boolean): TaskState => ({
+  State: 'dead',
+  Failed: failed,
+  Restarts: 0,
+  LastRestart: null,
+  StartedAt: new Date(clock.now()).toISOString(),
+  FinishedAt: new Date(clock.now()).toISOString(),
+  Events: null,
+  Paused: '',
+});
+
+async function report(
+  nodeId: string,
+  which: readonly Allocation[],
+  clientStatus: 'running' | 'complete' | 'failed',
+): Promise<void> {
+  const states = clientStatus === 'running' ? {} : { main: dead(clientStatus === 'failed') };
+  const reports = which.map(({ ID }) => ({
+    allocationId: ID,
+    clientStatus,
+    clientDescription: '',
+    taskStates: states,
+  }));
+  (await reportAllocations(engine, hostPrincipal, { nodeId, reports }))._unsafeUnwrap();
+  await clock.settle();
+}
+
+describe('placement', () => {
+  it('waits for a node, and happens when one comes', async () => {
+    open();
+    await register({});
+    expect(await stored()).toMatchObject({ allocations: [], blocked: 1 });
+    await join('n1');
+    const { allocations: placed, evaluations: all, blocked } = await stored();
+    expect(placed).toMatchObject([{ NodeID: 'n1', ClientStatus: 'pending', DesiredStatus: 'run' }]);
+    expect(blocked).toBe(0);
+    expect(all.every(({ Status }) => Status === 'complete' || Status === 'canceled')).toBe(true);
+  });
+
+  it("keeps each node's usage equal to what its unfinished allocations use", async () => {
+    open();
+    await join('n1');
+    await register({ TaskGroups: [groupDocument({ Count: 3 })] });
+    expect((await stored()).usage).toEqual({ n1: 300 });
+    const [first] = (await stored()).allocations;
+    await report('n1', [first as Allocation], 'failed');
+    expect((await stored()).usage).toEqual({ n1: 200 });
+    (await stopJob(engine, hostPrincipal, { jobId: 'web', purge: true }))._unsafeUnwrap();
+    await clock.settle();
+    expect((await stored()).usage).toEqual({ n1: 0 });
+  });
+
+  it('runs a long queue of dispatches through a small node, in the order of their coming', async () => {
+    open();
+    await join('n1');
+    await register({ ID: 'work', Type: 'batch', ParameterizedJob: {} });
+    const ids: string[] = [];
+    for (let n = 0; n < 200; n += 1) {
+      const dispatched = (await dispatchJob(engine, hostPrincipal, { jobId: 'work' }))._unsafeUnwrap();
+      ids.push(dispatched.dispatchedJobId);
+    }
+    await clock.settle();
+    expect(await stored()).toMatchObject({ usage: { n1: 1000 }, blocked: 190 });
+    const ran: string[] = [];
+    for (let open = true; open; ) {
+      const work = (await listNodeWork(engine, hostPrincipal, { nodeId: 'n1' }))._unsafeUnwrap().value;
+      ran.push(...work.map(({ allocation }) => allocation.JobID).filter((id) => !ran.includes(id)));
+      await report(
+        'n1',
+        work.map(({ allocation }) => allocation),
+        'complete',
+      );
+      open = work.length > 0;
+    }
+    expect(ran.length).toBe(200);
+    for (let wave = 0; wave < 20; wave += 1) {
+      expect([...ran.slice(wave * 10, wave * 10 + 10)].sort()).toEqual(
+        [...ids.slice(wave * 10, wave * 10 + 10)].sort(),
+      );
+    }
+    expect(await stored()).toMatchObject({ usage: { n1: 0 }, blocked: 0 });
+  });
+
+  it('lets a job that fits pass one that does not', async () => {
+    open();
+    await join('n1');
+    await register({ ID: 'huge', TaskGroups: [groupDocument({}, { Resources: { CPU: 5000, MemoryMB: 10 } })] });
+    await register({ ID: 'small' });
+    expect((await stored()).allocations.map(({ JobID }) => JobID)).toEqual(['small']);
+  });
+});
+
+describe('time', () => {
+  it('reschedules a failed service after the delay of its policy, by virtual time', async () => {
+    open();
+    await join('n1');
+    await register({});
+    const [first] = (await stored()).allocations;
+    await report('n1', [first as Allocation], 'failed');
+    await clock.advance(29_000);
+    expect((await stored()).allocations).toHaveLength(1);
+    for (let beat = 0; beat < 2; beat += 1) (await heartbeatNode(engine, hostPrincipal, 'n1'))._unsafeUnwrap();
+    await clock.advance(2000);
+    const all = (await stored()).allocations;
+    expect(all).toHaveLength(2);
+    expect(all.find(({ ID }) => ID === first?.ID)?.NextAllocation).not.toBe('');
+  });
+
+  it('takes a silent node for down, and moves its work', async () => {
+    open();
+    await join('n1');
+    await register({});
+    await join('n2');
+    for (let third = 0; third < 4; third += 1) {
+      await clock.advance(10_000);
+      (await heartbeatNode(engine, hostPrincipal, 'n2'))._unsafeUnwrap();
+    }
+    await clock.settle();
+    const { allocations: all } = await stored();
+    const statuses = await engine.storage.read((view) =>
+      view.list(nodes).map(({ record }) => [record.ID, record.Status]),
+    );
+    expect(statuses._unsafeUnwrap()).toEqual([
+      ['n1', 'down'],
+      ['n2', 'ready'],
+    ]);
+    expect(all.find(({ NodeID }) => NodeID === 'n1')).toMatchObject({ ClientStatus: 'lost', DesiredStatus: 'stop' });
+    expect(all.find(({ NodeID }) => NodeID === 'n2')).toMatchObject({ DesiredStatus: 'run', Name: 'web.app[0]' });
+    expect((await heartbeatNode(engine, hostPrincipal, 'n1'))._unsafeUnwrapErr().type).toBe('node_not_found');
+  });
+});
+
+describe('reports', () => {
+  it('names allocations that the node should not have', async () => {
+    open();
+    await join('n1');
+    const reports = [{ allocationId: 'gone', clientStatus: 'running' as const, clientDescription: '', taskStates: {} }];
+    const outcome = (await reportAllocations(engine, hostPrincipal, { nodeId: 'n1', reports }))._unsafeUnwrap();
+    expect(outcome.unknown).toEqual(['gone']);
+  });
+
+  it('never bring a finished allocation back', async () => {
+    open();
+    await join('n1');
+    await register({ Type: 'batch' });
+    const all = (await stored()).allocations;
+    await report('n1', all, 'complete');
+    await report('n1', all, 'running');
+    expect((await stored()).allocations).toMatchObject([{ ClientStatus: 'complete' }]);
+  });
+});
