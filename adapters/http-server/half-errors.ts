@@ -5,6 +5,8 @@ import type { HttpResponse } from './http-message.js';
 export interface HalfErrors {
   badInput(error: BadInput): HttpResponse;
   unknownPath(): HttpResponse;
+  /** The path cannot be decoded. */
+  unreadablePath(error: BadInput): HttpResponse;
   wrongMethod(allowed: readonly string[]): HttpResponse;
   /** No credentials, or unknown ones. */
   unauthenticated(): HttpResponse;

@@ -44,7 +44,7 @@ export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): 
     if (place === undefined) return emptyResponse(404);
     const { half, match } = place;
     try {
-      if (match.isErr()) return errorsOf[half].badInput(match.error);
+      if (match.isErr()) return errorsOf[half].unreadablePath(match.error);
       const found = match.value;
       if (found.type === 'unknown_path') return errorsOf[half].unknownPath();
       if (found.type === 'wrong_method') return errorsOf[half].wrongMethod(found.allowed);

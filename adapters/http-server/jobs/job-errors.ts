@@ -68,6 +68,7 @@ function permissionDenied(): HttpResponse {
 export const jobErrors: HalfErrors = {
   badInput: (error) => textResponse(statusOfBadInput(error), error.message),
   unknownPath: () => emptyResponse(404),
+  unreadablePath: (error) => badRequest(error.message),
   wrongMethod: (allowed) => {
     const response = textResponse(405, 'Invalid method');
     response.headers.push('Allow', allowed.join(', '));

@@ -27,6 +27,8 @@ export interface JsonApiError {
 export const notificationErrors: HalfErrors = {
   badInput: (error) => errorResponse([badInputError(error)]),
   unknownPath: () => errorResponse([{ status: '404', title: 'not found', detail: 'there is no such path' }]),
+  // An id of any shape that does not exist is not found, an unreadable one too.
+  unreadablePath: () => notificationErrors.unknownPath(),
   wrongMethod: (allowed) => {
     const detail = 'this path answers to ' + allowed.join(', ');
     const response = errorResponse([{ status: '405', title: 'method not allowed', detail }]);

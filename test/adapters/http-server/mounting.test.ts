@@ -78,7 +78,7 @@ const mounts: Readonly<Record<string, (handler: HttpHandler) => Promise<Mounted>
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
       scope.all('/*', (request, reply) => {
-        reply.hijack();
+        void reply.hijack();
         listener(request.raw, reply.raw);
       });
     });
@@ -89,7 +89,8 @@ const mounts: Readonly<Record<string, (handler: HttpHandler) => Promise<Mounted>
     const app = new Hono();
     const answer = fetchHandler(handler);
     app.all('*', (context) => answer(context.req.raw));
-    return listen(getRequestListener(app.fetch, { overrideGlobalObjects: false }));
+    const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+    return listen((request, response) => void listener(request, response));
   },
 };
 
