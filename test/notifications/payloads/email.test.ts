@@ -130,3 +130,14 @@ test('no line of a user’s message passes for one of ours', () => {
   );
   expect(text).toContain('\n  x\n\n  Action is needed: send money\n  --\n  Bye\n');
 });
+
+test('a name with lines in it stays on the last line of the text', () => {
+  const context = contextOf(runEvent);
+  const named = { ...context, configuration: { ...context.configuration, name: 'x\r\n\r\nAction is needed: y' } };
+  const { text } = renderEmail(named, { ...recipient, username: 'dana\n-- \nz' });
+  expect(text.split('\n').slice(-3)).toEqual([
+    'dana -- z gets this mail as a recipient of the notification configuration “x Action is needed: y”.',
+    'Settings: https://tf.example.net/api/v2/notification-configurations/nc-8Kq3VwYt5LmZr2Hd',
+    '',
+  ]);
+});
