@@ -83,7 +83,6 @@ export interface Tables {
 
 export function sqliteTables(handle: SqliteHandle): Tables {
   const dataVersion = handle.prepare('PRAGMA data_version');
-  const storeRow = handle.prepare('SELECT write_index FROM signalbox_store WHERE id = 1');
   const tableRows = handle.prepare('SELECT id, name, changed_at, definition, generation FROM signalbox_tables');
   const bound = new WeakMap<object, BoundTable>();
   let catalog: Catalog = { index: 1, tables: new Map() };
@@ -96,11 +95,14 @@ export function sqliteTables(handle: SqliteHandle): Tables {
 
   function read(): Catalog {
     const tables = new Map<string, CatalogTable>();
+    let index = 1;
     for (const row of tableRows.all() as (CatalogTable & { name: string; changed_at: number })[]) {
       const { id, definition, generation } = row;
       tables.set(row.name, { id, changedAt: row.changed_at, definition, generation });
+      // Each write changes some table, so the last change of any is the last write; a commit writes one page less.
+      index = Math.max(index, row.changed_at);
     }
-    return { index: (storeRow.get() as { write_index: number }).write_index, tables };
+    return { index, tables };
   }
 
   function bind(table: Table<unknown>): BoundTable {

@@ -8,8 +8,7 @@ const FORMAT = 1;
 const STEPS: readonly string[] = [
   `CREATE TABLE signalbox_store (
      id INTEGER PRIMARY KEY CHECK (id = 1),
-     format INTEGER NOT NULL,
-     write_index INTEGER NOT NULL
+     format INTEGER NOT NULL
    );
    CREATE TABLE signalbox_tables (
      id INTEGER PRIMARY KEY,
@@ -24,7 +23,7 @@ const STEPS: readonly string[] = [
      name TEXT NOT NULL,
      UNIQUE (table_id, name)
    );
-   INSERT INTO signalbox_store (id, format, write_index) VALUES (1, 1, 1);`,
+   INSERT INTO signalbox_store (id, format) VALUES (1, 1);`,
 ];
 
 /**

@@ -57,7 +57,6 @@ export function sqliteTransactions(handle: SqliteHandle, tables: Tables): Transa
   const savepoint = handle.prepare('SAVEPOINT signalbox_write');
   const release = handle.prepare('RELEASE signalbox_write');
   const rollbackTo = handle.prepare('ROLLBACK TO signalbox_write');
-  const saveIndex = handle.prepare('UPDATE signalbox_store SET write_index = ? WHERE id = 1');
   const saveChange = handle.prepare('UPDATE signalbox_tables SET changed_at = ? WHERE name = ?');
 
   return {
@@ -140,7 +139,6 @@ export function sqliteTransactions(handle: SqliteHandle, tables: Tables): Transa
         }
         outcomes.push(outcome);
       }
-      if (batch.changed.size > 0) saveIndex.run(batch.index);
       for (const [name, index] of batch.changed) saveChange.run(index, name);
       commit.run();
       publish(batch);
