@@ -61,6 +61,8 @@ class Agent {
   readonly #allocations = new Map<string, AllocationRunner>();
   readonly #ends = new Map<string, Promise<void>>();
   readonly #unreported = new Set<string>();
+  /** Allocations that could not be taken up, and have been ended and reported. */
+  readonly #abandoned = new Set<string>();
   readonly #finished: string[] = [];
   readonly #stopping = new AbortController();
   #cancelWait: () => void = () => undefined;
@@ -156,7 +158,10 @@ class Agent {
       listed.add(item.allocation.ID);
       const known = this.#allocations.get(item.allocation.ID);
       const runner = known ?? this.#create(item);
-      if (runner === undefined) continue;
+      if (runner === undefined) {
+        void this.#abandon(item);
+        continue;
+      }
       const { DesiredStatus, DesiredTransition } = item.allocation;
       if (DesiredStatus !== 'run') void runner.stop(DesiredTransition.NoShutdownDelay === true);
       if (known === undefined) this.#run(runner);
@@ -164,6 +169,26 @@ class Agent {
     for (const [id, runner] of this.#allocations) {
       if (!listed.has(id) && !runner.isDone) void runner.stop(true);
     }
+  }
+
+  /** The job version is no longer kept, so nobody can say what its tasks are: what is left of them ends. */
+  async #abandon({ allocation }: NodeWork): Promise<void> {
+    if (this.#abandoned.has(allocation.ID)) return;
+    this.#abandoned.add(allocation.ID);
+    const others = this.#memory.known().filter(({ allocationId }) => allocationId !== allocation.ID);
+    await endUnwanted(this.#memory, this.#drivers, new Set(others.map(({ allocationId }) => allocationId)));
+    const report = {
+      allocationId: allocation.ID,
+      clientStatus: allocation.DesiredStatus === 'run' ? ('failed' as const) : ('complete' as const),
+      clientDescription: 'The version of the job that it ran is no longer kept',
+      taskStates: allocation.TaskStates ?? {},
+    };
+    const outcome = await reportAllocations(this.#engine, hostPrincipal, {
+      nodeId: this.#description.ID,
+      reports: [report],
+    });
+    if (outcome.isErr()) this.#abandoned.delete(allocation.ID);
+    else this.#keepForLogs(allocation.ID);
   }
 
   #create({ allocation, job }: NodeWork): AllocationRunner | undefined {

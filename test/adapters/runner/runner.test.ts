@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ok } from 'neverthrow';
 import { afterEach, describe, expect, it } from 'vitest';
 import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
@@ -352,6 +353,25 @@ describe('a runner that comes back', () => {
     const pid = Number(readFileSync(file, 'utf8'));
     while (!isGone(pid)) await new Promise((resolve) => setImmediate(resolve));
     expect(isGone(pid)).toBe(true);
+  });
+
+  it('ends what runs a version that is no longer kept', async () => {
+    const storage = memoryStorage();
+    const first = await house({ storage, onStop: 'leave' });
+    await run(first.engine, shell('echo $$ > pid; sleep 300'));
+    const [running] = await until(first.engine, (all) => all[0]?.ClientStatus === 'running');
+    const file = join(first.directory, 'allocations', running?.ID ?? '', 'main', 'pid');
+    while (!existsSync(file) || readFileSync(file, 'utf8') === '')
+      await new Promise((resolve) => setImmediate(resolve));
+    await first.runner.stop();
+    await first.engine.stop();
+    const forgotten = { ...(running as Allocation), JobVersion: 99 };
+    (await storage.write((view) => ok<void, never>(view.put(allocations, forgotten))))._unsafeUnwrap();
+    const second = await house({ storage, directory: first.directory });
+    await until(second.engine, (all) =>
+      all.some(({ ID, ClientStatus }) => ID === running?.ID && ClientStatus === 'failed'),
+    );
+    expect(isGone(Number(readFileSync(file, 'utf8')))).toBe(true);
   });
 
   it('counts a function that was under way as failed', async () => {
