@@ -2,7 +2,7 @@ import type { HclNumber } from '../values/number.js';
 import { numberText, parts } from '../values/number.js';
 import type { Digits } from '../values/number-text.js';
 import { decimalText, exactDigits, shortestDigits, trimmed } from '../values/number-text.js';
-import type { Verb } from './format.js';
+import type { Verb } from './format-verb.js';
 
 /** `%b %d %o %x %X`: sign, prefix for `#`, zeros up to the precision or, with the flag `0`, up to the width. */
 export function integerText(verb: Verb, value: bigint): string {

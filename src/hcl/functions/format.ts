@@ -17,6 +17,7 @@ import {
 } from '../values/value.js';
 import { argumentAt, textAt } from './arguments.js';
 import { floatText, generalText, integerText } from './format-number.js';
+import type { Verb } from './format-verb.js';
 import type { CallResult, EagerFunction, FunctionContext, FunctionError } from './function.js';
 import { defineFunction, fail, failArgument, nullableParameter, overBudget, parameter } from './function.js';
 import { clusterCount, clustersOf, clusterWork } from './graphemes.js';
@@ -33,19 +34,6 @@ export const formatFunctions: readonly EagerFunction[] = [
   ),
   defineFunction('formatlist', [format], formatList, formatted),
 ];
-
-/** One `%…` sequence. Width and precision are undefined when not given. */
-export interface Verb {
-  readonly raw: string;
-  readonly letter: string;
-  readonly plus: boolean;
-  readonly minus: boolean;
-  readonly space: boolean;
-  readonly zero: boolean;
-  readonly sharp: boolean;
-  readonly width: number | undefined;
-  readonly precision: number | undefined;
-}
 
 type TextResult = Result<string, FunctionError>;
 

@@ -1,7 +1,7 @@
 import { compareCodePoints } from './code-points.js';
 import type { HclNumber } from './number.js';
 import { compareNumbers, numberText } from './number.js';
-import type { HclType, HclValue } from './value.js';
+import type { HclType, HclValue } from './value-shape.js';
 
 /**
  * Items of a set: equal ones once, in the order in which sets iterate. Strings by code point, numbers ascending, false before
