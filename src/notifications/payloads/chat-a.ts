@@ -73,5 +73,5 @@ const entities: Spelling = {
 };
 
 function escaped(text: string, limit: number): string {
-  return spell(withoutMentions(text), limit, entities);
+  return spell(withoutMentions(text.slice(0, limit + 1)), limit, entities);
 }

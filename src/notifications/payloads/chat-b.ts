@@ -74,5 +74,5 @@ const markdown: Spelling = {
 const asItIs: Spelling = { escape: (piece) => piece, costOf: lengthOf };
 
 function escaped(text: string, limit: number): string {
-  return spell(withoutMentions(text), limit, markdown);
+  return spell(withoutMentions(text.slice(0, limit + 1)), limit, markdown);
 }

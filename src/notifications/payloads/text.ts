@@ -16,17 +16,22 @@ export function onOneLine(text: string): string {
 
 /** The text with its line breaks, as `\n`, and without any other control character; at most one empty line in a row. */
 export function onSeveralLines(text: string): string {
-  return cleaned(text.replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n'))
+  return cleaned(text)
     .replace(/[^\S\n]+/gu, ' ')
     .replace(/ ?\n ?/g, '\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim();
 }
 
+/** More than any message shows. */
+const longestText = 40_000;
+
 function cleaned(text: string): string {
-  return text
+  const bounded = text.length > longestText ? text.slice(0, longestText) + cutMark : text;
+  return bounded
+    .replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n')
     .replace(/[\u202a-\u202e\u2066-\u2069\ufeff]/g, '')
-    .replace(/(?!\n)[\p{Cc}\u2028\u2029]/gu, ' ')
+    .replace(/(?!\n)\p{Cc}/gu, ' ')
     .replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
@@ -57,22 +62,35 @@ export interface Spelling {
  * character, in the sense of what a reader takes for one: an emoji of several code points, a letter with its accents.
  */
 export function spell(text: string, limit: number, { escape: escapePiece, costOf }: Spelling): string {
-  // A text that fits is longer in no spelling than its limit; this keeps the work bounded for very long ones.
-  if (text.length <= limit) {
-    const whole = escapePiece(text);
-    if (costOf(whole) <= limit) return whole;
-  }
+  // Nothing is spelled shorter than it is; this bounds the work for very long texts.
+  const bounded = text.slice(0, limit + 1);
+  const costOfFirst = (length: number): number => costOf(escapePiece(bounded.slice(0, length)));
+  if (costOfFirst(bounded.length) <= limit) return escapePiece(bounded);
   const mark = escapePiece(cutMark);
   const room = limit - costOf(mark);
-  let spelled = '';
-  let cost = 0;
-  for (const { segment } of graphemes.segment(text.slice(0, limit + longestGrapheme))) {
-    const piece = escapePiece(segment);
-    cost += costOf(piece);
-    if (cost > room) break;
-    spelled += piece;
+  let fits = 0;
+  let tooLong = bounded.length;
+  while (tooLong - fits > 1) {
+    const middle = (fits + tooLong) >> 1;
+    if (costOfFirst(middle) <= room) fits = middle;
+    else tooLong = middle;
   }
-  return spelled.trimEnd() + mark;
+  return escapePiece(bounded.slice(0, wholeCharacters(bounded, fits))).trimEnd() + mark;
+}
+
+/** The largest length up to `length` that does not cut through a character. */
+function wholeCharacters(text: string, length: number): number {
+  // Finding characters is slow, so it begins at the last place that certainly lies between two of them.
+  let start = length;
+  while (start > 0 && !(standsAlone(text, start) && standsAlone(text, start - 1))) start -= 1;
+  const found = graphemes.segment(text.slice(start, length + longestGrapheme)).containing(length - start);
+  return found === undefined ? length : start + found.index;
+}
+
+/** ASCII, kana and ideographs begin a character wherever they stand behind one of themselves. */
+function standsAlone(text: string, index: number): boolean {
+  const unit = text.charCodeAt(index);
+  return (unit >= 0x20 && unit < 0x7f) || (unit >= 0x3041 && unit <= 0x3096) || (unit >= 0x4e00 && unit <= 0x9fff);
 }
 
 const graphemes = /* @__PURE__ */ new Intl.Segmenter('en', { granularity: 'grapheme' });

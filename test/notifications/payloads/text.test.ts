@@ -64,6 +64,38 @@ describe('cutting', () => {
       ),
     );
   });
+  test('never cuts through a character, whatever stands around it', () => {
+    const pieces = [
+      'a',
+      ' ',
+      'e\u0301',
+      '👨‍👩‍👧‍👦',
+      '🇩🇪',
+      '🇫',
+      '漢',
+      'か\u3099',
+      '각',
+      '\u1100\u1161',
+      'क्षि',
+      '\u0600',
+      '1',
+      '👍🏽',
+    ];
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom(...pieces), { maxLength: 40 }).map((parts) => parts.join('')),
+        fc.integer({ min: 8, max: 60 }),
+        (text, limit) => {
+          const spelled = spell(text, limit, asItIs);
+          if (spelled === text) return;
+          const segments = [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)];
+          const cuts = segments.map(({ index }) => text.slice(0, index).trimEnd());
+          expect(cuts).toContain(spelled.slice(0, -1));
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
   test('the JSON length is that of JSON in ASCII', () => {
     const ascii = (text: string) =>
       JSON.stringify(text).replace(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
