@@ -22,10 +22,9 @@ const programs = documents.flatMap((path) =>
 );
 const taken = inTurns(3);
 
-/** Express comes without types; what is of it has none here. */
 const settings = {
   extends: '../../../tsconfig.json',
-  compilerOptions: { noImplicitAny: false, noUnusedLocals: false },
+  compilerOptions: { noUnusedLocals: false },
   include: ['*.ts'],
   exclude: [],
 };
@@ -50,7 +49,9 @@ describe.concurrent('every fence', () => {
   test('fits the types of the package', async () => {
     const compiler = join(root, 'node_modules/typescript/bin/tsc');
     const { output } = await taken(() => runProgram([compiler, '-p', generated, '--pretty', 'false'], root, 60_000));
-    const faults = output.split('\n').filter((line) => line.includes('error TS') && !line.includes("module 'express'"));
+    // Express comes without types, so its handlers have parameters without types.
+    const untyped = /error TS7016: .* module 'express'|error TS7006: /;
+    const faults = output.split('\n').filter((line) => line.includes('error TS') && !untyped.test(line));
     expect(faults).toEqual([]);
   }, 240_000);
 });
