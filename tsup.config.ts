@@ -26,6 +26,8 @@ const common: Options = {
   shims: true,
   // Without the prefix `node:sqlite` would name a package.
   removeNodeProtocol: false,
+  // It is published as a script, and the first script among the modules of a process costs more than all of its code.
+  noExternal: ['eventemitter3'],
   esbuildOptions: (options) => {
     // Less text to compile at the start of every process; names stay, so that stack traces can be read.
     options.minifyWhitespace = true;

@@ -21,7 +21,13 @@ export interface ParseJobOptions {
   readonly budget?: NonNullable<DecodeOptions<SubmittedJob>['budget']>;
 }
 
-const functionsWithoutChance = new Map([...hclFunctions].filter(([name]) => name !== 'uuidv4' && name !== 'bcrypt'));
+/** The functions whose results do not depend on chance, collected on first use. */
+function functionsWithoutChance(): typeof hclFunctions {
+  certain ??= new Map([...hclFunctions].filter(([name]) => name !== 'uuidv4' && name !== 'bcrypt'));
+  return certain;
+}
+
+let certain: typeof hclFunctions | undefined;
 
 export interface ParsedJob {
   readonly job: SubmittedJob;
@@ -38,7 +44,7 @@ export function parseJob(source: string, options: ParseJobOptions = {}): Result<
     schema: specificationSchema,
     interpret: jobFromSpecification,
     ids: options.ids ?? { next: () => '' },
-    ...(options.ids === undefined ? { functions: functionsWithoutChance } : {}),
+    ...(options.ids === undefined ? { functions: functionsWithoutChance() } : {}),
     ...(options.variables === undefined ? {} : { variables: options.variables }),
     ...(options.variableFlags === undefined ? {} : { variableFlags: options.variableFlags }),
     ...(options.budget === undefined ? {} : { budget: options.budget }),

@@ -112,7 +112,7 @@ export function identifierEnd(text: string, offset: number): number {
   if (!(isLetter(unit) || unit === 95)) {
     if (!(unit >= 128)) return offset;
     const first = text.codePointAt(at) ?? 0;
-    if (!ID_START.test(String.fromCodePoint(first))) return offset;
+    if (!identifierClasses().start.test(String.fromCodePoint(first))) return offset;
     at += first > 0xffff ? 1 : 0;
   }
   at += 1;
@@ -121,7 +121,7 @@ export function identifierEnd(text: string, offset: number): number {
     if (isLetter(unit) || isDigit(unit) || unit === 95 || unit === 45) at += 1;
     else if (unit >= 128) {
       const point = text.codePointAt(at) ?? 0;
-      if (!ID_CONTINUE.test(String.fromCodePoint(point))) return at;
+      if (!identifierClasses().continuation.test(String.fromCodePoint(point))) return at;
       at += point > 0xffff ? 2 : 1;
     } else return at;
   }
@@ -132,8 +132,13 @@ export function isIdentifier(text: string): boolean {
   return text !== '' && identifierEnd(text, 0) === text.length;
 }
 
-const ID_START = /^\p{ID_Start}$/u;
-const ID_CONTINUE = /^\p{ID_Continue}$/u;
+/** Made on first use: the two classes take longer to build than to read most files, and few names need them. */
+function identifierClasses(): { readonly start: RegExp; readonly continuation: RegExp } {
+  classes ??= { start: /^\p{ID_Start}$/u, continuation: /^\p{ID_Continue}$/u };
+  return classes;
+}
+
+let classes: { readonly start: RegExp; readonly continuation: RegExp } | undefined;
 
 function scan(lexer: Lexer, from: number): Lexer {
   const { text } = lexer;

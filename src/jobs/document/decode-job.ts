@@ -25,7 +25,7 @@ const maximumValues = 500_000;
  */
 export function decodeJob(input: unknown): Result<SubmittedJob, DecodeError> {
   const reading: Reading = { remaining: maximumValues, failure: undefined };
-  const job = readBlock(reading, compiledJob, input);
+  const job = readBlock(reading, compileBlock(jobBlock), input);
   if (job !== undefined) return ok(job as unknown as SubmittedJob);
   const { expected, got, path } = reading.failure as Failure;
   const where = pathText(path.reverse());
@@ -75,8 +75,8 @@ interface CompiledBlock {
 }
 
 const compiledBlocks = new WeakMap<Block<FieldSet>, CompiledBlock>();
-const compiledJob = compileBlock(jobBlock);
 
+/** On the first use of a block: a process that reads no job does not wait for it when it starts. */
 function compileBlock(block: Block<FieldSet>): CompiledBlock {
   const known = compiledBlocks.get(block);
   if (known !== undefined) return known;

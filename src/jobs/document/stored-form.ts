@@ -10,7 +10,7 @@ type StoredRecord = Record<string, unknown>;
  * field. The rules that look at more than one field are in `canonicaliseJob`.
  */
 export function storedForm(submitted: object): StoredRecord {
-  return storeBlock(compiledJob, submitted as StoredRecord);
+  return storeBlock(compileBlock(jobBlock), submitted as StoredRecord);
 }
 
 interface CompiledField {
@@ -33,8 +33,8 @@ interface CompiledBlock {
 }
 
 const seen = new Map<Block<FieldSet>, CompiledBlock>();
-const compiledJob = compileBlock(jobBlock);
 
+/** On the first use of a block: a process that reads no job does not wait for it when it starts. */
 function compileBlock(block: Block<FieldSet>): CompiledBlock {
   const known = seen.get(block);
   if (known !== undefined) return known;

@@ -83,7 +83,9 @@ function wholeCharacters(text: string, length: number): number {
   // Finding characters is slow, so it begins at the last place that certainly lies between two of them.
   let start = length;
   while (start > 0 && !(standsAlone(text, start) && standsAlone(text, start - 1))) start -= 1;
-  const found = graphemes.segment(text.slice(start, length + longestGrapheme)).containing(length - start);
+  const found = graphemes()
+    .segment(text.slice(start, length + longestGrapheme))
+    .containing(length - start);
   return found === undefined ? length : start + found.index;
 }
 
@@ -93,7 +95,13 @@ function standsAlone(text: string, index: number): boolean {
   return (unit >= 0x20 && unit < 0x7f) || (unit >= 0x3041 && unit <= 0x3096) || (unit >= 0x4e00 && unit <= 0x9fff);
 }
 
-const graphemes = /* @__PURE__ */ new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Made on first use: it is by far the most expensive thing that the package would do when it is loaded. */
+function graphemes(): Intl.Segmenter {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter;
+}
+
+let segmenter: Intl.Segmenter | undefined;
 const longestGrapheme = 64;
 
 /** UTF-16 units, which is how limits of most services are counted. */

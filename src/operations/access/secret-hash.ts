@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
-
 /** What is stored of a token's secret: its SHA-256 in lower-case hex. Secrets are random, so no salt or stretching is needed. */
 export function secretHash(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return process.getBuiltinModule('node:crypto').createHash('sha256').update(secret).digest('hex');
 }
