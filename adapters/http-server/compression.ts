@@ -10,23 +10,26 @@ export const smallestCompressed = 2048;
 const level = 3;
 
 /** Answers shared by many readers are compressed once. */
-const compressed = new WeakMap<Buffer, Promise<Buffer>>();
+const shared = new WeakMap<Buffer, Promise<Buffer>>();
 
 /** The response with its body in gzip, when the client takes that; off the main thread. */
-export async function compressFor(request: HttpRequest, response: HttpResponse): Promise<HttpResponse> {
+export function compressFor(request: HttpRequest, response: HttpResponse): HttpResponse | Promise<HttpResponse> {
   const accepted = headerValue(request, 'accept-encoding');
   response.headers.push('Vary', 'Accept-Encoding');
-  if (accepted === undefined || !acceptsGzip(accepted)) return response;
+  return accepted === undefined || !acceptsGzip(accepted) ? response : compressed(response);
+}
+
+async function compressed(response: HttpResponse): Promise<HttpResponse> {
   const body = await (typeof response.body === 'string' ? gzip(response.body, { level }) : compressOnce(response.body));
   response.headers.push('Content-Encoding', 'gzip');
   return { status: response.status, headers: response.headers, body };
 }
 
 function compressOnce(body: Buffer): Promise<Buffer> {
-  let pending = compressed.get(body);
+  let pending = shared.get(body);
   if (pending === undefined) {
     pending = gzip(body, { level });
-    compressed.set(body, pending);
+    shared.set(body, pending);
   }
   return pending;
 }

@@ -48,7 +48,9 @@ export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): 
       const found = match.value;
       if (found.type === 'unknown_path') return errorsOf[half].unknownPath();
       if (found.type === 'wrong_method') return errorsOf[half].wrongMethod(found.allowed);
-      const admission = await admit(found.route, request, authenticate);
+      const admitted = admit(found.route, request, authenticate);
+      // Open servers and public routes decide at once; a promise less for each of their requests.
+      const admission = admitted instanceof Promise ? await admitted : admitted;
       if (admission.type !== 'known') return refusal(engine, half, admission);
       return await found.route.handle({
         engine,

@@ -21,8 +21,8 @@ export function answerQuery<T>(
   waiting: Waiting = {},
 ): ResultAsync<Answer<T>, StorageError> {
   const after = waiting.after ?? 0;
+  if (after <= 0) return context.storage.read((view) => query.run(view));
   const first = context.storage.read((view) => ({ answer: query.run(view), snapshot: view.index }));
-  if (after <= 0) return first.map(({ answer }) => answer);
   return first.andThen(({ answer, snapshot }) => {
     if (answer.index > after) return ResultAsync.fromSafePromise<Answer<T>, StorageError>(Promise.resolve(answer));
     const deadline = context.clock.now() + waitWithJitter(context, waiting.wait);
