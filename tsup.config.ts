@@ -26,11 +26,16 @@ const common: Options = {
   shims: true,
   // Without the prefix `node:sqlite` would name a package.
   removeNodeProtocol: false,
-  // It is published as a script, and the first script among the modules of a process costs more than all of its code.
-  noExternal: ['eventemitter3'],
+  // Both load as scripts, and the first script among the modules of a process costs more than all of their code. They stay
+  // dependencies for their types. A caller's own copy of neverthrow works with the results: nothing looks at their class.
+  noExternal: ['eventemitter3', 'neverthrow'],
+  footer: {
+    js: '/*! May carry eventemitter3 (MIT, (c) 2014 Arnout Kazemier) and neverthrow (MIT, (c) 2019 Giorgio Delgado); licences in those packages. */',
+  },
   esbuildOptions: (options) => {
     // Less text to compile at the start of every process; names stay, so that stack traces can be read.
     options.minifyWhitespace = true;
+    options.mainFields = ['module', 'main'];
   },
 };
 

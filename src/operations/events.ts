@@ -1,7 +1,5 @@
 import { EventEmitter } from 'eventemitter3';
 
-/*! The built files carry eventemitter3: MIT License, Copyright (c) 2014 Arnout Kazemier; text in that package. */
-
 /**
  * Facts, emitted after the write that made them true has committed. Nothing in the engine depends on a listener; a
  * listener that throws is reported to the logger and changes nothing.
