@@ -105,6 +105,8 @@ async function prepare(
       handle.exec('PRAGMA journal_mode = WAL');
       handle.exec(`PRAGMA synchronous = ${options.durability === 'relaxed' ? 'NORMAL' : 'FULL'}`);
       handle.exec('PRAGMA temp_store = MEMORY');
+      // 16 MiB at most. SQLite's own 2 MiB is too little for a busy queue beside everything else.
+      handle.exec('PRAGMA cache_size = -16384');
       migrate(handle);
       return undefined;
     } catch (thrown) {

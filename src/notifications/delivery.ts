@@ -1,6 +1,6 @@
 import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
-import { table } from '../shared/table.js';
+import { type Key, table } from '../shared/table.js';
 import { type Breaker, closedBreaker } from './circuit-breaker.js';
 import type { DestinationKind } from './destination.js';
 import type { Trigger } from './trigger.js';
@@ -91,8 +91,6 @@ export interface Delivery {
   /** See `orderKeyOf`; null also when the settings ask for no order. */
   readonly orderKey: string | null;
   readonly createdAt: Instant;
-  /** The request body, serialised once, sent and signed as it is; null for e-mail, which is made per recipient. */
-  readonly body: string | null;
   readonly state: DeliveryState;
   /** The latest attempts, oldest first. */
   readonly attempts: readonly Attempt[];
@@ -113,6 +111,25 @@ export const deliveries = table<Delivery>('notification_deliveries', (delivery) 
       'at' in state ? [configurationId, state.type, state.at, sequence] : undefined,
   },
 });
+
+/**
+ * The request body of a delivery, serialised once, sent and signed as it is. E-mail has none: it is made per recipient.
+ * Apart from the delivery, because every attempt writes that again; in the order of sending, so that neighbours are read
+ * together.
+ */
+export interface DeliveryBody {
+  readonly configurationId: string;
+  /** The delivery's: an event has one delivery for each configuration. */
+  readonly sequence: number;
+  readonly body: string;
+}
+
+export const deliveryBodies = table<DeliveryBody>('notification_bodies', bodyKeyOf);
+
+/** Where the body of a delivery is. */
+export function bodyKeyOf({ configurationId, sequence }: Pick<DeliveryBody, 'configurationId' | 'sequence'>): Key {
+  return [configurationId, sequence];
+}
 
 /** Attempts that the log keeps of one delivery: more than any schedule has, so only redeliveries push old ones out. */
 export const keptAttempts = 50;

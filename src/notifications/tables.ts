@@ -1,6 +1,6 @@
 import type { TableName } from '../shared/table.js';
 import { configurations } from './configuration.js';
-import { deliveries, deliveryHolds, deliveryLanes } from './delivery.js';
+import { deliveries, deliveryBodies, deliveryHolds, deliveryLanes } from './delivery.js';
 import { events } from './event.js';
 import { users } from './user.js';
 import { workspaces } from './workspace.js';
@@ -12,6 +12,7 @@ export const notificationTables: readonly TableName[] = [
   configurations,
   events,
   deliveries,
+  deliveryBodies,
   deliveryLanes,
   deliveryHolds,
 ];

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { configurations } from '../../src/notifications/configuration.js';
-import { type Delivery, deliveries, deliveryHolds, deliveryLanes } from '../../src/notifications/delivery.js';
+import {
+  bodyKeyOf,
+  type Delivery,
+  deliveries,
+  deliveryBodies,
+  deliveryHolds,
+  deliveryLanes,
+} from '../../src/notifications/delivery.js';
 import { events } from '../../src/notifications/event.js';
 import {
   createNotificationConfiguration,
@@ -152,8 +159,15 @@ test('whatever is done and answered, the promises of the delivery hold', async (
       expect(rest.states.filter((type) => type === 'waiting' || type === 'manual')).toEqual([]);
       expect(rest).toMatchObject({ holds: 0, due: 0 });
       // The log holds every request that was made, and nothing that was not.
-      const logged = await must(engine.storage.read((view) => view.list(deliveries).map((row) => row.record)));
-      for (const { body, attempts } of logged) expect(sent.get(body ?? '') ?? 0).toBe(attempts.length);
+      const logged = await must(
+        engine.storage.read((view) =>
+          view.list(deliveries).map(({ record }) => ({
+            body: view.get(deliveryBodies, bodyKeyOf(record))?.record.body ?? '',
+            attempts: record.attempts.length,
+          })),
+        ),
+      );
+      for (const { body, attempts } of logged) expect(sent.get(body) ?? 0).toBe(attempts);
       expect(await engine.stop()).toBe(true);
     }),
     { numRuns: Number(process.env.SIGNALBOX_PROPERTY_RUNS ?? 60) },

@@ -19,18 +19,24 @@ export interface AttemptReport {
   readonly doneUsers: readonly string[];
 }
 
-/** Makes one attempt. `event` is needed for e-mail only. Never rejects because of a destination. */
+/** What is sent: the body as stored, or the event that mails are made from. */
+export interface Content {
+  readonly body?: string | undefined;
+  readonly event?: StoredEvent | undefined;
+}
+
+/** Makes one attempt. Never rejects because of a destination. */
 export function attemptDelivery(
   context: EngineContext,
   delivery: Delivery,
   destination: Exclude<Destination, { type: 'closed' }>,
-  event: StoredEvent | undefined,
+  content: Content,
 ): Promise<AttemptReport> {
   switch (destination.type) {
     case 'http':
-      return attemptHttp(context, delivery, destination);
+      return attemptHttp(context, delivery, destination, content.body ?? '');
     case 'email':
-      return attemptMail(context, delivery, destination, event);
+      return attemptMail(context, delivery, destination, content.event);
     case 'unreadable': {
       const failure = classifySilence({ type: 'secret_unreadable', message: destination.message });
       return Promise.resolve(silent(context, delivery, '', failure, context.clock.now()));
@@ -42,10 +48,10 @@ async function attemptHttp(
   context: EngineContext,
   delivery: Delivery,
   destination: Destination & { readonly type: 'http' },
+  body: string,
 ): Promise<AttemptReport> {
   const { notifications } = context.settings;
   const { connectTimeout, totalTimeout, maximumResponseBytes } = notifications.delivery;
-  const body = delivery.body ?? '';
   const identity = {
     token: destination.token,
     retiredTokens: destination.retiredTokens,

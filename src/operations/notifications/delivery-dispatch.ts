@@ -1,9 +1,9 @@
 import { afterFailure, afterSuccess, type Breaker } from '../../notifications/circuit-breaker.js';
 import type { Failure } from '../../notifications/classify-failure.js';
 import { configurations } from '../../notifications/configuration.js';
-import type { Attempt, Delivery } from '../../notifications/delivery.js';
+import { type Attempt, bodyKeyOf, type Delivery, deliveryBodies } from '../../notifications/delivery.js';
 import type { DestinationKind } from '../../notifications/destination.js';
-import { events, type StoredEvent } from '../../notifications/event.js';
+import { events } from '../../notifications/event.js';
 import { nextAttemptAt, waitsFor } from '../../notifications/retry-schedule.js';
 import { fullBucket, type TokenBucket, takeToken } from '../../notifications/token-bucket.js';
 import { type DeliveryEvent, transitionDelivery } from '../../notifications/transition-delivery.js';
@@ -13,7 +13,7 @@ import type { ReadView } from '../../ports/storage.js';
 import type { Settings } from '../../settings.js';
 import type { Instant } from '../../shared/instant.js';
 import { type EngineContext, emit } from '../shared/context.js';
-import { type AttemptReport, attemptDelivery } from './attempt-delivery.js';
+import { type AttemptReport, attemptDelivery, type Content } from './attempt-delivery.js';
 import { withAttempt } from './delivery-turn.js';
 import { type HeldLane, nextToStart, settleOrder } from './held-lane.js';
 import { loadDestination, originKey } from './load-destination.js';
@@ -101,27 +101,28 @@ export function pruneBuckets(traffic: Traffic, now: Instant): void {
 }
 
 /**
- * Reads the destinations again when anything that they are made of has changed since, and the events that mails are made
- * from. Runs right before the attempts start, so that a disabled, deleted or changed configuration is respected.
+ * Reads what the chosen attempts send, and the destinations again when anything that they are made of has changed since.
+ * Runs right before the attempts start, so that a disabled, deleted or changed configuration is respected.
  */
-export function refreshDestinations(
+export function readContents(
   context: EngineContext,
   view: ReadView,
   chosen: readonly Chosen[],
   now: Instant,
-): ReadonlyMap<string, StoredEvent> {
+): ReadonlyMap<Delivery, Content> {
   const changedAt = Math.max(view.tableIndex(configurations), view.tableIndex(workspaces), view.tableIndex(users));
-  const mailEvents = new Map<string, StoredEvent>();
+  const contents = new Map<Delivery, Content>();
   for (const { lane, row } of chosen) {
     if (lane.loadedAt < changedAt) {
       lane.destination = loadDestination(context, view, lane.configurationId, now);
       lane.loadedAt = view.index;
     }
-    if (lane.destination.type !== 'email' || mailEvents.has(row.eventId)) continue;
-    const event = view.get(events, [row.eventId])?.record;
-    if (event !== undefined) mailEvents.set(row.eventId, event);
+    if (lane.destination.type === 'email') contents.set(row, { event: view.get(events, [row.eventId])?.record });
+    else if (lane.destination.type === 'http') {
+      contents.set(row, { body: view.get(deliveryBodies, bodyKeyOf(row))?.record.body });
+    }
   }
-  return mailEvents;
+  return contents;
 }
 
 /** Makes the chosen attempt, or cancels the delivery when its destination is closed. `done` is called in every case. */
@@ -129,7 +130,7 @@ export function startAttempt(
   context: EngineContext,
   traffic: Traffic,
   chosen: Chosen,
-  event: StoredEvent | undefined,
+  content: Content,
   done: () => void,
 ): void {
   const { lane, row } = chosen;
@@ -147,7 +148,7 @@ export function startAttempt(
     done();
     return;
   }
-  attemptDelivery(context, row, destination, event).then(
+  attemptDelivery(context, row, destination, content).then(
     (report) => {
       release(traffic, chosen);
       finishAttempt(context, lane, row, report);

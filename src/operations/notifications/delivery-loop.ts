@@ -5,7 +5,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { type BackgroundLoop, type EngineContext, emit } from '../shared/context.js';
-import { chooseAttempts, pruneBuckets, refreshDestinations, startAttempt, type Traffic } from './delivery-dispatch.js';
+import { chooseAttempts, pruneBuckets, readContents, startAttempt, type Traffic } from './delivery-dispatch.js';
 import { type LaneSnapshot, lowWater, type Refill, readQueue, runTurn, type TurnResult } from './delivery-turn.js';
 import { addReady, distrust, type HeldLane, isIdle } from './held-lane.js';
 
@@ -43,7 +43,8 @@ interface Work {
   /** When the next lane in the store comes up; null when none does. */
   nextWake: Instant | null;
   resume: (() => void) | null;
-  poked: boolean;
+  /** Calls of `poke` since the loop last rested. */
+  pokes: number;
   alarm: { readonly at: Instant; readonly controller: AbortController } | null;
 }
 
@@ -55,7 +56,7 @@ function newWork(): Work {
     claimHint: true,
     nextWake: null,
     resume: null,
-    poked: false,
+    pokes: 0,
     alarm: null,
   };
 }
@@ -74,6 +75,7 @@ async function deliver(context: EngineContext, work: Work, signal: AbortSignal):
     if (!stopping) await startAttempts(context, work);
     if (signal.aborted && work.lanes.size === 0 && work.orphans.size === 0) return;
     if (!needsTurn(context, work) && !(signal.aborted && !stopping)) await rest(context, work, signal.aborted);
+    await gather(work);
   }
 }
 
@@ -205,10 +207,10 @@ async function startAttempts(context: EngineContext, work: Work): Promise<void> 
   pruneBuckets(work.traffic, now);
   const chosen = chooseAttempts(context.settings, work.traffic, work.lanes.values(), now);
   if (chosen.length === 0) return;
-  const read = await context.storage.read((view) => refreshDestinations(context, view, chosen, now));
+  const read = await context.storage.read((view) => readContents(context, view, chosen, now));
   if (read.isErr()) throw new Error(read.error.message);
   for (const each of chosen) {
-    startAttempt(context, work.traffic, each, read.value.get(each.row.eventId), () => poke(work));
+    startAttempt(context, work.traffic, each, read.value.get(each.row) ?? {}, () => poke(work));
   }
 }
 
@@ -232,20 +234,32 @@ async function rest(context: EngineContext, work: Work, stopping: boolean): Prom
     if (next <= now) return;
     if (Number.isFinite(next)) setAlarm(context, work, next);
   }
-  if (!work.poked) {
+  if (work.pokes === 0) {
     await new Promise<void>((resolve) => {
       work.resume = resolve;
     });
   }
-  work.poked = false;
+  work.pokes = 0;
 }
 
-/** Wakes the loop at the end of this turn of the event loop, so that what ends together is stored together. */
+/** Wakes the loop. */
 function poke(work: Work): void {
-  work.poked = true;
+  work.pokes += 1;
   const { resume } = work;
   work.resume = null;
-  if (resume !== null) setImmediate(resume);
+  resume?.();
+}
+
+/** Turns of the event loop that a turn of this loop waits for further outcomes at most. */
+const gatherTurns = 8;
+
+/** Resolves when a turn of the event loop has brought nothing more, so that what ends together is stored together. */
+async function gather(work: Work): Promise<void> {
+  for (let turn = 0; turn < gatherTurns; turn += 1) {
+    const seen = work.pokes;
+    await new Promise((resolve) => setImmediate(resolve));
+    if (work.pokes === seen) return;
+  }
 }
 
 function setAlarm(context: EngineContext, work: Work, at: Instant): void {

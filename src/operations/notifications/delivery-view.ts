@@ -55,11 +55,11 @@ export function summariseDelivery(delivery: Delivery): DeliverySummary {
   };
 }
 
-export function describeDelivery(delivery: Delivery): DeliveryDetails {
+export function describeDelivery(delivery: Delivery, body: string | null): DeliveryDetails {
   return {
     ...summariseDelivery(delivery),
     attempts: delivery.attempts.map((attempt) => ({ ...attempt, startedAt: isoFromInstant(attempt.startedAt) })),
-    body: delivery.body,
+    body,
   };
 }
 

@@ -1,6 +1,13 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
-import { type Delivery, type DeliveryOutcome, deliveries, deliveryOutcomes } from '../../notifications/delivery.js';
+import {
+  bodyKeyOf,
+  type Delivery,
+  type DeliveryOutcome,
+  deliveries,
+  deliveryBodies,
+  deliveryOutcomes,
+} from '../../notifications/delivery.js';
 import type { InvalidParameter, NotFound } from '../../notifications/errors.js';
 import { triggerDefinitions, triggerFromSpelling } from '../../notifications/trigger.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
@@ -68,7 +75,11 @@ export function showDelivery(
   request: { readonly deliveryId: string },
 ): ResultAsync<DeliveryDetails, NotFound | StorageError> {
   return context.storage
-    .read((view) => findDelivery(view, caller, request.deliveryId).map(describeDelivery))
+    .read((view) =>
+      findDelivery(view, caller, request.deliveryId).map((delivery) =>
+        describeDelivery(delivery, view.get(deliveryBodies, bodyKeyOf(delivery))?.record.body ?? null),
+      ),
+    )
     .andThen((it) => it);
 }
 

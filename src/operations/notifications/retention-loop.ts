@@ -1,5 +1,11 @@
 import { ok } from 'neverthrow';
-import { type Delivery, deliveries, type SettledState } from '../../notifications/delivery.js';
+import {
+  bodyKeyOf,
+  type Delivery,
+  deliveries,
+  deliveryBodies,
+  type SettledState,
+} from '../../notifications/delivery.js';
 import { events } from '../../notifications/event.js';
 import type { WriteView } from '../../ports/storage.js';
 import { hour } from '../../shared/duration.js';
@@ -55,8 +61,9 @@ async function collectFrom(
   const written = await context.storage.write<boolean, never>((view) => {
     let removed = 0;
     for (const type of settledTypes) {
-      for (const { id } of oldOnes(view, configurationId, type, context, now, batch - removed)) {
-        view.remove(deliveries, [id]);
+      for (const delivery of oldOnes(view, configurationId, type, context, now, batch - removed)) {
+        view.remove(deliveries, [delivery.id]);
+        view.remove(deliveryBodies, bodyKeyOf(delivery));
         removed += 1;
       }
     }

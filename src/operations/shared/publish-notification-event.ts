@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { configurations } from '../../notifications/configuration.js';
-import { type Delivery, deliveries, deliveryLanes, newLane } from '../../notifications/delivery.js';
+import { type Delivery, deliveries, deliveryBodies, deliveryLanes, newLane } from '../../notifications/delivery.js';
 import {
   events,
   type NotificationEvent,
@@ -86,11 +86,12 @@ export function publishNotificationEvent(
       trigger: event.trigger,
       orderKey: notifications.delivery.ordering === 'none' ? null : orderKeyOf(event),
       createdAt: now,
-      body: renderBody(configuration, { type: 'event', event, workspace }, notifications, id),
       state: { type: 'waiting', dueAt: now, attempted: 0 },
       attempts: [],
       doneUsers: [],
     } satisfies Delivery);
+    const body = renderBody(configuration, { type: 'event', event, workspace }, notifications, id);
+    if (body !== null) view.put(deliveryBodies, { configurationId: configuration.id, sequence, body });
     wakeLane(view, configuration.id, now);
   }
   const stored: StoredEvent = {

@@ -12,7 +12,7 @@ import { sqliteStorage } from '../../../adapters/sqlite/sqlite-storage.js';
 import { undiciDelivery } from '../../../adapters/undici/undici-delivery.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine, type Engine } from '../../../src/engine.js';
-import { deliveries, deliveryLanes } from '../../../src/notifications/delivery.js';
+import { deliveryBodies, deliveryLanes } from '../../../src/notifications/delivery.js';
 import type { RunEvent } from '../../../src/notifications/event.js';
 import { createNotificationConfiguration, putWorkspace } from '../../../src/operations/notifications/index.js';
 import { publishNotificationEvent } from '../../../src/operations/shared/publish-notification-event.js';
@@ -134,7 +134,7 @@ async function withBench<T>(work: (bench: Bench) => Promise<T>): Promise<T> {
     };
     (await createNotificationConfiguration(engine, hostPrincipal, { workspaceId, attributes }))._unsafeUnwrap();
     await enqueue(engine, 1);
-    const body = (await storage.read((view) => view.list(deliveries)[0]?.record.body ?? ''))._unsafeUnwrap();
+    const body = (await storage.read((view) => view.list(deliveryBodies)[0]?.record.body ?? ''))._unsafeUnwrap();
     const driver = await loadDriver(undefined);
     if (typeof driver !== 'function') throw new Error(driver.message);
     const sketch = outboxSketch(driver(join(folder, 'sketch.db'), false), (text) => post(agent, url, text));

@@ -4,7 +4,7 @@ import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { recordingDelivery } from '../../../adapters/memory/recording-delivery.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine } from '../../../src/engine.js';
-import { deliveries, deliveryHolds, deliveryLanes } from '../../../src/notifications/delivery.js';
+import { deliveries, deliveryBodies, deliveryHolds, deliveryLanes } from '../../../src/notifications/delivery.js';
 import { events } from '../../../src/notifications/event.js';
 import {
   deleteNotificationConfiguration,
@@ -334,7 +334,8 @@ describe('redelivery', () => {
     engine.delivery.answer({ status: 204 });
     await must(redeliver(engine, owner, { deliveryId }));
     await engine.clock.advance(second);
-    expect(await must(showDelivery(engine, owner, { deliveryId }))).toMatchObject({ outcome: 'delivered' });
+    const delivered = await must(showDelivery(engine, owner, { deliveryId }));
+    expect(delivered).toMatchObject({ outcome: 'delivered', body: engine.delivery.requests[0]?.body });
     expect(new Set(engine.delivery.requests.map((request) => request.body)).size).toBe(1);
     expect((await mustFail(redeliver(engine, stranger, { deliveryId }))).type).toBe('not_found');
     await must(updateNotificationConfiguration(engine, owner, { configurationId: id, attributes: { enabled: false } }));
@@ -437,9 +438,12 @@ describe('the log', () => {
     await engine.clock.advance(second);
     await publish(engine, { runId: 'fine' });
     await engine.clock.advance(2 * day);
+    const bodies = () => engine.storage.read((view) => view.list(deliveryBodies).length);
     expect((await log(engine, id)).map((it) => it.outcome)).toEqual(['dead']);
+    expect(await must(bodies())).toBe(1);
     await engine.clock.advance(2 * day);
     expect(await log(engine, id)).toEqual([]);
+    expect(await must(bodies())).toBe(0);
     expect(await must(engine.storage.read((view) => view.list(events).length))).toBe(0);
     await engine.stop();
   });
