@@ -25,6 +25,8 @@ interface Branch {
 
 interface SuffixPlace extends Place {
   readonly suffix: string;
+  /** Segments of a suffix that has a parameter of its own; then the first parameter takes exactly one segment. */
+  readonly segments: readonly string[] | undefined;
 }
 
 /**
@@ -40,7 +42,8 @@ export function createRouter(routes: readonly Route[], openPrefix: string | unde
     if (!path.includes('{')) whole.set(path, place);
     else if (openPrefix !== undefined && path.startsWith(openPrefix + '{')) {
       const suffix = path.slice(path.indexOf('}') + 1);
-      suffixes.set(lastSegment(suffix), { ...place, suffix });
+      const segments = suffix.includes('{') ? suffix.split('/').slice(1) : undefined;
+      suffixes.set(lastSegment(suffix), { ...place, suffix, segments });
     } else plant(root, path.split('/'), place);
   }
 
@@ -81,6 +84,7 @@ function matchSuffix(suffixes: ReadonlyMap<string, SuffixPlace>, method: string,
   const slash = rest.lastIndexOf('/');
   if (slash >= 0) {
     const place = suffixes.get(rest.slice(slash + 1));
+    if (place?.segments !== undefined) return matchWhole(place, place.segments, method, rest);
     // The suffix may not be the whole rest: `/v1/job/plan` is the job "plan".
     if (place !== undefined && place.suffix !== '' && rest.endsWith(place.suffix)) {
       return choose(place, method, [rest.slice(0, rest.length - place.suffix.length)]);
@@ -88,6 +92,14 @@ function matchSuffix(suffixes: ReadonlyMap<string, SuffixPlace>, method: string,
   }
   const plain = suffixes.get('');
   return plain === undefined ? { type: 'unknown_path' } : choose(plain, method, [rest]);
+}
+
+function matchWhole(place: Place, segments: readonly string[], method: string, rest: string): Match {
+  const [first = '', ...others] = rest.split('/');
+  const fits =
+    others.length === segments.length && segments.every((part, i) => part.startsWith('{') || part === others[i]);
+  if (!fits) return { type: 'unknown_path' };
+  return choose(place, method, [first, ...others.filter((_value, i) => segments[i]?.startsWith('{') === true)]);
 }
 
 function matchSegments(root: Branch, method: string, path: string): Result<Match, BadInput> {

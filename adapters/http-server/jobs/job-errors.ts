@@ -4,6 +4,8 @@ import type {
   NamespaceError,
   RegisterJobError,
   RevertJobError,
+  ScaleJobError,
+  TagJobVersionError,
   UnknownAllocation,
   UnreadableSource,
 } from '../../../src/index.js';
@@ -17,6 +19,8 @@ export type JobInterfaceError =
   | RegisterJobError
   | DispatchJobError
   | RevertJobError
+  | ScaleJobError
+  | TagJobVersionError
   | EvaluateJobError
   | UnknownAllocation
   | UnreadableSource
@@ -36,6 +40,7 @@ export function jobErrorResponse(error: JobInterfaceError): HttpResponse {
     case 'invalid_namespace':
     case 'unknown_region':
     case 'unreadable_source':
+    case 'scaling_refused':
       return textResponse(400, error.message);
     case 'invalid_job':
     case 'index_conflict':
@@ -45,6 +50,8 @@ export function jobErrorResponse(error: JobInterfaceError): HttpResponse {
     case 'revert_refused':
     case 'dispatch_refused':
     case 'evaluation_refused':
+    case 'total_count_too_large':
+    case 'tag_refused':
     case 'unknown_allocation':
     case 'namespace_not_found':
     case 'namespace_protected':

@@ -9,6 +9,7 @@ import {
   readAllocation,
   readEvaluation,
   readJob,
+  readJobScaleStatus,
   readJobSubmission,
   readJobSummary,
 } from '../../../src/index.js';
@@ -107,6 +108,18 @@ export const readRoutes: readonly Route[] = [
     run: ({ engine, caller }, { id, namespace, waiting }) =>
       readJobSummary(engine, caller, { jobId: id, namespace, waiting }),
     print: (row) => row?.text,
+    absent: 'job not found',
+  }),
+  readRoute({
+    path: '/v1/job/{job_id}/scale',
+    operation: 'readJobScaleStatus',
+    summary: 'Counts and scaling events of each group',
+    access: needs('read-job', 'read-job-scaling'),
+    parameters: {},
+    schema: () => ({ type: 'object' }),
+    run: ({ engine, caller }, { id, namespace, waiting }) =>
+      readJobScaleStatus(engine, caller, { jobId: id, namespace, waiting }),
+    print: (status) => status && JSON.stringify(status),
     absent: 'job not found',
   }),
   readRoute({

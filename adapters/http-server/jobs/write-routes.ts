@@ -41,6 +41,7 @@ import {
   submittedJobSchema,
   validatedSchema,
 } from './job-schemas.js';
+import { inlinedMetadata, registeredResponse } from './registered-response.js';
 
 const submissionFields = {
   Source: textField,
@@ -299,9 +300,6 @@ export const writeRoutes: readonly Route[] = [
   }),
 ];
 
-/** What reads carry in headers and register-shaped answers in the body. */
-const inlinedMetadata = { LastContact: 0, KnownLeader: false, NextToken: '' } as const;
-
 async function register(
   call: RouteCall,
   { values, body, namespace }: WriteInput<Record<never, never>, typeof registerFields>,
@@ -350,26 +348,11 @@ function otherJob(): HttpResponse {
   return badRequest('the job ID of the body is not that of the path');
 }
 
-function registeredResponse(call: RouteCall, answer: Registered): HttpResponse {
-  return writeResponse(call, answer.index, registeredText(answer));
-}
-
 /** Reverting answers with the headers of a read. */
 function revertedResponse(call: RouteCall, answer: Registered): HttpResponse {
   const response = registeredResponse(call, answer);
   response.headers.push(call.names.lastContact, '0', call.names.knownLeader, 'false');
   return response;
-}
-
-function registeredText({ evalId, evalCreateIndex, jobModifyIndex, warnings, index }: Registered): string {
-  return JSON.stringify({
-    EvalID: evalId,
-    EvalCreateIndex: evalCreateIndex,
-    JobModifyIndex: jobModifyIndex,
-    Warnings: warnings,
-    Index: index,
-    ...inlinedMetadata,
-  });
 }
 
 function dispatchedResponse(call: RouteCall, job: DispatchedJob): HttpResponse {

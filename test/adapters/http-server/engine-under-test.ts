@@ -13,6 +13,7 @@ import {
   registerNode,
   type SettingsOverrides,
   sendNotificationEvent,
+  tagJobVersion,
 } from '../../../src/index.js';
 import { nodeFrom } from '../../support/nodes.js';
 import { places, sampleJob } from './route-samples.js';
@@ -47,6 +48,7 @@ export async function filledEngine(settings: SettingsOverrides = {}, logger?: Lo
   const submission = { Source: 'job "job" {}', Format: 'hcl2', VariableFlags: null, Variables: '' };
   const registered = await registerJob(engine, hostPrincipal, { job: sampleJob('job'), submission });
   await registerJob(engine, hostPrincipal, { job: sampleJob('job', { Priority: 60 }) });
+  await tagJobVersion(engine, hostPrincipal, { jobId: 'job', name: 'tagged', latest: true });
   const block = { Payload: 'optional', MetaRequired: ['colour'], MetaOptional: ['size'] };
   await registerJob(engine, hostPrincipal, { job: sampleJob('template', { ParameterizedJob: block }) });
   await registerJob(engine, hostPrincipal, { job: sampleJob('raw-template', { ParameterizedJob: {} }) });

@@ -385,6 +385,55 @@ describe('namespaces', () => {
   });
 });
 
+describe('scaling and tags', () => {
+  it('scales, records and shows it', async () => {
+    const { send } = client();
+    await send('PUT', '/v1/jobs', { Job: batch('s') });
+    const scaled = await send('PUT', '/v1/job/s/scale', { Count: 3, Target: { Group: 'g' }, Message: 'more' });
+    expect(scaled.status, scaled.body.toString()).toBe(200);
+    expect(json(await send('GET', '/v1/job/s'))).toMatchObject({ Version: 1, TaskGroups: [{ Count: 3 }] });
+    const failed = { Target: { Group: 'g' }, Message: 'cannot', Error: true };
+    expect((await send('POST', '/v1/job/s/scale', failed)).status).toBe(200);
+    expect((await send('POST', '/v1/job/s/scale', { Target: failed.Target, Error: 'out of credit' })).status).toBe(200);
+    const status = json(await send('GET', '/v1/job/s/scale'));
+    expect(status).toMatchObject({
+      JobID: 's',
+      TaskGroups: { g: { Desired: 3, Events: [{}, { Error: true }, { Count: 3 }] } },
+    });
+  });
+
+  it.each<[unknown, number, RegExp]>([
+    [{ Count: 1, Target: {}, Message: 'm' }, 400, /group/i],
+    [{ Count: 1, Target: { Group: 'g' } }, 400, /Message or Error/],
+    [{ Count: -1, Target: { Group: 'g' }, Message: 'm' }, 400, /negative/],
+    [{ Count: 1, Target: { Group: 'other' }, Message: 'm' }, 400, /other/],
+    [{ Count: 1, Error: true, Target: { Group: 'g' } }, 400, /./],
+    [{ Count: 1, Target: { Group: 'g' }, Message: 'm', JobModifyIndex: 999 }, 500, /^Enforcing job modify index 999/],
+    [{ Count: '1', Target: { Group: 'g' } }, 400, /"Count" must be a whole number/],
+  ])('refuses %j', async (body, status, message) => {
+    const { send } = client();
+    await send('PUT', '/v1/jobs', { Job: batch('s') });
+    const refused = await send('PUT', '/v1/job/s/scale', body);
+    expect(refused.body).toMatch(message);
+    expect(refused.status).toBe(status);
+    expect((await send('PUT', '/v1/job/none/scale', { Count: 1, Target: { Group: 'g' }, Message: 'm' })).status).toBe(
+      404,
+    );
+  });
+
+  it('names a version and takes the name away', async () => {
+    const { send } = client();
+    await send('PUT', '/v1/jobs', { Job: batch('t') });
+    const tagged = await send('PUT', '/v1/job/t/versions/golden/tag', { Version: 0, Description: 'good' });
+    expect(json(tagged)).toMatchObject({ Name: 'golden', Description: 'good', Index: 0 });
+    expect(header(tagged, 'X-SVC-Index')).toBeUndefined();
+    expect(json(await send('GET', '/v1/job/t'))).toMatchObject({ VersionTag: { Name: 'golden' } });
+    expect(json(await send('DELETE', '/v1/job/t/versions/golden/tag'))).toMatchObject({ Name: '', TaggedTime: 0 });
+    expect((await send('DELETE', '/v1/job/t/versions/golden/tag')).status).toBe(500);
+    expect((await send('PUT', '/v1/job/a/b/versions/golden/tag', {})).status).toBe(404);
+  });
+});
+
 describe('parse and validate', () => {
   const source =
     'job "from-text" {\n  type = "batch"\n  group "g" {\n    task "t" {\n      driver = "raw_exec"\n      config { command = "/bin/true" }\n    }\n  }\n}\n';

@@ -103,7 +103,7 @@ describe('odd requests', () => {
     ['a header without end', `GET /v1/jobs HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`, ['431']],
     ['no HTTP at all', '\u0016\u0003\u0001\u0000hello\r\n\r\n', ['400']],
   ])('%s', async (_what, text, expected) => {
-    const received = await talk([text], (all) => /\r\n\r\n[^]*/.test(all));
+    const received = await talk([text], (all) => all.includes('\r\n\r\n'));
     expect(expected, received.slice(0, 200)).toContain(statuses(received)[0]);
   });
 

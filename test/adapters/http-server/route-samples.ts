@@ -23,7 +23,8 @@ const bodies: Readonly<Record<string, unknown>> = {
   revertJob: { JobID: 'job', JobVersion: 0 },
   setJobStability: { JobID: 'job', JobVersion: 1, Stable: true },
   evaluateJob: { JobID: 'job', EvalOptions: { ForceReschedule: true } },
-  scaleJob: { Count: 2, Target: { Group: 'g' } },
+  scaleJob: { Count: 2, Target: { Group: 'g' }, Message: 'more' },
+  tagJobVersion: { Version: 0, Description: 'kept' },
   parseJob: { JobHCL: 'job "x" {\n  group "g" {\n    task "t" {\n      driver = "raw_exec"\n    }\n  }\n}\n' },
   validateJob: { Job: sampleJob('x') },
   putNamespace: { Name: 'made', Description: 'made' },
@@ -52,6 +53,7 @@ const jobOf: Readonly<Record<string, string>> = { dispatchJob: 'template', dispa
 export function targetFor(route: Route): string {
   const path = route.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
     if (name === 'job_id') return jobOf[route.operation] ?? 'job';
+    if (name === 'name' && route.path.endsWith('/tag')) return route.operation === 'tagJobVersion' ? 'kept' : 'tagged';
     if (name === 'name') return route.operation === 'readNamespace' ? 'default' : 'spare';
     return encodeURIComponent(places[name] ?? 'unknown');
   });
