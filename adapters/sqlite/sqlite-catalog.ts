@@ -85,6 +85,8 @@ export function sqliteTables(handle: SqliteHandle): Tables {
   const dataVersion = handle.prepare('PRAGMA data_version');
   const tableRows = handle.prepare('SELECT id, name, changed_at, definition, generation FROM signalbox_tables');
   const bound = new WeakMap<object, BoundTable>();
+  /** Tables adopted since the last failure: a rollback takes back their ids, and the next adoption may hand them out otherwise. */
+  let adopted: Table<unknown>[] = [];
   let catalog: Catalog = { index: 1, tables: new Map() };
   let version = -1;
 
@@ -128,9 +130,12 @@ export function sqliteTables(handle: SqliteHandle): Tables {
     current: () => catalog,
     invalidate() {
       version = -1;
+      for (const table of adopted) bound.delete(table);
+      adopted = [];
     },
     bind: (table) => bind(table as unknown as Table<unknown>),
     adopt(table) {
+      adopted.push(table);
       adoptTable(handle, table);
       catalog = read();
       correctEntries(handle, bind(table));

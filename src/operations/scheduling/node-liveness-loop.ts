@@ -15,13 +15,17 @@ export const nodeLivenessLoop: BackgroundLoop = {
   },
 };
 
+interface Sweep {
+  readonly next: Instant | undefined;
+  readonly silenced: readonly string[];
+}
+
 async function sweep(context: EngineContext): Promise<{ readonly index: number; readonly next: Instant | undefined }> {
   const now = context.clock.now();
-  let silenced: string[] = [];
   const written = await context.storage.write((view) => {
-    silenced = [];
+    const silenced: string[] = [];
     for (const { record } of view.list(nodeHeartbeats, { index: 'by_expiry' })) {
-      if (record.expiresAt > now) return ok<Instant | undefined, never>(record.expiresAt);
+      if (record.expiresAt > now) return ok<Sweep, never>({ next: record.expiresAt, silenced });
       view.remove(nodeHeartbeats, [record.ID]);
       const node = view.get(nodes, [record.ID])?.record;
       if (node === undefined) continue;
@@ -35,14 +39,15 @@ async function sweep(context: EngineContext): Promise<{ readonly index: number; 
       evaluateJobsOnNode(view, { now, ids: context.ids }, node);
       silenced.push(node.ID);
     }
-    return ok<Instant | undefined, never>(undefined);
+    return ok<Sweep, never>({ next: undefined, silenced });
   });
   if (written.isErr()) {
     context.logger.error({ error: written.error.message }, 'The nodes could not be looked through');
     return { index: 0, next: now + 1000 };
   }
+  const { next, silenced } = written.value.value;
   for (const nodeId of silenced) emit(context, 'node.changed', { nodeId, status: 'down' });
-  return { index: written.value.index, next: written.value.value };
+  return { index: written.value.index, next };
 }
 
 /** A heartbeat only moves an expiry further away, so the loop wakes for the earliest one, or for the first node. */
