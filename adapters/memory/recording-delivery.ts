@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Clock } from '../../src/ports/clock.js';
 import type {
@@ -61,6 +62,8 @@ export function recordingDelivery(options: RecordingDeliveryOptions = {}): Recor
   let script: AnswerScript = options.answer ?? { status: 204 };
   let sent = 0;
   const closing = new AbortController();
+  // One for each request under way, however many there are.
+  setMaxListeners(0, closing.signal);
 
   const check = (url: string): { allowed: true } | { allowed: false; message: string } => {
     if (!URL.canParse(url)) return { allowed: false, message: 'this is not an absolute URL' };

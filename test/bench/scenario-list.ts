@@ -21,7 +21,9 @@ export const scenarios: readonly Scenario[] = [
   { name: 'store.mem', run: async () => (await import('./scenarios/store-mem.js')).run() },
   { name: 'store.sqlite', run: async () => (await import('./scenarios/store-sqlite.js')).run() },
   { name: 'http', run: async () => (await import('./scenarios/http.js')).run() },
-  { name: 'deliver.sqlite', run: async () => (await import('./scenarios/deliver.js')).run() },
+  { name: 'deliver.sqlite', run: async () => (await import('./scenarios/deliver.js')).deliverSqlite() },
+  { name: 'deliver.drain', run: async () => (await import('./scenarios/deliver.js')).deliverDrain() },
+  { name: 'deliver.memory', run: async () => (await import('./scenarios/deliver.js')).deliverMemory() },
   {
     name: 'deliver.guard',
     run: async () => {

@@ -61,44 +61,46 @@ export async function deliverSqlite(rounds = 5, perRound = 3000): Promise<Measur
   });
 }
 
-export interface Drained {
-  readonly name: 'deliver.drain';
-  readonly deliveries: number;
-  readonly seconds: number;
-  readonly perSecond: number;
-}
-
-/** 10,000 deliveries that are due at once, until the last one is stored as delivered. Wall time. */
-export async function deliverDrain(count = 10_000): Promise<Drained> {
+/** `deliver.drain`: what is due at once, until the last of it is stored as delivered. Wall time, so a report only. */
+export async function deliverDrain(count = 10_000): Promise<Measured[]> {
   return withBench(async (bench) => {
+    const perSecond = async (work: () => Promise<void>): Promise<number> => {
+      const started = performance.now();
+      await work();
+      return (count / (performance.now() - started)) * 1000;
+    };
     await bench.enqueue(count);
-    const started = performance.now();
-    await bench.drain();
-    const seconds = (performance.now() - started) / 1000;
-    return { name: 'deliver.drain', deliveries: count, seconds, perSecond: Math.round(count / seconds) };
+    const floor = await perSecond(() => bench.bare(count));
+    const ours = await perSecond(() => bench.drain());
+    return [{ name: 'deliver.drain', ours, floor, unit: 'per second', ratio: ours / floor, limit: {} }];
   });
 }
 
-export interface MemoryLine {
-  readonly name: 'deliver.memory';
-  readonly deliveries: number;
-  /** Mebibytes of live heap after each tenth, garbage collected before (needs `--expose-gc`, else as it is). */
-  readonly heap: readonly number[];
-  /** The last tenth against the second one. */
-  readonly growth: number;
-}
-
-/** Memory over many deliveries, 100,000 in the long form: the line must be flat. */
-export async function deliverMemory(count = 10_000): Promise<MemoryLine> {
+/**
+ * `deliver.memory`: mebibytes of live heap after many deliveries, the last tenth against the second one. The line must be
+ * flat (needs `--expose-gc`). The long form takes 100,000.
+ */
+export async function deliverMemory(count = 10_000): Promise<Measured[]> {
   return withBench(async (bench) => {
     const heap: number[] = [];
     for (let tenth = 0; tenth < 10; tenth += 1) {
       await bench.enqueue(count / 10);
       await bench.drain();
       (globalThis as { gc?: () => void }).gc?.();
-      heap.push(Math.round((process.memoryUsage().heapUsed / 1_048_576) * 10) / 10);
+      heap.push(process.memoryUsage().heapUsed / 1_048_576);
     }
-    return { name: 'deliver.memory', deliveries: count, heap, growth: (heap[9] ?? 0) / (heap[1] ?? 1) };
+    const [, early = 1] = heap;
+    const late = heap[9] ?? 0;
+    return [
+      {
+        name: 'deliver.memory',
+        ours: late,
+        floor: early,
+        unit: 'MiB of heap',
+        ratio: late / early,
+        limit: { max: 1.3 },
+      },
+    ];
   });
 }
 
