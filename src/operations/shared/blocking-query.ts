@@ -1,4 +1,4 @@
-import { errAsync, ResultAsync } from 'neverthrow';
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { StorageError } from '../../ports/storage.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { EngineContext } from './context.js';
@@ -22,17 +22,22 @@ export function answerQuery<T>(
 ): ResultAsync<Answer<T>, StorageError> {
   const after = waiting.after ?? 0;
   if (after <= 0) return context.storage.read((view) => query.run(view));
-  const first = context.storage.read((view) => ({ answer: query.run(view), snapshot: view.index }));
-  return first.andThen(({ answer, snapshot }) => {
-    if (answer.index > after) return ResultAsync.fromSafePromise<Answer<T>, StorageError>(Promise.resolve(answer));
-    const deadline = context.clock.now() + waitWithJitter(context, waiting.wait);
-    const parked = context.parked.park(query, answer, snapshot, after, deadline, waiting.whenCancelled);
-    return ResultAsync.fromSafePromise<Awaited<typeof parked>, StorageError>(parked).andThen((outcome) =>
-      outcome.type === 'answer'
-        ? ResultAsync.fromSafePromise<Answer<T>, StorageError>(Promise.resolve(outcome.answer))
-        : errAsync(outcome.error),
-    );
-  });
+  return new ResultAsync(waitedAnswer(context, query, waiting, after));
+}
+
+async function waitedAnswer<T>(
+  context: EngineContext,
+  query: BlockingQuery<T>,
+  waiting: Waiting,
+  after: number,
+): Promise<Result<Answer<T>, StorageError>> {
+  const first = await context.storage.read((view) => ({ answer: query.run(view), snapshot: view.index }));
+  if (first.isErr()) return err(first.error);
+  const { answer, snapshot } = first.value;
+  if (answer.index > after) return ok(answer);
+  const deadline = context.clock.now() + waitWithJitter(context, waiting.wait);
+  const outcome = await context.parked.park(query, answer, snapshot, after, deadline, waiting.whenCancelled);
+  return outcome.type === 'answer' ? ok(outcome.answer) : err(outcome.error);
 }
 
 /** The wait with its random extra of up to a sixteenth, which keeps many readers from coming back together. */
