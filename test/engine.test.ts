@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { flaky, manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../adapters/memory/index.js';
+import { randomIds } from '../adapters/node/index.js';
 import { createEngine, defaultSettings, hostPrincipal, readJob, registerJob, settingsFrom } from '../src/index.js';
 import { groupDocument } from './support/jobs.js';
 
@@ -37,7 +38,7 @@ describe('an engine', () => {
   it('shares a store with others in one process, each seeing what all wrote', async () => {
     const storage = memoryStorage();
     await using first = createEngine(ports(storage));
-    await using second = createEngine(ports(storage));
+    await using second = createEngine({ ...ports(storage), ids: randomIds() });
     first.start();
     second.start();
     expect(first.owner).not.toBe('');

@@ -127,6 +127,8 @@ async function untilWork(
   nextDue: Instant | undefined,
   signal: AbortSignal,
 ): Promise<void> {
+  // The signal may have aborted during the write before: then its event is over.
+  if (signal.aborted) return;
   const either = new AbortController();
   const stop = (): void => either.abort();
   signal.addEventListener('abort', stop, { once: true });
