@@ -147,8 +147,13 @@ function canonicaliseConsul(consul: Consul, namespace: string): Consul {
 
 /** A job's update block that says nothing at all (all zero) is not inherited. */
 function canonicaliseGroupUpdate(own: Update | null, ofJob: Update | null): Update | null {
-  if (own === null && (ofJob === null || !Object.values(ofJob).some(Boolean))) return null;
+  if (own === null && (ofJob === null || saysNothing(ofJob))) return null;
   return filled({ ...(overlaid(ofJob, own) as Update) }, defaultUpdate);
+}
+
+function saysNothing(update: Update): boolean {
+  for (const key in update) if (update[key as keyof Update]) return false;
+  return true;
 }
 
 function canonicaliseReschedule(policy: Reschedule | null, jobType: string): Reschedule | null {

@@ -1,7 +1,7 @@
 import type { Constraint } from './placement.js';
 import type { Service } from './service.js';
 import type { Task } from './task.js';
-import type { TaskGroup } from './task-group.js';
+import { servicesOf, type TaskGroup } from './task-group.js';
 
 /**
  * The group with the constraints that its contents imply (job interface, implied constraints): a task that renders secrets
@@ -30,7 +30,7 @@ function impliedConstraints(group: TaskGroup): Implied[] {
   const identical = (LTarget: string, Operand: string, RTarget: string) =>
     implied.push({ constraint: { LTarget, RTarget, Operand }, match: 'identical' });
 
-  const services = [...(group.Services ?? []), ...group.Tasks.flatMap((task) => task.Services ?? [])];
+  const services = servicesOf(group);
   const nomadServices = services.filter((service) => service.Provider === 'nomad');
 
   if (group.Tasks.some((task) => task.Vault !== null)) attribute(attr('vault.version'), 'semver', '>= 0.6.1');
@@ -59,7 +59,7 @@ function impliedConstraints(group: TaskGroup): Implied[] {
 
 /** The interpolation that names a node attribute in a constraint. */
 function attr(name: string): string {
-  return ['$', `{attr.${name}}`].join('');
+  return `\${attr.${name}}`;
 }
 
 function isSame(a: Constraint, b: Constraint): boolean {
@@ -85,13 +85,21 @@ function usesTransparentProxy(service: Service): boolean {
 
 /** The providers that are plugins; the two built-in ones need nothing on the node. */
 function secretProviders(tasks: readonly Task[]): Set<string> {
-  const providers = tasks.flatMap((task) => (task.Secrets ?? []).map((secret) => secret.Provider));
-  return new Set(providers.filter((provider) => provider !== '' && provider !== 'nomad' && provider !== 'vault'));
+  const providers = new Set<string>();
+  for (const task of tasks) {
+    for (const { Provider } of task.Secrets ?? []) {
+      if (Provider !== '' && Provider !== 'nomad' && Provider !== 'vault') providers.add(Provider);
+    }
+  }
+  return providers;
 }
 
 function partitions(group: TaskGroup): Set<string> {
-  const consuls = [group.Consul, ...group.Tasks.map((task) => task.Consul)];
-  return new Set(consuls.flatMap((consul) => (consul === null || consul.Partition === '' ? [] : [consul.Partition])));
+  const found = new Set<string>();
+  for (const { Consul } of [group, ...group.Tasks]) {
+    if (Consul !== null && Consul.Partition !== '') found.add(Consul.Partition);
+  }
+  return found;
 }
 
 function hasOwnIdentity(group: TaskGroup, services: readonly Service[]): boolean {

@@ -20,7 +20,7 @@ export function warningsOf(job: Job, allowsMemoryOversubscription: boolean): str
     warn('auto_promote has an effect only when all groups with canaries have it');
   }
   for (const group of job.TaskGroups) {
-    warnAboutGroup(group, allowsMemoryOversubscription, within(warn, `group ${quoted(group.Name)}`));
+    warnAboutGroup(group, allowsMemoryOversubscription, within(warn, 'group', group.Name));
   }
   return warnings;
 }
@@ -47,8 +47,7 @@ function warnAboutGroup(group: TaskGroup, allowsMemoryOversubscription: boolean,
   }
   if (group.Networks?.some((network) => network.MBits !== undefined) === true)
     warn('network: mbits has no effect any more');
-  for (const task of group.Tasks)
-    warnAboutTask(task, allowsMemoryOversubscription, within(warn, `task ${quoted(task.Name)}`));
+  for (const task of group.Tasks) warnAboutTask(task, allowsMemoryOversubscription, within(warn, 'task', task.Name));
 }
 
 function warnAboutTask(task: Task, allowsMemoryOversubscription: boolean, warn: Report): void {
@@ -69,7 +68,7 @@ function warnAboutTask(task: Task, allowsMemoryOversubscription: boolean, warn: 
     }
   });
   for (const identity of task.Identities ?? [])
-    warnAboutIdentity(identity, task, within(warn, `identity ${quoted(identity.Name)}`));
+    warnAboutIdentity(identity, task, within(warn, 'identity', identity.Name));
 }
 
 function warnAboutIdentity(identity: WorkloadIdentity, task: Task, warn: Report): void {

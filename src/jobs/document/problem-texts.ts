@@ -1,14 +1,15 @@
 /** Takes one problem; the place is already in the text. */
 export type Report = (problem: string) => void;
 
-/** Reports whose texts begin with the place, for example `group "web": `. */
-export function within(report: Report, place: string): Report {
-  return (problem) => report(`${place}: ${problem}`);
+/**
+ * Reports whose texts begin with the place: `within(report, 'group', 'web')` with `group "web": `. The text is made when there
+ * is a problem to tell, since most jobs have none.
+ */
+export function within(report: Report, place: string, name?: string): Report {
+  return (problem) => report(`${name === undefined ? place : `${place} ${quoted(name)}`}: ${problem}`);
 }
 
 export function quoted(text: string): string {
-  // Most names need no escapes, and this is called for every name of a good job.
-  if (text.length <= 128 && /^[\w .:/-]*$/.test(text)) return `"${text}"`;
   return JSON.stringify(text.length > 128 ? `${text.slice(0, 128)}…` : text);
 }
 

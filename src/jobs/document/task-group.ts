@@ -62,3 +62,12 @@ export interface EphemeralDisk {
   readonly SizeMB: number;
   readonly Migrate: boolean;
 }
+
+/** The services of the group, then those of its tasks. */
+export function servicesOf(group: TaskGroup): readonly Service[] {
+  const services = [...(group.Services ?? [])];
+  for (const task of group.Tasks) {
+    if (task.Services !== null) services.push(...task.Services);
+  }
+  return services;
+}

@@ -31,12 +31,12 @@ export function validateGroup(group: TaskGroup, jobType: string, checks: Pattern
   }
   if (group.EphemeralDisk.SizeMB < 10) report('the ephemeral disk must have at least 10 MB');
   for (const [name, volume] of Object.entries(group.Volumes ?? {})) {
-    validateVolume(volume, group, within(report, `volume ${quoted(name)}`));
+    validateVolume(volume, group, within(report, 'volume', name));
   }
   const ports = noPorts();
   validateNetworks(group.Networks, ports, report);
   for (const service of group.Services ?? []) {
-    validateService(service, false, within(report, `service ${quoted(service.Name)}`));
+    validateService(service, false, within(report, 'service', service.Name));
   }
   validateServicesTogether(group, report);
   validateTasks(group, jobType, checks, report);

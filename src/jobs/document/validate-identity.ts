@@ -6,7 +6,7 @@ export function validateIdentities(task: Task, report: Report): void {
   if (task.Identity !== null) validateIdentity(task.Identity, within(report, 'identity "default"'));
   const names = new Set<string>();
   for (const identity of task.Identities ?? []) {
-    const at = within(report, `identity ${quoted(identity.Name)}`);
+    const at = within(report, 'identity', identity.Name);
     validateIdentity(identity, at);
     if (identity.Name === 'default') at('is given twice');
     else if (names.has(identity.Name)) at('the name is used twice');

@@ -26,7 +26,7 @@ export function validateNetworks(networks: readonly NetworkResource[] | null, us
 
 function validatePort(port: Port, network: NetworkResource, use: PortUse, report: Report, isStatic: boolean): void {
   const label = port.Label ?? '';
-  const at = within(report, `port ${quoted(label)}`);
+  const at = within(report, 'port', label);
   if (label === '') at('a label is needed');
   else if (use.labels.has(label)) at('the label is used twice');
   use.labels.add(label);

@@ -1,7 +1,7 @@
 import { secondNanos } from './document-values.js';
 import { quoted, type Report, within } from './problem-texts.js';
 import type { Service, ServiceCheck } from './service.js';
-import type { TaskGroup } from './task-group.js';
+import { servicesOf, type TaskGroup } from './task-group.js';
 
 const addressModes = ['auto', 'host', 'driver', 'alloc', 'alloc_ipv6'];
 const onUpdates = ['require_healthy', 'ignore_warnings', 'ignore'];
@@ -22,8 +22,7 @@ export function validateService(service: Service, ofTask: boolean, report: Repor
     report('weights must be at least 1');
   }
   if (service.Connect !== null) validateConnect(service, ofTask, report);
-  for (const check of service.Checks ?? [])
-    validateCheck(check, service, within(report, `check ${quoted(check.Name)}`));
+  for (const check of service.Checks ?? []) validateCheck(check, service, within(report, 'check', check.Name));
 }
 
 function validateAddress(service: Service, ofTask: boolean, report: Report): void {
@@ -101,10 +100,12 @@ function validateNomadCheck(check: ServiceCheck, report: Report): void {
 
 /** What services of a group and its tasks must agree on. */
 export function validateServicesTogether(group: TaskGroup, report: Report): void {
+  const services = servicesOf(group);
+  if (services.length === 0) return;
   const seen = new Set<string>();
   const providers = new Set<string>();
   const tasks = new Set(group.Tasks.map((task) => task.Name));
-  for (const service of [...(group.Services ?? []), ...group.Tasks.flatMap((task) => task.Services ?? [])]) {
+  for (const service of services) {
     const key = JSON.stringify([service.TaskName, service.Name, service.PortLabel]);
     if (seen.has(key)) report(`service ${quoted(service.Name)}: name and port are not unique in the group`);
     seen.add(key);
@@ -112,11 +113,10 @@ export function validateServicesTogether(group: TaskGroup, report: Report): void
   }
   if (providers.size > 1) report('all services of a group must have the same provider');
   for (const service of group.Services ?? []) {
-    const at = within(report, `service ${quoted(service.Name)}`);
+    const at = within(report, 'service', service.Name);
     if (service.TaskName !== '' && !tasks.has(service.TaskName))
       at(`names the unknown task ${quoted(service.TaskName)}`);
-    for (const check of service.Checks ?? [])
-      validateCheckOfGroup(check, tasks, within(at, `check ${quoted(check.Name)}`));
+    for (const check of service.Checks ?? []) validateCheckOfGroup(check, tasks, within(at, 'check', check.Name));
   }
 }
 

@@ -13,6 +13,7 @@ import type {
 
 /** Whether a path, seen from `base` inside the allocation's directory, leaves that directory. */
 export function pathEscapes(base: string, path: string): boolean {
+  if (!path.includes('..') && !base.includes('..')) return false;
   let depth = 0;
   for (const part of `${base}/${path}`.split('/')) {
     if (part === '..') depth--;
@@ -82,7 +83,7 @@ function validateTemplate(template: TaskTemplate, report: Report): void {
 export function validateActions(actions: readonly TaskAction[] | null, report: Report): void {
   const names = new Set<string>();
   for (const action of actions ?? []) {
-    const at = within(report, `action ${quoted(action.Name)}`);
+    const at = within(report, 'action', action.Name);
     if (action.Command === '') at('a command is needed');
     if (!/^[^\s\0]{1,128}$/u.test(action.Name)) at('the name must be 1 to 128 characters without white space');
     if (names.has(action.Name)) at('the name is used twice');
@@ -134,7 +135,7 @@ export function validateVault(vault: TaskVault, report: Report): void {
 export function validateSecrets(task: Task, report: Report): void {
   const names = new Set<string>();
   for (const secret of task.Secrets ?? []) {
-    const at = within(report, `secret ${quoted(secret.Name)}`);
+    const at = within(report, 'secret', secret.Name);
     if (!/^[A-Za-z0-9_]{1,128}$/.test(secret.Name)) at('the name must be 1 to 128 letters, digits and underscores');
     if (names.has(secret.Name)) at('the name is used twice');
     names.add(secret.Name);

@@ -1,4 +1,4 @@
-import { quoted, type Report, within } from './problem-texts.js';
+import { type Report, within } from './problem-texts.js';
 import type { Resources } from './resources.js';
 import type { Task } from './task.js';
 import type { TaskGroup } from './task-group.js';
@@ -53,7 +53,7 @@ export function validateTask(
   validateIdentities(task, report);
   validateSecrets(task, report);
   for (const service of task.Services ?? []) {
-    validateService(service, true, within(report, `service ${quoted(service.Name)}`));
+    validateService(service, true, within(report, 'service', service.Name));
   }
   task.ScalingPolicies?.forEach((policy) => {
     validateTaskScaling(policy, within(report, 'scaling'));

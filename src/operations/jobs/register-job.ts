@@ -147,8 +147,10 @@ export function registerWithin(
   const checked = checkJob(view, job, environment.settings);
   if (checked.isErr()) return err(checked.error);
   const current = readJobRow(view, job.Namespace, job.ID)?.record;
+  const { version, enforcedIndex, preserveCounts, preserveResources } = registration;
   const policyId = () => environment.ids.next('uuid');
-  return decideRegistration(current, { ...registration, policyId }, view.index, environment.now).map((decided) => {
+  const request = { job, version, enforcedIndex, preserveCounts, preserveResources, policyId };
+  return decideRegistration(current, request, view.index, environment.now).map((decided) => {
     const { source, warnings } = sourceOf(view, environment, registration);
     const priority = evalPriority === undefined || evalPriority === 0 ? {} : { priority: evalPriority };
     const written = writeRegistration(view, environment, decided, { triggeredBy, ...priority }, source);
