@@ -112,17 +112,34 @@ export function readContents(
 ): ReadonlyMap<Delivery, Content> {
   const changedAt = Math.max(view.tableIndex(configurations), view.tableIndex(workspaces), view.tableIndex(users));
   const contents = new Map<Delivery, Content>();
+  const withBody = new Map<HeldLane, Delivery[]>();
   for (const { lane, row } of chosen) {
     if (lane.loadedAt < changedAt) {
       lane.destination = loadDestination(context, view, lane.configurationId, now);
       lane.loadedAt = view.index;
     }
     if (lane.destination.type === 'email') contents.set(row, { event: view.get(events, [row.eventId])?.record });
-    else if (lane.destination.type === 'http') {
-      contents.set(row, { body: view.get(deliveryBodies, bodyKeyOf(row))?.record.body });
-    }
+    if (lane.destination.type !== 'http') continue;
+    const rows = withBody.get(lane);
+    if (rows === undefined) withBody.set(lane, [row]);
+    else rows.push(row);
   }
+  for (const rows of withBody.values()) readBodies(view, rows, contents);
   return contents;
+}
+
+/** The bodies of a lane's deliveries mostly stand in one piece: one list instead of many reads, and reads for the rest. */
+function readBodies(view: ReadView, rows: readonly Delivery[], contents: Map<Delivery, Content>): void {
+  const piece = new Map<number, string>();
+  const [first] = rows;
+  if (first !== undefined && rows.length > 1) {
+    const range = { from: bodyKeyOf(first), to: [first.configurationId, ''], limit: rows.length };
+    for (const { record } of view.list(deliveryBodies, range)) piece.set(record.sequence, record.body);
+  }
+  for (const row of rows) {
+    const body = piece.get(row.sequence) ?? view.get(deliveryBodies, bodyKeyOf(row))?.record.body;
+    contents.set(row, { body });
+  }
 }
 
 /** Makes the chosen attempt, or cancels the delivery when its destination is closed. `done` is called in every case. */

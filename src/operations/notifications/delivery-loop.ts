@@ -250,15 +250,17 @@ function poke(work: Work): void {
   resume?.();
 }
 
-/** Turns of the event loop that a turn of this loop waits for further outcomes at most. */
-const gatherTurns = 8;
+/** Turns of the event loop: so many without anything new end the gathering, and so many in any case. */
+const quietTurns = 3;
+const gatherTurns = 24;
 
-/** Resolves when a turn of the event loop has brought nothing more, so that what ends together is stored together. */
+/** Resolves when nothing more has come for a moment (far below a millisecond), so that what ends together is stored together. */
 async function gather(work: Work): Promise<void> {
-  for (let turn = 0; turn < gatherTurns; turn += 1) {
+  let quiet = 0;
+  for (let turn = 0; turn < gatherTurns && quiet < quietTurns; turn += 1) {
     const seen = work.pokes;
     await new Promise((resolve) => setImmediate(resolve));
-    if (work.pokes === seen) return;
+    quiet = work.pokes === seen ? quiet + 1 : 0;
   }
 }
 
