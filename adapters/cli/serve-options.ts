@@ -9,6 +9,8 @@ export interface ServeOptions {
   readonly names: 'seed' | 'upstream';
   readonly access: 'token' | 'open';
   readonly seedFile: string | null;
+  /** Keys for tokens and URLs at rest; null keeps them in the clear. */
+  readonly encryptionKeyFile: string | null;
   /** Ranges that notifications may be sent to although they are not public. */
   readonly allowOutbound: readonly string[];
   /** Without a slash at the end; empty for the root. */
@@ -27,6 +29,7 @@ export const serveUsage = `signalbox serve [options]
   --access token|open         token: callers need tokens, a management token is made at the first start (token)
                               open: everybody may do everything; only on a loopback address
   --seed FILE                 JSON with workspaces, users, namespaces and tokens, applied at every start
+  --encryption-key-file FILE  lines ID KEY: tokens and URLs are stored sealed with the first, all of them open (none)
   --allow-outbound CIDR,...   private ranges that notifications may be sent to (none)
   --notifications-base PATH   path of the notification interface (/ with seed names, /api/v2 with upstream names)
   --public-origin URL         origin of this server as others see it, for links (http://HOST:PORT)
@@ -65,6 +68,7 @@ export function parseServeOptions(args: readonly string[]): Result<ServeOptions,
     names,
     access,
     seedFile: values.seed ?? null,
+    encryptionKeyFile: values['encryption-key-file'] ?? null,
     allowOutbound: (values['allow-outbound'] ?? []).flatMap((list) => list.split(',')).filter((range) => range !== ''),
     notificationsBase,
     runner: values['no-runner'] !== true,
@@ -79,6 +83,7 @@ const known = {
   names: { type: 'string' },
   access: { type: 'string' },
   seed: { type: 'string' },
+  'encryption-key-file': { type: 'string' },
   'allow-outbound': { type: 'string', multiple: true },
   'notifications-base': { type: 'string' },
   'public-origin': { type: 'string' },

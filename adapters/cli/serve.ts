@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   bootstrapManagementToken,
+  type Cipher,
   createEngine,
   type Engine,
   type HttpDelivery,
@@ -16,6 +17,7 @@ import { randomIds, systemClock } from '../node/index.js';
 import { smtpMailer } from '../smtp/index.js';
 import { undiciDelivery } from '../undici/index.js';
 import { applySeed } from './apply-seed.js';
+import { cipherFromFile } from './encryption-keys.js';
 import { exampleRequests } from './example-requests.js';
 import { type HostRunner, startHostRunner } from './host-runner.js';
 import { openStore } from './open-store.js';
@@ -47,6 +49,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     },
   );
   const seed = options.seedFile === null ? null : await readSeed(options.seedFile);
+  const cipher = options.encryptionKeyFile === null ? null : await cipherFromFile(options.encryptionKeyFile);
   const delivery = deliveryFrom(options);
   const storage = await storeFrom(options);
   const server = createServer({ maxHeaderSize: 32 * 1024, keepAliveTimeout: 65_000 }, (_request, response) => {
@@ -58,7 +61,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   };
   try {
     const origin = await listen(server, options);
-    const engine = engineFrom(options, origin, storage, delivery, terminal, seed);
+    const engine = engineFrom(options, origin, { storage, delivery, cipher }, terminal, seed);
     if (seed !== null) await applySeed(engine, seed);
     const secret = options.access === 'token' ? await firstToken(engine) : undefined;
     server.removeAllListeners('request');
@@ -123,8 +126,7 @@ async function storeFrom(options: ServeOptions): Promise<Storage> {
 function engineFrom(
   options: ServeOptions,
   origin: string,
-  storage: Storage,
-  delivery: HttpDelivery,
+  { cipher, ...given }: { storage: Storage; delivery: HttpDelivery; cipher: Cipher | null },
   terminal: Terminal,
   seed: SeedFile | null,
 ): Engine {
@@ -139,7 +141,7 @@ function engineFrom(
   };
   const logger = stderrLogger(terminal);
   const mailer = mailerFrom(terminal.environment);
-  const ports = { storage, clock: systemClock(), ids: randomIds(), delivery, logger };
+  const ports = { ...given, clock: systemClock(), ids: randomIds(), logger, ...(cipher === null ? {} : { cipher }) };
   return createEngine(mailer === undefined ? ports : { ...ports, mailer }, settings);
 }
 

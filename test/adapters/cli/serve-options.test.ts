@@ -10,6 +10,8 @@ describe('parseServeOptions', () => {
       names: 'seed',
       access: 'token',
       seedFile: null,
+      encryptionKeyFile: null,
+      examples: false,
       allowOutbound: [],
       notificationsBase: '',
       runner: true,
@@ -19,7 +21,7 @@ describe('parseServeOptions', () => {
 
   it('reads every option', () => {
     const args =
-      '--listen 0.0.0.0:0 --store sqlite:/tmp/a:b.db --names upstream --access token --seed s.json ' +
+      '--listen 0.0.0.0:0 --store sqlite:/tmp/a:b.db --names upstream --access token --seed s.json --encryption-key-file keys --examples ' +
       '--allow-outbound 10.0.0.0/8,127.0.0.1/32 --allow-outbound fd00::/8 --notifications-base /x/y/ --no-runner ' +
       '--public-origin https://jobs.example.org/ignored';
     expect(parseServeOptions(args.split(' '))._unsafeUnwrap()).toEqual({
@@ -29,6 +31,8 @@ describe('parseServeOptions', () => {
       names: 'upstream',
       access: 'token',
       seedFile: 's.json',
+      encryptionKeyFile: 'keys',
+      examples: true,
       allowOutbound: ['10.0.0.0/8', '127.0.0.1/32', 'fd00::/8'],
       notificationsBase: '/x/y',
       runner: false,
