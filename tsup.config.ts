@@ -30,7 +30,7 @@ const common: Options = {
   // dependencies for their types. A caller's own copy of neverthrow works with the results: nothing looks at their class.
   noExternal: ['eventemitter3', 'neverthrow'],
   footer: {
-    js: '/*! May carry eventemitter3 (MIT, (c) 2014 Arnout Kazemier) and neverthrow (MIT, (c) 2019 Giorgio Delgado); licences in those packages. */',
+    js: '/*! May carry eventemitter3 (MIT, (c) 2014 Arnout Kazemier) and neverthrow (MIT, (c) 2019 Giorgio Delgado); see THIRD-PARTY-NOTICES.md. */',
   },
   esbuildOptions: (options) => {
     // Less text to compile at the start of every process; names stay, so that stack traces can be read.

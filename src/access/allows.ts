@@ -1,5 +1,5 @@
-import { type Capability, expandCapabilities } from './capability.js';
 import { closestRule } from '../shared/glob.js';
+import { type Capability, expandCapabilities } from './capability.js';
 import type { NamespaceRule, Principal, WorkspaceRight } from './principal.js';
 
 /** The namespace name that asks for all namespaces at once. */

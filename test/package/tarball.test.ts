@@ -67,7 +67,9 @@ describe('the published package', () => {
     }[];
     const strangers = packed?.files
       .map(({ path }) => path)
-      .filter((path) => !/^(dist\/|README\.md$|LICENSE$|CHANGELOG\.md$|package\.json$)/.test(path));
+      .filter(
+        (path) => !/^(dist\/|README\.md$|LICENSE$|CHANGELOG\.md$|THIRD-PARTY-NOTICES\.md$|package\.json$)/.test(path),
+      );
     expect(strangers).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parse as parseByOther } from '@cdktf/hcl2json';
 import { build } from 'esbuild';
 import type { BodySchema } from '../../../src/hcl/index.js';
@@ -192,7 +192,7 @@ async function medianAsync(repeats: number, work: () => Promise<unknown>): Promi
 async function coldStart(job: string): Promise<readonly HclRow[]> {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-hcl-'));
   try {
-    const entry = new URL('../../../src/hcl/index.ts', import.meta.url).pathname;
+    const entry = resolve('src/hcl/index.ts');
     await build({
       entryPoints: [entry],
       outdir: folder,
@@ -215,7 +215,7 @@ const result = decodeFile(text, { schema, ids: { next: () => '' }, interpret: (b
 if (result.isErr()) throw new Error(JSON.stringify(result.error[0]));
 console.log(performance.now() - started);`,
     );
-    const other = new URL('../../../node_modules/@cdktf/hcl2json/lib/index.js', import.meta.url).pathname;
+    const other = resolve('node_modules/@cdktf/hcl2json/lib/index.js');
     writeFileSync(
       join(folder, 'other.mjs'),
       `import { readFileSync } from 'node:fs';

@@ -156,8 +156,8 @@ interface ServerProcess {
 }
 
 async function startServer(kind: 'floor' | 'memory' | 'sqlite'): Promise<ServerProcess> {
-  const file = fileURLToPath(new URL('./http-child.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', file, kind], {
+  const file = fileURLToPath(new URL('./http-child.js', import.meta.url));
+  const child = spawn(process.execPath, [file, kind], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const { port } = await new Promise<{ port: number }>((resolve, reject) => {
