@@ -124,13 +124,13 @@ export class AllocationRunner {
 
   async #endOfMain(): Promise<void> {
     const leader = this.#tasks.find((task) => task.leader)?.runner;
-    const main = this.#ofPhase('main').map((runner) => this.#finished.get(runner));
+    const main = this.#ofPhase('main').map((runner) => this.#endOf(runner));
     if (leader !== undefined && this.#finished.has(leader)) {
       await this.#finished.get(leader);
       if (!this.#ending) await this.#killAll(this.#alive('main'), [{ type: 'leader_dead' }]);
     }
     await Promise.all(main);
-    if (!this.#ending) await Promise.all(this.#ofPhase('poststart').map((runner) => this.#finished.get(runner)));
+    if (!this.#ending) await Promise.all(this.#ofPhase('poststart').map((runner) => this.#endOf(runner)));
   }
 
   #start(runner: TaskRunner): Promise<void> {
@@ -155,7 +155,12 @@ export class AllocationRunner {
 
   async #killAll(runners: readonly TaskRunner[], reasons: readonly TaskHappening[], skipDelay = false): Promise<void> {
     for (const runner of runners) runner.kill(reasons, skipDelay);
-    await Promise.all(runners.map((runner) => this.#finished.get(runner)));
+    await Promise.all(runners.map((runner) => this.#endOf(runner)));
+  }
+
+  /** When the task is dead; at once for one that was never started. */
+  #endOf(runner: TaskRunner): Promise<void> {
+    return this.#finished.get(runner) ?? Promise.resolve();
   }
 
   #ofPhase(...phases: TaskPhase[]): TaskRunner[] {

@@ -6,7 +6,8 @@ export type TaskPhase = 'prestart' | 'prestart_sidecar' | 'main' | 'poststart' |
 
 export function taskPhase(task: Pick<Task, 'Lifecycle'>): TaskPhase {
   const lifecycle = task.Lifecycle;
-  switch (lifecycle?.Hook) {
+  if (lifecycle === null) return 'main';
+  switch (lifecycle.Hook) {
     case 'prestart':
       return lifecycle.Sidecar ? 'prestart_sidecar' : 'prestart';
     case 'poststart':
