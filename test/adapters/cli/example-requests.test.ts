@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { afterEach, expect, it } from 'vitest';
+import { exampleRequests } from '../../../adapters/cli/example-requests.js';
+import { createHttpHandler, nodeListener } from '../../../adapters/http-server/index.js';
+import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index.js';
+import { randomIds, systemClock } from '../../../adapters/node/index.js';
+import { createEngine } from '../../../src/index.js';
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** A shell function that does what the printed lines ask of curl, for hosts that have none. */
+const curl = `curl() { "${process.execPath}" --input-type=module -e '
+  const words = process.argv.slice(1), headers = {}; let method = "GET", body, url;
+  while (words.length > 0) { const word = words.shift();
+    if (word === "-s") continue; else if (word === "-X") method = words.shift(); else if (word === "-d") body = words.shift();
+    else if (word === "-H") { const [name, value] = words.shift().split(": "); headers[name] = value; } else url = word; }
+  const answer = await fetch(url, { method, headers, body });
+  console.log(answer.status, (await answer.text()).replaceAll("\\n", " "));' -- "$@"; }`;
+
+it('prints three requests that work as printed', async () => {
+  const engine = createEngine({
+    storage: memoryStorage(),
+    clock: systemClock(),
+    ids: randomIds(),
+    delivery: recordingDelivery(),
+  });
+  const server = createServer(nodeListener(createHttpHandler(engine, { access: 'open' })));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => server.close());
+  const lines = exampleRequests(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    .trim()
+    .split('\n')
+    .slice(1);
+  expect(lines).toHaveLength(3);
+  const answers: string[] = [];
+  for (const line of lines) answers.push(await run(line));
+  expect(answers[0]).toMatch(/^200 \{"EvalID":"[0-9a-f-]{36}"/);
+  expect(answers[1]).toMatch(/^200 \[/);
+  expect(answers[2]).toMatch(/^200 .*"ID": "hello"/);
+});
+
+/** The server lives in this process, so the shell must not block it. */
+async function run(line: string): Promise<string> {
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `${curl}\n${line}`]);
+  return stdout.trim();
+}
