@@ -12,7 +12,7 @@ import { workspaces } from '../../notifications/workspace.js';
 import type { ReadView } from '../../ports/storage.js';
 import type { Settings } from '../../settings.js';
 import type { Instant } from '../../shared/instant.js';
-import { type EngineContext, emit } from '../shared/context.js';
+import type { EngineContext } from '../shared/context.js';
 import { type AttemptReport, attemptDelivery, type Content } from './attempt-delivery.js';
 import { withAttempt } from './delivery-turn.js';
 import { type HeldLane, nextToStart, settleOrder } from './held-lane.js';
@@ -287,14 +287,6 @@ function observeAttempt(
       kind,
     });
   }
-  if (context.events.listenerCount('notification.attempt') === 0) return;
-  emit(context, 'notification.attempt', {
-    deliveryId: row.id,
-    configurationId: row.configurationId,
-    attempt: after.attempts.at(-1)?.number ?? 0,
-    outcome,
-    errorClass,
-  });
 }
 
 function brokenReport(row: Delivery, failure: Failure, now: Instant): AttemptReport {

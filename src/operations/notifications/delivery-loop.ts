@@ -7,7 +7,7 @@ import type { Instant } from '../../shared/instant.js';
 import { type BackgroundLoop, type EngineContext, emit } from '../shared/context.js';
 import { chooseAttempts, pruneBuckets, readContents, startAttempt, type Traffic } from './delivery-dispatch.js';
 import { type LaneSnapshot, lowWater, type Refill, readQueue, runTurn, type TurnResult } from './delivery-turn.js';
-import { addReady, distrust, type HeldLane, isIdle } from './held-lane.js';
+import { type Acknowledgement, addReady, distrust, type HeldLane, isIdle } from './held-lane.js';
 
 /**
  * Delivers what is due. Deliveries queue up in one lane per configuration; an engine leases lanes, not single deliveries,
@@ -145,7 +145,10 @@ async function outlast(context: EngineContext, work: Work, error: StorageError, 
 
 function apply(context: EngineContext, work: Work, lanes: readonly LaneSnapshot[], result: TurnResult): void {
   for (const { lane, acknowledgements } of lanes) {
-    for (const { before } of acknowledgements) lane.known.delete(before.id);
+    for (const acknowledgement of acknowledgements) {
+      lane.known.delete(acknowledgement.before.id);
+      emitAttempt(context, acknowledgement);
+    }
   }
   for (const outcome of result.outcomes) {
     const { lane, held, refill: read } = outcome;
@@ -171,6 +174,19 @@ function apply(context: EngineContext, work: Work, lanes: readonly LaneSnapshot[
     applyRefill(lane, read);
   }
   context.observer.gauge('notification_lanes', work.lanes.size, {});
+}
+
+/** Told when it is stored: whoever hears of an attempt finds it in the log. */
+function emitAttempt(context: EngineContext, { before, after, attempt }: Acknowledgement): void {
+  if (attempt === null) return;
+  const retrying = after.state.type === 'dead' ? 'dead' : 'retrying';
+  emit(context, 'notification.attempt', {
+    deliveryId: before.id,
+    configurationId: before.configurationId,
+    attempt: after.attempts.at(-1)?.number ?? 0,
+    outcome: attempt.failure === null ? 'delivered' : retrying,
+    errorClass: attempt.failure?.class ?? null,
+  });
 }
 
 function reportAutoDisable(context: EngineContext, lane: HeldLane, lanes: readonly LaneSnapshot[]): void {
