@@ -293,11 +293,24 @@ function setAlarm(context: EngineContext, work: Work, at: Instant): void {
   });
 }
 
+/** Undefined, after a pause, when the store fails at what it must not: nobody waits for this promise but the loop's end. */
+async function nextChange(context: EngineContext, after: number, signal: AbortSignal): Promise<number | undefined> {
+  try {
+    return await context.storage.waitForChange([deliveryLanes, events], after, signal);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : 'unknown';
+    context.logger.error({ error: message }, 'The queue of deliveries cannot be watched');
+    await context.clock.sleepUntil(context.clock.now() + second, signal);
+    return undefined;
+  }
+}
+
 /** New events and changed lanes. Turns that only store outcomes touch neither table and wake nobody. */
 async function watchQueue(context: EngineContext, work: Work, signal: AbortSignal): Promise<void> {
   let after = 0;
   while (!signal.aborted) {
-    const reached = await context.storage.waitForChange([deliveryLanes, events], after, signal);
+    const reached = await nextChange(context, after, signal);
+    if (reached === undefined) continue;
     if (signal.aborted || reached <= after) return;
     after = reached;
     work.claimHint = true;
