@@ -85,11 +85,17 @@ describe('values', () => {
     fc.assert(
       fc.property(value, value, (left, right) => {
         expect(valuesEqual(left, left)).toBe(true);
+        // Minus zero equals zero and keeps its own text: the one pair of which the law below does not speak.
+        fc.pre(!/-0(?![.\d])/.test(`${valueText(left)} ${valueText(right)}`));
         const alike = typesEqual(typeOf(left), typeOf(right)) && valueText(left) === valueText(right);
         if (left.kind !== 'null') expect(valuesEqual(left, right)).toBe(alike);
         expect(valuesEqual(left, right)).toBe(valuesEqual(right, left));
       }),
     );
+  });
+
+  it('count minus zero as zero', () => {
+    expect(valuesEqual(numberValue(-0), numberValue(0))).toBe(true);
   });
 
   it('come back from plain data', () => {

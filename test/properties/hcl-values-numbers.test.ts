@@ -96,9 +96,16 @@ describe('numbers, against exact rationals', () => {
           .replace('.', '')
           .replace(/^0+/, '');
         if (digits.length < 2) return;
-        for (const shorter of neighbours(text)) expect(distanceAtMost(shorter, ratio(value), halfUnit)).toBe(false);
+        // A decimal exactly between two numbers names the one with the even mantissa.
+        const names = shift > 0 || mantissa % 2n === 0n ? distanceAtMost : distanceBelow;
+        for (const shorter of neighbours(text)) expect(names(shorter, ratio(value), halfUnit)).toBe(false);
       }),
     );
+  });
+
+  it('a shorter decimal half way to the next number names the other one', () => {
+    expect(numberText({ mantissa: -8133680864396243n, exponent: 3, precision: 53 })).toBe('-65069446915169944');
+    expect(String(-65069446915169944)).toBe('-65069446915169944');
   });
 
   it('doubles print as JavaScript prints them, and come back', () => {
@@ -175,6 +182,12 @@ function distanceAtMost(left: Ratio, right: Ratio, limit: Ratio): boolean {
   const top = left.top * right.bottom - right.top * left.bottom;
   const distance = top < 0n ? -top : top;
   return distance * limit.bottom <= limit.top * left.bottom * right.bottom;
+}
+
+function distanceBelow(left: Ratio, right: Ratio, limit: Ratio): boolean {
+  const top = left.top * right.bottom - right.top * left.bottom;
+  const distance = top < 0n ? -top : top;
+  return distance * limit.bottom < limit.top * left.bottom * right.bottom;
 }
 
 /** The two decimals with one digit less on either side of the text's value. */
