@@ -14,17 +14,12 @@ export async function run(): Promise<Measured[]> {
     ours.push(pair[1] as number);
   }
   const beyond = median(ours.map((time, at) => time - (empty[at] as number)));
-  // A share of an empty process, as that takes 40 ms on a quiet machine and twice as long on a busy one: 25 ms of 40.
-  const ratio = median(ours.map((time, at) => time / (empty[at] as number) - 1));
+  const share = median(ours.map((time, at) => time / (empty[at] as number) - 1));
+  const figures = { ours: beyond, floor: median(empty), unit: 'ms' };
   return [
-    {
-      name: 'import.cold, beyond an empty process',
-      ours: beyond,
-      floor: median(empty),
-      unit: 'ms',
-      ratio,
-      limit: { max: 0.625 },
-    },
+    { name: 'import.cold, beyond an empty process', ...figures, ratio: beyond, limit: { max: 25 } },
+    // For comparing machines: an empty process takes from 40 ms to more than twice that.
+    { name: 'import.cold, as a share of that process', ...figures, ratio: share, limit: {} },
   ];
 }
 
