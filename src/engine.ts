@@ -105,7 +105,7 @@ async function keepRunning(context: EngineContext, loop: BackgroundLoop, signal:
       const message = error instanceof Error ? error.message : 'unknown';
       context.logger.error({ loop: loop.name, error: message }, 'A background loop failed and starts again');
       emit(context, 'loop.failed', { loop: loop.name, message });
-      await context.clock.sleepUntil(context.clock.now() + second, signal);
+      await context.clock.sleep(second, signal);
     }
   }
 }

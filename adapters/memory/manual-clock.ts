@@ -6,21 +6,29 @@ import { hop, othersAreQueued } from './event-loop.js';
 import { type Sleeper, type SleeperQueue, sleeperQueue } from './sleeper-queue.js';
 
 export interface ManualClock extends Clock {
-  /** Moves time forward by so much; see `advanceTo`. */
+  /** Lets so much time pass on both clocks; see `advanceTo`. */
   advance(by: Milliseconds): Promise<void>;
   /**
-   * Moves time forward, waking each sleeper at exactly its instant, in order of instant and then of falling asleep. After
-   * each one it waits until everything that it set going has come to rest, so a sleeper woken at t that sleeps until t + 5
-   * also runs when that is still within the advance. Time does not move before work that is under way has come to rest.
-   * Several advances queue up. Rejects with a RangeError for a past instant.
+   * Lets time pass until the wall clock shows the instant, waking each sleeper at exactly its time, in order of time and
+   * then of falling asleep. After each one it waits until everything that it set going has come to rest, so a sleeper woken
+   * at t that sleeps for 5 more also runs when that is still within the advance. Time does not move before work that is
+   * under way has come to rest. Several advances queue up. Rejects with a RangeError for a past instant.
    */
   advanceTo(instant: Instant): Promise<void>;
   /** Advances from sleeper to sleeper until the condition holds; false, at the end of the span, when it never does. */
   advanceUntil(condition: () => boolean, within: Milliseconds): Promise<boolean>;
   /** Lets work that is under way come to rest without moving time. */
   settle(): Promise<void>;
-  /** Sets the clock like a host's clock is set, also back, and wakes whoever is due then, all at the new time. */
+  /**
+   * Sets the wall clock forward or back by so much, as an operator or a time service does; monotonic time does not move.
+   * Wakes whoever waits for an instant that is now past. A suspended host is the same: the wall clock goes on, the
+   * monotonic one stands still.
+   */
+  step(by: Milliseconds): Promise<void>;
+  /** `step` to an instant. */
   set(instant: Instant): Promise<void>;
+  /** The process was stopped for so long: both clocks have moved, and everyone who was due meanwhile wakes late, at the end. */
+  pause(by: Milliseconds): Promise<void>;
   /**
    * Time stands still until the work ends. For work that leaves the event loop (a request over a socket, a file), which
    * the clock cannot see coming to rest by itself.
@@ -33,7 +41,7 @@ export interface ManualClock extends Clock {
   holding<P extends object>(port: P, methods?: readonly (keyof P)[]): P;
   /** How many are asleep. */
   readonly sleepers: number;
-  /** When the next one wakes; null when nobody sleeps. */
+  /** When the next one wakes, on the wall clock; null when nobody sleeps. */
   readonly nextWake: Instant | null;
 }
 
@@ -45,43 +53,34 @@ const mostRounds = 10_000;
 /**
  * A clock that moves only when told, for tests and simulations: months of schedules, retries and deadlines play in
  * milliseconds, in the same order every time. Promise callbacks and `setImmediate` chains (group commits) are waited for
- * without being told; for sockets and files use `hold` or `holding`.
+ * without being told; for sockets and files use `hold` or `holding`. Monotonic time counts from the clock's making.
  */
 export function manualClock(start: Instant = defaultStart): ManualClock {
-  let current = start;
-  let queued: Promise<unknown> = Promise.resolve();
-  const asleep: SleeperQueue = sleeperQueue();
+  const time = { wall: start, passed: 0 };
+  const asleep = sleepersOn(time);
   const rest = restWatch();
+  let queued: Promise<unknown> = Promise.resolve();
 
-  const sleepUntil = (instant: Instant, signal: AbortSignal): Promise<void> => {
-    if (signal.aborted || !(instant > current)) return Promise.resolve();
-    return new Promise((resolve) => {
-      const onAbort = (): void => {
-        asleep.drop(sleeper);
-        resolve();
-      };
-      const sleeper: Sleeper = asleep.add(instant, () => {
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      });
-      // One stop signal for many loops is what it is for, not the leak that Node would warn of from the eleventh on.
-      setMaxListeners(0, signal);
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
+  const moveBy = (by: Milliseconds): void => {
+    time.wall += by;
+    time.passed += by;
   };
 
-  /** Runs the sleepers due up to the instant; stops early, at the time of the last one, when the condition holds. */
-  const run = async (target: Instant, condition: (() => boolean) | null): Promise<boolean> => {
+  /** Wakes those due within so much time; stops early, at the time of the last one, when the condition holds. */
+  const run = async (within: Milliseconds, condition: (() => boolean) | null): Promise<boolean> => {
     await rest.reached();
+    const end = time.passed + within;
     for (;;) {
       if (condition?.() === true) return true;
-      const sleeper = asleep.takeDue(target);
-      if (sleeper === null) break;
-      if (sleeper.at > current) current = sleeper.at;
-      sleeper.wake();
+      const due = asleep.takeDue(end - time.passed);
+      if (due === null) break;
+      if (due.after > 0) moveBy(due.after);
+      // Exactly, where the addition was rounded down: nobody wakes early.
+      if (time[due.on] < due.at) time[due.on] = due.at;
+      due.wake();
       await rest.reached();
     }
-    if (target > current) current = target;
+    if (end > time.passed) moveBy(end - time.passed);
     return false;
   };
 
@@ -91,12 +90,13 @@ export function manualClock(start: Instant = defaultStart): ManualClock {
     return turn;
   };
 
-  const advanceTo = (instant: Instant): Promise<void> =>
+  /** Moves at once, then wakes whoever is due. */
+  const jump = (wall: () => Milliseconds, passed: Milliseconds): Promise<void> =>
     inTurn(async () => {
-      if (!(instant >= current)) {
-        throw new RangeError(`the clock stands at ${current} and cannot advance to ${instant}; use set to go back`);
-      }
-      await run(instant, null);
+      await rest.reached();
+      time.wall += wall();
+      time.passed += passed;
+      await run(0, null);
     });
 
   const hold = <T>(work: PromiseLike<T>): PromiseLike<T> => {
@@ -105,29 +105,99 @@ export function manualClock(start: Instant = defaultStart): ManualClock {
   };
 
   return {
-    now: () => current,
-    sleepUntil,
+    now: () => time.wall,
+    monotonic: () => time.passed,
+    timeline: 'manual',
+    sleep: (duration, signal) => asleep.enter('passed', time.passed + duration, signal),
+    sleepUntil: (instant, signal) => asleep.enter('wall', instant, signal),
     advance: (by) =>
       inTurn(async () => {
-        if (!(by >= 0)) throw new RangeError(`the clock cannot advance by ${by}; use set to go back`);
-        await run(current + by, null);
+        if (!(by >= 0)) throw new RangeError(`the clock cannot advance by ${by}; use step to set it back`);
+        await run(by, null);
       }),
-    advanceTo,
-    advanceUntil: (condition, within) => inTurn(() => run(current + within, condition)),
-    settle: () => inTurn(() => rest.reached()),
-    set: (instant) =>
+    advanceTo: (instant) =>
       inTurn(async () => {
-        await rest.reached();
-        current = instant;
-        await run(instant, null);
+        const by = instant - time.wall;
+        if (by >= 0) await run(by, null);
+        else
+          throw new RangeError(`the clock stands at ${time.wall} and cannot advance to ${instant}; use set to go back`);
       }),
+    advanceUntil: (condition, within) => inTurn(() => run(within, condition)),
+    settle: () => inTurn(() => rest.reached()),
+    step: (by) => jump(() => by, 0),
+    set: (instant) => jump(() => instant - time.wall, 0),
+    pause: (by) => jump(() => by, by),
     hold,
     holding: (port, methods) => holdingPort(port, methods, hold),
     get sleepers() {
       return asleep.size;
     },
     get nextWake() {
-      return asleep.next;
+      const after = asleep.nextAfter();
+      return after === null ? null : time.wall + after;
+    },
+  };
+}
+
+interface Time {
+  /** What the wall clock shows. */
+  wall: Instant;
+  /** Monotonic time. */
+  passed: Milliseconds;
+}
+
+interface DueSleeper {
+  readonly on: keyof Time;
+  readonly at: number;
+  readonly after: Milliseconds;
+  readonly wake: () => void;
+}
+
+/** Those asleep, on either clock. */
+function sleepersOn(time: Time) {
+  const queues: Record<keyof Time, SleeperQueue> = { wall: sleeperQueue(), passed: sleeperQueue() };
+  let order = 0;
+
+  const enter = (on: keyof Time, at: number, signal: AbortSignal): Promise<void> => {
+    // Written as a negation so that NaN, like what is past, does not sleep at all.
+    if (signal.aborted || !(at > time[on])) return Promise.resolve();
+    return new Promise((resolve) => {
+      const onAbort = (): void => {
+        queues[on].drop(sleeper);
+        resolve();
+      };
+      order += 1;
+      const sleeper: Sleeper = queues[on].add(at, order, () => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      });
+      // One stop signal for many loops is what it is for, not the leak that Node would warn of from the eleventh on.
+      setMaxListeners(0, signal);
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  };
+
+  /** The queue whose first sleeper is due first. */
+  const first = (): { readonly on: keyof Time; readonly sleeper: Sleeper; readonly after: Milliseconds } | null => {
+    const ahead = (['passed', 'wall'] as const).flatMap((on) => {
+      const sleeper = queues[on].first();
+      return sleeper === null ? [] : [{ on, sleeper, after: Math.max(sleeper.at - time[on], 0) }];
+    });
+    return ahead.toSorted((a, b) => a.after - b.after || a.sleeper.order - b.sleeper.order)[0] ?? null;
+  };
+
+  return {
+    enter,
+    /** Takes out the first that is due within so much time. */
+    takeDue: (within: Milliseconds): DueSleeper | null => {
+      const next = first();
+      if (next === null || next.after > within) return null;
+      queues[next.on].takeFirst();
+      return { on: next.on, at: next.sleeper.at, after: next.after, wake: next.sleeper.wake };
+    },
+    nextAfter: (): Milliseconds | null => first()?.after ?? null,
+    get size(): number {
+      return queues.wall.size + queues.passed.size;
     },
   };
 }

@@ -1,32 +1,28 @@
-import type { Instant } from '../../src/shared/instant.js';
-
 export interface Sleeper {
-  readonly at: Instant;
-  /** Order of falling asleep, which decides between equal instants. */
+  readonly at: number;
+  /** Order of falling asleep, which decides between equal times. */
   readonly order: number;
   readonly wake: () => void;
   dropped: boolean;
 }
 
 export interface SleeperQueue {
-  add(at: Instant, wake: () => void): Sleeper;
+  add(at: number, order: number, wake: () => void): Sleeper;
   /** Forgets one that was woken by other means. */
   drop(sleeper: Sleeper): void;
-  /** Takes out the first that is due at the instant or before. */
-  takeDue(instant: Instant): Sleeper | null;
+  /** The one with the least time. */
+  first(): Sleeper | null;
+  takeFirst(): void;
   readonly size: number;
-  readonly next: Instant | null;
 }
 
-/** A binary heap by instant and order. Dropped ones stay until they surface or until they are the half of it. */
+/** A binary heap by time and order. Dropped ones stay until they surface or until they are the half of it. */
 export function sleeperQueue(): SleeperQueue {
   let heap: Sleeper[] = [];
-  let orders = 0;
   let dropped = 0;
 
-  const add = (at: Instant, wake: () => void): Sleeper => {
-    orders += 1;
-    const sleeper = { at, order: orders, wake, dropped: false };
+  const add = (at: number, order: number, wake: () => void): Sleeper => {
+    const sleeper = { at, order, wake, dropped: false };
     heap.push(sleeper);
     riseFrom(heap, heap.length - 1);
     return sleeper;
@@ -43,28 +39,23 @@ export function sleeperQueue(): SleeperQueue {
     }
   };
 
-  const first = (): Sleeper | undefined => {
+  const first = (): Sleeper | null => {
     while (heap[0]?.dropped === true) {
       takeFirst(heap);
       dropped -= 1;
     }
-    return heap[0];
+    return heap[0] ?? null;
   };
 
   return {
     add,
     drop,
-    takeDue: (instant) => {
-      const sleeper = first();
-      if (sleeper === undefined || sleeper.at > instant) return null;
-      takeFirst(heap);
-      return sleeper;
+    first,
+    takeFirst: () => {
+      if (first() !== null) takeFirst(heap);
     },
     get size() {
       return heap.length - dropped;
-    },
-    get next() {
-      return first()?.at ?? null;
     },
   };
 }

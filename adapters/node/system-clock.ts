@@ -1,44 +1,119 @@
+import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { Clock } from '../../src/ports/clock.js';
-import type { Instant } from '../../src/shared/instant.js';
+import type { Milliseconds } from '../../src/shared/duration.js';
 
-/**
- * The longest single timer. Far below the 2^31 ms where `setTimeout` overflows and fires at once, and short enough that a
- * sleeper is late by at most this much after the host was suspended or its clock was set forward.
- */
+/** The longest single timer: far below the 2^31 ms where `setTimeout` overflows and fires at once. */
 const longestTimer = 60_000;
+/** How often the wall clock is compared with the monotonic one while anybody waits for an instant of it. */
+const stepCheckInterval = 500;
+/** A difference that is no step of the wall clock: adjustment in small corrections, and the distance of two readings. */
+const stepTolerance = 20;
 
 /**
  * The host's clock. Sleeping does not keep the process alive: what a host serves (its sockets) does, and a host that has
- * stopped must be able to exit. A sleeper never wakes before its instant, also not by the millisecond that Node's timers
- * may fire early.
+ * stopped must be able to exit. A sleeper never wakes before its time, also not by the millisecond that Node's timers may
+ * fire early. Those who wait for an instant notice within half a second that the wall clock was set, or that the host was
+ * suspended.
  */
 export function systemClock(): Clock {
-  return { now: Date.now, sleepUntil };
+  const wall = wallSleepers();
+  return {
+    now: Date.now,
+    monotonic,
+    timeline: hostTimeline(),
+    sleep: (duration, signal) => {
+      const end = monotonic() + duration;
+      return sleeping(signal, () => end - monotonic(), wall.none);
+    },
+    sleepUntil: (instant, signal) => sleeping(signal, () => instant - Date.now(), wall.enter),
+  };
 }
 
-function sleepUntil(instant: Instant, signal: AbortSignal): Promise<void> {
+/** From the start of the host, not of the process, so that processes of one host can compare their readings. */
+function monotonic(): Milliseconds {
+  const [seconds, nanos] = process.hrtime();
+  return seconds * 1000 + nanos / 1_000_000;
+}
+
+let knownTimeline: string | undefined;
+
+/** The id of the host's present run where the system tells one; elsewhere one of this process alone. */
+function hostTimeline(): string {
+  knownTimeline ??= bootId() ?? randomUUID();
+  return knownTimeline;
+}
+
+function bootId(): string | undefined {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes the sleeper's function that looks at the time again; gives one that forgets it. */
+type Enter = (look: () => void) => () => void;
+
+/** Sleeps while something is left. `left` is asked again after each timer. */
+function sleeping(signal: AbortSignal, left: () => Milliseconds, enter: Enter): Promise<void> {
   // Written as a negation so that NaN, like a past instant, does not sleep at all.
-  if (signal.aborted || !(instant > Date.now())) return Promise.resolve();
+  if (signal.aborted || !(left() > 0)) return Promise.resolve();
   return new Promise((resolve) => {
-    let timer: NodeJS.Timeout;
+    let timer: NodeJS.Timeout | undefined;
     const wake = (): void => {
       clearTimeout(timer);
+      leave();
       signal.removeEventListener('abort', wake);
       resolve();
     };
-    const arm = (): void => {
-      const left = instant - Date.now();
-      if (left <= 0) {
+    const look = (): void => {
+      clearTimeout(timer);
+      const rest = left();
+      if (rest <= 0) {
         wake();
         return;
       }
-      timer = setTimeout(arm, Math.min(Math.ceil(left), longestTimer));
+      timer = setTimeout(look, Math.min(Math.ceil(rest), longestTimer));
       timer.unref();
     };
+    const leave = enter(look);
     // One stop signal for many loops is what it is for, not the leak that Node would warn of from the eleventh on.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', wake);
-    arm();
+    look();
   });
+}
+
+/** Those who wait for an instant of the wall clock: all look again when it has stepped. */
+function wallSleepers(): { readonly enter: Enter; readonly none: Enter } {
+  const looks = new Set<() => void>();
+  let check: NodeJS.Timeout | undefined;
+  let distance = 0;
+
+  const compare = (): void => {
+    const now = Date.now() - monotonic();
+    const stepped = Math.abs(now - distance) > stepTolerance;
+    distance = now;
+    // A copy: those who wake take themselves out.
+    if (stepped) for (const look of [...looks]) look();
+  };
+
+  return {
+    enter: (look) => {
+      looks.add(look);
+      if (check === undefined) {
+        distance = Date.now() - monotonic();
+        check = setInterval(compare, stepCheckInterval).unref();
+      }
+      return () => {
+        looks.delete(look);
+        if (looks.size > 0) return;
+        clearInterval(check);
+        check = undefined;
+      };
+    },
+    none: () => () => undefined,
+  };
 }

@@ -105,7 +105,7 @@ async function pauseAfterFault(
   signal: AbortSignal,
 ): Promise<void> {
   if (evaluation !== undefined) faults.set(evaluation.ID, (faults.get(evaluation.ID) ?? 0) + 1);
-  await context.clock.sleepUntil(context.clock.now() + 100, signal);
+  await context.clock.sleep(100, signal);
 }
 
 /** An evaluation whose moment has come, else the most urgent one that waits for nothing. */

@@ -35,7 +35,7 @@ async function waitedAnswer<T>(
   if (first.isErr()) return err(first.error);
   const { answer, snapshot } = first.value;
   if (answer.index > after) return ok(answer);
-  const deadline = context.clock.now() + waitWithJitter(context, waiting.wait);
+  const deadline = context.clock.monotonic() + waitWithJitter(context, waiting.wait);
   const outcome = await context.parked.park(query, answer, snapshot, after, deadline, waiting.whenCancelled);
   return outcome.type === 'answer' ? ok(outcome.answer) : err(outcome.error);
 }

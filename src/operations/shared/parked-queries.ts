@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.js';
 import type { ReadView, Storage, StorageError, TableName } from '../../ports/storage.js';
-import type { Instant } from '../../shared/instant.js';
+import type { Milliseconds } from '../../shared/duration.js';
 
 /** One answer of a query: the same object for every reader that it wakes, so that it can be printed once. */
 export interface Answer<T> {
@@ -22,7 +22,8 @@ export type ParkOutcome<T> =
 
 interface Waiter {
   readonly after: number;
-  readonly deadline: Instant;
+  /** On the monotonic clock. */
+  readonly deadline: Milliseconds;
   group: Group | undefined;
   readonly finish: (outcome: ParkOutcome<unknown>) => void;
 }
@@ -48,7 +49,7 @@ export class ParkedQueries {
   readonly #tables: readonly TableName[];
   readonly #groups = new Map<string, Group>();
   #watching: AbortController | undefined;
-  #alarm: { readonly at: Instant; readonly controller: AbortController } | undefined;
+  #alarm: { readonly at: Milliseconds; readonly controller: AbortController } | undefined;
   /** Every change up to this index has been shown to the groups. */
   #seen = 0;
 
@@ -73,7 +74,7 @@ export class ParkedQueries {
     current: Answer<T>,
     snapshot: number,
     after: number,
-    deadline: Instant,
+    deadline: Milliseconds,
     whenCancelled?: (cancel: () => void) => void,
   ): Promise<ParkOutcome<T>> {
     return new Promise((resolve) => {
@@ -189,20 +190,20 @@ export class ParkedQueries {
     }
   }
 
-  #setAlarm(deadline: Instant): void {
+  #setAlarm(deadline: Milliseconds): void {
     if (this.#groups.size === 0 || (this.#alarm !== undefined && this.#alarm.at <= deadline)) return;
     this.#alarm?.controller.abort();
     const controller = new AbortController();
     this.#alarm = { at: deadline, controller };
-    void this.#clock.sleepUntil(deadline, controller.signal).then(() => {
+    void this.#clock.sleep(deadline - this.#clock.monotonic(), controller.signal).then(() => {
       if (!controller.signal.aborted) this.#expire();
     });
   }
 
   #expire(): void {
     this.#alarm = undefined;
-    const now = this.#clock.now();
-    let next: Instant | undefined;
+    const now = this.#clock.monotonic();
+    let next: Milliseconds | undefined;
     for (const group of [...this.#groups.values()]) {
       for (const waiter of [...group.waiters]) {
         if (waiter.deadline <= now) this.#finish(waiter, { type: 'answer', answer: group.last });

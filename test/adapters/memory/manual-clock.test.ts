@@ -11,6 +11,10 @@ describe('manualClock', () => {
   clockConformance(it, {
     create: () => manualClock(),
     pass: (clock, by) => (clock as ManualClock).advance(by),
+    step: async (clock, by) => {
+      await (clock as ManualClock).step(by);
+      await (clock as ManualClock).advance(1000);
+    },
   });
 
   it('stands still until it is moved', async () => {
@@ -173,6 +177,37 @@ describe('manualClock', () => {
     expect(clock.nextWake).toBe(900);
   });
 
+  it('steps the wall clock beside the monotonic one', async () => {
+    const clock = manualClock(1000);
+    const seen: string[] = [];
+    void clock.sleep(50, never).then(() => seen.push(`slept at ${clock.monotonic()}`));
+    void clock.sleepUntil(1050, never).then(() => seen.push(`reached at ${clock.monotonic()}`));
+    await clock.advance(20);
+    await clock.step(-100);
+    expect([clock.now(), clock.monotonic()]).toEqual([920, 20]);
+    await clock.advance(40);
+    expect(seen).toEqual(['slept at 50']);
+    await clock.step(90);
+    expect(seen).toEqual(['slept at 50', 'reached at 60']);
+    expect([clock.now(), clock.monotonic()]).toEqual([1050, 60]);
+  });
+
+  it('pauses like a stopped process: who was due meanwhile wakes late, at the end', async () => {
+    const clock = manualClock(1000);
+    const seen: number[] = [];
+    const loop = async (): Promise<void> => {
+      for (;;) {
+        await clock.sleep(10, never);
+        seen.push(clock.monotonic());
+      }
+    };
+    void loop();
+    await clock.pause(35);
+    expect([clock.now(), clock.monotonic()]).toEqual([1035, 35]);
+    await clock.advance(10);
+    expect(seen).toEqual([35, 45]);
+  });
+
   it('forgets sleepers that were aborted', async () => {
     const clock = manualClock(0);
     for (let count = 0; count < 1000; count += 1) {
@@ -203,6 +238,35 @@ describe('manualClock', () => {
     expect(runs).toBe(8760);
     // About 60 ms on an idle core; the bound only catches a change of kind.
     expect(performance.now() - started).toBeLessThan(3000);
+  });
+
+  it('keeps any sleepers on both clocks to their own time, whatever steps lie between', async () => {
+    const event = fc.oneof(
+      fc.record({ type: fc.constantFrom('sleep', 'sleepUntil'), by: fc.integer({ min: 1, max: 30 }) }),
+      fc.record({ type: fc.constantFrom('advance', 'pause'), by: fc.integer({ min: 0, max: 20 }) }),
+      fc.record({ type: fc.constant('step'), by: fc.integer({ min: -20, max: 20 }) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(event, { maxLength: 60 }), async (events) => {
+        const clock = manualClock(1000);
+        const asleep = new Set<() => boolean>();
+        for (const { type, by } of events) {
+          if (type === 'sleep' || type === 'sleepUntil') {
+            const read = type === 'sleep' ? clock.monotonic : clock.now;
+            const end = read() + by;
+            const isDue = (): boolean => read() >= end;
+            asleep.add(isDue);
+            void clock[type](type === 'sleep' ? by : end, never).then(() => {
+              expect(isDue()).toBe(true);
+              asleep.delete(isDue);
+            });
+          } else {
+            await clock[type as 'advance' | 'pause' | 'step'](by);
+            expect([...asleep].filter((isDue) => isDue())).toEqual([]);
+          }
+        }
+      }),
+    );
   });
 
   it('wakes any set of sleepers in order of instant, then of falling asleep, with some aborted', async () => {
