@@ -207,6 +207,22 @@ export type { PublishedEvent } from './operations/shared/publish-notification-ev
 
 // ---- For users and runners: nodes, evaluations, allocations and their life ----
 
+export { clientDescriptionOf, clientStatusOf } from './agent/allocation/client-status.js';
+export {
+  interpolate,
+  interpolationLookup,
+  type TaskDirectories,
+  type TaskPlace,
+  taskEnvironment,
+} from './agent/environment/task-environment.js';
+export {
+  decideRestart,
+  type RestartCount,
+  type RestartVerdict,
+  type TaskExit,
+} from './agent/task/decide-restart.js';
+export { restartsOnSuccess, type TaskPhase, taskPhase } from './agent/task/task-phase.js';
+export { pendingTask, type TaskHappening, transitionTask } from './agent/task/task-state.js';
 export {
   type AllocationReport,
   heartbeatNode,
@@ -229,22 +245,6 @@ export type {
   TaskEvent,
   TaskState,
 } from './scheduler/allocation.js';
-export { clientDescriptionOf, clientStatusOf } from './scheduler/allocation-life/client-status.js';
-export {
-  decideRestart,
-  type RestartCount,
-  type RestartVerdict,
-  type TaskExit,
-} from './scheduler/allocation-life/decide-restart.js';
-export {
-  interpolate,
-  interpolationLookup,
-  type TaskDirectories,
-  type TaskPlace,
-  taskEnvironment,
-} from './scheduler/allocation-life/task-environment.js';
-export { restartsOnSuccess, type TaskPhase, taskPhase } from './scheduler/allocation-life/task-phase.js';
-export { pendingTask, type TaskHappening, transitionTask } from './scheduler/allocation-life/task-state.js';
 export type { Evaluation, EvaluationStatus, EvaluationTrigger } from './scheduler/evaluation.js';
 export type { Node, NodeDriver, NodeStatus } from './scheduler/node.js';
 export { type SchedulingIds, type SchedulingResult, type SchedulingSnapshot, schedule } from './scheduler/schedule.js';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { importsOf, type ModuleImport, sourceFiles } from '../support/source-imports.js';
 
 /** Capabilities that decide: they never wait, and know nothing of ports. */
-const pure = ['shared', 'notifications', 'jobs', 'scheduler', 'hcl', 'filter', 'queries', 'access'];
+const pure = ['shared', 'notifications', 'jobs', 'scheduler', 'agent', 'hcl', 'filter', 'queries', 'access'];
 /** What each may import of the others. */
 const mayUse: Readonly<Record<string, readonly string[]>> = {
   shared: [],
@@ -12,6 +12,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
   jobs: ['shared', 'hcl'],
   access: ['shared', 'hcl'],
   scheduler: ['shared', 'jobs'],
+  agent: ['shared', 'jobs', 'scheduler'],
   filter: ['shared'],
   queries: ['shared'],
 };

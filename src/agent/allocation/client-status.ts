@@ -1,4 +1,4 @@
-import type { ClientStatus, TaskState } from '../allocation.js';
+import type { ClientStatus, TaskState } from '../../scheduler/allocation.js';
 
 /** The status of an allocation by those of its tasks (job interface, allocation life). */
 export function clientStatusOf(

@@ -1,10 +1,10 @@
 import type { Job } from '../../jobs/document/job.js';
 import type { Task } from '../../jobs/document/task.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
-import type { Allocation } from '../allocation.js';
-import type { Node } from '../node.js';
-import { indexFromName } from '../reconcile/names.js';
-import { combinedMeta } from '../reconcile/same-tasks.js';
+import type { Allocation } from '../../scheduler/allocation.js';
+import type { Node } from '../../scheduler/node.js';
+import { indexFromName } from '../../scheduler/reconcile/names.js';
+import { combinedMeta } from '../../scheduler/reconcile/same-tasks.js';
 
 /** Directories of a task, as the task sees them. */
 export interface TaskDirectories {

@@ -1,5 +1,5 @@
+import type { TaskEvent, TaskState } from '../../scheduler/allocation.js';
 import { type Instant, isoFromInstant, unixNanosFromInstant } from '../../shared/instant.js';
-import type { TaskEvent, TaskState } from '../allocation.js';
 import type { TaskExit } from './decide-restart.js';
 
 /** What can happen to a task, each with its data. */
