@@ -1,6 +1,6 @@
 import type { Allocation } from './allocation.js';
 
-/** An allocation as a list shows it (job interface, AllocListStub). */
+/** An allocation as a list shows it (job interface, AllocListStub): members with an empty value are present. */
 export interface AllocationListStub
   extends Pick<
     Allocation,
@@ -15,14 +15,8 @@ export interface AllocationListStub
     | 'JobVersion'
     | 'TaskGroup'
     | 'DesiredStatus'
-    | 'DesiredDescription'
     | 'ClientStatus'
-    | 'ClientDescription'
     | 'DesiredTransition'
-    | 'TaskStates'
-    | 'FollowupEvalID'
-    | 'NextAllocation'
-    | 'RescheduleTracker'
     | 'CreateIndex'
     | 'ModifyIndex'
     | 'CreateTime'
@@ -30,8 +24,14 @@ export interface AllocationListStub
   > {
   /** Only when it was asked for. */
   readonly AllocatedResources?: Allocation['AllocatedResources'];
-  readonly DeploymentStatus: null;
-  readonly PreemptedAllocations: null;
+  readonly DesiredDescription: string;
+  readonly ClientDescription: string;
+  readonly TaskStates: NonNullable<Allocation['TaskStates']> | null;
+  readonly DeploymentStatus: NonNullable<Allocation['DeploymentStatus']> | null;
+  readonly FollowupEvalID: string;
+  readonly NextAllocation: string;
+  readonly RescheduleTracker: NonNullable<Allocation['RescheduleTracker']> | null;
+  readonly PreemptedAllocations: readonly string[] | null;
   readonly PreemptedByAllocation: string;
 }
 
@@ -56,17 +56,17 @@ export function allocationListStub(allocation: Allocation, options: AllocationSt
     TaskGroup: allocation.TaskGroup,
     ...(options.resources === true ? { AllocatedResources: allocation.AllocatedResources } : {}),
     DesiredStatus: allocation.DesiredStatus,
-    DesiredDescription: allocation.DesiredDescription,
+    DesiredDescription: allocation.DesiredDescription ?? '',
     ClientStatus: allocation.ClientStatus,
-    ClientDescription: allocation.ClientDescription,
+    ClientDescription: allocation.ClientDescription ?? '',
     DesiredTransition: allocation.DesiredTransition,
-    TaskStates: options.taskStates === false ? null : allocation.TaskStates,
-    DeploymentStatus: null,
-    FollowupEvalID: allocation.FollowupEvalID,
-    NextAllocation: allocation.NextAllocation,
-    RescheduleTracker: allocation.RescheduleTracker,
-    PreemptedAllocations: null,
-    PreemptedByAllocation: '',
+    TaskStates: options.taskStates === false ? null : (allocation.TaskStates ?? null),
+    DeploymentStatus: allocation.DeploymentStatus ?? null,
+    FollowupEvalID: allocation.FollowupEvalID ?? '',
+    NextAllocation: allocation.NextAllocation ?? '',
+    RescheduleTracker: allocation.RescheduleTracker ?? null,
+    PreemptedAllocations: allocation.PreemptedAllocations ?? null,
+    PreemptedByAllocation: allocation.PreemptedByAllocation ?? '',
     CreateIndex: allocation.CreateIndex,
     ModifyIndex: allocation.ModifyIndex,
     CreateTime: allocation.CreateTime,

@@ -1,46 +1,10 @@
+import type { DNSConfig } from '../jobs/document/network.js';
 import { table } from '../shared/table.js';
+import type { AllocatedResources } from './allocated-resources.js';
+import type { AllocationMetric } from './allocation-metric.js';
 
 export type DesiredStatus = 'run' | 'stop' | 'evict';
 export type ClientStatus = 'pending' | 'running' | 'complete' | 'failed' | 'lost' | 'unknown';
-
-/** Why nodes were chosen or not (job interface, AllocMetric). */
-export interface AllocationMetric {
-  readonly NodesEvaluated: number;
-  readonly NodesFiltered: number;
-  readonly NodesInPool: number;
-  readonly NodePool: string;
-  readonly NodesAvailable: Readonly<Record<string, number>> | null;
-  readonly ClassFiltered: Readonly<Record<string, number>> | null;
-  readonly ConstraintFiltered: Readonly<Record<string, number>> | null;
-  readonly NodesExhausted: number;
-  readonly ClassExhausted: Readonly<Record<string, number>> | null;
-  readonly DimensionExhausted: Readonly<Record<string, number>> | null;
-  readonly QuotaExhausted: readonly string[] | null;
-  readonly ResourcesExhausted: Readonly<Record<string, unknown>> | null;
-  readonly Scores: Readonly<Record<string, number>> | null;
-  readonly ScoreMetaData:
-    | readonly {
-        readonly NodeID: string;
-        readonly Scores: Readonly<Record<string, number>>;
-        readonly NormScore: number;
-      }[]
-    | null;
-  readonly AllocationTime: number;
-  readonly CoalescedFailures: number;
-}
-
-export interface AllocatedTaskResources {
-  readonly Cpu: { readonly CpuShares: number; readonly ReservedCores: readonly number[] | null };
-  readonly Memory: { readonly MemoryMB: number; readonly MemoryMaxMB: number };
-  readonly Networks: null;
-  readonly Devices: null;
-}
-
-export interface AllocatedResources {
-  readonly Tasks: Readonly<Record<string, AllocatedTaskResources>>;
-  readonly TaskLifecycles: Readonly<Record<string, { readonly Hook: string; readonly Sidecar: boolean } | null>>;
-  readonly Shared: { readonly Networks: null; readonly DiskMB: number; readonly Ports: null };
-}
 
 export interface DesiredTransition {
   readonly Migrate: boolean | null;
@@ -86,13 +50,57 @@ export interface TaskState {
   readonly Paused: string;
 }
 
+/** A change of an allocation that the scheduler made for its node. */
+export interface AllocationStateChange {
+  /** 0: the client status. */
+  readonly Field: 0;
+  readonly Value: string;
+  /** RFC 3339. */
+  readonly Time: string;
+}
+
+/** Health of an allocation as its deployment counts it. */
+export interface AllocationDeploymentStatus {
+  /** Null until it is known. */
+  readonly Healthy: boolean | null;
+  /** When the health became known, RFC 3339; null before. */
+  readonly Timestamp: string | null;
+  /** It was placed beside those of the older version, to be judged before they are replaced. */
+  readonly Canary: boolean;
+  readonly ModifyIndex: number;
+}
+
+export interface RescheduleEvent {
+  /** Unix nanoseconds. */
+  readonly RescheduleTime: number;
+  readonly PrevAllocID: string;
+  readonly PrevNodeID: string;
+  /** How long the replacement waited, in nanoseconds. */
+  readonly Delay: number;
+}
+
+export interface RescheduleTracker {
+  /** Oldest first. */
+  readonly Events: readonly RescheduleEvent[] | null;
+  /** Whether the last attempt found a node; empty before the first one. */
+  readonly LastReschedule: '' | 'ok' | 'no placement';
+}
+
+export interface AllocationNetworkStatus {
+  readonly InterfaceName: string;
+  readonly Address: string;
+  readonly AddressIPv6: string;
+  readonly DNS: DNSConfig | null;
+}
+
 /**
  * One instance of a task group on a node. The job is not embedded: `JobVersion` and `JobCreateIndex` name the stored
- * version, and a reader of the full allocation gets it laid in.
+ * version, and a reader of the full allocation gets it laid in. Members with an empty value are left out, as on the wire.
  */
 export interface Allocation {
   readonly ID: string;
   readonly Namespace: string;
+  /** The evaluation that last changed it. */
   readonly EvalID: string;
   /** `<job>.<group>[<index>]`. */
   readonly Name: string;
@@ -103,28 +111,30 @@ export interface Allocation {
   readonly JobVersion: number;
   /** CreateIndex of the registration that it belongs to: a job registered again after a purge is another one. */
   readonly JobCreateIndex: number;
+  /** Priority of the job version that it runs; absent in rows written before it was kept. */
+  readonly JobPriority?: number;
+  /** How many of its group may be preempted before others are preferred (migrate block); absent: any number. */
+  readonly MigrateParallel?: number;
   readonly TaskGroup: string;
   readonly AllocatedResources: AllocatedResources;
   readonly Metrics: AllocationMetric;
   readonly DesiredStatus: DesiredStatus;
-  readonly DesiredDescription: string;
+  readonly DesiredDescription?: string;
   readonly DesiredTransition: DesiredTransition;
   readonly ClientStatus: ClientStatus;
-  readonly ClientDescription: string;
-  readonly TaskStates: Readonly<Record<string, TaskState>> | null;
-  readonly PreviousAllocation: string;
-  readonly NextAllocation: string;
-  readonly DeploymentID: string;
-  readonly FollowupEvalID: string;
-  readonly RescheduleTracker: {
-    readonly Events: readonly {
-      readonly RescheduleTime: number;
-      readonly PrevAllocID: string;
-      readonly PrevNodeID: string;
-      readonly Delay: number;
-    }[];
-    readonly LastReschedule: string;
-  } | null;
+  readonly ClientDescription?: string;
+  readonly TaskStates?: Readonly<Record<string, TaskState>>;
+  /** Oldest first. */
+  readonly AllocStates?: readonly AllocationStateChange[];
+  readonly PreviousAllocation?: string;
+  readonly NextAllocation?: string;
+  readonly DeploymentID?: string;
+  readonly DeploymentStatus?: AllocationDeploymentStatus;
+  readonly RescheduleTracker?: RescheduleTracker;
+  readonly NetworkStatus?: AllocationNetworkStatus;
+  readonly FollowupEvalID?: string;
+  readonly PreemptedAllocations?: readonly string[];
+  readonly PreemptedByAllocation?: string;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
   /** Rises with the scheduler's changes only, not with the node's reports. */

@@ -1,5 +1,6 @@
 import { table } from '../shared/table.js';
-import type { AllocationMetric } from './allocation.js';
+import type { AllocationMetric } from './allocation-metric.js';
+import type { AllocationListStub } from './allocation-stub.js';
 
 export type EvaluationStatus = 'blocked' | 'pending' | 'complete' | 'failed' | 'canceled';
 
@@ -23,7 +24,29 @@ export type EvaluationTrigger =
   | 'reconnect'
   | 'alloc-reschedule';
 
-/** A request to look at one job and bring its allocations to what it wants. Empty members are left out, as on the wire. */
+/** What an evaluation means to do with the allocations of one group, as numbers of allocations. */
+export interface DesiredUpdates {
+  readonly Ignore: number;
+  readonly Place: number;
+  readonly Migrate: number;
+  readonly Stop: number;
+  readonly InPlaceUpdate: number;
+  readonly DestructiveUpdate: number;
+  readonly Canary: number;
+  readonly Preemptions: number;
+  readonly Disconnect: number;
+  readonly Reconnect: number;
+  readonly RescheduleNow: number;
+  readonly RescheduleLater: number;
+}
+
+export interface PlanAnnotations {
+  readonly DesiredTGUpdates: Readonly<Record<string, DesiredUpdates>>;
+  /** What the placements would take the place of; null when there is nothing. */
+  readonly PreemptedAllocs: readonly AllocationListStub[] | null;
+}
+
+/** A request to look at one job and bring its allocations to what it wants. Members with an empty value are left out, as on the wire. */
 export interface Evaluation {
   readonly ID: string;
   readonly Namespace: string;
@@ -34,6 +57,7 @@ export interface Evaluation {
   readonly JobID: string;
   readonly JobModifyIndex?: number;
   readonly NodeID?: string;
+  readonly NodeModifyIndex?: number;
   readonly DeploymentID?: string;
   readonly Status: EvaluationStatus;
   readonly StatusDescription?: string;
@@ -43,6 +67,14 @@ export interface Evaluation {
   readonly PreviousEval?: string;
   readonly BlockedEval?: string;
   readonly FailedTGAllocs?: Readonly<Record<string, AllocationMetric>>;
+  readonly PlanAnnotations?: PlanAnnotations;
+  /** By class of node: whether nodes of that class could take what is blocked. An unknown class is worth a try. */
+  readonly ClassEligibility?: Readonly<Record<string, boolean>>;
+  readonly QuotaLimitReached?: string;
+  readonly MissingNonNodeResources?: readonly string[];
+  /** A rule of the job names something that nodes of one class do not share: every change of a node is worth a try. */
+  readonly EscapedComputedClass?: boolean;
+  readonly AnnotatePlan?: boolean;
   readonly QueuedAllocations?: Readonly<Record<string, number>>;
   readonly SnapshotIndex?: number;
   readonly CreateIndex: number;

@@ -1,5 +1,6 @@
 import { table } from '../shared/table.js';
-import type { AllocatedResources, Allocation } from './allocation.js';
+import type { AllocatedResources } from './allocated-resources.js';
+import type { Allocation } from './allocation.js';
 import { isClientTerminal } from './allocation.js';
 
 /** Amounts in MHz, MiB and MiB. */

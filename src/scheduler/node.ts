@@ -11,6 +11,94 @@ export interface NodeDriver {
   readonly UpdateTime: string;
 }
 
+/** A network interface that tasks can share with their host, or that a network plugin makes for them. */
+export interface NodeNetwork {
+  /** `host`, `bridge`, `cni/<name>`. */
+  readonly Mode: string;
+  readonly Device: string;
+  readonly IP: string;
+  readonly CIDR?: string;
+  readonly MBits?: number;
+}
+
+/** An interface with its addresses: what host networks are looked up in. */
+export interface NodeInterface {
+  readonly Mode: string;
+  readonly Device: string;
+  readonly MacAddress?: string;
+  readonly Speed?: number;
+  readonly Addresses: readonly NodeAddress[] | null;
+}
+
+export interface NodeAddress {
+  readonly Family?: string;
+  /** The host network's name; `default` is the one that ports get unless they name another. */
+  readonly Alias: string;
+  readonly Address: string;
+  /** Ports that allocations never get, such as `22,8000-8999`. */
+  readonly ReservedPorts?: string;
+  readonly Gateway?: string;
+}
+
+/** A value with its type; of the first four members exactly one is given. */
+export interface DeviceAttribute {
+  readonly Float?: number;
+  readonly Int?: number;
+  readonly String?: string;
+  readonly Bool?: boolean;
+  readonly Unit?: string;
+}
+
+/** Devices of one kind: `<vendor>/<type>/<name>`. */
+export interface NodeDeviceGroup {
+  readonly Vendor: string;
+  readonly Type: string;
+  readonly Name: string;
+  readonly Instances: readonly {
+    readonly ID: string;
+    readonly Healthy: boolean;
+    readonly HealthDescription?: string;
+  }[];
+  readonly Attributes: Readonly<Record<string, DeviceAttribute>> | null;
+}
+
+/** A folder of the host that allocations may mount. */
+export interface NodeHostVolume {
+  readonly Name: string;
+  readonly Path: string;
+  readonly ReadOnly: boolean;
+  readonly ID?: string;
+}
+
+/** How a node is emptied. */
+export interface DrainStrategy {
+  /** Nanoseconds; 0 has no deadline, below 0 everything goes at once. */
+  readonly Deadline: number;
+  readonly IgnoreSystemJobs: boolean;
+  /** RFC 3339; null without a deadline. */
+  readonly ForceDeadline: string | null;
+  /** RFC 3339. */
+  readonly StartedAt: string;
+}
+
+export interface DrainMetadata {
+  /** RFC 3339. */
+  readonly StartedAt: string;
+  readonly UpdatedAt: string;
+  readonly Status: 'draining' | 'complete' | 'canceled';
+  readonly AccessorID: string;
+  readonly Meta: Readonly<Record<string, string>> | null;
+}
+
+export interface NodeEvent {
+  readonly Message: string;
+  readonly Subsystem: string;
+  readonly Details: Readonly<Record<string, string>> | null;
+  /** RFC 3339. */
+  readonly Timestamp: string;
+  readonly CreateIndex: number;
+}
+
 /** A host that runs allocations. */
 export interface Node {
   readonly ID: string;
@@ -18,29 +106,51 @@ export interface Node {
   readonly Datacenter: string;
   readonly NodePool: string;
   readonly NodeClass: string;
+  /** Equal for nodes that every rule of feasibility sees as the same. */
+  readonly ComputedClass?: string;
   readonly HTTPAddr: string;
   readonly Attributes: Readonly<Record<string, string>>;
   readonly Meta: Readonly<Record<string, string>> | null;
+  readonly Links?: Readonly<Record<string, string>> | null;
   readonly NodeResources: {
     readonly Cpu: {
+      /** MHz of all cores. */
       readonly CpuShares: number;
       readonly TotalCpuCores: number;
+      /** Cores that tasks may have for themselves; null: all. */
       readonly ReservableCpuCores: readonly number[] | null;
     };
     readonly Memory: { readonly MemoryMB: number };
     readonly Disk: { readonly DiskMB: number };
+    /** Absent: one host network. */
+    readonly Networks?: readonly NodeNetwork[] | null;
+    /** Absent: the node's own address, as host network `default`. */
+    readonly NodeNetworks?: readonly NodeInterface[] | null;
+    readonly Devices?: readonly NodeDeviceGroup[] | null;
+    /** First and last port that dynamic ports are taken from; 20000 and 32000 unless given. */
+    readonly MinDynamicPort?: number;
+    readonly MaxDynamicPort?: number;
   };
   readonly ReservedResources: {
     readonly Cpu: { readonly CpuShares: number };
     readonly Memory: { readonly MemoryMB: number };
     readonly Disk: { readonly DiskMB: number };
+    readonly Networks?: { readonly ReservedHostPorts: string };
   };
   readonly Drivers: Readonly<Record<string, NodeDriver>>;
+  readonly HostVolumes?: Readonly<Record<string, NodeHostVolume>> | null;
   readonly SchedulingEligibility: 'eligible' | 'ineligible';
+  /** While the node is being emptied. */
+  readonly DrainStrategy?: DrainStrategy | null;
+  readonly LastDrain?: DrainMetadata | null;
+  /** The most allocations at a time; 0 or absent: any number. */
+  readonly NodeMaxAllocs?: number;
   readonly Status: NodeStatus;
   readonly StatusDescription: string;
   /** Unix seconds. */
   readonly StatusUpdatedAt: number;
+  /** The last ten. */
+  readonly Events?: readonly NodeEvent[] | null;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
 }
@@ -59,6 +169,10 @@ export const nodeHeartbeats = table<NodeHeartbeat>('node_heartbeats', (heartbeat
 });
 
 /** Takes new allocations. */
-export function isReadyNode(node: Pick<Node, 'Status' | 'SchedulingEligibility'>): boolean {
-  return node.Status === 'ready' && node.SchedulingEligibility === 'eligible';
+export function isReadyNode(node: Pick<Node, 'Status' | 'SchedulingEligibility' | 'DrainStrategy'>): boolean {
+  return node.Status === 'ready' && node.SchedulingEligibility === 'eligible' && !isDraining(node);
+}
+
+export function isDraining(node: Pick<Node, 'DrainStrategy'>): boolean {
+  return node.DrainStrategy !== undefined && node.DrainStrategy !== null;
 }

@@ -1,7 +1,8 @@
 import type { Job } from '../jobs/document/job.js';
 import type { TaskGroup } from '../jobs/document/task-group.js';
 import { type Instant, isoFromInstant, unixNanosFromInstant } from '../shared/instant.js';
-import { type Allocation, type AllocationMetric, isTerminalAllocation, noTransition } from './allocation.js';
+import { type Allocation, isTerminalAllocation, noTransition } from './allocation.js';
+import type { AllocationMetric } from './allocation-metric.js';
 import type { Evaluation } from './evaluation.js';
 import { candidateNodes, infeasibility, type PlacementAsk, placementAsk } from './feasibility/placement-ask.js';
 import type { Node } from './node.js';
@@ -244,19 +245,10 @@ class Plan {
       AllocatedResources: ask.resources,
       Metrics: metric,
       DesiredStatus: 'run',
-      DesiredDescription: '',
       DesiredTransition: noTransition,
       ClientStatus: 'pending',
-      ClientDescription: '',
-      TaskStates: null,
-      PreviousAllocation: previous?.ID ?? '',
-      NextAllocation: '',
-      DeploymentID: '',
-      FollowupEvalID: '',
-      RescheduleTracker:
-        previous === null || !intent.reschedule
-          ? (previous?.RescheduleTracker ?? null)
-          : trackerAfterReschedule(previous, group.ReschedulePolicy, this.#now),
+      ...(previous === null ? {} : { PreviousAllocation: previous.ID }),
+      ...this.#trackerOf(intent, group),
       CreateIndex: index,
       ModifyIndex: index,
       AllocModifyIndex: index,
@@ -266,11 +258,16 @@ class Plan {
     this.#changed.set(created.ID, created);
     if (previous === null) return;
     const latest = this.#changed.get(previous.ID) ?? previous;
-    const tracker =
-      intent.reschedule && latest.RescheduleTracker !== null
-        ? { ...latest.RescheduleTracker, LastReschedule: 'ok' }
-        : latest.RescheduleTracker;
-    this.#change({ ...latest, NextAllocation: created.ID, RescheduleTracker: tracker });
+    const tracker = intent.reschedule
+      ? { RescheduleTracker: { Events: latest.RescheduleTracker?.Events ?? null, LastReschedule: 'ok' as const } }
+      : {};
+    this.#change({ ...latest, NextAllocation: created.ID, ...tracker });
+  }
+
+  #trackerOf({ previous, reschedule }: PlaceIntent, group: TaskGroup): Pick<Allocation, 'RescheduleTracker'> {
+    if (previous === null) return {};
+    if (reschedule) return { RescheduleTracker: trackerAfterReschedule(previous, group.ReschedulePolicy, this.#now) };
+    return previous.RescheduleTracker === undefined ? {} : { RescheduleTracker: previous.RescheduleTracker };
   }
 
   #keep(job: Job, ask: PlacementAsk, allocation: Allocation): void {

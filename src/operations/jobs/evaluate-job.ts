@@ -87,7 +87,7 @@ function canBeForced(allocation: Allocation, job: Job): boolean {
   return (
     allocation.JobCreateIndex === job.CreateIndex &&
     allocation.ClientStatus === 'failed' &&
-    allocation.NextAllocation === '' &&
+    !allocation.NextAllocation &&
     allocation.DesiredTransition.ForceReschedule !== true
   );
 }

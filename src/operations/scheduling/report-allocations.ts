@@ -109,7 +109,7 @@ function needsEvaluation(job: Job, allocation: Allocation, now: Instant): boolea
   if (job.Stop || allocation.DesiredStatus !== 'run' || allocation.JobCreateIndex !== job.CreateIndex) return false;
   if (allocation.ClientStatus === 'complete') return job.Type === 'service' || job.Type === 'system';
   const group = job.TaskGroups.find((candidate) => candidate.Name === allocation.TaskGroup);
-  if (group === undefined || allocation.FollowupEvalID !== '') return false;
+  if (group === undefined || allocation.FollowupEvalID) return false;
   return job.Type === 'system' || decideReschedule(allocation, group.ReschedulePolicy, '', now).when !== 'never';
 }
 

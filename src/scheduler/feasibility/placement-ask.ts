@@ -2,7 +2,7 @@ import type { Job } from '../../jobs/document/job.js';
 import type { Constraint } from '../../jobs/document/placement.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { globMatches } from '../../shared/glob.js';
-import type { AllocatedResources } from '../allocation.js';
+import type { AllocatedResources } from '../allocated-resources.js';
 import { isReadyNode, type Node } from '../node.js';
 import { type Capacity, capacityOf } from '../node-usage.js';
 import { constraintText, firstUnmetConstraint, isDistinctHosts } from './constraints.js';

@@ -1,4 +1,4 @@
-import type { AllocationMetric } from '../allocation.js';
+import type { AllocationMetric } from '../allocation-metric.js';
 import { infeasibility, lackingDimension, nodeCapacity, type PlacementAsk } from '../feasibility/placement-ask.js';
 import type { Node } from '../node.js';
 import { addCapacity, type Capacity, noCapacity, subtractCapacity } from '../node-usage.js';

@@ -82,7 +82,7 @@ export function reconcileGroup(situation: GroupSituation): GroupIntents {
 
 /** Stopped by the scheduler before (a batch instance that succeeded still counts), replaced already, or a finished batch instance of an older version. */
 function isOutOfPicture(allocation: Allocation, job: Job): boolean {
-  if (allocation.NextAllocation !== '' && isClientTerminal(allocation)) return true;
+  if (allocation.NextAllocation && isClientTerminal(allocation)) return true;
   if (isBatch(job)) {
     if (isClientTerminal(allocation) && allocation.JobVersion !== job.Version) return true;
     return allocation.DesiredStatus !== 'run' && allocation.ClientStatus !== 'complete';

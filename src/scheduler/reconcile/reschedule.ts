@@ -1,6 +1,6 @@
 import type { ReschedulePolicy } from '../../jobs/document/policies.js';
 import { type Instant, instantFromUnixNanos, unixNanosFromInstant } from '../../shared/instant.js';
-import type { Allocation } from '../allocation.js';
+import type { Allocation, RescheduleTracker } from '../allocation.js';
 
 export type RescheduleVerdict =
   | { readonly when: 'now' }
@@ -27,7 +27,7 @@ export function decideReschedule(
     return { when: 'never' };
   const at = failedAt + delay / 1_000_000;
   if (allocation.FollowupEvalID === evaluationId || at - now <= window) return { when: 'now' };
-  return allocation.FollowupEvalID === '' ? { when: 'later', at } : { when: 'never' };
+  return !allocation.FollowupEvalID ? { when: 'later', at } : { when: 'never' };
 }
 
 /** The tracker that a replacement inherits: its predecessor's recent events and this one. */
@@ -35,7 +35,7 @@ export function trackerAfterReschedule(
   previous: Allocation,
   policy: ReschedulePolicy | null,
   now: Instant,
-): NonNullable<Allocation['RescheduleTracker']> {
+): RescheduleTracker {
   const nowNanos = unixNanosFromInstant(now);
   const events = previous.RescheduleTracker?.Events ?? [];
   const kept =

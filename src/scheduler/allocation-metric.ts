@@ -1,0 +1,42 @@
+/** One node as it was ranked: the score of each rule that took part, and their mean. */
+export interface NodeScore {
+  readonly NodeID: string;
+  readonly Scores: Readonly<Record<string, number>>;
+  readonly NormScore: number;
+}
+
+/** Amounts that found no room, by task; only those of a dimension that was short. */
+export interface ExhaustedResources {
+  readonly CPU?: number;
+  readonly MemoryMB?: number;
+}
+
+/** Why nodes were chosen or not (job interface, AllocMetric). Counters by name are null while they are empty. */
+export interface AllocationMetric {
+  /** Nodes that were looked at. */
+  readonly NodesEvaluated: number;
+  /** Nodes that can never take the group. */
+  readonly NodesFiltered: number;
+  /** Ready nodes of the job's datacenters in its pool. */
+  readonly NodesInPool: number;
+  readonly NodePool: string;
+  /** Ready nodes by datacenter. */
+  readonly NodesAvailable: Readonly<Record<string, number>> | null;
+  readonly ClassFiltered: Readonly<Record<string, number>> | null;
+  /** Filtered nodes by the first rule that they did not meet. */
+  readonly ConstraintFiltered: Readonly<Record<string, number>> | null;
+  /** Nodes that could take the group if they had more room. */
+  readonly NodesExhausted: number;
+  readonly ClassExhausted: Readonly<Record<string, number>> | null;
+  /** Exhausted nodes by the first dimension that was short. */
+  readonly DimensionExhausted: Readonly<Record<string, number>> | null;
+  readonly QuotaExhausted: readonly string[] | null;
+  readonly ResourcesExhausted: Readonly<Record<string, ExhaustedResources>> | null;
+  readonly Scores: Readonly<Record<string, number>> | null;
+  /** The best nodes, at most five, best first. */
+  readonly ScoreMetaData: readonly NodeScore[] | null;
+  /** Nanoseconds; always 0, because the decision reads no clock. */
+  readonly AllocationTime: number;
+  /** Further allocations of the group that were not tried after this one had failed. */
+  readonly CoalescedFailures: number;
+}

@@ -1,0 +1,72 @@
+import { table } from '../../shared/table.js';
+
+export type DeploymentStatus =
+  | 'initializing'
+  | 'pending'
+  | 'running'
+  | 'paused'
+  | 'blocked'
+  | 'unblocking'
+  | 'successful'
+  | 'failed'
+  | 'cancelled';
+
+/** How far the allocations of one group have come. Counters never fall when an allocation is replaced. */
+export interface DeploymentState {
+  readonly AutoRevert: boolean;
+  readonly AutoPromote: boolean;
+  /** Nanoseconds without progress after which the deployment fails; 0: any unhealthy allocation fails it. */
+  readonly ProgressDeadline: number;
+  /** RFC 3339: when the next allocation has to be healthy; null before the first placement. */
+  readonly RequireProgressBy: string | null;
+  /** The canaries were accepted, and the allocations of the older version may be replaced. */
+  readonly Promoted: boolean;
+  /** IDs of every canary that was placed; null when there was none. */
+  readonly PlacedCanaries: readonly string[] | null;
+  readonly DesiredCanaries: number;
+  /** Allocations that have to be healthy in the end. */
+  readonly DesiredTotal: number;
+  readonly PlacedAllocs: number;
+  readonly HealthyAllocs: number;
+  readonly UnhealthyAllocs: number;
+}
+
+/** The way of one job version from its first placement to health (job interface, Deployment). */
+export interface Deployment {
+  readonly ID: string;
+  readonly Namespace: string;
+  readonly JobID: string;
+  readonly JobVersion: number;
+  /** The job's ModifyIndex when the deployment began. */
+  readonly JobModifyIndex: number;
+  /** The job's JobModifyIndex when the deployment began. */
+  readonly JobSpecModifyIndex: number;
+  readonly JobCreateIndex: number;
+  readonly IsMultiregion: boolean;
+  readonly TaskGroups: Readonly<Record<string, DeploymentState>>;
+  readonly Status: DeploymentStatus;
+  readonly StatusDescription: string;
+  /** Priority of the evaluations that the deployment asks for. */
+  readonly EvalPriority: number;
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+  /** Unix nanoseconds. */
+  readonly CreateTime: number;
+  readonly ModifyTime: number;
+}
+
+export const deployments = table<Deployment>('deployments', (deployment) => [deployment.ID], {
+  by_job: { key: (deployment) => [deployment.Namespace, deployment.JobID, deployment.CreateIndex] },
+  by_create: { key: (deployment) => [deployment.CreateIndex] },
+  by_namespace: { key: (deployment) => [deployment.Namespace, deployment.CreateIndex] },
+  /** Those that are under way: they keep their job running, and have to be watched. */
+  active: {
+    key: (deployment) =>
+      isActiveDeployment(deployment) ? [deployment.Namespace, deployment.JobID, deployment.ID] : undefined,
+  },
+});
+
+/** Not yet successful, failed or cancelled. */
+export function isActiveDeployment(deployment: Pick<Deployment, 'Status'>): boolean {
+  return deployment.Status !== 'successful' && deployment.Status !== 'failed' && deployment.Status !== 'cancelled';
+}

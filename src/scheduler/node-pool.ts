@@ -1,0 +1,38 @@
+import { table } from '../shared/table.js';
+import type { SchedulerAlgorithm, SchedulerConfiguration } from './scheduler-configuration.js';
+
+/** What a pool sets for the jobs that are placed in it; null leaves it to the installation. */
+export interface NodePoolSchedulerConfiguration {
+  readonly SchedulerAlgorithm: SchedulerAlgorithm | '';
+  readonly MemoryOversubscriptionEnabled: boolean | null;
+}
+
+/** A set of nodes that jobs choose by name. Every node is in exactly one. */
+export interface NodePool {
+  readonly Name: string;
+  readonly Description: string;
+  readonly Meta: Readonly<Record<string, string>> | null;
+  readonly SchedulerConfiguration: NodePoolSchedulerConfiguration | null;
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+}
+
+export const nodePools = table<NodePool>('node_pools', (pool) => [pool.Name]);
+
+/** The pool of nodes and jobs that name none, and the pool that holds the nodes of every other; both always exist. */
+export const defaultNodePool = 'default';
+export const allNodePool = 'all';
+
+/** The installation's configuration with what the pool sets instead. */
+export function configurationOfPool(
+  configuration: SchedulerConfiguration,
+  pool: NodePool | undefined,
+): SchedulerConfiguration {
+  const own = pool?.SchedulerConfiguration;
+  if (own === undefined || own === null) return configuration;
+  return {
+    ...configuration,
+    SchedulerAlgorithm: own.SchedulerAlgorithm === '' ? configuration.SchedulerAlgorithm : own.SchedulerAlgorithm,
+    MemoryOversubscriptionEnabled: own.MemoryOversubscriptionEnabled ?? configuration.MemoryOversubscriptionEnabled,
+  };
+}

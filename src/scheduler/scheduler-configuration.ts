@@ -1,0 +1,47 @@
+import { table } from '../shared/table.js';
+
+/** `binpack` fills nodes one after the other, `spread` loads them evenly. */
+export type SchedulerAlgorithm = 'binpack' | 'spread';
+
+/** Which jobs may take the place of others whose priority is at least 10 lower. */
+export interface PreemptionConfig {
+  readonly SystemSchedulerEnabled: boolean;
+  readonly SysBatchSchedulerEnabled: boolean;
+  readonly BatchSchedulerEnabled: boolean;
+  readonly ServiceSchedulerEnabled: boolean;
+}
+
+/** How placements are chosen in the whole installation (job interface, scheduler configuration). */
+export interface SchedulerConfiguration {
+  readonly SchedulerAlgorithm: SchedulerAlgorithm;
+  readonly PreemptionConfig: PreemptionConfig;
+  /** Tasks may use memory up to their MemoryMaxMB. */
+  readonly MemoryOversubscriptionEnabled: boolean;
+  readonly RejectJobRegistration: boolean;
+  readonly PauseEvalBroker: boolean;
+  /** Kept for existing clients: every node is looked at whatever it says. */
+  readonly NodeLimitForFeasibilityChecks: number;
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+}
+
+export const defaultSchedulerConfiguration: SchedulerConfiguration = {
+  SchedulerAlgorithm: 'binpack',
+  PreemptionConfig: {
+    SystemSchedulerEnabled: true,
+    SysBatchSchedulerEnabled: false,
+    BatchSchedulerEnabled: false,
+    ServiceSchedulerEnabled: false,
+  },
+  MemoryOversubscriptionEnabled: false,
+  RejectJobRegistration: false,
+  PauseEvalBroker: false,
+  NodeLimitForFeasibilityChecks: 100,
+  CreateIndex: 0,
+  ModifyIndex: 0,
+};
+
+/** One row. */
+export const schedulerConfigurations = table<SchedulerConfiguration>('scheduler_configurations', () => [
+  'configuration',
+]);
