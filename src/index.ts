@@ -237,65 +237,7 @@ export {
   reportAllocations,
   type UnknownNode,
 } from './operations/scheduling/index.js';
-export type {
-  AllocatedDevice,
-  AllocatedPort,
-  AllocatedResources,
-  AllocatedTaskResources,
-} from './scheduler/allocated-resources.js';
-export type {
-  Allocation,
-  AllocationDeploymentStatus,
-  AllocationStateChange,
-  ClientStatus,
-  DesiredStatus,
-  DesiredTransition,
-  RescheduleEvent,
-  RescheduleTracker,
-  TaskEvent,
-  TaskState,
-} from './scheduler/allocation.js';
-export type { Evaluation, EvaluationStatus, EvaluationTrigger } from './scheduler/evaluation.js';
-export type { Node, NodeDriver, NodeStatus } from './scheduler/node.js';
-export { clientDescriptionOf, clientStatusOf } from './scheduler/allocation-life/client-status.js';
-export {
-  decideRestart,
-  type RestartCount,
-  type RestartVerdict,
-  type TaskExit,
-} from './scheduler/allocation-life/decide-restart.js';
-export {
-  interpolate,
-  interpolationLookup,
-  type TaskDirectories,
-  type TaskPlace,
-  taskEnvironment,
-} from './scheduler/allocation-life/task-environment.js';
-export { restartsOnSuccess, type TaskPhase, taskPhase } from './scheduler/allocation-life/task-phase.js';
-export { pendingTask, type TaskHappening, transitionTask } from './scheduler/allocation-life/task-state.js';
-export type { AllocationMetric, ExhaustedResources, NodeScore } from './scheduler/allocation-metric.js';
-export type {
-  DesiredUpdates,
-  Evaluation,
-  EvaluationStatus,
-  EvaluationTrigger,
-  PlanAnnotations,
-} from './scheduler/evaluation.js';
-export type {
-  DeviceAttribute,
-  DrainMetadata,
-  DrainStrategy,
-  Node,
-  NodeAddress,
-  NodeDeviceGroup,
-  NodeDriver,
-  NodeEvent,
-  NodeHostVolume,
-  NodeInterface,
-  NodeNetwork,
-  NodeStatus,
-} from './scheduler/node.js';
-export { type SchedulingIds, type SchedulingResult, type SchedulingSnapshot, schedule } from './scheduler/schedule.js';
+export * from './scheduler/index.js';
 
 // ---- For adapter authors: ports, waiting, notations ----
 

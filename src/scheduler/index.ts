@@ -1,0 +1,49 @@
+/*
+ * What users of the package see of the scheduler: its records, and the decisions as pure functions.
+ */
+export type {
+  AllocatedDevice,
+  AllocatedNetwork,
+  AllocatedPort,
+  AllocatedResources,
+  AllocatedTaskResources,
+} from './allocated-resources.js';
+export type {
+  Allocation,
+  AllocationDeploymentStatus,
+  AllocationNetworkStatus,
+  AllocationStateChange,
+  ClientStatus,
+  DesiredStatus,
+  DesiredTransition,
+  RescheduleEvent,
+  RescheduleTracker,
+  TaskEvent,
+  TaskState,
+} from './allocation.js';
+export type { AllocationMetric, ExhaustedResources, NodeScore } from './allocation-metric.js';
+export type { Deployment, DeploymentState, DeploymentStatus } from './deployment/deployment.js';
+export type {
+  DesiredUpdates,
+  Evaluation,
+  EvaluationStatus,
+  EvaluationTrigger,
+  PlanAnnotations,
+} from './evaluation.js';
+export type {
+  DeviceAttribute,
+  DrainMetadata,
+  DrainStrategy,
+  Node,
+  NodeAddress,
+  NodeDeviceGroup,
+  NodeDriver,
+  NodeEvent,
+  NodeHostVolume,
+  NodeInterface,
+  NodeNetwork,
+  NodeStatus,
+} from './node.js';
+export type { NodePool, NodePoolSchedulerConfiguration } from './node-pool.js';
+export { type SchedulingIds, type SchedulingResult, type SchedulingSnapshot, schedule } from './schedule.js';
+export type { PreemptionConfig, SchedulerAlgorithm, SchedulerConfiguration } from './scheduler-configuration.js';
