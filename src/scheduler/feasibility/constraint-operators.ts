@@ -1,0 +1,111 @@
+import { regularExpression } from '../../shared/regular-expression.js';
+import { compareBytes, parseFloat64, parseInt64, trimWhiteSpace } from '../../shared/text-values.js';
+import { parseVersion, type VersionSyntax } from '../../versions/version.js';
+import { parseVersionConstraint, satisfies, type VersionConstraint } from '../../versions/version-constraint.js';
+import type { ResolvedTarget } from './constraint-targets.js';
+
+/** Whether a constraint or affinity with this operand is met; both sides as `resolveTarget` gives them. */
+type Operator = (left: ResolvedTarget, right: ResolvedTarget) => boolean;
+
+const equal = whenBothFound((left, right) => left === right);
+const containsAll = whenBothFound((left, right) => isSubset(items(right), items(left)));
+
+/** `!=` compares values alone: nothing found is the empty text, but two sides that are not found never differ. */
+const different: Operator = (left, right) => left.value !== right.value;
+
+const always: Operator = () => true;
+
+const OPERATORS: ReadonlyMap<string, Operator> = new Map<string, Operator>([
+  ['=', equal],
+  ['==', equal],
+  ['is', equal],
+  ['!=', different],
+  ['not', different],
+  ['<', whenBothFound((left, right) => isOrdered(left, right, (order) => order < 0))],
+  ['<=', whenBothFound((left, right) => isOrdered(left, right, (order) => order <= 0))],
+  ['>', whenBothFound((left, right) => isOrdered(left, right, (order) => order > 0))],
+  ['>=', whenBothFound((left, right) => isOrdered(left, right, (order) => order >= 0))],
+  ['regexp', whenBothFound(matchesPattern)],
+  ['version', whenBothFound((left, right) => matchesVersion(left, right, 'loose'))],
+  ['semver', whenBothFound((left, right) => matchesVersion(left, right, 'semver'))],
+  ['set_contains', containsAll],
+  ['set_contains_all', containsAll],
+  ['set_contains_any', whenBothFound((left, right) => hasCommonItem(items(left), items(right)))],
+  ['is_set', (left) => left.found],
+  ['is_not_set', (left) => !left.found],
+  // Both look at other allocations, not at the node.
+  ['distinct_hosts', always],
+  ['distinct_property', always],
+]);
+
+/** Whether a node with these values meets the constraint. An operand that is not known is never met. */
+export function checkConstraint(operand: string, left: ResolvedTarget, right: ResolvedTarget): boolean {
+  return OPERATORS.get(operand)?.(left, right) ?? false;
+}
+
+/** Instructions × characters of one match, about 20 ms in the worst case: it is asked of many nodes. */
+const MAX_MATCH_WORK = 200_000;
+
+/** An unanchored search in RE2's syntax; false for a pattern that is none, and for a text too long for it. */
+export function matchesPattern(text: string, pattern: string): boolean {
+  return regularExpression(pattern).match(
+    ({ size, matches }) => size * text.length <= MAX_MATCH_WORK && matches(text),
+    () => false,
+  );
+}
+
+/** Whether the text is a version that meets the constraint; false when one of them cannot be read. */
+export function matchesVersion(text: string, constraintText: string, syntax: VersionSyntax): boolean {
+  const constraint = versionConstraint(constraintText, syntax);
+  if (constraint === undefined) return false;
+  return parseVersion(text, syntax).match(
+    (version) => satisfies(version, constraint),
+    () => false,
+  );
+}
+
+/** The items of a comma-separated list without white space around them; an empty item counts. */
+export function items(list: string): ReadonlySet<string> {
+  return new Set(list.split(',').map(trimWhiteSpace));
+}
+
+export function isSubset(part: ReadonlySet<string>, whole: ReadonlySet<string>): boolean {
+  for (const item of part) if (!whole.has(item)) return false;
+  return true;
+}
+
+export function hasCommonItem(left: ReadonlySet<string>, right: ReadonlySet<string>): boolean {
+  for (const item of right) if (left.has(item)) return true;
+  return false;
+}
+
+function whenBothFound(holds: (left: string, right: string) => boolean): Operator {
+  return (left, right) => left.found && right.found && holds(left.value, right.value);
+}
+
+/** As 64-bit integers if both are, else as doubles if both are, else by bytes. Nothing is in order with `nan`. */
+function isOrdered(left: string, right: string, holds: (order: number) => boolean): boolean {
+  const leftInteger = parseInt64(left);
+  const rightInteger = leftInteger === undefined ? undefined : parseInt64(right);
+  if (leftInteger !== undefined && rightInteger !== undefined) {
+    return holds(leftInteger < rightInteger ? -1 : leftInteger > rightInteger ? 1 : 0);
+  }
+  const leftNumber = parseFloat64(left);
+  const rightNumber = leftNumber === undefined ? undefined : parseFloat64(right);
+  if (leftNumber === undefined || rightNumber === undefined) return holds(compareBytes(left, right));
+  // Infinities are equal to themselves, yet their difference is no number.
+  return holds(leftNumber === rightNumber ? 0 : leftNumber - rightNumber);
+}
+
+const MAX_CACHED = 256;
+const constraints = new Map<string, VersionConstraint | undefined>();
+
+/** A few constraints are asked of many nodes: the last ones are kept. */
+function versionConstraint(text: string, syntax: VersionSyntax): VersionConstraint | undefined {
+  const key = `${syntax} ${text}`;
+  if (constraints.has(key)) return constraints.get(key);
+  const constraint = parseVersionConstraint(text, syntax).unwrapOr(undefined);
+  if (constraints.size >= MAX_CACHED) constraints.delete(constraints.keys().next().value ?? '');
+  constraints.set(key, constraint);
+  return constraint;
+}

@@ -1,0 +1,44 @@
+import type { Node } from '../node.js';
+
+/** What one side of a constraint stands for on a node. `value` is empty where nothing is found. */
+export interface ResolvedTarget {
+  readonly value: string;
+  readonly found: boolean;
+}
+
+/** The parts of a node that constraints can name. */
+export type ConstraintSubject = Pick<
+  Node,
+  'ID' | 'Name' | 'Datacenter' | 'NodeClass' | 'NodePool' | 'Attributes' | 'Meta'
+>;
+
+const NOT_FOUND: ResolvedTarget = { value: '', found: false };
+
+/** The names as they stand behind `${`, with the closing brace. */
+const NODE_MEMBERS = new Map([
+  ['node.unique.id}', 'ID'],
+  ['node.unique.name}', 'Name'],
+  ['node.datacenter}', 'Datacenter'],
+  ['node.class}', 'NodeClass'],
+  ['node.pool}', 'NodePool'],
+] as const) as ReadonlyMap<string, 'ID' | 'Name' | 'Datacenter' | 'NodeClass' | 'NodePool'>;
+
+/**
+ * Reads a target as `${node.datacenter}`, `${attr.kernel.name}` or `${meta.rack}` from the node. Text that does not begin with `${`
+ * stands for itself; any other name is not found. The closing brace may be missing after `attr` and `meta`.
+ */
+export function resolveTarget(target: string, node: ConstraintSubject): ResolvedTarget {
+  if (!target.startsWith('${')) return { value: target, found: true };
+  const name = target.slice('${'.length);
+  const member = NODE_MEMBERS.get(name);
+  if (member !== undefined) return { value: node[member], found: true };
+  if (name.startsWith('attr.')) return entry(node.Attributes, name.slice('attr.'.length));
+  if (name.startsWith('meta.')) return entry(node.Meta, name.slice('meta.'.length));
+  return NOT_FOUND;
+}
+
+function entry(entries: Readonly<Record<string, string>> | null, braced: string): ResolvedTarget {
+  const name = braced.endsWith('}') ? braced.slice(0, -1) : braced;
+  if (entries === null || !Object.hasOwn(entries, name)) return NOT_FOUND;
+  return { value: entries[name] ?? '', found: true };
+}

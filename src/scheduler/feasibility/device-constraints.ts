@@ -1,0 +1,212 @@
+import { compareBytes, parseBoolean, parseFloat64, parseInt64, trimWhiteSpace } from '../../shared/text-values.js';
+import { hasCommonItem, isSubset, items, matchesPattern, matchesVersion } from './constraint-operators.js';
+import { type DeviceUnit, deviceUnits } from './device-units.js';
+
+/** An attribute of a device as its node reports it: one member is set, a number perhaps with a unit as `GiB` or `MHz`. */
+export interface DeviceAttribute {
+  readonly Int?: number | null;
+  readonly Float?: number | null;
+  readonly String?: string | null;
+  readonly Bool?: boolean | null;
+  readonly Unit?: string;
+}
+
+/** The parts of a node's device group that constraints can name. */
+export interface DeviceSubject {
+  readonly Vendor: string;
+  readonly Type: string;
+  readonly Name: string;
+  readonly Instances: readonly { readonly ID: string }[] | null;
+  readonly Attributes: Readonly<Record<string, DeviceAttribute>> | null;
+}
+
+/** What one side of a device constraint stands for. */
+export type DeviceValue =
+  | { readonly kind: 'text'; readonly value: string }
+  | { readonly kind: 'truth'; readonly value: boolean }
+  | { readonly kind: 'integer'; readonly value: bigint; readonly unit: DeviceUnit | undefined }
+  | { readonly kind: 'float'; readonly value: number; readonly unit: DeviceUnit | undefined }
+  /** An attribute that has no value. */
+  | { readonly kind: 'nothing' };
+
+type Quantity = Extract<DeviceValue, { readonly unit: unknown }>;
+
+/** Reads `${device.model}`, `${device.attr.memory}` … from the device, or the value that a literal writes; undefined: not found. */
+export function resolveDeviceTarget(target: string, device: DeviceSubject): DeviceValue | undefined {
+  if (!target.startsWith('${')) return parseDeviceValue(target);
+  const name = target.slice('${'.length);
+  switch (name) {
+    case 'device.ids}':
+      return { kind: 'text', value: (device.Instances ?? []).map(({ ID }) => ID).join(',') };
+    case 'device.model}':
+      return { kind: 'text', value: device.Name };
+    case 'device.vendor}':
+      return { kind: 'text', value: device.Vendor };
+    case 'device.type}':
+      return { kind: 'text', value: device.Type };
+    default:
+      return name.startsWith('device.attr.')
+        ? attributeValue(device.Attributes, name.slice('device.attr.'.length).replace(/\}$/, ''))
+        : undefined;
+  }
+}
+
+/** Whether a device with these values meets the constraint; undefined stands for a side that is not found. */
+export function checkDeviceConstraint(
+  operand: string,
+  left: DeviceValue | undefined,
+  right: DeviceValue | undefined,
+): boolean {
+  switch (operand) {
+    case 'distinct_hosts':
+    case 'distinct_property':
+      return true;
+    case 'is_set':
+      return left !== undefined;
+    case 'is_not_set':
+      return left === undefined;
+    case '!=':
+    case 'not':
+      return left === undefined || right === undefined ? left !== right : isOrdered(left, right, '!=');
+    default:
+      return left !== undefined && right !== undefined && compares(operand, left, right);
+  }
+}
+
+function compares(operand: string, left: DeviceValue, right: DeviceValue): boolean {
+  switch (operand) {
+    case '=':
+    case '==':
+    case 'is':
+      return isOrdered(left, right, '=');
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return isOrdered(left, right, operand);
+    case 'version':
+      return isVersionMatch(left, right, 'loose');
+    case 'semver':
+      return isVersionMatch(left, right, 'semver');
+    default:
+      return left.kind === 'text' && right.kind === 'text' && comparesTexts(operand, left.value, right.value);
+  }
+}
+
+function comparesTexts(operand: string, left: string, right: string): boolean {
+  switch (operand) {
+    case 'regexp':
+      return matchesPattern(left, right);
+    case 'set_contains':
+    case 'set_contains_all':
+      return isSubset(items(right), items(left));
+    case 'set_contains_any':
+      return hasCommonItem(items(left), items(right));
+    default:
+      return false;
+  }
+}
+
+/** A version may be written as a plain integer; its constraint is always text. */
+function isVersionMatch(left: DeviceValue, right: DeviceValue, syntax: 'loose' | 'semver'): boolean {
+  if (right.kind !== 'text' || (left.kind !== 'text' && left.kind !== 'integer')) return false;
+  return matchesVersion(String(left.value), right.value, syntax);
+}
+
+/** Values that cannot be compared are in no order, and not different either. */
+function isOrdered(left: DeviceValue, right: DeviceValue, operator: '=' | '!=' | '<' | '<=' | '>' | '>='): boolean {
+  const order = compareValues(left, right);
+  if (order === undefined) return false;
+  switch (operator) {
+    case '=':
+      return order === 0;
+    case '!=':
+      return order !== 0;
+    case '<':
+      return order < 0;
+    case '<=':
+      return order <= 0;
+    case '>':
+      return order > 0;
+    case '>=':
+      return order >= 0;
+  }
+}
+
+/** Undefined: not comparable, as text with a number, bytes with watts, or a bare number with bytes. */
+function compareValues(left: DeviceValue, right: DeviceValue): number | undefined {
+  if (left.kind === 'text') return right.kind === 'text' ? compareBytes(left.value, right.value) : undefined;
+  // Two truths that differ are in the order `>`, whichever they are.
+  if (left.kind === 'truth') return right.kind === 'truth' ? Number(left.value !== right.value) : undefined;
+  if (!isQuantity(left) || !isQuantity(right) || left.unit?.base !== right.unit?.base) return undefined;
+  if (left.kind === 'integer' && right.kind === 'integer') return signOf(inBaseUnits(left) - inBaseUnits(right));
+  return compareNumbers(left, right);
+}
+
+function isQuantity(value: DeviceValue): value is Quantity {
+  return value.kind === 'integer' || value.kind === 'float';
+}
+
+/** Whole base units: 1500 mW are 1 W. */
+function inBaseUnits({ value, unit }: Quantity & { readonly kind: 'integer' }): bigint {
+  return unit === undefined ? value : (value * unit.numerator) / unit.denominator;
+}
+
+/** Exactly, as fractions: 0.1 is the nearest double and not a tenth. */
+function compareNumbers(left: Quantity, right: Quantity): number | undefined {
+  const [a, b] = [Number(left.value), Number(right.value)];
+  if (Number.isNaN(a) || Number.isNaN(b)) return undefined;
+  if (!Number.isFinite(a) || !Number.isFinite(b)) return a === b ? 0 : a < b ? -1 : 1;
+  const x = fraction(left);
+  const y = fraction(right);
+  return signOf(x.numerator * y.denominator - y.numerator * x.denominator);
+}
+
+function fraction({ value, unit }: Quantity): { numerator: bigint; denominator: bigint } {
+  let whole = value;
+  let denominator = unit?.denominator ?? 1n;
+  while (typeof whole === 'number' && !Number.isInteger(whole)) {
+    whole *= 2;
+    denominator *= 2n;
+  }
+  return { numerator: BigInt(whole) * (unit?.numerator ?? 1n), denominator };
+}
+
+function signOf(value: bigint): number {
+  return value > 0n ? 1 : value < 0n ? -1 : 0;
+}
+
+/** A number, perhaps with a unit and white space before it, else a truth, else text. */
+function parseDeviceValue(text: string): DeviceValue {
+  const suffix = unitSuffix(text);
+  const numeric = suffix === undefined ? text : trimWhiteSpace(text.slice(0, -suffix.length));
+  const unit = suffix === undefined ? undefined : deviceUnits.get(suffix);
+  const integer = parseInt64(numeric);
+  if (integer !== undefined) return { kind: 'integer', value: integer, unit };
+  const float = parseFloat64(numeric);
+  if (float !== undefined) return { kind: 'float', value: float, unit };
+  const truth = parseBoolean(text);
+  return truth === undefined ? { kind: 'text', value: text } : { kind: 'truth', value: truth };
+}
+
+/** The longest unit at the end of the text. */
+function unitSuffix(text: string): string | undefined {
+  let longest: string | undefined;
+  for (const name of deviceUnits.keys()) {
+    if (text.endsWith(name) && name.length > (longest?.length ?? 0)) longest = name;
+  }
+  return longest;
+}
+
+function attributeValue(
+  attributes: Readonly<Record<string, DeviceAttribute>> | null,
+  name: string,
+): DeviceValue | undefined {
+  const attribute = attributes !== null && Object.hasOwn(attributes, name) ? attributes[name] : undefined;
+  if (attribute === undefined) return undefined;
+  const unit = deviceUnits.get(attribute.Unit ?? '');
+  if (typeof attribute.Bool === 'boolean') return { kind: 'truth', value: attribute.Bool };
+  if (typeof attribute.String === 'string') return { kind: 'text', value: attribute.String };
+  if (Number.isInteger(attribute.Int)) return { kind: 'integer', value: BigInt(attribute.Int ?? 0), unit };
+  return typeof attribute.Float === 'number' ? { kind: 'float', value: attribute.Float, unit } : { kind: 'nothing' };
+}

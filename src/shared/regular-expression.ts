@@ -1,0 +1,90 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { RE2JS } from 're2js';
+
+/** A compiled expression in RE2's syntax. */
+export interface RegularExpression {
+  /** Whether any part of the text matches. Takes at most about `size` × 100 ns for each character, and mostly far less. */
+  readonly matches: (text: string) => boolean;
+  /** Instructions of the compiled program. */
+  readonly size: number;
+}
+
+/** Characters of a pattern; compiling takes up to a few microseconds for each. */
+export const MAX_PATTERN_LENGTH = 1_000;
+
+/** Instructions of the compiled program. Each character of a text is compared with at most all of them. */
+const MAX_PROGRAM = 5_000;
+
+const MAX_CACHED = 256;
+const cache = new Map<string, Result<RegularExpression, string>>();
+
+/**
+ * Compiles a pattern in RE2's syntax, or tells why it is none. Matching takes time linear in the text, whatever the pattern. The
+ * last few hundred patterns are kept compiled.
+ */
+export function regularExpression(pattern: string): Result<RegularExpression, string> {
+  const known = cache.get(pattern);
+  const result = known ?? compile(pattern);
+  if (known !== undefined) cache.delete(pattern);
+  else if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value ?? '');
+  if (pattern.length <= MAX_PATTERN_LENGTH) cache.set(pattern, result);
+  return result;
+}
+
+function compile(pattern: string): Result<RegularExpression, string> {
+  if (pattern.length > MAX_PATTERN_LENGTH) {
+    return err(`a regular expression may have at most ${MAX_PATTERN_LENGTH} characters, not ${pattern.length}`);
+  }
+  if (programBound(pattern) > MAX_PROGRAM) return err('its repetitions make the regular expression too large');
+  try {
+    const expression = re2().compile(pattern);
+    return ok({ size: expression.programSize(), matches: (text) => expression.test(text) });
+  } catch (error) {
+    return err(error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : 'it cannot be read');
+  }
+}
+
+/** Quoted text, a character or class, a repetition with its numbers, or any other character. */
+const TOKEN = /\\Q.*?(?:\\E|$)|\\[pPx]\{[^}]*\}|\\.|\[\^?\]?(?:\[:\w*:\]|\\.|[^\]\\])*\]|\{(\d*),?(\d*)\}|./gsu;
+
+/**
+ * The number of instructions that the pattern compiles to, or somewhat more: repetitions multiply what they repeat. Looked at before
+ * compiling, which takes time and memory in proportion to it.
+ */
+export function programBound(pattern: string): number {
+  const open: { total: number; last: number }[] = [];
+  let sequence = { total: 4, last: 0 };
+  for (const [text, least = '', most = ''] of pattern.matchAll(TOKEN)) {
+    if (text === '(') {
+      open.push(sequence);
+      sequence = { total: 2, last: 0 };
+    } else if (text === ')') {
+      const group = sequence.total;
+      sequence = append(open.pop() ?? { total: 2, last: 0 }, group);
+    } else if (text.startsWith('{') && text.length > 1) {
+      sequence = repeat(sequence, Math.max(Number(least), Number(most), 1));
+    } else {
+      // A star around what may be empty takes two instructions.
+      sequence = append(sequence, text.startsWith('\\Q') ? text.length : text === '*' ? 2 : 1);
+    }
+  }
+  return open.reduce((total, outer) => total + outer.total, sequence.total);
+}
+
+function append(sequence: { total: number }, size: number): { total: number; last: number } {
+  return { total: sequence.total + size, last: size };
+}
+
+/** An optional copy costs one instruction more than a required one; a last one without end, two. */
+function repeat({ total, last }: { total: number; last: number }, times: number): { total: number; last: number } {
+  const repeated = times * (last + 1) + 1;
+  return { total: total - last + repeated, last: repeated };
+}
+
+/** Loaded on first use: it takes longer to load than all that needs it, and hardly any program has a regular expression. */
+function re2(): typeof RE2JS {
+  loaded ??= process.getBuiltinModule('node:module').createRequire(import.meta.url)('re2js') as typeof import('re2js');
+  return loaded.RE2JS;
+}
+
+let loaded: typeof import('re2js') | undefined;

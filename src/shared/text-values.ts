@@ -1,0 +1,133 @@
+/*
+ * What a text stands for where the interface compares texts with numbers: the number syntax of the upstream's language, its white
+ * space and its order of texts.
+ */
+
+const INT64_LIMIT = 2n ** 63n;
+const UINT64_LIMIT = 2n ** 64n;
+
+/** A signed 64-bit integer in decimal digits with an optional sign; undefined when the text is anything else. */
+export function parseInt64(text: string): bigint | undefined {
+  return /^[+-]?[0-9]{1,400}$/.test(text) ? withinInt64(BigInt(text.replace(/^\+/, ''))) : undefined;
+}
+
+/**
+ * A signed 64-bit integer in a literal's own base: decimal, or after `0x`, `0b`, `0o` or a leading `0`, with single underscores
+ * between digits.
+ */
+export function parseInt64Literal(text: string): bigint | undefined {
+  const negative = text.startsWith('-');
+  const magnitude = integerLiteral(negative || text.startsWith('+') ? text.slice(1) : text);
+  return magnitude === undefined ? undefined : withinInt64(negative ? -magnitude : magnitude);
+}
+
+/** As `parseInt64Literal`, without sign and up to 2^64 - 1. */
+export function parseUint64Literal(text: string): bigint | undefined {
+  const value = integerLiteral(text);
+  return value !== undefined && value < UINT64_LIMIT ? value : undefined;
+}
+
+/**
+ * The nearest double: decimal or hexadecimal (`0x1.8p4`, where the exponent is needed), `inf`, `infinity` and `nan` in any case.
+ * A finite number that no double can hold is undefined, as is any other text.
+ */
+export function parseFloat64(text: string): number | undefined {
+  if (/^[+-]?inf(?:inity)?$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity;
+  if (/^nan$/i.test(text)) return NaN;
+  const value = /^[+-]?0[xX]/.test(text) ? hexadecimalFloat(text) : decimalFloat(text);
+  return value === undefined || !Number.isFinite(value) ? undefined : value;
+}
+
+/** `1`, `t`, `T`, `true`, `True`, `TRUE` and their opposites; undefined for any other text. */
+export function parseBoolean(text: string): boolean | undefined {
+  if (/^(?:1|t|T|true|True|TRUE)$/.test(text)) return true;
+  return /^(?:0|f|F|false|False|FALSE)$/.test(text) ? false : undefined;
+}
+
+/** Without white space at both ends, as Unicode defines it: `U+0085` counts and `U+FEFF` does not, unlike in `String.trim`. */
+export function trimWhiteSpace(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isWhiteSpace(text.charCodeAt(start))) start += 1;
+  while (end > start && isWhiteSpace(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+/** Negative, zero or positive as `left` stands before, with or after `right` in the order of their UTF-8 bytes. */
+export function compareBytes(left: string, right: string): number {
+  const length = Math.min(left.length, right.length);
+  for (let at = 0; at < length; at += 1) {
+    const difference = codePointOrder(left.charCodeAt(at)) - codePointOrder(right.charCodeAt(at));
+    if (difference !== 0) return difference;
+  }
+  return left.length - right.length;
+}
+
+/** Surrogates stand for code points above all others, so they are moved behind the rest of the 16-bit units. */
+function codePointOrder(unit: number): number {
+  if (unit < 0xd800) return unit;
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}
+
+function isWhiteSpace(unit: number): boolean {
+  if (unit <= 0x20) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
+  if (unit < 0x1680) return unit === 0x85 || unit === 0xa0;
+  return (
+    unit === 0x1680 ||
+    (unit >= 0x2000 && unit <= 0x200a) ||
+    (unit >= 0x2028 && unit <= 0x2029) ||
+    unit === 0x202f ||
+    unit === 0x205f ||
+    unit === 0x3000
+  );
+}
+
+function withinInt64(value: bigint): bigint | undefined {
+  return value >= -INT64_LIMIT && value < INT64_LIMIT ? value : undefined;
+}
+
+const INTEGER_LITERAL =
+  /^(?:(?<decimal>0|[1-9](?:_?[0-9])*)|0[xX](?<hexadecimal>(?:_?[0-9a-fA-F])+)|0[bB](?<binary>(?:_?[01])+)|0[oO]?(?<octal>(?:_?[0-7])+))$/;
+
+function integerLiteral(text: string): bigint | undefined {
+  const groups = text.length > 400 ? undefined : INTEGER_LITERAL.exec(text)?.groups;
+  if (groups === undefined) return undefined;
+  const { decimal, hexadecimal, binary, octal = '' } = groups;
+  const digits = decimal ?? (hexadecimal && `0x${hexadecimal}`) ?? (binary && `0b${binary}`) ?? `0o${octal}`;
+  return BigInt(digits.replaceAll('_', ''));
+}
+
+/** Underscores may stand between two digits. */
+const DECIMAL_FLOAT = /^[+-]?(?:\d(?:_?\d)*(?:\.(?:\d(?:_?\d)*)?)?|\.\d(?:_?\d)*)(?:[eE][+-]?\d(?:_?\d)*)?$/;
+
+function decimalFloat(text: string): number | undefined {
+  return DECIMAL_FLOAT.test(text) ? Number(text.replaceAll('_', '')) : undefined;
+}
+
+const HEXADECIMAL_FLOAT =
+  /^(?<sign>[+-]?)0[xX](?<whole>(?:_?[0-9a-fA-F])*)(?:\.(?<fraction>(?:[0-9a-fA-F](?:_?[0-9a-fA-F])*)?))?[pP](?<exponent>[+-]?\d(?:_?\d)*)$/;
+
+/** More digits than a double can tell apart are refused rather than read. */
+const MAX_HEXADECIMAL_FLOAT = 400;
+
+function hexadecimalFloat(text: string): number | undefined {
+  const groups = text.length > MAX_HEXADECIMAL_FLOAT ? undefined : HEXADECIMAL_FLOAT.exec(text)?.groups;
+  if (groups === undefined) return undefined;
+  const { sign = '', whole = '', fraction = '', exponent = '' } = groups;
+  const digits = (whole + fraction).replaceAll('_', '');
+  if (digits === '') return undefined;
+  const power = Number(exponent.replaceAll('_', '')) - 4 * fraction.replaceAll('_', '').length;
+  const value = scaled(BigInt(`0x${digits}`), power);
+  return sign === '-' ? -value : value;
+}
+
+/** `mantissa` × 2^`power`. At most 64 bits are kept, the last of them telling whether bits were lost, so that rounding is right. */
+function scaled(mantissa: bigint, power: number): number {
+  if (mantissa === 0n) return 0;
+  const surplus = Math.max(0, mantissa.toString(2).length - 64);
+  const kept = mantissa >> BigInt(surplus);
+  const lost = kept << BigInt(surplus) === mantissa ? 0n : 1n;
+  const exponent = Math.max(-1200, Math.min(1200, power + surplus));
+  const half = Math.trunc(exponent / 2);
+  return Number(kept | lost) * 2 ** half * 2 ** (exponent - half);
+}

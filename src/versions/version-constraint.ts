@@ -1,0 +1,89 @@
+import { err, ok, type Result } from 'neverthrow';
+import { compareVersions, hasSameSegments, parseVersion, type Version, type VersionSyntax } from './version.js';
+
+/** Comparisons that a version must all pass, as `>= 1.2, < 2`. */
+export interface VersionConstraint {
+  readonly syntax: VersionSyntax;
+  readonly terms: readonly Term[];
+}
+
+interface Term {
+  readonly holds: (version: Version, bound: Version) => boolean;
+  readonly bound: Version;
+}
+
+type Comparisons = Readonly<Record<string, Term['holds']>>;
+
+const EQUALITY: Comparisons = {
+  '=': (version, bound) => compareVersions(version, bound) === 0,
+  '!=': (version, bound) => compareVersions(version, bound) !== 0,
+};
+
+const ORDER: Comparisons = {
+  '>': (version, bound) => compareVersions(version, bound) > 0,
+  '>=': (version, bound) => compareVersions(version, bound) >= 0,
+  '<': (version, bound) => compareVersions(version, bound) < 0,
+  '<=': (version, bound) => compareVersions(version, bound) <= 0,
+};
+
+/** `semver` gives prereleases their place in the order; `loose` compares them with prereleases of the same version only. */
+const COMPARISONS: Readonly<Record<VersionSyntax, Comparisons>> = {
+  semver: { ...EQUALITY, ...ORDER },
+  loose: { ...EQUALITY, ...withoutForeignPrereleases(ORDER), '~>': isPessimisticMatch },
+};
+
+const TERM = /^[\t\n\f\r ]*(=|!=|>=|<=|>|<|~>|)[\t\n\f\r ]*([^\t\n\f\r ]*)[\t\n\f\r ]*$/;
+
+/** Characters of a constraint. */
+const MAX_LENGTH = 10_000;
+
+/** A comma-separated list of comparisons; one without operator is `=`. The error tells which part is none. */
+export function parseVersionConstraint(text: string, syntax: VersionSyntax): Result<VersionConstraint, string> {
+  if (text.length > MAX_LENGTH) return err(`a version constraint may have at most ${MAX_LENGTH} characters`);
+  const terms: Term[] = [];
+  for (const part of text.split(',')) {
+    const term = parseTerm(part, syntax);
+    if (term.isErr()) return err(term.error);
+    terms.push(term.value);
+  }
+  return ok({ syntax, terms });
+}
+
+export function satisfies(version: Version, { terms }: VersionConstraint): boolean {
+  return terms.every(({ holds, bound }) => holds(version, bound));
+}
+
+function parseTerm(part: string, syntax: VersionSyntax): Result<Term, string> {
+  const [, operator = '', boundText = ''] = TERM.exec(part) ?? [];
+  const holds = COMPARISONS[syntax][operator === '' ? '=' : operator];
+  if (boundText === '' || holds === undefined) return err(`malformed constraint: ${part}`);
+  return parseVersion(boundText, syntax)
+    .map((bound) => ({ holds, bound }))
+    .mapErr((problem) => (problem === 'malformed version' ? `malformed constraint: ${part}` : problem));
+}
+
+function withoutForeignPrereleases(comparisons: Comparisons): Comparisons {
+  return Object.fromEntries(
+    Object.entries(comparisons).map(([operator, holds]) => [
+      operator,
+      (version: Version, bound: Version) => admitsPrerelease(version, bound) && holds(version, bound),
+    ]),
+  );
+}
+
+function admitsPrerelease(version: Version, bound: Version): boolean {
+  return version.prerelease === '' || (bound.prerelease !== '' && hasSameSegments(version, bound));
+}
+
+/**
+ * `~> 1.2.3`: at least 1.2.3, and nothing but the last given segment may be greater. The bound's own segments beyond the given
+ * ones are 0. A bound that is a prerelease is met by prereleases only.
+ */
+function isPessimisticMatch(version: Version, bound: Version): boolean {
+  if (!admitsPrerelease(version, bound) || (bound.prerelease !== '' && version.prerelease === '')) return false;
+  if (compareVersions(version, bound) < 0 || bound.segments.length > version.segments.length) return false;
+  const fixed = bound.segments.slice(0, bound.given - 1);
+  if (fixed.some((segment, at) => version.segments[at] !== segment)) return false;
+  const last = bound.segments.length - 1;
+  return (bound.segments[last] ?? 0n) <= (version.segments[last] ?? 0n);
+}

@@ -1,0 +1,113 @@
+import { err, ok, type Result } from 'neverthrow';
+import { compareBytes } from '../shared/text-values.js';
+
+/** A version number as constraints compare it. Written `v1.2.3-rc1+build5`; at least three segments, missing ones are 0. */
+export interface Version {
+  readonly segments: readonly bigint[];
+  /** How many segments the text gave. */
+  readonly given: number;
+  /** Identifiers separated by dots; empty for a release. */
+  readonly prerelease: string;
+  /** Takes no part in comparisons. */
+  readonly metadata: string;
+}
+
+/** `semver` wants a hyphen before a prerelease (`1.2.3-beta`); `loose` does without (`1.2.3beta`). */
+export type VersionSyntax = 'loose' | 'semver';
+
+const IDENTIFIERS = '[0-9A-Za-z~-]*(?:\\.[0-9A-Za-z~-]+)*';
+const core = '[0-9]+(?:\\.[0-9]+)*?';
+const metadata = '(?:\\+([0-9A-Za-z~-]+(?:\\.[0-9A-Za-z~-]+)*))?';
+const semverText = `v?(${core})(?:-([0-9A-Za-z~-]${IDENTIFIERS}))?${metadata}`;
+/** Without a hyphen the prerelease cannot begin with a digit. A lone hyphen is a prerelease. */
+const looseText = `v?(${core})(?:-([0-9A-Za-z~-]${IDENTIFIERS})|([A-Za-z~-]${IDENTIFIERS}))?${metadata}`;
+
+const SYNTAX: Readonly<Record<VersionSyntax, RegExp>> = {
+  loose: new RegExp(`^${looseText}$`),
+  semver: new RegExp(`^${semverText}$`),
+};
+
+/** Segments are signed 64-bit integers. */
+const MAX_SEGMENT = 2n ** 63n - 1n;
+
+/** Characters of a version. */
+const MAX_LENGTH = 1_000;
+
+export function parseVersion(text: string, syntax: VersionSyntax): Result<Version, string> {
+  const match = text.length > MAX_LENGTH ? null : SYNTAX[syntax].exec(text);
+  if (match === null) return err('malformed version');
+  const groups = match.slice(1);
+  const segments = (groups[0] ?? '').split('.').map(BigInt);
+  if (segments.some((segment) => segment > MAX_SEGMENT)) return err('a segment of the version is too large');
+  return ok({
+    segments: [...segments, 0n, 0n, 0n].slice(0, Math.max(3, segments.length)),
+    given: segments.length,
+    prerelease: groups.slice(1, -1).find((group) => group !== undefined) ?? '',
+    metadata: groups.at(-1) ?? '',
+  });
+}
+
+/** The version with all its segments and without `v` and leading zeros: `1.2` is `1.2.0`. */
+export function formatVersion({ segments, prerelease, metadata: build }: Version): string {
+  return segments.join('.') + (prerelease && `-${prerelease}`) + (build && `+${build}`);
+}
+
+/**
+ * Negative, zero or positive as `left` is older than, as old as or newer than `right`. A prerelease is older than its release.
+ * Prereleases count only between versions of as many segments: `1.2.3-rc1` is as old as `1.2.3.0`.
+ */
+export function compareVersions(left: Version, right: Version): number {
+  const segments = compareSegments(left.segments, right.segments);
+  if (segments !== 0 || left.segments.length !== right.segments.length) return segments;
+  return comparePrereleases(left.prerelease, right.prerelease);
+}
+
+/** The same segments, and as many of them. */
+export function hasSameSegments(left: Version, right: Version): boolean {
+  return left.segments.length === right.segments.length && compareSegments(left.segments, right.segments) === 0;
+}
+
+function compareSegments(left: readonly bigint[], right: readonly bigint[]): number {
+  const length = Math.max(left.length, right.length);
+  for (let at = 0; at < length; at += 1) {
+    const a = left[at] ?? 0n;
+    const b = right[at] ?? 0n;
+    if (a !== b) return a < b ? -1 : 1;
+  }
+  return 0;
+}
+
+function comparePrereleases(left: string, right: string): number {
+  if (left === right) return 0;
+  if (left === '') return 1;
+  if (right === '') return -1;
+  const lefts = left.split('.');
+  const rights = right.split('.');
+  const length = Math.max(lefts.length, rights.length);
+  for (let at = 0; at < length; at += 1) {
+    const order = compareIdentifiers(lefts[at], rights[at]);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+/**
+ * Numbers by value and before texts, texts by their bytes. A missing identifier stands before a number, yet behind a text, as
+ * existing schedulers have it: `1.0.0-rc` is newer than `1.0.0-rc.x`.
+ */
+function compareIdentifiers(left: string | undefined, right: string | undefined): number {
+  if (left === right) return 0;
+  if (left === undefined) return isNumber(right) ? -1 : 1;
+  if (right === undefined) return isNumber(left) ? 1 : -1;
+  if (isNumber(left) !== isNumber(right)) return isNumber(left) ? -1 : 1;
+  if (!isNumber(left)) return compareBytes(left, right);
+  const difference = BigInt(left) - BigInt(right);
+  return difference > 0n ? 1 : difference < 0n ? -1 : 0;
+}
+
+/** Digits and an optional minus sign, within 64 bits. */
+function isNumber(identifier: string | undefined): identifier is string {
+  if (identifier === undefined || !/^-?[0-9]{1,400}$/.test(identifier)) return false;
+  const value = BigInt(identifier);
+  return value >= -MAX_SEGMENT - 1n && value <= MAX_SEGMENT;
+}
