@@ -3,7 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { importsOf, type ModuleImport, sourceFiles } from '../support/source-imports.js';
 
 /** Capabilities that decide: they never wait, and know nothing of ports. */
-const pure = ['shared', 'versions', 'notifications', 'jobs', 'scheduler', 'agent', 'hcl', 'filter', 'queries', 'access'];
+const pure = [
+  'shared',
+  'versions',
+  'notifications',
+  'jobs',
+  'scheduler',
+  'agent',
+  'hcl',
+  'filter',
+  'queries',
+  'access',
+];
 /** What each may import of the others. */
 const mayUse: Readonly<Record<string, readonly string[]>> = {
   shared: [],

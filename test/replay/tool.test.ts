@@ -55,12 +55,9 @@ describe('npm run replay', () => {
     expect(code).toBe(0);
   });
 
-  it.each([[[]], [['.', '--need', 'most']]])(
-    'refuses %j with its usage',
-    async (args) => {
-      const { code, output } = await replay(...args);
-      expect(output).toContain('usage: npm run replay -- FOLDER');
-      expect(code).toBe(2);
-    },
-  );
+  it.each([[[]], [['.', '--need', 'most']]])('refuses %j with its usage', async (args) => {
+    const { code, output } = await replay(...args);
+    expect(output).toContain('usage: npm run replay -- FOLDER');
+    expect(code).toBe(2);
+  });
 });
