@@ -12,6 +12,12 @@ export interface InvalidJob {
   readonly message: string;
 }
 
+/** The job asks for additions (the proxy of a mesh service, the path of an exposed check) that cannot be made as it stands. */
+export interface AdmissionRefused {
+  readonly type: 'admission_refused';
+  readonly message: string;
+}
+
 /** Something in the request, apart from the job document, has a value that it cannot have. */
 export interface InvalidRequest {
   readonly type: 'invalid_request';

@@ -2,7 +2,7 @@ import type { Result } from 'neverthrow';
 import { type DecodeOptions, decodeFile } from '../hcl/decode/decode-file.js';
 import type { Diagnostic } from '../hcl/diagnostics/diagnostic.js';
 import { hclFunctions } from '../hcl/functions/index.js';
-import { canonicaliseSubmitted } from './document/canonicalise-submitted.js';
+import { canonicaliseSubmitted } from './canonical/canonicalise-submitted.js';
 import type { SubmittedJob } from './document/submitted-job.js';
 import { jobFromSpecification, specificationSchema } from './specification/read-specification.js';
 

@@ -63,3 +63,28 @@ export function parseDurationNanos(text: string): Result<bigint, DurationError> 
 export function millisecondsFromNanos(nanos: number): Milliseconds {
   return nanos / 1_000_000;
 }
+
+/**
+ * The text of whole nanoseconds in the notation of the job interface: `1h30m0s`, `1.5s`, `250ms`, `100ns`, `0s`. Below a
+ * second the largest unit that gives a whole part is used, with a fraction.
+ */
+export function durationTextFromNanos(nanos: number): string {
+  if (nanos === 0) return '0s';
+  const sign = nanos < 0 ? '-' : '';
+  const total = BigInt(Math.abs(nanos));
+  if (total < 1_000n) return `${sign}${total}ns`;
+  if (total < 1_000_000n) return `${sign}${decimal(total, 1_000n)}µs`;
+  if (total < 1_000_000_000n) return `${sign}${decimal(total, 1_000_000n)}ms`;
+  const minutes = total / 60_000_000_000n;
+  const seconds = `${decimal(total % 60_000_000_000n, 1_000_000_000n)}s`;
+  if (minutes === 0n) return sign + seconds;
+  return minutes < 60n ? `${sign}${minutes}m${seconds}` : `${sign}${minutes / 60n}h${minutes % 60n}m${seconds}`;
+}
+
+/** The quotient of a value and a power of ten, without trailing zeros. */
+function decimal(value: bigint, unit: bigint): string {
+  const rest = value % unit;
+  if (rest === 0n) return (value / unit).toString();
+  const digits = rest.toString().padStart(unit.toString().length - 1, '0');
+  return `${value / unit}.${digits.replace(/0+$/, '')}`;
+}

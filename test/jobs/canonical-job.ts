@@ -1,8 +1,9 @@
-import { canonicaliseJob } from '../../src/jobs/document/canonicalise-job.js';
+import { admitJob } from '../../src/jobs/admission/admit-job.js';
+import { canonicaliseJob } from '../../src/jobs/canonical/canonicalise-job.js';
 import { decodeJob } from '../../src/jobs/document/decode-job.js';
 import type { Job } from '../../src/jobs/document/job.js';
 
-/** The stored form of a document; not validated. */
-export function canonicalJob(document: object): Job {
-  return canonicaliseJob(decodeJob(document)._unsafeUnwrap(), { region: 'global' });
+/** A document as a registration in the region `global` stores it; not validated. */
+export function canonicalJob(document: unknown): Job {
+  return admitJob(canonicaliseJob(decodeJob(document)._unsafeUnwrap()), { region: 'global' })._unsafeUnwrap();
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Block, Field, FieldSet } from '../../src/jobs/document/field-table.js';
+import { type Block, type Field, type FieldSet, submittedFields } from '../../src/jobs/document/field-table.js';
 import { jobBlock } from '../../src/jobs/document/job-fields.js';
 import type { JobInput } from '../../src/jobs/document/submitted-job.js';
 
@@ -21,7 +21,7 @@ const words = fc.constantFrom(
 export const jobInputs: fc.Arbitrary<JobInput> = blockInputs(jobBlock) as fc.Arbitrary<JobInput>;
 
 function blockInputs(block: Block<FieldSet>): fc.Arbitrary<object> {
-  const fields = Object.entries(block.fields).map(([name, field]) => [name, fieldInputs(field)] as const);
+  const fields = submittedFields(block).map(([name, field]) => [name, fieldInputs(field)] as const);
   return fc.record(Object.fromEntries(fields), { requiredKeys: [] });
 }
 

@@ -1,4 +1,5 @@
-import { canonicaliseJob } from '../../src/jobs/document/canonicalise-job.js';
+import { admitJob } from '../../src/jobs/admission/admit-job.js';
+import { canonicaliseJob } from '../../src/jobs/canonical/canonicalise-job.js';
 import { decodeJob } from '../../src/jobs/document/decode-job.js';
 import type { Job } from '../../src/jobs/document/job.js';
 
@@ -7,7 +8,7 @@ export function jobFrom(document: Record<string, unknown>, stored: Partial<Job> 
   const decoded = decodeJob({ ID: 'web', Datacenters: ['*'], TaskGroups: [groupDocument()], ...document });
   if (decoded.isErr()) throw new Error(JSON.stringify(decoded.error));
   return {
-    ...canonicaliseJob(decoded.value, { region: 'global' }),
+    ...admitJob(canonicaliseJob(decoded.value), { region: 'global' })._unsafeUnwrap(),
     CreateIndex: 5,
     ModifyIndex: 5,
     JobModifyIndex: 5,

@@ -42,6 +42,7 @@ export function jobErrorResponse(error: JobInterfaceError): HttpResponse {
     case 'unreadable_source':
     case 'scaling_refused':
       return textResponse(400, error.message);
+    case 'admission_refused':
     case 'invalid_job':
     case 'index_conflict':
     case 'transition_refused':

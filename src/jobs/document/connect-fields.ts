@@ -11,6 +11,7 @@ import {
   keptNull,
   keyed,
   many,
+  neverNull,
   one,
   oneAlways,
   stringMap,
@@ -28,7 +29,7 @@ export const bindAddressBlock = block('GatewayBindAddress', { Name: inputOnly(te
 export const gatewayProxyBlock = block('GatewayProxy', {
   ConnectTimeout: keptNull(durationOrNull),
   EnvoyGatewayBindTaggedAddresses: flag,
-  EnvoyGatewayBindAddresses: keyed(bindAddressBlock),
+  EnvoyGatewayBindAddresses: neverNull(keyed(bindAddressBlock)),
   EnvoyGatewayNoDefaultBind: flag,
   EnvoyDNSDiscoveryType: text,
   Config: freeForm,

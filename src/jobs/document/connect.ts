@@ -21,7 +21,7 @@ export interface Gateway {
 export interface GatewayProxy {
   readonly ConnectTimeout: Nanoseconds | null;
   readonly EnvoyGatewayBindTaggedAddresses: boolean;
-  readonly EnvoyGatewayBindAddresses: Readonly<Record<string, GatewayBindAddress>> | null;
+  readonly EnvoyGatewayBindAddresses: Readonly<Record<string, GatewayBindAddress>>;
   readonly EnvoyGatewayNoDefaultBind: boolean;
   readonly EnvoyDNSDiscoveryType: string;
   readonly Config: FreeForm | null;

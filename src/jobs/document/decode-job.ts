@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import type { Block, Field, FieldKind, FieldSet } from './field-table.js';
+import { type Block, type Field, type FieldKind, type FieldSet, submittedFields } from './field-table.js';
 import { jobBlock } from './job-fields.js';
 import { fastShape, type ShapeCopier, shapeCopier } from './shape-copies.js';
 import type { SubmittedJob } from './submitted-job.js';
@@ -82,7 +82,7 @@ function compileBlock(block: Block<FieldSet>): CompiledBlock {
   if (known !== undefined) return known;
   const template: Template = {};
   const byName = new Map<string, CompiledField>();
-  for (const [name, field] of Object.entries(block.fields)) {
+  for (const [name, field] of submittedFields(block)) {
     const compiled = compileField(name, field);
     if (field.absentWhenUnset !== true) template[name] = compiled.unset;
     byName.set(name, compiled);
@@ -147,7 +147,7 @@ function readField(reading: Reading, field: CompiledField, raw: unknown): unknow
     case 'string_map':
       return readStringMap(reading, raw);
     case 'string_list_map':
-      return readMap(reading, raw, (element) => readStrings(reading, element));
+      return readMap(reading, raw, (element) => readStrings(reading, element ?? []));
     case 'integers':
       return readList(reading, raw, (element) => readInteger(reading, field, element));
     case 'free_form':

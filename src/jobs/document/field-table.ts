@@ -46,8 +46,12 @@ export interface Field<A, S> {
   readonly storedName?: string;
   /** What null becomes in the stored form, where that is not the zero value. */
   readonly storedUnset?: number | boolean;
+  /** Only the stored form has the field: it follows from the others. */
+  readonly storedOnly?: true;
   /** A reset field whose stored value is null, not the zero value. */
   readonly keepsNull?: true;
+  /** An empty list of blocks stays one in the stored form, where others become null. */
+  readonly keepsEmpty?: true;
   /** The key is left out of the submitted form instead of being null. */
   readonly absentWhenUnset?: true;
   readonly forms?: { readonly submitted: A; readonly stored: S };
@@ -64,7 +68,15 @@ export interface Block<F extends FieldSet> {
 
 /** The submitted form of a block: every key present. */
 export type Submitted<B> =
-  B extends Block<infer F> ? { [K in keyof F]: F[K] extends Field<infer A, infer _S> ? A : never } : never;
+  B extends Block<infer F>
+    ? {
+        [K in keyof F as F[K] extends Field<infer A, infer _S>
+          ? [A] extends [never]
+            ? never
+            : K
+          : never]: F[K] extends Field<infer A, infer _S> ? A : never;
+      }
+    : never;
 
 /** What a caller may write: any subset of the fields, null for "not given". */
 export type Input<T> = T extends readonly (infer E)[]
@@ -82,6 +94,18 @@ export type JsonValue = string | number | boolean | null | readonly JsonValue[] 
 
 export type StringMap = { [key: string]: string };
 export type FreeForm = { [key: string]: JsonValue };
+
+/** The fields that a submission may have. */
+export function submittedFields(block: Block<FieldSet>): [name: string, field: Field<unknown, unknown>][] {
+  return Object.entries(block.fields).filter(([, field]) => field.storedOnly !== true);
+}
+
+/** The fields of the stored form, by the names that they have there. */
+export function storedFields(block: Block<FieldSet>): [name: string, field: Field<unknown, unknown>][] {
+  return Object.entries(block.fields)
+    .filter(([, field]) => field.stored !== 'drop')
+    .map(([name, field]) => [field.storedName ?? name, field]);
+}
 
 // The greatest doubles that still fit the wire's 64-bit integers.
 const int64: IntegerBounds = { min: -(2 ** 63), max: 2 ** 63 - 1024 };
@@ -167,9 +191,19 @@ export function neverNull<A, S>(field: Field<A, S>): Field<A, NonNullable<S>> {
   return { ...retyped(field), stored: 'zero' };
 }
 
+/** The stored form tells an empty list from none. */
+export function keptEmpty<A, S>(field: Field<A, S>): Field<A, S> {
+  return { ...field, keepsEmpty: true };
+}
+
 /** Read from the submission and then gone. */
 export function inputOnly<A, S>(field: Field<A, S>): Field<A, never> {
   return { ...retyped(field), stored: 'drop' };
+}
+
+/** Never submitted: the stored form computes it. */
+export function storedOnly<A, S>(field: Field<A, S>): Field<never, S> {
+  return { ...retyped(field), storedOnly: true };
 }
 
 /** Accepted in a submission, never taken over: the stored form always has the zero value. */

@@ -1,4 +1,4 @@
-import type { Block, Field, FieldSet } from './field-table.js';
+import { type Block, type Field, type FieldSet, submittedFields } from './field-table.js';
 import { jobBlock } from './job-fields.js';
 
 /** JSON Schema, as far as it is used here. */
@@ -36,7 +36,7 @@ function reference(block: Block<FieldSet>, prefix: string, definitions: Record<s
   if (definitions[block.name] === undefined) {
     // Set before the fields are visited, so that the order is that of first use.
     definitions[block.name] = {};
-    const properties = Object.entries(block.fields).map(
+    const properties = submittedFields(block).map(
       ([name, field]) => [name, orNull(fieldSchema(field, prefix, definitions))] as const,
     );
     definitions[block.name] = { type: 'object', properties: Object.fromEntries(properties) };

@@ -7,6 +7,7 @@ import {
   integer,
   many,
   one,
+  storedOnly,
   stringListMap,
   stringMap,
   strings,
@@ -68,4 +69,5 @@ export const serviceBlock = block('Service', {
   Provider: text,
   Cluster: text,
   Kind: text,
+  Namespace: storedOnly(text),
 });

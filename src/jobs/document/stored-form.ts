@@ -18,6 +18,7 @@ interface CompiledField {
   readonly to: string;
   readonly kind: Field<unknown, unknown>['kind'];
   readonly isScalar: boolean;
+  readonly keepsEmpty: boolean;
   readonly block: CompiledBlock | undefined;
 }
 
@@ -27,7 +28,7 @@ interface CompiledBlock {
   readonly copy: ShapeCopier;
   /** The fields that take a value over. */
   readonly fields: readonly CompiledField[];
-  /** Those for which nothing given means a new empty list or block of their own. */
+  /** Those for which nothing given means a new empty list, map or block of their own. */
   readonly fresh: readonly { readonly to: string; readonly make: () => unknown }[];
   readonly omitEmpty: boolean;
 }
@@ -39,12 +40,13 @@ function compileBlock(block: Block<FieldSet>): CompiledBlock {
   const known = seen.get(block);
   if (known !== undefined) return known;
   const { omitEmpty } = block;
-  const stored = Object.entries(block.fields).filter(([, field]) => field.stored !== 'drop');
-  const named = stored.map(([name, field]) => ({ from: name, to: field.storedName ?? name, field }));
+  const named = Object.entries(block.fields)
+    .filter(([, field]) => field.stored !== 'drop')
+    .map(([name, field]) => ({ from: name, to: field.storedName ?? name, field }));
   const compiled: CompiledBlock = {
     template: omitEmpty ? {} : fastShape(Object.fromEntries(named.map(({ to, field }) => [to, emptyValue(field)]))),
     copy: shapeCopier(),
-    fields: named.filter(({ field }) => field.stored !== 'reset').map(compileField),
+    fields: named.filter(({ field }) => field.stored !== 'reset' && field.storedOnly !== true).map(compileField),
     fresh: named.flatMap(({ to, field }) => {
       const make = maker(field);
       return make === undefined ? [] : [{ to, make }];
@@ -69,6 +71,7 @@ function compileField({
     to,
     kind: field.kind,
     isScalar: ['string', 'boolean', 'integer', 'duration'].includes(field.kind),
+    keepsEmpty: field.keepsEmpty === true,
     block: field.block === undefined ? undefined : compileBlock(field.block),
   };
 }
@@ -101,6 +104,7 @@ function emptyValue(field: Field<unknown, unknown>): unknown {
 function maker(field: Field<unknown, unknown>): (() => unknown) | undefined {
   if (field.stored === 'null' || field.keepsNull === true) return undefined;
   if (field.kind === 'blocks' || field.kind === 'strings' || field.kind === 'integers') return () => [];
+  if (field.kind === 'block_map') return () => ({});
   if (field.kind !== 'block' || field.block === undefined) return undefined;
   const block = compileBlock(field.block);
   return () => storeBlock(block, {});
@@ -124,7 +128,7 @@ function storeField(field: CompiledField, value: unknown): unknown {
     case 'block':
       return storeBlock(field.block as CompiledBlock, value as StoredRecord);
     case 'blocks':
-      return storeBlocks(field.block as CompiledBlock, value as readonly StoredRecord[]);
+      return storeBlocks(field, value as readonly StoredRecord[]);
     case 'block_map': {
       const entries = Object.entries(value as Record<string, StoredRecord>);
       if (entries.length === 0) return null;
@@ -133,9 +137,10 @@ function storeField(field: CompiledField, value: unknown): unknown {
       );
     }
     case 'string_map':
-    case 'string_list_map':
     case 'free_form':
       return isEmptyObject(value as object) ? null : value;
+    case 'string_list_map':
+      return storeLists(value as Record<string, readonly string[]>);
     case 'string':
     case 'integer':
     case 'duration':
@@ -147,9 +152,16 @@ function storeField(field: CompiledField, value: unknown): unknown {
   }
 }
 
-/** Null for an empty list; a field that is never null gets its own empty list afterwards. */
-function storeBlocks(block: CompiledBlock, list: readonly StoredRecord[]): StoredRecord[] | null {
-  return list.length === 0 ? null : list.map((element) => storeBlock(block, element));
+/** Empty lists in the map become null, as an empty map does. */
+function storeLists(map: Readonly<Record<string, readonly string[]>>): Record<string, readonly string[] | null> | null {
+  const entries = Object.entries(map).map(([key, list]) => [key, list.length === 0 ? null : list] as const);
+  return entries.length === 0 ? null : Object.fromEntries(entries);
+}
+
+/** Null for an empty list, where the field does not keep it; a field that is never null gets its own afterwards. */
+function storeBlocks(field: CompiledField, list: readonly StoredRecord[]): StoredRecord[] | null {
+  if (list.length === 0) return field.keepsEmpty ? [] : null;
+  return list.map((element) => storeBlock(field.block as CompiledBlock, element));
 }
 
 function isEmpty(value: unknown): boolean {

@@ -5,6 +5,7 @@ import {
   durationOrNull,
   flag,
   freeForm,
+  keptEmpty,
   many,
   one,
   oneAlways,
@@ -59,7 +60,7 @@ export const taskBlock = block('Task', {
   Kind: text,
   CSIPluginConfig: absentWhenUnset(one(csiPluginBlock)),
   Identity: one(identityBlock),
-  Identities: many(identityBlock),
+  Identities: keptEmpty(many(identityBlock)),
   Actions: many(actionBlock),
   Schedule: one(scheduleBlock),
 });

@@ -1,4 +1,4 @@
-import { canonicaliseSubmitted } from '../document/canonicalise-submitted.js';
+import { canonicaliseSubmitted } from '../canonical/canonicalise-submitted.js';
 import { emptyBlock } from '../document/decode-job.js';
 import { hourNanos, minuteNanos, secondNanos } from '../document/document-values.js';
 import type { Field } from '../document/field-table.js';

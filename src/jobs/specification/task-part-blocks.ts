@@ -1,4 +1,4 @@
-import { changeScriptDefaults } from '../document/canonicalise-task-parts.js';
+import { changeScriptDefaults } from '../canonical/canonicalise-task-parts.js';
 import { secondNanos } from '../document/document-values.js';
 import { identityBlock } from '../document/identity-fields.js';
 import { deviceBlock, numaBlock, resourcesBlock } from '../document/resource-fields.js';

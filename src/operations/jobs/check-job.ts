@@ -1,9 +1,9 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Job } from '../../jobs/document/job.js';
-import { errorsText } from '../../jobs/document/problem-texts.js';
-import { type ValidationContext, validateJob } from '../../jobs/document/validate-job.js';
 import type { InvalidJob } from '../../jobs/errors.js';
 import type { NamespaceCapabilities } from '../../jobs/namespace.js';
+import { errorsText } from '../../jobs/validation/problem-texts.js';
+import { type ValidationContext, validateJob } from '../../jobs/validation/validate-job.js';
 import type { ReadView } from '../../ports/storage.js';
 import type { Settings } from '../../settings.js';
 import { readNamespace } from '../shared/namespace-store.js';

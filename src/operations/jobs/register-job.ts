@@ -1,12 +1,13 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
+import { admitJob } from '../../jobs/admission/admit-job.js';
+import { canonicaliseJob } from '../../jobs/canonical/canonicalise-job.js';
 import { decideRegistration, type Registration } from '../../jobs/decide-registration.js';
-import { canonicaliseJob } from '../../jobs/document/canonicalise-job.js';
 import { type DecodeError, decodeJob } from '../../jobs/document/decode-job.js';
 import type { Job } from '../../jobs/document/job.js';
-import { warningsText } from '../../jobs/document/problem-texts.js';
 import type { SubmittedJob } from '../../jobs/document/submitted-job.js';
 import {
+  type AdmissionRefused,
   type InvalidJob,
   type InvalidRequest,
   invalidRequest,
@@ -15,6 +16,7 @@ import {
 } from '../../jobs/errors.js';
 import { jobSubmissions, type SubmissionInput } from '../../jobs/job-submission.js';
 import { droppedSourceWarning, submissionLength } from '../../jobs/submissions.js';
+import { warningsText } from '../../jobs/validation/problem-texts.js';
 import type { ReadView, StorageError, WriteView } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../shared/authorise.js';
 import type { ConsequenceEnvironment } from '../shared/consequence-environment.js';
@@ -59,6 +61,7 @@ export interface Registered {
 export type RegisterJobError =
   | PermissionDenied
   | DecodeError
+  | AdmissionRefused
   | InvalidJob
   | InvalidRequest
   | UnknownRegion
@@ -77,10 +80,9 @@ export function registerJob(
   const read = readSubmitted(context, input);
   if (read.isErr()) return errAsync(read.error);
   const { submitted } = read.value;
-  const job = {
-    ...canonicaliseJob(submitted, { region: context.settings.jobs.region }),
-    NomadTokenID: caller.accessor,
-  };
+  const admitted = admitJob(canonicaliseJob(submitted), { region: context.settings.jobs.region });
+  if (admitted.isErr()) return errAsync(admitted.error);
+  const job = { ...admitted.value, NomadTokenID: caller.accessor };
   const registration: JobRegistration = {
     job,
     version: submitted.Version,

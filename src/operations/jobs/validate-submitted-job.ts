@@ -1,9 +1,10 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
-import { canonicaliseJob } from '../../jobs/document/canonicalise-job.js';
+import { admitJob } from '../../jobs/admission/admit-job.js';
+import { canonicaliseJob } from '../../jobs/canonical/canonicalise-job.js';
 import { type DecodeError, decodeJob } from '../../jobs/document/decode-job.js';
-import { warningsText } from '../../jobs/document/problem-texts.js';
-import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
+import { type AdmissionRefused, type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
+import { warningsText } from '../../jobs/validation/problem-texts.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
@@ -26,7 +27,7 @@ export function validateSubmittedJob(
   context: EngineContext,
   caller: Principal,
   input: { readonly job: unknown },
-): ResultAsync<ValidatedJob, PermissionDenied | DecodeError | InvalidRequest | StorageError> {
+): ResultAsync<ValidatedJob, PermissionDenied | DecodeError | AdmissionRefused | InvalidRequest | StorageError> {
   if (input.job === undefined || input.job === null) {
     return errAsync(invalidRequest('Job', 'Job must be specified'));
   }
@@ -37,7 +38,9 @@ export function validateSubmittedJob(
   if (allowed.isErr()) return errAsync(allowed.error);
   const { settings, storage } = context;
   const submitted = { ...decoded.value, ID: decoded.value.ID ?? '', Namespace: namespace };
-  const job = canonicaliseJob(submitted, { region: settings.jobs.region });
+  const admitted = admitJob(canonicaliseJob(submitted), { region: settings.jobs.region });
+  if (admitted.isErr()) return errAsync(admitted.error);
+  const job = admitted.value;
   return storage
     .read((view) => checkJob(view, job, settings))
     .map((checked) =>

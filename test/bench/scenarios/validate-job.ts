@@ -1,6 +1,7 @@
-import { canonicaliseJob } from '../../../src/jobs/document/canonicalise-job.js';
+import { admitJob } from '../../../src/jobs/admission/admit-job.js';
+import { canonicaliseJob } from '../../../src/jobs/canonical/canonicalise-job.js';
 import { decodeJob } from '../../../src/jobs/document/decode-job.js';
-import { validateJob as validateMeaning } from '../../../src/jobs/document/validate-job.js';
+import { validateJob as validateMeaning } from '../../../src/jobs/validation/validate-job.js';
 
 export interface ValidationCost {
   readonly name: 'validate.job';
@@ -52,7 +53,7 @@ export function validateJob(rounds = 60, documents = 256): ValidationCost {
 }
 
 function prepare(document: unknown): number {
-  const job = canonicaliseJob(decodeJob(document)._unsafeUnwrap(), { region: 'global' });
+  const job = admitJob(canonicaliseJob(decodeJob(document)._unsafeUnwrap()), { region: 'global' })._unsafeUnwrap();
   const { errors } = validateMeaning(job);
   if (errors.length > 0) throw new Error(`the bench job is not valid: ${errors.join('; ')}`);
   return job.TaskGroups.length;

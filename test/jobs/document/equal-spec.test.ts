@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicaliseJob } from '../../../src/jobs/document/canonicalise-job.js';
+import { canonicaliseJob } from '../../../src/jobs/canonical/canonicalise-job.js';
 import { decodeJob } from '../../../src/jobs/document/decode-job.js';
 import { equalSpec } from '../../../src/jobs/document/equal-spec.js';
 import type { Job } from '../../../src/jobs/document/job.js';
@@ -8,7 +8,7 @@ import type { JobInput } from '../../../src/jobs/document/submitted-job.js';
 import { jobInputs } from '../../support/job-inputs.js';
 
 function stored(input: JobInput): Job {
-  return canonicaliseJob(decodeJob(input)._unsafeUnwrap(), { region: 'global' });
+  return canonicaliseJob(decodeJob(input)._unsafeUnwrap());
 }
 
 const job = stored({

@@ -1,4 +1,4 @@
-import { type Job, jobTypes } from './job.js';
+import { type Job, jobTypes } from '../document/job.js';
 import { warningsOf } from './job-warnings.js';
 import { quoted, type Report, within } from './problem-texts.js';
 import { validateGroup } from './validate-group.js';

@@ -1,9 +1,7 @@
-import { defaultLogs, defaultWeight } from './default-policies.js';
-import { secondNanos } from './document-values.js';
-import type { Submitted } from './field-table.js';
-import { filled, mapList, nullIfEmpty } from './overlay.js';
-import type { affinityBlock, spreadBlock } from './placement-fields.js';
-import type { resourcesBlock } from './resource-fields.js';
+import { secondNanos } from '../document/document-values.js';
+import type { Submitted } from '../document/field-table.js';
+import type { affinityBlock, spreadBlock } from '../document/placement-fields.js';
+import type { resourcesBlock } from '../document/resource-fields.js';
 import type {
   artifactBlock,
   csiPluginBlock,
@@ -11,7 +9,9 @@ import type {
   templateBlock,
   vaultBlock,
   volumeMountBlock,
-} from './task-part-fields.js';
+} from '../document/task-part-fields.js';
+import { defaultLogs, defaultWeight } from './default-policies.js';
+import { filled, mapList, nullIfEmpty } from './overlay.js';
 
 type Resources = Submitted<typeof resourcesBlock>;
 type Artifact = Submitted<typeof artifactBlock>;

@@ -1,8 +1,8 @@
+import type { Resources } from '../document/resources.js';
+import type { Task } from '../document/task.js';
+import type { TaskGroup } from '../document/task-group.js';
+import type { LogConfig } from '../document/task-parts.js';
 import { type Report, within } from './problem-texts.js';
-import type { Resources } from './resources.js';
-import type { Task } from './task.js';
-import type { TaskGroup } from './task-group.js';
-import type { LogConfig } from './task-parts.js';
 import { validateIdentities } from './validate-identity.js';
 import { type PortUse, validateNetworks } from './validate-network.js';
 import { type PatternChecks, validateAffinities, validateConstraints } from './validate-placement.js';

@@ -1,4 +1,4 @@
-import type { Affinity, Constraint, Spread } from './placement.js';
+import type { Affinity, Constraint, Spread } from '../document/placement.js';
 import { quoted, type Report, within } from './problem-texts.js';
 
 /** What the host contributes to the checks; whatever is left out is not checked. */

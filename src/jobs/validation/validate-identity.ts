@@ -1,6 +1,6 @@
-import type { WorkloadIdentity } from './identity.js';
+import type { WorkloadIdentity } from '../document/identity.js';
+import type { Task } from '../document/task.js';
 import { quoted, type Report, within } from './problem-texts.js';
-import type { Task } from './task.js';
 
 export function validateIdentities(task: Task, report: Report): void {
   if (task.Identity !== null) validateIdentity(task.Identity, within(report, 'identity "default"'));

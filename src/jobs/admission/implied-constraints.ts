@@ -1,7 +1,7 @@
-import type { Constraint } from './placement.js';
-import type { Service } from './service.js';
-import type { Task } from './task.js';
-import { servicesOf, type TaskGroup } from './task-group.js';
+import type { Constraint } from '../document/placement.js';
+import type { Service } from '../document/service.js';
+import type { Task } from '../document/task.js';
+import { servicesOf, type TaskGroup } from '../document/task-group.js';
 
 /**
  * The group with the constraints that its contents imply (job interface, implied constraints): a task that renders secrets
@@ -9,12 +9,28 @@ import { servicesOf, type TaskGroup } from './task-group.js';
  * author wrote for the same attribute win where the rule says so; doing it twice is doing it once.
  */
 export function withImpliedConstraints(group: TaskGroup): TaskGroup {
-  const constraints: Constraint[] = [...(group.Constraints ?? [])];
-  for (const { constraint, match } of impliedConstraints(group)) {
-    const present = match === 'attribute' ? constraints.some((own) => own.LTarget === constraint.LTarget) : false;
-    if (!present && !constraints.some((own) => isSame(own, constraint))) constraints.push(constraint);
+  const Constraints = withConstraints(group.Constraints, impliedConstraints(group));
+  const Tasks = group.Tasks.map(withConstraintsOfTask);
+  return { ...group, Constraints, Tasks };
+}
+
+/** The services of a task ask for the catalogue on the task itself. */
+function withConstraintsOfTask(task: Task): Task {
+  if (task.Services?.some(isInCatalogue) !== true) return task;
+  return {
+    ...task,
+    Constraints: withConstraints(task.Constraints, [{ constraint: needsCatalogue, match: 'attribute' }]),
+  };
+}
+
+function withConstraints(own: readonly Constraint[] | null, implied: readonly Implied[]): readonly Constraint[] | null {
+  if (implied.length === 0) return own;
+  const constraints: Constraint[] = [...(own ?? [])];
+  for (const { constraint, match } of implied) {
+    const present = match === 'attribute' ? constraints.some((one) => one.LTarget === constraint.LTarget) : false;
+    if (!present && !constraints.some((one) => isSame(one, constraint))) constraints.push(constraint);
   }
-  return { ...group, Constraints: constraints.length === 0 ? null : constraints };
+  return constraints;
 }
 
 interface Implied {
@@ -38,8 +54,10 @@ function impliedConstraints(group: TaskGroup): Implied[] {
   if (signals.length > 0) identical(attr('os.signals'), 'set_contains', signals.join(','));
   if (nomadServices.length > 0) identical(attr('nomad.service_discovery'), '=', 'true');
   if (nomadServices.some((service) => service.Checks !== null)) identical(attr('nomad.version'), 'semver', '>= 1.4.0');
-  if (services.some((service) => service.Provider === 'consul'))
-    attribute(attr('consul.version'), 'semver', '>= 1.8.0');
+  if (group.Services?.some(isInCatalogue) === true) implied.push({ constraint: needsCatalogue, match: 'attribute' });
+  for (const provider of secretProviders(group.Tasks)) {
+    attribute(attr(`plugins.secrets.${provider}.version`), 'is_set', '');
+  }
   if (group.Networks?.some((network) => network.Mode === 'bridge') === true) {
     for (const plugin of ['bridge', 'firewall', 'host-local', 'loopback', 'portmap']) {
       attribute(attr(`plugins.cni.version.${plugin}`), 'semver', '>= 0.4.0');
@@ -49,12 +67,15 @@ function impliedConstraints(group: TaskGroup): Implied[] {
     attribute(attr('plugins.cni.version.consul-cni'), 'semver', '>= 1.4.2');
     attribute(attr('nomad.version'), 'semver', '>= 1.8.0-dev');
   }
-  for (const provider of secretProviders(group.Tasks)) {
-    attribute(attr(`plugins.secrets.${provider}.version`), 'is_set', '');
-  }
   for (const partition of partitions(group)) identical(attr('consul.partition'), '=', partition);
   if (hasOwnIdentity(group, services)) identical(attr('nomad.version'), 'semver', '>= 1.7.0-a');
   return implied;
+}
+
+const needsCatalogue: Constraint = { LTarget: attr('consul.version'), RTarget: '>= 1.8.0', Operand: 'semver' };
+
+function isInCatalogue(service: Service): boolean {
+  return service.Provider === 'consul';
 }
 
 /** The interpolation that names a node attribute in a constraint. */
@@ -83,14 +104,10 @@ function usesTransparentProxy(service: Service): boolean {
   return (service.Connect?.SidecarService?.Proxy?.TransparentProxy ?? null) !== null;
 }
 
-/** The providers that are plugins; the two built-in ones need nothing on the node. */
+/** Every provider of secrets once, in the order of the tasks. */
 function secretProviders(tasks: readonly Task[]): Set<string> {
   const providers = new Set<string>();
-  for (const task of tasks) {
-    for (const { Provider } of task.Secrets ?? []) {
-      if (Provider !== '' && Provider !== 'nomad' && Provider !== 'vault') providers.add(Provider);
-    }
-  }
+  for (const task of tasks) for (const { Provider } of task.Secrets ?? []) providers.add(Provider);
   return providers;
 }
 
@@ -103,5 +120,8 @@ function partitions(group: TaskGroup): Set<string> {
 }
 
 function hasOwnIdentity(group: TaskGroup, services: readonly Service[]): boolean {
-  return group.Tasks.some((task) => task.Identities !== null) || services.some((service) => service.Identity !== null);
+  return (
+    group.Tasks.some((task) => (task.Identities?.length ?? 0) > 0) ||
+    services.some((service) => service.Identity !== null)
+  );
 }

@@ -1,4 +1,3 @@
-import { canonicaliseLogs, canonicaliseResources } from './canonicalise-task-parts.js';
 import type {
   connectBlock,
   gatewayBlock,
@@ -6,14 +5,15 @@ import type {
   sidecarProxyBlock,
   sidecarServiceBlock,
   sidecarTaskBlock,
-} from './connect-fields.js';
+} from '../document/connect-fields.js';
+import { secondNanos } from '../document/document-values.js';
+import type { Submitted } from '../document/field-table.js';
+import type { checkRestartBlock } from '../document/policy-fields.js';
+import type { serviceCheckBlock } from '../document/service-fields.js';
+import type { SubmittedService } from '../document/submitted-job.js';
+import { canonicaliseLogs, canonicaliseResources } from './canonicalise-task-parts.js';
 import { defaultKillTimeout } from './default-policies.js';
-import { secondNanos } from './document-values.js';
-import type { Submitted } from './field-table.js';
 import { mapList, nullIfEmpty } from './overlay.js';
-import type { checkRestartBlock } from './policy-fields.js';
-import type { serviceCheckBlock } from './service-fields.js';
-import type { SubmittedService } from './submitted-job.js';
 
 type CheckRestart = Submitted<typeof checkRestartBlock>;
 type Check = Submitted<typeof serviceCheckBlock>;
@@ -86,10 +86,11 @@ function canonicaliseSidecarService(sidecar: SidecarService): SidecarService {
 }
 
 function canonicaliseSidecarProxy(proxy: SidecarProxy): SidecarProxy {
-  const expose = proxy.Expose ?? proxy.ExposeConfig;
+  // The older spellings win where both are given.
+  const expose = proxy.ExposeConfig ?? proxy.Expose;
   return {
     ...proxy,
-    Expose: expose === null ? null : { Paths: nullIfEmpty(expose.Paths) ?? nullIfEmpty(expose.Path), Path: null },
+    Expose: expose === null ? null : { Paths: nullIfEmpty(expose.Path) ?? nullIfEmpty(expose.Paths), Path: null },
     ExposeConfig: null,
     Upstreams: nullIfEmpty(mapList(proxy.Upstreams, (up) => ({ ...up, Config: nullIfEmpty(up.Config) }))),
     TransparentProxy:

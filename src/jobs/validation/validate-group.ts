@@ -1,5 +1,5 @@
+import type { TaskGroup, VolumeRequest } from '../document/task-group.js';
 import { quoted, type Report, within } from './problem-texts.js';
-import type { TaskGroup, VolumeRequest } from './task-group.js';
 import { noPorts, validateNetworks } from './validate-network.js';
 import { type PatternChecks, validateAffinities, validateConstraints, validateSpreads } from './validate-placement.js';
 import {

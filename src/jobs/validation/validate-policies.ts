@@ -1,4 +1,4 @@
-import { type Nanoseconds, secondNanos } from './document-values.js';
+import { type Nanoseconds, secondNanos } from '../document/document-values.js';
 import type {
   DisconnectStrategy,
   MigrateStrategy,
@@ -6,7 +6,7 @@ import type {
   RestartPolicy,
   ScalingPolicy,
   UpdateStrategy,
-} from './policies.js';
+} from '../document/policies.js';
 import { quoted, type Report } from './problem-texts.js';
 
 export function validateUpdate(update: UpdateStrategy, jobType: string, report: Report): void {

@@ -1,7 +1,7 @@
-import { secondNanos } from './document-values.js';
+import { secondNanos } from '../document/document-values.js';
+import type { Service, ServiceCheck } from '../document/service.js';
+import { servicesOf, type TaskGroup } from '../document/task-group.js';
 import { quoted, type Report, within } from './problem-texts.js';
-import type { Service, ServiceCheck } from './service.js';
-import { servicesOf, type TaskGroup } from './task-group.js';
 
 const addressModes = ['auto', 'host', 'driver', 'alloc', 'alloc_ipv6'];
 const onUpdates = ['require_healthy', 'ignore_warnings', 'ignore'];

@@ -1,4 +1,4 @@
-import type { NetworkResource, Port } from './network.js';
+import type { NetworkResource, Port } from '../document/network.js';
 import { quoted, type Report, within } from './problem-texts.js';
 
 /** Port labels and static ports must be unique over all networks of the group and its tasks that share a host network. */

@@ -1,9 +1,9 @@
-import type { WorkloadIdentity } from './identity.js';
-import type { Job } from './job.js';
+import type { WorkloadIdentity } from '../document/identity.js';
+import type { Job } from '../document/job.js';
+import type { SubmittedJob } from '../document/submitted-job.js';
+import type { Task } from '../document/task.js';
+import type { TaskGroup } from '../document/task-group.js';
 import { quoted, type Report, within } from './problem-texts.js';
-import type { SubmittedJob } from './submitted-job.js';
-import type { Task } from './task.js';
-import type { TaskGroup } from './task-group.js';
 
 /** Things in a valid job that its author should know about (job interface, warnings). */
 export function warningsOf(job: Job, allowsMemoryOversubscription: boolean): string[] {

@@ -1,33 +1,26 @@
+import type { WorkloadIdentity } from '../document/identity.js';
+import type { Job } from '../document/job.js';
+import type { NetworkResource, Port } from '../document/network.js';
+import type { ScalingPolicy, UpdateStrategy } from '../document/policies.js';
+import type { Service, ServiceCheck } from '../document/service.js';
+import { storedForm } from '../document/stored-form.js';
+import type { SubmittedJob } from '../document/submitted-job.js';
+import type { Task } from '../document/task.js';
+import type { TaskGroup, VolumeRequest } from '../document/task-group.js';
+import type { TaskTemplate, TaskVault } from '../document/task-parts.js';
 import { canonicaliseSubmitted } from './canonicalise-submitted.js';
 import { defaultPriority } from './default-policies.js';
-import type { WorkloadIdentity } from './identity.js';
-import { withImpliedConstraints } from './implied-constraints.js';
-import type { Job, MultiregionRegion } from './job.js';
-import type { NetworkResource, Port } from './network.js';
 import { nullIfEmpty } from './overlay.js';
-import type { ScalingPolicy, UpdateStrategy } from './policies.js';
-import type { Service, ServiceCheck } from './service.js';
-import { storedForm } from './stored-form.js';
-import type { SubmittedJob } from './submitted-job.js';
-import type { Task } from './task.js';
-import type { TaskGroup, VolumeRequest } from './task-group.js';
-import type { TaskTemplate, TaskVault } from './task-parts.js';
-
-/** What the installation contributes to a registered job. */
-export interface InstallationDefaults {
-  /** The region that `global` and an empty region become. */
-  readonly region: string;
-}
 
 /** The audience of every task's default identity. */
 export const defaultIdentityAudience = 'nomadproject.io';
 
 /**
- * The stored form of a submitted job: the defaults of `canonicaliseSubmitted`, then the rules of the server, then the
- * constraints that the job's contents imply (job interface, register pipeline). Indexes, status, token and times are zero:
- * the registration fills them in. The result is not yet checked, see `validateJob`.
+ * The stored form of a submitted job: the defaults of `canonicaliseSubmitted`, then the rules of the stored form (job
+ * interface, register pipeline). What an installation adds comes after, see `admitJob`. Indexes, status, token and times are
+ * zero: the registration fills them in. The result is not checked, see `validateJob`.
  */
-export function canonicaliseJob(submitted: SubmittedJob, installation: InstallationDefaults): Job {
+export function canonicaliseJob(submitted: SubmittedJob): Job {
   const job = storedForm(canonicaliseSubmitted(submitted)) as unknown as Job;
   const context: JobContext = {
     jobID: job.ID,
@@ -38,16 +31,14 @@ export function canonicaliseJob(submitted: SubmittedJob, installation: Installat
   return {
     ...job,
     Namespace: context.namespace,
-    Region: regionOf(job, installation),
     Datacenters: job.Datacenters.length === 0 ? ['*'] : job.Datacenters,
-    NodePool: job.NodePool || 'default',
     Priority: job.Priority === 0 ? defaultPriority : job.Priority,
     Update: job.Update.MaxParallel > 0 ? { ...noUpdate, ...pickJobUpdate(job.Update) } : noUpdate,
     ParameterizedJob:
       job.ParameterizedJob === null
         ? null
         : { ...job.ParameterizedJob, Payload: job.ParameterizedJob.Payload || 'optional' },
-    TaskGroups: job.TaskGroups.map((group) => withImpliedConstraints(storedGroup(group, context))),
+    TaskGroups: job.TaskGroups.map((group) => storedGroup(group, context)),
   };
 }
 
@@ -56,13 +47,6 @@ interface JobContext {
   readonly jobName: string;
   readonly namespace: string;
   readonly vaultNamespace: string;
-}
-
-/** A job that spans regions but names none keeps the word for "any region". */
-function regionOf(job: Job, installation: InstallationDefaults): string {
-  if (job.Multiregion !== null && !job.Multiregion.Regions.some((region: MultiregionRegion) => region.Name))
-    return 'global';
-  return job.Region === '' || job.Region === 'global' ? installation.region : job.Region;
 }
 
 // The groups carry the update policy; the job keeps the two values that older readers look for.
@@ -135,15 +119,20 @@ function storedService(service: Service, place: ServicePlace): Service {
     Namespace: service.Provider === 'nomad' ? place.job.namespace : 'default',
     Tags: nullIfEmpty(service.Tags),
     CanaryTags: nullIfEmpty(service.CanaryTags),
-    Checks: service.Checks?.map((check) => storedCheck(check, Name, TaskName)) ?? null,
+    Checks: service.Checks?.map((check) => storedCheck(check, Name, taskOfCheck(check, TaskName, place))) ?? null,
   };
 }
 
-function storedCheck(check: ServiceCheck, serviceName: string, taskName: string): ServiceCheck {
+/** A check of a task's service is about that task, whatever it says. */
+function taskOfCheck(check: ServiceCheck, taskOfService: string, place: ServicePlace): string {
+  return place.task === undefined && check.TaskName !== '' ? check.TaskName : taskOfService;
+}
+
+function storedCheck(check: ServiceCheck, serviceName: string, TaskName: string): ServiceCheck {
   return {
     ...check,
     Name: check.Name || `service: ${JSON.stringify(serviceName)} check`,
-    TaskName: check.TaskName || taskName,
+    TaskName,
     Args: nullIfEmpty(check.Args),
   };
 }
@@ -166,7 +155,6 @@ function storedTask(task: Task, group: string, job: JobContext): Task {
   return {
     ...task,
     ...storedIdentities(task),
-    KillSignal: task.KillSignal.toUpperCase(),
     Vault: task.Vault === null ? null : storedVault(task.Vault, job),
     Templates: task.Templates?.map(storedTemplate) ?? null,
     Services: task.Services?.map((service) => storedService(service, place)) ?? null,
@@ -192,7 +180,8 @@ function storedTemplate(template: TaskTemplate): TaskTemplate {
   return { ...template, ChangeSignal: template.ChangeSignal.toUpperCase() };
 }
 
-const defaultIdentity: WorkloadIdentity = {
+/** The identity of a task that says nothing about its own. */
+export const defaultTaskIdentity: WorkloadIdentity = {
   Name: 'default',
   Audience: [defaultIdentityAudience],
   ChangeMode: '',
@@ -206,24 +195,29 @@ const defaultIdentity: WorkloadIdentity = {
 };
 
 /**
- * The identity named `default` stands apart from the others, and every task has one. Of several in the list only the first
- * moves, so that validation sees the duplicate.
+ * The identity named `default`, or without a name, stands apart from the others, and every task has one. Of several in the
+ * list only the first moves, so that validation sees the duplicate.
  */
 function storedIdentities(task: Task): Pick<Task, 'Identity' | 'Identities'> {
-  const listed = task.Identities ?? [];
-  const moved = task.Identity === null ? listed.findIndex((identity) => identity.Name === 'default') : -1;
-  const Identity = task.Identity ?? listed[moved] ?? defaultIdentity;
-  const rest = moved < 0 ? listed : listed.filter((_, index) => index !== moved);
+  const listed = task.Identities?.map(storedIdentity) ?? null;
+  const moved = task.Identity === null ? listed?.findIndex(isDefault) : undefined;
+  const Identity = task.Identity ?? listed?.[moved ?? -1] ?? defaultTaskIdentity;
   return {
-    Identity: storedIdentity({ ...Identity, Name: Identity.Name || 'default' }),
-    Identities: nullIfEmpty(rest.map(storedIdentity)),
+    Identity: storedIdentity(Identity),
+    Identities: moved === undefined || moved < 0 ? listed : (listed?.filter((_, index) => index !== moved) ?? null),
   };
 }
 
+function isDefault(identity: WorkloadIdentity): boolean {
+  return identity.Name === 'default';
+}
+
 function storedIdentity(identity: WorkloadIdentity): WorkloadIdentity {
+  const Name = identity.Name || 'default';
   return {
     ...identity,
-    Audience: identity.Name === 'default' ? [defaultIdentityAudience] : identity.Audience,
+    Name,
+    Audience: Name === 'default' ? [defaultIdentityAudience] : identity.Audience,
     ChangeSignal: identity.ChangeSignal.toUpperCase(),
   };
 }

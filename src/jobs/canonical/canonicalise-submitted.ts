@@ -1,3 +1,13 @@
+import type { Submitted } from '../document/field-table.js';
+import type { multiregionBlock, periodicBlock } from '../document/job-fields.js';
+import type {
+  consulBlock,
+  rescheduleBlock,
+  restartBlock,
+  scalingBlock,
+  updateBlock,
+} from '../document/policy-fields.js';
+import type { SubmittedJob, SubmittedTask, SubmittedTaskGroup } from '../document/submitted-job.js';
 import { canonicaliseService } from './canonicalise-service.js';
 import {
   canonicaliseAffinities,
@@ -20,11 +30,7 @@ import {
   defaultUpdate,
   hasDefaultReschedule,
 } from './default-policies.js';
-import type { Submitted } from './field-table.js';
-import type { multiregionBlock, periodicBlock } from './job-fields.js';
 import { filled, mapList, overlaid } from './overlay.js';
-import type { consulBlock, rescheduleBlock, restartBlock, scalingBlock, updateBlock } from './policy-fields.js';
-import type { SubmittedJob, SubmittedTask, SubmittedTaskGroup } from './submitted-job.js';
 
 type Update = Submitted<typeof updateBlock>;
 type Restart = Submitted<typeof restartBlock>;
@@ -179,7 +185,6 @@ function canonicaliseTask(task: SubmittedTask, restartOfGroup: Restart, groupNam
     Templates: mapList(task.Templates, canonicaliseTemplate),
     Affinities: canonicaliseAffinities(task.Affinities),
     VolumeMounts: mapList(task.VolumeMounts, canonicaliseVolumeMount),
-    Lifecycle: task.Lifecycle !== null && task.Lifecycle.Hook === '' && !task.Lifecycle.Sidecar ? null : task.Lifecycle,
     RestartPolicy: { ...(overlaid(restartOfGroup, task.RestartPolicy) as Restart) },
     Services: mapList(task.Services, (service) => canonicaliseService(service, `${groupName}-${task.Name}`)),
     ...(task.CSIPluginConfig === undefined ? {} : { CSIPluginConfig: canonicaliseCsiPlugin(task.CSIPluginConfig) }),

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { canonicaliseJob } from '../../../src/jobs/document/canonicalise-job.js';
 import { decodeJob } from '../../../src/jobs/document/decode-job.js';
-import { submissionWarnings } from '../../../src/jobs/document/job-warnings.js';
-import { errorsText, warningsText } from '../../../src/jobs/document/problem-texts.js';
 import type { JobInput } from '../../../src/jobs/document/submitted-job.js';
-import { type ValidationContext, validateJob } from '../../../src/jobs/document/validate-job.js';
+import { submissionWarnings } from '../../../src/jobs/validation/job-warnings.js';
+import { errorsText, warningsText } from '../../../src/jobs/validation/problem-texts.js';
+import { type ValidationContext, validateJob } from '../../../src/jobs/validation/validate-job.js';
 import { jobInputs } from '../../support/job-inputs.js';
+import { canonicalJob } from '../canonical-job.js';
 
 type GroupInput = NonNullable<NonNullable<JobInput['TaskGroups']>[number]>;
 type TaskInput = NonNullable<NonNullable<GroupInput['Tasks']>[number]>;
@@ -20,7 +20,7 @@ const group: GroupInput = { Name: 'g', Tasks: [task] };
 
 function problems(job: JobInput, context: ValidationContext = {}) {
   const input: JobInput = { ID: 'web', TaskGroups: [group], ...job };
-  return validateJob(canonicaliseJob(decodeJob(input)._unsafeUnwrap(), { region: 'global' }), context);
+  return validateJob(canonicalJob(input), context);
 }
 
 const ofGroup = (part: GroupInput): JobInput => ({ TaskGroups: [{ ...group, ...part }] });

@@ -1,6 +1,5 @@
-import { quoted, type Report, within } from './problem-texts.js';
-import type { Task } from './task.js';
-import type { TaskGroup } from './task-group.js';
+import type { Task } from '../document/task.js';
+import type { TaskGroup } from '../document/task-group.js';
 import type {
   CSIPluginConfig,
   TaskAction,
@@ -9,7 +8,8 @@ import type {
   TaskTemplate,
   TaskVault,
   VolumeMount,
-} from './task-parts.js';
+} from '../document/task-parts.js';
+import { quoted, type Report, within } from './problem-texts.js';
 
 /** Whether a path, seen from `base` inside the allocation's directory, leaves that directory. */
 export function pathEscapes(base: string, path: string): boolean {

@@ -1,4 +1,4 @@
-import { hourNanos, minuteNanos, secondNanos } from './document-values.js';
+import { hourNanos, minuteNanos, secondNanos } from '../document/document-values.js';
 
 /*
  * The defaults of a job's policies (job interface, defaults of a registered job). A policy that is given in part is

@@ -1,0 +1,220 @@
+import { err, ok, type Result } from 'neverthrow';
+import { defaultTaskIdentity } from '../canonical/canonicalise-job.js';
+import { defaultKillTimeout } from '../canonical/default-policies.js';
+import { nullIfEmpty } from '../canonical/overlay.js';
+import type { SidecarTask } from '../document/connect.js';
+import { secondNanos } from '../document/document-values.js';
+import type { Job } from '../document/job.js';
+import type { NetworkResource } from '../document/network.js';
+import type { Resources } from '../document/resources.js';
+import type { Service } from '../document/service.js';
+import type { Task } from '../document/task.js';
+import type { TaskGroup } from '../document/task-group.js';
+import type { AdmissionRefused } from '../errors.js';
+
+/**
+ * The job with what its mesh services need (job interface, service mesh): a proxy task and a port for each service with a
+ * sidecar, and the mark of the task that speaks the mesh protocol itself. Groups without a network are left alone, so that
+ * validation can say that one is missing.
+ */
+export function withServiceMesh(job: Job): Result<Job, AdmissionRefused> {
+  if (!job.TaskGroups.some(usesMesh)) return ok(job);
+  const groups: TaskGroup[] = [];
+  for (const group of job.TaskGroups) {
+    const meshed = withMeshOfGroup(group);
+    if (meshed.isErr()) return err(meshed.error);
+    groups.push(meshed.value);
+  }
+  return ok({ ...job, TaskGroups: groups });
+}
+
+function usesMesh(group: TaskGroup): boolean {
+  return group.Services?.some((service) => service.Connect !== null) === true;
+}
+
+function withMeshOfGroup(group: TaskGroup): Result<TaskGroup, AdmissionRefused> {
+  if (group.Networks === null || group.Networks.length === 0) return ok(group);
+  let meshed = group;
+  for (const service of group.Services ?? []) {
+    if (hasSidecar(service)) meshed = withSidecar(meshed, service);
+    else if (service.Connect?.Native === true) {
+      const native = withNativeTask(meshed, service);
+      if (native.isErr()) return err(native.error);
+      meshed = native.value;
+    }
+  }
+  return ok(meshed);
+}
+
+export function hasSidecar(service: Service): boolean {
+  return (service.Connect?.SidecarService ?? null) !== null;
+}
+
+/** The `Kind` of the task that is the proxy of a service. */
+export function sidecarKind(service: string): string {
+  return `connect-proxy:${service}`;
+}
+
+function withSidecar(group: TaskGroup, service: Service): TaskGroup {
+  const present = group.Tasks.find((task) => task.Kind === sidecarKind(service.Name));
+  const custom = service.Connect?.SidecarTask ?? null;
+  const base = present ?? sidecarTask(service.Name, group);
+  const sidecar = custom === null ? base : withCustomTask(base, custom);
+  const Tasks =
+    present === undefined ? [...group.Tasks, sidecar] : group.Tasks.map((task) => (task === present ? sidecar : task));
+  const [network, ...others] = group.Networks ?? [];
+  const label = service.Connect?.SidecarService?.Port || `connect-proxy-${service.Name}`;
+  return { ...group, Tasks, Networks: network === undefined ? null : [withProxyPort(network, label), ...others] };
+}
+
+/** The port is the same inside and outside of the group's network. */
+function withProxyPort(network: NetworkResource, Label: string): NetworkResource {
+  const ports = network.DynamicPorts ?? [];
+  if (ports.some((port) => port.Label === Label)) return network;
+  return { ...network, DynamicPorts: [...ports, { Label, To: -1, HostNetwork: 'default' }] };
+}
+
+const sidecarImage = {
+  image: `\${meta.connect.sidecar_image}`,
+  args: [
+    '-c',
+    `\${NOMAD_SECRETS_DIR}/envoy_bootstrap.json`,
+    '-l',
+    `\${meta.connect.log_level}`,
+    '--concurrency',
+    `\${meta.connect.proxy_concurrency}`,
+    '--disable-hot-restart',
+  ],
+};
+
+function sidecarTask(service: string, group: TaskGroup): Task {
+  return {
+    Name: freeName(`connect-proxy-${service}`, group.Tasks),
+    Driver: 'docker',
+    User: '',
+    Config: sidecarImage,
+    Env: null,
+    Services: null,
+    Vault: null,
+    Secrets: null,
+    Consul: null,
+    Templates: null,
+    Constraints: [
+      { LTarget: `\${attr.consul.version}`, RTarget: '>= 1.8.0', Operand: 'semver' },
+      { LTarget: `\${attr.consul.grpc}`, RTarget: '0', Operand: '>' },
+    ],
+    Affinities: null,
+    Resources: { ...noResources, CPU: 250, MemoryMB: 128 },
+    RestartPolicy: group.RestartPolicy,
+    DispatchPayload: null,
+    Lifecycle: { Hook: 'prestart', Sidecar: true },
+    Meta: null,
+    KillTimeout: defaultKillTimeout,
+    LogConfig: { MaxFiles: 2, MaxFileSizeMB: 2, Disabled: false },
+    Artifacts: null,
+    Leader: false,
+    ShutdownDelay: 5 * secondNanos,
+    VolumeMounts: null,
+    ScalingPolicies: null,
+    KillSignal: '',
+    Kind: sidecarKind(service),
+    CSIPluginConfig: null,
+    Identity: defaultTaskIdentity,
+    Identities: null,
+    Actions: null,
+    Schedule: null,
+  };
+}
+
+const noResources: Resources = {
+  CPU: 0,
+  Cores: 0,
+  MemoryMB: 0,
+  MemoryMaxMB: 0,
+  DiskMB: 0,
+  IOPS: 0,
+  Networks: null,
+  Devices: null,
+  NUMA: null,
+  SecretsMB: 0,
+};
+
+/** The name, with a number behind it where the author gave it to a task of another kind. */
+function freeName(name: string, tasks: readonly Task[]): string {
+  const taken = new Set(tasks.map((task) => task.Name));
+  let free = name;
+  for (let number = 2; taken.has(free); number++) free = `${name}-${number}`;
+  return free;
+}
+
+/** The proxy with what the author says about it; another driver takes none of the built-in configuration over. */
+function withCustomTask(task: Task, custom: SidecarTask): Task {
+  const isOtherDriver = custom.Driver !== '' && custom.Driver !== task.Driver;
+  return {
+    ...task,
+    Name: custom.Name || task.Name,
+    Driver: custom.Driver || task.Driver,
+    Config: isOtherDriver ? custom.Config : merged(task.Config, custom.Config),
+    User: custom.User || task.User,
+    Env: merged(task.Env, custom.Env),
+    Meta: merged(task.Meta, custom.Meta),
+    Resources: custom.Resources === null ? task.Resources : withCustomResources(task.Resources, custom.Resources),
+    KillTimeout: custom.KillTimeout ?? task.KillTimeout,
+    LogConfig:
+      custom.LogConfig === null
+        ? task.LogConfig
+        : {
+            MaxFiles: custom.LogConfig.MaxFiles || task.LogConfig.MaxFiles,
+            MaxFileSizeMB: custom.LogConfig.MaxFileSizeMB || task.LogConfig.MaxFileSizeMB,
+            Disabled: custom.LogConfig.Disabled,
+          },
+    ShutdownDelay: custom.ShutdownDelay ?? task.ShutdownDelay,
+    KillSignal: custom.KillSignal || task.KillSignal,
+    VolumeMounts: nullIfEmpty([...(task.VolumeMounts ?? []), ...(custom.VolumeMounts ?? [])]),
+    Identities: nullIfEmpty([...(task.Identities ?? []), ...(custom.Identities ?? [])]),
+  };
+}
+
+function merged<T>(
+  base: Readonly<Record<string, T>> | null,
+  over: Readonly<Record<string, T>> | null,
+): Record<string, T> | null {
+  return base === null && over === null ? null : { ...base, ...over };
+}
+
+function withCustomResources(base: Resources, custom: Resources): Resources {
+  return {
+    CPU: custom.CPU || base.CPU,
+    Cores: custom.Cores || base.Cores,
+    MemoryMB: custom.MemoryMB || base.MemoryMB,
+    MemoryMaxMB: custom.MemoryMaxMB || base.MemoryMaxMB,
+    DiskMB: base.DiskMB,
+    IOPS: custom.IOPS || base.IOPS,
+    Networks: custom.Networks ?? base.Networks,
+    Devices: custom.Devices ?? base.Devices,
+    NUMA: custom.NUMA ?? base.NUMA,
+    SecretsMB: custom.SecretsMB || base.SecretsMB,
+  };
+}
+
+/** A service that speaks the mesh protocol itself names its task, or is in a group with one task only. */
+function withNativeTask(group: TaskGroup, service: Service): Result<TaskGroup, AdmissionRefused> {
+  const [only] = group.Tasks;
+  const isAlone = group.Tasks.length === 1;
+  const task =
+    service.TaskName === '' ? (isAlone ? only : undefined) : group.Tasks.find((each) => each.Name === service.TaskName);
+  if (task === undefined) return err({ type: 'admission_refused', message: nativeProblem(group, service) });
+  return ok({
+    ...group,
+    Tasks: group.Tasks.map((each) => (each === task ? { ...each, Kind: `connect-native:${service.Name}` } : each)),
+    Services:
+      group.Services?.map((each) => (each.Name === service.Name ? { ...each, TaskName: task.Name } : each)) ?? null,
+  });
+}
+
+function nativeProblem(group: TaskGroup, service: Service): string {
+  const place = `group ${JSON.stringify(group.Name)}: service ${JSON.stringify(service.Name)}`;
+  return service.TaskName === ''
+    ? `${place}: connect native needs the name of its task, because the group has ${group.Tasks.length} tasks`
+    : `${place}: connect native names the unknown task ${JSON.stringify(service.TaskName)}`;
+}

@@ -1,0 +1,48 @@
+import { compareText } from './compare-text.js';
+import type { DiffType, FieldDiff } from './job-diff.js';
+
+/** The scalars of one side by name. */
+export type Flat = ReadonlyMap<string, string>;
+
+export const nothingFlat: Flat = new Map();
+
+/**
+ * The fields of both sides, sorted by name. Unchanged ones are listed only when `contextual`. An absent value is the empty
+ * text, so zero and false count as values and an empty text does not.
+ */
+export function diffFields(old: Flat, next: Flat, contextual: boolean): FieldDiff[] {
+  const fields: FieldDiff[] = [];
+  for (const [name, before] of old) addField(fields, name, before, next.get(name) ?? '', contextual);
+  for (const [name, after] of next) if (!old.has(name)) addField(fields, name, '', after, contextual);
+  return fields.sort(compareFields);
+}
+
+function addField(fields: FieldDiff[], Name: string, Old: string, New: string, contextual: boolean): void {
+  const Type = typeOfChange(Old, New);
+  if (Type !== 'None' || contextual) fields.push({ Type, Name, Old, New, Annotations: null });
+}
+
+function typeOfChange(old: string, next: string): DiffType {
+  if (old === next) return 'None';
+  if (old === '') return 'Added';
+  return next === '' ? 'Deleted' : 'Edited';
+}
+
+/** By name, then by both values: the fields of a list of texts all have one name. */
+export function compareFields(a: FieldDiff, b: FieldDiff): number {
+  return compareText(a.Name, b.Name) || compareText(a.Old, b.Old) || compareText(a.New, b.New);
+}
+
+/** The type of an object that is what its fields are: edited when they go both ways, `None` when none changed. */
+export function typeOfFields(fields: readonly FieldDiff[]): DiffType {
+  let added = false;
+  let deleted = false;
+  for (const { Type } of fields) {
+    if (Type === 'Edited') return 'Edited';
+    if (Type === 'Added') added = true;
+    if (Type === 'Deleted') deleted = true;
+  }
+  if (added && deleted) return 'Edited';
+  if (added) return 'Added';
+  return deleted ? 'Deleted' : 'None';
+}

@@ -1,0 +1,38 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Job } from '../document/job.js';
+import { jobDiff } from './diff-jobs.js';
+import type { JobDiff } from './job-diff.js';
+
+/** What the versions of a job are compared with: each with the one before it, or all with one. */
+export type VersionBase =
+  | { readonly by: 'predecessor' }
+  | { readonly by: 'version'; readonly version: number }
+  /** The version that has this tag. */
+  | { readonly by: 'tag'; readonly tag: string };
+
+/** No kept version is the one that all others should be compared with. */
+export interface VersionBaseNotFound {
+  readonly type: 'version_base_not_found';
+  readonly message: string;
+}
+
+/**
+ * The contextual diffs of a job's versions, which come newest first (job interface, versions). Compared with their
+ * predecessors there is one diff fewer than versions; compared with one version there is one for each, the base's own
+ * with the type `None`.
+ */
+export function diffVersions(versions: readonly Job[], base: VersionBase): Result<JobDiff[], VersionBaseNotFound> {
+  if (base.by === 'predecessor') {
+    return ok(versions.slice(0, -1).map((next, at) => jobDiff(versions[at + 1] ?? null, next, true)));
+  }
+  const from = versions.find((job) =>
+    base.by === 'tag' ? job.VersionTag?.Name === base.tag : job.Version === base.version,
+  );
+  if (from === undefined) return err(notFound(base));
+  return ok(versions.map((next) => jobDiff(from, next, true)));
+}
+
+function notFound(base: Exclude<VersionBase, { by: 'predecessor' }>): VersionBaseNotFound {
+  const message = base.by === 'tag' ? `tag ${JSON.stringify(base.tag)} not found` : `version ${base.version} not found`;
+  return { type: 'version_base_not_found', message };
+}

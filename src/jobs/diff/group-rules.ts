@@ -1,0 +1,64 @@
+import {
+  disconnectBlock,
+  ephemeralDiskBlock,
+  migrateBlock,
+  rescheduleBlock,
+  restartBlock,
+  scalingBlock,
+  updateBlock,
+} from '../document/policy-fields.js';
+import { mountOptionsBlock, taskGroupBlock, volumeBlock } from '../document/task-group-fields.js';
+import type { Flat } from './diff-fields.js';
+import { byLabel, freeForm, type ObjectRule, one, type Part, texts } from './diff-objects.js';
+import { everythingOf, type Item, scalarsOf } from './flatten.js';
+import { services } from './service-rules.js';
+import { affinities, constraints, consulRule, networks } from './shared-rules.js';
+
+const scalingScalars = scalarsOf(scalingBlock, { without: ['ID', 'Type', 'CreateIndex', 'ModifyIndex'] });
+const ownTargets: ReadonlySet<string> = new Set(['Target[Job]', 'Target[Group]', 'Target[Namespace]']);
+
+/** The group that the policy scales is the one that it stands in. */
+function scalingFields(policy: Item): Flat {
+  return new Map([...scalingScalars(policy)].filter(([name]) => !ownTargets.has(name)));
+}
+
+const scalingRule: ObjectRule = {
+  name: 'Scaling',
+  type: 'presence',
+  neverContextual: true,
+  fields: scalingFields,
+  parts: [freeForm('Policy', 'neverContextual')],
+};
+
+const volumeRule: ObjectRule = {
+  name: 'Volume',
+  type: 'presence',
+  fields: scalarsOf(volumeBlock),
+  parts: [
+    one('MountOptions', {
+      name: 'MountOptions',
+      type: 'presence',
+      fields: scalarsOf(mountOptionsBlock),
+      parts: [texts('MountFlags')],
+    }),
+  ],
+};
+
+export const groupFields = scalarsOf(taskGroupBlock, { without: ['Name'] });
+
+/** What is compared in a group beside its tasks, in the order in which it is listed. */
+export const groupParts: readonly Part[] = [
+  constraints,
+  affinities,
+  one('RestartPolicy', { name: 'RestartPolicy', type: 'fields', fields: scalarsOf(restartBlock) }),
+  one('Migrate', { name: 'Migrate', type: 'fields', fields: scalarsOf(migrateBlock) }),
+  one('ReschedulePolicy', { name: 'ReschedulePolicy', type: 'fields', fields: scalarsOf(rescheduleBlock) }),
+  one('EphemeralDisk', { name: 'EphemeralDisk', type: 'fields', fields: scalarsOf(ephemeralDiskBlock) }),
+  one('Consul', consulRule),
+  one('Update', { name: 'Update', type: 'fields', fields: scalarsOf(updateBlock, { without: ['Stagger'] }) }),
+  one('Disconnect', { name: 'Disconnect', type: 'presence', fields: everythingOf(disconnectBlock) }),
+  networks,
+  one('Scaling', scalingRule),
+  services,
+  byLabel('Volumes', volumeRule),
+];

@@ -1,0 +1,101 @@
+import {
+  jobBlock,
+  multiregionRegionBlock,
+  multiregionStrategyBlock,
+  parameterizedBlock,
+  periodicBlock,
+  uiBlock,
+  uiLinkBlock,
+} from '../document/job-fields.js';
+import { nothingFlat } from './diff-fields.js';
+import {
+  byField,
+  byPosition,
+  diffObject,
+  itemAt,
+  type ObjectRule,
+  one,
+  type Part,
+  present,
+  sortedObjects,
+  texts,
+} from './diff-objects.js';
+import { scalarsOf } from './flatten.js';
+import { affinities, constraints } from './shared-rules.js';
+
+const regionRule: ObjectRule = {
+  name: 'Region',
+  type: 'fields',
+  fields: scalarsOf(multiregionRegionBlock),
+  parts: [texts('Datacenters', 'hidden')],
+};
+
+const regions = byField('Regions', 'Name', regionRule);
+const strategyRule: ObjectRule = { name: 'Strategy', type: 'fields', fields: scalarsOf(multiregionStrategyBlock) };
+
+/** Existing clients are told of an added strategy as of an edited one that said nothing before. */
+const strategy: Part = (old, next, contextual) =>
+  present(
+    diffObject(
+      strategyRule,
+      old === null ? { MaxParallel: 0, OnFailure: '' } : itemAt(old, 'Strategy'),
+      itemAt(next, 'Strategy'),
+      contextual,
+    ),
+  );
+
+const multiregionRule: ObjectRule = {
+  name: 'Multiregion',
+  type: 'presence',
+  fields: () => nothingFlat,
+  parts: [(...sides) => sortedObjects([...strategy(...sides), ...regions(...sides)])],
+};
+
+/** Bookkeeping of the registration, and what is compared in the groups. */
+const notCompared = [
+  'ID',
+  'Status',
+  'StatusDescription',
+  'Version',
+  'Stable',
+  'CreateIndex',
+  'ModifyIndex',
+  'JobModifyIndex',
+  'SubmitTime',
+  'NomadTokenID',
+];
+
+export const jobFields = scalarsOf(jobBlock, { without: notCompared });
+
+/** What is compared in a job beside its groups, in the order in which it is listed. */
+export const jobParts: readonly Part[] = [
+  texts('Datacenters', 'hidden'),
+  constraints,
+  affinities,
+  one('Periodic', {
+    name: 'Periodic',
+    type: 'presence',
+    fields: scalarsOf(periodicBlock),
+    parts: [texts('Specs', 'hidden')],
+  }),
+  one('ParameterizedJob', {
+    name: 'ParameterizedJob',
+    type: 'presence',
+    fields: scalarsOf(parameterizedBlock),
+    parts: [texts('MetaOptional'), texts('MetaRequired')],
+  }),
+  one('Multiregion', multiregionRule),
+  one('UI', {
+    name: 'UI',
+    type: 'presence',
+    fields: scalarsOf(uiBlock),
+    parts: [
+      byPosition('Links', {
+        name: 'Link',
+        type: 'presence',
+        fields: scalarsOf(uiLinkBlock),
+        absent: { Label: '', Url: '' },
+      }),
+    ],
+  }),
+];

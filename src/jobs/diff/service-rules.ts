@@ -1,0 +1,72 @@
+import { equalValues } from '../document/equal-values.js';
+import { serviceBlock, serviceCheckBlock } from '../document/service-fields.js';
+import { connectRule } from './connect-rules.js';
+import type { Flat } from './diff-fields.js';
+import { diffFields } from './diff-fields.js';
+import {
+  byField,
+  diffObject,
+  itemAt,
+  listAt,
+  type ObjectRule,
+  objectDiff,
+  one,
+  type Part,
+  present,
+  sortedObjects,
+  texts,
+} from './diff-objects.js';
+import { flattenFreeForm, type Item, scalarsOf } from './flatten.js';
+import { matchServices } from './match-elements.js';
+import { checkRestartRule, identityRule } from './shared-rules.js';
+
+/** The lists of a header map as `Accept[0]`. */
+const header: Part = (old, next, contextual) => {
+  const before = itemAt(old, 'Header');
+  const after = itemAt(next, 'Header');
+  if (equalValues(before, after)) return [];
+  const flatBefore = flattenFreeForm(before);
+  const flatAfter = flattenFreeForm(after);
+  const Type = flatBefore.size === 0 ? 'Added' : flatAfter.size === 0 ? 'Deleted' : 'Edited';
+  return [objectDiff(Type, 'Header', diffFields(flatBefore, flatAfter, contextual))];
+};
+
+const checkRule: ObjectRule = {
+  name: 'Check',
+  type: 'presence',
+  fields: scalarsOf(serviceCheckBlock),
+  parts: [header, one('CheckRestart', checkRestartRule)],
+};
+
+/** A weight of 0 is none. */
+function weightsOf(weights: Item): Flat {
+  const flat = new Map<string, string>();
+  for (const name of ['Passing', 'Warning']) {
+    const weight = weights[name] as number;
+    if (weight > 0) flat.set(name, String(weight));
+  }
+  return flat;
+}
+
+const serviceRule: ObjectRule = {
+  name: 'Service',
+  type: 'presence',
+  fields: scalarsOf(serviceBlock),
+  parts: [
+    texts('CanaryTags'),
+    texts('Tags'),
+    byField('Checks', 'Name', checkRule),
+    one('Connect', connectRule),
+    one('Identity', identityRule),
+    one('Weights', { name: 'Weights', type: 'presence', fields: weightsOf }),
+  ],
+};
+
+/** One service on both sides is the same one; several are matched by name, port and position. */
+export const services: Part = (old, next, contextual) => {
+  const before = listAt(old, 'Services');
+  const after = listAt(next, 'Services');
+  if (equalValues(before, after)) return [];
+  const pairs = matchServices(before, after);
+  return sortedObjects(pairs.flatMap(([left, right]) => present(diffObject(serviceRule, left, right, contextual))));
+};

@@ -1,0 +1,87 @@
+import { identityBlock } from '../document/identity-fields.js';
+import { networkBlock, portBlock } from '../document/network-fields.js';
+import { affinityBlock, constraintBlock } from '../document/placement-fields.js';
+import { checkRestartBlock, consulBlock } from '../document/policy-fields.js';
+import { deviceBlock, numaBlock, resourcesBlock } from '../document/resource-fields.js';
+import { logConfigBlock, volumeMountBlock } from '../document/task-part-fields.js';
+import type { Flat } from './diff-fields.js';
+import { byContent, byField, byPosition, type ObjectRule, one, type Part, texts } from './diff-objects.js';
+import { flattenFreeForm, type Item, scalarsOf } from './flatten.js';
+
+/* Blocks that stand in more than one place of a job. */
+
+const constraintRule: ObjectRule = { name: 'Constraint', type: 'fields', fields: scalarsOf(constraintBlock) };
+const affinityRule: ObjectRule = { name: 'Affinity', type: 'fields', fields: scalarsOf(affinityBlock) };
+
+export const constraints = byContent('Constraints', constraintRule);
+export const affinities = byContent('Affinities', affinityRule);
+
+export const consulRule: ObjectRule = { name: 'Consul', type: 'fields', fields: scalarsOf(consulBlock) };
+
+export const logConfigRule: ObjectRule = { name: 'LogConfig', type: 'fields', fields: scalarsOf(logConfigBlock) };
+
+export const checkRestartRule: ObjectRule = {
+  name: 'CheckRestart',
+  type: 'presence',
+  fields: scalarsOf(checkRestartBlock),
+};
+
+export const identityRule: ObjectRule = {
+  name: 'Identity',
+  type: 'presence',
+  fields: scalarsOf(identityBlock),
+  parts: [texts('Audience')],
+};
+
+const staticPortRule: ObjectRule = { name: 'Static Port', type: 'fields', fields: scalarsOf(portBlock) };
+const dynamicPortRule: ObjectRule = {
+  name: 'Dynamic Port',
+  type: 'fields',
+  fields: scalarsOf(portBlock, { without: ['Value', 'IgnoreCollision'] }),
+};
+
+/** The lists of a DNS block as one text each. */
+function joinedLists(dns: Item): Flat {
+  const flat = new Map<string, string>();
+  for (const name of ['Servers', 'Searches', 'Options']) {
+    const list = (dns[name] ?? []) as readonly string[];
+    if (list.length > 0) flat.set(name, list.join(','));
+  }
+  return flat;
+}
+
+const networkRule: ObjectRule = {
+  name: 'Network',
+  type: 'presence',
+  fields: scalarsOf(networkBlock, { only: ['Mode', 'Hostname'] }),
+  parts: [
+    byField('ReservedPorts', 'Label', staticPortRule),
+    byField('DynamicPorts', 'Label', dynamicPortRule),
+    one('DNS', { name: 'DNS', type: 'presence', fields: joinedLists }),
+    one('CNI', {
+      name: 'CNIConfig',
+      type: 'fields',
+      fields: (cni) => flattenFreeForm((cni['Args'] ?? null) as Item | null),
+    }),
+  ],
+};
+
+/** A network is the same only when its whole content is. */
+export const networks = byContent('Networks', networkRule);
+
+export const resourcesRule: ObjectRule = {
+  name: 'Resources',
+  type: 'presence',
+  fields: scalarsOf(resourcesBlock),
+  parts: [
+    networks,
+    byField('Devices', 'Name', { name: 'Device', type: 'presence', fields: scalarsOf(deviceBlock) }),
+    one('NUMA', { name: 'NUMA', type: 'presence', fields: scalarsOf(numaBlock) }),
+  ],
+};
+
+export const volumeMounts: Part = byPosition('VolumeMounts', {
+  name: 'VolumeMount',
+  type: 'presence',
+  fields: scalarsOf(volumeMountBlock),
+});

@@ -1,0 +1,122 @@
+import { equalValues } from '../document/equal-values.js';
+import { taskBlock } from '../document/task-fields.js';
+import {
+  actionBlock,
+  artifactBlock,
+  changeScriptBlock,
+  dispatchPayloadBlock,
+  scheduleCronBlock,
+  secretBlock,
+  templateBlock,
+  vaultBlock,
+  waitBlock,
+} from '../document/task-part-fields.js';
+import type { Flat } from './diff-fields.js';
+import {
+  byField,
+  byPosition,
+  contentOf,
+  diffObject,
+  freeForm,
+  itemAt,
+  keyed,
+  listAt,
+  type ObjectRule,
+  one,
+  type Part,
+  present,
+  sortedObjects,
+  texts,
+} from './diff-objects.js';
+import { everythingOf, type Item, scalarsOf } from './flatten.js';
+import { matchTemplates } from './match-elements.js';
+import { services } from './service-rules.js';
+import {
+  affinities,
+  constraints,
+  consulRule,
+  identityRule,
+  logConfigRule,
+  resourcesRule,
+  volumeMounts,
+} from './shared-rules.js';
+
+const artifactRule: ObjectRule = { name: 'Artifact', type: 'fields', fields: scalarsOf(artifactBlock) };
+
+const secretRule: ObjectRule = {
+  name: 'Secret',
+  type: 'presence',
+  fields: everythingOf(secretBlock),
+  absent: { Name: '', Provider: '', Path: '', Config: null, Env: null },
+};
+
+const templateScalars = scalarsOf(templateBlock);
+
+/** The owner is compared on the sides that name one. */
+function templateFields(template: Item): Flat {
+  const flat = new Map(templateScalars(template));
+  for (const name of ['Uid', 'Gid']) if (template[name] !== null) flat.set(name, String(template[name]));
+  return flat;
+}
+
+const templateRule: ObjectRule = {
+  name: 'Template',
+  type: 'presence',
+  fields: templateFields,
+  parts: [
+    // Existing clients know the block `wait` by the name of its parent.
+    one('Wait', { name: 'Template', type: 'presence', fields: everythingOf(waitBlock) }),
+    one('ChangeScript', {
+      name: 'ChangeScript',
+      type: 'presence',
+      fields: scalarsOf(changeScriptBlock),
+      parts: [texts('Args')],
+    }),
+  ],
+};
+
+const templates: Part = (old, next, contextual) => {
+  const before = listAt(old, 'Templates');
+  const after = listAt(next, 'Templates');
+  if (equalValues(before, after)) return [];
+  const pairs = matchTemplates(before, after);
+  return sortedObjects(pairs.flatMap(([left, right]) => present(diffObject(templateRule, left, right, contextual))));
+};
+
+const schedule: Part = (old, next, contextual) =>
+  present(
+    diffObject(
+      { name: 'Schedule', type: 'fields', fields: scalarsOf(scheduleCronBlock) },
+      itemAt(itemAt(old, 'Schedule'), 'Cron'),
+      itemAt(itemAt(next, 'Schedule'), 'Cron'),
+      contextual,
+    ),
+  );
+
+export const taskFields = scalarsOf(taskBlock, { without: ['Name'] });
+
+/** What is compared in a task, in the order in which it is listed. */
+export const taskParts: readonly Part[] = [
+  constraints,
+  affinities,
+  freeForm('Config'),
+  one('Resources', resourcesRule),
+  one('LogConfig', logConfigRule),
+  one('DispatchPayload', { name: 'DispatchPayload', type: 'fields', fields: scalarsOf(dispatchPayloadBlock) }),
+  keyed('Artifacts', artifactRule, (artifact) => String(artifact['RelativeDest'] || contentOf(artifact))),
+  services,
+  one('Vault', { name: 'Vault', type: 'presence', fields: scalarsOf(vaultBlock) }),
+  byField('Secrets', 'Name', secretRule),
+  one('Consul', consulRule),
+  templates,
+  one('Identity', identityRule),
+  byField('Identities', 'Name', identityRule),
+  byPosition('Actions', {
+    name: 'Action',
+    type: 'presence',
+    fields: scalarsOf(actionBlock),
+    parts: [texts('Args')],
+  }),
+  volumeMounts,
+  schedule,
+];

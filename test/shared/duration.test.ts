@@ -1,0 +1,28 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { durationTextFromNanos, parseDurationNanos } from '../../src/shared/duration.js';
+
+describe('durationTextFromNanos', () => {
+  test.each<[number, string]>([
+    [0, '0s'],
+    [7, '7ns'],
+    [1_500, '1.5µs'],
+    [250_000_000, '250ms'],
+    [1_000_000_000, '1s'],
+    [1_500_000_000, '1.5s'],
+    [95_000_000_000, '1m35s'],
+    [3_600_000_000_000, '1h0m0s'],
+    [5_400_000_000_001, '1h30m0.000000001s'],
+    [-15_000_000_000, '-15s'],
+  ])('%d is %s', (nanos, text) => {
+    expect(durationTextFromNanos(nanos)).toBe(text);
+  });
+
+  test('reads back as the same duration', () => {
+    fc.assert(
+      fc.property(fc.maxSafeInteger(), (nanos) => {
+        expect(parseDurationNanos(durationTextFromNanos(nanos))._unsafeUnwrap()).toBe(BigInt(nanos));
+      }),
+    );
+  });
+});
