@@ -6,6 +6,7 @@
 
 export { createEngine, type Engine, type EnginePorts, type StopOptions } from './engine.js';
 export type { EngineEmitter, EngineEvents } from './operations/events.js';
+export { probeStore } from './operations/store/index.js';
 export {
   defaultSettings,
   type RunNotificationRule,
@@ -16,7 +17,7 @@ export {
 
 // ---- For users: access ----
 
-export { allows, allowsWorkspace, everyNamespace } from './access/allows.js';
+export { allows, allowsSomeWorkspace, allowsWorkspace, everyNamespace } from './access/allows.js';
 export {
   type Capability,
   capabilityFromName,

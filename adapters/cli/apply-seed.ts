@@ -1,5 +1,14 @@
 import type { ResultAsync } from 'neverthrow';
-import { type Engine, hostPrincipal, putNamespace, putToken, putUser, putWorkspace } from '../../src/index.js';
+import {
+  type Engine,
+  hostPrincipal,
+  type NamespaceInput,
+  putNamespace,
+  putToken,
+  putUser,
+  putWorkspace,
+  readNamespace,
+} from '../../src/index.js';
 import type { SeedFile } from './seed-file-schema.js';
 import { Stopped } from './stopped.js';
 
@@ -15,8 +24,9 @@ interface Refusal {
  * `Stopped`, naming the record, when one is refused.
  */
 export async function applySeed(engine: Engine, seed: SeedFile): Promise<void> {
-  for (const [position, { name, description }] of seed.namespaces.entries()) {
-    await applied(putNamespace(engine, hostPrincipal, { name, description }), `/namespaces/${position}`);
+  for (const [position, namespace] of seed.namespaces.entries()) {
+    const input = await namespaceInput(engine, namespace, `/namespaces/${position}`);
+    await applied(putNamespace(engine, hostPrincipal, input), `/namespaces/${position}`);
   }
   for (const [position, workspace] of seed.workspaces.entries()) {
     const { id, name, organization } = workspace;
@@ -44,9 +54,32 @@ export async function applySeed(engine: Engine, seed: SeedFile): Promise<void> {
   }
 }
 
-async function applied<T>(done: ResultAsync<T, Refusal>, pointer: string): Promise<void> {
+/** What the file says of a namespace; what it leaves out keeps the value that is stored. */
+async function namespaceInput(
+  engine: Engine,
+  { name, description, meta, capabilities }: SeedFile['namespaces'][number],
+  pointer: string,
+): Promise<NamespaceInput> {
+  const { value: stored } = await applied(readNamespace(engine, hostPrincipal, { name }), pointer);
+  return {
+    name,
+    description: description ?? stored?.Description ?? '',
+    meta: meta ?? stored?.Meta ?? null,
+    capabilities:
+      capabilities === undefined
+        ? (stored?.Capabilities ?? null)
+        : {
+            EnabledTaskDrivers: capabilities.enabled_task_drivers,
+            DisabledTaskDrivers: capabilities.disabled_task_drivers,
+            EnabledNetworkModes: capabilities.enabled_network_modes,
+            DisabledNetworkModes: capabilities.disabled_network_modes,
+          },
+  };
+}
+
+async function applied<T>(done: ResultAsync<T, Refusal>, pointer: string): Promise<T> {
   const result = await done;
-  if (result.isOk()) return;
+  if (result.isOk()) return result.value;
   const { type, message, faults } = result.error;
   const reasons = faults?.map((fault) => pointer + fault.pointer + ': ' + fault.message).join('; ');
   throw new Stopped(`the seed file cannot be applied at ${reasons ?? `${pointer}: ${message ?? type}`}`);

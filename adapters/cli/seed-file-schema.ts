@@ -9,6 +9,8 @@ const capability = z.string().transform((name, context) => {
   return z.NEVER;
 });
 
+const words = z.array(z.string().min(1)).nullable().default(null);
+
 /** What `signalbox serve --seed FILE` applies at every start. Unknown keys are faults: they are misspelled ones. */
 export const seedFileSchema = z.strictObject({
   workspaces: z
@@ -37,7 +39,16 @@ export const seedFileSchema = z.strictObject({
     .array(
       z.strictObject({
         name: z.string().regex(/^[a-zA-Z0-9-]{1,128}$/, 'a name has 1 to 128 letters, digits and dashes'),
-        description: z.string().max(256).default(''),
+        description: z.string().max(256).optional(),
+        meta: z.record(z.string().min(1), z.string()).optional(),
+        capabilities: z
+          .strictObject({
+            enabled_task_drivers: words,
+            disabled_task_drivers: words,
+            enabled_network_modes: words,
+            disabled_network_modes: words,
+          })
+          .optional(),
       }),
     )
     .default([]),

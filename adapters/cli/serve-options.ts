@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { parseArgs } from 'node:util';
 import { err, ok, type Result } from 'neverthrow';
 
@@ -17,6 +18,8 @@ export interface ServeOptions {
   readonly notificationsBase: string;
   readonly runner: boolean;
   readonly publicOrigin: string | null;
+  /** Names and addresses that requests may be sent to besides loopback, the listening address and the public origin. */
+  readonly allowHosts: readonly string[];
   /** Print requests to try once the server is ready. */
   readonly examples: boolean;
 }
@@ -33,6 +36,8 @@ export const serveUsage = `signalbox serve [options]
   --allow-outbound CIDR,...   private ranges that notifications may be sent to (none)
   --notifications-base PATH   path of the notification interface (/ with seed names, /api/v2 with upstream names)
   --public-origin URL         origin of this server as others see it, for links (http://HOST:PORT)
+  --allow-host HOST,...       further names that requests may be sent to (loopback, the address connected to and
+                              the public origin are always answered; * answers to every name)
   --no-runner                 run no jobs on this host
   --examples                  print requests to try, after the first line
 
@@ -62,6 +67,9 @@ export function parseServeOptions(args: readonly string[]): Result<ServeOptions,
   if (notificationsBase === undefined) return err('--notifications-base takes a path, such as / or /api/v2');
   const origin = values['public-origin'];
   if (origin !== undefined && !isOrigin(origin)) return err('--public-origin takes a URL such as https://example.org');
+  const allowHosts = listFrom(values['allow-host']);
+  if (!allowHosts.every(isHost))
+    return err('--allow-host takes names or addresses without ports, such as jobs.internal');
   return ok({
     ...listen,
     storePath: store.path,
@@ -69,10 +77,11 @@ export function parseServeOptions(args: readonly string[]): Result<ServeOptions,
     access,
     seedFile: values.seed ?? null,
     encryptionKeyFile: values['encryption-key-file'] ?? null,
-    allowOutbound: (values['allow-outbound'] ?? []).flatMap((list) => list.split(',')).filter((range) => range !== ''),
+    allowOutbound: listFrom(values['allow-outbound']),
     notificationsBase,
     runner: values['no-runner'] !== true,
     publicOrigin: origin === undefined ? null : new URL(origin).origin,
+    allowHosts,
     examples: values.examples === true,
   });
 }
@@ -85,6 +94,7 @@ const known = {
   seed: { type: 'string' },
   'encryption-key-file': { type: 'string' },
   'allow-outbound': { type: 'string', multiple: true },
+  'allow-host': { type: 'string', multiple: true },
   'notifications-base': { type: 'string' },
   'public-origin': { type: 'string' },
   'no-runner': { type: 'boolean' },
@@ -92,6 +102,15 @@ const known = {
 } as const;
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof known }>>['values'];
+
+/** An option that may be repeated and may hold several values, separated by commas. */
+function listFrom(given: readonly string[] | undefined): readonly string[] {
+  return (given ?? []).flatMap((list) => list.split(',')).filter((item) => item !== '');
+}
+
+function isHost(text: string): boolean {
+  return text === '*' || isIPv6(text) || /^[A-Za-z0-9._-]{1,253}$/.test(text);
+}
 
 function parseListen(text: string): { readonly host: string; readonly port: number } | undefined {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):([0-9]{1,5})$/.exec(text);

@@ -17,6 +17,7 @@ import { randomIds, systemClock } from '../node/index.js';
 import { smtpMailer } from '../smtp/index.js';
 import { undiciDelivery } from '../undici/index.js';
 import { applySeed } from './apply-seed.js';
+import { drainServer } from './drain-server.js';
 import { cipherFromFile } from './encryption-keys.js';
 import { exampleRequests } from './example-requests.js';
 import { type HostRunner, startHostRunner } from './host-runner.js';
@@ -28,8 +29,16 @@ import { stderrLogger } from './stderr-logger.js';
 import { Stopped } from './stopped.js';
 import type { Terminal } from './terminal.js';
 
-/** How long requests, loops and runs may take to end after a signal. */
-const drainDeadline = 10_000;
+/**
+ * Milliseconds that requests and notifications under way may take to end after a signal. What has not ended by then was
+ * not acknowledged, or is taken up again at the next start.
+ */
+const stopGrace = 800;
+/** Milliseconds that the processes of a runner that takes them along may take to end. */
+const runnerGrace = 10_000;
+
+/** Headers and bodies must come within a minute, so that slow senders cannot keep what the server holds for bodies. */
+const serverOptions = { maxHeaderSize: 32 * 1024, keepAliveTimeout: 65_000, requestTimeout: 60_000 };
 
 export interface RunningServer {
   readonly origin: string;
@@ -49,11 +58,13 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     },
   );
   const seed = options.seedFile === null ? null : await readSeed(options.seedFile);
-  const cipher = options.encryptionKeyFile === null ? null : await cipherFromFile(options.encryptionKeyFile);
+  const warn = (message: string): void => stderrLogger(terminal).warn({}, message);
+  const cipher = options.encryptionKeyFile === null ? null : await cipherFromFile(options.encryptionKeyFile, warn);
   const delivery = deliveryFrom(options);
   const storage = await storeFrom(options);
-  const server = createServer({ maxHeaderSize: 32 * 1024, keepAliveTimeout: 65_000 }, (_request, response) => {
-    response.writeHead(503, { 'Retry-After': '1' }).end('the server is starting\n');
+  const server = createServer(serverOptions, (_request, response) => {
+    const headers = { 'Retry-After': '1', 'X-Content-Type-Options': 'nosniff' };
+    response.writeHead(503, headers).end('the server is starting\n');
   });
   const closePorts = async (): Promise<void> => {
     await delivery.close();
@@ -65,7 +76,8 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     if (seed !== null) await applySeed(engine, seed);
     const secret = options.access === 'token' ? await firstToken(engine) : undefined;
     server.removeAllListeners('request');
-    server.on('request', nodeListener(createHttpHandler(engine, { access: options.access })));
+    const hosts = [options.host, ...options.allowHosts];
+    server.on('request', nodeListener(createHttpHandler(engine, { access: options.access, hosts })));
     engine.start();
     const runner: HostRunner | undefined = options.runner
       ? await startHostRunner(engine, options.storePath)
@@ -76,17 +88,13 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     return {
       origin,
       stop: async () => {
-        const hard = setTimeout(() => server.closeAllConnections(), drainDeadline);
-        const closed = closeServer(server);
-        // Stopping the engine answers the readers that wait, so that their requests can end.
-        await engine.stop({ deadline: drainDeadline });
-        await runner?.stop(drainDeadline);
-        // A connection that has had its last answer would be kept for the next request.
-        const idle = setInterval(() => server.closeIdleConnections(), 20);
-        await closed;
-        clearInterval(idle);
-        clearTimeout(hard);
-        await closePorts();
+        const drained = drainServer(server, () => engine.parked.release(), stopGrace);
+        await engine.stop({ deadline: stopGrace });
+        await drained;
+        await runner?.stop(runnerGrace);
+        // A receiver that does not answer holds its connection; the process ends without it.
+        void delivery.close();
+        await storage.close();
       },
     };
   } catch (error) {

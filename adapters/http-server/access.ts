@@ -1,6 +1,18 @@
-import { anonymousPrincipal, type Engine, hostPrincipal, type Principal, tokenAuthenticator } from '../../src/index.js';
+import {
+  allows,
+  allowsSomeWorkspace,
+  allowsWorkspace,
+  anonymousPrincipal,
+  type Engine,
+  everyNamespace,
+  hostPrincipal,
+  type Principal,
+  tokenAuthenticator,
+} from '../../src/index.js';
 import { tokenHeaders } from './header-names.js';
 import { type HttpRequest, headerValue } from './http-message.js';
+import type { Query } from './query.js';
+import type { Route } from './route.js';
 
 /**
  * Who may call. There is no default: either the host authenticates, or the built-in token store does, or the host asks
@@ -75,4 +87,28 @@ export function tokenFrom(request: HttpRequest): string | undefined {
   }
   const [scheme, token] = (headerValue(request, 'authorization') ?? '').trim().split(/\s+/, 2);
   return scheme?.toLowerCase() === 'bearer' && token !== undefined && token !== '' ? token : undefined;
+}
+
+/**
+ * Whether the caller can have the right that the route asks for, as far as path and query tell. Only the operation
+ * decides; this keeps the bodies of callers that can have no right from being read.
+ */
+export function mayHaveRight(route: Route, caller: Principal, pathValues: readonly string[], query: Query): boolean {
+  const { access } = route;
+  switch (access.type) {
+    case 'public':
+      return true;
+    case 'management':
+      return caller.management;
+    case 'namespace': {
+      const asked = query.get('namespace').unwrapOr(undefined);
+      const named = access.namedBy !== 'record' && asked !== undefined && asked !== '';
+      const otherwise = access.namedBy === undefined ? 'default' : everyNamespace;
+      return allows(caller, named ? asked : otherwise, access.anyOf);
+    }
+    case 'workspace':
+      return route.path.startsWith('/workspaces/{')
+        ? allowsWorkspace(caller, pathValues[0] ?? '', access.right)
+        : allowsSomeWorkspace(caller, access.right);
+  }
 }

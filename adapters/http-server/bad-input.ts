@@ -3,9 +3,9 @@ export interface BadInput {
   readonly type: 'bad_input';
   /**
    * `malformed` cannot be read at all, `wrong_type` can be read and does not fit, `absent` is missing, `too_large`
-   * exceeds a limit, `unsupported` is written in another media type.
+   * exceeds a limit, `unsupported` is written in another media type, `no_room` came while too many others were held.
    */
-  readonly reason: 'malformed' | 'wrong_type' | 'absent' | 'too_large' | 'unsupported' | 'aborted';
+  readonly reason: 'malformed' | 'wrong_type' | 'absent' | 'too_large' | 'unsupported' | 'aborted' | 'no_room';
   readonly message: string;
   /** JSON pointer into the body. */
   readonly pointer?: string;

@@ -13,16 +13,20 @@ const level = 3;
 const shared = new WeakMap<Buffer, Promise<Buffer>>();
 
 /** The response with its body in gzip, when the client takes that; off the main thread. */
-export function compressFor(request: HttpRequest, response: HttpResponse): HttpResponse | Promise<HttpResponse> {
+export function compressFor(
+  request: HttpRequest,
+  response: HttpResponse,
+  body: string | Buffer,
+): HttpResponse | Promise<HttpResponse> {
   const accepted = headerValue(request, 'accept-encoding');
   response.headers.push('Vary', 'Accept-Encoding');
-  return accepted === undefined || !acceptsGzip(accepted) ? response : compressed(response);
+  return accepted === undefined || !acceptsGzip(accepted) ? response : compressed(response, body);
 }
 
-async function compressed(response: HttpResponse): Promise<HttpResponse> {
-  const body = await (typeof response.body === 'string' ? gzip(response.body, { level }) : compressOnce(response.body));
-  response.headers.push('Content-Encoding', 'gzip');
-  return { status: response.status, headers: response.headers, body };
+async function compressed({ status, headers }: HttpResponse, whole: string | Buffer): Promise<HttpResponse> {
+  const body = await (typeof whole === 'string' ? gzip(whole, { level }) : compressOnce(whole));
+  headers.push('Content-Encoding', 'gzip');
+  return { status, headers, body };
 }
 
 function compressOnce(body: Buffer): Promise<Buffer> {

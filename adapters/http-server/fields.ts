@@ -101,6 +101,20 @@ export const textMapField: Field<Readonly<Record<string, string>>> = {
   expected: 'an object whose values are strings',
 };
 
+export const textListField: Field<readonly string[]> = {
+  schema: () => ({ type: 'array', items: { type: 'string' } }),
+  read: (value) =>
+    Array.isArray(value) && value.every((item) => typeof item === 'string') ? (value as readonly string[]) : undefined,
+  expected: 'a list of strings',
+};
+
+/** A key that clients send and this server has no use for: anything but an empty value is refused. */
+export const unavailableField: Field<unknown> = {
+  schema: () => ({ anyOf: [{ maxLength: 0, maxItems: 0, maxProperties: 0, type: ['string', 'array', 'object'] }] }),
+  read: (value) => (value === '' || isEmptyObject(value) ? value : undefined),
+  expected: 'empty: this server has no such feature',
+};
+
 export const objectField: Field<Readonly<Record<string, unknown>>> = {
   schema: () => anyObject,
   read: (value) => (isJsonObject(value) ? value : undefined),
@@ -128,6 +142,10 @@ function foldedKeys(fields: Fields, body: Readonly<Record<string, unknown>>): Ma
     folded.set(key.toLowerCase(), key);
   }
   return folded;
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 function isBase64(text: string): boolean {

@@ -10,5 +10,9 @@ export interface HalfErrors {
   wrongMethod(allowed: readonly string[]): HttpResponse;
   /** No credentials, or unknown ones. */
   unauthenticated(): HttpResponse;
+  /** Known credentials that can have no right to this. */
+  forbidden(): HttpResponse;
+  /** Refused before the route was asked: a foreign host or page, or something that this server does not do. */
+  refused(status: 403 | 421 | 501, message: string): HttpResponse;
   internal(): HttpResponse;
 }

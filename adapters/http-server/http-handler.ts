@@ -1,11 +1,21 @@
 import type { Result } from 'neverthrow';
 import type { Engine } from '../../src/index.js';
-import { type AccessOptions, type Authentication, type Authenticator, authenticatorFrom, nobody } from './access.js';
+import {
+  type AccessOptions,
+  type Authentication,
+  type Authenticator,
+  authenticatorFrom,
+  mayHaveRight,
+  nobody,
+} from './access.js';
 import type { BadInput } from './bad-input.js';
+import { BodyBudget, HeldBody } from './body-budget.js';
+import { clientRoutes } from './client-routes.js';
 import { compressFor, smallestCompressed } from './compression.js';
+import { edgeGuard } from './edge-guard.js';
 import type { HalfErrors } from './half-errors.js';
 import { headerNamesFor, type Vocabulary } from './header-names.js';
-import type { HttpHandler, HttpRequest, HttpResponse } from './http-message.js';
+import { type HttpHandler, type HttpRequest, type HttpResponse, isWhole } from './http-message.js';
 import { jobErrors } from './jobs/job-errors.js';
 import { notificationErrors } from './notifications/notification-errors.js';
 import { Query } from './query.js';
@@ -24,6 +34,13 @@ export type HttpHandlerOptions = AccessOptions & {
   readonly names?: Vocabulary;
   /** Bytes of a request body; 4 MiB when absent. */
   readonly maximumBodyBytes?: number;
+  /** Bytes of all request bodies that are held at once; 64 MiB when absent. Beyond it requests with bodies get a 503. */
+  readonly maximumHeldBytes?: number;
+  /**
+   * Names and addresses, without ports, that requests may be sent to besides loopback, the address that the client
+   * connected to and the public origin of the engine's settings; `*` accepts every name. Others get a 421.
+   */
+  readonly hosts?: readonly string[];
 };
 
 /**
@@ -32,7 +49,9 @@ export type HttpHandlerOptions = AccessOptions & {
  */
 export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): HttpHandler {
   const authenticate = authenticatorFrom(engine, options);
+  const guard = edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] });
   const names = headerNamesFor(options.names ?? engine.settings.notifications.names);
+  const budget = new BodyBudget(options.maximumHeldBytes ?? 64 * 1024 * 1024);
   const maximumBodyBytes = options.maximumBodyBytes ?? 4 * 1024 * 1024;
   const notificationsPath = withoutEndSlash(options.notificationsPath ?? engine.settings.notifications.basePath);
   const locate = locator(withoutEndSlash(options.basePath ?? ''), notificationsPath);
@@ -41,36 +60,52 @@ export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): 
     if (request.target.length > maximumTargetLength) return textResponse(414, 'the request target is too long');
     const target = splitTarget(request.target);
     const place = locate(request.method, target.path);
+    const refused = guard(request);
+    if (refused !== undefined)
+      return (place === undefined ? jobErrors : errorsOf[place.half]).refused(refused.status, refused.message);
     if (place === undefined) return emptyResponse(404);
     const { half, match } = place;
+    const body = new HeldBody(request, budget, maximumBodyBytes);
     try {
       if (match.isErr()) return errorsOf[half].unreadablePath(match.error);
       const found = match.value;
       if (found.type === 'unknown_path') return errorsOf[half].unknownPath();
+      if (found.type === 'not_provided') return errorsOf[half].refused(501, notProvided(request.method, found.path));
       if (found.type === 'wrong_method') return errorsOf[half].wrongMethod(found.allowed);
       const admitted = admit(found.route, request, authenticate);
       // Open servers and public routes decide at once; a promise less for each of their requests.
       const admission = admitted instanceof Promise ? await admitted : admitted;
       if (admission.type !== 'known') return refusal(engine, half, admission);
+      const { caller } = admission;
+      const query = new Query(target.query);
+      if (mayHaveBody(request) && !mayHaveRight(found.route, caller, found.pathValues, query)) {
+        return errorsOf[half].forbidden();
+      }
       return await found.route.handle({
         engine,
-        caller: admission.caller,
+        caller,
         request,
         pathValues: found.pathValues,
-        query: new Query(target.query),
+        query,
         names,
-        maximumBodyBytes,
+        readBody: () => body.read(),
         notificationsPath,
       });
     } catch (error) {
       engine.logger.error({ error: error instanceof Error ? error.stack : 'unknown' }, 'A request failed');
       return errorsOf[half].internal();
+    } finally {
+      body.release();
     }
   };
 
   return async (request) => {
     const response = await respond(request);
-    return response.body.length < smallestCompressed ? response : compressFor(request, response);
+    // What is stored was written by others: no browser may take an answer for anything but what it is called.
+    response.headers.push('X-Content-Type-Options', 'nosniff');
+    return isWhole(response.body) && response.body.length >= smallestCompressed
+      ? compressFor(request, response, response.body)
+      : response;
   };
 }
 
@@ -79,6 +114,14 @@ const errorsOf: Readonly<Record<RouteHalf, HalfErrors>> = {
   system: jobErrors,
   notifications: notificationErrors,
 };
+
+function notProvided(method: string, path: string): string {
+  return `this server does not provide ${method.slice(0, 20)} ${path}`;
+}
+
+function mayHaveBody({ method }: HttpRequest): boolean {
+  return method !== 'GET' && method !== 'HEAD';
+}
 
 function admit(
   route: Route,
@@ -107,12 +150,13 @@ interface Place {
 
 /** Finds the interface that a path belongs to, and the route in it; undefined for a path of neither. */
 function locator(basePath: string, notificationsPath: string): (method: string, path: string) => Place | undefined {
-  const jobs = createRouter(
-    routeTable.filter((route) => route.half !== 'notifications'),
-    '/v1/job/',
-  );
+  const jobs = createRouter({
+    routes: routeTable.filter((route) => route.half !== 'notifications'),
+    known: clientRoutes,
+    openPrefixes: ['/v1/job/', '/v1/var/'],
+  });
   const ofNotifications = routeTable.filter((route) => route.half === 'notifications');
-  const notifications = createRouter(ofNotifications, undefined);
+  const notifications = createRouter({ routes: ofNotifications, known: [], openPrefixes: [] });
   const firstSegments = new Set(ofNotifications.map((route) => route.path.split('/', 2)[1]));
 
   return (method, fullPath) => {

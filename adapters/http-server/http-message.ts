@@ -7,10 +7,20 @@ export interface HttpRequest {
   /** Raw path and query as sent, from the first slash; percent-encoding untouched. */
   readonly target: string;
   readonly headers: RequestHeaders;
-  /** Reads the body, once, keeping at most `limit` bytes. Never rejects. */
-  readonly readBody: (limit: number) => Promise<RequestBody>;
+  /** Reads the body, once, within the allowance. Never rejects. */
+  readonly readBody: (allowance: BodyAllowance) => Promise<RequestBody>;
   /** Calls back when the client has gone away, at once when it already has. May be called by a request that waits. */
   readonly whenClosed: (callback: () => void) => void;
+  /** The server's address that the client has connected to, without the port; undefined when the bridge cannot know. */
+  readonly localAddress?: () => string | undefined;
+}
+
+/** How much of a body may be kept. */
+export interface BodyAllowance {
+  /** The longest body, in bytes. */
+  readonly limit: number;
+  /** Asks for room for so many further bytes; false when all requests together hold as much as they may. */
+  readonly take: (bytes: number) => boolean;
 }
 
 export type RequestBody =
@@ -19,15 +29,29 @@ export type RequestBody =
   /** A body parser in front has read the request already; this is what it made of it. */
   | { readonly type: 'parsed'; readonly value: unknown }
   | { readonly type: 'too_large' }
+  /** All requests together hold as many bytes as they may. */
+  | { readonly type: 'no_room' }
   /** The client went away, or the stream failed, before the end. */
   | { readonly type: 'aborted' };
 
-/** A complete answer. */
+/**
+ * A body that is sent as it comes. It is asked for the next piece only when the client has taken the ones before; when
+ * the client goes away its iterator is closed by `return`. A failure cuts the connection, so that the client cannot take
+ * what it has for the whole.
+ */
+export type StreamedBody = AsyncIterable<string | Uint8Array>;
+
+/** An answer. */
 export interface HttpResponse {
   readonly status: number;
   /** Name, value, name, value, …; without `Content-Length`, which the bridge adds. Fresh for each response. */
   readonly headers: string[];
-  readonly body: string | Buffer;
+  readonly body: string | Buffer | StreamedBody;
+}
+
+/** Whether the body is complete: a text or bytes. */
+export function isWhole(body: HttpResponse['body']): body is string | Buffer {
+  return typeof body === 'string' || Buffer.isBuffer(body);
 }
 
 /** Answers every request with a response; never rejects. */
@@ -49,7 +73,7 @@ export function requestFrom(parts: RequestParts): HttpRequest {
     method: parts.method ?? (bytes === undefined ? 'GET' : 'POST'),
     target: parts.target,
     headers: parts.headers ?? {},
-    readBody: (limit) => Promise.resolve(bodyFrom(bytes, limit)),
+    readBody: (allowance) => Promise.resolve(bodyFrom(bytes, allowance)),
     whenClosed: () => undefined,
   };
 }
@@ -67,7 +91,8 @@ function bytesFrom(body: unknown): Buffer | undefined {
 }
 
 /** The body record for bytes that are already at hand. */
-export function bodyFrom(bytes: Buffer | undefined, limit: number): RequestBody {
+export function bodyFrom(bytes: Buffer | undefined, { limit, take }: BodyAllowance): RequestBody {
   if (bytes === undefined || bytes.length === 0) return { type: 'absent' };
-  return bytes.length > limit ? { type: 'too_large' } : { type: 'bytes', bytes };
+  if (bytes.length > limit) return { type: 'too_large' };
+  return take(bytes.length) ? { type: 'bytes', bytes } : { type: 'no_room' };
 }

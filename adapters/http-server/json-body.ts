@@ -14,13 +14,25 @@ export function parseJsonBody(body: RequestBody): Result<unknown, BadInput> {
     case 'absent':
       return err(badInput('absent', 'request body is empty'));
     case 'too_large':
-      return err(badInput('too_large', 'the request body is larger than this server accepts'));
+    case 'no_room':
     case 'aborted':
-      return err(badInput('aborted', 'the request ended before its body was complete'));
+      return err(unreadBody(body));
     case 'parsed':
       return checkedTree(body.value);
     case 'bytes':
       return parseText(body.bytes.toString('utf8')).andThen(checkedTree);
+  }
+}
+
+/** What to say of a body that was not read to its end. */
+export function unreadBody(body: Extract<RequestBody, { type: 'too_large' | 'no_room' | 'aborted' }>): BadInput {
+  switch (body.type) {
+    case 'too_large':
+      return badInput('too_large', 'the request body is larger than this server accepts');
+    case 'no_room':
+      return badInput('no_room', 'this server holds as many request bodies as it may; try again in a moment');
+    case 'aborted':
+      return badInput('aborted', 'the request ended before its body was complete');
   }
 }
 

@@ -56,8 +56,10 @@ function accessText(access: RouteAccess): string {
   switch (access.type) {
     case 'public':
       return 'Needs no token.';
-    case 'namespace':
-      return 'Needs one of the capabilities ' + access.anyOf.join(', ') + ' in the namespace.';
+    case 'namespace': {
+      const place = access.namedBy === 'record' ? 'namespace of what is asked for' : 'namespace of the request';
+      return `Needs one of the capabilities ${access.anyOf.join(', ')} in the ${place}.`;
+    }
     case 'workspace':
       return 'Needs the right "' + access.right + '" on the workspace.';
     case 'management':

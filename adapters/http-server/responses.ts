@@ -11,10 +11,10 @@ export function jsonResponse(status: number, body: string | Buffer): HttpRespons
 /** A document with thousands of faults would make an answer larger than itself. */
 const longestText = 32_768;
 
-/** Errors may quote the request, so browsers must not guess another type. Very long ones are cut. */
+/** Very long texts are cut. */
 export function textResponse(status: number, text: string): HttpResponse {
   const body = text.length > longestText ? text.slice(0, longestText) + '\n… and more' : text;
-  return { status, headers: ['Content-Type', textType, 'X-Content-Type-Options', 'nosniff'], body };
+  return { status, headers: ['Content-Type', textType], body };
 }
 
 export function emptyResponse(status: number): HttpResponse {

@@ -1,17 +1,25 @@
 import type { Capability, Engine, Principal, WorkspaceRight } from '../../src/index.js';
 import type { HeaderNames } from './header-names.js';
-import type { HttpRequest, HttpResponse } from './http-message.js';
+import type { HttpRequest, HttpResponse, RequestBody } from './http-message.js';
 import type { JsonSchema } from './json-schema.js';
 import type { Parameters, Query } from './query.js';
 
 /**
  * Who may call a route. There is no default: a route that asks for no credentials says so by name. `namespace` needs one
- * of the capabilities in the request's namespace, `any_namespace` one of them somewhere, `workspace` the right on the
- * workspace concerned. The operations decide; the handler only refuses callers that can have no right at all.
+ * of the capabilities in the namespace of the request, `workspace` the right on the workspace concerned. The operations
+ * decide; before a body is read the handler refuses callers that can have no right at all.
  */
 export type RouteAccess =
   | { readonly type: 'public' }
-  | { readonly type: 'namespace'; readonly anyOf: readonly Capability[] }
+  | {
+      readonly type: 'namespace';
+      readonly anyOf: readonly Capability[];
+      /**
+       * What names the namespace when the query does not: the body may, or only the record or the document concerned does,
+       * whatever the query says. Absent: it is `default`.
+       */
+      readonly namedBy?: 'body' | 'record';
+    }
   | { readonly type: 'workspace'; readonly right: WorkspaceRight }
   | { readonly type: 'management' };
 
@@ -61,7 +69,8 @@ export interface RouteCall {
   readonly pathValues: readonly string[];
   readonly query: Query;
   readonly names: HeaderNames;
-  readonly maximumBodyBytes: number;
+  /** Reads the request's body, once, within the handler's bounds. Never rejects. */
+  readonly readBody: () => Promise<RequestBody>;
   /** Where the notification interface is mounted, without a slash at the end. */
   readonly notificationsPath: string;
 }

@@ -3,15 +3,25 @@ import type { BadInput } from './bad-input.js';
 import type { Route } from './route.js';
 import { decodePathText } from './target.js';
 
+/** A route that clients know and this server does not provide. */
+export interface AbsentRoute {
+  readonly methods: readonly string[];
+  readonly path: string;
+}
+
 /** The routes of one path, by method. */
 interface Place {
+  readonly path: string;
   readonly routes: readonly Route[];
+  /** Methods that clients of this path use and no route takes. */
+  readonly absent: readonly string[];
 }
 
 /** What a path leads to. */
 export type Match =
   | { readonly type: 'found'; readonly route: Route; readonly pathValues: readonly string[] }
   | { readonly type: 'wrong_method'; readonly allowed: readonly string[] }
+  | { readonly type: 'not_provided'; readonly path: string }
   | { readonly type: 'unknown_path' };
 
 export type Router = (method: string, path: string) => Result<Match, BadInput>;
@@ -29,31 +39,49 @@ interface SuffixPlace extends Place {
   readonly segments: readonly string[] | undefined;
 }
 
+/** What a router is made of. */
+export interface RouterParts {
+  readonly routes: readonly Route[];
+  /** Routes that clients know; those that `routes` has are served by it. */
+  readonly known: readonly AbsentRoute[];
+  /** Beginnings of paths whose first parameter may hold slashes. */
+  readonly openPrefixes: readonly string[];
+}
+
+/** Suffixes behind the first parameter of an open prefix, by their last segment. */
+interface OpenPlaces {
+  readonly prefix: string;
+  readonly suffixes: Map<string, SuffixPlace>;
+}
+
 /**
- * A router over the table. Paths without parameters are looked up whole. Below `openPrefix` the first parameter takes
+ * A router over the table. Paths without parameters are looked up whole. Below an open prefix the first parameter takes
  * everything up to the longest known suffix, slashes included, and is decoded before it is matched, so that a job id
  * with slashes works both escaped and raw (job interface, routing). All other paths are matched segment by segment.
  */
-export function createRouter(routes: readonly Route[], openPrefix: string | undefined): Router {
+export function createRouter({ routes, known, openPrefixes }: RouterParts): Router {
   const whole = new Map<string, Place>();
-  const suffixes = new Map<string, SuffixPlace>();
+  const open: readonly OpenPlaces[] = openPrefixes.map((prefix) => ({ prefix, suffixes: new Map() }));
   const root: Branch = emptyBranch();
-  for (const [path, place] of placesOf(routes)) {
+  for (const place of placesOf(routes, known)) {
+    const { path } = place;
+    const below = open.find(({ prefix }) => path.startsWith(prefix + '{'));
     if (!path.includes('{')) whole.set(path, place);
-    else if (openPrefix !== undefined && path.startsWith(openPrefix + '{')) {
+    else if (below === undefined) plant(root, path.split('/'), place);
+    else {
       const suffix = path.slice(path.indexOf('}') + 1);
       const segments = suffix.includes('{') ? suffix.split('/').slice(1) : undefined;
-      suffixes.set(lastSegment(suffix), { ...place, suffix, segments });
-    } else plant(root, path.split('/'), place);
+      below.suffixes.set(lastSegment(suffix), { ...place, suffix, segments });
+    }
   }
 
   return (method, path) => {
     const exact = whole.get(path);
     if (exact !== undefined) return ok(choose(exact, method, noValues));
-    if (openPrefix !== undefined && path.startsWith(openPrefix)) {
-      const rest = decodePathText(path.slice(openPrefix.length));
-      if (rest.isErr()) return err(rest.error);
-      return ok(matchSuffix(suffixes, method, rest.value));
+    for (const { prefix, suffixes } of open) {
+      if (!path.startsWith(prefix)) continue;
+      const rest = decodePathText(path.slice(prefix.length));
+      return rest.map((text) => matchSuffix(suffixes, method, text));
     }
     return matchSegments(root, method, path);
   };
@@ -61,14 +89,16 @@ export function createRouter(routes: readonly Route[], openPrefix: string | unde
 
 const noValues: readonly string[] = Object.freeze([]);
 
-function placesOf(routes: readonly Route[]): Map<string, Place> {
-  const places = new Map<string, { routes: Route[] }>();
-  for (const route of routes) {
-    const place = places.get(route.path);
-    if (place === undefined) places.set(route.path, { routes: [route] });
-    else place.routes.push(route);
-  }
-  return places;
+function placesOf(routes: readonly Route[], known: readonly AbsentRoute[]): Iterable<Place> {
+  const places = new Map<string, { path: string; routes: Route[]; absent: string[] }>();
+  const at = (path: string) => {
+    const place = places.get(path) ?? { path, routes: [], absent: [] };
+    places.set(path, place);
+    return place;
+  };
+  for (const route of routes) at(route.path).routes.push(route);
+  for (const { path, methods } of known) at(path).absent.push(...methods);
+  return places.values();
 }
 
 function choose(place: Place, method: string, pathValues: readonly string[]): Match {
@@ -77,6 +107,7 @@ function choose(place: Place, method: string, pathValues: readonly string[]): Ma
       return { type: 'found', route, pathValues };
     }
   }
+  if (place.routes.length === 0 || place.absent.includes(method)) return { type: 'not_provided', path: place.path };
   return { type: 'wrong_method', allowed: [...new Set(place.routes.flatMap((route) => route.methods))] };
 }
 

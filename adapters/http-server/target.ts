@@ -26,6 +26,14 @@ export function splitTarget(target: string): Target {
   return { path: target.slice(from, mark), query: target.slice(mark + 1) };
 }
 
+/** Host and port of a target in the form `http://host:port/path`; undefined for the usual form, which begins with the path. */
+export function authorityOf(target: string): string | undefined {
+  if (target.charCodeAt(0) === slash) return undefined;
+  const scheme = target.indexOf('://');
+  if (scheme <= 0) return undefined;
+  return /^[^/?#]*/.exec(target.slice(scheme + 3))?.[0];
+}
+
 /** Decodes percent-encoding; most texts have none and come back as they are. */
 export function decodePathText(text: string): Result<string, BadInput> {
   if (!text.includes('%')) return ok(text);

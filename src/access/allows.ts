@@ -25,6 +25,14 @@ export function allowsWorkspace(principal: Principal, workspaceId: string, right
   return granted === 'admin' || granted === right;
 }
 
+/** Whether any of the caller's rules grants the right on a workspace; `admin` includes `events`. */
+export function allowsSomeWorkspace(principal: Principal, right: WorkspaceRight): boolean {
+  return (
+    principal.management ||
+    Object.values(principal.workspaces).some((granted) => granted === 'admin' || granted === right)
+  );
+}
+
 function ruleGrants(rule: NamespaceRule, anyOf: readonly Capability[]): boolean {
   const granted = expandCapabilities(rule.policy, rule.capabilities);
   return !granted.has('deny') && anyOf.some((capability) => granted.has(capability));

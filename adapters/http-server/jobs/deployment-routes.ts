@@ -1,7 +1,7 @@
 import { listDeployments, listJobDeployments, readLatestDeployment } from '../../../src/index.js';
 import { anyObject, orNull } from '../json-schema.js';
 import type { Route } from '../route.js';
-import { allParameter, pageParameters } from './job-parameters.js';
+import { allParameter } from './job-parameters.js';
 import { needs, readRoute } from './job-route.js';
 import { listOf } from './job-schemas.js';
 
@@ -34,7 +34,7 @@ export const deploymentRoutes: readonly Route[] = [
     operation: 'listDeployments',
     summary: 'The deployments of a namespace, or of all (`*`)',
     access: needs('read-job'),
-    parameters: pageParameters,
+    parameters: {},
     schema: () => listOf(() => anyObject),
     run: ({ engine, caller }, { namespace, waiting }) => listDeployments(engine, caller, { namespace, waiting }),
     print: (deployments) => JSON.stringify(deployments),

@@ -74,7 +74,11 @@ function permissionDenied(): HttpResponse {
 
 /** Errors of the job interface: plain text. */
 export const jobErrors: HalfErrors = {
-  badInput: (error) => textResponse(statusOfBadInput(error), error.message),
+  badInput: (error) => {
+    const response = textResponse(statusOfBadInput(error), error.message);
+    if (error.reason === 'no_room') response.headers.push('Retry-After', '1');
+    return response;
+  },
   unknownPath: () => emptyResponse(404),
   unreadablePath: (error) => badRequest(error.message),
   wrongMethod: (allowed) => {
@@ -83,6 +87,8 @@ export const jobErrors: HalfErrors = {
     return response;
   },
   unauthenticated: permissionDenied,
+  forbidden: permissionDenied,
+  refused: textResponse,
   internal: () => textResponse(500, 'internal error; the server log has the cause'),
 };
 
@@ -92,6 +98,8 @@ function statusOfBadInput(error: BadInput): number {
       return 413;
     case 'unsupported':
       return 415;
+    case 'no_room':
+      return 503;
     case 'malformed':
     case 'wrong_type':
     case 'absent':

@@ -14,9 +14,11 @@ import {
 } from '../query.js';
 import type { RouteCall } from '../route.js';
 
+/** What the calls take that concern something in a namespace. */
+export const namespaceParameters = { namespace: textParameter('Namespace; `default` when absent') } as const;
+
 /** What every read of the job interface takes. */
 export const readParameters = {
-  namespace: textParameter('Namespace; `default` when absent'),
   region: textParameter('Region; must be the one of this server'),
   index: unsignedParameter('Wait until the answer is newer than this index', 'Invalid index'),
   wait: durationParameter('How long to wait at most; 5 minutes when absent', 'Invalid wait time'),
@@ -25,7 +27,6 @@ export const readParameters = {
 
 /** What every write takes. */
 export const writeParameters = {
-  namespace: textParameter('Namespace; `default` when absent'),
   region: textParameter('Region; must be the one of this server'),
 } as const;
 
@@ -51,6 +52,17 @@ export function pageFrom(values: ParameterValues<typeof pageParameters>): {
     nextToken: tokenFromQuery(values.next_token) ?? '',
     reverse: values.reverse ?? false,
   };
+}
+
+/** A client that sends a filter must not take the whole for what it asked: reads that have none refuse it. */
+export function unwantedFilter({ query }: RouteCall): Result<void, BadInput> {
+  if (query.isEmpty) return ok(undefined);
+  return query.get('filter').andThen((text) => {
+    const message = 'failed to create result paginator: this read takes no filter expression';
+    return text === undefined || text === ''
+      ? ok(undefined)
+      : err({ ...badInput('malformed', message), parameter: 'filter' });
+  });
 }
 
 /** Clients recognise the beginning of the text and ask again without a filter. */

@@ -8,12 +8,30 @@ import type { JsonSchema } from '../json-schema.js';
 import { type Parameters, type ParameterValues, readParameters as readDeclared } from '../query.js';
 import type { HttpMethod, Route, RouteAccess, RouteCall } from '../route.js';
 import { type JobInterfaceError, jobErrorResponse, jobErrors } from './job-errors.js';
-import { checkRegion, readParameters, waitingFrom, writeParameters } from './job-parameters.js';
+import {
+  checkRegion,
+  namespaceParameters,
+  readParameters,
+  unwantedFilter,
+  waitingFrom,
+  writeParameters,
+} from './job-parameters.js';
 import { absentResponse, bodyOf, readResponse } from './job-responses.js';
 
 /** Access by capability in the request's namespace. */
 export function needs(...anyOf: readonly Capability[]): RouteAccess {
   return { type: 'namespace', anyOf };
+}
+
+/** Access by capability in a namespace that the body may name, or that the record or document concerned does. */
+export function needsIn(namedBy: 'body' | 'record', ...anyOf: readonly Capability[]): RouteAccess {
+  return { type: 'namespace', anyOf, namedBy };
+}
+
+type ScopedValues<P extends Parameters> = ParameterValues<P & typeof namespaceParameters>;
+
+function scopeOf({ inNoNamespace }: { readonly inNoNamespace?: true }): Partial<typeof namespaceParameters> {
+  return inNoNamespace === true ? {} : namespaceParameters;
 }
 
 /** What a read hands to its operation. */
@@ -31,6 +49,8 @@ export interface ReadDefinition<P extends Parameters, T> {
   readonly summary: string;
   readonly access: RouteAccess;
   readonly parameters: P;
+  /** What is read is in no namespace. */
+  readonly inNoNamespace?: true;
   readonly anyMethod?: true;
   readonly schema: () => JsonSchema;
   readonly run: (call: RouteCall, input: ReadInput<P>) => ResultAsync<Answer<T>, JobInterfaceError>;
@@ -42,8 +62,9 @@ export interface ReadDefinition<P extends Parameters, T> {
 
 /** A read of the job interface: it can wait, and it relays what is stored. */
 export function readRoute<P extends Parameters, T>(definition: ReadDefinition<P, T>): Route {
-  const parameters = { ...readParameters, ...definition.parameters };
+  const parameters = { ...scopeOf(definition), ...readParameters, ...definition.parameters };
   const absent = definition.absent ?? 'not found';
+  const takesFilter = Object.hasOwn(parameters, 'filter');
   return {
     half: 'jobs',
     methods: ['GET'],
@@ -62,9 +83,11 @@ export function readRoute<P extends Parameters, T>(definition: ReadDefinition<P,
     handle: async (call) => {
       const values = readDeclared(parameters, call.query);
       if (values.isErr()) return jobErrors.badInput(values.error);
-      const { region, namespace } = values.value as ParameterValues<typeof readParameters>;
+      const { region, namespace } = values.value as ScopedValues<typeof readParameters>;
       const inRegion = checkRegion(region, call);
       if (inRegion.isErr()) return jobErrors.badInput(inRegion.error);
+      const filtered = takesFilter ? ok(undefined) : unwantedFilter(call);
+      if (filtered.isErr()) return jobErrors.badInput(filtered.error);
       if (call.pathValues[0] === '') return missingId();
       const waiting = waitingFrom(values.value as ParameterValues<typeof readParameters>, call);
       const input: ReadInput<P> = {
@@ -106,22 +129,20 @@ export interface WriteDefinition<P extends Parameters, F extends Fields> {
   readonly summary: string;
   readonly access: RouteAccess;
   readonly parameters: P;
+  /** What is changed is in no namespace. */
+  readonly inNoNamespace?: true;
   readonly fields: F;
   /** `ignored`: the body is not looked at. `optional`: an absent one is an empty object. */
   readonly body: 'required' | 'optional' | 'ignored';
   readonly bodySchema?: () => JsonSchema;
   /** Of the answer; absent when it has no body. */
   readonly schema?: () => JsonSchema;
-  /** Refuses a caller before the body is read, where the interface says so. */
-  readonly mayCall?: (call: RouteCall, namespace: string | undefined) => boolean;
-  /** The body's region counts before the query's, so the operation checks it. */
-  readonly regionInBody?: true;
   readonly run: (call: RouteCall, input: WriteInput<P, F>) => Promise<HttpResponse>;
 }
 
 /** A write of the job interface. PUT and POST mean the same. */
 export function writeRoute<P extends Parameters, F extends Fields>(definition: WriteDefinition<P, F>): Route {
-  const parameters = { ...writeParameters, ...definition.parameters };
+  const parameters = { ...scopeOf(definition), ...writeParameters, ...definition.parameters };
   return {
     half: 'jobs',
     methods: definition.methods ?? ['POST', 'PUT'],
@@ -148,14 +169,13 @@ export function writeRoute<P extends Parameters, F extends Fields>(definition: W
     handle: async (call) => {
       const values = readDeclared(parameters, call.query);
       if (values.isErr()) return jobErrors.badInput(values.error);
-      const { region, namespace: given } = values.value as ParameterValues<typeof writeParameters>;
-      const inRegion = definition.regionInBody === true ? ok(undefined) : checkRegion(region, call);
-      if (inRegion.isErr()) return jobErrors.badInput(inRegion.error);
+      const { region, namespace: given } = values.value as ScopedValues<typeof writeParameters>;
       if (call.pathValues[0] === '') return missingId();
       const namespace = given === '' ? undefined : given;
-      if (definition.mayCall?.(call, namespace) === false) return jobErrorResponse({ type: 'permission_denied' });
       const body = await bodyFields(call, definition);
       if (body.isErr()) return jobErrors.badInput(body.error);
+      const inRegion = checkRegion(regionIn(body.value.fields) ?? region, call);
+      if (inRegion.isErr()) return jobErrors.badInput(inRegion.error);
       return definition.run(call, {
         values: values.value as ParameterValues<P & typeof writeParameters>,
         body: body.value.fields,
@@ -165,6 +185,12 @@ export function writeRoute<P extends Parameters, F extends Fields>(definition: W
       });
     },
   };
+}
+
+/** The body's region counts before the query's. */
+function regionIn(fields: FieldValues<Fields>): string | undefined {
+  const region = fields['Region'];
+  return typeof region === 'string' && region !== '' ? region : undefined;
 }
 
 function missingId(): HttpResponse {
@@ -177,7 +203,7 @@ async function bodyFields<P extends Parameters, F extends Fields>(
 ): Promise<Result<{ readonly fields: FieldValues<F>; readonly given: boolean }, BadInput>> {
   const nothing = { fields: {} as FieldValues<F>, given: false };
   if (definition.body === 'ignored') return ok(nothing);
-  const read = await call.request.readBody(call.maximumBodyBytes);
+  const read = await call.readBody();
   if (read.type === 'absent' && definition.body === 'optional') return ok(nothing);
   return parseJsonBody(read)
     .andThen((value) => readFields(definition.fields, value))

@@ -5,24 +5,57 @@ import {
   readNamespace,
   removeNamespace,
 } from '../../../src/index.js';
-import { type FieldValues, objectField, required, textField, textMapField } from '../fields.js';
+import {
+  described,
+  type FieldValues,
+  objectField,
+  readFields,
+  required,
+  schemaOfFields,
+  textField,
+  textListField,
+  textMapField,
+  unavailableField,
+} from '../fields.js';
 import type { HttpResponse } from '../http-message.js';
-import { objectSchema } from '../json-schema.js';
+import { objectSchema, orNull } from '../json-schema.js';
 import { textParameter } from '../query.js';
 import { emptyResponse } from '../responses.js';
 import type { Route, RouteCall } from '../route.js';
-import { badRequest, jobErrorResponse } from './job-errors.js';
+import { badRequest, jobErrorResponse, jobErrors } from './job-errors.js';
 import { needs, readRoute, writeRoute } from './job-route.js';
 import { listOf } from './job-schemas.js';
 
 const namespaceSchema = () =>
-  objectSchema({ Name: { type: 'string' }, Description: { type: 'string' } }, ['Name', 'Description']);
+  objectSchema(
+    {
+      Name: { type: 'string' },
+      Description: { type: 'string' },
+      Meta: orNull({ type: 'object', additionalProperties: { type: 'string' } }),
+      Capabilities: orNull(schemaOfFields(capabilityFields)),
+    },
+    ['Name', 'Description'],
+  );
+
+/** Which drivers and network modes jobs of the namespace may use; a list that is absent allows all of them. */
+const capabilityFields = {
+  EnabledTaskDrivers: textListField,
+  DisabledTaskDrivers: textListField,
+  EnabledNetworkModes: textListField,
+  DisabledNetworkModes: textListField,
+} as const;
 
 const namespaceFields = {
   Name: required(textField),
   Description: textField,
   Meta: textMapField,
-  Capabilities: objectField,
+  Capabilities: described(objectField, () => schemaOfFields(capabilityFields)),
+  Quota: unavailableField,
+  NodePoolConfiguration: unavailableField,
+  VaultConfiguration: unavailableField,
+  ConsulConfiguration: unavailableField,
+  RequiredExtraClaims: unavailableField,
+  OptionalExtraClaims: unavailableField,
 } as const;
 
 /** Namespaces: read by those with any right in them, written by management. */
@@ -32,6 +65,7 @@ export const namespaceRoutes: readonly Route[] = [
     operation: 'listNamespaces',
     summary: 'The namespaces in which the caller has any right',
     access: needs('list-jobs', 'read-job'),
+    inNoNamespace: true,
     parameters: { prefix: textParameter('Only names that begin with this') },
     schema: () => listOf(namespaceSchema),
     run: ({ engine, caller }, { values, waiting }) =>
@@ -43,6 +77,7 @@ export const namespaceRoutes: readonly Route[] = [
     operation: 'readNamespace',
     summary: 'One namespace',
     access: needs('list-jobs', 'read-job'),
+    inNoNamespace: true,
     parameters: {},
     schema: namespaceSchema,
     run: ({ engine, caller }, { id, waiting }) => readNamespace(engine, caller, { name: id, waiting }),
@@ -54,6 +89,7 @@ export const namespaceRoutes: readonly Route[] = [
     operation: 'putNamespace',
     summary: 'Make a namespace, or change it',
     access: { type: 'management' },
+    inNoNamespace: true,
     parameters: {},
     fields: namespaceFields,
     body: 'required',
@@ -64,6 +100,7 @@ export const namespaceRoutes: readonly Route[] = [
     operation: 'putNamedNamespace',
     summary: 'Make the namespace of the path, or change it',
     access: { type: 'management' },
+    inNoNamespace: true,
     parameters: {},
     fields: namespaceFields,
     body: 'required',
@@ -76,6 +113,7 @@ export const namespaceRoutes: readonly Route[] = [
     operation: 'removeNamespace',
     summary: 'Remove a namespace in which nothing lives any more',
     access: { type: 'management' },
+    inNoNamespace: true,
     parameters: {},
     fields: {},
     body: 'ignored',
@@ -87,13 +125,29 @@ export const namespaceRoutes: readonly Route[] = [
 ];
 
 async function put(call: RouteCall, body: FieldValues<typeof namespaceFields>): Promise<HttpResponse> {
+  const capabilities = capabilitiesFrom(body.Capabilities);
+  if (capabilities.isErr()) return jobErrors.badInput(capabilities.error);
   const input: NamespaceInput = {
     name: body.Name,
     ...(body.Description === undefined ? {} : { description: body.Description }),
     ...(body.Meta === undefined ? {} : { meta: body.Meta }),
+    capabilities: capabilities.value,
   };
   const done = await putNamespace(call.engine, call.caller, input);
   return done.match(({ index }) => written(call, index), jobErrorResponse);
+}
+
+function capabilitiesFrom(given: FieldValues<typeof namespaceFields>['Capabilities']) {
+  return readFields(capabilityFields, given ?? {}).map((lists) =>
+    given === undefined
+      ? null
+      : {
+          EnabledTaskDrivers: lists.EnabledTaskDrivers ?? null,
+          DisabledTaskDrivers: lists.DisabledTaskDrivers ?? null,
+          EnabledNetworkModes: lists.EnabledNetworkModes ?? null,
+          DisabledNetworkModes: lists.DisabledNetworkModes ?? null,
+        },
+  );
 }
 
 /** These writes answer with nothing but the index. */

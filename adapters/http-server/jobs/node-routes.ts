@@ -11,6 +11,7 @@ export const nodeRoutes: readonly Route[] = [
     operation: 'listNodes',
     summary: 'The nodes, by ID',
     access: { type: 'management' },
+    inNoNamespace: true,
     parameters: {
       prefix: textParameter('Only IDs that begin with this'),
       resources: booleanParameter('Add the resources of each node'),
@@ -27,6 +28,7 @@ export const nodeRoutes: readonly Route[] = [
     operation: 'readNode',
     summary: 'One node',
     access: { type: 'management' },
+    inNoNamespace: true,
     parameters: {},
     schema: nodeSchema,
     run: ({ engine, caller }, { id, waiting }) => readNode(engine, caller, { nodeId: id }, waiting),

@@ -1,5 +1,5 @@
+import { err, ok, type Result } from 'neverthrow';
 import {
-  allows,
   type DispatchedJob,
   dispatchJob,
   evaluateJob,
@@ -12,6 +12,7 @@ import {
   stopJob,
   validateSubmittedJob,
 } from '../../../src/index.js';
+import { type BadInput, badInput } from '../bad-input.js';
 import {
   booleanField,
   described,
@@ -26,14 +27,14 @@ import {
   textMapField,
   unsignedField,
 } from '../fields.js';
-import type { HttpResponse } from '../http-message.js';
+import type { HttpResponse, RequestBody } from '../http-message.js';
+import { unreadBody } from '../json-body.js';
 import { objectSchema } from '../json-schema.js';
 import { booleanParameter, integerParameter, textParameter } from '../query.js';
 import type { Route, RouteCall } from '../route.js';
 import { badRequest, jobErrorResponse, jobErrors } from './job-errors.js';
-import { checkRegion } from './job-parameters.js';
 import { writeResponse } from './job-responses.js';
-import { needs, type WriteInput, writeRoute } from './job-route.js';
+import { needs, needsIn, type WriteInput, writeRoute } from './job-route.js';
 import {
   dispatchedSchema,
   registeredSchema,
@@ -87,11 +88,10 @@ export const writeRoutes: readonly Route[] = [
     path: '/v1/jobs',
     operation: 'registerJob',
     summary: 'Register a new job, or a new version of one',
-    access: needs('submit-job', 'register-job'),
+    access: needsIn('body', 'submit-job', 'register-job'),
     parameters: {},
     fields: registerFields,
     body: 'required',
-    regionInBody: true,
     schema: registeredSchema,
     run: (call, input) => register(call, input, undefined),
   }),
@@ -99,11 +99,10 @@ export const writeRoutes: readonly Route[] = [
     path: '/v1/job/{job_id}',
     operation: 'updateJob',
     summary: 'Register a new version of the job, or the job if there is none',
-    access: needs('submit-job', 'register-job'),
+    access: needsIn('body', 'submit-job', 'register-job'),
     parameters: {},
     fields: registerFields,
     body: 'required',
-    regionInBody: true,
     schema: registeredSchema,
     run: (call, input) => register(call, input, input.id),
   }),
@@ -111,7 +110,7 @@ export const writeRoutes: readonly Route[] = [
     path: '/v1/job/{job_id}/dispatch',
     operation: 'dispatchJob',
     summary: 'Make an instance of a parameterized job',
-    access: needs('dispatch-job'),
+    access: needsIn('body', 'dispatch-job'),
     parameters: tokenParameter,
     fields: dispatchFields,
     body: 'required',
@@ -140,13 +139,13 @@ export const writeRoutes: readonly Route[] = [
     body: 'ignored',
     schema: dispatchedSchema,
     run: async (call, { values, namespace, id }) => {
-      const body = await call.request.readBody(call.maximumBodyBytes);
+      const body = await call.readBody();
       const payload = payloadFrom(body);
-      if (payload === undefined) return badRequest('the payload could not be read; it is sent as the body, as it is');
+      if (payload.isErr()) return jobErrors.badInput(payload.error);
       const dispatched = await dispatchJob(call.engine, call.caller, {
         ...namespaceOf(namespace, undefined),
         jobId: id,
-        payload: payload.toString('base64'),
+        payload: payload.value.toString('base64'),
         idempotencyToken: values.idempotency_token ?? '',
       });
       return dispatched.match((job) => dispatchedResponse(call, job), jobErrorResponse);
@@ -156,7 +155,7 @@ export const writeRoutes: readonly Route[] = [
     path: '/v1/job/{job_id}/revert',
     operation: 'revertJob',
     summary: 'Register an earlier version again, as a new version',
-    access: needs('submit-job', 'revert-job'),
+    access: needsIn('body', 'submit-job', 'revert-job'),
     parameters: {},
     fields: {
       JobID: required(textField),
@@ -181,7 +180,7 @@ export const writeRoutes: readonly Route[] = [
     path: '/v1/job/{job_id}/stable',
     operation: 'setJobStability',
     summary: 'Mark a version as stable or not',
-    access: needs('submit-job', 'stable-job'),
+    access: needsIn('body', 'submit-job', 'stable-job'),
     parameters: {},
     fields: { JobID: required(textField), JobVersion: unsignedField, Stable: booleanField, Namespace: textField },
     body: 'required',
@@ -201,7 +200,7 @@ export const writeRoutes: readonly Route[] = [
     path: '/v1/job/{job_id}/evaluate',
     operation: 'evaluateJob',
     summary: 'Have the scheduler look at the job',
-    access: needs('submit-job', 'evaluate-job'),
+    access: needsIn('body', 'submit-job', 'evaluate-job'),
     parameters: {},
     fields: { JobID: textField, EvalOptions: objectField, Namespace: textField },
     body: 'optional',
@@ -228,7 +227,6 @@ export const writeRoutes: readonly Route[] = [
     fields: { JobHCL: textField, Variables: textField, Canonicalize: booleanField, HCLv1: booleanField },
     body: 'required',
     schema: submittedJobSchema,
-    mayCall: (call, namespace) => allows(call.caller, namespace ?? 'default', ['parse-job', 'submit-job']),
     run: (call, { body, namespace }) => {
       const parsed = parseJobSource(call.engine, call.caller, {
         ...namespaceOf(namespace, undefined),
@@ -246,11 +244,10 @@ export const writeRoutes: readonly Route[] = [
     path: '/v1/validate/job',
     operation: 'validateJob',
     summary: 'What a registration would find wrong with a job; nothing is stored',
-    access: needs('read-job'),
+    access: needsIn('record', 'read-job'),
     parameters: {},
     fields: { Job: described(jsonField, submittedJobSchema), Region: textField },
     body: 'required',
-    regionInBody: true,
     schema: validatedSchema,
     run: async (call, { body }) => {
       const validated = await validateSubmittedJob(call.engine, call.caller, { job: body.Job });
@@ -302,12 +299,9 @@ export const writeRoutes: readonly Route[] = [
 
 async function register(
   call: RouteCall,
-  { values, body, namespace }: WriteInput<Record<never, never>, typeof registerFields>,
+  { body, namespace }: WriteInput<Record<never, never>, typeof registerFields>,
   jobId: string | undefined,
 ): Promise<HttpResponse> {
-  // The body's region counts before the query's.
-  const inRegion = checkRegion(body.Region === undefined || body.Region === '' ? values.region : body.Region, call);
-  if (inRegion.isErr()) return jobErrors.badInput(inRegion.error);
   const submission = submissionFrom(body.Submission);
   if (submission.isErr()) return jobErrors.badInput(submission.error);
   const registered = await registerJob(call.engine, call.caller, {
@@ -366,15 +360,17 @@ function dispatchedResponse(call: RouteCall, job: DispatchedJob): HttpResponse {
   return writeResponse(call, job.index, JSON.stringify(body));
 }
 
-function payloadFrom(body: Awaited<ReturnType<RouteCall['request']['readBody']>>): Buffer | undefined {
+function payloadFrom(body: RequestBody): Result<Buffer, BadInput> {
   switch (body.type) {
     case 'absent':
-      return Buffer.alloc(0);
+      return ok(Buffer.alloc(0));
     case 'bytes':
-      return body.bytes;
+      return ok(body.bytes);
     case 'parsed':
+      return err(badInput('malformed', 'a body parser has read the payload before this server; mount it in front'));
     case 'too_large':
+    case 'no_room':
     case 'aborted':
-      return undefined;
+      return err(unreadBody(body));
   }
 }

@@ -25,7 +25,11 @@ export interface JsonApiError {
 
 /** Errors of the notification interface: JSON:API documents (notification interface, Errors). */
 export const notificationErrors: HalfErrors = {
-  badInput: (error) => errorResponse([badInputError(error)]),
+  badInput: (error) => {
+    const response = errorResponse([badInputError(error)]);
+    if (error.reason === 'no_room') response.headers.push('Retry-After', '1');
+    return response;
+  },
   unknownPath: () => errorResponse([{ status: '404', title: 'not found', detail: 'there is no such path' }]),
   // An id of any shape that does not exist is not found, an unreadable one too.
   unreadablePath: () => notificationErrors.unknownPath(),
@@ -41,11 +45,16 @@ export const notificationErrors: HalfErrors = {
     response.headers.push('WWW-Authenticate', 'Bearer');
     return response;
   },
+  forbidden: () => notificationErrorResponse({ type: 'permission_denied' }),
+  refused: (status, message) =>
+    errorResponse([{ status: String(status), title: refusalTitles[status], detail: message }]),
   internal: () =>
     errorResponse([
       { status: '500', title: 'internal server error', detail: 'the request failed; the server log has the cause' },
     ]),
 };
+
+const refusalTitles = { 403: 'forbidden', 421: 'misdirected request', 501: 'not implemented' } as const;
 
 /** Every error that an operation of the notification interface can give. */
 export type NotificationInterfaceError = NotificationError | PermissionDenied | StorageError;
@@ -123,6 +132,8 @@ function headOf(error: BadInput): { readonly status: string; readonly title: str
       return { status: '413', title: 'payload too large' };
     case 'unsupported':
       return { status: '415', title: 'unsupported media type' };
+    case 'no_room':
+      return { status: '503', title: 'service unavailable' };
     case 'malformed':
     case 'wrong_type':
     case 'absent':

@@ -26,14 +26,14 @@ export async function readDocument(
   call: RouteCall,
   types: readonly [string, ...string[]],
 ): Promise<Result<RequestDocument, BadInput>> {
-  const body = await call.request.readBody(call.maximumBodyBytes);
+  const body = await call.readBody();
   if (body.type !== 'absent' && !isJsonType(headerValue(call.request, 'content-type'))) {
     return err(badInput('unsupported', 'the body must be application/vnd.api+json or application/json'));
   }
   const parsed = parseJsonBody(body);
   if (parsed.isOk()) return ok(documentFrom(parsed.value, types));
   const { reason, message } = parsed.error;
-  if (reason === 'too_large' || reason === 'aborted') return err(parsed.error);
+  if (reason === 'too_large' || reason === 'aborted' || reason === 'no_room') return err(parsed.error);
   return ok({ ...nothing, faults: [{ pointer: '', message }] });
 }
 

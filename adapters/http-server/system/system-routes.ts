@@ -1,9 +1,9 @@
-import type { Engine } from '../../../src/index.js';
 import { headerValue } from '../http-message.js';
 import { type JsonSchema, objectSchema } from '../json-schema.js';
 import { textParameter } from '../query.js';
 import { jsonResponse } from '../responses.js';
 import type { AnswerDescription, Route, RouteCall } from '../route.js';
+import { storeHealth } from './store-health.js';
 
 const text: JsonSchema = { type: 'string' };
 const healthSchema = objectSchema({ ok: { type: 'boolean' }, message: text }, ['ok', 'message']);
@@ -27,15 +27,15 @@ export const systemRoutes: readonly Route[] = [
     path: '/ready',
     access: { type: 'public' },
     operation: 'ready',
-    summary: 'Whether the store can be read, so that requests make sense',
+    summary: 'Whether the store can be written, so that requests make sense',
     parameters: {},
     answers: {
       200: json('Ready', () => healthSchema),
-      503: json('The store does not answer', () => healthSchema),
+      503: json('The store cannot be written', () => healthSchema),
     },
     handle: async ({ engine }) => {
-      const ok = await storeAnswers(engine);
-      return jsonResponse(ok ? 200 : 503, JSON.stringify({ ok, message: ok ? 'ok' : 'the store does not answer' }));
+      const health = await storeHealth(engine);
+      return jsonResponse(health.ok ? 200 : 503, JSON.stringify(health));
     },
   },
   {
@@ -52,13 +52,12 @@ export const systemRoutes: readonly Route[] = [
     },
     handle: async ({ engine, query }) => {
       const asked = query.get('type').unwrapOr(undefined);
-      const ok = await storeAnswers(engine);
-      const health = { ok, message: ok ? 'ok' : 'the store does not answer' };
+      const health = await storeHealth(engine);
       const body = JSON.stringify({
         ...(asked !== 'client' ? { server: health } : {}),
         ...(asked !== 'server' ? { client: health } : {}),
       });
-      return ok
+      return health.ok
         ? jsonResponse(200, body)
         : { status: 500, headers: ['Content-Type', 'text/plain; charset=utf-8'], body };
     },
@@ -100,11 +99,6 @@ export const systemRoutes: readonly Route[] = [
 
 function json(description: string, schema: () => JsonSchema): AnswerDescription {
   return { description, contentType: 'application/json', schema };
-}
-
-async function storeAnswers(engine: Engine): Promise<boolean> {
-  const read = await engine.storage.read((view) => view.index);
-  return read.isOk();
 }
 
 /** The address by which the client reached this server. */

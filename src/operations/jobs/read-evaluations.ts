@@ -1,4 +1,5 @@
-import { err, errAsync, ok } from 'neverthrow';
+import { errAsync } from 'neverthrow';
+import { everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
 import type { ReadView, Row } from '../../ports/storage.js';
@@ -7,7 +8,6 @@ import type { Page, PageRequest } from '../../queries/page.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { type AllocationListStub, allocationListStub } from '../../scheduler/allocation-stub.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
-import { authorise } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
 import { readCreatedPage } from './created-list.js';
 import { namespaceOf } from './job-reference.js';
@@ -49,7 +49,10 @@ export interface RecordQuery extends NamespaceQuery {
   readonly id: string;
 }
 
-/** One evaluation; undefined when there is none. The caller needs the right in its namespace too. */
+/**
+ * One evaluation; undefined when there is none, and when it is in a namespace where the caller may not read: nothing, not
+ * even the index, tells the two apart.
+ */
 export function readEvaluation(
   context: EngineContext,
   caller: Principal,
@@ -57,22 +60,17 @@ export function readEvaluation(
 ): Read<Row<Evaluation> | undefined, InvalidRequest> {
   const fault = faultOfId(input.id);
   if (fault !== undefined) return errAsync(fault);
+  const visible = visibilityOf(caller, everyNamespace, ['read-job']);
   const query = {
-    key: queryKey('evaluation', input.id),
+    key: queryKey('evaluation', input.id, visible.key),
     tables: [evaluations],
     run: (view: ReadView) => {
       const row = view.get(evaluations, [input.id.toLowerCase()]);
-      return { index: row?.modifyIndex ?? view.tableIndex(evaluations), value: row };
+      const shown = row !== undefined && visible.sees(row.record.Namespace) ? row : undefined;
+      return { index: shown?.modifyIndex ?? view.tableIndex(evaluations), value: shown };
     },
   };
-  return readQuery(context, caller, namespaceOf(input), ['read-job'], query, input.waiting).andThen((answer) => {
-    const found = answer.value?.record;
-    if (found === undefined) return ok(answer);
-    return authorise(caller, found.Namespace, ['read-job']).match(
-      () => ok(answer),
-      (denied) => err(denied),
-    );
-  });
+  return readQuery(context, caller, namespaceOf(input), ['read-job'], query, input.waiting);
 }
 
 /** The evaluations of one job. Index: that of the evaluations table. */
@@ -102,7 +100,7 @@ export function listEvaluationAllocations(
   const fault = faultOfId(input.id);
   if (fault !== undefined) return errAsync(fault);
   const namespace = namespaceOf(input);
-  const visible = visibilityOf(caller, '*', ['read-job']);
+  const visible = visibilityOf(caller, everyNamespace, ['read-job']);
   const query = {
     key: queryKey('evaluation-allocations', input.id, visible.key),
     tables: [allocations],

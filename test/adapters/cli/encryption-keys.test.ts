@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { cipherFromFile } from '../../../adapters/cli/encryption-keys.js';
+import { runCommand } from '../../../adapters/cli/run-command.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-keys-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -35,7 +36,66 @@ describe('the file of encryption keys', () => {
     expect(String(error)).not.toContain(first);
   });
 
+  test.skipIf(process.platform === 'win32')('a file that others may read is warned of', async () => {
+    const path = fileOf(`k1 ${first}\n`);
+    const warnings: string[] = [];
+    for (const mode of [0o644, 0o620, 0o600]) {
+      chmodSync(path, mode);
+      await cipherFromFile(path, (message) => warnings.push(message));
+    }
+    expect(warnings).toEqual([expect.stringContaining('0644'), expect.stringContaining('0620')]);
+  });
+
   test('a missing file is refused', async () => {
     await expect(cipherFromFile(join(folder, 'none'))).rejects.toThrow('cannot be read');
+  });
+});
+
+describe('signalbox new-key', () => {
+  async function newKey(
+    path: string,
+  ): Promise<{ readonly code: number; readonly out: string; readonly error: string }> {
+    let out = '';
+    let error = '';
+    const terminal = {
+      out: (text: string) => {
+        out += text;
+      },
+      error: (text: string) => {
+        error += text;
+      },
+      colours: false,
+      environment: {},
+    };
+    return { code: await runCommand(['new-key', path], terminal), out, error };
+  }
+
+  test('makes a file that only its owner may read, and prints the id alone', async () => {
+    const path = join(folder, 'made');
+    const made = await newKey(path);
+    expect(made).toEqual({ code: 0, out: expect.stringMatching(/^k1-[0-9a-f]{6}\n$/), error: '' });
+    if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600);
+    const warnings: string[] = [];
+    const cipher = await cipherFromFile(path, (message) => warnings.push(message));
+    expect([cipher.open(cipher.seal('secret'))._unsafeUnwrap(), warnings]).toEqual(['secret', []]);
+  });
+
+  test('adds a key that seals from now on, while the old one still opens; the file stays private', async () => {
+    const path = fileOf(`old ${first}\n`);
+    const sealed = (await cipherFromFile(path)).seal('secret');
+    expect((await newKey(path)).code).toBe(0);
+    if (process.platform !== 'win32') expect(statSync(path).mode & 0o777).toBe(0o600);
+    const cipher = await cipherFromFile(path);
+    expect(cipher.open(sealed)._unsafeUnwrap()).toBe('secret');
+    expect(cipher.seal('secret')).not.toContain('old');
+    expect(readdirSync(folder).filter((name) => name.endsWith('.new'))).toEqual([]);
+  });
+
+  test('leaves a file alone that is no key file, and a place where it may not write', async () => {
+    const path = fileOf('not keys at all, but something that somebody needs\n');
+    expect((await newKey(path)).code).toBe(1);
+    expect(readFileSync(path, 'utf8')).toContain('something that somebody needs');
+    const absent = await newKey(join(folder, 'no', 'such', 'folder'));
+    expect(absent).toMatchObject({ code: 1, error: expect.stringContaining('ENOENT') });
   });
 });

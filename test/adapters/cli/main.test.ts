@@ -1,69 +1,23 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { endAll, signalbox } from './cli-process.js';
 
 /** Real processes: what is printed first, what a signal does, what is left on the disk. */
 
-const main = new URL('../../../adapters/cli/main.ts', import.meta.url).pathname;
-const tsx = new URL('../../../node_modules/tsx/dist/loader.mjs', import.meta.url).href;
-
-interface Child {
-  readonly process: ChildProcess;
-  readonly ended: Promise<number | null>;
-  out(): string;
-  error(): string;
-  /** The first line of the output. */
-  ready(): Promise<string>;
-}
-
 let directory: string;
-const children: Child[] = [];
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'signalbox-cli-'));
 });
-afterEach(() => {
-  for (const child of children.splice(0)) child.process.kill('SIGKILL');
-});
+afterEach(endAll);
 afterAll(() => rm(directory, { recursive: true, force: true }));
-
-function signalbox(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Child {
-  const child = spawn(process.execPath, ['--import', tsx, main, ...args], {
-    env: { ...process.env, ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let out = '';
-  let error = '';
-  const ended = once(child, 'close').then(([code]) => code as number | null);
-  const firstLine = new Promise<string>((resolve, reject) => {
-    child.stdout.on('data', (chunk: Buffer) => {
-      out += chunk.toString();
-      if (out.includes('\n')) resolve(out.slice(0, out.indexOf('\n')));
-    });
-    void ended.then((code) => reject(new Error(`ended with ${String(code)}: ${error}`)));
-  });
-  firstLine.catch(() => undefined);
-  child.stderr.on('data', (chunk: Buffer) => {
-    error += chunk.toString();
-  });
-  const started = { process: child, ended, out: () => out, error: () => error, ready: () => firstLine };
-  children.push(started);
-  return started;
-}
 
 async function write(name: string, content: unknown): Promise<string> {
   const path = join(directory, name);
   await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content));
   return path;
-}
-
-function originFrom(line: string): string {
-  const match = /^listening on (http:\/\/127\.0\.0\.1:[1-9][0-9]*)$/.exec(line);
-  expect(match, line).not.toBeNull();
-  return match?.[1] as string;
 }
 
 const jobFile = `
@@ -89,7 +43,7 @@ describe('signalbox serve', () => {
     });
     const args = ['serve', '--listen', '127.0.0.1:0', '--store', store, '--seed', seed, '--no-runner'];
     const first = signalbox(args);
-    const origin = originFrom(await first.ready());
+    const origin = await first.origin();
     await expect.poll(() => first.out()).toMatch(/management token, shown this once: \S+\n/);
     const token = /once: (\S+)/.exec(first.out())?.[1] as string;
 
@@ -103,7 +57,7 @@ describe('signalbox serve', () => {
     const file = await write('job.hcl', jobFile);
     const environment = { SIGNALBOX_ADDR: origin, SIGNALBOX_TOKEN: token };
     const run = signalbox(['job', 'run', file, '--var', 'command=/bin/echo'], environment);
-    expect(await run.ended, run.error()).toBe(0);
+    expect((await run.ended).code, run.error()).toBe(0);
     expect(run.out()).toMatch(/^job registered, evaluation [0-9a-f-]{36}\n$/);
     const job = await (await fetch(`${origin}/v1/job/from-cli`, { headers })).json();
     expect(job).toMatchObject({ TaskGroups: [{ Tasks: [{ Config: { command: '/bin/echo' } }] }] });
@@ -116,10 +70,10 @@ describe('signalbox serve', () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     first.process.kill('SIGTERM');
     expect((await waiting).status).toBe(200);
-    expect(await first.ended).toBe(0);
+    expect((await first.ended).code).toBe(0);
 
     const second = signalbox(args);
-    const again = originFrom(await second.ready());
+    const again = await second.origin();
     expect((await fetch(`${again}/v1/job/from-cli`, { headers })).status).toBe(200);
     expect(second.out()).not.toContain('management token');
     expect(second.error()).toBe('');
@@ -127,7 +81,7 @@ describe('signalbox serve', () => {
 
   it('runs jobs on this host', async () => {
     const child = signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open']);
-    const origin = originFrom(await child.ready());
+    const origin = await child.origin();
     const job = {
       ID: 'hello',
       Type: 'batch',
@@ -146,6 +100,6 @@ describe('signalbox serve', () => {
       )
       .toEqual(['complete']);
     child.process.kill('SIGTERM');
-    expect(await child.ended).toBe(0);
+    expect((await child.ended).code).toBe(0);
   });
 });

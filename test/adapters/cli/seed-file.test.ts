@@ -13,7 +13,19 @@ const complete = {
     },
   ],
   users: [{ id: 'user-1', username: 'ada', email: 'ada@example.org', organization: 'org' }],
-  namespaces: [{ name: 'team-a', description: 'Team A' }],
+  namespaces: [
+    {
+      name: 'team-a',
+      description: 'Team A',
+      meta: { cost: '7' },
+      capabilities: {
+        enabled_task_drivers: ['function'],
+        disabled_task_drivers: null,
+        enabled_network_modes: null,
+        disabled_network_modes: ['host'],
+      },
+    },
+  ],
   tokens: [
     {
       secret: 'very-secret',

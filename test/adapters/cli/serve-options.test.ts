@@ -13,6 +13,7 @@ describe('parseServeOptions', () => {
       encryptionKeyFile: null,
       examples: false,
       allowOutbound: [],
+      allowHosts: [],
       notificationsBase: '',
       runner: true,
       publicOrigin: null,
@@ -23,7 +24,7 @@ describe('parseServeOptions', () => {
     const args =
       '--listen 0.0.0.0:0 --store sqlite:/tmp/a:b.db --names upstream --access token --seed s.json --encryption-key-file keys --examples ' +
       '--allow-outbound 10.0.0.0/8,127.0.0.1/32 --allow-outbound fd00::/8 --notifications-base /x/y/ --no-runner ' +
-      '--public-origin https://jobs.example.org/ignored';
+      '--public-origin https://jobs.example.org/ignored --allow-host a.example,10.0.0.1 --allow-host fd00::1';
     expect(parseServeOptions(args.split(' '))._unsafeUnwrap()).toEqual({
       host: '0.0.0.0',
       port: 0,
@@ -34,6 +35,7 @@ describe('parseServeOptions', () => {
       encryptionKeyFile: 'keys',
       examples: true,
       allowOutbound: ['10.0.0.0/8', '127.0.0.1/32', 'fd00::/8'],
+      allowHosts: ['a.example', '10.0.0.1', 'fd00::1'],
       notificationsBase: '/x/y',
       runner: false,
       publicOrigin: 'https://jobs.example.org',

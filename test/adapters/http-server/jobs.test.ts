@@ -367,6 +367,79 @@ describe('blocking queries', () => {
   });
 });
 
+describe('what is in a namespace that a token may not read', () => {
+  it('answers like what does not exist, to the header', async () => {
+    const { engine, send } = client({ access: 'token' });
+    const token = (secret: string, management: boolean) =>
+      putToken(engine, hostPrincipal, {
+        secret,
+        name: secret,
+        management,
+        namespaces: management ? {} : { default: { capabilities: [], policy: 'read' } },
+      });
+    await token('all-of-it-in-all', true);
+    await token('reads-default-only', false);
+    const all = { 'x-svc-token': 'all-of-it-in-all' };
+    const reader = { 'x-svc-token': 'reads-default-only' };
+    await send('PUT', '/v1/namespace', { Name: 'other' }, all);
+    const registered = await send('PUT', '/v1/jobs?namespace=other', { Job: batch('hidden') }, all);
+    const hidden = `/v1/evaluation/${String(json(registered)['EvalID'])}`;
+    const unknown = '/v1/evaluation/11111111-2222-4333-8444-555555555555';
+    expect((await send('GET', hidden, undefined, all)).status).toBe(200);
+    for (const query of ['', '?index=1']) {
+      const answer = await send('GET', hidden + query, undefined, reader);
+      expect(answer.status).toBe(404);
+      expect(answer).toEqual(await send('GET', unknown + query, undefined, reader));
+    }
+    expect((await send('GET', `${hidden}/allocations`, undefined, reader)).body).toBe('[]');
+  });
+});
+
+describe('what a namespace allows', () => {
+  const { send } = client();
+  const none = { DisabledTaskDrivers: null, EnabledNetworkModes: null, DisabledNetworkModes: null };
+
+  it('is stored, shown and enforced', async () => {
+    const made = await send('PUT', '/v1/namespace', {
+      Name: 'team',
+      Capabilities: { enabledTaskDrivers: ['function'] },
+    });
+    expect(made.status, made.body.toString()).toBe(200);
+    const Capabilities = { EnabledTaskDrivers: ['function'], ...none };
+    expect(json(await send('GET', '/v1/namespace/team'))).toMatchObject({ Capabilities });
+    const refused = await send('PUT', '/v1/jobs?namespace=team', { Job: batch('x') });
+    expect([refused.status, refused.body.toString()]).toEqual([500, expect.stringContaining('raw_exec')]);
+    await send('PUT', '/v1/namespace', { Name: 'team' });
+    expect(json(await send('GET', '/v1/namespace/team'))).toMatchObject({ Capabilities: null });
+    expect((await send('PUT', '/v1/jobs?namespace=team', { Job: batch('x') })).status).toBe(200);
+  });
+
+  it.each([
+    [{ Capabilities: ['raw_exec'] }, '"Capabilities" must be an object'],
+    [{ Capabilities: { EnabledTaskDrivers: 'raw_exec' } }, '"EnabledTaskDrivers" must be a list of strings'],
+    [{ Capabilities: { DisabledNetworkModes: [1] } }, '"DisabledNetworkModes" must be a list of strings'],
+    [{ Quota: 'small' }, 'this server has no such feature'],
+    [{ NodePoolConfiguration: { Default: 'gpu' } }, 'this server has no such feature'],
+    [{ VaultConfiguration: { Default: 'x' } }, 'this server has no such feature'],
+    [{ RequiredExtraClaims: ['x'] }, 'this server has no such feature'],
+  ])('is refused where it cannot be kept: %j', async (members, message) => {
+    const refused = await send('PUT', '/v1/namespace', { Name: 'team', ...members });
+    expect([refused.status, refused.body.toString()]).toEqual([400, expect.stringContaining(message)]);
+  });
+
+  it('takes what clients send that send every member', async () => {
+    const Name = 'team';
+    const members = {
+      Quota: '',
+      NodePoolConfiguration: null,
+      VaultConfiguration: {},
+      RequiredExtraClaims: [],
+      Hash: '',
+    };
+    expect((await send('PUT', '/v1/namespace', { Name, ...members, CreateIndex: 1, ModifyIndex: 1 })).status).toBe(200);
+  });
+});
+
 describe('namespaces', () => {
   it('are made, read, listed and removed', async () => {
     const { send } = client();

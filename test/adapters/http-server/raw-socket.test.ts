@@ -42,7 +42,7 @@ const answers = (count: number) => (received: string) =>
   (received.match(/HTTP\/1\.1 \d/g) ?? []).length >= count && received.endsWith('"]');
 const statuses = (received: string): readonly string[] =>
   [...received.matchAll(/HTTP\/1\.1 (\d{3})/g)].map((match) => match[1] as string);
-const get = (target: string, further = ''): string => `GET ${target} HTTP/1.1\r\nHost: x\r\n${further}\r\n`;
+const get = (target: string, further = ''): string => `GET ${target} HTTP/1.1\r\nHost: localhost\r\n${further}\r\n`;
 
 describe('on one connection', () => {
   it('answers pipelined requests in their order', async () => {
@@ -63,20 +63,20 @@ describe('on one connection', () => {
 
   it('goes on after a body that is too large, announced or not', async () => {
     const large = 'x'.repeat(20_000);
-    const announced = `PUT /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: ${large.length}\r\n\r\n${large}`;
-    const chunked = `PUT /v1/jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`;
+    const announced = `PUT /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${large.length}\r\n\r\n${large}`;
+    const chunked = `PUT /v1/jobs HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`;
     const received = await talk([announced, chunked, get('/v1/regions')], answers(3));
     expect(statuses(received)).toEqual(['413', '413', '200']);
   });
 
   it('goes on after a body that nobody reads', async () => {
-    const body = `POST /v1/regions HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nabcde`;
+    const body = `POST /v1/regions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nabcde`;
     expect(statuses(await talk([body, get('/v1/regions')], answers(2)))).toEqual(['405', '200']);
   });
 
   it('answers `Expect: 100-continue`', async () => {
     const body = JSON.stringify({ Job: sampleJob('expected') });
-    const head = `PUT /v1/jobs HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const head = `PUT /v1/jobs HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`;
     const received = await talk([head, body, get('/v1/regions')], answers(3));
     expect(statuses(received)).toEqual(['100', '200', '200']);
   });
@@ -84,23 +84,27 @@ describe('on one connection', () => {
 
 describe('odd requests', () => {
   it.each([
-    ['a target with scheme and host', get('http://somewhere.example/v1/regions'), ['200']],
+    ['a target with scheme and host', get('http://localhost/v1/regions'), ['200']],
     ['a target of 12 KB', get(`/v1/regions?${'x'.repeat(12_000)}`), ['200']],
     ['a target that is no UTF-8', get('/v1/job/%ff%fe'), ['400']],
     ['raw bytes in the target', get('/v1/job/\u00ff'), ['404', '400']],
     ['dots in the path', get('/v1/job/../../etc/passwd'), ['404']],
     ['a NUL in the path', get('/v1/job/a%00b'), ['404']],
-    ['an unknown method', 'BREW /v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n', ['400']],
-    ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', ['404']],
+    ['an unknown method', 'BREW /v1/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n', ['400']],
+    ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n', ['404']],
     ['HTTP/1.0', 'GET /v1/regions HTTP/1.0\r\n\r\n', ['200']],
     ['no host', 'GET /v1/regions HTTP/1.1\r\n\r\n', ['400']],
-    ['two lengths', 'PUT /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', ['400']],
     [
-      'a length and chunks',
-      'PUT /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      'two lengths',
+      'PUT /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab',
       ['400'],
     ],
-    ['a header without end', `GET /v1/jobs HTTP/1.1\r\nHost: x\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`, ['431']],
+    [
+      'a length and chunks',
+      'PUT /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      ['400'],
+    ],
+    ['a header without end', `GET /v1/jobs HTTP/1.1\r\nHost: localhost\r\nX: ${'y'.repeat(20_000)}\r\n\r\n`, ['431']],
     ['no HTTP at all', '\u0016\u0003\u0001\u0000hello\r\n\r\n', ['400']],
   ])('%s', async (_what, text, expected) => {
     const received = await talk([text], (all) => all.includes('\r\n\r\n'));
@@ -117,7 +121,9 @@ describe('odd requests', () => {
 
   it('survives a body that breaks off', async () => {
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-    socket.write('PUT /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n{"Job":', () => socket.destroy());
+    socket.write('PUT /v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n{"Job":', () =>
+      socket.destroy(),
+    );
     await new Promise((resolve) => socket.on('close', resolve));
     expect(statuses(await talk([get('/v1/regions')], answers(1)))).toEqual(['200']);
   });

@@ -1,0 +1,1 @@
+export { probeStore } from './probe-store.js';

@@ -1,0 +1,69 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const main = new URL('../../../adapters/cli/main.ts', import.meta.url).pathname;
+const tsx = new URL('../../../node_modules/tsx/dist/loader.mjs', import.meta.url).href;
+
+export interface Ended {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface Child {
+  readonly process: ChildProcess;
+  readonly ended: Promise<Ended>;
+  out(): string;
+  error(): string;
+  /** The origin that the first line of the output names. */
+  origin(): Promise<string>;
+}
+
+const children: Child[] = [];
+
+/** Runs the command line from the sources, in a process group of its own. */
+export function signalbox(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Child {
+  return start(process.execPath, ['--import', tsx, main, ...args], environment);
+}
+
+/** Runs any program that prints `listening on ORIGIN` as its first line when it is ready. */
+export function start(
+  program: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Child {
+  const child = spawn(program, args, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let out = '';
+  let error = '';
+  const ended = once(child, 'close').then(([code, signal]): Ended => ({ code, signal }) as Ended);
+  const origin = new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+      const found = /^listening on (http:\/\/\S+)\n/m.exec(out)?.[1];
+      if (found !== undefined) resolve(found);
+    });
+    void ended.then((end) => reject(new Error(`ended with ${JSON.stringify(end)}: ${error}`)));
+  });
+  origin.catch(() => undefined);
+  child.stderr.on('data', (chunk: Buffer) => {
+    error += chunk.toString();
+  });
+  const started = { process: child, ended, out: () => out, error: () => error, origin: () => origin };
+  children.push(started);
+  return started;
+}
+
+/** Ends whatever the tests so far have started, with all its descendants. */
+export function endAll(): void {
+  for (const { process: child } of children.splice(0)) {
+    try {
+      process.kill(-(child.pid ?? Number.NaN), 'SIGKILL');
+    } catch {
+      // It has ended already.
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { clientRoutes } from '../../../adapters/http-server/client-routes.js';
+import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import { routeTable } from '../../../adapters/http-server/route-table.js';
+import { engineUnderTest } from './engine-under-test.js';
+
+const own = new Set(routeTable.flatMap(({ methods, path }) => methods.map((method) => `${method} ${path}`)));
+const calls = clientRoutes.flatMap(({ methods, path }) => methods.map((method) => ({ method, path })));
+
+/** A target of the path whose parameters hold an id that nothing has. */
+const targetOf = (path: string): string => path.replaceAll(/\{\w+\}/g, 'nobody%2Fhere');
+
+describe('the routes that clients know', () => {
+  it('are listed once, and hold all of the job interface that this server has', () => {
+    const listed = calls.map(({ method, path }) => `${method} ${path}`);
+    expect(listed.filter((name, at) => listed.indexOf(name) !== at)).toEqual([]);
+    const further = [...own].filter((name) => name.includes(' /v1/') && !listed.includes(name));
+    expect(further.filter((name) => !name.startsWith('HEAD ') && name !== 'GET /v1/openapi.json')).toEqual([]);
+  });
+
+  it.each(calls.filter(({ method, path }) => !own.has(`${method} ${path}`)))(
+    '$method $path is refused as what it is, and does nothing',
+    async ({ method, path }) => {
+      const engine = engineUnderTest();
+      const before = (await engine.storage.read((view) => view.index))._unsafeUnwrap();
+      const handler = createHttpHandler(engine, { access: 'open' });
+      for (const body of [undefined, '{}', JSON.stringify({ Job: { ID: 'nobody/here' } })]) {
+        const request = { method, target: targetOf(path), ...(body === undefined ? {} : { body }) };
+        const response = await handler(requestFrom(request));
+        expect(response.status).toBe(501);
+        expect(response.body).toBe(`this server does not provide ${method} ${path}`);
+      }
+      expect((await engine.storage.read((view) => view.index))._unsafeUnwrap()).toBe(before);
+    },
+  );
+
+  it('are told apart from jobs whose ID holds a slash, and from unknown paths', async () => {
+    const handler = createHttpHandler(engineUnderTest(), { access: 'open' });
+    const answer = async (method: string, target: string): Promise<readonly [number, string]> => {
+      const response = await handler(requestFrom({ method, target }));
+      return [response.status, response.body.toString()];
+    };
+    expect(await answer('GET', '/v1/job/a/b')).toEqual([404, 'job not found']);
+    expect(await answer('GET', '/v1/job/plan')).toEqual([404, 'job not found']);
+    expect(await answer('GET', '/v1/nothing')).toEqual([404, '']);
+    expect(await answer('GET', '/v1/node/a/nothing')).toEqual([404, '']);
+    expect(await answer('PATCH', '/v1/jobs')).toEqual([405, 'Invalid method']);
+    expect(await answer('GET', '/v1/var/a/b/c')).toEqual([501, 'this server does not provide GET /v1/var/{path}']);
+  });
+});
