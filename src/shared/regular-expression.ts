@@ -1,5 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { RE2JS } from 're2js';
+import { remembered } from './remembered.js';
 
 /** A compiled expression in RE2's syntax. */
 export interface RegularExpression {
@@ -15,21 +16,11 @@ export const MAX_PATTERN_LENGTH = 1_000;
 /** Instructions of the compiled program. Each character of a text is compared with at most all of them. */
 const MAX_PROGRAM = 5_000;
 
-const MAX_CACHED = 256;
-const cache = new Map<string, Result<RegularExpression, string>>();
-
 /**
  * Compiles a pattern in RE2's syntax, or tells why it is none. Matching takes time linear in the text, whatever the pattern. The
  * last few hundred patterns are kept compiled.
  */
-export function regularExpression(pattern: string): Result<RegularExpression, string> {
-  const known = cache.get(pattern);
-  const result = known ?? compile(pattern);
-  if (known !== undefined) cache.delete(pattern);
-  else if (cache.size >= MAX_CACHED) cache.delete(cache.keys().next().value ?? '');
-  if (pattern.length <= MAX_PATTERN_LENGTH) cache.set(pattern, result);
-  return result;
-}
+export const regularExpression: (pattern: string) => Result<RegularExpression, string> = remembered(compile, 256);
 
 function compile(pattern: string): Result<RegularExpression, string> {
   if (pattern.length > MAX_PATTERN_LENGTH) {

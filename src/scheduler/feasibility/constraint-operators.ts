@@ -1,4 +1,5 @@
 import { regularExpression } from '../../shared/regular-expression.js';
+import { remembered } from '../../shared/remembered.js';
 import { compareBytes, parseFloat64, parseInt64, trimWhiteSpace } from '../../shared/text-values.js';
 import { parseVersion, type VersionSyntax } from '../../versions/version.js';
 import { parseVersionConstraint, satisfies, type VersionConstraint } from '../../versions/version-constraint.js';
@@ -56,7 +57,7 @@ export function matchesPattern(text: string, pattern: string): boolean {
 
 /** Whether the text is a version that meets the constraint; false when one of them cannot be read. */
 export function matchesVersion(text: string, constraintText: string, syntax: VersionSyntax): boolean {
-  const constraint = versionConstraint(constraintText, syntax);
+  const constraint = parsed[syntax](constraintText);
   if (constraint === undefined) return false;
   return parseVersion(text, syntax).match(
     (version) => satisfies(version, constraint),
@@ -97,15 +98,8 @@ function isOrdered(left: string, right: string, holds: (order: number) => boolea
   return holds(leftNumber === rightNumber ? 0 : leftNumber - rightNumber);
 }
 
-const MAX_CACHED = 256;
-const constraints = new Map<string, VersionConstraint | undefined>();
-
 /** A few constraints are asked of many nodes: the last ones are kept. */
-function versionConstraint(text: string, syntax: VersionSyntax): VersionConstraint | undefined {
-  const key = `${syntax} ${text}`;
-  if (constraints.has(key)) return constraints.get(key);
-  const constraint = parseVersionConstraint(text, syntax).unwrapOr(undefined);
-  if (constraints.size >= MAX_CACHED) constraints.delete(constraints.keys().next().value ?? '');
-  constraints.set(key, constraint);
-  return constraint;
-}
+const parsed: Readonly<Record<VersionSyntax, (text: string) => VersionConstraint | undefined>> = {
+  loose: remembered((text) => parseVersionConstraint(text, 'loose').unwrapOr(undefined), 256),
+  semver: remembered((text) => parseVersionConstraint(text, 'semver').unwrapOr(undefined), 256),
+};

@@ -1,0 +1,94 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Instant } from '../../shared/instant.js';
+import type { Job } from '../document/job.js';
+import { nextLaunch, type PeriodicSchedule } from './next-launch.js';
+import { isLaunchedByClock, type PeriodicLaunch } from './periodic-launch.js';
+
+export type LaunchDecision =
+  /** Nothing is due yet. */
+  | { readonly kind: 'wait'; readonly until: Instant }
+  /** Make the instance for `at`, the last time that was due, and store `next` in the same write. */
+  | { readonly kind: 'launch'; readonly at: Instant; readonly next: PeriodicLaunch | undefined }
+  /** An instance still runs and the job prohibits overlap: what was due is left out. Store `next`. */
+  | { readonly kind: 'skip'; readonly at: Instant; readonly next: PeriodicLaunch | undefined }
+  /** The clock does not launch the job any more: remove the record. */
+  | { readonly kind: 'forget' };
+
+export interface ForceRefused {
+  readonly type: 'force_refused';
+  readonly reason: 'not_periodic' | 'not_tracked';
+  readonly message: string;
+}
+
+/**
+ * The record of a job that is registered at `now`, which replaces an earlier one: launches are counted from now on. Undefined when
+ * the clock does not launch it, or never again: then there is no record.
+ */
+export function scheduleLaunches(job: Job, now: Instant): PeriodicLaunch | undefined {
+  if (!isLaunchedByClock(job)) return undefined;
+  return launchRecord(job, job.Periodic, now, now);
+}
+
+/**
+ * What to do about a job whose record says that it is due. Of several times that have passed, as while the process was down, only the
+ * last is launched, and it keeps the time that it was due at: so a second process, or a second try, makes the same instance.
+ */
+export function decideLaunch(
+  job: Job | undefined,
+  record: PeriodicLaunch,
+  hasRunningInstance: boolean,
+  now: Instant,
+): LaunchDecision {
+  if (job === undefined || !isLaunchedByClock(job)) return { kind: 'forget' };
+  if (record.dueAt > now) return { kind: 'wait', until: record.dueAt };
+  const at = lastDue(job.Periodic, record.dueAt, now);
+  if (job.Periodic.ProhibitOverlap && hasRunningInstance) {
+    return { kind: 'skip', at, next: launchRecord(job, job.Periodic, record.launchedAt, now) };
+  }
+  return { kind: 'launch', at, next: launchRecord(job, job.Periodic, at, now) };
+}
+
+/** The time of an instance that somebody asks for, out of turn and whether or not another one runs. */
+export function decideForcedLaunch(job: Job, now: Instant): Result<Instant, ForceRefused> {
+  if (job.Periodic === null) return refuse('not_periodic', "can't force launch non-periodic job");
+  if (!isLaunchedByClock(job)) {
+    const name = JSON.stringify(job.ID);
+    return refuse(
+      'not_tracked',
+      `force launch for job ${name} failed: can't force run non-tracked job ${name} (${job.Namespace})`,
+    );
+  }
+  return ok(Math.floor(now / 1000) * 1000);
+}
+
+/** An expression that cannot be read is never due; registration refuses it. */
+function launchRecord(
+  { Namespace, ID }: Job,
+  periodic: PeriodicSchedule,
+  launchedAt: Instant,
+  after: Instant,
+): PeriodicLaunch | undefined {
+  const dueAt = nextLaunch(periodic, after).unwrapOr(undefined);
+  return dueAt === undefined ? undefined : { Namespace, ID, launchedAt, dueAt };
+}
+
+/** The last due time until `now`, given one. Bisected, because a job may be due every second and the process down for a year. */
+function lastDue(periodic: PeriodicSchedule, due: Instant, now: Instant): Instant {
+  const dueAfter = (instant: Instant): Instant => nextLaunch(periodic, instant).unwrapOr(undefined) ?? Infinity;
+  let last = due;
+  let [before, after] = [Math.floor(due / 1000), Math.floor(now / 1000)];
+  while (before < after) {
+    const middle = Math.floor((before + after) / 2);
+    const next = dueAfter(middle * 1000);
+    if (next > now) after = middle;
+    else {
+      last = next;
+      before = Math.floor(next / 1000);
+    }
+  }
+  return last;
+}
+
+function refuse(reason: ForceRefused['reason'], message: string): Result<never, ForceRefused> {
+  return err({ type: 'force_refused', reason, message });
+}
