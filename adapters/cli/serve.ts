@@ -12,7 +12,7 @@ import {
   type SettingsOverrides,
   type Storage,
 } from '../../src/index.js';
-import { createHttpHandler, nodeListener } from '../http-server/index.js';
+import { createHttpHandler, nodeListener, upgradeListener } from '../http-server/index.js';
 import { randomIds, systemClock } from '../node/index.js';
 import { smtpMailer } from '../smtp/index.js';
 import { undiciDelivery } from '../undici/index.js';
@@ -77,7 +77,9 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     const secret = options.access === 'token' ? await firstToken(engine) : undefined;
     server.removeAllListeners('request');
     const hosts = [options.host, ...options.allowHosts];
-    server.on('request', nodeListener(createHttpHandler(engine, { access: options.access, hosts })));
+    const handler = createHttpHandler(engine, { access: options.access, hosts });
+    const upgrades = upgradeListener(handler);
+    server.on('request', nodeListener(handler)).on('upgrade', upgrades);
     engine.start();
     const runner: HostRunner | undefined = options.runner
       ? await startHostRunner(engine, options.storePath)
@@ -88,7 +90,11 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     return {
       origin,
       stop: async () => {
-        const drained = drainServer(server, () => engine.parked.release(), stopGrace);
+        const release = (): void => {
+          engine.parked.release();
+          upgrades.closeAll();
+        };
+        const drained = drainServer(server, release, stopGrace);
         await engine.stop({ deadline: stopGrace });
         await drained;
         await runner?.stop(runnerGrace);

@@ -50,8 +50,10 @@ function streamOf(body: StreamedBody, onCancel: () => void): ReadableStream<Uint
   const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {
-      const next = await pieces.next();
-      if (next.done === true) controller.close();
+      const next = await pieces.next().catch(() => undefined);
+      // Some servers show the error of a stream to the client: it says nothing of what went wrong.
+      if (next === undefined) controller.error(new Error('the answer could not be completed'));
+      else if (next.done === true) controller.close();
       else controller.enqueue(typeof next.value === 'string' ? encoder.encode(next.value) : next.value);
     },
     cancel: async () => {

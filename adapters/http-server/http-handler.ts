@@ -15,7 +15,15 @@ import { compressFor, smallestCompressed } from './compression.js';
 import { edgeGuard } from './edge-guard.js';
 import type { HalfErrors } from './half-errors.js';
 import { headerNamesFor, type Vocabulary } from './header-names.js';
-import { type HttpHandler, type HttpRequest, type HttpResponse, isWhole } from './http-message.js';
+import {
+  type HttpHandler,
+  type HttpRequest,
+  type HttpResponse,
+  headerValue,
+  isWhole,
+  type RequestBody,
+  type StreamedBody,
+} from './http-message.js';
 import { jobErrors } from './jobs/job-errors.js';
 import { notificationErrors } from './notifications/notification-errors.js';
 import { Query } from './query.js';
@@ -23,6 +31,8 @@ import { emptyResponse, textResponse } from './responses.js';
 import type { Route, RouteHalf } from './route.js';
 import { routeTable } from './route-table.js';
 import { createRouter, type Match } from './router.js';
+import { serveSocket } from './sockets/serve-socket.js';
+import type { UpgradeAnswer, UpgradeHandler } from './sockets/upgrade-listener.js';
 import { maximumTargetLength, splitTarget } from './target.js';
 
 export type HttpHandlerOptions = AccessOptions & {
@@ -45,16 +55,21 @@ export type HttpHandlerOptions = AccessOptions & {
 
 /**
  * Both interfaces over the engine, as one function from request to response. `nodeListener` and `fetchHandler` carry it
- * to servers. Throws a TypeError when the options decide nothing about access.
+ * to servers, `upgradeListener` carries its WebSockets. Throws a TypeError when the options decide nothing about access.
  */
-export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): HttpHandler {
+export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): UpgradeHandler {
+  return handlerOver(routeTable, engine, options);
+}
+
+/** The same over another table of routes. */
+export function handlerOver(routes: readonly Route[], engine: Engine, options: HttpHandlerOptions): UpgradeHandler {
   const authenticate = authenticatorFrom(engine, options);
   const guard = edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] });
   const names = headerNamesFor(options.names ?? engine.settings.notifications.names);
   const budget = new BodyBudget(options.maximumHeldBytes ?? 64 * 1024 * 1024);
   const maximumBodyBytes = options.maximumBodyBytes ?? 4 * 1024 * 1024;
   const notificationsPath = withoutEndSlash(options.notificationsPath ?? engine.settings.notifications.basePath);
-  const locate = locator(withoutEndSlash(options.basePath ?? ''), notificationsPath);
+  const locate = locator(routes, withoutEndSlash(options.basePath ?? ''), notificationsPath);
 
   const respond = async (request: HttpRequest): Promise<HttpResponse> => {
     if (request.target.length > maximumTargetLength) return textResponse(414, 'the request target is too long');
@@ -99,14 +114,56 @@ export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): 
     }
   };
 
-  return async (request) => {
+  const handle: HttpHandler = async (request) => {
     const response = await respond(request);
     // What is stored was written by others: no browser may take an answer for anything but what it is called.
     response.headers.push('X-Content-Type-Options', 'nosniff');
-    return isWhole(response.body) && response.body.length >= smallestCompressed
-      ? compressFor(request, response, response.body)
-      : response;
+    if (!isWhole(response.body)) return { ...response, body: watched(response.body, engine) };
+    return response.body.length < smallestCompressed ? response : compressFor(request, response, response.body);
   };
+
+  const upgrade = (request: HttpRequest): UpgradeAnswer => {
+    if (request.target.length > maximumTargetLength) return { type: 'ordinary' };
+    const target = splitTarget(request.target);
+    const match = locate(request.method, target.path)?.match;
+    if (match === undefined || (match.isOk() && match.value.type === 'unknown_path')) return { type: 'unknown_path' };
+    if (match.isErr() || match.value.type !== 'found' || !asksForWebSocket(request) || guard(request) !== undefined) {
+      return { type: 'ordinary' };
+    }
+    const { route, pathValues } = match.value;
+    const { socket: converse } = route;
+    if (converse === undefined) return { type: 'ordinary' };
+    const query = new Query(target.query);
+    const readBody = (): Promise<RequestBody> => Promise.resolve({ type: 'absent' });
+    const call = { engine, request, pathValues, query, names, readBody, notificationsPath };
+    return { type: 'accepted', serve: (socket) => serveSocket({ call, route, converse, authenticate }, socket) };
+  };
+
+  return Object.assign(handle, { upgrade });
+}
+
+/** The same body; what it fails with is logged, because the client only sees that the answer breaks off. */
+function watched(body: StreamedBody, engine: Engine): StreamedBody {
+  return {
+    [Symbol.asyncIterator]: () => {
+      const pieces = body[Symbol.asyncIterator]();
+      return {
+        next: () =>
+          pieces.next().catch((error: unknown) => {
+            engine.logger.error(
+              { error: error instanceof Error ? error.stack : 'unknown' },
+              'A streamed answer failed',
+            );
+            throw error;
+          }),
+        return: async () => (await pieces.return?.()) ?? { done: true, value: undefined },
+      };
+    },
+  };
+}
+
+function asksForWebSocket(request: HttpRequest): boolean {
+  return headerValue(request, 'upgrade')?.toLowerCase() === 'websocket';
 }
 
 const errorsOf: Readonly<Record<RouteHalf, HalfErrors>> = {
@@ -149,13 +206,17 @@ interface Place {
 }
 
 /** Finds the interface that a path belongs to, and the route in it; undefined for a path of neither. */
-function locator(basePath: string, notificationsPath: string): (method: string, path: string) => Place | undefined {
+function locator(
+  routes: readonly Route[],
+  basePath: string,
+  notificationsPath: string,
+): (method: string, path: string) => Place | undefined {
   const jobs = createRouter({
-    routes: routeTable.filter((route) => route.half !== 'notifications'),
+    routes: routes.filter((route) => route.half !== 'notifications'),
     known: clientRoutes,
     openPrefixes: ['/v1/job/', '/v1/var/'],
   });
-  const ofNotifications = routeTable.filter((route) => route.half === 'notifications');
+  const ofNotifications = routes.filter((route) => route.half === 'notifications');
   const notifications = createRouter({ routes: ofNotifications, known: [], openPrefixes: [] });
   const firstSegments = new Set(ofNotifications.map((route) => route.path.split('/', 2)[1]));
 

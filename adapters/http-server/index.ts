@@ -1,8 +1,10 @@
+export type { MessageSocket, SocketEnd } from '../../src/api/message-socket.js';
 export type { AccessOptions } from './access.js';
 export { fetchHandler } from './fetch-handler.js';
 export type { Vocabulary } from './header-names.js';
 export { createHttpHandler, type HttpHandlerOptions } from './http-handler.js';
 export {
+  type BodyAllowance,
   type HttpHandler,
   type HttpRequest,
   type HttpResponse,
@@ -11,5 +13,14 @@ export {
   type RequestHeaders,
   type RequestParts,
   requestFrom,
+  type StreamedBody,
 } from './http-message.js';
-export { nodeListener } from './node-listener.js';
+export { type NodeListenerOptions, nodeListener } from './node-listener.js';
+export {
+  type UpgradeAnswer,
+  type UpgradeHandler,
+  type UpgradeListener,
+  type UpgradeOptions,
+  upgradeListener,
+} from './sockets/upgrade-listener.js';
+export type { SocketBounds } from './sockets/web-socket.js';

@@ -1,3 +1,4 @@
+import type { MessageSocket } from '../../src/api/message-socket.js';
 import type { Capability, Engine, Principal, WorkspaceRight } from '../../src/index.js';
 import type { HeaderNames } from './header-names.js';
 import type { HttpRequest, HttpResponse, RequestBody } from './http-message.js';
@@ -45,6 +46,12 @@ export interface Route {
   /** Status to description, for the OpenAPI document; the errors of the half are added to it. */
   readonly answers: Readonly<Record<number, AnswerDescription>>;
   readonly handle: (call: RouteCall) => Promise<HttpResponse>;
+  /**
+   * The conversation of a route that opens a WebSocket. The caller is known, and may have the right, when it begins; what
+   * it does not close itself is closed with 1000 when it resolves, with 1011 when it rejects. `handle` answers those who
+   * did not ask for an upgrade.
+   */
+  readonly socket?: (call: RouteCall, socket: MessageSocket) => Promise<void>;
 }
 
 export interface RequestBodyDescription {

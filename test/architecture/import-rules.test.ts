@@ -28,7 +28,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
   filter: ['shared'],
   queries: ['shared'],
 };
-const core = [...pure, 'ports', 'operations'];
+const core = [...pure, 'ports', 'operations', 'api', 'client'];
 const driven = ['memory', 'sqlite', 'undici', 'smtp', 'node'];
 /** Adapters that put others together. */
 const composing = ['cli', 'testing'];
@@ -38,7 +38,7 @@ const packagesOf: Readonly<Record<string, readonly string[]>> = {
   undici: ['undici', 'ipaddr.js'],
   smtp: ['nodemailer'],
   node: [],
-  'http-server': [],
+  'http-server': ['ws'],
   runner: [],
   cli: ['zod'],
   testing: [],
@@ -130,6 +130,18 @@ describe('who may import whom', () => {
     ).toEqual([]);
   });
 
+  it('keeps the interface and the client to what a browser can have', () => {
+    expect(
+      violations(({ file, target, typeOnly }) => {
+        const from = areaOf(file);
+        if (!file.startsWith('src/') || (from !== 'api' && from !== 'client') || target === undefined) return undefined;
+        const to = areaOf(target);
+        if (to === from || to === 'shared' || (from === 'client' && to === 'api')) return undefined;
+        return typeOnly && pure.includes(to) ? undefined : 'not the interface, and not a type of a pure folder';
+      }),
+    ).toEqual([]);
+  });
+
   it('lets driven adapters see ports and pure folders, and no other adapter', () => {
     expect(
       violations(({ file, target }) => {
@@ -146,8 +158,8 @@ describe('who may import whom', () => {
       violations(({ file, target }) => {
         const adapter = areaOf(file);
         if (!file.startsWith('adapters/') || driven.includes(adapter) || target === undefined) return undefined;
-        if (target === 'src/index.ts' || (target.startsWith('adapters/') && areaOf(target) === adapter))
-          return undefined;
+        if (target === 'src/index.ts' || target.startsWith('src/api/')) return undefined;
+        if (target.startsWith('adapters/') && areaOf(target) === adapter) return undefined;
         return composing.includes(adapter) && target.startsWith('adapters/') ? undefined : 'not the front door';
       }),
     ).toEqual([]);

@@ -1,19 +1,9 @@
-import { createServer, request as httpRequest, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as httpRequest } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import { getRequestListener } from '@hono/node-server';
-import express from 'express';
-import fastify from 'fastify';
-import { Hono } from 'hono';
 import { afterAll, describe, expect, it } from 'vitest';
-import {
-  createHttpHandler,
-  fetchHandler,
-  type HttpHandler,
-  nodeListener,
-  requestFrom,
-} from '../../../adapters/http-server/index.js';
+import { createHttpHandler, fetchHandler, type HttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { engineUnderTest } from './engine-under-test.js';
+import { type Mounted, mounts } from './mounts.js';
 
 /** Answers with what it was asked, so that a test sees what arrives through a mount. */
 const echo: HttpHandler = async (request) => {
@@ -26,72 +16,6 @@ const echo: HttpHandler = async (request) => {
     parsed: body.type === 'parsed' ? body.value : undefined,
   };
   return { status: 200, headers: ['Content-Type', 'application/json', 'X-Seen', 'yes'], body: JSON.stringify(seen) };
-};
-
-interface Mounted {
-  readonly origin: string;
-  readonly close: () => Promise<void>;
-}
-
-async function listen(listener: RequestListener): Promise<Mounted> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-const mounts: Readonly<Record<string, (handler: HttpHandler) => Promise<Mounted>>> = {
-  'node:http': (handler) => listen(nodeListener(handler)),
-  Express: (handler) => {
-    const app = express();
-    app.use(nodeListener(handler));
-    return listen(app);
-  },
-  'Express under a prefix': async (handler) => {
-    const app = express();
-    app.use('/mounted', nodeListener(handler));
-    const mounted = await listen(app);
-    return { ...mounted, origin: mounted.origin + '/mounted' };
-  },
-  'Express behind express.json()': (handler) => {
-    const app = express();
-    app.use(express.json({ type: '*/*' }));
-    app.use(nodeListener(handler));
-    return listen(app);
-  },
-  'Express behind express.raw()': (handler) => {
-    const app = express();
-    app.use(express.raw({ type: '*/*' }));
-    app.use(nodeListener(handler));
-    return listen(app);
-  },
-  Fastify: async (handler) => {
-    const app = fastify();
-    await app.register(async (scope) => {
-      const listener = nodeListener(handler);
-      scope.removeAllContentTypeParsers();
-      scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-      scope.all('/*', (request, reply) => {
-        void reply.hijack();
-        listener(request.raw, reply.raw);
-      });
-    });
-    const origin = await app.listen({ port: 0, host: '127.0.0.1' });
-    return { origin, close: () => app.close() };
-  },
-  'Hono on @hono/node-server': (handler) => {
-    const app = new Hono();
-    const answer = fetchHandler(handler);
-    app.all('*', (context) => answer(context.req.raw));
-    const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
-    return listen((request, response) => void listener(request, response));
-  },
 };
 
 const opened: Mounted[] = [];

@@ -1,0 +1,94 @@
+import type { MessageSocket } from '../../../src/api/message-socket.js';
+import type { Principal } from '../../../src/index.js';
+import { type Authentication, type Authenticator, tokenFrom } from '../access.js';
+import { tokenHeaders } from '../header-names.js';
+import type { HttpRequest } from '../http-message.js';
+import { isJsonObject } from '../json-body.js';
+import { booleanParameter, type Query } from '../query.js';
+
+/** Why a socket is closed, and with which code: 1008 for what the client did wrong, 1011 for all else. */
+export interface SocketRefusal {
+  readonly code: 1008 | 1011;
+  readonly reason: string;
+}
+
+export type SocketAdmission =
+  | { readonly type: 'admitted'; readonly caller: Principal }
+  | { readonly type: 'refused'; readonly refusal: SocketRefusal }
+  /** The client went away before it had said who it is. */
+  | { readonly type: 'gone' };
+
+/** Milliseconds that the first message may take to come, when it is to carry the token. */
+const handshakeTimeout = 10_000;
+
+/**
+ * Finds out who has opened a socket (job interface, sockets): by the headers of the request, or with `ws_handshake=true`
+ * by the first message, `{"version":1,"auth_token":"…"}`, because browsers cannot set headers.
+ */
+export async function admitSocket(
+  request: HttpRequest,
+  query: Query,
+  socket: MessageSocket,
+  authenticate: Authenticator,
+): Promise<SocketAdmission> {
+  const asked = query
+    .get('ws_handshake')
+    .andThen((text) => booleanParameter('').parse(text ?? 'false', 'ws_handshake'));
+  if (asked.isErr()) return refused(1008, 'ws_handshake must be true or false');
+  if (!asked.value) return admissionOf(await authenticate(request));
+  const first = await firstMessage(socket);
+  if (first === undefined) return { type: 'gone' };
+  const token = tokenIn(first);
+  if (typeof token !== 'string') return { type: 'refused', refusal: token };
+  const inHeader = tokenFrom(request);
+  if (inHeader !== undefined && inHeader !== token)
+    return refused(1008, 'the token of the handshake is not that of the header');
+  return admissionOf(await authenticate(token === '' ? request : withToken(request, token)));
+}
+
+function refused(code: SocketRefusal['code'], reason: string): SocketAdmission {
+  return { type: 'refused', refusal: { code, reason } };
+}
+
+function admissionOf(authentication: Authentication): SocketAdmission {
+  switch (authentication.type) {
+    case 'known':
+      return { type: 'admitted', caller: authentication.caller };
+    case 'missing':
+    case 'unknown':
+      return refused(1011, 'Permission denied');
+    case 'failed':
+      return refused(1011, 'the token store could not be read');
+  }
+}
+
+/** The token of a handshake message, or why it is none. An empty text means: no token. */
+function tokenIn(message: string): string | SocketRefusal {
+  let value: unknown;
+  try {
+    value = JSON.parse(message);
+  } catch {
+    return { code: 1008, reason: 'the handshake is not valid JSON' };
+  }
+  const { version = 0, auth_token: token = '' } = isJsonObject(value) ? value : {};
+  if (value !== null && !isJsonObject(value)) return { code: 1008, reason: 'the handshake must be a JSON object' };
+  if (typeof version !== 'number') return { code: 1008, reason: 'the version of the handshake must be a number' };
+  if (version !== 1) return { code: 1008, reason: `unexpected version of the handshake: ${version}` };
+  return typeof token === 'string' ? token : { code: 1008, reason: 'the token of the handshake must be a string' };
+}
+
+/** The first message as text; undefined when the socket ended, or was closed because none came. */
+async function firstMessage(socket: MessageSocket): Promise<string | undefined> {
+  const timer = setTimeout(() => socket.close(1008, 'the handshake did not come'), handshakeTimeout);
+  const first = await socket.messages[Symbol.asyncIterator]().next();
+  clearTimeout(timer);
+  return first.done === true
+    ? undefined
+    : typeof first.value === 'string'
+      ? first.value
+      : Buffer.from(first.value).toString();
+}
+
+function withToken(request: HttpRequest, token: string): HttpRequest {
+  return { ...request, headers: { ...request.headers, [tokenHeaders[0] as string]: token } };
+}

@@ -1,0 +1,81 @@
+/** What the reader of a queue has not taken yet, in messages and in bytes. */
+export interface QueueBounds {
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+export interface MessageQueueOptions {
+  readonly bounds: QueueBounds;
+  /** Called when the queue has grown to its bounds, and when it has been taken to half of them. */
+  readonly onFull: () => void;
+  readonly onRoom: () => void;
+}
+
+/** Messages on their way to one reader, who takes them as an async iterable. */
+export class MessageQueue implements AsyncIterable<string | Uint8Array> {
+  readonly #options: MessageQueueOptions;
+  readonly #waiting: (string | Uint8Array)[] = [];
+  #bytes = 0;
+  #full = false;
+  #ended = false;
+  #wake: (() => void) | undefined;
+
+  constructor(options: MessageQueueOptions) {
+    this.#options = options;
+  }
+
+  push(message: string | Uint8Array): void {
+    if (this.#ended) return;
+    this.#waiting.push(message);
+    this.#bytes += message.length;
+    const { bounds, onFull } = this.#options;
+    if (!this.#full && (this.#waiting.length >= bounds.messages || this.#bytes >= bounds.bytes)) {
+      this.#full = true;
+      onFull();
+    }
+    this.#wake?.();
+  }
+
+  /** The reader gets what is there, and then the end. */
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<string | Uint8Array> {
+    try {
+      for (;;) {
+        const message = this.#take();
+        if (message !== undefined) yield message;
+        else if (this.#ended) return;
+        else await this.#arrival();
+      }
+    } finally {
+      // Nobody reads any more: what comes now is dropped, and holds nobody back.
+      this.#ended = true;
+      this.#waiting.length = 0;
+      this.#options.onRoom();
+    }
+  }
+
+  #take(): string | Uint8Array | undefined {
+    const message = this.#waiting.shift();
+    if (message === undefined) return undefined;
+    this.#bytes -= message.length;
+    const { bounds, onRoom } = this.#options;
+    if (this.#full && this.#waiting.length <= bounds.messages / 2 && this.#bytes <= bounds.bytes / 2) {
+      this.#full = false;
+      onRoom();
+    }
+    return message;
+  }
+
+  #arrival(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = undefined;
+        resolve();
+      };
+    });
+  }
+}

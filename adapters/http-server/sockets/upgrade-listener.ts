@@ -1,0 +1,160 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { WebSocketServer } from 'ws';
+import type { MessageSocket } from '../../../src/api/message-socket.js';
+import type { HttpHandler, HttpRequest } from '../http-message.js';
+import { nodeListener } from '../node-listener.js';
+import { boundedSocket, type SocketBounds } from './web-socket.js';
+
+/** What a handler makes of a request for a WebSocket. */
+export type UpgradeAnswer =
+  /** The socket is opened and handed over. `serve` never rejects, and ends the socket. */
+  | { readonly type: 'accepted'; readonly serve: (socket: MessageSocket) => Promise<void> }
+  /** The path has no socket, or the request is refused: it is answered like any other request. */
+  | { readonly type: 'ordinary' }
+  /** The path is none of the handler's. */
+  | { readonly type: 'unknown_path' };
+
+/** A handler that also opens WebSockets. */
+export interface UpgradeHandler extends HttpHandler {
+  upgrade(request: HttpRequest): UpgradeAnswer | Promise<UpgradeAnswer>;
+}
+
+export interface UpgradeOptions extends Partial<SocketBounds> {
+  /**
+   * Path under which a framework mounts the handler and which it strips from ordinary requests, such as `/api`: it cannot
+   * strip it from upgrades.
+   */
+  readonly mountPath?: string;
+  /** Sockets open at once; 1024 when absent. Beyond it upgrades get a 503. */
+  readonly maximumSockets?: number;
+  /** What happens to paths that are none of the handler's: a 404, or nothing, for another listener of the server. */
+  readonly unknownPaths?: 'refuse' | 'ignore';
+}
+
+export interface UpgradeListener {
+  (request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Closes every socket with 1001, for a server that stops; a server's `close` waits for them. */
+  closeAll(): void;
+}
+
+const bounds: SocketBounds = {
+  maximumMessageBytes: 1024 * 1024,
+  maximumQueuedBytes: 1024 * 1024,
+  idleTimeout: 60_000,
+  stallTimeout: 30_000,
+};
+
+/**
+ * The handler's WebSockets as a listener for the event `upgrade` of a `node:http` server:
+ * `server.on('upgrade', upgradeListener(handler))`. With a framework, of the server that it listens with: Express's
+ * `app.listen()`, Fastify's `app.server`, what `serve` of Hono's Node server gives. Loads `ws` at the first upgrade.
+ */
+export function upgradeListener(handler: UpgradeHandler, options: UpgradeOptions = {}): UpgradeListener {
+  const { mountPath = '', maximumSockets = 1024, unknownPaths = 'refuse', ...own } = options;
+  const socketBounds: SocketBounds = { ...bounds, ...own };
+  const ordinary = nodeListener(handler, { stallTimeout: socketBounds.stallTimeout });
+  const open = new Map<Duplex, MessageSocket | undefined>();
+  let server: Promise<WebSocketServer> | undefined;
+
+  const accept = async (
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    serve: (socket: MessageSocket) => Promise<void>,
+  ): Promise<void> => {
+    if (open.size >= maximumSockets) {
+      refuse(request, socket, 503, 'this server has as many sockets open as it may; try again later');
+      return;
+    }
+    open.set(socket, undefined);
+    socket.once('close', () => open.delete(socket));
+    server ??= webSocketServer(socketBounds.maximumMessageBytes);
+    const webSockets = await server;
+    webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const bounded = boundedSocket(webSocket, socket, socketBounds);
+      open.set(socket, bounded);
+      void serve(bounded);
+    });
+  };
+
+  const answer = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const target = withoutMount(request.url ?? '/', mountPath);
+    if (target === undefined) return unknownPath(request, socket);
+    request.url = target;
+    const decided = await handler.upgrade(recordOf(request, socket));
+    if (decided.type === 'accepted') return accept(request, socket, head, decided.serve);
+    if (decided.type === 'unknown_path' && unknownPaths === 'ignore') return;
+    respond(request, socket, (response) => ordinary(request, response));
+  };
+
+  const unknownPath = (request: IncomingMessage, socket: Duplex): void => {
+    if (unknownPaths === 'refuse') refuse(request, socket, 404, '');
+  };
+
+  const listener = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    socket.on('error', ignore);
+    void answer(request, socket, head).catch(() => socket.destroy());
+  };
+  const closeAll = (): void => {
+    for (const [socket, bounded] of open) {
+      if (bounded === undefined) socket.destroy();
+      else bounded.close(1001, 'the server is stopping');
+    }
+  };
+  return Object.assign(listener, { closeAll });
+}
+
+function recordOf(request: IncomingMessage, socket: Duplex): HttpRequest {
+  return {
+    method: request.method ?? 'GET',
+    target: request.url ?? '/',
+    headers: request.headers,
+    readBody: () => Promise.resolve({ type: 'absent' }),
+    whenClosed: (callback) => {
+      if (socket.destroyed) callback();
+      else socket.once('close', callback);
+    },
+    localAddress: () => request.socket.localAddress,
+  };
+}
+
+async function webSocketServer(maxPayload: number): Promise<WebSocketServer> {
+  const { WebSocketServer } = await import('ws');
+  // Without compression: it costs much memory for each socket, and lets small messages grow.
+  const options = { noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload, closeTimeout: 5000 };
+  return new WebSocketServer(options);
+}
+
+/** A request that asked for an upgrade gets an answer as if it had not; the connection ends with it. */
+function respond(request: IncomingMessage, socket: Duplex, write: (response: ServerResponse) => void): void {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket as never);
+  response.once('finish', () => {
+    response.detachSocket(socket as never);
+    socket.end();
+  });
+  // The body of such a request, if it has one, is not read; what is left of it must not hold the answer up.
+  socket.resume();
+  write(response);
+}
+
+function refuse(request: IncomingMessage, socket: Duplex, status: number, text: string): void {
+  const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
+  respond(request, socket, (response) => {
+    response.writeHead(status, text === '' ? {} : status === 503 ? { ...headers, 'Retry-After': '1' } : headers);
+    response.end(text);
+  });
+}
+
+/** The target below the mount path; undefined when it is not below it. */
+function withoutMount(target: string, mountPath: string): string | undefined {
+  const mount = mountPath.endsWith('/') ? mountPath.slice(0, -1) : mountPath;
+  if (mount === '') return target;
+  if (!target.startsWith(mount)) return undefined;
+  const rest = target.slice(mount.length);
+  return rest.startsWith('/') ? rest : rest === '' || rest.startsWith('?') ? '/' + rest : undefined;
+}
+
+const ignore = (): void => undefined;

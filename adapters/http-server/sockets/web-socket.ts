@@ -1,0 +1,121 @@
+import type { Duplex } from 'node:stream';
+import type { RawData, WebSocket } from 'ws';
+import type { MessageSocket, SocketEnd } from '../../../src/api/message-socket.js';
+import { MessageQueue } from './message-queue.js';
+
+/** Bounds of one socket, in bytes and milliseconds. */
+export interface SocketBounds {
+  /** Longest message that is taken; a longer one closes the socket with 1009. 1 MiB when absent. */
+  readonly maximumMessageBytes: number;
+  /** Bytes on their way, in each direction; then the sender is held back. 1 MiB when absent. */
+  readonly maximumQueuedBytes: number;
+  /** A peer that is not heard of for this long is gone; it is asked after half of it. One minute when absent. */
+  readonly idleTimeout: number;
+  /** How long a peer may take to accept what it is sent. 30 seconds when absent. */
+  readonly stallTimeout: number;
+}
+
+const queuedMessages = 256;
+/** What a sender that does not wait for room may have on its way, as a multiple of the bound. */
+const patience = 8;
+
+/** A WebSocket of the `ws` package, with bounds. `socket` is the connection below it. */
+export function boundedSocket(webSocket: WebSocket, socket: Duplex, bounds: SocketBounds): MessageSocket {
+  return new BoundedSocket(webSocket, socket, bounds);
+}
+
+class BoundedSocket implements MessageSocket {
+  readonly messages: MessageQueue;
+  readonly closed: Promise<SocketEnd>;
+  readonly #webSocket: WebSocket;
+  readonly #socket: Duplex;
+  readonly #bounds: SocketBounds;
+  #heardAt = performance.now();
+
+  constructor(webSocket: WebSocket, socket: Duplex, bounds: SocketBounds) {
+    this.#webSocket = webSocket;
+    this.#socket = socket;
+    this.#bounds = bounds;
+    this.messages = new MessageQueue({
+      bounds: { messages: queuedMessages, bytes: bounds.maximumQueuedBytes },
+      onFull: () => webSocket.pause(),
+      onRoom: () => webSocket.resume(),
+    });
+    const asking = setInterval(() => this.#askAfterPeer(), bounds.idleTimeout / 2);
+    asking.unref();
+    this.closed = new Promise((resolve) => {
+      webSocket.on('close', (code, reason) => {
+        clearInterval(asking);
+        this.messages.end();
+        resolve({ code, reason: reason.toString() });
+      });
+    });
+    webSocket.on('message', (data, isBinary) => {
+      this.#heard();
+      this.messages.push(isBinary ? bytesOf(data) : bytesOf(data).toString());
+    });
+    webSocket.on('pong', () => this.#heard());
+    webSocket.on('ping', () => {
+      this.#heard();
+      // Each ping is answered; a peer that sends them and takes no answers must not fill the memory.
+      if (webSocket.bufferedAmount > bounds.maximumQueuedBytes) webSocket.terminate();
+    });
+    // What was wrong with a frame is told to the peer by the close code; a close follows every error.
+    webSocket.on('error', ignore);
+  }
+
+  send(message: string | Uint8Array): Promise<boolean> {
+    const { maximumQueuedBytes, stallTimeout } = this.#bounds;
+    if (this.#webSocket.readyState !== this.#webSocket.OPEN) return Promise.resolve(false);
+    if (this.#webSocket.bufferedAmount > maximumQueuedBytes * patience) {
+      this.#webSocket.terminate();
+      return Promise.resolve(false);
+    }
+    return new Promise((resolve) => {
+      let stalled: NodeJS.Timeout | undefined;
+      this.#webSocket.send(message, (error) => {
+        clearTimeout(stalled);
+        resolve(error === undefined || error === null);
+      });
+      if (this.#webSocket.bufferedAmount < maximumQueuedBytes) resolve(true);
+      else stalled = setTimeout(() => this.#webSocket.terminate(), stallTimeout);
+    });
+  }
+
+  close(code = 1000, reason = ''): void {
+    // A peer that no longer reads its messages still reads the close frame; ours must be able to come in.
+    this.#webSocket.resume();
+    this.#webSocket.close(code, cutText(reason, 123));
+  }
+
+  cut(): void {
+    this.#socket.end();
+  }
+
+  #heard(): void {
+    this.#heardAt = performance.now();
+  }
+
+  /** A peer that is held back is not heard for that reason, and is not asked. */
+  #askAfterPeer(): void {
+    if (this.#webSocket.isPaused) this.#heard();
+    else if (performance.now() - this.#heardAt > this.#bounds.idleTimeout) this.#webSocket.terminate();
+    else if (this.#webSocket.readyState === this.#webSocket.OPEN) this.#webSocket.ping();
+  }
+}
+
+function bytesOf(data: RawData): Buffer {
+  if (Buffer.isBuffer(data)) return data;
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
+}
+
+/** At most so many bytes of UTF-8, without a broken character at the end. */
+function cutText(text: string, bytes: number): string {
+  const whole = Buffer.from(text);
+  if (whole.length <= bytes) return text;
+  let end = bytes;
+  while (end > 0 && ((whole[end] as number) & 0xc0) === 0x80) end -= 1;
+  return whole.subarray(0, end).toString();
+}
+
+const ignore = (): void => undefined;

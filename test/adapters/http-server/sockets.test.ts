@@ -1,0 +1,462 @@
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { handlerOver } from '../../../adapters/http-server/http-handler.js';
+import {
+  type HttpHandlerOptions,
+  type MessageSocket,
+  nodeListener,
+  type UpgradeListener,
+  type UpgradeOptions,
+  upgradeListener,
+} from '../../../adapters/http-server/index.js';
+import type { Route, RouteCall } from '../../../adapters/http-server/route.js';
+import { type Engine, hostPrincipal, type Logger, putToken } from '../../../src/index.js';
+import { engineUnderTest } from './engine-under-test.js';
+import { type Mounted, mounts } from './mounts.js';
+
+type Conversation = (call: RouteCall, socket: MessageSocket) => Promise<void>;
+
+/** Sends back what comes. */
+const echo: Conversation = async (_call, socket) => {
+  for await (const message of socket.messages) await socket.send(message);
+};
+
+function routeOf(socket: Conversation): Route {
+  return {
+    half: 'jobs',
+    methods: ['GET'],
+    path: '/v1/talk/{id}',
+    access: { type: 'namespace', anyOf: ['alloc-exec'] },
+    operation: 'talk',
+    summary: 'A conversation',
+    parameters: {},
+    answers: { 101: { description: 'The conversation begins' } },
+    handle: () => Promise.resolve({ status: 400, headers: [], body: 'this path needs a WebSocket' }),
+    socket,
+  };
+}
+
+interface Ended {
+  readonly code: number;
+  readonly reason: string;
+}
+
+/** A client that keeps what it is sent. */
+class Peer {
+  readonly webSocket: WebSocket;
+  readonly received: (string | Buffer)[] = [];
+  readonly ended: Promise<Ended>;
+  readonly opened: Promise<void>;
+  readonly refused: Promise<number>;
+  #arrived: () => void = () => undefined;
+
+  constructor(url: string, headers: Readonly<Record<string, string>> = {}, options = {}) {
+    this.webSocket = new WebSocket(url.replace(/^http/, 'ws'), { headers, ...options });
+    this.webSocket.on('error', () => undefined);
+    this.webSocket.on('message', (data, isBinary) => {
+      this.received.push(isBinary ? (data as Buffer) : (data as Buffer).toString());
+      this.#arrived();
+    });
+    this.ended = new Promise((resolve) => {
+      this.webSocket.on('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+    });
+    this.opened = new Promise((resolve) => this.webSocket.on('open', resolve));
+    this.refused = new Promise((resolve) => {
+      this.webSocket.on('unexpected-response', (_request, response) => {
+        resolve(response.statusCode ?? 0);
+        response.resume();
+        this.webSocket.terminate();
+      });
+    });
+  }
+
+  async has(count: number): Promise<void> {
+    while (this.received.length < count) {
+      await new Promise<void>((resolve) => {
+        this.#arrived = resolve;
+      });
+    }
+  }
+}
+
+const opened: Mounted[] = [];
+afterAll(async () => {
+  for (const mounted of opened) await mounted.close();
+});
+
+describe.each(Object.entries(mounts))('a socket under %s', (_name, mount) => {
+  it('carries text and bytes both ways, and ends with the code of the one who closes', async () => {
+    const handler = handlerOver([routeOf(echo)], engineUnderTest(), { access: 'open' });
+    const mounted = await mount(handler);
+    opened.push(mounted);
+    mounted.server.on('upgrade', upgradeListener(handler, { mountPath: mounted.mountPath }));
+    const peer = new Peer(`${mounted.origin}/v1/talk/a%2Fb?x=1`);
+    await peer.opened;
+    peer.webSocket.send('héllo');
+    peer.webSocket.send(Buffer.from([0, 255, 1]));
+    await peer.has(2);
+    expect(peer.received).toEqual(['héllo', Buffer.from([0, 255, 1])]);
+    peer.webSocket.close(3001, 'enough');
+    expect(await peer.ended).toEqual({ code: 3001, reason: expect.anything() });
+    // Ordinary requests go on beside it.
+    expect((await fetch(`${mounted.origin}/v1/talk/x`)).status).toBe(400);
+  });
+});
+
+describe('sockets', () => {
+  let server: Server | undefined;
+  let listener: UpgradeListener | undefined;
+  const peers: Peer[] = [];
+  const failures: unknown[] = [];
+  afterEach(() => {
+    for (const peer of peers.splice(0)) peer.webSocket.terminate();
+    server?.closeAllConnections();
+    server?.close();
+    failures.length = 0;
+  });
+
+  interface Setting {
+    readonly access?: HttpHandlerOptions;
+    readonly options?: UpgradeOptions;
+    readonly engine?: Engine;
+  }
+
+  async function listening(conversation: Conversation, setting: Setting = {}): Promise<number> {
+    const note = (fields: unknown): void => void failures.push(fields);
+    const logger: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: note };
+    const engine = setting.engine ?? engineUnderTest({}, logger);
+    const handler = handlerOver([routeOf(conversation)], engine, setting.access ?? { access: 'open' });
+    listener = upgradeListener(handler, setting.options);
+    server = createServer(nodeListener(handler)).on('upgrade', listener);
+    await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  }
+
+  function peerAt(port: number, target = '/v1/talk/x', headers = {}, options = {}): Peer {
+    const peer = new Peer(`ws://127.0.0.1:${port}${target}`, headers, options);
+    peers.push(peer);
+    return peer;
+  }
+
+  describe('who may open one', () => {
+    it.each([
+      ['a page of another origin', { Origin: 'https://evil.example' }, 403],
+      ['a page without an origin', { Origin: 'null' }, 403],
+      ['a page of the same site', { 'Sec-Fetch-Site': 'same-site' }, 403],
+      ['another host', { Host: 'evil.example' }, 421],
+    ])('%s may not', async (_what, headers, status) => {
+      const port = await listening(echo);
+      expect(await peerAt(port, '/v1/talk/x', headers).refused).toBe(status);
+    });
+
+    it('its own page may', async () => {
+      const port = await listening(echo);
+      await peerAt(port, '/v1/talk/x', { Origin: `http://127.0.0.1:${port}` }).opened;
+    });
+
+    it('nobody may on a path without one, and a path that is none of the server is a 404, or left alone', async () => {
+      const port = await listening(echo);
+      expect(await peerAt(port, '/v1/openapi.json').refused).toBe(404);
+      expect(await peerAt(port, '/nothing').refused).toBe(404);
+      expect(await peerAt(port, '/v1/job/x/plan').refused).toBe(501);
+      server?.close();
+      const shared = await listening(echo, { options: { unknownPaths: 'ignore' } });
+      server?.on('upgrade', (request, socket) => {
+        if (request.url === '/other') socket.end('HTTP/1.1 418 Mine\r\n\r\n');
+      });
+      expect(await peerAt(shared, '/other').refused).toBe(418);
+      await peerAt(shared).opened;
+    });
+
+    it('no more may than there is room for', async () => {
+      const port = await listening(echo, { options: { maximumSockets: 2 } });
+      const [first] = [peerAt(port), peerAt(port)];
+      await Promise.all(peers.map((peer) => peer.opened));
+      expect(await peerAt(port).refused).toBe(503);
+      first.webSocket.close();
+      await first.ended;
+      await peerAt(port).opened;
+    });
+
+    it('another upgrade is answered as if it had not been asked for', async () => {
+      const port = await listening(echo);
+      const answer = await new Promise<string>((resolve) => {
+        let text = '';
+        const socket = connect(port, '127.0.0.1', () =>
+          socket.write('GET /v1/talk/x HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'),
+        );
+        socket.on('data', (chunk) => {
+          text += chunk.toString();
+        });
+        socket.on('close', () => resolve(text));
+      });
+      expect(answer).toContain('HTTP/1.1 400 Bad Request');
+      expect(answer).toContain('this path needs a WebSocket');
+    });
+  });
+
+  describe('tokens', () => {
+    const known: Conversation = async ({ caller }, socket) => {
+      await socket.send(caller.name);
+    };
+
+    async function guarded(): Promise<number> {
+      const engine = engineUnderTest();
+      const namespaces = { default: { capabilities: ['alloc-exec' as const] } };
+      await putToken(engine, hostPrincipal, { secret: 'may-run-commands', name: 'able', namespaces });
+      await putToken(engine, hostPrincipal, { secret: 'may-do-nothing-here', name: 'unable' });
+      return listening(known, { engine, access: { access: 'token' } });
+    }
+
+    const hello = (token: string): string => JSON.stringify({ version: 1, auth_token: token });
+
+    it.each([
+      ['in a header', '', { 'X-Nomad-Token': 'may-run-commands' }, undefined],
+      ['as a bearer', '', { Authorization: 'Bearer may-run-commands' }, undefined],
+      ['in the first message', '?ws_handshake=true', {}, hello('may-run-commands')],
+      ['in both', '?ws_handshake=1', { 'X-SVC-Token': 'may-run-commands' }, hello('may-run-commands')],
+    ])('are taken %s', async (_how, query, headers, first) => {
+      const peer = peerAt(await guarded(), '/v1/talk/x' + query, headers);
+      await peer.opened;
+      if (first !== undefined) peer.webSocket.send(first);
+      expect((await peer.ended).code).toBe(1000);
+      expect(peer.received).toEqual(['able']);
+    });
+
+    it.each([
+      ['none', '', {}, undefined, 1011, 'Permission denied'],
+      ['an empty one', '?ws_handshake=true', {}, hello(''), 1011, 'Permission denied'],
+      ['an unknown one', '?ws_handshake=true', {}, hello('nobody-has-this-one'), 1011, 'Permission denied'],
+      ['one without the right', '?ws_handshake=true', {}, hello('may-do-nothing-here'), 1011, 'Permission denied'],
+      ['one in a first message that was not announced', '', {}, hello('may-run-commands'), 1011, 'Permission denied'],
+      ['two that differ', '?ws_handshake=true', { 'X-SVC-Token': 'x' }, hello('y'), 1008, 'not that of the header'],
+      ['another version', '?ws_handshake=true', {}, '{"version":2}', 1008, 'unexpected version of the handshake: 2'],
+      ['no version', '?ws_handshake=true', {}, 'null', 1008, 'unexpected version of the handshake: 0'],
+      ['a version that is no number', '?ws_handshake=true', {}, '{"version":"1"}', 1008, 'must be a number'],
+      ['a token that is no text', '?ws_handshake=true', {}, '{"version":1,"auth_token":7}', 1008, 'must be a string'],
+      ['a list', '?ws_handshake=true', {}, '[1]', 1008, 'must be a JSON object'],
+      ['no JSON', '?ws_handshake=true', {}, 'hello', 1008, 'not valid JSON'],
+      ['an announcement that is none', '?ws_handshake=perhaps', {}, undefined, 1008, 'must be true or false'],
+    ])('are refused after the upgrade: %s', async (_what, query, headers, first, code, reason) => {
+      const peer = peerAt(await guarded(), '/v1/talk/x' + query, headers);
+      await peer.opened;
+      if (first !== undefined) peer.webSocket.send(first);
+      expect(await peer.ended).toEqual({ code, reason: expect.stringContaining(reason) });
+      expect(peer.received).toEqual([]);
+    });
+
+    it('need not come when the client goes away first', async () => {
+      const peer = peerAt(await guarded(), '/v1/talk/x?ws_handshake=true');
+      await peer.opened;
+      peer.webSocket.close();
+      await peer.ended;
+      expect(failures).toEqual([]);
+    });
+  });
+
+  describe('bounds', () => {
+    it('a message over the limit closes the socket with 1009', async () => {
+      const peer = peerAt(await listening(echo, { options: { maximumMessageBytes: 1000 } }));
+      await peer.opened;
+      peer.webSocket.send('x'.repeat(1001));
+      expect((await peer.ended).code).toBe(1009);
+    });
+
+    it('a reader that does not take its messages holds the sender back', async () => {
+      let taking = (): void => undefined;
+      const begin = new Promise<void>((resolve) => {
+        taking = resolve;
+      });
+      let taken = 0;
+      const slow: Conversation = async (_call, socket) => {
+        await begin;
+        for await (const message of socket.messages) taken += message.length;
+      };
+      const peer = peerAt(await listening(slow, { options: { maximumQueuedBytes: 64 * 1024 } }));
+      await peer.opened;
+      const piece = Buffer.alloc(64 * 1024);
+      const count = 512;
+      for (let i = 0; i < count; i++) peer.webSocket.send(piece);
+      await settled(() => peer.webSocket.bufferedAmount);
+      // Most of the 32 MiB waits at the sender.
+      expect(peer.webSocket.bufferedAmount).toBeGreaterThan((count / 2) * piece.length);
+      taking();
+      while (taken < count * piece.length) await new Promise((resolve) => setImmediate(resolve));
+    });
+
+    it('a sender waits for a peer that does not read, and gives up after a while', async () => {
+      let sent = 0;
+      const flood: Conversation = async (_call, socket) => {
+        while (await socket.send(Buffer.alloc(64 * 1024))) sent += 1;
+      };
+      const port = await listening(flood, { options: { maximumQueuedBytes: 128 * 1024, stallTimeout: 50 } });
+      const socket = connect(port, '127.0.0.1', () => socket.write(upgradeText(port)));
+      socket.pause();
+      const closed = new Promise((resolve) => server?.once('connection', (raw) => raw.once('close', resolve)));
+      await closed.catch(() => undefined);
+      expect(sent).toBeLessThan(1000);
+      socket.destroy();
+    });
+
+    it('a sender that does not wait cannot fill the memory', async () => {
+      const careless: Conversation = async (_call, socket) => {
+        for (let i = 0; i < 10_000; i++) void socket.send(Buffer.alloc(64 * 1024));
+        await socket.closed;
+      };
+      const port = await listening(careless, { options: { maximumQueuedBytes: 64 * 1024 } });
+      const before = process.memoryUsage().arrayBuffers;
+      const socket = connect(port, '127.0.0.1', () => socket.write(upgradeText(port)));
+      socket.pause();
+      await new Promise((resolve) => server?.once('connection', (raw) => raw.once('close', resolve)));
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * 1024 * 1024);
+      socket.destroy();
+    });
+
+    it('a peer that answers no ping is gone', async () => {
+      let ended = (_end: unknown): void => undefined;
+      const end = new Promise((resolve) => {
+        ended = resolve;
+      });
+      const waiting: Conversation = async (_call, socket) => {
+        ended(await socket.closed);
+      };
+      const port = await listening(waiting, { options: { idleTimeout: 40 } });
+      peerAt(port, '/v1/talk/x', {}, { autoPong: false });
+      expect(await end).toMatchObject({ code: 1006 });
+    });
+
+    it('a peer that answers pings stays', async () => {
+      const port = await listening(echo, { options: { idleTimeout: 40 } });
+      const peer = peerAt(port);
+      let pings = 0;
+      await new Promise<void>((resolve) => {
+        peer.webSocket.on('ping', () => {
+          pings += 1;
+          if (pings === 5) resolve();
+        });
+      });
+      expect(peer.webSocket.readyState).toBe(WebSocket.OPEN);
+    });
+
+    it('a long reason is cut at a character', async () => {
+      const peer = peerAt(await listening(async (_call, socket) => socket.close(1008, 'é'.repeat(100))));
+      expect(await peer.ended).toEqual({ code: 1008, reason: 'é'.repeat(61) });
+    });
+  });
+
+  describe('ends', () => {
+    it('with 1000 when the conversation is over, after all that was sent', async () => {
+      const port = await listening(async (_call, socket) => {
+        for (let i = 0; i < 100; i++) await socket.send(String(i));
+      });
+      const peer = peerAt(port);
+      expect(await peer.ended).toEqual({ code: 1000, reason: '' });
+      expect(peer.received).toHaveLength(100);
+    });
+
+    it('without a close frame when it is cut, after all that was sent', async () => {
+      const port = await listening(async (_call, socket) => {
+        void socket.send('x'.repeat(500_000));
+        socket.cut();
+        await socket.closed;
+      });
+      const peer = peerAt(port);
+      expect((await peer.ended).code).toBe(1006);
+      expect(peer.received[0]).toHaveLength(500_000);
+    });
+
+    it('with 1011 and no word of the cause when the conversation fails', async () => {
+      const port = await listening(async () => {
+        throw new Error('with a secret');
+      });
+      const end = await peerAt(port).ended;
+      expect(end).toEqual({ code: 1011, reason: 'internal error; the server log has the cause' });
+      expect(JSON.stringify(failures)).toContain('with a secret');
+    });
+
+    it('tell the conversation when the client closes or breaks off', async () => {
+      const ends: unknown[] = [];
+      let told = (): void => undefined;
+      const port = await listening(async (_call, socket) => {
+        for await (const _message of socket.messages);
+        ends.push(await socket.closed);
+        expect(await socket.send('late')).toBe(false);
+        told();
+      });
+      const [closing, breaking] = [peerAt(port), peerAt(port)];
+      await Promise.all([closing.opened, breaking.opened]);
+      for (const leave of [() => closing.webSocket.close(3000, 'bye'), () => breaking.webSocket.terminate()]) {
+        const heard = new Promise<void>((resolve) => {
+          told = resolve;
+        });
+        leave();
+        await heard;
+      }
+      expect(ends).toEqual([
+        { code: 3000, reason: 'bye' },
+        { code: 1006, reason: '' },
+      ]);
+    });
+
+    it('with 1001 when the server stops', async () => {
+      const peer = peerAt(await listening(echo));
+      await peer.opened;
+      listener?.closeAll();
+      expect(await peer.ended).toEqual({ code: 1001, reason: 'the server is stopping' });
+    });
+  });
+
+  it('survive whatever bytes come', async () => {
+    const port = await listening(echo);
+    const bytes = fc.oneof(
+      fc.uint8Array({ minLength: 1, maxLength: 200 }),
+      fc.constantFrom(
+        new Uint8Array([0x81, 0x05, 0x68, 0x65]),
+        new Uint8Array([0x81, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]),
+        new Uint8Array([0x88, 0x01, 0x00]),
+        new Uint8Array([0xf1, 0x80, 0, 0, 0, 0]),
+        new Uint8Array([0x81, 0x82, 0, 0, 0, 0, 0xff, 0xfe]),
+        new Uint8Array([0x09, 0x80, 0, 0, 0, 0]),
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(bytes, async (sent) => {
+        await new Promise<void>((resolve) => {
+          const socket = connect(port, '127.0.0.1', () => socket.write(upgradeText(port)));
+          socket.on('error', () => undefined).on('close', () => resolve());
+          socket.once('data', () => socket.end(Buffer.from(sent)));
+        });
+      }),
+      { numRuns: 60 },
+    );
+    const peer = peerAt(port);
+    await peer.opened;
+    peer.webSocket.send('still here');
+    await peer.has(1);
+    expect(failures).toEqual([]);
+  });
+});
+
+function upgradeText(port: number): string {
+  return [
+    'GET /v1/talk/x HTTP/1.1',
+    `Host: 127.0.0.1:${port}`,
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    '',
+    '',
+  ].join('\r\n');
+}
+
+/** Resolves when the number has not changed for a while. */
+async function settled(read: () => number): Promise<void> {
+  for (let before = -1; before !== read(); ) {
+    before = read();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
