@@ -10,4 +10,5 @@ export {
   type ScriptedAnswer,
 } from './recording-delivery.js';
 export { type RecordingMailer, type RecordingMailerOptions, recordingMailer } from './recording-mailer.js';
+export { rerunning } from './rerunning.js';
 export { type SequentialIdsOptions, sequentialIds } from './sequential-ids.js';

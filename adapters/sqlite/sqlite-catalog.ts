@@ -1,25 +1,15 @@
-import { createHash } from 'node:crypto';
-import { encodeEntry, encodeKey } from '../../src/shared/key-encoding.js';
-import type { Key, Table } from '../../src/shared/table.js';
+import { type AnyTable, indexesOf, indexPosition } from '../../src/storage/records.js';
+import { UnpreparedTableError } from '../storage-kit/index.js';
 import { asLists, type SqliteHandle, type SqliteStatement } from './sqlite-handle.js';
-
-/*
- * For each table of the core: signalbox_rows_<id> holds the rows in a rowid table (long documents in a WITHOUT ROWID
- * table would make its key tree deep and every list slow), and signalbox_entries_<id> holds one narrow, sorted list of
- * entries for each index. A row also keeps its own entries, so that replacing it needs no parse of the old document.
- */
-
-const DOCUMENT_COLUMNS = 'created, modified, doc';
-
-/** A record or key that cannot be stored; the storage turns it into its error. */
-export class UnstorableError extends Error {}
-
-/** Thrown through a work function that uses a table which the file does not keep as declared; see `adoptTable`. */
-export class UnboundTableError extends Error {
-  constructor(readonly table: Table<unknown>) {
-    super(`Table ${table.name} must be prepared first.`);
-  }
-}
+import {
+  bringUpToDate,
+  declareTable,
+  EntryStatements,
+  fallBehind,
+  type KeptTable,
+  versionedName,
+} from './sqlite-indexes.js';
+import { DOCUMENT_COLUMNS, type IndexIds, KEYED_COLUMNS } from './sqlite-rows.js';
 
 /** What the file says about its tables, as of one version of the file. */
 export interface Catalog {
@@ -28,281 +18,228 @@ export interface Catalog {
   readonly tables: ReadonlyMap<string, CatalogTable>;
 }
 
-interface CatalogTable {
-  readonly id: number;
+export interface CatalogTable extends KeptTable {
   /** The index of the last write that changed the table. */
   changedAt: number;
-  /** Fingerprint of the definition by which all index entries are kept. */
-  readonly definition: string;
-  /** Counts the adoptions: another generation may keep its entries elsewhere. */
+  /** Counts the changes of its set of indexes. */
   readonly generation: number;
 }
 
 /** A declared table, ready to use: its statements and its indexes. */
 export interface BoundTable {
   readonly name: string;
-  readonly id: number;
   readonly generation: number;
-  readonly get: SqliteStatement;
   readonly find: SqliteStatement;
   readonly insert: SqliteStatement;
   readonly update: SqliteStatement;
   readonly remove: SqliteStatement;
   readonly scans: Scans;
-  readonly indexes: ReadonlyMap<string, BoundIndex>;
+  /** In the order of the declaration. */
+  readonly indexes: readonly BoundIndex[];
+  /** Kept for other programs: this definition does not declare them, so nobody here knows their entries. */
+  readonly foreign: readonly number[];
 }
 
 export interface BoundIndex {
   readonly id: number;
-  readonly key: (record: unknown) => Key | undefined;
-  readonly insert: SqliteStatement;
-  readonly remove: SqliteStatement;
   readonly scans: Scans;
 }
 
+/** Statements over a range of an order: for those who only read, and with what it takes to change the rows. */
 export interface Scans {
   readonly forward: SqliteStatement;
   readonly backward: SqliteStatement;
+  readonly keyedForward: SqliteStatement;
+  readonly keyedBackward: SqliteStatement;
 }
 
 /** The tables of one connection: the catalog as last read, and the statements prepared so far. */
-export interface Tables {
-  /** Reads the catalog again when another process may have changed it. Call it inside a transaction. */
-  refresh(): Catalog;
-  /** Whether the catalog is as the file is now, so far as this connection can know. */
-  isCurrent(): boolean;
+export class Tables implements IndexIds {
+  /** Puts and takes out entries of indexes. */
+  readonly entries: EntryStatements;
+  /** Counts the times that anything was read: what was remembered of rows before the last one may be old. */
+  epoch = 0;
   /** The catalog as last read. */
-  current(): Catalog;
-  /** Forgets what was read: after a transaction failed, nothing remembered can be trusted. */
-  invalidate(): void;
-  /** The table as last read; throws `UnboundTableError` when the file does not keep it as declared. */
-  bind<R>(table: Table<R>): BoundTable;
-  /** Makes the file keep the table as declared: creates what is missing, drops unknown indexes, corrects entries. */
-  adopt(table: Table<unknown>): void;
-}
-
-export function sqliteTables(handle: SqliteHandle): Tables {
-  const dataVersion = handle.prepare('PRAGMA data_version');
-  const tableRows = handle.prepare('SELECT id, name, changed_at, definition, generation FROM signalbox_tables');
-  const bound = new WeakMap<object, BoundTable>();
+  catalog: Catalog = { index: 1, tables: new Map() };
+  readonly #handle: SqliteHandle;
+  readonly #dataVersion: SqliteStatement;
+  readonly #tableRows: SqliteStatement;
+  readonly #indexRows: SqliteStatement;
+  readonly #behindRows: SqliteStatement;
+  readonly #bound = new WeakMap<AnyTable, BoundTable>();
   /** Tables adopted since the last failure: a rollback takes back their ids, and the next adoption may hand them out otherwise. */
-  let adopted: Table<unknown>[] = [];
-  let catalog: Catalog = { index: 1, tables: new Map() };
-  let version = -1;
+  #adopted: AnyTable[] = [];
+  /** The version of the file that the catalog was read from. */
+  #version = -1;
+  /** Whether the indexes in the catalog are the file's: not after a rollback, which may have taken some back. */
+  #indexesKnown = false;
+
+  constructor(handle: SqliteHandle) {
+    this.#handle = handle;
+    this.entries = new EntryStatements(handle);
+    this.#dataVersion = handle.prepare('PRAGMA data_version');
+    this.#tableRows = handle.prepare('SELECT id, name, changed_at, generation FROM signalbox_tables');
+    this.#indexRows = handle.prepare('SELECT id, table_id, name, version FROM signalbox_indexes');
+    this.#behindRows = handle.prepare('SELECT DISTINCT index_id AS id FROM signalbox_behind');
+  }
+
+  /** Reads the catalog again when another process may have changed it. Call it inside a transaction. */
+  refresh(): Catalog {
+    const now = this.#fileVersion();
+    if (now !== this.#version) {
+      this.#read();
+      this.#version = now;
+    }
+    return this.catalog;
+  }
+
+  /** Whether the catalog is as the file is now, so far as this connection can know. */
+  isCurrent(): boolean {
+    return this.#fileVersion() === this.#version;
+  }
+
+  /** Forgets what was read: after a transaction failed, nothing remembered can be trusted. */
+  invalidate(): void {
+    this.#version = -1;
+    this.#indexesKnown = false;
+    for (const table of this.#adopted) this.#bound.delete(table);
+    this.#adopted = [];
+  }
+
+  changedAt(name: string): number {
+    return this.catalog.tables.get(name)?.changedAt ?? 1;
+  }
+
+  /** Throws `UnpreparedTableError` when the file does not keep the table as declared, or an index of it is behind. */
+  bind(table: AnyTable): BoundTable {
+    const entry = this.catalog.tables.get(table.name);
+    if (entry === undefined) throw new UnpreparedTableError(table);
+    let bound = this.#bound.get(table);
+    if (bound?.generation !== entry.generation) {
+      bound = bindTable(this.#handle, table, entry);
+      this.#bound.set(table, bound);
+    }
+    if (entry.behind.size > 0 && bound.indexes.some(({ id }) => entry.behind.has(id))) {
+      throw new UnpreparedTableError(table);
+    }
+    return bound;
+  }
+
+  indexId(table: AnyTable, index: string): number {
+    return (this.bind(table).indexes[indexPosition(table, index)] as BoundIndex).id;
+  }
+
+  /** Makes the file keep the table as declared, and brings its indexes up to date. Call it inside a transaction. */
+  adopt(table: AnyTable): void {
+    this.#adopted.push(table);
+    declareTable(this.#handle, table);
+    this.#read();
+    bringUpToDate(this.#handle, table, this.catalog.tables.get(table.name) as CatalogTable, this.entries);
+    this.#read();
+    this.bind(table);
+  }
+
+  /** Notes rows that an index of others lacks from now on. */
+  fallBehind(index: number, rows: readonly number[]): void {
+    fallBehind(this.#handle, index, rows);
+    // Other definitions of this process notice, too.
+    this.#read();
+  }
 
   /** Changes when another connection has committed, never by this one's own commits. */
-  function fileVersion(): number {
-    return (dataVersion.get() as { data_version: number }).data_version;
+  #fileVersion(): number {
+    return (this.#dataVersion.get() as { data_version: number }).data_version;
   }
 
-  function read(): Catalog {
+  #read(): void {
+    const rows = this.#tableRows.all() as { id: number; name: string; changed_at: number; generation: number }[];
+    const unchanged =
+      this.#indexesKnown &&
+      rows.every(({ name, generation }) => this.catalog.tables.get(name)?.generation === generation);
+    const indexes = unchanged ? knownIndexes(this.catalog) : this.#readIndexes();
+    const behind = new Set((this.#behindRows.all() as { id: number }[]).map((row) => row.id));
     const tables = new Map<string, CatalogTable>();
+    // Each write changes some table, so the last change of any is the last write; a commit writes one page less.
     let index = 1;
-    for (const row of tableRows.all() as (CatalogTable & { name: string; changed_at: number })[]) {
-      const { id, definition, generation } = row;
-      tables.set(row.name, { id, changedAt: row.changed_at, definition, generation });
-      // Each write changes some table, so the last change of any is the last write; a commit writes one page less.
-      index = Math.max(index, row.changed_at);
+    for (const { id, name, changed_at: changedAt, generation } of rows) {
+      tables.set(name, { id, changedAt, generation, indexes: indexes.get(id) ?? new Map(), behind });
+      index = Math.max(index, changedAt);
     }
-    return { index, tables };
+    const kept = unchanged ? undefined : [...indexes.values()].flatMap((each) => [...each.values()]);
+    if (kept !== undefined) this.entries.kept = new Set(kept);
+    this.catalog = { index, tables };
+    this.#indexesKnown = true;
+    this.epoch += 1;
   }
 
-  function bind(table: Table<unknown>): BoundTable {
-    const known = bound.get(table);
-    const entry = catalog.tables.get(table.name);
-    if (known !== undefined && known.generation === entry?.generation) return known;
-    if (entry?.definition !== fingerprint(table)) throw new UnboundTableError(table);
-    const binding = bindTable(handle, table, entry);
-    bound.set(table, binding);
-    return binding;
-  }
-
-  return {
-    refresh() {
-      const now = fileVersion();
-      if (now !== version) {
-        catalog = read();
-        version = now;
-      }
-      return catalog;
-    },
-    isCurrent: () => fileVersion() === version,
-    current: () => catalog,
-    invalidate() {
-      version = -1;
-      for (const table of adopted) bound.delete(table);
-      adopted = [];
-    },
-    bind: (table) => bind(table as unknown as Table<unknown>),
-    adopt(table) {
-      adopted.push(table);
-      adoptTable(handle, table);
-      catalog = read();
-      correctEntries(handle, bind(table));
-    },
-  };
-}
-
-/** The entries of a record: encoded index keys by index id. */
-export function entriesOf(table: BoundTable, record: unknown): Entries {
-  const entries: Entries = {};
-  for (const index of table.indexes.values()) {
-    const key = index.key(record);
-    if (key === undefined) continue;
-    const encoded = encodeKey(key);
-    if (encoded === undefined) throw new UnstorableError(unkeyable(table.name, 'index key'));
-    entries[index.id] = encoded;
-  }
-  return entries;
-}
-
-/** The entries as a row keeps them. Equal entries have equal texts: members named by numbers come in their order. */
-export function printEntries(entries: Entries): string {
-  return JSON.stringify(entries);
-}
-
-export function parseEntries(text: string): Entries {
-  return JSON.parse(text) as Entries;
-}
-
-/** Moves a row in the indexes from its old entries to its new ones. */
-export function moveEntries(table: BoundTable, place: string, rid: number, before: Entries, after: Entries): void {
-  for (const index of table.indexes.values()) {
-    const from = before[index.id];
-    const to = after[index.id];
-    if (from === to) continue;
-    if (from !== undefined) index.remove.run(encodeEntry(from, place));
-    if (to !== undefined) index.insert.run(encodeEntry(to, place), rid);
-  }
-}
-
-export function unkeyable(table: string, what: string): string {
-  return `A ${what} of table ${table} holds a part that is no text, finite number, boolean or null.`;
-}
-
-export interface Entries {
-  [indexId: number]: string;
-}
-
-/** Two definitions with the same fingerprint keep the same entries, as far as their source text tells. */
-function fingerprint(table: Table<unknown>): string {
-  const known = fingerprints.get(table);
-  if (known !== undefined) return known;
-  const indexes = Object.entries(table.indexes).map(([name, index]) => [name, String(index.key)]);
-  const made = createHash('sha256')
-    .update(JSON.stringify(indexes.toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1))))
-    .digest('hex')
-    .slice(0, 32);
-  fingerprints.set(table, made);
-  return made;
-}
-
-const fingerprints = new WeakMap<object, string>();
-
-function adoptTable(handle: SqliteHandle, table: Table<unknown>): void {
-  handle
-    .prepare(
-      `INSERT INTO signalbox_tables (name, changed_at, definition, generation) VALUES (?, 1, ?, 1)
-       ON CONFLICT (name) DO UPDATE SET definition = excluded.definition, generation = generation + 1`,
-    )
-    .run(table.name, fingerprint(table));
-  const { id } = handle.prepare('SELECT id FROM signalbox_tables WHERE name = ?').get(table.name) as { id: number };
-  handle.exec(
-    `CREATE TABLE IF NOT EXISTS signalbox_rows_${id} (
-       rid INTEGER PRIMARY KEY,
-       place TEXT NOT NULL UNIQUE,
-       created INTEGER NOT NULL,
-       modified INTEGER NOT NULL,
-       entries TEXT NOT NULL,
-       doc TEXT NOT NULL
-     )`,
-  );
-  const missing = new Set(Object.keys(table.indexes));
-  for (const [name, index] of indexIds(handle, id)) {
-    // Nobody will keep the entries of an undeclared index from now on, so nobody may read them later.
-    if (!missing.delete(name)) dropIndex(handle, index);
-  }
-  for (const name of missing) addIndex(handle, id, name);
-}
-
-function dropIndex(handle: SqliteHandle, id: number): void {
-  handle.exec(`DROP TABLE signalbox_entries_${id}`);
-  handle.prepare('DELETE FROM signalbox_indexes WHERE id = ?').run(id);
-}
-
-function addIndex(handle: SqliteHandle, tableId: number, name: string): void {
-  // The id is never used twice: rows may still hold entries under the id of an index that was dropped.
-  const added = handle.prepare('INSERT INTO signalbox_indexes (table_id, name) VALUES (?, ?)').run(tableId, name);
-  handle.exec(
-    `CREATE TABLE signalbox_entries_${added.lastInsertRowid} (entry TEXT PRIMARY KEY, rid INTEGER NOT NULL) WITHOUT ROWID`,
-  );
-}
-
-/** Computes the entries of all rows again, and writes those that differ. */
-function correctEntries(handle: SqliteHandle, table: BoundTable): void {
-  const page = handle.prepare(
-    `SELECT rid, place, entries, doc FROM signalbox_rows_${table.id} WHERE rid > ? ORDER BY rid LIMIT 256`,
-  );
-  const update = handle.prepare(`UPDATE signalbox_rows_${table.id} SET entries = ? WHERE rid = ?`);
-  let last = -1;
-  for (;;) {
-    const rows = page.all(last) as { rid: number; place: string; entries: string; doc: string }[];
-    if (rows.length === 0) return;
-    for (const row of rows) {
-      const entries = entriesOf(table, JSON.parse(row.doc));
-      const text = printEntries(entries);
-      if (text !== row.entries) {
-        update.run(text, row.rid);
-        moveEntries(table, row.place, row.rid, parseEntries(row.entries), entries);
-      }
-      last = row.rid;
+  #readIndexes(): Map<number, ReadonlyMap<string, number>> {
+    const byTable = new Map<number, Map<string, number>>();
+    for (const row of this.#indexRows.all() as { id: number; table_id: number; name: string; version: number }[]) {
+      const indexes = byTable.get(row.table_id) ?? new Map<string, number>();
+      indexes.set(versionedName(row.name, row.version), row.id);
+      byTable.set(row.table_id, indexes);
     }
+    return byTable;
   }
 }
 
-function indexIds(handle: SqliteHandle, tableId: number): Map<string, number> {
-  const rows = handle.prepare('SELECT id, name FROM signalbox_indexes WHERE table_id = ?').all(tableId);
-  return new Map((rows as { id: number; name: string }[]).map((row) => [row.name, row.id]));
+function knownIndexes(catalog: Catalog): Map<number, ReadonlyMap<string, number>> {
+  return new Map(Array.from(catalog.tables.values(), ({ id, indexes }) => [id, indexes]));
 }
 
-function bindTable(handle: SqliteHandle, table: Table<unknown>, entry: CatalogTable): BoundTable {
+function bindTable(handle: SqliteHandle, table: AnyTable, entry: CatalogTable): BoundTable {
   const rows = `signalbox_rows_${entry.id}`;
-  const ids = indexIds(handle, entry.id);
-  const indexes = new Map<string, BoundIndex>();
-  for (const [name, index] of Object.entries(table.indexes)) {
-    indexes.set(name, bindIndex(handle, rows, ids.get(name) as number, index.key));
-  }
+  const ids = indexesOf(table).map(({ name, version }) => {
+    const id = entry.indexes.get(versionedName(name, version));
+    if (id === undefined) throw new UnpreparedTableError(table);
+    return id;
+  });
   return {
     name: table.name,
-    id: entry.id,
     generation: entry.generation,
-    get: asLists(handle.prepare(`SELECT ${DOCUMENT_COLUMNS} FROM ${rows} WHERE place = ?`)),
-    find: handle.prepare(`SELECT rid, created, entries FROM ${rows} WHERE place = ?`),
-    insert: handle.prepare(`INSERT INTO ${rows} (place, created, modified, entries, doc) VALUES (?, ?, ?, ?, ?)`),
-    update: handle.prepare(`UPDATE ${rows} SET modified = ?, entries = ?, doc = ? WHERE rid = ?`),
+    find: asLists(handle.prepare(`SELECT ${KEYED_COLUMNS} FROM ${rows} AS r WHERE r.place = ?`)),
+    insert: handle.prepare(
+      `INSERT INTO ${rows} (place, created, modified, entries, doc, doc_sum, key_sum) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    update: handle.prepare(
+      `UPDATE ${rows} SET created = ?, modified = ?, entries = ?, doc = ?, doc_sum = ?, key_sum = ? WHERE rid = ?`,
+    ),
     remove: handle.prepare(`DELETE FROM ${rows} WHERE rid = ?`),
-    scans: scans(handle, `SELECT ${DOCUMENT_COLUMNS} FROM ${rows}`, 'place'),
-    indexes,
+    scans: scansOver(handle, `${rows} AS r`, 'r.place'),
+    indexes: ids.map((id) => {
+      // CROSS JOIN keeps SQLite's planner from reading the rows first.
+      const from = `signalbox_entries_${id} AS e CROSS JOIN ${rows} AS r ON r.rid = e.rid`;
+      return { id, scans: scansOver(handle, from, 'e.entry') };
+    }),
+    foreign: [...entry.indexes.values()].filter((id) => !ids.includes(id)),
   };
 }
 
-function bindIndex(handle: SqliteHandle, rows: string, id: number, key: BoundIndex['key']): BoundIndex {
-  const entries = `signalbox_entries_${id}`;
-  // CROSS JOIN keeps SQLite's planner from reading the rows first.
-  const select = `SELECT ${DOCUMENT_COLUMNS} FROM ${entries} AS e CROSS JOIN ${rows} AS r ON r.rid = e.rid`;
+function scansOver(handle: SqliteHandle, from: string, column: string): Scans {
+  const scan = (columns: string, direction: string): SqliteStatement =>
+    lazily(() => {
+      const range = `${column} >= ? AND ${column} < ?`;
+      const order = `ORDER BY ${column}${direction} LIMIT ?`;
+      return asLists(handle.prepare(`SELECT ${columns} FROM ${from} WHERE ${range} ${order}`));
+    });
   return {
-    id,
-    key,
-    insert: handle.prepare(`INSERT INTO ${entries} (entry, rid) VALUES (?, ?)`),
-    remove: handle.prepare(`DELETE FROM ${entries} WHERE entry = ?`),
-    scans: scans(handle, select, 'entry'),
+    forward: scan(DOCUMENT_COLUMNS, ''),
+    backward: scan(DOCUMENT_COLUMNS, ' DESC'),
+    keyedForward: scan(KEYED_COLUMNS, ''),
+    keyedBackward: scan(KEYED_COLUMNS, ' DESC'),
   };
 }
 
-function scans(handle: SqliteHandle, select: string, column: string): Scans {
-  const between = `${select} WHERE ${column} >= ? AND ${column} < ? ORDER BY ${column}`;
+/** Most orders are scanned in one or two of four ways: a statement is prepared when it is first used. */
+function lazily(prepare: () => SqliteStatement): SqliteStatement {
+  let prepared: SqliteStatement | undefined;
+  const statement = (): SqliteStatement => {
+    prepared ??= prepare();
+    return prepared;
+  };
   return {
-    forward: asLists(handle.prepare(`${between} LIMIT ?`)),
-    backward: asLists(handle.prepare(`${between} DESC LIMIT ?`)),
+    run: (...values) => statement().run(...values),
+    get: (...values) => statement().get(...values),
+    all: (...values) => statement().all(...values),
   };
 }

@@ -1,50 +1,45 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { waiters } from './sqlite-waiters.js';
+import type { Waiters } from '../storage-kit/index.js';
 
 export interface Changes {
-  /** Resolves at a wake that concerns one of the tables, at an abort or at `close`. */
-  wait(tables: readonly string[], signal: AbortSignal): Promise<void>;
-  /** This process committed changes to these tables. */
-  wake(tables: readonly string[]): void;
   /** Starts looking for commits of other processes, for as long as someone waits. */
-  observe(): void;
+  observe(waiting: Waiters): void;
   close(): void;
 }
 
 /** Looks for foreign commits even when the file system reports nothing: network volumes, exhausted watches. */
-const SAFETY_MS = 100;
+const safetyMs = 100;
 /** Observation lingers for so many ticks without anyone waiting, so that a chain of waits does not set it up each time. */
-const LINGER_TICKS = 20;
+const lingerTicks = 20;
 
 /**
- * Waiting for changes. A commit of another process shows as a change of the file's data version, which costs less than a
- * microsecond to ask; it is asked when the write-ahead log changes on disk, and by a safety timer. Neither keeps the
- * process alive. `changedElsewhere` names the tables that changed since it was last called.
+ * Commits of other processes. One shows as a change of the file's data version, which costs less than a microsecond to
+ * ask; it is asked when the write-ahead log changes on disk, and by a safety timer. Neither keeps the process alive.
+ * `changedElsewhere` names the tables that changed since it was last called.
  */
 export function sqliteChanges(walPath: string | undefined, changedElsewhere: () => readonly string[]): Changes {
-  const waiting = waiters();
   let observation: { readonly timer: NodeJS.Timeout; readonly watcher: FSWatcher | undefined } | undefined;
   let idleTicks = 0;
   let asked = false;
 
-  function ask(): void {
+  function ask(waiting: Waiters): void {
     if (waiting.count() > 0) waiting.wake(changedElsewhere());
   }
 
-  function askSoon(): void {
+  function askSoon(waiting: Waiters): void {
     if (asked) return;
     asked = true;
     // The log is written in pieces; by the end of the loop turn most of their reports have arrived.
     setImmediate(() => {
       asked = false;
-      if (observation !== undefined) ask();
+      if (observation !== undefined) ask(waiting);
     });
   }
 
-  function tick(): void {
+  function tick(waiting: Waiters): void {
     idleTicks = waiting.count() > 0 ? 0 : idleTicks + 1;
-    if (idleTicks > LINGER_TICKS) stop();
-    else ask();
+    if (idleTicks > lingerTicks) stop();
+    else ask(waiting);
   }
 
   function stop(): void {
@@ -55,17 +50,13 @@ export function sqliteChanges(walPath: string | undefined, changedElsewhere: () 
   }
 
   return {
-    wait: (tables, signal) => waiting.wait(tables, signal),
-    wake: (tables) => waiting.wake(tables),
-    observe() {
+    observe(waiting) {
       idleTicks = 0;
       if (observation !== undefined || walPath === undefined) return;
-      observation = { timer: setInterval(tick, SAFETY_MS).unref(), watcher: watchFile(walPath, askSoon) };
+      const timer = setInterval(() => tick(waiting), safetyMs).unref();
+      observation = { timer, watcher: watchFile(walPath, () => askSoon(waiting)) };
     },
-    close() {
-      stop();
-      waiting.releaseAll();
-    },
+    close: stop,
   };
 }
 

@@ -1,65 +1,202 @@
 import type { StorageError } from '../../src/ports/storage.js';
+import { storageFailure } from '../../src/storage/failures.js';
 import { isReadOnlyRefusal, isSqlError, type SqliteHandle, storageErrorFrom, textOf } from './sqlite-handle.js';
+import { sumOfDocument, sumOfKeys } from './sqlite-rows.js';
 
 /** The layout that this version writes. A file with a higher number belongs to a newer version and is left alone. */
-const FORMAT = 1;
+const format = 2;
 
 /** One step for each format: from the one before it. The first makes the layout in an empty file. */
-const STEPS: readonly string[] = [
-  `CREATE TABLE signalbox_store (
-     id INTEGER PRIMARY KEY CHECK (id = 1),
-     format INTEGER NOT NULL
-   );
-   CREATE TABLE signalbox_tables (
-     id INTEGER PRIMARY KEY,
-     name TEXT NOT NULL UNIQUE,
-     changed_at INTEGER NOT NULL,
-     definition TEXT NOT NULL,
-     generation INTEGER NOT NULL
-   );
-   CREATE TABLE signalbox_indexes (
-     id INTEGER PRIMARY KEY AUTOINCREMENT,
-     table_id INTEGER NOT NULL,
-     name TEXT NOT NULL,
-     UNIQUE (table_id, name)
-   );
-   INSERT INTO signalbox_store (id, format) VALUES (1, 1);`,
+const steps: readonly ((handle: SqliteHandle) => void)[] = [
+  (handle) => {
+    handle.exec(
+      `CREATE TABLE signalbox_store (
+         id INTEGER PRIMARY KEY CHECK (id = 1),
+         format INTEGER NOT NULL
+       );
+       CREATE TABLE signalbox_tables (
+         id INTEGER PRIMARY KEY,
+         name TEXT NOT NULL UNIQUE,
+         changed_at INTEGER NOT NULL,
+         definition TEXT NOT NULL,
+         generation INTEGER NOT NULL
+       );
+       CREATE TABLE signalbox_indexes (
+         id INTEGER PRIMARY KEY AUTOINCREMENT,
+         table_id INTEGER NOT NULL,
+         name TEXT NOT NULL,
+         UNIQUE (table_id, name)
+       );
+       INSERT INTO signalbox_store (id, format) VALUES (1, 1);`,
+    );
+  },
+  addVersionsAndSums,
 ];
+
+/** Indexes have versions, rows have checksums. The indexes of before have none: they are built anew at their first use. */
+function addVersionsAndSums(handle: SqliteHandle): void {
+  for (const { id } of handle.prepare('SELECT id FROM signalbox_indexes').all() as { id: number }[]) {
+    handle.exec(`DROP TABLE signalbox_entries_${id}`);
+  }
+  handle.exec(
+    `DROP TABLE signalbox_indexes;
+     CREATE TABLE signalbox_indexes (
+       id INTEGER PRIMARY KEY AUTOINCREMENT,
+       table_id INTEGER NOT NULL,
+       name TEXT NOT NULL,
+       version INTEGER NOT NULL,
+       UNIQUE (table_id, name, version)
+     );
+     CREATE TABLE signalbox_behind (
+       index_id INTEGER NOT NULL,
+       rid INTEGER NOT NULL,
+       PRIMARY KEY (index_id, rid)
+     ) WITHOUT ROWID;
+     ALTER TABLE signalbox_tables DROP COLUMN definition;`,
+  );
+  for (const { id } of handle.prepare('SELECT id FROM signalbox_tables').all() as { id: number }[]) {
+    const rows = `signalbox_rows_${id}`;
+    handle.exec(
+      `ALTER TABLE ${rows} ADD COLUMN doc_sum INTEGER NOT NULL DEFAULT 0;
+       ALTER TABLE ${rows} ADD COLUMN key_sum INTEGER NOT NULL DEFAULT 0;`,
+    );
+    const page = handle.prepare(
+      `SELECT rid, place, created, modified, doc FROM ${rows} WHERE rid > ? ORDER BY rid LIMIT 256`,
+    );
+    const update = handle.prepare(`UPDATE ${rows} SET entries = '{}', doc_sum = ?, key_sum = ? WHERE rid = ?`);
+    for (const { rid, place, created, modified, doc } of pages<CheckedRow>(page)) {
+      update.run(sumOfDocument(doc, created, modified), sumOfKeys(place, '{}'), rid);
+    }
+  }
+}
+
+interface CheckedRow {
+  readonly rid: number;
+  readonly place: string;
+  readonly created: number;
+  readonly modified: number;
+  readonly entries: string;
+  readonly doc: string;
+  readonly doc_sum: number;
+  readonly key_sum: number;
+}
 
 /**
  * Why a file may not be opened, or nothing. Reads only; a damaged or foreign file stays byte for byte what it is. A
  * read-only connection cannot say anything of a file that a crash has left in the middle of a change: then nothing.
+ * `thoroughly` reads the whole file: every page's structure, every row's checksums, every index entry of every row.
  */
-export function refuseFile(handle: SqliteHandle, checkPages: boolean): StorageError | undefined {
+export function refuseFile(handle: SqliteHandle, thoroughly: boolean): StorageError | undefined {
   try {
     const encoding = handle.prepare('PRAGMA encoding').get() as { encoding: string };
     if (encoding.encoding !== 'UTF-8') {
-      return refusal('io', `The database's text encoding is ${encoding.encoding}; only UTF-8 keeps keys in order.`);
+      return storageFailure(
+        'io',
+        `The database's text encoding is ${encoding.encoding}; only UTF-8 keeps keys in order.`,
+      );
     }
-    const format = formatOf(handle);
-    if (format > FORMAT) {
-      return refusal('too_new', `The file has format ${format}, this version reads up to ${FORMAT}. Update signalbox.`);
+    const found = formatOf(handle);
+    if (found > format) {
+      return storageFailure(
+        'too_new',
+        `The file has format ${found}, this version reads up to ${format}. Update signalbox.`,
+      );
     }
-    if (!checkPages) return undefined;
-    const check = Object.values(handle.prepare('PRAGMA quick_check(1)').get() as Record<string, string>)[0];
-    return check === 'ok' ? undefined : refusal('corrupt', `The file is damaged: ${check}. Restore it from a backup.`);
+    const damage = thoroughly ? damageOf(handle, found === format) : undefined;
+    if (damage === undefined) return undefined;
+    return storageFailure('corrupt', `The file is damaged: ${damage}. Restore it from a backup.`);
   } catch (thrown) {
     if (isReadOnlyRefusal(thrown)) return undefined;
     const error = storageErrorFrom(thrown);
     if (error !== undefined && !isSqlError(thrown)) return error;
-    return refusal('corrupt', `The file is no store of this program or is damaged: ${textOf(thrown)}.`);
+    return storageFailure('corrupt', `The file is no store of this program or is damaged: ${textOf(thrown)}.`);
+  }
+}
+
+/** On one snapshot: another process may be writing. */
+function damageOf(handle: SqliteHandle, hasSums: boolean): string | undefined {
+  handle.exec('BEGIN');
+  try {
+    const check = Object.values(handle.prepare('PRAGMA integrity_check(1)').get() as Record<string, string>)[0];
+    if (check !== 'ok') return check;
+    return hasSums ? damageOfRows(handle) : undefined;
+  } finally {
+    handle.exec('COMMIT');
+  }
+}
+
+/** What the structure of the pages does not show: texts that are not what was written, entries that are not where they should be. */
+function damageOfRows(handle: SqliteHandle): string | undefined {
+  const tables = handle.prepare('SELECT id, name, changed_at FROM signalbox_tables').all();
+  for (const { id, name, changed_at: changedAt } of tables as { id: number; name: string; changed_at: number }[]) {
+    const page = handle.prepare(
+      `SELECT rid, place, created, modified, entries, doc, doc_sum, key_sum FROM signalbox_rows_${id}
+       WHERE rid > ? ORDER BY rid LIMIT 256`,
+    );
+    const entries = entryCheck(handle, id);
+    for (const row of pages<CheckedRow>(page)) {
+      const sound =
+        row.doc_sum === sumOfDocument(row.doc, row.created, row.modified) &&
+        row.key_sum === sumOfKeys(row.place, row.entries) &&
+        row.modified <= changedAt &&
+        entries.holds(row);
+      if (!sound) return `a row of table ${name} is not what was written`;
+    }
+    if (!entries.isComplete()) return `an index of table ${name} has entries of rows that are not there`;
+  }
+  return undefined;
+}
+
+/** Looks up the entries of rows, and counts them against those of the indexes. */
+function entryCheck(handle: SqliteHandle, tableId: number) {
+  const indexes = handle.prepare('SELECT id FROM signalbox_indexes WHERE table_id = ?').all(tableId) as {
+    id: number;
+  }[];
+  const checks = new Map(
+    indexes.map(({ id }) => [
+      String(id),
+      {
+        find: handle.prepare(
+          // The encoded index key ends with the row's place.
+          `SELECT 1 AS found FROM signalbox_entries_${id} WHERE entry = ? || ' ' || ? AND rid = ?`,
+        ),
+        entries: (handle.prepare(`SELECT count(*) AS n FROM signalbox_entries_${id}`).get() as { n: number }).n,
+        seen: 0,
+      },
+    ]),
+  );
+  return {
+    holds: ({ rid, place, entries }: CheckedRow): boolean =>
+      Object.entries(JSON.parse(entries) as Record<string, string>).every(([id, key]) => {
+        const check = checks.get(id);
+        if (check === undefined) return true;
+        check.seen += 1;
+        return Boolean(check.find.get(key, place, rid));
+      }),
+    isComplete: (): boolean => [...checks.values()].every(({ entries, seen }) => entries === seen),
+  };
+}
+
+function* pages<R extends { readonly rid: number }>(page: { all(last: number): unknown[] }): Generator<R> {
+  for (let last = -1; ; ) {
+    const rows = page.all(last) as R[];
+    if (rows.length === 0) return;
+    for (const row of rows) {
+      last = row.rid;
+      yield row;
+    }
   }
 }
 
 /** Brings the layout to the current format, in one transaction. Throws the driver's error. */
 export function migrate(handle: SqliteHandle): void {
-  if (formatOf(handle) === FORMAT) return;
+  if (formatOf(handle) === format) return;
   handle.exec('BEGIN IMMEDIATE');
   try {
     // Asked again: another process may have done it while this one waited for the lock.
-    for (let format = formatOf(handle); format < FORMAT; format++) {
-      handle.exec(STEPS[format] as string);
-      handle.prepare('UPDATE signalbox_store SET format = ? WHERE id = 1').run(format + 1);
+    for (let at = formatOf(handle); at < format; at++) {
+      (steps[at] as (typeof steps)[number])(handle);
+      handle.prepare('UPDATE signalbox_store SET format = ? WHERE id = 1').run(at + 1);
     }
     handle.exec('COMMIT');
   } catch (thrown) {
@@ -79,8 +216,4 @@ function formatOf(handle: SqliteHandle): number {
     | undefined;
   if (typeof row?.format !== 'number') throw new Error('its description row is missing');
   return row.format;
-}
-
-function refusal(reason: StorageError['reason'], message: string): StorageError {
-  return { type: 'storage_failed', reason, message };
 }

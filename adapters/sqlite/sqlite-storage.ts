@@ -1,21 +1,12 @@
-import { statSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import type { Result } from 'neverthrow';
 import { err, ok, ResultAsync } from 'neverthrow';
-import type { ReadView, Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
-import type { Table } from '../../src/shared/table.js';
-import { sqliteTables } from './sqlite-catalog.js';
-import { sqliteChanges } from './sqlite-changes.js';
-import { groupCommit } from './sqlite-group-commit.js';
-import { isBusy, loadDriver, type SqliteDriver, type SqliteHandle, storageErrorFrom, textOf } from './sqlite-handle.js';
+import type { Storage, StorageError } from '../../src/ports/storage.js';
+import { storageFailure } from '../../src/storage/failures.js';
+import { storageOver } from '../storage-kit/index.js';
+import { loadDriver, type SqliteDriver, type SqliteHandle, storageErrorFrom, textOf } from './sqlite-handle.js';
 import { migrate, refuseFile } from './sqlite-schema.js';
-import {
-  ADOPTION_LIMIT,
-  contradiction,
-  type ReadOutcome,
-  type ReadWork,
-  sqliteTransactions,
-  type Transactions,
-} from './sqlite-transactions.js';
+import { SqliteStore } from './sqlite-store.js';
 
 export interface SqliteStorageOptions {
   /**
@@ -28,22 +19,27 @@ export interface SqliteStorageOptions {
   readonly busyMs?: number;
   /** Which driver opens a path; when absent Node's own, else better-sqlite3. */
   readonly driver?: SqliteDriver;
-  /** Whether opening a path checks every page of the file; when absent, only for files up to 32 MiB. */
+  /**
+   * Whether opening a path reads and checks the whole file: the structure of its pages, the checksum of every row, the
+   * entries of every index. When absent, only files up to 32 MiB, which takes a fraction of a second. In a larger file damage
+   * is found when it is met: every row is checked whenever it is read.
+   */
   readonly checkPages?: boolean;
 }
 
-const BUSY_MS = 10_000;
-const CHECKED_BYTES = 32 * 1024 * 1024;
+const defaultBusyMs = 10_000;
+const checkedBytes = 32 * 1024 * 1024;
 /** A first look may meet another process that recovers the file after a crash, which takes milliseconds. */
-const PROBE_BUSY_MS = 1000;
+const probeBusyMs = 1000;
 /** SQLite waits this long for a lock, blocking the process; longer waits happen outside of it. */
-const BLOCKING_MS = 5;
+const blockingMs = 5;
 
 /**
  * A durable store in one SQLite file, which several processes of one machine may share. Give a path, or a connection of
  * your own (better-sqlite3, node:sqlite or alike): the store then lives in tables named `signalbox_…` beside yours, sets
- * the connection to write-ahead logging and the asked durability, and leaves it open at `close`. Fails with `too_new` for
- * a file of a later version and with `corrupt` for a damaged one, and changes neither.
+ * the connection to write-ahead logging and the asked durability, and leaves it open at `close`. A file that is made is
+ * readable and writable for its owner alone. Fails with `too_new` for a file of a later version and with `corrupt` for a
+ * damaged one, and changes neither.
  */
 export function sqliteStorage(
   pathOrHandle: string | SqliteHandle,
@@ -65,12 +61,15 @@ async function openStorage(
   } else {
     handle = pathOrHandle;
   }
-  const failure = refuseFile(handle, false) ?? (await prepare(handle, owned, options));
+  const failure = refuseFile(handle, false) ?? (await setUp(handle, owned, options));
   if (failure !== undefined) {
     if (owned) handle.close();
     return err(failure);
   }
-  return ok(storageOver(handle, owned, options));
+  const store = new SqliteStore(handle, () => {
+    if (owned) handle.close();
+  });
+  return ok(storageOver(store, { schedule: setImmediate, busyMs: options.busyMs ?? defaultBusyMs }));
 }
 
 /** Looks at the file through a read-only connection first, so that a refused file stays as it is. */
@@ -81,10 +80,12 @@ async function openPath(path: string, options: SqliteStorageOptions): Promise<Re
     const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
     if (bytes > 0) {
       const reader = open(path, true);
-      reader.exec(`PRAGMA busy_timeout = ${PROBE_BUSY_MS}`);
-      const refused = refuseFile(reader, options.checkPages ?? bytes <= CHECKED_BYTES);
+      reader.exec(`PRAGMA busy_timeout = ${probeBusyMs}`);
+      const refused = refuseFile(reader, options.checkPages ?? bytes <= checkedBytes);
       reader.close();
       if (refused !== undefined) return err(refused);
+    } else {
+      makePrivate(path);
     }
     return ok(open(path, false));
   } catch (thrown) {
@@ -92,16 +93,22 @@ async function openPath(path: string, options: SqliteStorageOptions): Promise<Re
   }
 }
 
+/** Makes the file for its owner alone. SQLite gives the files beside it (log, shared memory, journal) the same rights. */
+function makePrivate(path: string): void {
+  if (path === '' || path.startsWith(':') || path.startsWith('file:')) return;
+  closeSync(openSync(path, 'a', 0o600));
+}
+
 /** Sets the connection up and brings the layout up to date; waits while another process does the same. */
-async function prepare(
+async function setUp(
   handle: SqliteHandle,
   owned: boolean,
   options: SqliteStorageOptions,
 ): Promise<StorageError | undefined> {
-  const deadline = performance.now() + (options.busyMs ?? BUSY_MS);
+  const deadline = performance.now() + (options.busyMs ?? defaultBusyMs);
   for (;;) {
     try {
-      if (owned) handle.exec(`PRAGMA busy_timeout = ${BLOCKING_MS}`);
+      if (owned) handle.exec(`PRAGMA busy_timeout = ${blockingMs}`);
       handle.exec('PRAGMA journal_mode = WAL');
       handle.exec(`PRAGMA synchronous = ${options.durability === 'relaxed' ? 'NORMAL' : 'FULL'}`);
       handle.exec('PRAGMA temp_store = MEMORY');
@@ -110,128 +117,12 @@ async function prepare(
       migrate(handle);
       return undefined;
     } catch (thrown) {
-      if (!isBusy(thrown) || performance.now() >= deadline) return openError(thrown);
-      await new Promise((resolve) => setTimeout(resolve, BLOCKING_MS));
+      if (storageErrorFrom(thrown)?.reason !== 'busy' || performance.now() >= deadline) return openError(thrown);
+      await new Promise((resolve) => setTimeout(resolve, blockingMs));
     }
   }
-}
-
-function storageOver(handle: SqliteHandle, owned: boolean, options: SqliteStorageOptions): Storage {
-  const tables = sqliteTables(handle);
-  const transactions = sqliteTransactions(handle, tables);
-  const changes = sqliteChanges(walPathOf(handle), changedElsewhere);
-  const busyMs = options.busyMs ?? BUSY_MS;
-  const commits = groupCommit(transactions, busyMs, (changed) => changes.wake(changed));
-  /** Table indexes as of the last look for foreign commits. */
-  let seen = new Map<string, number>();
-  let closing: Promise<void> | undefined;
-  let open = true;
-
-  /** Looks at the file; when that fails, what is known stays: a waiting caller learns of the failure at its next read. */
-  function look(): void {
-    try {
-      if (open && !tables.isCurrent()) transactions.refresh();
-    } catch (thrown) {
-      if (storageErrorFrom(thrown) === undefined) throw thrown;
-    }
-  }
-
-  function changedElsewhere(): string[] {
-    look();
-    const now = new Map(Array.from(tables.current().tables, ([name, table]) => [name, table.changedAt]));
-    const changed = [...now.keys()].filter((name) => now.get(name) !== seen.get(name));
-    seen = now;
-    return changed;
-  }
-
-  function highestIndex(names: readonly string[]): number {
-    const known = tables.current().tables;
-    return names.reduce((highest, name) => Math.max(highest, known.get(name)?.changedAt ?? 1), 1);
-  }
-
-  function read(work: ReadWork, tries = 0): Result<unknown, unknown> | Promise<Result<unknown, unknown>> {
-    if (!open) return err(closedError());
-    const outcome = readOnce(transactions, work);
-    if ('thrown' in outcome) throw outcome.thrown;
-    if ('unbound' in outcome) return readPrepared(work, outcome.unbound, tries);
-    const { result } = outcome;
-    return isBusyFailure(result) && tries * BLOCKING_MS < busyMs ? readAfterPause(work, tries) : result;
-  }
-
-  /** Readers wait for nobody but for the one process that recovers the file after a crash. */
-  async function readAfterPause(work: ReadWork, tries: number): Promise<Result<unknown, unknown>> {
-    await new Promise((resolve) => setTimeout(resolve, BLOCKING_MS));
-    return read(work, tries + 1);
-  }
-
-  /** Prepares a table in a write, as any use in a write does, and reads again. */
-  async function readPrepared(work: ReadWork, unbound: Table<unknown>, tries: number) {
-    if (closing !== undefined) return err(closedError());
-    if (tries >= ADOPTION_LIMIT) throw contradiction(unbound);
-    const prepared = await commits.submit((view) => ok(view.list(unbound, { limit: 0 })));
-    return prepared.isErr() ? prepared : read(work, tries + 1);
-  }
-
-  async function closeStorage(): Promise<void> {
-    await commits.drained();
-    open = false;
-    changes.close();
-    if (owned) handle.close();
-  }
-
-  return {
-    read<T>(work: (view: ReadView) => T) {
-      // From the microtask queue, as in every adapter: never inside another work function.
-      const result =
-        closing === undefined ? Promise.resolve().then(() => read(work)) : Promise.resolve(err(closedError()));
-      return new ResultAsync(result as Promise<Result<T, StorageError>>);
-    },
-
-    write<T, E>(work: (view: WriteView) => Result<T, E>) {
-      const result = closing === undefined ? commits.submit(work) : Promise.resolve(err(closedError()));
-      return new ResultAsync(result as Promise<Result<Written<T>, E | StorageError>>);
-    },
-
-    async waitForChange(watched, after, signal) {
-      const names = watched.map((table) => table.name);
-      if (open) changes.observe();
-      look();
-      while (closing === undefined && !signal.aborted && highestIndex(names) <= after)
-        await changes.wait(names, signal);
-      return highestIndex(names);
-    },
-
-    close() {
-      closing ??= closeStorage();
-      return closing;
-    },
-  };
-}
-
-function readOnce(transactions: Transactions, work: ReadWork): ReadOutcome {
-  try {
-    return transactions.read(work);
-  } catch (thrown) {
-    const error = storageErrorFrom(thrown);
-    return error === undefined ? { thrown } : { result: err(error) };
-  }
-}
-
-function isBusyFailure(result: Result<unknown, unknown>): boolean {
-  return result.isErr() && (result.error as StorageError).reason === 'busy';
-}
-
-/** The write-ahead log that other processes write to; none for a store in memory. */
-function walPathOf(handle: SqliteHandle): string | undefined {
-  const databases = handle.prepare('PRAGMA database_list').all() as { name: string; file: string | null }[];
-  const file = databases.find((database) => database.name === 'main')?.file;
-  return file ? `${file}-wal` : undefined;
 }
 
 function openError(thrown: unknown): StorageError {
-  return storageErrorFrom(thrown) ?? { type: 'storage_failed', reason: 'io', message: `SQLite: ${textOf(thrown)}.` };
-}
-
-function closedError(): StorageError {
-  return { type: 'storage_failed', reason: 'closed', message: 'The store is closed.' };
+  return storageErrorFrom(thrown) ?? storageFailure('io', `SQLite: ${textOf(thrown)}.`);
 }

@@ -13,7 +13,7 @@ export interface StoredToken {
 }
 
 export const tokens = table<StoredToken>('tokens', (token) => [token.accessor], {
-  by_secret: { key: (token) => [token.secretHash] },
+  by_secret: { version: 1, key: (token) => [token.secretHash] },
 });
 
 /** The principal that a stored token stands for. */

@@ -7,11 +7,12 @@ import type { Job } from './document/job.js';
  */
 export const jobs = table<Job>('jobs', (job) => [job.Namespace, job.ID], {
   /** Dispatched and periodic instances of a parent. */
-  by_parent: { key: (job) => (job.ParentID === '' ? undefined : [job.Namespace, job.ParentID, job.ID]) },
+  by_parent: { version: 1, key: (job) => (job.ParentID === '' ? undefined : [job.Namespace, job.ParentID, job.ID]) },
   /** System jobs that a node must get when it turns ready. */
-  system: { key: (job) => (job.Type === 'system' && !job.Stop ? [job.Namespace, job.ID] : undefined) },
+  system: { version: 1, key: (job) => (job.Type === 'system' && !job.Stop ? [job.Namespace, job.ID] : undefined) },
   /** Finds the instance that an idempotency token already made. */
   by_dispatch_token: {
+    version: 1,
     key: (job) =>
       job.ParentID === '' || job.DispatchIdempotencyToken === ''
         ? undefined

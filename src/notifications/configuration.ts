@@ -49,6 +49,6 @@ export const configurations = table<NotificationConfiguration>(
   'notification_configurations',
   (configuration) => [configuration.id],
   {
-    by_workspace: { key: ({ workspaceId, createdAt }) => [workspaceId, createdAt] },
+    by_workspace: { version: 1, key: ({ workspaceId, createdAt }) => [workspaceId, createdAt] },
   },
 );

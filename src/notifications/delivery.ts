@@ -101,12 +101,17 @@ export interface Delivery {
 export const deliveries = table<Delivery>('notification_deliveries', (delivery) => [delivery.id], {
   /** Unfinished ones of a configuration, next first. */
   due: {
+    version: 1,
     key: ({ configurationId, state, sequence }) =>
       'dueAt' in state ? [configurationId, state.dueAt, sequence] : undefined,
   },
-  by_configuration: { key: ({ configurationId, createdAt, sequence }) => [configurationId, createdAt, sequence] },
+  by_configuration: {
+    version: 1,
+    key: ({ configurationId, createdAt, sequence }) => [configurationId, createdAt, sequence],
+  },
   /** Finished ones, for the log's filter and for retention. */
   settled: {
+    version: 1,
     key: ({ configurationId, state, sequence }) =>
       'at' in state ? [configurationId, state.type, state.at, sequence] : undefined,
   },
@@ -162,7 +167,10 @@ export interface DeliveryLane {
 
 export const deliveryLanes = table<DeliveryLane>('notification_lanes', (lane) => [lane.configurationId], {
   /** A lane that is being worked on comes up again when its lease ends. */
-  by_wake: { key: ({ dueAt, lease }) => (dueAt === null ? undefined : [lease === null ? dueAt : lease.until]) },
+  by_wake: {
+    version: 1,
+    key: ({ dueAt, lease }) => (dueAt === null ? undefined : [lease === null ? dueAt : lease.until]),
+  },
 });
 
 /** A run whose oldest unfinished delivery waits for another attempt: the later ones of the run wait too. */

@@ -81,8 +81,9 @@ export interface StoredEvent {
 }
 
 export const events = table<StoredEvent>('notification_events', (event) => [event.id], {
-  by_sequence: { key: ({ sequence }) => [sequence] },
+  by_sequence: { version: 1, key: ({ sequence }) => [sequence] },
   by_idempotency: {
+    version: 1,
     key: ({ workspaceId, idempotencyKey, sequence }) =>
       idempotencyKey === null ? undefined : [workspaceId, idempotencyKey, sequence],
   },

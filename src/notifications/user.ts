@@ -9,5 +9,5 @@ export interface User {
 }
 
 export const users = table<User>('users', (user) => [user.id], {
-  by_organization: { key: (user) => [user.organization, user.id] },
+  by_organization: { version: 1, key: (user) => [user.organization, user.id] },
 });

@@ -145,17 +145,19 @@ export interface Allocation {
 }
 
 export const allocations = table<Allocation>('allocations', (allocation) => [allocation.ID], {
-  by_job: { key: (allocation) => [allocation.Namespace, allocation.JobID, allocation.ID] },
+  by_job: { version: 1, key: (allocation) => [allocation.Namespace, allocation.JobID, allocation.ID] },
   /** Those that keep their job running. */
   live_by_job: {
+    version: 1,
     key: (allocation) => (isTerminalAllocation(allocation) ? undefined : [allocation.Namespace, allocation.JobID]),
   },
-  by_node: { key: (allocation) => [allocation.NodeID, allocation.ID] },
-  by_evaluation: { key: (allocation) => [allocation.EvalID, allocation.ID] },
-  by_create: { key: (allocation) => [allocation.CreateIndex] },
-  by_namespace: { key: (allocation) => [allocation.Namespace, allocation.CreateIndex] },
+  by_node: { version: 1, key: (allocation) => [allocation.NodeID, allocation.ID] },
+  by_evaluation: { version: 1, key: (allocation) => [allocation.EvalID, allocation.ID] },
+  by_create: { version: 1, key: (allocation) => [allocation.CreateIndex] },
+  by_namespace: { version: 1, key: (allocation) => [allocation.Namespace, allocation.CreateIndex] },
   /** Those whose node has not finished with them: they use its resources, and its agent has to look after them. */
   open_by_node: {
+    version: 1,
     key: (allocation) => (isClientTerminal(allocation) ? undefined : [allocation.NodeID, allocation.ID]),
   },
 });

@@ -13,7 +13,7 @@ export interface BlockedEvaluation {
 }
 
 export const blockedQueues = table<BlockedEvaluation>('blocked_evaluations', (blocked) => [blocked.ID], {
-  by_queue: { key: (blocked) => [blocked.queue, -blocked.priority, blocked.createIndex] },
+  by_queue: { version: 1, key: (blocked) => [blocked.queue, -blocked.priority, blocked.createIndex] },
 });
 
 export function blockedQueueName(namespace: string, jobId: string, parentId: string): string {

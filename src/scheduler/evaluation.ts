@@ -85,16 +85,18 @@ export interface Evaluation {
 }
 
 export const evaluations = table<Evaluation>('evaluations', (evaluation) => [evaluation.ID], {
-  by_job: { key: (evaluation) => [evaluation.Namespace, evaluation.JobID, evaluation.CreateIndex] },
+  by_job: { version: 1, key: (evaluation) => [evaluation.Namespace, evaluation.JobID, evaluation.CreateIndex] },
   /** Those that keep their job pending. */
   open_by_job: {
+    version: 1,
     key: (evaluation) =>
       isTerminalEvaluation(evaluation) ? undefined : [evaluation.Namespace, evaluation.JobID, evaluation.Status],
   },
-  by_create: { key: (evaluation) => [evaluation.CreateIndex] },
-  by_namespace: { key: (evaluation) => [evaluation.Namespace, evaluation.CreateIndex] },
+  by_create: { version: 1, key: (evaluation) => [evaluation.CreateIndex] },
+  by_namespace: { version: 1, key: (evaluation) => [evaluation.Namespace, evaluation.CreateIndex] },
   /** What a scheduler still has to do: `waiting` by moment, `pending` most urgent first. Blocked ones have queues of their own. */
   due: {
+    version: 1,
     key: (evaluation) => {
       if (evaluation.Status !== 'pending') return undefined;
       return evaluation.WaitUntil === undefined

@@ -165,7 +165,7 @@ export interface NodeHeartbeat {
 }
 
 export const nodeHeartbeats = table<NodeHeartbeat>('node_heartbeats', (heartbeat) => [heartbeat.ID], {
-  by_expiry: { key: (heartbeat) => [heartbeat.expiresAt] },
+  by_expiry: { version: 1, key: (heartbeat) => [heartbeat.expiresAt] },
 });
 
 /** Takes new allocations. */

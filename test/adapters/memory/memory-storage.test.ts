@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
+import { memoryStorage, rerunning } from '../../../adapters/memory/index.js';
 import { storageConformance } from '../../conformance/storage/index.js';
 import { commit, look, store, things } from '../../conformance/storage/storage-subject.js';
 
@@ -7,9 +7,9 @@ describe('memory storage', () => {
   storageConformance(test, { open: async () => memoryStorage() });
 });
 
-describe('memory storage that rehearses', () => {
+describe('a storage that runs works again', () => {
   test('runs the work of a write twice and keeps the second run', async () => {
-    const storage = memoryStorage({ rehearseWrites: true });
+    const storage = rerunning(memoryStorage());
     const seen: number[] = [];
     const { index } = await commit(storage, (view) => {
       seen.push(view.list(things).length);
@@ -20,6 +20,10 @@ describe('memory storage that rehearses', () => {
     expect(rows.map((row) => [row.record.key, row.modifyIndex])).toEqual([[[2], index]]);
     await storage.close();
   });
+});
+
+describe('memory storage whose works run again', () => {
+  storageConformance(test, { open: async () => rerunning(memoryStorage(), (write) => write % 3) });
 });
 
 describe('parsed values', () => {

@@ -20,7 +20,7 @@ interface Count {
 }
 
 const parts = table<Part>('parts', (part) => [part.writer, part.number, part.part], {
-  byPart: { key: (part) => [part.part, part.number] },
+  byPart: { version: 1, key: (part) => [part.part, part.number] },
 });
 const counts = table<Count>('counts', (count) => [count.id]);
 const LANES = 6;

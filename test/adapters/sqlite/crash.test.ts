@@ -17,7 +17,7 @@ interface Part {
 }
 
 const parts = table<Part>('parts', (part) => [part.writer, part.number, part.part], {
-  byPart: { key: (part) => [part.part, part.number] },
+  byPart: { version: 1, key: (part) => [part.part, part.number] },
 });
 const counts = table<{ id: 'count'; count: number }>('counts', (count) => [count.id]);
 

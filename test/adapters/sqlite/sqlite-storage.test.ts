@@ -3,6 +3,7 @@ import { err, ok } from 'neverthrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type SqliteHandle, type SqliteStatement, sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { loadDriver } from '../../../adapters/sqlite/sqlite-handle.js';
+import { sumOfDocument } from '../../../adapters/sqlite/sqlite-rows.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { table } from '../../../src/shared/table.js';
 import {
@@ -33,6 +34,23 @@ let files = 0;
 const newPath = () => folder.path(`${files++}.db`);
 const open = async (path: string, options = {}) => valueFrom(await sqliteStorage(path, options));
 
+/** A store as the first format kept it: two rows, one index. */
+const firstFormat = `
+  CREATE TABLE signalbox_store (id INTEGER PRIMARY KEY CHECK (id = 1), format INTEGER NOT NULL);
+  CREATE TABLE signalbox_tables (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, changed_at INTEGER NOT NULL,
+    definition TEXT NOT NULL, generation INTEGER NOT NULL);
+  CREATE TABLE signalbox_indexes (id INTEGER PRIMARY KEY AUTOINCREMENT, table_id INTEGER NOT NULL, name TEXT NOT NULL,
+    UNIQUE (table_id, name));
+  CREATE TABLE signalbox_rows_1 (rid INTEGER PRIMARY KEY, place TEXT NOT NULL UNIQUE, created INTEGER NOT NULL,
+    modified INTEGER NOT NULL, entries TEXT NOT NULL, doc TEXT NOT NULL);
+  CREATE TABLE signalbox_entries_1 (entry TEXT PRIMARY KEY, rid INTEGER NOT NULL) WITHOUT ROWID;
+  INSERT INTO signalbox_store VALUES (1, 1);
+  INSERT INTO signalbox_tables VALUES (1, 'things', 4, 'abc', 1);
+  INSERT INTO signalbox_indexes VALUES (1, 1, 'byRank');
+  INSERT INTO signalbox_rows_1 VALUES (1, 'sa ', 2, 4, '{"1":"sz "}', '{"key":["a"],"rank":["z"]}');
+  INSERT INTO signalbox_rows_1 VALUES (2, 'sb ', 3, 3, '{"1":"sy "}', '{"key":["b"],"rank":["y"]}');
+  INSERT INTO signalbox_entries_1 VALUES ('sz  sa ', 1), ('sy  sb ', 2);`;
+
 /** A file that holds some rows, closed. */
 async function storedFile(): Promise<string> {
   const path = newPath();
@@ -46,7 +64,7 @@ describe('files that are refused', () => {
   test('a newer format is too new, and the file stays as it is', async () => {
     const path = await storedFile();
     const raw = openFile(path, false);
-    raw.exec('UPDATE signalbox_store SET format = 2');
+    raw.exec('UPDATE signalbox_store SET format = 99');
     raw.close();
     const before = readFileSync(path);
     assertFailed(await sqliteStorage(path), 'too_new');
@@ -92,15 +110,59 @@ describe('files that are refused', () => {
     await storage.close();
   });
 
-  test('a stored document that is no JSON is damage, not an exception', async () => {
+  // Flipped bits leave pages, JSON and lengths as they are: only a checksum shows them.
+  const damages: readonly (readonly [string, string])[] = [
+    ['a document that is no JSON', "UPDATE signalbox_rows_1 SET doc = '{' WHERE rid = 7"],
+    ['a letter of a document', "UPDATE signalbox_rows_1 SET doc = replace(doc, 'xxxx', 'xxyx') WHERE rid = 7"],
+    ['an index of a row', 'UPDATE signalbox_rows_1 SET modified = modified - 1 WHERE rid = 7'],
+  ];
+  const damaged = async (change: string): Promise<string> => {
     const path = await storedFile();
     const raw = openFile(path, false);
-    raw.exec("UPDATE signalbox_rows_1 SET doc = '{' WHERE rid = 7");
+    raw.exec(change);
+    raw.close();
+    return path;
+  };
+
+  test.each<readonly [string, string]>([
+    ...damages,
+    ['a key', "UPDATE signalbox_rows_1 SET place = 'n1' WHERE rid = 7"],
+    ['an index entry', "UPDATE signalbox_entries_1 SET entry = entry || 'x' WHERE rid = 7"],
+    ['a lost index entry', 'DELETE FROM signalbox_entries_1 WHERE rid = 7'],
+    ['an index entry too many', "INSERT INTO signalbox_entries_1 VALUES ('n1 n1', 7)"],
+    ['the index of a table', 'UPDATE signalbox_tables SET changed_at = 1'],
+  ])('%s that is not what was written is found when the file is opened', async (_, change) => {
+    assertFailed(await sqliteStorage(await damaged(change)), 'corrupt');
+  });
+
+  test.each(damages)(
+    '%s that is not what was written is an error when it is read, not a wrong answer',
+    async (_, change) => {
+      const storage = await open(await damaged(change), { checkPages: false });
+      assertFailed(await storage.read((view) => view.get(things, [6])), 'corrupt');
+      assertFailed(await storage.read((view) => view.list(things).length), 'corrupt');
+      assertFailed(await storage.write((view) => ok(view.get(things, [6]))), 'corrupt');
+      expect(await look(storage, (view) => view.get(things, [7])?.record.key)).toEqual([7]);
+      await storage.close();
+    },
+  );
+
+  test('a file of the first format is brought up to date, with what it holds', async () => {
+    const path = newPath();
+    const raw = openFile(path, false);
+    raw.exec(firstFormat);
     raw.close();
     const storage = await open(path);
-    assertFailed(await storage.read((view) => view.list(things).map((row) => row.record.key)), 'corrupt');
-    expect(await look(storage, (view) => view.list(things).length)).toBe(200);
+    const found = await look(storage, (view) =>
+      view.list(things, { index: 'byRank' }).map((row) => [row.record.key, row.createIndex, row.modifyIndex]),
+    );
+    expect(found).toEqual([
+      [['b'], 3, 3],
+      [['a'], 2, 4],
+    ]);
+    expect((await store(storage, { key: ['c'] })).index).toBe(5);
     await storage.close();
+    await (await open(path)).close();
   });
 
   test('a database whose texts are UTF-16 would order keys wrongly', async () => {
@@ -135,6 +197,14 @@ describe('files that are refused', () => {
     raw.close();
     const storage = await open(crashed);
     expect(await look(storage, (view) => view.list(things).map((row) => row.record.key[0]).length)).toBe(200);
+    await storage.close();
+  });
+
+  test('a new file and those beside it are for their owner alone', async () => {
+    const path = newPath();
+    const storage = await open(path);
+    await store(storage, { key: ['a'] });
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(statSync(file).mode & 0o777).toBe(0o600);
     await storage.close();
   });
 
@@ -261,6 +331,11 @@ describe('failures', () => {
   });
 });
 
+/** What another process does when it stores a document in place of the only row's. */
+function rewritten(doc: string): string {
+  return `UPDATE signalbox_rows_1 SET doc = '${doc}', doc_sum = ${sumOfDocument(doc, 2, 2)}`;
+}
+
 describe('snapshots', () => {
   test('a commit of another process between two accesses of a read is invisible: the read runs again', async () => {
     const path = newPath();
@@ -272,7 +347,7 @@ describe('snapshots', () => {
       runs++;
       const first = view.get(things, ['a']);
       // Another connection commits in the middle of the first run.
-      if (runs === 1) other.exec(`UPDATE signalbox_rows_1 SET modified = 2, doc = '{"key":["a"],"text":"1"}'`);
+      if (runs === 1) other.exec(rewritten('{"key":["a"],"text":"1"}'));
       const second = view.get(things, ['a']);
       return [first?.record.text, second?.record.text, view.list(things)[0]?.record.text];
     });
@@ -282,7 +357,7 @@ describe('snapshots', () => {
     const held = await look(storage, (view) => {
       const { index } = view;
       const first = view.get(things, ['a']);
-      other.exec(`UPDATE signalbox_rows_1 SET doc = '{"key":["a"],"text":"2"}'`);
+      other.exec(rewritten('{"key":["a"],"text":"2"}'));
       return [index, first?.record.text, view.get(things, ['a'])?.record.text];
     });
     expect(held).toEqual([2, '1', '1']);
@@ -308,9 +383,11 @@ describe('group commit', () => {
 
 describe('tables that change between versions of a program', () => {
   const plain = table<Thing>('versioned', (thing) => thing.key);
-  const ranked = table<Thing>('versioned', (thing) => thing.key, { byRank: { key: (thing) => thing.rank } });
+  const ranked = table<Thing>('versioned', (thing) => thing.key, {
+    byRank: { version: 1, key: (thing) => thing.rank },
+  });
   const texted = table<Thing>('versioned', (thing) => thing.key, {
-    byRank: { key: (thing) => (thing.text === undefined ? undefined : [thing.text]) },
+    byRank: { version: 2, key: (thing) => (thing.text === undefined ? undefined : [thing.text]) },
   });
   const order = (storage: Storage, of: typeof ranked) =>
     look(storage, (view) => view.list(of, { index: 'byRank' }).map((row) => row.record.key[0]));
@@ -346,18 +423,56 @@ describe('tables that change between versions of a program', () => {
     await other.close();
   });
 
-  test('two definitions of one table in one work are a defect that is named', async () => {
-    const storage = await open(newPath());
-    const work = async () => storage.read((view) => [view.list(ranked), view.list(texted)]);
-    await expect(work()).rejects.toThrow(/different indexes/);
+  test('an index is kept as it is until its version changes, whatever the text of its function', async () => {
+    const path = newPath();
+    const first = await open(path);
+    await commit(first, (view) => view.put(ranked, { key: ['a'], rank: [1] }));
+    await first.close();
+    let computed = 0;
+    const bundled = table<Thing>('versioned', (thing) => thing.key, {
+      byRank: {
+        version: 1,
+        key: (thing) => {
+          computed += 1;
+          return thing.rank;
+        },
+      },
+    });
+    const second = await open(path);
+    expect(await order(second, bundled)).toEqual(['a']);
+    expect(computed).toBe(0);
+    await second.close();
+  });
+
+  test('an index that nobody uses any more is dropped in the end', async () => {
+    const path = newPath();
+    const storage = await open(path, { durability: 'relaxed' });
+    await commit(storage, (view) => view.put(ranked, { key: ['old'], rank: [1], text: 'z' }));
+    const indexes = () => {
+      const raw = openFile(path, true);
+      const kept = raw.prepare('SELECT version FROM signalbox_indexes ORDER BY version').all();
+      const behind = raw.prepare('SELECT count(*) AS n FROM signalbox_behind').get() as { n: number };
+      raw.close();
+      return [...(kept as { version: number }[]).map(({ version }) => version), behind.n];
+    };
+    for (let from = 0; from < 5200; from += 400) {
+      await commit(storage, (view) => {
+        for (let i = from; i < from + 400; i += 1) view.put(texted, { key: [i], rank: [-i], text: 'x' });
+      });
+      if (from === 0) expect(indexes()).toEqual([1, 2, 400]);
+    }
+    expect(indexes()).toEqual([2, 0]);
+    const all = await order(storage, ranked);
+    expect([all.length, all[0], all.at(-1)]).toEqual([5201, 5199, 'old']);
     await storage.close();
+    await (await open(path, { checkPages: true })).close();
   });
 
   test('a definition that fails on a stored record fails its own write only', async () => {
     const storage = await open(newPath());
     await commit(storage, (view) => view.put(plain, { key: ['a'] }));
     const broken = table<Thing>('versioned', (thing) => thing.key, {
-      byRank: { key: (thing) => [(thing.rank as readonly string[])[0] as string] },
+      byRank: { version: 1, key: (thing) => [(thing.rank as readonly string[])[0] as string] },
     });
     const [failing, fine] = await Promise.allSettled([
       (async () => storage.read((view) => view.list(broken)))(),

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { err, ok } from 'neverthrow';
 import { expect, test } from 'vitest';
-import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
+import { memoryStorage, rerunning } from '../../../adapters/memory/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
-import type { ListQuery, Storage, WriteView } from '../../../src/ports/storage.js';
-import { encodeKey, unitOrdered } from '../../../src/shared/key-encoding.js';
+import type { ListQuery, ReadView, Storage } from '../../../src/ports/storage.js';
 import type { Key, KeyPart } from '../../../src/shared/table.js';
+import { encodeKey, unitOrdered } from '../../../src/storage/keys.js';
 import {
   compareKeys,
   modelList,
@@ -36,11 +36,6 @@ const wildPart: fc.Arbitrary<KeyPart> = fc.oneof(
 );
 const key: fc.Arbitrary<Key> = fc.array(part, { maxLength: 3 });
 
-const step = fc.oneof(
-  fc.record({ put: fc.record({ key, rank: key, text: fc.string({ maxLength: 3 }) }, { requiredKeys: ['key'] }) }),
-  fc.record({ remove: key }),
-);
-const write = fc.record({ steps: fc.array(step, { maxLength: 6 }), outcome: fc.constantFrom('ok', 'ok', 'ok', 'err') });
 const query: fc.Arbitrary<ListQuery> = fc.record(
   {
     index: fc.constant('byRank'),
@@ -53,6 +48,18 @@ const query: fc.Arbitrary<ListQuery> = fc.record(
   },
   { requiredKeys: [] },
 );
+/** A write also asks in its midst: it sees its own changes. */
+const step = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      put: fc.record({ key, rank: key, text: fc.string({ maxLength: 3 }) }, { requiredKeys: ['key'] }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ remove: key }) },
+  { weight: 2, arbitrary: fc.record({ ask: query }) },
+);
+const write = fc.record({ steps: fc.array(step, { maxLength: 8 }), outcome: fc.constantFrom('ok', 'ok', 'ok', 'err') });
 const program = fc.array(fc.record({ write, queries: fc.array(query, { minLength: 1, maxLength: 4 }) }), {
   maxLength: 12,
 });
@@ -60,7 +67,7 @@ const program = fc.array(fc.record({ write, queries: fc.array(query, { minLength
 test('a random program gives the same answers on memory, on SQLite and on the model', async () => {
   await fc.assert(
     fc.asyncProperty(program, async (rounds) => {
-      const stores = [memoryStorage(), valueFrom(await sqliteStorage(':memory:'))];
+      const stores = [memoryStorage(), rerunning(memoryStorage(), 2), valueFrom(await sqliteStorage(':memory:'))];
       let model: StorageModel<Thing> = { index: 1, tableIndex: 1, rows: [] };
       for (const round of rounds) {
         const next = modelled(model, round.write);
@@ -71,6 +78,27 @@ test('a random program gives the same answers on memory, on SQLite and on the mo
       for (const storage of stores) await storage.close();
     }),
     { numRuns: 250 },
+  );
+}, 60_000);
+
+test('writes that wait together come one after the other, as if each had waited for the one before', async () => {
+  await fc.assert(
+    fc.asyncProperty(program, async (rounds) => {
+      const stores = [memoryStorage(), valueFrom(await sqliteStorage(':memory:'))];
+      const models: StorageModel<Thing>[] = [{ index: 1, tableIndex: 1, rows: [] }];
+      for (const round of rounds) models.push(modelled(models.at(-1) as StorageModel<Thing>, round.write));
+      for (const storage of stores) {
+        await Promise.all(
+          rounds.map((round, at) =>
+            play(storage, round.write, models[at] as StorageModel<Thing>, models[at + 1] as StorageModel<Thing>),
+          ),
+        );
+        const last = models.at(-1) as StorageModel<Thing>;
+        for (const round of rounds) for (const asked of round.queries) await compare(storage, asked, last);
+        await storage.close();
+      }
+    }),
+    { numRuns: 100 },
   );
 }, 60_000);
 
@@ -93,39 +121,43 @@ type Write = typeof write extends fc.Arbitrary<infer W> ? W : never;
 
 function modelled(model: StorageModel<Thing>, played: Write): StorageModel<Thing> {
   if (played.outcome === 'err') return model;
-  return played.steps.reduce(
-    (state, one) =>
-      'put' in one
-        ? modelPut(things, state, asThing(one.put), model.index + 1)
-        : modelRemove(things, state, one.remove, model.index + 1),
-    model,
-  );
+  return played.steps.reduce((state, one) => stepped(state, one, model.index + 1), model);
+}
+
+function stepped(state: StorageModel<Thing>, one: Write['steps'][number], index: number): StorageModel<Thing> {
+  if ('put' in one) return modelPut(things, state, asThing(one.put), index);
+  return 'remove' in one ? modelRemove(things, state, one.remove, index) : state;
 }
 
 async function play(storage: Storage, played: Write, before: StorageModel<Thing>, after: StorageModel<Thing>) {
   const result = await storage.write((view) => {
-    for (const one of played.steps) apply(view, one);
+    let within = before;
+    for (const one of played.steps) {
+      if ('put' in one) view.put(things, asThing(one.put));
+      else if ('remove' in one) view.remove(things, one.remove);
+      else assertSame(view, one.ask, within);
+      within = stepped(within, one, before.index + 1);
+    }
     return played.outcome === 'ok' ? ok('done') : err('undone');
   });
   if (played.outcome === 'err') assert.deepEqual(result, err('undone'));
   else assert.deepEqual(result, ok({ value: 'done', index: after.index, changed: after !== before }));
 }
 
-function apply(view: WriteView, one: Write['steps'][number]): void {
-  if ('put' in one) view.put(things, asThing(one.put));
-  else view.remove(things, one.remove);
+async function compare(storage: Storage, asked: ListQuery, model: StorageModel<Thing>): Promise<void> {
+  await look(storage, (view) => {
+    assert.equal(view.index, model.index);
+    assertSame(view, asked, model);
+  });
 }
 
-async function compare(storage: Storage, asked: ListQuery, model: StorageModel<Thing>): Promise<void> {
-  const found = await look(storage, (view) => ({
-    index: view.index,
-    tableIndex: view.tableIndex(things),
-    rows: view
-      .list(things, asked)
-      .map(({ record, createIndex, modifyIndex }) => ({ record, createIndex, modifyIndex })),
-  }));
-  const expected = { index: model.index, tableIndex: model.tableIndex, rows: modelList(things, model, asked) };
-  assert.deepEqual(found, JSON.parse(JSON.stringify(expected)));
+function assertSame(view: ReadView, asked: ListQuery, model: StorageModel<Thing>): void {
+  assert.equal(view.tableIndex(things), model.tableIndex);
+  const found = view
+    .list(things, asked)
+    .map(({ record, createIndex, modifyIndex }) => ({ record, createIndex, modifyIndex }));
+  assert.deepEqual(found, JSON.parse(JSON.stringify(modelList(things, model, asked))));
+  for (const { record, modifyIndex } of found) assert.equal(view.get(things, record.key)?.modifyIndex, modifyIndex);
 }
 
 /** Minus zero is zero once stored. */

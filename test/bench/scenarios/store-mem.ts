@@ -7,7 +7,7 @@ import { asCost, compareRates, type Measured, type Slice, sampleDocument } from 
 type Document = ReturnType<typeof sampleDocument>;
 
 const documents = table<Document>('documents', (document) => [document.Namespace, document.ID], {
-  byTime: { key: (document) => [document.SubmitTime] },
+  byTime: { version: 1, key: (document) => [document.SubmitTime] },
 });
 
 interface Version {

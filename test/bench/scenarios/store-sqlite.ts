@@ -11,7 +11,7 @@ import { compareRates, type Measured, type Slice, sampleDocument } from './store
 type Document = ReturnType<typeof sampleDocument>;
 
 const documents = table<Document>('documents', (document) => [document.Namespace, document.ID], {
-  byTime: { key: (document) => [document.SubmitTime] },
+  byTime: { version: 1, key: (document) => [document.SubmitTime] },
 });
 
 /** Small rows for lists: what a page of a hundred entries costs. */
@@ -21,7 +21,7 @@ interface Stub {
   readonly at: number;
 }
 
-const stubs = table<Stub>('stubs', (stub) => [stub.id], { byAt: { key: (stub) => [stub.at] } });
+const stubs = table<Stub>('stubs', (stub) => [stub.id], { byAt: { version: 1, key: (stub) => [stub.at] } });
 
 const ROWS = 10_000;
 

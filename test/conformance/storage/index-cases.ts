@@ -131,10 +131,10 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
 
   withStore(test, subject, 'many indexes of one table are independent', async (storage) => {
     const wide = table<{ id: number; a: string; b: number }>('wide', (row) => [row.id], {
-      byA: { key: (row) => [row.a] },
-      byB: { key: (row) => [row.b] },
-      byBoth: { key: (row) => [row.a, row.b] },
-      'odd "name"; drop': { key: (row) => (row.id % 2 === 1 ? [row.id] : undefined) },
+      byA: { version: 1, key: (row) => [row.a] },
+      byB: { version: 1, key: (row) => [row.b] },
+      byBoth: { version: 1, key: (row) => [row.a, row.b] },
+      'odd "name"; drop': { version: 1, key: (row) => (row.id % 2 === 1 ? [row.id] : undefined) },
     });
     const rows = Array.from({ length: 20 }, (_, id) => ({ id, a: 'xyz'[id % 3] as string, b: 20 - id }));
     await commit(storage, (view) => {
@@ -150,7 +150,7 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
 
   withStore(test, subject, 'a new index takes in the rows that are there', async (storage) => {
     const before = table<Thing>('grown', (thing) => thing.key);
-    const after = table<Thing>('grown', (thing) => thing.key, { byRank: { key: (thing) => thing.rank } });
+    const after = table<Thing>('grown', (thing) => thing.key, { byRank: { version: 1, key: (thing) => thing.rank } });
     await commit(storage, (view) => {
       for (let i = 0; i < 600; i++) view.put(before, { key: [i], ...(i % 2 === 0 ? { rank: [-i] } : {}) });
     });
@@ -160,9 +160,11 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
   });
 
   withStore(test, subject, 'an index that is defined anew orders by the new definition', async (storage) => {
-    const before = table<Thing>('redefined', (thing) => thing.key, { byRank: { key: (thing) => thing.rank } });
+    const before = table<Thing>('redefined', (thing) => thing.key, {
+      byRank: { version: 1, key: (thing) => thing.rank },
+    });
     const after = table<Thing>('redefined', (thing) => thing.key, {
-      byRank: { key: (thing) => (thing.text === undefined ? undefined : [thing.text]) },
+      byRank: { version: 2, key: (thing) => (thing.text === undefined ? undefined : [thing.text]) },
     });
     await commit(storage, (view) => {
       view.put(before, { key: ['a'], rank: [1], text: 'z' });
@@ -179,9 +181,55 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
   withStore(
     test,
     subject,
+    'two versions of an index beside each other are both right, whoever writes',
+    async (storage) => {
+      await mixedVersions(storage, storage);
+    },
+  );
+
+  const { share } = subject;
+  if (share !== undefined) {
+    withStore(
+      test,
+      subject,
+      'two versions of an index, each used by a program of its own, are both right',
+      async (storage) => {
+        const other = await share(storage);
+        try {
+          await mixedVersions(storage, other);
+        } finally {
+          await other.close();
+        }
+      },
+    );
+  }
+
+  withStore(
+    test,
+    subject,
+    'two versions of an index in one work are both right, before it commits and after',
+    async (storage) => {
+      await commit(storage, (view) => view.put(byRank, { key: ['a'], rank: [2], text: 'x' }));
+      const { value } = await commit(storage, (view) => {
+        view.put(byText, { key: ['b'], rank: [1], text: 'y' });
+        view.put(byRank, { key: ['c'], rank: [3], text: 'w' });
+        return [byRank, byText].map((of) => view.list(of, { index: 'order' }).map((row) => row.record.key[0]));
+      });
+      const expected = [
+        ['b', 'a', 'c'],
+        ['c', 'a', 'b'],
+      ];
+      assert.deepEqual(value, expected);
+      assert.deepEqual([await ordered(storage, byRank), await ordered(storage, byText)], expected);
+    },
+  );
+
+  withStore(
+    test,
+    subject,
     'a table may first appear in the middle of a write, after changes to another',
     async (storage) => {
-      const late = table<Thing>('late', (thing) => thing.key, { byRank: { key: (thing) => thing.rank } });
+      const late = table<Thing>('late', (thing) => thing.key, { byRank: { version: 1, key: (thing) => thing.rank } });
       const { value } = await commit(storage, (view) => {
         view.put(things, { key: ['a'], rank: [1] });
         view.put(late, { key: ['b'], rank: [1] });
@@ -191,6 +239,48 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
       assert.deepEqual(await ranked(storage), ['a']);
     },
   );
+}
+
+const byRank = table<Thing>('mixed', (thing) => thing.key, { order: { version: 1, key: (thing) => thing.rank } });
+const byText = table<Thing>('mixed', (thing) => thing.key, {
+  order: { version: 2, key: (thing) => (thing.text === undefined ? undefined : [thing.text]) },
+});
+
+/** One program orders by rank, the other by text; both put, replace and remove rows of each other. */
+async function mixedVersions(one: Storage, other: Storage): Promise<void> {
+  for (let i = 0; i < 6; i++) {
+    await commit(one, (view) => {
+      view.put(byRank, { key: [`one ${i}`], rank: [-i], text: `t${i}` });
+      if (i > 1) view.put(byRank, { key: [`other ${i - 2}`], rank: [i], text: 'replaced' });
+    });
+    await commit(other, (view) => {
+      view.put(byText, { key: [`other ${i}`], rank: [i + 0.5], text: `t${9 - i}` });
+      if (i > 2) view.remove(byText, [`one ${i - 3}`]);
+      if (i === 5) view.put(byText, { key: ['one 4'], rank: [100] });
+    });
+  }
+  const rows = [
+    ...[5, 3].map((i) => ({ id: `one ${i}`, rank: -i, text: `t${i}` })),
+    { id: 'one 4', rank: 100, text: undefined },
+    ...[0, 1, 2, 3].map((i) => ({ id: `other ${i}`, rank: i + 2, text: 'replaced' })),
+    ...[4, 5].map((i) => ({ id: `other ${i}`, rank: i + 0.5, text: `t${9 - i}` })),
+  ];
+  const by = (compare: (a: (typeof rows)[number], b: (typeof rows)[number]) => number) =>
+    rows.toSorted((a, b) => compare(a, b) || (a.id < b.id ? -1 : 1));
+  assert.deepEqual(
+    await ordered(one, byRank),
+    by((a, b) => a.rank - b.rank).map((row) => row.id),
+  );
+  assert.deepEqual(
+    await ordered(other, byText),
+    by((a, b) => (a.text === b.text ? 0 : (a.text ?? '') < (b.text ?? '') ? -1 : 1))
+      .filter((row) => row.text !== undefined)
+      .map((row) => row.id),
+  );
+}
+
+function ordered(storage: Storage, of: typeof byRank): Promise<unknown[]> {
+  return look(storage, (view) => view.list(of, { index: 'order' }).map((row) => row.record.key[0]));
 }
 
 function ranked(storage: Storage): Promise<unknown[]> {

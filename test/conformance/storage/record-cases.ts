@@ -98,8 +98,9 @@ export function recordCases(test: TestFunction, subject: StorageSubject): void {
   });
 
   withStore(test, subject, 'a change of the record after the put does not reach the store', async (storage) => {
-    const record = { id: 'a', body: { list: [1] } };
+    let record = { id: 'a', body: { list: [1] } };
     await commit(storage, (view) => {
+      record = { id: 'a', body: { list: [1] } };
       view.put(documents, record);
       record.body.list.push(2);
       assert.deepEqual(view.get(documents, ['a'])?.record.body, { list: [1] });
@@ -149,7 +150,7 @@ export function recordCases(test: TestFunction, subject: StorageSubject): void {
   withStore(test, subject, 'a table name of each allowed kind', async (storage) => {
     const names = ['a', 'A', 'select', 'Job_versions2', '_', '__proto__', 'rows_1', 'x'.repeat(60)];
     for (const name of names) {
-      const named = table<Thing>(name, (thing) => thing.key, { index: { key: (thing) => thing.rank } });
+      const named = table<Thing>(name, (thing) => thing.key, { index: { version: 1, key: (thing) => thing.rank } });
       await commit(storage, (view) => view.put(named, { key: [name], rank: [name] }));
       const found = await look(storage, (view) => view.list(named, { index: 'index' }).map((row) => row.record.key[0]));
       assert.deepEqual(found, [name]);

@@ -22,7 +22,9 @@ export interface Thing {
   readonly text?: string;
 }
 
-export const things = table<Thing>('things', (thing) => thing.key, { byRank: { key: (thing) => thing.rank } });
+export const things = table<Thing>('things', (thing) => thing.key, {
+  byRank: { version: 1, key: (thing) => thing.rank },
+});
 export const others = table<Thing>('others', (thing) => thing.key);
 export const unused = table<Thing>('unused', (thing) => thing.key);
 

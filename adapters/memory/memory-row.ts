@@ -1,4 +1,4 @@
-import type { Row } from '../../src/ports/storage.js';
+import { type AnyTable, type KeyedRow, parseRecord } from '../../src/storage/records.js';
 
 /** Keeps the parsed values of recently read rows within a budget, counted in characters of their text. */
 export interface ParsedRows {
@@ -27,30 +27,39 @@ export function parsedRows(budget: number): ParsedRows {
   };
 }
 
+/** The table of a row, as far as the row needs it. */
+export interface RowOwner {
+  readonly recent: ParsedRows;
+  sortKeyOf(row: StoredRow, table: AnyTable, index: string | undefined): string | undefined;
+}
+
 /**
  * A row of the store. A class because the getter then lives once on the prototype: a closure for each row would double the
  * memory of small rows.
  */
-export class StoredRow implements Row<unknown> {
+export class StoredRow implements KeyedRow {
   private parsed: unknown = undefined;
 
   constructor(
+    private readonly owner: RowOwner,
     readonly text: string,
     readonly createIndex: number,
     readonly modifyIndex: number,
-    /** The row's place in the primary key. */
     readonly place: string,
-    /** Its places in the indexes of its table, by position; `undefined` where it is left out. */
-    readonly entries: (string | undefined)[],
-    private readonly recent: ParsedRows,
+    /** Its sort keys in the indexes of its table, by position; `undefined` where it is left out. */
+    readonly sortKeys: (string | undefined)[],
   ) {}
 
   get record(): unknown {
     if (this.parsed === undefined) {
-      this.parsed = JSON.parse(this.text);
-      this.recent.admit(this);
+      this.parsed = parseRecord(this.text);
+      this.owner.recent.admit(this);
     }
     return this.parsed;
+  }
+
+  sortKey(table: AnyTable, index: string | undefined): string | undefined {
+    return this.owner.sortKeyOf(this, table, index);
   }
 
   forget(): void {

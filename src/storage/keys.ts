@@ -1,4 +1,4 @@
-import type { Key, KeyPart } from './table.js';
+import type { Key, KeyPart } from '../shared/table.js';
 
 /*
  * Storage adapters keep keys as text. The text is chosen so that plain text order, by code point, is the order that the

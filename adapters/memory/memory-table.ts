@@ -1,0 +1,111 @@
+import type { ListQuery } from '../../src/ports/storage.js';
+import { type KeyBounds, unitOrdered } from '../../src/storage/keys.js';
+import type { Change, PendingRow } from '../../src/storage/overlay.js';
+import {
+  type AnyTable,
+  entryOf,
+  indexesOf,
+  indexPosition,
+  type KeyedRow,
+  type NamedIndex,
+  parseRecord,
+  sortKeyFrom,
+} from '../../src/storage/records.js';
+import { type SortedValues, sortedValues } from '../../src/storage/sorted-values.js';
+import { type ParsedRows, type RowOwner, StoredRow } from './memory-row.js';
+
+interface MemoryIndex extends NamedIndex {
+  readonly order: SortedValues<StoredRow>;
+}
+
+/** One table's rows: by key for point reads, in key order and in index order for lists. */
+export class MemoryTable implements RowOwner {
+  /** Index of the last write that changed the table. */
+  changedAt = 1;
+  readonly #rows = new Map<string, StoredRow>();
+  readonly #order = sortedValues<StoredRow>();
+  /** Every version of every index that some definition declares. Only grows: positions are those of `StoredRow.sortKeys`. */
+  readonly #indexes: MemoryIndex[] = [];
+  /** For each definition the positions of its indexes, in the order in which it declares them. */
+  readonly #positions = new WeakMap<AnyTable, readonly number[]>();
+
+  constructor(readonly recent: ParsedRows) {}
+
+  find(table: AnyTable, place: string): StoredRow | undefined {
+    this.adopt(table);
+    return this.#rows.get(place);
+  }
+
+  scan(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
+    const positions = this.adopt(table);
+    const order =
+      query.index === undefined
+        ? this.#order
+        : (this.#indexes[positions[indexPosition(table, query.index)] as number] as MemoryIndex).order;
+    const limit = query.limit ?? Number.POSITIVE_INFINITY;
+    return order.scan(unitOrdered(bounds.lower), unitOrdered(bounds.upper), query.reverse === true, limit);
+  }
+
+  sortKeyOf(row: StoredRow, table: AnyTable, index: string | undefined): string | undefined {
+    if (index === undefined) return sortKeyFrom(row.place, undefined);
+    return row.sortKeys[this.adopt(table)[indexPosition(table, index)] as number];
+  }
+
+  /** Keeps every index that the definition declares from now on; rows that are there enter the new ones. */
+  adopt(table: AnyTable): readonly number[] {
+    const known = this.#positions.get(table);
+    if (known !== undefined) return known;
+    const positions = indexesOf(table).map((index) => {
+      const same = this.#indexes.findIndex(({ name, version }) => name === index.name && version === index.version);
+      return same >= 0 ? same : this.#addIndex(table, index);
+    });
+    this.#positions.set(table, positions);
+    return positions;
+  }
+
+  /** Makes a committed change: either side may be absent, both together are one row's replacement. */
+  change({ table, place, after }: Change): void {
+    const before = this.#rows.get(place);
+    const row = after === undefined ? undefined : this.#rowFrom(table, after);
+    this.#indexes.forEach(({ order }, position) => {
+      const from = before?.sortKeys[position];
+      const to = row?.sortKeys[position];
+      if (from !== undefined && from !== to) order.remove(from);
+      if (to !== undefined) order.set(to, row as StoredRow);
+    });
+    const key = sortKeyFrom(place, undefined);
+    if (row !== undefined) {
+      this.#rows.set(place, row);
+      this.#order.set(key, row);
+    } else if (before !== undefined) {
+      this.#rows.delete(place);
+      this.#order.remove(key);
+    }
+  }
+
+  #rowFrom(table: AnyTable, { text, createIndex, modifyIndex, place, entries }: PendingRow): StoredRow {
+    const own = this.adopt(table);
+    const sortKeys = this.#indexes.map((index, position) => {
+      const at = own.indexOf(position);
+      const entry = at >= 0 ? entries[at] : entryOf(table, index, parseRecord(text));
+      return entry === undefined ? undefined : sortKeyFrom(place, entry);
+    });
+    return new StoredRow(this, text, createIndex, modifyIndex, place, sortKeys);
+  }
+
+  #addIndex(table: AnyTable, index: NamedIndex): number {
+    const order = sortedValues<StoredRow>();
+    // All entries before any change: a definition that fails on a stored record must not leave half an index.
+    const rows = [...this.#rows.values()];
+    const sortKeys = rows.map((row) => {
+      const entry = entryOf(table, index, row.record);
+      return entry === undefined ? undefined : sortKeyFrom(row.place, entry);
+    });
+    rows.forEach((row, at) => {
+      const key = sortKeys[at];
+      row.sortKeys.push(key);
+      if (key !== undefined) order.set(key, row);
+    });
+    return this.#indexes.push({ ...index, order }) - 1;
+  }
+}

@@ -1,0 +1,81 @@
+import type { SqliteKeyedRow } from './sqlite-rows.js';
+import type { StoredChange } from './sqlite-writes.js';
+
+/** Rows that are read again and again (parents of dispatches, tokens, namespaces), with their parsed values. */
+export interface RowCache {
+  get(table: string, place: string): SqliteKeyedRow | undefined;
+  /** A row was read from the file. */
+  offer(table: string, row: SqliteKeyedRow): void;
+  /** Takes over what this process has committed. */
+  apply(changes: readonly StoredChange[]): void;
+  /** Another process has committed: nothing that is remembered can be trusted. */
+  clear(): void;
+}
+
+/** A row that is longer is not remembered: one of them would push out thousands of others. */
+const longestText = 256 * 1024;
+const slots = 4096;
+
+/**
+ * A row is remembered when it is read for the second time within a few thousand reads: to keep rows that nobody asks for again
+ * costs more in garbage collection than it saves. Two generations, counted in characters of text: when the young one is
+ * full, the old one is dropped and the young one takes its place. A row that is read from the old one moves to the young one.
+ */
+export function rowCache(budget: number): RowCache {
+  let old = new Map<string, SqliteKeyedRow>();
+  let young = new Map<string, SqliteKeyedRow>();
+  let youngSize = 0;
+  /** Hashes of the keys that were read once. */
+  const readOnce = new Int32Array(slots);
+
+  const keyOf = (table: string, place: string): string => `${table} ${place}`;
+
+  const admit = (key: string, row: SqliteKeyedRow): void => {
+    if (row.text.length > longestText) return;
+    young.set(key, row);
+    youngSize += row.text.length;
+    if (youngSize <= budget / 2) return;
+    old = young;
+    young = new Map();
+    youngSize = 0;
+  };
+
+  return {
+    get(table, place) {
+      const key = keyOf(table, place);
+      const found = young.get(key);
+      if (found !== undefined) return found;
+      const aged = old.get(key);
+      if (aged === undefined) return undefined;
+      old.delete(key);
+      admit(key, aged);
+      return aged;
+    },
+    offer(table, row) {
+      const key = keyOf(table, row.place);
+      const hash = hashOf(key);
+      const slot = hash & (slots - 1);
+      if (readOnce[slot] === hash) admit(key, row);
+      else readOnce[slot] = hash;
+    },
+    apply(changes) {
+      for (const { table, place, row } of changes) {
+        const key = keyOf(table, place);
+        const isKnown = young.delete(key) || old.delete(key);
+        if (isKnown && row !== undefined) admit(key, row);
+      }
+    },
+    clear() {
+      old = new Map();
+      young = new Map();
+      youngSize = 0;
+    },
+  };
+}
+
+/** FNV-1a. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash;
+}

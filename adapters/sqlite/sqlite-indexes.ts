@@ -1,0 +1,164 @@
+import { encodeEntry } from '../../src/storage/keys.js';
+import { type AnyTable, entryOf, indexesOf, type NamedIndex, parseRecord } from '../../src/storage/records.js';
+import type { SqliteHandle, SqliteStatement } from './sqlite-handle.js';
+import { parseEntries, printEntries, sumOfKeys } from './sqlite-rows.js';
+
+/*
+ * For each table of the core: signalbox_rows_<id> holds the rows in a rowid table (long documents in a WITHOUT ROWID
+ * table would make its key tree deep and every list slow), and signalbox_entries_<id> holds one narrow, sorted list of
+ * entries for each version of each index. A row also keeps its own entries, so that replacing it needs no parse of the old
+ * document.
+ *
+ * Programs that declare different versions of an index may share a file. Each keeps the entries of the versions that it
+ * declares, takes its rows out of the others, and notes them in signalbox_behind; whoever declares such a version brings it
+ * up to date before using it. A version that nobody has used for long is dropped.
+ */
+
+/** What the file keeps of a table. */
+export interface KeptTable {
+  readonly id: number;
+  /** Ids of the kept indexes by name and version. */
+  readonly indexes: ReadonlyMap<string, number>;
+  /** Those that lack the entries of some rows, of any table. */
+  readonly behind: ReadonlySet<number>;
+}
+
+/** An index of others that lacks so many rows is cheaper to build anew, and has probably lost its users. */
+const farBehind = 5000;
+
+/** Puts and takes out entries of indexes, by statements that are prepared at their first use. */
+export class EntryStatements {
+  /** Ids of the indexes that the file keeps. A row may still name one that was dropped. */
+  kept: ReadonlySet<number> = new Set();
+  readonly #handle: SqliteHandle;
+  readonly #inserts = new Map<number, SqliteStatement>();
+  readonly #removals = new Map<number, SqliteStatement>();
+
+  constructor(handle: SqliteHandle) {
+    this.#handle = handle;
+  }
+
+  insert(index: number, entry: string, rid: number): void {
+    let statement = this.#inserts.get(index);
+    if (statement === undefined) {
+      statement = this.#handle.prepare(`INSERT INTO signalbox_entries_${index} (entry, rid) VALUES (?, ?)`);
+      this.#inserts.set(index, statement);
+    }
+    statement.run(entry, rid);
+  }
+
+  remove(index: number, entry: string): void {
+    if (!this.kept.has(index)) return;
+    let statement = this.#removals.get(index);
+    if (statement === undefined) {
+      statement = this.#handle.prepare(`DELETE FROM signalbox_entries_${index} WHERE entry = ?`);
+      this.#removals.set(index, statement);
+    }
+    statement.run(entry);
+  }
+}
+
+export function versionedName(name: string, version: number): string {
+  return JSON.stringify([name, version]);
+}
+
+/** Creates what the definition needs and the file lacks. New indexes are behind by all rows. */
+export function declareTable(handle: SqliteHandle, table: AnyTable): void {
+  handle
+    .prepare('INSERT INTO signalbox_tables (name, changed_at, generation) VALUES (?, 1, 1) ON CONFLICT DO NOTHING')
+    .run(table.name);
+  const { id } = handle.prepare('SELECT id FROM signalbox_tables WHERE name = ?').get(table.name) as { id: number };
+  handle.exec(
+    `CREATE TABLE IF NOT EXISTS signalbox_rows_${id} (
+       rid INTEGER PRIMARY KEY,
+       place TEXT NOT NULL UNIQUE,
+       created INTEGER NOT NULL,
+       modified INTEGER NOT NULL,
+       entries TEXT NOT NULL,
+       doc TEXT NOT NULL,
+       doc_sum INTEGER NOT NULL,
+       key_sum INTEGER NOT NULL
+     )`,
+  );
+  const known = handle.prepare('SELECT 1 FROM signalbox_indexes WHERE table_id = ? AND name = ? AND version = ?');
+  const missing = indexesOf(table).filter(({ name, version }) => !known.get(id, name, version));
+  for (const index of missing) addIndex(handle, id, index);
+  if (missing.length > 0) newGeneration(handle, id);
+}
+
+function addIndex(handle: SqliteHandle, tableId: number, { name, version }: NamedIndex): void {
+  // The id is never used twice: rows may still hold entries under the id of an index that was dropped.
+  const { lastInsertRowid: id } = handle
+    .prepare('INSERT INTO signalbox_indexes (table_id, name, version) VALUES (?, ?, ?)')
+    .run(tableId, name, version);
+  handle.exec(
+    `CREATE TABLE signalbox_entries_${id} (entry TEXT PRIMARY KEY, rid INTEGER NOT NULL) WITHOUT ROWID;
+     INSERT INTO signalbox_behind (index_id, rid) SELECT ${id}, rid FROM signalbox_rows_${tableId}`,
+  );
+}
+
+function dropIndex(handle: SqliteHandle, id: number): void {
+  const { table_id: tableId } = handle.prepare('SELECT table_id FROM signalbox_indexes WHERE id = ?').get(id) as {
+    table_id: number;
+  };
+  handle.exec(`DROP TABLE signalbox_entries_${id}`);
+  handle.prepare('DELETE FROM signalbox_behind WHERE index_id = ?').run(id);
+  handle.prepare('DELETE FROM signalbox_indexes WHERE id = ?').run(id);
+  newGeneration(handle, tableId);
+}
+
+function newGeneration(handle: SqliteHandle, tableId: number): void {
+  handle.prepare('UPDATE signalbox_tables SET generation = generation + 1 WHERE id = ?').run(tableId);
+}
+
+/** Notes rows that an index lacks from now on, and drops it when they are many. */
+export function fallBehind(handle: SqliteHandle, index: number, rows: readonly number[]): void {
+  const note = handle.prepare('INSERT OR IGNORE INTO signalbox_behind (index_id, rid) VALUES (?, ?)');
+  for (const rid of rows) note.run(index, rid);
+  const count = handle.prepare('SELECT count(*) AS n FROM signalbox_behind WHERE index_id = ?');
+  if ((count.get(index) as { n: number }).n > farBehind) dropIndex(handle, index);
+}
+
+/** Enters the rows that the declared indexes lack. */
+export function bringUpToDate(handle: SqliteHandle, table: AnyTable, kept: KeptTable, entries: EntryStatements): void {
+  const done = handle.prepare('DELETE FROM signalbox_behind WHERE index_id = ?');
+  for (const index of indexesOf(table)) {
+    const id = kept.indexes.get(versionedName(index.name, index.version)) as number;
+    if (!kept.behind.has(id)) continue;
+    for (const row of rowsBehind(handle, kept.id, id)) {
+      const known = parseEntries(row.entries);
+      // A row that was written since by someone who knows the index has its entry already.
+      const key = known[id] === undefined ? entryOf(table, index, parseRecord(row.doc)) : undefined;
+      if (key === undefined) continue;
+      const printed = printEntries({ ...known, [id]: key });
+      row.update(printed, sumOfKeys(row.place, printed));
+      entries.insert(id, encodeEntry(key, row.place), row.rid);
+    }
+    done.run(id);
+  }
+}
+
+interface RowBehind {
+  readonly rid: number;
+  readonly place: string;
+  readonly entries: string;
+  readonly doc: string;
+  update(entries: string, keySum: number): void;
+}
+
+function* rowsBehind(handle: SqliteHandle, tableId: number, index: number): Generator<RowBehind> {
+  const rows = `signalbox_rows_${tableId}`;
+  const page = handle.prepare(
+    `SELECT b.rid, r.place, r.entries, r.doc FROM signalbox_behind AS b JOIN ${rows} AS r ON r.rid = b.rid
+     WHERE b.index_id = ? AND b.rid > ? ORDER BY b.rid LIMIT 256`,
+  );
+  const update = handle.prepare(`UPDATE ${rows} SET entries = ?, key_sum = ? WHERE rid = ?`);
+  for (let last = -1; ; ) {
+    const found = page.all(index, last) as Omit<RowBehind, 'update'>[];
+    if (found.length === 0) return;
+    for (const row of found) {
+      last = row.rid;
+      yield { ...row, update: (entries, keySum) => void update.run(entries, keySum, row.rid) };
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import { crc32 } from 'node:zlib';
+import type { Row } from '../../src/ports/storage.js';
+import { DamagedRowError } from '../../src/storage/failures.js';
+import { type AnyTable, type KeyedRow, parseRecord, sortKeyFrom } from '../../src/storage/records.js';
+
+/** What a reader needs of a row `r`, and what it takes besides to change it. */
+export const DOCUMENT_COLUMNS = 'r.created, r.modified, r.doc, r.doc_sum';
+export const KEYED_COLUMNS = 'r.created, r.modified, r.doc, r.doc_sum, r.rid, r.place, r.entries';
+
+/** A row as selected: a list of columns where the driver can give one, which is cheaper, else an object. */
+export type Found = readonly unknown[] | Readonly<Record<string, unknown>>;
+
+/** Encoded index keys by index id, as a row keeps them. */
+export interface EntryTexts {
+  readonly [indexId: number]: string;
+}
+
+/** Equal entries have equal texts: members named by numbers come in their order. */
+export function printEntries(entries: EntryTexts): string {
+  return JSON.stringify(entries);
+}
+
+export function parseEntries(text: string): EntryTexts {
+  return JSON.parse(text) as EntryTexts;
+}
+
+/** Over what a reader is given of a row. */
+export function sumOfDocument(doc: string, created: number, modified: number): number {
+  return crc32(doc, (created * 31 + modified) >>> 0);
+}
+
+/** Over where a row stands; checked when a file is opened. */
+export function sumOfKeys(place: string, entries: string): number {
+  return crc32(entries, crc32(place));
+}
+
+/** A row as read. A class because the lazy getter then lives once, on the prototype. */
+export class SqliteRow implements Row<unknown> {
+  private parsed: unknown = undefined;
+
+  constructor(
+    readonly text: string,
+    readonly createIndex: number,
+    readonly modifyIndex: number,
+  ) {}
+
+  get record(): unknown {
+    if (this.parsed === undefined) this.parsed = parseRecord(this.text);
+    return this.parsed;
+  }
+}
+
+/** Knows under which id the file keeps an index of a declared table. */
+export interface IndexIds {
+  indexId(table: AnyTable, index: string): number;
+}
+
+/** A row as a write reads it. */
+export class SqliteKeyedRow extends SqliteRow implements KeyedRow {
+  constructor(
+    text: string,
+    createIndex: number,
+    modifyIndex: number,
+    readonly rid: number,
+    readonly place: string,
+    /** The printed entries. */
+    readonly entries: string,
+    private readonly indexes: IndexIds,
+  ) {
+    super(text, createIndex, modifyIndex);
+  }
+
+  sortKey(table: AnyTable, index: string | undefined): string | undefined {
+    if (index === undefined) return sortKeyFrom(this.place, undefined);
+    const entry = parseEntries(this.entries)[this.indexes.indexId(table, index)];
+    return entry === undefined ? undefined : sortKeyFrom(this.place, entry);
+  }
+}
+
+/** The row of selected document columns; throws when it is not what was stored. */
+export function rowFrom(found: Found): SqliteRow {
+  const [created, modified, doc, sum] = columnsOf(found) as [number, number, string, number];
+  checkSum(created, modified, doc, sum);
+  return new SqliteRow(doc, created, modified);
+}
+
+/** The same of keyed columns. */
+export function keyedRowFrom(found: Found, indexes: IndexIds): SqliteKeyedRow {
+  const [created, modified, doc, sum, rid, place, entries] = columnsOf(found) as [
+    number,
+    number,
+    string,
+    number,
+    number,
+    string,
+    string,
+  ];
+  checkSum(created, modified, doc, sum);
+  return new SqliteKeyedRow(doc, created, modified, rid, place, entries, indexes);
+}
+
+function columnsOf(found: Found): readonly unknown[] {
+  return Array.isArray(found) ? found : Object.values(found);
+}
+
+function checkSum(created: number, modified: number, doc: string, sum: number): void {
+  if (sumOfDocument(doc, created, modified) === sum) return;
+  throw new DamagedRowError('A stored record is not what was written. The file is damaged: restore it from a backup.');
+}

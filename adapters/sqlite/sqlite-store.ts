@@ -1,0 +1,279 @@
+import type { ListQuery, StorageError } from '../../src/ports/storage.js';
+import type { KeyBounds } from '../../src/storage/keys.js';
+import type { Overlay, Snapshot } from '../../src/storage/overlay.js';
+import { type AnyTable, indexPosition, type KeyedRow } from '../../src/storage/records.js';
+import type { ReadOutcome, Store, Waiters } from '../storage-kit/index.js';
+import { rowCache } from './row-cache.js';
+import { type BoundIndex, type BoundTable, type Scans, Tables } from './sqlite-catalog.js';
+import { type Changes, sqliteChanges } from './sqlite-changes.js';
+import { type SqliteHandle, type SqliteStatement, storageErrorFrom } from './sqlite-handle.js';
+import { type Found, keyedRowFrom, rowFrom } from './sqlite-rows.js';
+import { storeChanges } from './sqlite-writes.js';
+
+/** Characters of rows that are remembered, beside SQLite's own page cache. */
+const rememberedCharacters = 8_000_000;
+
+/**
+ * Transactions on one connection. Everything in here is synchronous from BEGIN to COMMIT, so no read of this process can
+ * run in the middle of a batch, and readers of other processes see a batch only after its commit.
+ */
+export class SqliteStore implements Store {
+  readonly #tables: Tables;
+  readonly #statements: ReturnType<typeof transactionStatements>;
+  readonly #changes: Changes;
+  readonly #release: () => void;
+  readonly #cache = rowCache(rememberedCharacters);
+  #cachedEpoch = 0;
+  /** Rows that the open write transaction has read, by table and place; undefined for what is not there. */
+  #found = new Map<string, Map<string, KeyedRow | undefined>>();
+  /** Whether the open write transaction has prepared tables. */
+  #prepared = false;
+  /** Table indexes as of the last look for foreign commits. */
+  #seen = new Map<string, number>();
+
+  /** `release` is called at the end. */
+  constructor(handle: SqliteHandle, release: () => void) {
+    this.#tables = new Tables(handle);
+    this.#statements = transactionStatements(handle);
+    this.#changes = sqliteChanges(walPathOf(handle), () => this.#changedElsewhere());
+    this.#release = release;
+  }
+
+  read(run: (snapshot: Snapshot) => ReadOutcome): ReadOutcome {
+    return this.#readInside(run, true) ?? (this.#readInside(run, false) as ReadOutcome);
+  }
+
+  begin(): Snapshot {
+    this.#statements.beginWrite.run();
+    this.#found = new Map();
+    this.#prepared = false;
+    try {
+      this.#refresh();
+    } catch (thrown) {
+      this.rollBack();
+      throw thrown;
+    }
+    return {
+      index: this.#tables.catalog.index,
+      find: (table, _key, place) => this.#findForWrite(table, place),
+      scan: (table, query, bounds) => this.#scanForWrite(table, query, bounds),
+      tableIndex: (name) => this.#tables.changedAt(name),
+    };
+  }
+
+  prepare(table: AnyTable): void {
+    const { savepoint, release, rollbackTo } = this.#statements;
+    savepoint.run();
+    this.#prepared = true;
+    this.#found = new Map();
+    try {
+      this.#tables.adopt(table);
+    } catch (thrown) {
+      rollbackTo.run();
+      this.#tables.invalidate();
+      throw thrown;
+    } finally {
+      release.run();
+      this.#refresh();
+    }
+  }
+
+  commit(overlay: Overlay): void {
+    const stored = storeChanges(this.#tables, overlay, this.#prepared);
+    const changed = overlay.changedTables;
+    for (const name of changed) this.#statements.saveChange.run(overlay.tableIndex(name), name);
+    this.#statements.commit.run();
+    this.#cache.apply(stored);
+    this.#tables.catalog.index = overlay.index;
+    for (const name of changed) {
+      const entry = this.#tables.catalog.tables.get(name);
+      if (entry !== undefined) entry.changedAt = overlay.tableIndex(name);
+    }
+  }
+
+  rollBack(): void {
+    this.#tables.invalidate();
+    this.#cache.clear();
+    try {
+      this.#statements.rollback.run();
+    } catch {
+      // SQLite has rolled back by itself, or never began: both leave nothing to undo.
+    }
+  }
+
+  failureOf(thrown: unknown): StorageError | undefined {
+    return storageErrorFrom(thrown);
+  }
+
+  changedAt(name: string): number {
+    return this.#tables.changedAt(name);
+  }
+
+  observe(waiting: Waiters): void {
+    this.#changes.observe(waiting);
+    this.#look();
+  }
+
+  close(): void {
+    this.#changes.close();
+    this.#release();
+  }
+
+  /** Brings the catalog up to date, and forgets what another process may have changed. Call it inside a transaction. */
+  #refresh(): void {
+    this.#tables.refresh();
+    if (this.#cachedEpoch === this.#tables.epoch) return;
+    this.#cache.clear();
+    this.#cachedEpoch = this.#tables.epoch;
+  }
+
+  /** Looks at the file; when that fails, what is known stays: a waiting caller learns of the failure at its next read. */
+  #look(): void {
+    try {
+      if (this.#tables.isCurrent()) return;
+      this.#statements.begin.run();
+      try {
+        this.#refresh();
+      } finally {
+        this.#statements.commit.run();
+      }
+    } catch (thrown) {
+      if (storageErrorFrom(thrown) === undefined) throw thrown;
+    }
+  }
+
+  #changedElsewhere(): string[] {
+    this.#look();
+    const now = new Map(Array.from(this.#tables.catalog.tables, ([name, table]) => [name, table.changedAt]));
+    const changed = [...now.keys()].filter((name) => now.get(name) !== this.#seen.get(name));
+    this.#seen = now;
+    return changed;
+  }
+
+  /**
+   * Runs a work that reads. Lazily, its first point read runs without a transaction, and a snapshot is held from the second
+   * access on: when the file is still as the catalog knows it, nothing was committed in between. When it is not, the
+   * answer is nothing, and the work must run again with the snapshot held from the start.
+   */
+  #readInside(run: (snapshot: Snapshot) => ReadOutcome, lazily: boolean): ReadOutcome | undefined {
+    let held = false;
+    let pointReads = 0;
+    let stale = false;
+    const hold = (pointRead: boolean): void => {
+      if (held || (lazily && pointRead && pointReads++ === 0)) return;
+      this.#statements.begin.run();
+      held = true;
+      stale = pointReads > 0 && !this.#tables.isCurrent();
+      if (stale) throw new Error('The store has changed during this read; it runs again.');
+      this.#refresh();
+    };
+    const tables = this.#tables;
+    const outcome = run({
+      get index() {
+        hold(false);
+        return tables.catalog.index;
+      },
+      find: (table, _key, place) => {
+        hold(true);
+        return this.#find(this.#tables.bind(table), place, held);
+      },
+      scan: (table, query, bounds) => {
+        hold(false);
+        return this.#scan(table, query, bounds);
+      },
+      tableIndex: (name) => {
+        hold(false);
+        return this.#tables.changedAt(name);
+      },
+    });
+    // Nothing was changed, so committing ends the snapshot and cannot fail for want of space.
+    if (held) this.#statements.commit.run();
+    return stale || ('unprepared' in outcome && !held) ? undefined : outcome;
+  }
+
+  /** A point read outside of a transaction may use what is remembered only if nobody has committed since. */
+  #find(bound: BoundTable, place: string, held: boolean): KeyedRow | undefined {
+    if (held || this.#tables.isCurrent()) {
+      const cached = this.#cache.get(bound.name, place);
+      if (cached !== undefined) return cached;
+    }
+    const found = bound.find.get(place) as Found | null | undefined;
+    if (!found) return undefined;
+    const row = keyedRowFrom(found, this.#tables);
+    // Read under the version of the file that the catalog has, or cleared with the next refresh.
+    this.#cache.offer(bound.name, row);
+    return row;
+  }
+
+  /** Rows for those who only read: they need not know where they stand. */
+  #scan(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
+    const { forward, backward } = scansOf(this.#tables.bind(table), table, query.index);
+    const rows = scanned(query.reverse === true ? backward : forward, query, bounds);
+    return rows.map(rowFrom) as readonly unknown[] as readonly KeyedRow[];
+  }
+
+  #findForWrite(table: AnyTable, place: string): KeyedRow | undefined {
+    const bound = this.#tables.bind(table);
+    const rows = this.#rowsOf(table.name);
+    if (rows.has(place)) return rows.get(place);
+    const row = this.#find(bound, place, true);
+    rows.set(place, row);
+    return row;
+  }
+
+  #scanForWrite(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
+    const { keyedForward, keyedBackward } = scansOf(this.#tables.bind(table), table, query.index);
+    const rows = this.#rowsOf(table.name);
+    return scanned(query.reverse === true ? keyedBackward : keyedForward, query, bounds).map((found) => {
+      const row = keyedRowFrom(found, this.#tables);
+      const known = rows.get(row.place) ?? this.#cache.get(table.name, row.place);
+      // Each row is one object for the whole transaction, so that its text is parsed once.
+      const kept = known?.modifyIndex === row.modifyIndex ? known : row;
+      rows.set(row.place, kept);
+      return kept;
+    });
+  }
+
+  #rowsOf(name: string): Map<string, KeyedRow | undefined> {
+    let rows = this.#found.get(name);
+    if (rows === undefined) {
+      rows = new Map();
+      this.#found.set(name, rows);
+    }
+    return rows;
+  }
+}
+
+function transactionStatements(handle: SqliteHandle) {
+  return {
+    begin: handle.prepare('BEGIN'),
+    beginWrite: handle.prepare('BEGIN IMMEDIATE'),
+    commit: handle.prepare('COMMIT'),
+    rollback: handle.prepare('ROLLBACK'),
+    savepoint: handle.prepare('SAVEPOINT signalbox_prepare'),
+    release: handle.prepare('RELEASE signalbox_prepare'),
+    rollbackTo: handle.prepare('ROLLBACK TO signalbox_prepare'),
+    saveChange: handle.prepare('UPDATE signalbox_tables SET changed_at = ? WHERE name = ?'),
+  };
+}
+
+function scansOf(bound: BoundTable, table: AnyTable, index: string | undefined): Scans {
+  return index === undefined ? bound.scans : (bound.indexes[indexPosition(table, index)] as BoundIndex).scans;
+}
+
+function scanned(scan: SqliteStatement, query: ListQuery, bounds: KeyBounds): Found[] {
+  return scan.all(bounds.lower, bounds.upper, rowLimit(query.limit)) as Found[];
+}
+
+/** SQLite takes a negative limit as none. */
+function rowLimit(limit: number | undefined): number {
+  if (limit === undefined || limit >= Number.MAX_SAFE_INTEGER) return -1;
+  return limit > 0 ? Math.ceil(limit) : 0;
+}
+
+/** The write-ahead log that other processes write to; none for a store in memory. */
+function walPathOf(handle: SqliteHandle): string | undefined {
+  const databases = handle.prepare('PRAGMA database_list').all() as { name: string; file: string | null }[];
+  const file = databases.find((database) => database.name === 'main')?.file;
+  return file ? `${file}-wal` : undefined;
+}

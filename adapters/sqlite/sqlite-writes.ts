@@ -1,0 +1,90 @@
+import { encodeEntry } from '../../src/storage/keys.js';
+import type { Change, Overlay, PendingRow } from '../../src/storage/overlay.js';
+import type { BoundTable, Tables } from './sqlite-catalog.js';
+import {
+  type EntryTexts,
+  type Found,
+  keyedRowFrom,
+  parseEntries,
+  printEntries,
+  SqliteKeyedRow,
+  sumOfDocument,
+  sumOfKeys,
+} from './sqlite-rows.js';
+
+/**
+ * Stores the changed rows of an overlay, with their entries in all indexes. Gives the rows as they are then. `reread` says
+ * that indexes have been prepared since the overlay was begun: rows that it knows may have more entries by now.
+ */
+export function storeChanges(tables: Tables, changes: Overlay, reread: boolean): readonly StoredChange[] {
+  const stored: StoredChange[] = [];
+  for (const name of changes.changedTables) {
+    const behind = new Map<number, number[]>();
+    for (const change of changes.changesOf(name)) {
+      const bound = tables.bind(change.table);
+      const row = storeChange(tables, bound, reread ? readAgain(tables, bound, change) : change);
+      stored.push({ table: name, place: change.place, row });
+      if (row === undefined) continue;
+      for (const index of bound.foreign) behind.set(index, [...(behind.get(index) ?? []), row.rid]);
+    }
+    for (const [index, rows] of behind) tables.fallBehind(index, rows);
+  }
+  return stored;
+}
+
+function readAgain(tables: Tables, bound: BoundTable, change: Change): Change {
+  if (change.before === undefined) return change;
+  return { ...change, before: keyedRowFrom(bound.find.get(change.place) as Found, tables) };
+}
+
+/** A row after a commit; undefined when it was removed. */
+export interface StoredChange {
+  readonly table: string;
+  readonly place: string;
+  readonly row: SqliteKeyedRow | undefined;
+}
+
+function storeChange(tables: Tables, bound: BoundTable, { before, after }: Change): SqliteKeyedRow | undefined {
+  const stored = before as SqliteKeyedRow | undefined;
+  if (after === undefined) {
+    if (stored !== undefined) {
+      bound.remove.run(stored.rid);
+      moveEntries(tables, stored.place, stored.rid, parseEntries(stored.entries), {});
+    }
+    return undefined;
+  }
+  const { text, createIndex, modifyIndex, place } = after;
+  const entries = entryTextsOf(bound, after);
+  const printed = printEntries(entries);
+  const docSum = sumOfDocument(text, createIndex, modifyIndex);
+  const keySum = sumOfKeys(place, printed);
+  let rid = stored?.rid;
+  if (stored === undefined || rid === undefined) {
+    const added = bound.insert.run(place, createIndex, modifyIndex, printed, text, docSum, keySum);
+    rid = Number(added.lastInsertRowid);
+    moveEntries(tables, place, rid, {}, entries);
+  } else {
+    bound.update.run(createIndex, modifyIndex, printed, text, docSum, keySum, rid);
+    if (printed !== stored.entries) moveEntries(tables, place, rid, parseEntries(stored.entries), entries);
+  }
+  return new SqliteKeyedRow(text, createIndex, modifyIndex, rid, place, printed, tables);
+}
+
+function entryTextsOf(bound: BoundTable, row: PendingRow): EntryTexts {
+  const entries: Record<number, string> = {};
+  bound.indexes.forEach(({ id }, position) => {
+    const entry = row.entries[position];
+    if (entry !== undefined) entries[id] = entry;
+  });
+  return entries;
+}
+
+/** Moves a row in the indexes from its old entries to its new ones; takes it out of those that the new ones do not name. */
+function moveEntries(tables: Tables, place: string, rid: number, before: EntryTexts, after: EntryTexts): void {
+  for (const [id, from] of Object.entries(before) as [string, string][]) {
+    if (after[Number(id)] !== from) tables.entries.remove(Number(id), encodeEntry(from, place));
+  }
+  for (const [id, to] of Object.entries(after) as [string, string][]) {
+    if (before[Number(id)] !== to) tables.entries.insert(Number(id), encodeEntry(to, place), rid);
+  }
+}

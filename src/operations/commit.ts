@@ -1,0 +1,212 @@
+import type { Result, ResultAsync } from 'neverthrow';
+import { err, ok } from 'neverthrow';
+import type { Principal } from '../access/principal.js';
+import type { IdKind, Ids } from '../ports/ids.js';
+import type { ListQuery, Row, StorageError, TableName, WriteView, Written } from '../ports/storage.js';
+import type { Settings } from '../settings.js';
+import type { Milliseconds } from '../shared/duration.js';
+import type { Instant } from '../shared/instant.js';
+import type { Key, Table } from '../shared/table.js';
+import { rehearsalOf } from '../storage/views.js';
+import type { EngineEvents } from './events.js';
+import { type EngineContext, emit } from './shared/context.js';
+
+/**
+ * What the work of a `commit` decides with. It reads and changes rows like any write view and sees its own changes. Everything
+ * else that it needs from outside comes from here too, drawn once: when the store runs the work again, it gets the same
+ * time and the same identifiers.
+ */
+export interface Transaction extends WriteView {
+  /** Wall time, for stamps and calendars. */
+  readonly now: Instant;
+  /** Monotonic time, for leases, and the name of what it counts from. */
+  readonly monotonic: Milliseconds;
+  readonly timeline: string;
+  readonly ids: Ids;
+  readonly settings: Settings;
+  /** Who asks; the host itself for background loops. */
+  readonly caller: Principal;
+  /** The name of the person behind the change; undefined when the system itself acts. */
+  readonly actor: string | undefined;
+  /** Emits an event of the engine once this write is durable. Nothing is told of a write that fails. */
+  tell<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void;
+}
+
+/**
+ * The one way in which state changes. Runs `work` in one serialisable transaction; an `err` from it, or an exception, leaves
+ * no trace. Resolves when the write is durable by the store's promise, and after the facts that it told were emitted.
+ *
+ * The store may run the work several times and commits one of the runs: the work is synchronous, decides by the transaction
+ * alone, and keeps nothing outside of it. An operation reads from top to bottom: authorise, then commit: read, decide by a
+ * pure function, write, tell.
+ *
+ * ```ts
+ * commit(context, caller, (tx) => {
+ *   const job = tx.get(jobs, [namespace, jobId])?.record;
+ *   if (job === undefined) return err(jobNotFound(namespace, jobId));
+ *   return decideStop(job, input, tx.now).map((stopped) => {
+ *     tx.put(jobs, stopped);
+ *     tx.tell('job.stopped', { namespace, jobId, purged: false, index: tx.index });
+ *     return { index: tx.index };
+ *   });
+ * });
+ * ```
+ */
+export function commit<T, E>(
+  context: EngineContext,
+  caller: Principal,
+  work: (tx: Transaction) => Result<T, E>,
+): ResultAsync<Written<T>, E | StorageError> {
+  const drawn = new Draws(context);
+  let facts: readonly Fact[] = [];
+  return context.storage
+    .write((view) => {
+      const tx = new CommitTransaction(context, caller, view, drawn.again());
+      const result = work(tx);
+      facts = tx.facts;
+      return result;
+    })
+    .map((written) => {
+      for (const { name, fact } of facts) emit(context, name, ...([fact] as Parameters<EngineEvents[typeof name]>));
+      return written;
+    });
+}
+
+/**
+ * Runs the same work on a snapshot and throws its changes away: what a commit would come to now. Nothing is stored and nothing
+ * is told. The transaction's index is the one that a write would take.
+ */
+export function rehearse<T, E>(
+  context: EngineContext,
+  caller: Principal,
+  work: (tx: Transaction) => Result<T, E>,
+): ResultAsync<T, E | StorageError> {
+  return context.storage
+    .read((view) => {
+      const rehearsal = rehearsalOf(view);
+      try {
+        return work(new CommitTransaction(context, caller, rehearsal, new Draws(context)));
+      } finally {
+        rehearsal.end();
+      }
+    })
+    .andThen((result): Result<T, E> => (result.isOk() ? ok(result.value) : err(result.error)));
+}
+
+type Fact = {
+  [K in keyof EngineEvents]: { readonly name: K; readonly fact: Parameters<EngineEvents[K]>[0] };
+}[keyof EngineEvents];
+
+/** The time and the identifiers of one commit, in the order in which its work asks for them: every run gets the same ones. */
+class Draws implements Ids {
+  readonly #context: EngineContext;
+  readonly #drawn = new Map<IdKind, string[]>();
+  readonly #taken = new Map<IdKind, number>();
+  readonly #fractions: number[] = [];
+  #fractionsTaken = 0;
+  #time: { readonly now: Instant; readonly monotonic: Milliseconds } | undefined;
+
+  constructor(context: EngineContext) {
+    this.#context = context;
+  }
+
+  /** Begins another run. */
+  again(): this {
+    this.#taken.clear();
+    this.#fractionsTaken = 0;
+    return this;
+  }
+
+  get time(): { readonly now: Instant; readonly monotonic: Milliseconds } {
+    const { clock } = this.#context;
+    this.#time ??= { now: clock.now(), monotonic: clock.monotonic() };
+    return this.#time;
+  }
+
+  next(kind: IdKind): string {
+    const position = this.#taken.get(kind) ?? 0;
+    this.#taken.set(kind, position + 1);
+    let drawn = this.#drawn.get(kind);
+    if (drawn === undefined) {
+      drawn = [];
+      this.#drawn.set(kind, drawn);
+    }
+    drawn[position] ??= this.#context.ids.next(kind);
+    return drawn[position];
+  }
+
+  fraction(): number {
+    const position = this.#fractionsTaken;
+    this.#fractionsTaken += 1;
+    this.#fractions[position] ??= this.#context.ids.fraction();
+    return this.#fractions[position];
+  }
+}
+
+class CommitTransaction implements Transaction {
+  readonly facts: Fact[] = [];
+  readonly settings: Settings;
+  readonly #view: WriteView;
+  readonly #context: EngineContext;
+  readonly #draws: Draws;
+
+  constructor(
+    context: EngineContext,
+    readonly caller: Principal,
+    view: WriteView,
+    draws: Draws,
+  ) {
+    this.settings = context.settings;
+    this.#context = context;
+    this.#view = view;
+    this.#draws = draws;
+  }
+
+  get now(): Instant {
+    return this.#draws.time.now;
+  }
+
+  get monotonic(): Milliseconds {
+    return this.#draws.time.monotonic;
+  }
+
+  get timeline(): string {
+    return this.#context.clock.timeline;
+  }
+
+  get ids(): Ids {
+    return this.#draws;
+  }
+
+  get actor(): string | undefined {
+    return this.caller.name === '' ? undefined : this.caller.name;
+  }
+
+  get index(): number {
+    return this.#view.index;
+  }
+
+  get<R>(table: Table<R>, key: Key): Row<R> | undefined {
+    return this.#view.get(table, key);
+  }
+
+  list<R>(table: Table<R>, query?: ListQuery): Row<R>[] {
+    return this.#view.list(table, query);
+  }
+
+  tableIndex(table: TableName): number {
+    return this.#view.tableIndex(table);
+  }
+
+  put<R>(table: Table<R>, record: R): void {
+    this.#view.put(table, record);
+  }
+
+  remove<R>(table: Table<R>, key: Key): boolean {
+    return this.#view.remove(table, key);
+  }
+
+  tell<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void {
+    this.facts.push({ name, fact } as Fact);
+  }
+}

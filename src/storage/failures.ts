@@ -1,0 +1,28 @@
+import type { StorageError } from '../ports/storage.js';
+
+/**
+ * A record, a key or a query that no store can take. A view's methods throw it through the work function, because a put
+ * has no result; the write then fails with `invalid_record`. The message names the table and holds nothing of the record.
+ */
+export class UnstorableError extends Error {}
+
+/**
+ * A stored text that is no JSON: only damage does that. Thrown by a row at its first access, through the work function;
+ * the read or write then fails with `corrupt`.
+ */
+export class DamagedRowError extends Error {}
+
+export function storageFailure(reason: StorageError['reason'], message: string): StorageError {
+  return { type: 'storage_failed', reason, message };
+}
+
+export function closedFailure(): StorageError {
+  return storageFailure('closed', 'The store is closed.');
+}
+
+/** The port's error for what the views of this folder throw; undefined for any other exception. */
+export function failureOfRecord(thrown: unknown): StorageError | undefined {
+  if (thrown instanceof UnstorableError) return storageFailure('invalid_record', thrown.message);
+  if (thrown instanceof DamagedRowError) return storageFailure('corrupt', thrown.message);
+  return undefined;
+}

@@ -1,0 +1,249 @@
+import type { ListQuery } from '../ports/storage.js';
+import type { Key } from '../shared/table.js';
+import { type KeyBounds, unitOrdered } from './keys.js';
+import {
+  type AnyTable,
+  type Entries,
+  entriesOf,
+  indexPosition,
+  type KeyedRow,
+  parseRecord,
+  placeOf,
+  printRecord,
+  sortKeyFrom,
+} from './records.js';
+import { type SortedValues, sortedValues } from './sorted-values.js';
+
+/** What an overlay lies over: one unchanging state of a store, or another overlay. */
+export interface Snapshot {
+  /** Index of the last write that it contains. */
+  readonly index: number;
+  /** `place` is the encoded `key`. */
+  find(table: AnyTable, key: Key, place: string): KeyedRow | undefined;
+  /** `bounds` are the encoded keys of the query. */
+  scan(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[];
+  tableIndex(name: string): number;
+}
+
+/** What became of one row: `after` is undefined for a removal, `before` for a row that was not there. */
+export interface Change {
+  /** The definition by which the row was last put or removed. */
+  readonly table: AnyTable;
+  readonly place: string;
+  /** As the snapshot below has it. */
+  readonly before: KeyedRow | undefined;
+  readonly after: PendingRow | undefined;
+}
+
+/**
+ * The changes of a transaction before they are stored: a snapshot with changed rows laid over it, which reads like a store in
+ * which they are made. Throwing it away undoes everything. Overlays lie on each other, so that several transactions can be
+ * stored together: one that fails is not absorbed by the one below.
+ */
+export class Overlay implements Snapshot {
+  readonly #base: Snapshot;
+  readonly #tables = new Map<string, TableChanges>();
+  #index: number;
+
+  /** `index` is the one that the transaction takes. */
+  constructor(base: Snapshot, index: number) {
+    this.#base = base;
+    this.#index = index;
+  }
+
+  get index(): number {
+    return this.#index;
+  }
+
+  get isChanged(): boolean {
+    return this.#tables.size > 0;
+  }
+
+  /** Names of the changed tables. */
+  get changedTables(): string[] {
+    return [...this.#tables.keys()];
+  }
+
+  /** The changed rows of a table; a row that was put and removed again may be among them, with neither side. */
+  changesOf(name: string): Iterable<Change> {
+    return this.#tables.get(name)?.changes.values() ?? [];
+  }
+
+  find(table: AnyTable, key: Key, place: string): KeyedRow | undefined {
+    const change = this.#tables.get(table.name)?.changes.get(place);
+    return change === undefined ? this.#base.find(table, key, place) : change.after;
+  }
+
+  scan(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
+    const changes = this.#tables.get(table.name);
+    return changes === undefined
+      ? this.#base.scan(table, query, bounds)
+      : changes.scan(this.#base, table, query, bounds);
+  }
+
+  tableIndex(name: string): number {
+    return this.#tables.get(name)?.index ?? this.#base.tableIndex(name);
+  }
+
+  put(table: AnyTable, record: unknown): void {
+    const text = printRecord(table, record);
+    const key = table.key(record);
+    const place = placeOf(table, key);
+    const entries = entriesOf(table, record);
+    const present = this.find(table, key, place);
+    this.#change(
+      table,
+      key,
+      place,
+      new PendingRow(table, text, present?.createIndex ?? this.index, this.index, place, entries),
+    );
+  }
+
+  remove(table: AnyTable, key: Key): boolean {
+    const place = placeOf(table, key);
+    if (this.find(table, key, place) === undefined) return false;
+    this.#change(table, key, place, undefined);
+    return true;
+  }
+
+  /** Takes over the changes of an overlay that lies on this one, and its index. */
+  absorb(above: Overlay): void {
+    for (const [name, changes] of above.#tables) {
+      const own = this.#changesOf(name);
+      for (const change of changes.changes.values()) {
+        const before = own.changes.get(change.place);
+        own.set(before === undefined ? change : { ...change, before: before.before });
+      }
+      own.index = above.index;
+    }
+    this.#index = above.index;
+  }
+
+  #change(table: AnyTable, key: Key, place: string, after: PendingRow | undefined): void {
+    const changes = this.#changesOf(table.name);
+    const known = changes.changes.get(place);
+    const before = known === undefined ? this.#base.find(table, key, place) : known.before;
+    changes.set({ table, place, before, after });
+    changes.index = this.index;
+  }
+
+  #changesOf(name: string): TableChanges {
+    let changes = this.#tables.get(name);
+    if (changes === undefined) {
+      changes = new TableChanges(this.index);
+      this.#tables.set(name, changes);
+    }
+    return changes;
+  }
+}
+
+/** A row that is not stored yet. It reads like a stored one: what JSON does not keep is already gone from its record. */
+export class PendingRow implements KeyedRow {
+  #record: unknown = undefined;
+
+  constructor(
+    readonly table: AnyTable,
+    readonly text: string,
+    readonly createIndex: number,
+    readonly modifyIndex: number,
+    readonly place: string,
+    /** By the table's own definition. */
+    readonly entries: Entries,
+  ) {}
+
+  get record(): unknown {
+    if (this.#record === undefined) this.#record = parseRecord(this.text);
+    return this.#record;
+  }
+
+  sortKey(table: AnyTable, index: string | undefined): string | undefined {
+    if (index === undefined) return sortKeyFrom(this.place, undefined);
+    const entries = table === this.table ? this.entries : entriesOf(table, parseRecord(this.text));
+    const entry = entries[indexPosition(table, index)];
+    return entry === undefined ? undefined : sortKeyFrom(this.place, entry);
+  }
+}
+
+/** The changed rows of one table, and their order in the indexes that were listed. */
+class TableChanges {
+  readonly changes = new Map<string, Change>();
+  /** Those that change a row below. */
+  readonly #replacing = new Map<string, Change>();
+  readonly #orders = new Map<
+    string | undefined,
+    { readonly table: AnyTable; readonly rows: SortedValues<PendingRow> }
+  >();
+
+  constructor(
+    /** Of the last write that changed the table. */
+    public index: number,
+  ) {}
+
+  set(change: Change): void {
+    const known = this.changes.get(change.place);
+    this.changes.set(change.place, change);
+    if (change.before !== undefined) this.#replacing.set(change.place, change);
+    for (const [index, { table, rows }] of this.#orders) {
+      const from = known?.after?.sortKey(table, index);
+      const to = change.after?.sortKey(table, index);
+      if (from !== undefined && from !== to) rows.remove(from);
+      if (to !== undefined) rows.set(to, change.after as PendingRow);
+    }
+  }
+
+  scan(base: Snapshot, table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
+    const { index, limit = Number.POSITIVE_INFINITY, reverse = false } = query;
+    const lower = unitOrdered(bounds.lower);
+    const upper = unitOrdered(bounds.upper);
+    const hidden = this.#hiddenBetween(table, index, lower, upper);
+    const pending = this.#orderOf(table, index).scan(lower, upper, reverse, limit);
+    const wanted = hidden === 0 || query.limit === undefined ? query : { ...query, limit: query.limit + hidden };
+    const stored = base.scan(table, wanted, bounds);
+    if (hidden === 0 && pending.length === 0) return stored;
+    const kept = stored.filter((row) => !this.changes.has(row.place));
+    return merged(kept, pending, (row) => row.sortKey(table, index) as string, reverse, limit);
+  }
+
+  /** How many rows of the range below are changed here. */
+  #hiddenBetween(table: AnyTable, index: string | undefined, lower: string, upper: string): number {
+    let count = 0;
+    for (const { before } of this.#replacing.values()) {
+      const key = before?.sortKey(table, index);
+      if (key !== undefined && key >= lower && key < upper) count += 1;
+    }
+    return count;
+  }
+
+  #orderOf(table: AnyTable, index: string | undefined): SortedValues<PendingRow> {
+    const known = this.#orders.get(index);
+    if (known?.table === table) return known.rows;
+    const rows = sortedValues<PendingRow>();
+    for (const { after } of this.changes.values()) {
+      const key = after?.sortKey(table, index);
+      if (key !== undefined) rows.set(key, after as PendingRow);
+    }
+    this.#orders.set(index, { table, rows });
+    return rows;
+  }
+}
+
+/** Two ordered lists as one, at most `limit` rows. */
+function merged(
+  stored: readonly KeyedRow[],
+  pending: readonly KeyedRow[],
+  keyOf: (row: KeyedRow) => string,
+  reverse: boolean,
+  limit: number,
+): KeyedRow[] {
+  const rows: KeyedRow[] = [];
+  let s = 0;
+  let p = 0;
+  while (rows.length < limit && (s < stored.length || p < pending.length)) {
+    const [one, other] = [stored[s], pending[p]];
+    const first = other === undefined || (one !== undefined && keyOf(one) < keyOf(other) !== reverse);
+    rows.push((first ? one : other) as KeyedRow);
+    if (first) s += 1;
+    else p += 1;
+  }
+  return rows;
+}

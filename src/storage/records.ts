@@ -1,0 +1,98 @@
+import type { Row } from '../ports/storage.js';
+import type { Key, KeyPart, Table } from '../shared/table.js';
+import { DamagedRowError, UnstorableError } from './failures.js';
+import { encodeEntry, encodeKey, unitOrdered } from './keys.js';
+
+/** A table whose record type does not matter. */
+export type AnyTable = Table<unknown>;
+
+/** A row that knows where it stands, so that nobody has to parse it to find out. */
+export interface KeyedRow extends Row<unknown> {
+  /** The encoded primary key. */
+  readonly place: string;
+  /**
+   * Where the row stands in the order of an index, or of the primary key when `index` is undefined; compares by `<`.
+   * Undefined when the index leaves the row out.
+   */
+  sortKey(table: AnyTable, index: string | undefined): string | undefined;
+}
+
+/** The encoded keys in the indexes that the table declares, in that order; undefined where the row is left out. */
+export type Entries = readonly (string | undefined)[];
+
+/** An index with its name, as `indexesOf` lists them. */
+export interface NamedIndex {
+  readonly name: string;
+  readonly version: number;
+  readonly key: (record: unknown) => Key | undefined;
+}
+
+const knownIndexes = new WeakMap<AnyTable, readonly NamedIndex[]>();
+
+/** The declared indexes in the order in which `Entries` holds them. */
+export function indexesOf(table: AnyTable): readonly NamedIndex[] {
+  let indexes = knownIndexes.get(table);
+  if (indexes === undefined) {
+    indexes = Object.entries(table.indexes).map(([name, { key, version }]) => ({ name, version, key }));
+    knownIndexes.set(table, indexes);
+  }
+  return indexes;
+}
+
+/** Position of an index in `Entries`. */
+export function indexPosition(table: AnyTable, name: string): number {
+  const position = indexesOf(table).findIndex((index) => index.name === name);
+  if (position < 0) throw new UnstorableError(`Table ${table.name} declares no index ${name}.`);
+  return position;
+}
+
+/** The encoded primary key. */
+export function placeOf(table: AnyTable, key: Key): string {
+  return encodeKey(key) ?? unkeyable(table, 'primary key', key);
+}
+
+/** The encoded keys of a record in all declared indexes. */
+export function entriesOf(table: AnyTable, record: unknown): Entries {
+  return indexesOf(table).map((index) => entryOf(table, index, record));
+}
+
+/** The encoded key of a record in one index; undefined when it is left out. */
+export function entryOf(table: AnyTable, index: NamedIndex, record: unknown): string | undefined {
+  const key = index.key(record);
+  return key === undefined ? undefined : (encodeKey(key) ?? unkeyable(table, 'index key', key));
+}
+
+/** `KeyedRow.sortKey` from encoded keys; `entry` is undefined for the primary key. */
+export function sortKeyFrom(place: string, entry: string | undefined): string {
+  return unitOrdered(entry === undefined ? place : encodeEntry(entry, place));
+}
+
+/** The JSON text by JSON's own rules: undefined members vanish, NaN becomes null, what JSON cannot print is refused. */
+export function printRecord(table: AnyTable, record: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(record);
+  } catch {
+    text = undefined;
+  }
+  if (text === undefined) {
+    throw new UnstorableError(`A record for table ${table.name} is not JSON: circular, BigInt or no value.`);
+  }
+  return text;
+}
+
+/** The value of a stored text. */
+export function parseRecord(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new DamagedRowError('A stored record is not JSON. The store is damaged: restore it from a backup.');
+  }
+}
+
+function unkeyable(table: AnyTable, what: string, key: readonly KeyPart[]): never {
+  const part = key.findIndex((each) => encodeKey([each]) === undefined);
+  throw new UnstorableError(
+    `Part ${part + 1} of a ${what} of table ${table.name} is no text, finite number, boolean or null.`,
+  );
+}

@@ -1,0 +1,137 @@
+import type { ListQuery, ReadView, Row, TableName, WriteView } from '../ports/storage.js';
+import type { Key, Table } from '../shared/table.js';
+import { UnstorableError } from './failures.js';
+import { keyBounds } from './keys.js';
+import { Overlay, type Snapshot } from './overlay.js';
+import { type AnyTable, entriesOf, indexPosition, type KeyedRow, placeOf, sortKeyFrom } from './records.js';
+
+/**
+ * The view of one run of a read's work. It ends with the run, so that it cannot show a later state as if it were the old
+ * one, and it remembers what the snapshot has thrown, so that a work that catches it does not decide by half of what is
+ * there.
+ */
+export class SnapshotView<S extends Snapshot = Snapshot> implements ReadView {
+  /** What the snapshot threw first. */
+  failure: unknown;
+  #open = true;
+
+  constructor(protected readonly snapshot: S) {}
+
+  get index(): number {
+    return this.guarded((snapshot) => snapshot.index);
+  }
+
+  get<R>(table: Table<R>, key: Key): Row<R> | undefined {
+    return this.guarded((snapshot) => {
+      const any = table as unknown as AnyTable;
+      return snapshot.find(any, key, placeOf(any, key)) as Row<R> | undefined;
+    });
+  }
+
+  list<R>(table: Table<R>, query: ListQuery = {}): Row<R>[] {
+    return this.guarded((snapshot) => {
+      const bounds = keyBounds(query);
+      if (bounds === undefined)
+        throw new UnstorableError(`A list of table ${table.name} is bounded by what is no key.`);
+      return snapshot.scan(table as unknown as AnyTable, query, bounds) as unknown as Row<R>[];
+    });
+  }
+
+  tableIndex(table: TableName): number {
+    return this.guarded((snapshot) => snapshot.tableIndex(table.name));
+  }
+
+  end(): void {
+    this.#open = false;
+  }
+
+  protected guarded<T>(work: (snapshot: S) => T): T {
+    if (!this.#open) {
+      throw new Error('This storage view has ended: use it only inside the work function, before it returns.');
+    }
+    try {
+      return work(this.snapshot);
+    } catch (thrown) {
+      this.failure ??= thrown;
+      throw thrown;
+    }
+  }
+}
+
+/** The view of one run of a write's work: its changes stay in the overlay. */
+export class OverlayView extends SnapshotView<Overlay> implements WriteView {
+  constructor(overlay: Overlay) {
+    super(overlay);
+    this.#index = overlay.index;
+  }
+
+  readonly #index: number;
+
+  /** Known to the end and after it: records that carry it were made with it. */
+  override get index(): number {
+    return this.#index;
+  }
+
+  put<R>(table: Table<R>, record: R): void {
+    this.guarded((overlay) => overlay.put(table as unknown as AnyTable, record));
+  }
+
+  remove<R>(table: Table<R>, key: Key): boolean {
+    return this.guarded((overlay) => overlay.remove(table as unknown as AnyTable, key));
+  }
+}
+
+/** A view to rehearse a write on: reads what the view shows, takes changes, and is thrown away. */
+export function rehearsalOf(view: ReadView): OverlayView {
+  return new OverlayView(new Overlay(snapshotOf(view), view.index + 1));
+}
+
+/** The rows of a view do not know where they stand: it is computed from their records when somebody asks. */
+function snapshotOf(view: ReadView): Snapshot {
+  const keyed = (table: AnyTable, row: Row<unknown>): KeyedRow => new ComputedRow(table, row);
+  return {
+    index: view.index,
+    find: (table, key) => {
+      const row = view.get(table, key);
+      return row === undefined ? undefined : keyed(table, row);
+    },
+    scan: (table, query) => view.list(table, query).map((row) => keyed(table, row)),
+    tableIndex: (name) => view.tableIndex({ name }),
+  };
+}
+
+class ComputedRow implements KeyedRow {
+  readonly #table: AnyTable;
+  readonly #row: Row<unknown>;
+
+  constructor(table: AnyTable, row: Row<unknown>) {
+    this.#table = table;
+    this.#row = row;
+  }
+
+  get record(): unknown {
+    return this.#row.record;
+  }
+
+  get text(): string {
+    return this.#row.text;
+  }
+
+  get createIndex(): number {
+    return this.#row.createIndex;
+  }
+
+  get modifyIndex(): number {
+    return this.#row.modifyIndex;
+  }
+
+  get place(): string {
+    return placeOf(this.#table, this.#table.key(this.#row.record));
+  }
+
+  sortKey(table: AnyTable, index: string | undefined): string | undefined {
+    if (index === undefined) return sortKeyFrom(this.place, undefined);
+    const entry = entriesOf(table, this.#row.record)[indexPosition(table, index)];
+    return entry === undefined ? undefined : sortKeyFrom(this.place, entry);
+  }
+}
