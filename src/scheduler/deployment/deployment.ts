@@ -56,11 +56,12 @@ export interface Deployment {
 }
 
 export const deployments = table<Deployment>('deployments', (deployment) => [deployment.ID], {
-  by_job: { key: (deployment) => [deployment.Namespace, deployment.JobID, deployment.CreateIndex] },
-  by_create: { key: (deployment) => [deployment.CreateIndex] },
-  by_namespace: { key: (deployment) => [deployment.Namespace, deployment.CreateIndex] },
+  by_job: { version: 1, key: (deployment) => [deployment.Namespace, deployment.JobID, deployment.CreateIndex] },
+  by_create: { version: 1, key: (deployment) => [deployment.CreateIndex] },
+  by_namespace: { version: 1, key: (deployment) => [deployment.Namespace, deployment.CreateIndex] },
   /** Those that are under way: they keep their job running, and have to be watched. */
   active: {
+    version: 1,
     key: (deployment) =>
       isActiveDeployment(deployment) ? [deployment.Namespace, deployment.JobID, deployment.ID] : undefined,
   },
