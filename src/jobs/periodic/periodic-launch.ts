@@ -15,7 +15,7 @@ export interface PeriodicLaunch {
 }
 
 export const periodicLaunches = table<PeriodicLaunch>('periodic_launches', (launch) => [launch.Namespace, launch.ID], {
-  by_due_time: { key: (launch) => [launch.dueAt] },
+  by_due_time: { version: 1, key: (launch) => [launch.dueAt] },
 });
 
 /**
