@@ -1,11 +1,28 @@
+import type { ResultAsync } from 'neverthrow';
+import type { Principal } from './access/principal.js';
 import { accessTables } from './access/tables.js';
+import type { CallInput } from './api/answers.js';
+import type { ErrorTag } from './api/errors.js';
+import { boundCalls, type CallName } from './bound-calls.js';
+import { type Client, clientOver } from './client/client.js';
 import { jobTables } from './jobs/tables.js';
+import { localTransport } from './local-transport.js';
+import { tokenExpiryLoop } from './operations/access/token-expiry-loop.js';
+import type { CallManner } from './operations/binding.js';
+import { deploymentLoops } from './operations/deployments/index.js';
 import { createEmitter } from './operations/events.js';
+import { maintenanceLoops } from './operations/maintenance/index.js';
+import { nodeLoops } from './operations/nodes/index.js';
 import { notificationLoops } from './operations/notifications/loops.js';
+import { observeFacts } from './operations/observe-facts.js';
+import { periodicLoops } from './operations/periodic/index.js';
 import { schedulingLoops } from './operations/scheduling/index.js';
 import type { BackgroundLoop, EngineContext } from './operations/shared/context.js';
 import { emit } from './operations/shared/context.js';
+import { LogFeed } from './operations/shared/log-feed.js';
+import { NodeSwitch } from './operations/shared/node-switch.js';
 import { ParkedQueries } from './operations/shared/parked-queries.js';
+import { variableLockLoop } from './operations/variables/lock-loop.js';
 import type { Cipher } from './ports/cipher.js';
 import type { Clock } from './ports/clock.js';
 import type { HttpDelivery } from './ports/http-delivery.js';
@@ -14,9 +31,12 @@ import type { Logger } from './ports/logger.js';
 import type { Mailer } from './ports/mailer.js';
 import type { Observer } from './ports/observer.js';
 import type { Storage, TableName } from './ports/storage.js';
+import type { Transform } from './ports/transform.js';
 import { schedulerTables } from './scheduler/tables.js';
+import { serviceTables } from './services/service-registration.js';
 import { type SettingsOverrides, settingsFrom } from './settings.js';
 import { second } from './shared/duration.js';
+import { variableTables } from './variables/tables.js';
 
 /** What the engine needs from outside. The host owns them: the engine never closes a port. */
 export interface EnginePorts {
@@ -28,6 +48,8 @@ export interface EnginePorts {
   readonly mailer?: Mailer;
   /** Encrypts tokens and destination URLs at rest. */
   readonly cipher?: Cipher;
+  /** Changes the bodies of HTTP messages before they are signed. */
+  readonly transform?: Transform;
   readonly observer?: Observer;
   readonly logger?: Logger;
 }
@@ -45,18 +67,43 @@ export interface Engine extends EngineContext {
    * under way then is taken up again by the next engine on the store.
    */
   stop(options?: StopOptions): Promise<boolean>;
+  /** The interface with the rights of a principal: the same methods that `connect` gives over HTTP. */
+  as(principal: Principal): Client;
+  /** Makes a call of the interface by its name, for adapters that carry the interface elsewhere. */
+  perform(
+    call: CallName,
+    caller: Principal,
+    input: CallInput,
+    manner: CallManner,
+  ): ResultAsync<unknown, { readonly type: ErrorTag }>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** The background loops and the tables of every area. */
-const loops: readonly BackgroundLoop[] = [...notificationLoops, ...schedulingLoops];
-const watchedTables: readonly TableName[] = [...accessTables, ...jobTables, ...schedulerTables];
+const loops: readonly BackgroundLoop[] = [
+  ...notificationLoops,
+  ...schedulingLoops,
+  ...periodicLoops,
+  ...nodeLoops,
+  ...deploymentLoops,
+  ...maintenanceLoops,
+  tokenExpiryLoop,
+  variableLockLoop,
+];
+const watchedTables: readonly TableName[] = [
+  ...accessTables,
+  ...variableTables,
+  ...jobTables,
+  ...schedulerTables,
+  ...serviceTables,
+];
 
 /**
  * An engine over the given ports. Several may live in one process, over one store or several: there is no global state,
  * and no signal handler is installed.
  */
 export function createEngine(ports: EnginePorts, settings: SettingsOverrides = {}): Engine {
+  const feed = new LogFeed(ports.logger ?? silentLogger, ports.clock);
   const context: EngineContext = {
     storage: ports.storage,
     clock: ports.clock,
@@ -64,11 +111,15 @@ export function createEngine(ports: EnginePorts, settings: SettingsOverrides = {
     delivery: ports.delivery,
     mailer: ports.mailer,
     cipher: ports.cipher,
+    transform: ports.transform,
     observer: ports.observer ?? silentObserver,
-    logger: ports.logger ?? silentLogger,
+    logger: feed,
+    feed,
     settings: settingsFrom(settings),
     events: createEmitter(),
     parked: new ParkedQueries(ports.storage, ports.clock, watchedTables),
+    agents: new NodeSwitch(),
+    outages: { lastAt: Number.NEGATIVE_INFINITY },
     owner: ports.ids.next('lease_owner'),
   };
   let running: { readonly controller: AbortController; readonly done: Promise<unknown> } | undefined;
@@ -82,6 +133,8 @@ export function createEngine(ports: EnginePorts, settings: SettingsOverrides = {
     return finishesWithin(stopping.done, options.deadline ?? 10 * second);
   };
 
+  if (ports.observer !== undefined) observeFacts(context);
+
   return {
     ...context,
     start() {
@@ -90,6 +143,8 @@ export function createEngine(ports: EnginePorts, settings: SettingsOverrides = {
       running = { controller, done: Promise.all(loops.map((loop) => keepRunning(context, loop, controller.signal))) };
     },
     stop,
+    as: (principal) => clientOver(localTransport(context, principal)),
+    perform: boundCalls(context),
     async [Symbol.asyncDispose]() {
       await stop();
     },

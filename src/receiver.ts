@@ -13,6 +13,7 @@ export {
   type NotificationPayload,
 } from './notifications/payloads/notification-payload.js';
 export type { RunNotification, RunPayload } from './notifications/payloads/run.js';
+export { newSigningKeys } from './notifications/signature.js';
 
 /** Headers as `node:http`, Express and Fastify give them, or as the web standard does. */
 export type ReceivedHeaders =
@@ -23,7 +24,10 @@ export interface SignatureCheck {
   /** The body exactly as it arrived: a body that was parsed and printed again has another signature. */
   readonly body: string | Uint8Array;
   readonly headers: ReceivedHeaders;
-  /** The secret of the configuration; while it is replaced, the new one and the old one. */
+  /**
+   * The secret of the configuration; while it is replaced, the new one and the old one. For `verifyStandardSignature` also the public key
+   * (`whpk_…`) of a configuration that signs with an Ed25519 key.
+   */
   readonly token: string | readonly string[];
   /** The header to look at, `x-svc-notification-signature` when absent. */
   readonly header?: string;
@@ -67,8 +71,111 @@ export function verifyStandardSignature(
       message: 'The request was sent too long ago, or its time is not a number',
     });
   }
-  if (!matchesStandardSignature(tokensOf(check.token), id, timestamp, check.body, signatures)) return wrong;
+  if (!matchesStandardSignature(tokensOf(check.token), { id, timestamp, body: check.body }, signatures)) return wrong;
   return payloadFrom(check.body).map((payload) => ({ id, payload }));
+}
+
+/** Which message a request is: the same over all its repetitions. */
+export interface MessageIdentity {
+  readonly id: string;
+  /** When the event was accepted, in milliseconds since 1970; null when the request does not tell. */
+  readonly acceptedAt: number | null;
+}
+
+/**
+ * The identity of a message, from its headers. The signature in `x-svc-notification-signature` covers the body alone; where
+ * somebody on the way could change a header, have `standardWebhooks` on and take the id of `verifyStandardSignature`.
+ */
+export function messageIdentity(
+  headers: ReceivedHeaders,
+  names: { readonly id?: string; readonly timestamp?: string } = {},
+): Result<MessageIdentity, SignatureFault> {
+  const name = names.id ?? 'x-svc-notification-id';
+  const id = headerOf(headers, name);
+  if (id === undefined || id === '') return missing(name);
+  const acceptedAt = Date.parse(headerOf(headers, names.timestamp ?? 'x-svc-notification-timestamp') ?? '');
+  return ok({ id, acceptedAt: Number.isNaN(acceptedAt) ? null : acceptedAt });
+}
+
+/**
+ * Remembers which messages a receiver has worked on. `begin` must be atomic over everything that shares the store: for a
+ * table of a database it is an insert that fails when the row is there.
+ */
+export interface SeenMessages {
+  /**
+   * `new`: the caller works on it from now on, until `busyUntil` at most; then somebody else may begin. `busy`: somebody
+   * works on it. `done`: it was finished.
+   */
+  begin(id: string, now: number, busyUntil: number): SeenState | Promise<SeenState>;
+  /** The work is done; remember it until `keepUntil`. */
+  finish(id: string, keepUntil: number): void | Promise<void>;
+  /** The work failed; the next repetition is new. */
+  release(id: string): void | Promise<void>;
+}
+
+export type SeenState = 'new' | 'busy' | 'done';
+
+export interface OnceOptions {
+  readonly store: SeenMessages;
+  /** From `messageIdentity`, or of `verifyStandardSignature`. */
+  readonly id: string;
+  /** Milliseconds since 1970; the clock of the process when absent. */
+  readonly now?: () => number;
+  /** How long the work may take before a repetition may begin it again, in milliseconds; a minute when absent. */
+  readonly busyFor?: number;
+  /** How long a finished message is remembered, in milliseconds; two days when absent, twice the time of all repetitions. */
+  readonly keepFor?: number;
+}
+
+/** What became of a request: the work was done now, was done before, or is being done by somebody else. */
+export type OnceOutcome<T> =
+  | { readonly type: 'done'; readonly value: T }
+  /** Answer with 2xx: there is nothing to do. */
+  | { readonly type: 'repeated' }
+  /** Answer with 503 or 409: whoever is at it may fail, and then the next repetition is needed. */
+  | { readonly type: 'busy' };
+
+/**
+ * Does the work for a message unless that was done before. Deliveries come at least once: after a timeout or a crash on either
+ * side the same message comes again, with the same id. When the work throws, the message is forgotten, so that its
+ * repetition is worked on, and the promise rejects.
+ */
+export async function once<T>(options: OnceOptions, work: () => T | Promise<T>): Promise<OnceOutcome<T>> {
+  const { store, id, now = Date.now, busyFor = 60_000, keepFor = 172_800_000 } = options;
+  const state = await store.begin(id, now(), now() + busyFor);
+  if (state !== 'new') return { type: state === 'done' ? 'repeated' : 'busy' };
+  let value: T;
+  try {
+    value = await work();
+  } catch (error) {
+    await store.release(id);
+    throw error;
+  }
+  await store.finish(id, now() + keepFor);
+  return { type: 'done', value };
+}
+
+/** Messages seen by this process, for one that may forget them when it ends. The oldest go when there are too many. */
+export function seenInMemory({ most = 100_000 }: { readonly most?: number } = {}): SeenMessages {
+  const seen = new Map<string, { readonly until: number; readonly done: boolean }>();
+  const note = (id: string, until: number, done: boolean): void => {
+    seen.delete(id);
+    seen.set(id, { until, done });
+    for (const oldest of seen.keys()) {
+      if (seen.size <= most) break;
+      seen.delete(oldest);
+    }
+  };
+  return {
+    begin: (id, now, busyUntil) => {
+      const known = seen.get(id);
+      if (known !== undefined && known.until > now) return known.done ? 'done' : 'busy';
+      note(id, busyUntil, false);
+      return 'new';
+    },
+    finish: (id, keepUntil) => note(id, keepUntil, true),
+    release: (id) => void seen.delete(id),
+  };
 }
 
 const defaultTolerance = 300;

@@ -1,3 +1,5 @@
+import { credentialHeaders } from './notifications/redact.js';
+import { type CollectionThresholds, defaultThresholds } from './scheduler/collection/thresholds.js';
 import { day, hour, type Milliseconds, minute, second } from './shared/duration.js';
 
 /** Every default and limit of the engine, in one record. All values can be overridden in `createEngine`. */
@@ -6,6 +8,10 @@ export interface Settings {
     /** Longest and default wait of a blocking query. */
     readonly defaultWait: Milliseconds;
     readonly maximumWait: Milliseconds;
+  };
+  readonly events: {
+    /** Transactions whose events a stream can still begin with; 0 keeps none, and then there is no event stream. */
+    readonly kept: number;
   };
   readonly jobs: {
     /** Decoded bytes of a dispatch payload (job interface, Limits). */
@@ -18,15 +24,24 @@ export interface Settings {
     readonly maximumCount: number;
     /** The region that this installation is. */
     readonly region: string;
+    /**
+     * Where a run is looked at, for links in notifications: `{origin}` is `notifications.publicOrigin`, `{namespace}`, `{job}` and `{run}` are
+     * percent-encoded.
+     */
+    readonly runUrl: string;
   };
   readonly scheduling: {
-    /** How long an engine may work on an evaluation before another one may take it. */
-    readonly evaluationLease: Milliseconds;
-    /** Attempts at one evaluation before it is marked failed. */
+    /** Attempts at one evaluation before it is marked failed. A store that fails does not count. */
     readonly evaluationAttempts: number;
     /** A node that has not been heard of for this long is down. */
     readonly heartbeatTtl: Milliseconds;
   };
+  readonly background: {
+    /** After a crash the next process goes on with what one process at a time does when this has passed. */
+    readonly lease: Milliseconds;
+  };
+  /** How long ended records are kept, and the least time between two collections. */
+  readonly collection: CollectionThresholds & { readonly interval: Milliseconds };
   readonly notifications: {
     /** Configurations per workspace (notification interface, Limits). */
     readonly maximumPerWorkspace: number;
@@ -41,11 +56,25 @@ export interface Settings {
        * crash the next engine goes on when this has passed; attempts may take longer.
        */
       readonly lease: Milliseconds;
-      /** Due deliveries claimed in one write. */
-      readonly batch: number;
-      /** Attempts under way at once, in all and to one destination origin. */
+      /** Deliveries of one configuration in memory at most, of each sort: new ones and repeated ones. */
+      readonly window: number;
+      /**
+       * Least time between two writes of outcomes, so that many are stored together. What ended within it when a process
+       * is killed is sent again.
+       */
+      readonly recordWithin: Milliseconds;
+      /** So many outcomes are stored at once, also before that time. */
+      readonly recordBatch: number;
+      /** A delivery is over when it is this old, whatever held it up. Waits of the schedule that go beyond it are cut. */
+      readonly maximumAge: Milliseconds;
+      /** How long an engine keeps a queue in which nothing happens, before others may take it. */
+      readonly linger: Milliseconds;
+      /** Attempts under way at once. */
       readonly concurrency: number;
+      /** Of one configuration: it begins with four and grows up to this while its destination answers. */
       readonly concurrencyPerDestination: number;
+      /** Of all configurations at one origin (scheme, host and port), beyond four for each. */
+      readonly concurrencyPerOrigin: number;
       /** Waits before the second, third, … attempt; the attempt after the last wait is the last one. */
       readonly retry: {
         readonly generic: readonly Milliseconds[];
@@ -69,10 +98,17 @@ export interface Settings {
         readonly pause: Milliseconds;
         readonly maximumPause: Milliseconds;
       };
+      /** A destination that has failed for this long is reported as `signalbox.destination.failing`. */
+      readonly alertAfter: Milliseconds;
       /** Disable a configuration after this long without a success; null (the default) never does. */
       readonly autoDisableAfter: Milliseconds | null;
       readonly maximumResponseBytes: number;
     };
+    /**
+     * An event is acknowledged later while more than `from` deliveries wait for their first attempt in a queue that it enters:
+     * `maximumWait` later with `span` more, less with fewer.
+     */
+    readonly pressure: { readonly from: number; readonly span: number; readonly maximumWait: Milliseconds };
     readonly retention: {
       readonly delivered: Milliseconds;
       readonly dead: Milliseconds;
@@ -83,11 +119,19 @@ export interface Settings {
     readonly signature: {
       /** Header names of the HMAC-SHA512 signature. */
       readonly headers: readonly string[];
+      /** Headers that every request has: which message it is, and when its event was accepted. Stable over repetitions. */
+      readonly idHeader: string;
+      readonly timestampHeader: string;
       /** Also send `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
       readonly standardWebhooks: boolean;
       /** How long a replaced secret still signs in `webhook-signature`; 0 ends it at once. */
       readonly rotationGrace: Milliseconds;
     };
+    /**
+     * Headers of answers that are stored as `[redacted]`, lower case: credentials that a destination sets are its own affair.
+     * An empty list stores everything as it came.
+     */
+    readonly redactedHeaders: readonly string[];
     /** When an update of an enabled configuration probes: only if url or token change, or always. */
     readonly verifyOnUpdate: 'relevant' | 'always';
     readonly omittedUsersOnUpdate: 'keep' | 'clear';
@@ -95,8 +139,13 @@ export interface Settings {
     readonly publicOrigin: string;
     /** Path under which the notification interface is mounted, for `links.self` and payload URLs; `` or `/api/v2`. */
     readonly basePath: string;
-    /** `seed` uses the contract's spellings; `upstream` those of the clients that exist for this interface. */
-    readonly names: 'seed' | 'upstream';
+    /** How messages name what whoever runs the service can change. */
+    readonly hints: {
+      /** Why e-mail cannot be sent when there is no mailer, and what to do. */
+      readonly mailer: string;
+    };
+    /** `neutral` uses the contract's spellings; `upstream` those of the clients that exist for this interface. */
+    readonly names: 'neutral' | 'upstream';
   };
   /** Which jobs report their runs to which workspace; the first rule that matches decides. */
   readonly runNotifications: readonly RunNotificationRule[];
@@ -116,14 +165,18 @@ export interface RunNotificationRule {
 
 export const defaultSettings: Settings = {
   queries: { defaultWait: 5 * minute, maximumWait: 5 * minute },
+  events: { kept: 1_000 },
   jobs: {
     maximumDispatchPayloadBytes: 16_384,
     trackedVersions: 6,
     maximumSourceLength: 1_000_000,
     maximumCount: 50_000,
     region: 'global',
+    runUrl: '{origin}/v1/job/{job}?namespace={namespace}',
   },
-  scheduling: { evaluationLease: 10 * second, evaluationAttempts: 3, heartbeatTtl: 30 * second },
+  scheduling: { evaluationAttempts: 3, heartbeatTtl: 30 * second },
+  background: { lease: 6 * second },
+  collection: { ...defaultThresholds, interval: 5 * minute },
   notifications: {
     maximumPerWorkspace: 20,
     defaultPageSize: 20,
@@ -133,9 +186,14 @@ export const defaultSettings: Settings = {
       connectTimeout: 5 * second,
       totalTimeout: 15 * second,
       lease: 6 * second,
-      batch: 256,
+      window: 256,
+      recordWithin: 50,
+      recordBatch: 128,
+      maximumAge: day,
+      linger: 10 * second,
       concurrency: 256,
-      concurrencyPerDestination: 4,
+      concurrencyPerDestination: 32,
+      concurrencyPerOrigin: 128,
       retry: {
         // Dense enough that after an outage of some hours the next attempt is at most two hours away.
         generic: [
@@ -158,17 +216,27 @@ export const defaultSettings: Settings = {
       rate: { generic: 0, chatA: 1, chatB: 2, email: 0 },
       ordering: 'configuration_and_run',
       breaker: { failures: 5, pause: 30 * second, maximumPause: 10 * minute },
+      alertAfter: 15 * minute,
       autoDisableAfter: null,
       maximumResponseBytes: 16_384,
     },
+    pressure: { from: 256, span: 2560, maximumWait: 500 },
     retention: { delivered: 30 * day, dead: 30 * day, idempotency: day },
     maximumRecover: 10_000,
-    signature: { headers: ['x-svc-notification-signature'], standardWebhooks: false, rotationGrace: 0 },
+    signature: {
+      headers: ['x-svc-notification-signature'],
+      idHeader: 'x-svc-notification-id',
+      timestampHeader: 'x-svc-notification-timestamp',
+      standardWebhooks: false,
+      rotationGrace: 0,
+    },
+    redactedHeaders: credentialHeaders,
     verifyOnUpdate: 'relevant',
     omittedUsersOnUpdate: 'keep',
     publicOrigin: 'http://localhost',
     basePath: '',
-    names: 'seed',
+    hints: { mailer: 'the engine has no mailer; give createEngine one, for example smtpMailer' },
+    names: 'neutral',
   },
   runNotifications: [],
 };

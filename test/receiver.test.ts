@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { verificationPayload } from '../src/notifications/payloads/verification.js';
-import { isVerification, verifySignature, verifyStandardSignature } from '../src/receiver.js';
+import { signBody, signingKeyProblem, standardSignature } from '../src/notifications/signature.js';
+import {
+  isVerification,
+  messageIdentity,
+  newSigningKeys,
+  once,
+  seenInMemory,
+  verifySignature,
+  verifyStandardSignature,
+} from '../src/receiver.js';
 
 const token = 's3cr3t-token';
 const body = JSON.stringify(verificationPayload('nc-8Kq3VwYt5LmZr2Hd', 'Deploy hook'));
@@ -67,5 +76,105 @@ describe('verifyStandardSignature', () => {
   it('finds the valid one in a list', () => {
     const headers = { ...standard, 'webhook-signature': `v1,AAAA ${standard['webhook-signature']}` };
     expect(verifyStandardSignature({ body, headers, token, now }).isOk()).toBe(true);
+  });
+});
+
+describe('messageIdentity', () => {
+  it('reads id and time of acceptance', () => {
+    const headers = { 'x-svc-notification-id': 'nd-1', 'x-svc-notification-timestamp': '2026-01-02T03:04:05.000Z' };
+    expect(messageIdentity(headers)._unsafeUnwrap()).toEqual({ id: 'nd-1', acceptedAt: 1767323045_000 });
+    expect(
+      messageIdentity(new Headers({ 'webhook-id': 'm' }), { id: 'webhook-id' })._unsafeUnwrap().acceptedAt,
+    ).toBeNull();
+    expect(messageIdentity({})._unsafeUnwrapErr().type).toBe('signature_missing');
+  });
+});
+
+describe('once', () => {
+  const world = (most?: number) => {
+    let time = 1_000;
+    const store = seenInMemory(most === undefined ? {} : { most });
+    const done: string[] = [];
+    const receive = (id: string, work: () => unknown = () => done.push(id)) =>
+      once({ store, id, now: () => time, busyFor: 100, keepFor: 1_000 }, work).then(({ type }) => type);
+    return { done, receive, pass: (by: number) => (time += by) };
+  };
+
+  it('does the work of a message once, however often it comes', async () => {
+    const { receive, done, pass } = world();
+    expect([await receive('a'), await receive('b'), await receive('a')]).toEqual(['done', 'done', 'repeated']);
+    pass(999);
+    expect(await receive('a')).toBe('repeated');
+    expect(done).toEqual(['a', 'b']);
+    pass(1);
+    expect(await receive('a')).toBe('done');
+  });
+
+  it('forgets a message whose work failed', async () => {
+    const { receive, done } = world();
+    await expect(receive('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await receive('a')).toBe('done');
+    expect(done).toEqual(['a']);
+  });
+
+  it('lets a repetition begin when the work has taken too long: its process may have died', async () => {
+    const { receive, pass } = world();
+    const never = new Promise(() => undefined);
+    void receive('a', () => never);
+    expect(await receive('a')).toBe('busy');
+    pass(100);
+    expect(await receive('a')).toBe('done');
+  });
+
+  it('keeps a bounded number of messages', async () => {
+    const { receive } = world(2);
+    for (const id of ['a', 'b', 'c']) await receive(id);
+    expect(await receive('c')).toBe('repeated');
+    expect(await receive('a')).toBe('done');
+  });
+});
+
+describe('signing keys', () => {
+  const { secretKey, publicKey } = newSigningKeys();
+  const signed = (tokens: readonly string[]) => ({
+    ...standard,
+    'webhook-signature': standardSignature(tokens, 'msg_1', 1767323045, body),
+  });
+  const check = (given: string | readonly string[], tokens: readonly string[]) =>
+    verifyStandardSignature({ body, headers: signed(tokens), token: given, now }).isOk();
+
+  it('sign so that the public key is enough to check', () => {
+    expect(signed([secretKey])['webhook-signature']).toMatch(/^v1a,[A-Za-z0-9+/]{86}==$/);
+    expect(check(publicKey, [secretKey])).toBe(true);
+    expect(check(secretKey, [secretKey])).toBe(true);
+    expect(check(newSigningKeys().publicKey, [secretKey])).toBe(false);
+    expect(
+      verifyStandardSignature({ body: `${body} `, headers: signed([secretKey]), token: publicKey, now }).isErr(),
+    ).toBe(true);
+    // A key of 32 bytes is the same without its public half.
+    const seed = `whsk_${Buffer.from(secretKey.slice(5), 'base64').subarray(0, 32).toString('base64')}`;
+    expect(check(publicKey, [seed])).toBe(true);
+  });
+
+  it('take turns with secrets while one replaces another', () => {
+    expect(check(token, [secretKey, token])).toBe(true);
+    expect(check(publicKey, [token, secretKey])).toBe(true);
+    expect(check([token, publicKey], [secretKey])).toBe(true);
+  });
+
+  it.each([publicKey, `${publicKey}\n`, 'whpk_x'])('never take %j for a secret', (known) => {
+    expect(check(known, [known])).toBe(false);
+    const headers = { 'x-svc-notification-signature': signBody(known, body) };
+    expect(verifySignature({ body, headers, token: known }).isErr()).toBe(true);
+  });
+
+  it.each([
+    ['whsk_', false],
+    ['whsk_not base64', false],
+    [`whsk_${Buffer.alloc(31).toString('base64')}`, false],
+    [secretKey, true],
+    ['any other text', true],
+  ])('%j can be a token: %s', (text, fits) => {
+    expect(signingKeyProblem(text) === null).toBe(fits);
   });
 });

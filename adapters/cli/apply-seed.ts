@@ -4,6 +4,8 @@ import {
   hostPrincipal,
   type NamespaceInput,
   putNamespace,
+  putNotificationConfiguration,
+  putPolicy,
   putToken,
   putUser,
   putWorkspace,
@@ -43,6 +45,10 @@ export async function applySeed(engine: Engine, seed: SeedFile): Promise<void> {
   for (const [position, user] of seed.users.entries()) {
     await applied(putUser(engine, hostPrincipal, user), `/users/${position}`);
   }
+  for (const [position, { name, description, rules }] of seed.policies.entries()) {
+    const input = { Name: name, Description: description, Rules: rules, JobACL: null };
+    await applied(putPolicy(engine, hostPrincipal, input), `/policies/${position}`);
+  }
   for (const [position, token] of seed.tokens.entries()) {
     const namespaces = Object.fromEntries(
       Object.entries(token.namespaces).map(([glob, { capabilities, policy }]) => [
@@ -52,6 +58,25 @@ export async function applySeed(engine: Engine, seed: SeedFile): Promise<void> {
     );
     await applied(putToken(engine, hostPrincipal, { ...token, namespaces }), `/tokens/${position}`);
   }
+  for (const [position, configuration] of seed.configurations.entries()) {
+    await applyConfiguration(engine, configuration, `/configurations/${position}`);
+  }
+}
+
+/** A destination that does not answer is no reason not to start: it is told, and tried again at the next start. */
+async function applyConfiguration(
+  engine: Engine,
+  { workspace, destination_type: destinationType, ...stated }: SeedFile['configurations'][number],
+  pointer: string,
+): Promise<void> {
+  const request = { workspaceId: workspace, attributes: { destinationType, ...stated } };
+  const put = await putNotificationConfiguration(engine, hostPrincipal, request);
+  if (put.isErr() && put.error.type === 'verification_failed') {
+    const about = { workspace, configuration: stated.name, reason: put.error.message };
+    engine.logger.warn(about, 'A configuration of the seed file was not stored: its destination could not be verified');
+    return;
+  }
+  if (put.isErr()) throw new Stopped(refused(put.error, pointer));
 }
 
 /** What the file says of a namespace; what it leaves out keeps the value that is stored. */
@@ -80,7 +105,15 @@ async function namespaceInput(
 async function applied<T>(done: ResultAsync<T, Refusal>, pointer: string): Promise<T> {
   const result = await done;
   if (result.isOk()) return result.value;
-  const { type, message, faults } = result.error;
-  const reasons = faults?.map((fault) => pointer + fault.pointer + ': ' + fault.message).join('; ');
-  throw new Stopped(`the seed file cannot be applied at ${reasons ?? `${pointer}: ${message ?? type}`}`);
+  throw new Stopped(refused(result.error, pointer));
+}
+
+function refused({ type, message, faults }: Refusal, pointer: string): string {
+  const reasons = faults?.map((fault) => `${pointer}${pointerInSeed(fault.pointer)}: ${fault.message}`);
+  return `the seed file cannot be applied at ${reasons?.join('; ') ?? `${pointer}: ${message ?? type}`}`;
+}
+
+/** Faults of a configuration point into a request document; the seed has its attributes without that, with its own spelling. */
+function pointerInSeed(pointer: string): string {
+  return pointer.replace(/^\/data\/(?:attributes|relationships)/, '').replaceAll('-', '_');
 }

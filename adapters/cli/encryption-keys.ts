@@ -33,6 +33,11 @@ export async function cipherFromFile(path: string, warn: (message: string) => vo
   }
 }
 
+/** A cipher with a random key that ends with the process. */
+export function passingCipher(): Cipher {
+  return aesCipher({ keys: [{ id: 'passing', key: randomBytes(32) }], current: 'passing' });
+}
+
 /**
  * `signalbox new-key FILE`: puts a new random key before those that the file has, and prints its id. The file is replaced
  * as a whole, readable by its owner only.

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { parseJob, renderDiagnostics, type SubmittedJob } from '../../src/index.js';
 import { findJsonFault } from './json-fault.js';
 import { Stopped } from './stopped.js';
@@ -26,8 +25,8 @@ export interface JobSourceOptions {
 
 /** Reads a job file: HCL, or JSON when the name ends so. Rejects with `Stopped`, which shows every problem with its place. */
 export async function readJobSource(path: string, options: JobSourceOptions, terminal: Terminal): Promise<JobSource> {
-  const source = await readText(path);
-  const variables = (await Promise.all(options.files.map(readText))).join('\n');
+  const source = await terminal.read(path);
+  const variables = (await Promise.all(options.files.map((file) => terminal.read(file)))).join('\n');
   const variableFlags = flagsFrom(options.flags);
   const submission = { Source: source, VariableFlags: variableFlags, Variables: variables };
   if (path.endsWith('.json')) return { job: jobFromJson(source, path), submission: { ...submission, Format: 'json' } };
@@ -62,12 +61,6 @@ function flagsFrom(texts: readonly string[]): Readonly<Record<string, string>> {
     flags[text.slice(0, equals)] = text.slice(equals + 1);
   }
   return flags;
-}
-
-async function readText(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch((error: unknown) => {
-    throw new Stopped(`${path} cannot be read: ${error instanceof Error ? error.message : 'unknown error'}`);
-  });
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -9,6 +9,7 @@ export interface JsonFault {
  * The first fault of a JSON text, undefined when there is none. The engine's own parser does not always say where it
  * stopped, so this one walks the text again; it keeps no values and does not recurse.
  */
+// oxlint-disable-next-line complexity, max-lines-per-function -- a scanner: one loop over the text, one branch for each thing expected
 export function findJsonFault(text: string): JsonFault | undefined {
   const start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   const open: ('{' | '[')[] = [];

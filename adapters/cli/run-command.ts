@@ -1,37 +1,148 @@
+import { type ConnectOptions, connect, SignalboxError } from '../../src/client/index.js';
+import type { Command, Invocation } from './command-line/command.js';
+import { commandHelp, generalHelp, topicHelp } from './command-line/help.js';
+import { optionsOf, readArguments, withOptions } from './command-line/read-arguments.js';
+import { commands } from './commands/index.js';
+import { configCommand, configUsage } from './config-command.js';
 import { keyUsage, newKeyCommand } from './encryption-keys.js';
-import { jobCommand, jobUsage, parseCommand } from './job-commands.js';
-import { serveUsage } from './serve-options.js';
+import { firstSignal } from './first-signal.js';
+import { productVersion } from './product-version.js';
+import { serveUsage, settingsUsage } from './serve-options.js';
 import { Stopped } from './stopped.js';
 import type { Terminal } from './terminal.js';
-
-const usage = `usage: signalbox COMMAND
-
-${serveUsage}
-${jobUsage}
-${keyUsage}`;
 
 /** Runs one command line and gives the exit code: 0 done, 1 failed, 2 misused. */
 export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   try {
     return await dispatch(args, terminal);
   } catch (error) {
-    if (!(error instanceof Stopped)) throw error;
+    if (!(error instanceof Stopped || error instanceof SignalboxError)) throw error;
     terminal.error(`signalbox: ${error.message}\n`);
-    return error.exitCode;
+    return error instanceof Stopped ? error.exitCode : 1;
   }
 }
 
 async function dispatch(args: readonly string[], terminal: Terminal): Promise<number> {
-  const [command, ...rest] = args;
-  if (command === undefined || command === 'help' || args.includes('--help') || args.includes('-h')) {
-    terminal.out(usage);
-    return command === undefined ? 2 : 0;
+  const [first, ...rest] = args;
+  if (first === undefined) {
+    terminal.out(generalHelp(commands));
+    return 2;
   }
-  if (command === 'serve') return serveUntilSignal(rest, terminal);
-  if (command === 'parse') return parseCommand(rest, terminal);
-  if (command === 'new-key') return newKeyCommand(rest, terminal);
-  if (command === 'job') return jobCommand(rest, terminal);
-  throw new Stopped(`there is no command "${command.slice(0, 40)}"\n\n${usage}`, 2);
+  if (isHelp(first)) return help(rest, terminal);
+  if (/^(--?)?version$/.test(first)) {
+    terminal.out(`signalbox ${productVersion}\n`);
+    return 0;
+  }
+  const own = ownCommands.get(first);
+  if (own === undefined) return runNamed(args, terminal);
+  return rest.some(isHelp) ? helpFor(own.usage, terminal) : own.run(rest, terminal);
+}
+
+/** Commands that concern a server of one's own. */
+const ownCommands: ReadonlyMap<string, OwnCommand> = new Map(
+  Object.entries({
+    serve: { usage: serveUsage, run: serveUntilSignal },
+    config: { usage: configUsage, run: configCommand },
+    'new-key': { usage: keyUsage, run: newKeyCommand },
+  }),
+);
+
+interface OwnCommand {
+  readonly usage: string;
+  run(args: readonly string[], terminal: Terminal): Promise<number>;
+}
+
+async function runNamed(args: readonly string[], terminal: Terminal): Promise<number> {
+  const command = commands.find(({ words }) => words.split(' ').every((word, at) => args[at] === word));
+  if (command === undefined) throw unknownCommand(args);
+  const rest = args.slice(command.words.split(' ').length);
+  if (withOptions(command, rest).some((text) => isHelp(text) && text !== 'help')) {
+    return helpFor(commandHelp(command, optionsOf(command)), terminal);
+  }
+  return command.run(invocationOf(command, rest, terminal, await socketsFor(command)));
+}
+
+type Sockets = Pick<ConnectOptions, 'WebSocket'>;
+
+/** Bytes of the longest message that is taken; the output of commands comes in pieces of a few kilobytes. */
+const longestMessage = 1024 * 1024;
+
+/** Only the commands that open sockets load what they need for it. */
+async function socketsFor({ sockets }: Command): Promise<Sockets> {
+  if (sockets !== true) return {};
+  const { boundedWebSocket } = await import('../runner/link/bounded-web-socket.js');
+  return { WebSocket: await boundedWebSocket(longestMessage) };
+}
+
+function invocationOf(command: Command, args: readonly string[], terminal: Terminal, sockets: Sockets): Invocation {
+  const { parameters, options } = readArguments(command, args);
+  const { environment } = terminal;
+  const namespace = textOf(options['namespace']) ?? environment['SIGNALBOX_NAMESPACE'];
+  return {
+    parameters,
+    options: options as Invocation['options'],
+    terminal,
+    json: options['json'] === true,
+    inNamespace: namespace === undefined ? {} : { namespace },
+    get box() {
+      const base = textOf(options['notifications-base']) ?? environment['SIGNALBOX_NOTIFICATIONS_BASE'];
+      return serverAt(textOf(options['address']) ?? environment['SIGNALBOX_ADDR'], {
+        base,
+        token: environment['SIGNALBOX_TOKEN'],
+        sockets,
+      });
+    },
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+interface Access {
+  readonly base: string | undefined;
+  readonly token: string | undefined;
+  readonly sockets: Sockets;
+}
+
+function serverAt(address = 'http://127.0.0.1:4646', { base, token, sockets }: Access) {
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+    throw new Stopped(`the address must be a URL such as http://127.0.0.1:4646, not ${JSON.stringify(address)}`, 2);
+  }
+  return connect({
+    url: address,
+    ...sockets,
+    ...(base === undefined ? {} : { notificationsPath: base }),
+    ...(token === undefined || token === '' ? {} : { token }),
+  });
+}
+
+function isHelp(text: string): boolean {
+  return text === 'help' || text === '-h' || text === '--help' || text === '-help';
+}
+
+function help([topic]: readonly string[], terminal: Terminal): number {
+  if (topic === undefined) return helpFor(generalHelp(commands), terminal);
+  if (topic === 'settings') return helpFor(settingsUsage, terminal);
+  const own = ownCommands.get(topic);
+  if (own !== undefined) return helpFor(own.usage, terminal);
+  const text = topicHelp(topic, commands);
+  if (!commands.some(({ words }) => words.split(' ')[0] === topic)) throw unknownCommand([topic]);
+  return helpFor(text, terminal);
+}
+
+function helpFor(text: string, terminal: Terminal): number {
+  terminal.out(text);
+  return 0;
+}
+
+/** Names the commands of the topic when there is one. */
+function unknownCommand(args: readonly string[]): Stopped {
+  const [topic = ''] = args;
+  const known = commands.some(({ words }) => words.split(' ')[0] === topic);
+  const given = args.slice(0, known ? 2 : 1).join(' ');
+  const text = known ? topicHelp(topic, commands) : 'signalbox --help lists the commands\n';
+  return new Stopped(`there is no command "${given.slice(0, 60)}"\n\n${text}`, 2);
 }
 
 /** Serves until SIGTERM or SIGINT, then drains; a second signal, either of them, ends the process at once. */
@@ -43,15 +154,4 @@ async function serveUntilSignal(args: readonly string[], terminal: Terminal): Pr
   await signalled;
   await running.stop();
   return 0;
-}
-
-/** Resolves at the first signal and lets go of both, so that the next one does what it does to any other process. */
-function firstSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    const signalled = (): void => {
-      process.off('SIGTERM', signalled).off('SIGINT', signalled);
-      resolve();
-    };
-    process.on('SIGTERM', signalled).on('SIGINT', signalled);
-  });
 }

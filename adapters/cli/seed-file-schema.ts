@@ -9,6 +9,9 @@ const capability = z.string().transform((name, context) => {
   return z.NEVER;
 });
 
+/** A secret is all that protects what its token allows: fewer characters can be tried out. */
+const shortestSecret = 12;
+
 const words = z.array(z.string().min(1)).nullable().default(null);
 
 /** What `signalbox serve --seed FILE` applies at every start. Unknown keys are faults: they are misspelled ones. */
@@ -55,7 +58,13 @@ export const seedFileSchema = z.strictObject({
   tokens: z
     .array(
       z.strictObject({
-        secret: z.string().regex(/^[\x21-\x7e]{1,256}$/, 'a secret has visible ASCII characters without blanks'),
+        secret: z
+          .string()
+          .regex(/^[\x21-\x7e]{1,256}$/, 'a secret has visible ASCII characters without blanks')
+          .min(
+            shortestSecret,
+            `a secret has at least ${shortestSecret} characters; make one with: openssl rand -hex 16`,
+          ),
         name: z.string().max(255).default(''),
         management: z.boolean().default(false),
         namespaces: z
@@ -68,6 +77,33 @@ export const seedFileSchema = z.strictObject({
           )
           .default({}),
         workspaces: z.record(identifier, z.enum(['admin', 'events'])).default({}),
+        policies: z.array(identifier).default([]),
+      }),
+    )
+    .default([]),
+  /** Policies of the job interface, which tokens name; the rules as HCL or JSON text. */
+  policies: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(/^[a-zA-Z0-9-]{1,128}$/, 'a name has 1 to 128 letters, digits and dashes'),
+        description: z.string().max(256).default(''),
+        rules: z.string().min(1),
+      }),
+    )
+    .default([]),
+  /** Notification configurations by workspace and name: created, or changed into what is stated. */
+  configurations: z
+    .array(
+      z.strictObject({
+        workspace: identifier,
+        name: identifier,
+        destination_type: z.string().min(1).default('generic'),
+        url: z.string().min(1).optional(),
+        token: z.string().min(1).optional(),
+        triggers: z.array(z.string().min(1)).default([]),
+        users: z.array(identifier).optional(),
+        enabled: z.boolean().default(true),
+        delivery: z.record(z.string(), z.unknown()).optional(),
       }),
     )
     .default([]),

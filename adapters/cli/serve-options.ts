@@ -1,140 +1,209 @@
-import { isIPv6 } from 'node:net';
-import { parseArgs } from 'node:util';
 import { err, ok, type Result } from 'neverthrow';
+import type { SettingsOverrides } from '../../src/index.js';
+import { columns } from './output/columns.js';
+import { type NodeOptions, nodeOptionsFrom } from './settings/node-options.js';
+import { readFlags } from './settings/read-flags.js';
+import { type ResolvedSettings, resolveSettings, type SettingSources } from './settings/resolve-settings.js';
+import { atPath, listenParts, settingTable, variableOf } from './settings/setting-table.js';
 
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
   /** A path means SQLite, null means memory. */
   readonly storePath: string | null;
-  readonly names: 'seed' | 'upstream';
+  readonly names: 'neutral' | 'upstream';
   readonly access: 'token' | 'open';
   readonly seedFile: string | null;
   /** Keys for tokens and URLs at rest; null keeps them in the clear. */
   readonly encryptionKeyFile: string | null;
-  /** Ranges that notifications may be sent to although they are not public. */
-  readonly allowOutbound: readonly string[];
+  readonly outbound: OutboundOptions;
+  readonly mail: MailOptions | null;
   /** Without a slash at the end; empty for the root. */
   readonly notificationsBase: string;
   readonly runner: boolean;
+  /** What the runner's node is. */
+  readonly node: NodeOptions;
   readonly publicOrigin: string | null;
   /** Names and addresses that requests may be sent to besides loopback, the listening address and the public origin. */
   readonly allowHosts: readonly string[];
+  /** What is set of the engine, without its defaults. */
+  readonly engine: SettingsOverrides;
   /** Print requests to try once the server is ready. */
   readonly examples: boolean;
 }
 
+/** How notifications leave. */
+export interface OutboundOptions {
+  /** Ranges that notifications may be sent to although they are not public, and hosts that may be in any range. */
+  readonly cidrs: readonly string[];
+  readonly hosts: readonly string[];
+  readonly httpsOnly: boolean;
+  readonly forbiddenPorts: readonly number[];
+  readonly caFile: string | null;
+  readonly proxy: { readonly url: string; readonly except: readonly string[] } | null;
+}
+
+export interface MailOptions {
+  /** With the password of the mail server. */
+  readonly url: string;
+  readonly from: string;
+}
+
 export const serveUsage = `signalbox serve [options]
 
-  --listen HOST:PORT          address to listen on; port 0 takes a free one (127.0.0.1:4646)
-  --store memory|sqlite:PATH  where everything is kept (memory)
-  --names seed|upstream       spelling of headers and of notification words (seed)
-  --access token|open         token: callers need tokens, a management token is made at the first start (token)
-                              open: everybody may do everything; only on a loopback address
-  --seed FILE                 JSON with workspaces, users, namespaces and tokens, applied at every start
-  --encryption-key-file FILE  lines ID KEY: tokens and URLs are stored sealed with the first, all of them open (none)
-  --allow-outbound CIDR,...   private ranges that notifications may be sent to (none)
-  --notifications-base PATH   path of the notification interface (/ with seed names, /api/v2 with upstream names)
-  --public-origin URL         origin of this server as others see it, for links (http://HOST:PORT)
-  --allow-host HOST,...       further names that requests may be sent to (loopback, the address connected to and
-                              the public origin are always answered; * answers to every name)
-  --no-runner                 run no jobs on this host
-  --examples                  print requests to try, after the first line
-
-  E-mail needs a mail server in the environment: SIGNALBOX_SMTP_URL, and the sender in SIGNALBOX_MAIL_FROM.
+${columns([
+  ...settingTable.flatMap(({ flag, kind, summary }) =>
+    flag === undefined ? [] : [[`  --${flag} ${kind.path === 'file' ? 'FILE' : 'VALUE'}`, summary]],
+  ),
+  ['  --no-runner', 'run no jobs on this host'],
+  ['  --config FILE', 'settings in one file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)'],
+  ['  --set KEY=VALUE', 'any setting, may be repeated; signalbox help settings lists them'],
+  ['  --examples', 'print requests to try, after the first line'],
+])}
+Each setting may also stand in the file or in the environment (--listen is SIGNALBOX_LISTEN); an option wins over the
+environment, that over the file. signalbox config, with the same options, prints what is in force and where it is from.
 `;
 
-/** The options of `signalbox serve`; the message of an error names the option and says what it takes. */
-export function parseServeOptions(args: readonly string[]): Result<ServeOptions, string> {
-  let values: Values;
-  try {
-    values = parseArgs({ args: [...args], options: known, allowPositionals: false, strict: true }).values;
-  } catch (error) {
-    return err(error instanceof Error ? error.message : 'the options cannot be read');
+/** Every setting with its variable and its default. */
+export const settingsUsage = `The settings of signalbox serve: in signalbox.json as objects in objects, as --set KEY=VALUE, or in the environment.
+Lists are separated by commas outside the file.
+
+${settingTable
+  .map(({ key, kind, summary, default: value, flag }) => {
+    const printed = value === undefined ? '' : ` (${JSON.stringify(kind.toJson(value))})`;
+    return `  ${key}${printed}\n      ${summary}\n      ${variableOf(key)}${flag === undefined ? '' : `, --${flag}`}\n`;
+  })
+  .join('')}`;
+
+/** The options of `signalbox serve`; each line of an error names a flag, a variable or a place in the file. */
+export function parseServeOptions(
+  args: readonly string[],
+  others: Omit<SettingSources, 'flags'> = { environment: {}, file: null },
+): Result<ServeOptions, string> {
+  return readFlags(args).andThen(({ flags, examples }) =>
+    resolveSettings({ ...others, flags })
+      .mapErr((faults) => faults.join('\n'))
+      .andThen(checkedTogether)
+      .map((settings) => ({ ...optionsFrom(settings), examples })),
+  );
+}
+
+/** What can be said of several settings at once only. */
+export function checkedTogether(settings: ResolvedSettings): Result<ResolvedSettings, string> {
+  const inForce = (key: string): unknown => settings.get(key)?.value;
+  const nameOf = (key: string): string => {
+    const source = settings.get(key)?.source;
+    return source === undefined || source === 'default' ? key : source.startsWith('-') ? source : `${key} (${source})`;
+  };
+  const { host } = listenParts(inForce('listen') as string) ?? { host: '' };
+  const faults: string[] = [];
+  if (inForce('access') === 'open' && !isLoopback(host)) {
+    const access = nameOf('access') === '--access' ? '--access open' : `open ${nameOf('access')}`;
+    faults.push(`${access} is allowed only when ${nameOf('listen')} is a loopback address, such as 127.0.0.1:4646`);
   }
-  const listen = parseListen(values.listen ?? '127.0.0.1:4646');
-  if (listen === undefined) return err('--listen takes HOST:PORT, such as 127.0.0.1:4646 or [::1]:0');
-  const store = parseStore(values.store ?? 'memory');
-  if (store === undefined) return err('--store takes memory or sqlite:PATH');
-  const names = values.names ?? 'seed';
-  if (names !== 'seed' && names !== 'upstream') return err('--names takes seed or upstream');
-  const access = values.access ?? 'token';
-  if (access !== 'token' && access !== 'open') return err('--access takes token or open');
-  if (access === 'open' && !isLoopback(listen.host)) {
-    return err('--access open is allowed only when --listen is a loopback address, such as 127.0.0.1:4646');
+  for (const [one, other] of together) {
+    if (isSet(inForce(one)) && !isSet(inForce(other))) faults.push(`${nameOf(one)} is of no use without ${other}`);
   }
-  const notificationsBase = parseBase(values['notifications-base'] ?? (names === 'upstream' ? '/api/v2' : '/'));
-  if (notificationsBase === undefined) return err('--notifications-base takes a path, such as / or /api/v2');
-  const origin = values['public-origin'];
-  if (origin !== undefined && !isOrigin(origin)) return err('--public-origin takes a URL such as https://example.org');
-  const allowHosts = listFrom(values['allow-host']);
-  if (!allowHosts.every(isHost))
-    return err('--allow-host takes names or addresses without ports, such as jobs.internal');
-  return ok({
-    ...listen,
-    storePath: store.path,
-    names,
-    access,
-    seedFile: values.seed ?? null,
-    encryptionKeyFile: values['encryption-key-file'] ?? null,
-    allowOutbound: listFrom(values['allow-outbound']),
-    notificationsBase,
-    runner: values['no-runner'] !== true,
-    publicOrigin: origin === undefined ? null : new URL(origin).origin,
-    allowHosts,
-    examples: values.examples === true,
-  });
+  for (const [smaller, larger] of ordered) {
+    if (Number(inForce(smaller)) > Number(inForce(larger))) {
+      faults.push(`${nameOf(smaller)} must not be more than ${nameOf(larger)}`);
+    }
+  }
+  return faults.length > 0 ? err(faults.join('\n')) : ok(settings);
 }
 
-const known = {
-  listen: { type: 'string' },
-  store: { type: 'string' },
-  names: { type: 'string' },
-  access: { type: 'string' },
-  seed: { type: 'string' },
-  'encryption-key-file': { type: 'string' },
-  'allow-outbound': { type: 'string', multiple: true },
-  'allow-host': { type: 'string', multiple: true },
-  'notifications-base': { type: 'string' },
-  'public-origin': { type: 'string' },
-  'no-runner': { type: 'boolean' },
-  examples: { type: 'boolean' },
-} as const;
+const together = [
+  ['proxyExcept', 'proxy'],
+  ['mailFrom', 'smtpUrl'],
+  ['smtpUrl', 'mailFrom'],
+] as const;
 
-type Values = ReturnType<typeof parseArgs<{ options: typeof known }>>['values'];
+const notifications = 'notifications.';
+const ordered = [
+  ['queries.defaultWait', 'queries.maximumWait'],
+  [`${notifications}defaultPageSize`, `${notifications}maximumPageSize`],
+  [`${notifications}verification.connectTimeout`, `${notifications}verification.totalTimeout`],
+  [`${notifications}delivery.connectTimeout`, `${notifications}delivery.totalTimeout`],
+  [`${notifications}delivery.breaker.pause`, `${notifications}delivery.breaker.maximumPause`],
+] as const;
 
-/** An option that may be repeated and may hold several values, separated by commas. */
-function listFrom(given: readonly string[] | undefined): readonly string[] {
-  return (given ?? []).flatMap((list) => list.split(',')).filter((item) => item !== '');
+function isSet(value: unknown): boolean {
+  return value !== undefined && !(Array.isArray(value) && value.length === 0);
 }
 
-function isHost(text: string): boolean {
-  return text === '*' || isIPv6(text) || /^[A-Za-z0-9._-]{1,253}$/.test(text);
+/** Headers of notifications as existing receivers know them, and two beside them in the same style. */
+const upstreamHeaders: SettingsOverrides = {
+  notifications: {
+    signature: {
+      headers: ['x-tfe-notification-signature'],
+      idHeader: 'x-tfe-notification-id',
+      timestampHeader: 'x-tfe-notification-timestamp',
+    },
+  },
+};
+
+/** The value that is in force: what the names bring with them stands between the file and the table's defaults. */
+export function valueInForce(settings: ResolvedSettings, key: string): unknown {
+  const { value, source } = settings.get(key) ?? { value: undefined, source: 'default' };
+  if (source !== 'default' || settings.get('names')?.value !== 'upstream') return value;
+  return key === 'notificationsBase' ? '/api/v2' : (atPath(upstreamHeaders, key) ?? value);
 }
 
-function parseListen(text: string): { readonly host: string; readonly port: number } | undefined {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):([0-9]{1,5})$/.exec(text);
-  const port = Number(match?.[3]);
-  const host = match?.[1] ?? match?.[2];
-  return host === undefined || port > 65_535 ? undefined : { host, port };
+function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'> {
+  const read = <T>(key: string): T => valueInForce(settings, key) as T;
+  const orNull = (key: string): string | null => read<string | undefined>(key) ?? null;
+  const store = read<string>('store');
+  const url = orNull('smtpUrl');
+  return {
+    ...(listenParts(read('listen')) ?? { host: '127.0.0.1', port: 0 }),
+    storePath: store === 'memory' ? null : store.slice('sqlite:'.length),
+    names: read('names'),
+    access: read('access'),
+    seedFile: orNull('seed'),
+    encryptionKeyFile: orNull('encryptionKeyFile'),
+    outbound: outboundOptionsFrom(read),
+    mail: url === null ? null : { url, from: read('mailFrom') },
+    notificationsBase: orNull('notificationsBase') ?? '',
+    runner: read('runner'),
+    node: nodeOptionsFrom(read),
+    publicOrigin: orNull('publicOrigin'),
+    allowHosts: read('allowHosts'),
+    engine: engineSettings(settings),
+  };
 }
 
-function parseStore(text: string): { readonly path: string | null } | undefined {
-  if (text === 'memory') return { path: null };
-  const path = text.startsWith('sqlite:') ? text.slice('sqlite:'.length) : '';
-  return path === '' ? undefined : { path };
-}
-
-function parseBase(text: string): string | undefined {
-  if (text === '/' || text === '') return '';
-  return /^(?:\/[A-Za-z0-9._~-]+)+\/?$/.test(text) ? text.replace(/\/$/, '') : undefined;
-}
-
-function isOrigin(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+/** Only what differs from the engine's own defaults. */
+function engineSettings(settings: ResolvedSettings): SettingsOverrides {
+  const overrides: Record<string, unknown> = {};
+  for (const { setting } of settings.values()) {
+    const value = valueInForce(settings, setting.key);
+    if (setting.ofEngine !== true || value === setting.default) continue;
+    const names = setting.key.split('.');
+    const last = names.pop() as string;
+    let within = overrides;
+    for (const name of names) {
+      within[name] ??= {};
+      within = within[name] as Record<string, unknown>;
+    }
+    within[last] = value;
+  }
+  return overrides as SettingsOverrides;
 }
 
 /** `localhost` is trusted to be what it says; every other name could resolve to anything. */
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.[0-9]{1,3}){3}$/.test(host);
+}
+
+/** `read` gives the value that is in force. */
+export function outboundOptionsFrom(read: <T>(key: string) => T): OutboundOptions {
+  const proxy = read<string | undefined>('proxy') ?? null;
+  return {
+    cidrs: read('allowOutbound'),
+    hosts: read('allowOutboundHosts'),
+    httpsOnly: read('httpsOnly'),
+    forbiddenPorts: read('forbiddenPorts'),
+    caFile: read<string | undefined>('caFile') ?? null,
+    proxy: proxy === null ? null : { url: proxy, except: read('proxyExcept') },
+  };
 }

@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { relative } from 'node:path';
 import {
   bootstrapManagementToken,
   type Cipher,
+  checkStoredSecrets,
   createEngine,
   type Engine,
   type HttpDelivery,
@@ -14,17 +16,22 @@ import {
 } from '../../src/index.js';
 import { createHttpHandler, nodeListener, upgradeListener } from '../http-server/index.js';
 import { randomIds, systemClock } from '../node/index.js';
+import { prometheusObserver } from '../prometheus/index.js';
 import { smtpMailer } from '../smtp/index.js';
-import { undiciDelivery } from '../undici/index.js';
 import { applySeed } from './apply-seed.js';
+import { orStop } from './config-command.js';
 import { drainServer } from './drain-server.js';
-import { cipherFromFile } from './encryption-keys.js';
+import { cipherFromFile, passingCipher } from './encryption-keys.js';
 import { exampleRequests } from './example-requests.js';
 import { type HostRunner, startHostRunner } from './host-runner.js';
 import { openStore } from './open-store.js';
+import { outboundFrom } from './outbound.js';
 import { parseSeedFile } from './seed-file.js';
 import type { SeedFile } from './seed-file-schema.js';
-import { parseServeOptions, type ServeOptions, serveUsage } from './serve-options.js';
+import { parseServeOptions, type ServeOptions } from './serve-options.js';
+import { readFlags } from './settings/read-flags.js';
+import { misspelledVariables } from './settings/resolve-settings.js';
+import { readSettingsFile } from './settings/settings-file.js';
 import { stderrLogger } from './stderr-logger.js';
 import { Stopped } from './stopped.js';
 import type { Terminal } from './terminal.js';
@@ -51,16 +58,14 @@ export interface RunningServer {
  * `listening on http://HOST:PORT` as its first line when it is ready. Rejects with `Stopped` when it cannot start.
  */
 export async function serve(args: readonly string[], terminal: Terminal): Promise<RunningServer> {
-  const options = parseServeOptions(args).match(
-    (parsed) => parsed,
-    (message) => {
-      throw new Stopped(`${message}\n\n${serveUsage}`, 2);
-    },
-  );
+  const options = await optionsOf(args, terminal);
   const seed = options.seedFile === null ? null : await readSeed(options.seedFile);
   const warn = (message: string): void => stderrLogger(terminal).warn({}, message);
-  const cipher = options.encryptionKeyFile === null ? null : await cipherFromFile(options.encryptionKeyFile, warn);
-  const delivery = deliveryFrom(options);
+  const cipher = await cipherOf(options, warn);
+  const { delivery, download } = await outboundFrom(
+    options.outbound,
+    'start the server with its range in --allow-outbound if it is meant',
+  );
   const storage = await storeFrom(options);
   const server = createServer(serverOptions, (_request, response) => {
     const headers = { 'Retry-After': '1', 'X-Content-Type-Options': 'nosniff' };
@@ -72,7 +77,8 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   };
   try {
     const origin = await listen(server, options);
-    const engine = engineFrom(options, origin, { storage, delivery, cipher }, terminal, seed);
+    const engine = engineFrom({ options, origin, seed, terminal }, { storage, delivery, cipher });
+    await refuseUnreadable(engine);
     if (seed !== null) await applySeed(engine, seed);
     const secret = options.access === 'token' ? await firstToken(engine) : undefined;
     server.removeAllListeners('request');
@@ -82,10 +88,10 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     server.on('request', nodeListener(handler)).on('upgrade', upgrades);
     engine.start();
     const runner: HostRunner | undefined = options.runner
-      ? await startHostRunner(engine, options.storePath)
+      ? await startHostRunner(engine, options.storePath, { ...options.node, download })
       : undefined;
     terminal.out(`listening on ${origin}\n`);
-    if (options.examples) terminal.out(exampleRequests(origin));
+    if (options.examples) terminal.out(exampleRequests(origin, thisProgram(), seed?.workspaces[0]?.id));
     if (secret !== undefined) terminal.out(`management token, shown this once: ${secret}\n`);
     return {
       origin,
@@ -110,6 +116,33 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   }
 }
 
+/** How the command line was started, as it can be typed again in the working folder. */
+function thisProgram(): string {
+  const [, script = ''] = process.argv;
+  const path = relative(process.cwd(), script);
+  return script.includes('/node_modules/') || path === '' ? 'npx signalbox' : `node ${path}`;
+}
+
+async function optionsOf(args: readonly string[], terminal: Terminal): Promise<ServeOptions> {
+  const { environment } = terminal;
+  const { config } = orStop(readFlags(args));
+  const file = await readSettingsFile(config, environment);
+  for (const message of misspelledVariables(environment)) stderrLogger(terminal).warn({}, message);
+  return orStop(parseServeOptions(args, { environment, file }));
+}
+
+/** A server that cannot read its destinations would accept events and deliver none. */
+async function refuseUnreadable(engine: Engine): Promise<void> {
+  const checked = await checkStoredSecrets(engine);
+  if (checked.isErr()) throw new Stopped(`the store cannot be read: ${checked.error.message}`);
+  const { unreadable, example } = checked.value;
+  if (unreadable === 0) return;
+  throw new Stopped(
+    `${unreadable} notification configurations (${example} is one) are encrypted with a key that is not given; ` +
+      'start with --encryption-key-file and a file that has it',
+  );
+}
+
 async function readSeed(path: string): Promise<SeedFile> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     throw new Stopped(`the seed file cannot be read: ${messageOf(error)}`);
@@ -119,12 +152,10 @@ async function readSeed(path: string): Promise<SeedFile> {
   return seed.value;
 }
 
-function deliveryFrom(options: ServeOptions): HttpDelivery {
-  try {
-    return undiciDelivery({ allow: { cidrs: options.allowOutbound } });
-  } catch (error) {
-    throw new Stopped(`--allow-outbound: ${messageOf(error)}`, 2);
-  }
+/** A store in memory lasts no longer than a key that nobody has to keep. */
+async function cipherOf(options: ServeOptions, warn: (message: string) => void): Promise<Cipher | null> {
+  if (options.encryptionKeyFile !== null) return cipherFromFile(options.encryptionKeyFile, warn);
+  return options.storePath === null ? passingCipher() : null;
 }
 
 async function storeFrom(options: ServeOptions): Promise<Storage> {
@@ -137,36 +168,48 @@ async function storeFrom(options: ServeOptions): Promise<Storage> {
   );
 }
 
+/** What a server is started with, and where it listens. */
+interface Start {
+  readonly options: ServeOptions;
+  readonly origin: string;
+  readonly seed: SeedFile | null;
+  readonly terminal: Terminal;
+}
+
 function engineFrom(
-  options: ServeOptions,
-  origin: string,
+  { options, origin, seed, terminal }: Start,
   { cipher, ...given }: { storage: Storage; delivery: HttpDelivery; cipher: Cipher | null },
-  terminal: Terminal,
-  seed: SeedFile | null,
 ): Engine {
   const settings: SettingsOverrides = {
+    ...options.engine,
     runNotifications: (seed?.run_notifications ?? []).map(runRule),
     notifications: {
       names: options.names,
       basePath: options.notificationsBase,
       publicOrigin: options.publicOrigin ?? origin,
-      ...(options.names === 'upstream' ? { signature: { headers: ['x-tfe-notification-signature'] } } : {}),
+      hints: { mailer: 'this server has no mail server; start it with SIGNALBOX_SMTP_URL and SIGNALBOX_MAIL_FROM set' },
+      ...options.engine.notifications,
     },
   };
   const logger = stderrLogger(terminal);
-  const mailer = mailerFrom(terminal.environment);
-  const ports = { ...given, clock: systemClock(), ids: randomIds(), logger, ...(cipher === null ? {} : { cipher }) };
+  const mailer = mailerFrom(options);
+  const ports = {
+    ...given,
+    clock: systemClock(),
+    ids: randomIds(),
+    observer: prometheusObserver(),
+    logger,
+    ...(cipher === null ? {} : { cipher }),
+  };
   return createEngine(mailer === undefined ? ports : { ...ports, mailer }, settings);
 }
 
-/** Mail needs a server, which may have a password: that stays out of the command line. */
-function mailerFrom(environment: Terminal['environment']): Mailer | undefined {
-  const url = environment['SIGNALBOX_SMTP_URL'];
-  if (url === undefined || url === '') return undefined;
+function mailerFrom({ mail }: ServeOptions): Mailer | undefined {
+  if (mail === null) return undefined;
   try {
-    return smtpMailer({ url, from: environment['SIGNALBOX_MAIL_FROM'] ?? '' });
+    return smtpMailer(mail);
   } catch (error) {
-    throw new Stopped(`SIGNALBOX_MAIL_FROM: ${messageOf(error)}`);
+    throw new Stopped(`mailFrom (SIGNALBOX_MAIL_FROM): ${messageOf(error)}`);
   }
 }
 

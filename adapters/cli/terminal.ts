@@ -1,10 +1,38 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { Stopped } from './stopped.js';
+
 /** What a command needs of the process that runs it; tests give their own. */
 export interface Terminal {
   out(text: string): void;
   error(text: string): void;
-  /** Whether errors may be coloured. */
+  /** Content of a file; `-` is standard input. Rejects with `Stopped`. */
+  read(path: string): Promise<string>;
+  /** Whether text may be coloured. */
   readonly colours: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** For commands that pass bytes on; absent where there are none. */
+  readonly streams?: Streams;
+}
+
+/** Standard input and output as bytes, for commands that pass them on. */
+export interface Streams {
+  /** What standard input brings; ends when it does. For one reader. */
+  input(): AsyncIterable<Uint8Array>;
+  /** Resolve when there is room for more. */
+  out(bytes: Uint8Array): Promise<void>;
+  error(bytes: Uint8Array): Promise<void>;
+  /** The local terminal; absent when standard input is none. */
+  readonly keyboard?: Keyboard | undefined;
+}
+
+/** A terminal that somebody types at. */
+export interface Keyboard {
+  /** Raw: keys come as they are typed, without an echo, and none of them ends or stops this process. */
+  setRaw(raw: boolean): void;
+  size(): { readonly rows: number; readonly columns: number };
+  /** Gives what ends it. */
+  onResize(listener: () => void): () => void;
 }
 
 /** The terminal of this process. `NO_COLOR` and `FORCE_COLOR` are respected. */
@@ -12,10 +40,47 @@ export function processTerminal(): Terminal {
   const environment = process.env;
   const forced = environment['FORCE_COLOR'];
   return {
-    out: (text) => process.stdout.write(text),
-    error: (text) => process.stderr.write(text),
+    out: (output) => process.stdout.write(output),
+    error: (output) => process.stderr.write(output),
+    read: readTextFile,
     colours:
       (environment['NO_COLOR'] ?? '') === '' && (forced !== undefined ? forced !== '0' : process.stderr.isTTY === true),
     environment,
+    streams: processStreams(),
   };
+}
+
+function processStreams(): Streams {
+  return {
+    input: () => process.stdin,
+    out: (bytes) => written(process.stdout, bytes),
+    error: (bytes) => written(process.stderr, bytes),
+    get keyboard() {
+      return process.stdin.isTTY ? keyboardOf(process.stdin, process.stdout) : undefined;
+    },
+  };
+}
+
+/** What cannot be written any more is dropped: the stream itself tells the fault. */
+function written(stream: NodeJS.WritableStream, bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve) => stream.write(bytes, () => resolve()));
+}
+
+function keyboardOf(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Keyboard {
+  return {
+    setRaw: (raw) => void input.setRawMode(raw),
+    size: () => ({ rows: output.rows ?? 24, columns: output.columns ?? 80 }),
+    onResize: (listener) => {
+      output.on('resize', listener);
+      return () => output.off('resize', listener);
+    },
+  };
+}
+
+/** The file at the path, or standard input for `-`. */
+export async function readTextFile(path: string): Promise<string> {
+  const content = path === '-' ? text(process.stdin) : readFile(path, 'utf8');
+  return content.catch((error: unknown) => {
+    throw new Stopped(`${path} cannot be read: ${error instanceof Error ? error.message : 'unknown error'}`);
+  });
 }

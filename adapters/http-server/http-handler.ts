@@ -1,5 +1,13 @@
-import type { Result } from 'neverthrow';
-import type { Engine } from '../../src/index.js';
+import { err, ok } from 'neverthrow';
+import { plainType } from '../../src/api/plain-type.js';
+import type { Engine, Principal } from '../../src/index.js';
+import { compressFor } from './bridges/compression.js';
+import { watchedBody } from './bridges/watched-body.js';
+import { type Locate, type Located, locator } from './calls/locate.js';
+import { Query } from './calls/query.js';
+import { emptyResponse, textResponse } from './calls/responses.js';
+import type { Route, RouteCall } from './calls/route.js';
+import { routeTable } from './calls/route-table.js';
 import {
   type AccessOptions,
   type Authentication,
@@ -7,33 +15,18 @@ import {
   authenticatorFrom,
   mayHaveRight,
   nobody,
-} from './access.js';
-import type { BadInput } from './bad-input.js';
-import { BodyBudget, HeldBody } from './body-budget.js';
-import { clientRoutes } from './client-routes.js';
-import { compressFor, smallestCompressed } from './compression.js';
-import { edgeGuard } from './edge-guard.js';
-import type { HalfErrors } from './half-errors.js';
-import { headerNamesFor, type Vocabulary } from './header-names.js';
-import {
-  type HttpHandler,
-  type HttpRequest,
-  type HttpResponse,
-  headerValue,
-  isWhole,
-  type RequestBody,
-  type StreamedBody,
-} from './http-message.js';
-import { jobErrors } from './jobs/job-errors.js';
-import { notificationErrors } from './notifications/notification-errors.js';
-import { Query } from './query.js';
-import { emptyResponse, textResponse } from './responses.js';
-import type { Route, RouteHalf } from './route.js';
-import { routeTable } from './route-table.js';
-import { createRouter, type Match } from './router.js';
+} from './edge/access.js';
+import { BodyBudget, HeldBody } from './edge/body-budget.js';
+import { redirector } from './edge/clean-path.js';
+import { type EdgeGuard, edgeGuard } from './edge/edge-guard.js';
+import { type HeaderNames, headerNamesFor, type Vocabulary } from './edge/header-names.js';
+import { openServerAnswer } from './edge/open-server.js';
+import { maximumTargetLength, splitTarget } from './edge/target.js';
+import { errorsFor } from './errors/errors-for.js';
+import type { InterfaceErrors } from './errors/interface-errors.js';
+import { type HttpHandler, type HttpRequest, type HttpResponse, headerValue, isWhole } from './http-message.js';
 import { serveSocket } from './sockets/serve-socket.js';
 import type { UpgradeAnswer, UpgradeHandler } from './sockets/upgrade-listener.js';
-import { maximumTargetLength, splitTarget } from './target.js';
 
 export type HttpHandlerOptions = AccessOptions & {
   /** Path under which the host has mounted the handler and which it does not strip itself, such as `/api`. */
@@ -63,102 +56,158 @@ export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): 
 
 /** The same over another table of routes. */
 export function handlerOver(routes: readonly Route[], engine: Engine, options: HttpHandlerOptions): UpgradeHandler {
-  const authenticate = authenticatorFrom(engine, options);
-  const guard = edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] });
-  const names = headerNamesFor(options.names ?? engine.settings.notifications.names);
-  const budget = new BodyBudget(options.maximumHeldBytes ?? 64 * 1024 * 1024);
-  const maximumBodyBytes = options.maximumBodyBytes ?? 4 * 1024 * 1024;
   const notificationsPath = withoutEndSlash(options.notificationsPath ?? engine.settings.notifications.basePath);
-  const locate = locator(routes, withoutEndSlash(options.basePath ?? ''), notificationsPath);
-
-  const respond = async (request: HttpRequest): Promise<HttpResponse> => {
-    if (request.target.length > maximumTargetLength) return textResponse(414, 'the request target is too long');
-    const target = splitTarget(request.target);
-    const place = locate(request.method, target.path);
-    const refused = guard(request);
-    if (refused !== undefined)
-      return (place === undefined ? jobErrors : errorsOf[place.half]).refused(refused.status, refused.message);
-    if (place === undefined) return emptyResponse(404);
-    const { half, match } = place;
-    const body = new HeldBody(request, budget, maximumBodyBytes);
-    try {
-      if (match.isErr()) return errorsOf[half].unreadablePath(match.error);
-      const found = match.value;
-      if (found.type === 'unknown_path') return errorsOf[half].unknownPath();
-      if (found.type === 'not_provided') return errorsOf[half].refused(501, notProvided(request.method, found.path));
-      if (found.type === 'wrong_method') return errorsOf[half].wrongMethod(found.allowed);
-      const admitted = admit(found.route, request, authenticate);
-      // Open servers and public routes decide at once; a promise less for each of their requests.
-      const admission = admitted instanceof Promise ? await admitted : admitted;
-      if (admission.type !== 'known') return refusal(engine, half, admission);
-      const { caller } = admission;
-      const query = new Query(target.query);
-      if (mayHaveBody(request) && !mayHaveRight(found.route, caller, found.pathValues, query)) {
-        return errorsOf[half].forbidden();
-      }
-      return await found.route.handle({
-        engine,
-        caller,
-        request,
-        pathValues: found.pathValues,
-        query,
-        names,
-        readBody: () => body.read(),
-        notificationsPath,
-      });
-    } catch (error) {
-      engine.logger.error({ error: error instanceof Error ? error.stack : 'unknown' }, 'A request failed');
-      return errorsOf[half].internal();
-    } finally {
-      body.release();
-    }
+  const upstream = (options.names ?? engine.settings.notifications.names) === 'upstream';
+  const parts: HandlerParts = {
+    engine,
+    authenticate: authenticatorFrom(engine, options),
+    knowsTokens: options.access !== 'open',
+    guard: edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] }),
+    names: headerNamesFor(options.names ?? engine.settings.notifications.names),
+    budget: new BodyBudget(options.maximumHeldBytes ?? 64 * 1024 * 1024),
+    maximumBodyBytes: options.maximumBodyBytes ?? 4 * 1024 * 1024,
+    notificationsPath,
+    redirected: upstream ? redirector(routes) : () => undefined,
+    locate: locator(routes, withoutEndSlash(options.basePath ?? ''), notificationsPath),
   };
-
   const handle: HttpHandler = async (request) => {
-    const response = await respond(request);
+    const response = await respond(parts, request);
     // What is stored was written by others: no browser may take an answer for anything but what it is called.
     response.headers.push('X-Content-Type-Options', 'nosniff');
-    if (!isWhole(response.body)) return { ...response, body: watched(response.body, engine) };
-    return response.body.length < smallestCompressed ? response : compressFor(request, response, response.body);
+    if (!isWhole(response.body)) return { ...response, body: watchedBody(response.body, engine.logger) };
+    return compressFor(request, response, response.body, upstream);
   };
-
-  const upgrade = (request: HttpRequest): UpgradeAnswer => {
-    if (request.target.length > maximumTargetLength) return { type: 'ordinary' };
-    const target = splitTarget(request.target);
-    const match = locate(request.method, target.path)?.match;
-    if (match === undefined || (match.isOk() && match.value.type === 'unknown_path')) return { type: 'unknown_path' };
-    if (match.isErr() || match.value.type !== 'found' || !asksForWebSocket(request) || guard(request) !== undefined) {
-      return { type: 'ordinary' };
-    }
-    const { route, pathValues } = match.value;
-    const { socket: converse } = route;
-    if (converse === undefined) return { type: 'ordinary' };
-    const query = new Query(target.query);
-    const readBody = (): Promise<RequestBody> => Promise.resolve({ type: 'absent' });
-    const call = { engine, request, pathValues, query, names, readBody, notificationsPath };
-    return { type: 'accepted', serve: (socket) => serveSocket({ call, route, converse, authenticate }, socket) };
-  };
-
-  return Object.assign(handle, { upgrade });
+  return Object.assign(handle, { upgrade: (request: HttpRequest) => openSocket(parts, request) });
 }
 
-/** The same body; what it fails with is logged, because the client only sees that the answer breaks off. */
-function watched(body: StreamedBody, engine: Engine): StreamedBody {
+interface HandlerParts {
+  readonly engine: Engine;
+  readonly authenticate: Authenticator;
+  /** Whether callers are known by tokens of the engine's store, or by the host. An open server has none. */
+  readonly knowsTokens: boolean;
+  readonly guard: EdgeGuard;
+  readonly names: HeaderNames;
+  readonly budget: BodyBudget;
+  readonly maximumBodyBytes: number;
+  readonly notificationsPath: string;
+  /** Sends clients of the upstream to the path that they mean. */
+  readonly redirected: ReturnType<typeof redirector>;
+  readonly locate: Locate;
+}
+
+async function respond(parts: HandlerParts, request: HttpRequest): Promise<HttpResponse> {
+  if (request.target.length > maximumTargetLength) return textResponse(414, 'the request target is too long');
+  const target = splitTarget(request.target);
+  const redirect = parts.redirected(request.method, target.path, target.query);
+  if (redirect !== undefined) return redirect;
+  const located = parts.locate(request.method, target.path);
+  const plain = asksForPlain(request);
+  const errors = errorsFor(located?.interface ?? 'jobs', plain);
+  const refused = parts.guard(request);
+  if (refused !== undefined) return errors.refused(refused.status, refused.message);
+  if (located === undefined) return plain ? errors.unknownPath() : emptyResponse(404);
+  const body = new HeldBody(request, parts.budget, parts.maximumBodyBytes);
+  const began = parts.engine.clock.monotonic();
+  try {
+    const asked = { request, errors, plain, query: new Query(target.query), body };
+    const response = await answer(parts, located, asked);
+    observe(parts.engine, located, { request, response, began });
+    return response;
+  } catch (error) {
+    parts.engine.logger.error({ error: error instanceof Error ? error.stack : 'unknown' }, 'A request failed');
+    return errors.internal();
+  } finally {
+    body.release();
+  }
+}
+
+/** Measures a request to a known path; the time of one that fails inside is not known to mean anything. */
+function observe({ observer, clock }: Engine, { match }: Located, { request, response, began }: Exchange): void {
+  if (match.isErr() || match.value.type !== 'found') return;
+  observer.record('http.server.request.duration', (clock.monotonic() - began) / 1000, {
+    'http.request.method': request.method,
+    'http.route': match.value.route.path,
+    'http.response.status_code': String(response.status),
+  });
+}
+
+interface Exchange {
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
+  /** By the monotonic clock. */
+  readonly began: number;
+}
+
+/** A request whose path has been found. */
+interface Asked {
+  readonly request: HttpRequest;
+  readonly errors: InterfaceErrors;
+  readonly plain: boolean;
+  readonly query: Query;
+  readonly body: HeldBody;
+}
+
+async function answer(parts: HandlerParts, located: Located, asked: Asked): Promise<HttpResponse> {
+  const { request, errors, query } = asked;
+  const found = foundBy(located, asked);
+  if (found.isErr()) return found.error;
+  const { route, pathValues } = found.value;
+  if (!parts.knowsTokens && route.path.startsWith('/v1/acl/')) {
+    return asked.plain
+      ? errors.refused(400, 'ACL support disabled')
+      : openServerAnswer(request.method, route.path, parts.names);
+  }
+  const admitted = route.access.type === 'public' ? unasked : parts.authenticate(request);
+  // Open servers and public routes decide at once; a promise less for each of their requests.
+  const admission = admitted instanceof Promise ? await admitted : admitted;
+  const caller = callerOf(admission, route);
+  if (caller === undefined) return refusal(parts.engine, errors, admission);
+  const isLookedAt = mayHaveBody(request) || caller.node !== undefined;
+  if (isLookedAt && !mayHaveRight(route, caller, pathValues, query)) return errors.forbidden();
+  return route.handle(callFrom(parts, asked, caller, pathValues));
+}
+
+/** The route of a request, or the answer to one that has none. */
+function foundBy({ match }: Located, { request, errors }: Asked) {
+  if (match.isErr()) return err(errors.unreadablePath(match.error));
+  const found = match.value;
+  if (found.type === 'unknown_path') return err(errors.unknownPath());
+  if (found.type === 'not_provided') return err(errors.refused(501, notProvided(request.method, found.path)));
+  return found.type === 'wrong_method' ? err(errors.wrongMethod(found.allowed)) : ok(found);
+}
+
+function callFrom(
+  { engine, names, notificationsPath }: HandlerParts,
+  { request, errors, plain, query, body }: Asked,
+  caller: Principal,
+  pathValues: readonly string[],
+): RouteCall {
+  const readBody: RouteCall['readBody'] = () => body.read();
+  return { engine, caller, request, pathValues, query, names, errors, plain, readBody, notificationsPath };
+}
+
+function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
+  if (request.target.length > maximumTargetLength) return { type: 'ordinary' };
+  const target = splitTarget(request.target);
+  const located = parts.locate(request.method, target.path);
+  if (located === undefined) return { type: 'unknown_path' };
+  const { match } = located;
+  if (match.isOk() && match.value.type === 'unknown_path') return { type: 'unknown_path' };
+  if (match.isErr() || match.value.type !== 'found' || match.value.route.socket === undefined)
+    return { type: 'ordinary' };
+  if (!asksForWebSocket(request) || parts.guard(request) !== undefined) return { type: 'ordinary' };
+  const { route, pathValues } = match.value;
+  const asked: Asked = {
+    request,
+    errors: errorsFor(located.interface, false),
+    plain: false,
+    query: new Query(target.query),
+    body: new HeldBody(request, parts.budget, 0),
+  };
+  const call = callFrom(parts, asked, nobody, pathValues);
   return {
-    [Symbol.asyncIterator]: () => {
-      const pieces = body[Symbol.asyncIterator]();
-      return {
-        next: () =>
-          pieces.next().catch((error: unknown) => {
-            engine.logger.error(
-              { error: error instanceof Error ? error.stack : 'unknown' },
-              'A streamed answer failed',
-            );
-            throw error;
-          }),
-        return: async () => (await pieces.return?.()) ?? { done: true, value: undefined },
-      };
-    },
+    type: 'accepted',
+    serve: (socket) => serveSocket({ call, route, authenticate: parts.authenticate }, socket),
   };
 }
 
@@ -166,11 +215,9 @@ function asksForWebSocket(request: HttpRequest): boolean {
   return headerValue(request, 'upgrade')?.toLowerCase() === 'websocket';
 }
 
-const errorsOf: Readonly<Record<RouteHalf, HalfErrors>> = {
-  jobs: jobErrors,
-  system: jobErrors,
-  notifications: notificationErrors,
-};
+function asksForPlain(request: HttpRequest): boolean {
+  return headerValue(request, 'accept')?.includes(plainType) === true;
+}
 
 function notProvided(method: string, path: string): string {
   return `this server does not provide ${method.slice(0, 20)} ${path}`;
@@ -180,60 +227,18 @@ function mayHaveBody({ method }: HttpRequest): boolean {
   return method !== 'GET' && method !== 'HEAD';
 }
 
-function admit(
-  route: Route,
-  request: HttpRequest,
-  authenticate: Authenticator,
-): Authentication | Promise<Authentication> {
-  return route.access.type === 'public' ? unasked : authenticate(request);
-}
-
 const unasked: Authentication = { type: 'known', caller: nobody };
 
-function refusal(
-  engine: Engine,
-  half: RouteHalf,
-  admission: Exclude<Authentication, { readonly type: 'known' }>,
-): HttpResponse {
-  if (admission.type !== 'failed') return errorsOf[half].unauthenticated();
+/** Whom the operation is called for; undefined for those who get no further. The notification interface has no callers without a token. */
+function callerOf(admission: Authentication, route: Route): Principal | undefined {
+  if (admission.type === 'known') return admission.caller;
+  return admission.type === 'missing' && route.interface !== 'notifications' ? admission.caller : undefined;
+}
+
+function refusal(engine: Engine, errors: InterfaceErrors, admission: Authentication): HttpResponse {
+  if (admission.type !== 'failed') return errors.unauthenticated();
   engine.logger.error({ error: admission.message }, 'The token store could not be read');
-  return errorsOf[half].internal();
-}
-
-interface Place {
-  readonly half: RouteHalf;
-  readonly match: Result<Match, BadInput>;
-}
-
-/** Finds the interface that a path belongs to, and the route in it; undefined for a path of neither. */
-function locator(
-  routes: readonly Route[],
-  basePath: string,
-  notificationsPath: string,
-): (method: string, path: string) => Place | undefined {
-  const jobs = createRouter({
-    routes: routes.filter((route) => route.half !== 'notifications'),
-    known: clientRoutes,
-    openPrefixes: ['/v1/job/', '/v1/var/'],
-  });
-  const ofNotifications = routes.filter((route) => route.half === 'notifications');
-  const notifications = createRouter({ routes: ofNotifications, known: [], openPrefixes: [] });
-  const firstSegments = new Set(ofNotifications.map((route) => route.path.split('/', 2)[1]));
-
-  return (method, fullPath) => {
-    if (basePath !== '' && !isBelow(fullPath, basePath)) return undefined;
-    const path = fullPath.slice(basePath.length);
-    const match = jobs(method, path);
-    if (match.isErr() || match.value.type !== 'unknown_path') return { half: 'jobs', match };
-    if (notificationsPath !== '' && !isBelow(path, notificationsPath)) return undefined;
-    const rest = path.slice(notificationsPath.length);
-    if (notificationsPath === '' && !firstSegments.has(rest.split('/', 2)[1])) return undefined;
-    return { half: 'notifications', match: notifications(method, rest) };
-  };
-}
-
-function isBelow(path: string, base: string): boolean {
-  return path.startsWith(base) && (path.length === base.length || path.charCodeAt(base.length) === 0x2f);
+  return errors.internal();
 }
 
 function withoutEndSlash(path: string): string {

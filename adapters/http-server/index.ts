@@ -1,7 +1,8 @@
 export type { MessageSocket, SocketEnd } from '../../src/api/message-socket.js';
-export type { AccessOptions } from './access.js';
-export { fetchHandler } from './fetch-handler.js';
-export type { Vocabulary } from './header-names.js';
+export { fetchHandler } from './bridges/fetch-handler.js';
+export { type FastifyExchange, fastifyRoute, type NodeListenerOptions, nodeListener } from './bridges/node-listener.js';
+export type { AccessOptions } from './edge/access.js';
+export type { Vocabulary } from './edge/header-names.js';
 export { createHttpHandler, type HttpHandlerOptions } from './http-handler.js';
 export {
   type BodyAllowance,
@@ -15,7 +16,6 @@ export {
   requestFrom,
   type StreamedBody,
 } from './http-message.js';
-export { type NodeListenerOptions, nodeListener } from './node-listener.js';
 export {
   type UpgradeAnswer,
   type UpgradeHandler,

@@ -56,9 +56,70 @@ const mostRounds = 10_000;
  * without being told; for sockets and files use `hold` or `holding`. Monotonic time counts from the clock's making.
  */
 export function manualClock(start: Instant = defaultStart): ManualClock {
-  const time = { wall: start, passed: 0 };
+  const time: ClockTime = { wall: start, passed: 0 };
   const asleep = sleepersOn(time);
   const rest = restWatch();
+  const moves = movesOf(time, asleep, rest);
+
+  const hold = <T>(work: PromiseLike<T>): PromiseLike<T> => {
+    rest.hold(work);
+    return work;
+  };
+
+  return {
+    now: () => time.wall,
+    monotonic: () => time.passed,
+    timeline: 'manual',
+    sleep: (duration, signal) => asleep.enter('passed', time.passed + duration, signal),
+    sleepUntil: (instant, signal) => asleep.enter('wall', instant, signal),
+    advance: (by) =>
+      moves.inTurn(async () => {
+        if (!(by >= 0)) throw new RangeError(`the clock cannot advance by ${by}; use step to set it back`);
+        await moves.run(by, null);
+      }),
+    advanceTo: (instant) =>
+      moves.inTurn(async () => {
+        const by = instant - time.wall;
+        if (by >= 0) await moves.run(by, null);
+        else
+          throw new RangeError(`the clock stands at ${time.wall} and cannot advance to ${instant}; use set to go back`);
+      }),
+    advanceUntil: (condition, within) => moves.inTurn(() => moves.run(within, condition)),
+    settle: () => moves.inTurn(() => rest.reached()),
+    step: (by) => moves.jump(() => by, 0),
+    set: (instant) => moves.jump(() => instant - time.wall, 0),
+    pause: (by) => moves.jump(() => by, by),
+    hold,
+    holding: (port, methods) => holdingPort(port, methods, hold),
+    get sleepers() {
+      return asleep.size;
+    },
+    get nextWake() {
+      const after = asleep.nextAfter();
+      return after === null ? null : time.wall + after;
+    },
+  };
+}
+
+interface ClockTime {
+  wall: Instant;
+  passed: Milliseconds;
+}
+
+/** The ways in which the time moves, each in its turn. */
+interface ClockMoves {
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
+  /** Wakes those due within so much time; stops early, at the time of the last one, when the condition holds. */
+  run(within: Milliseconds, condition: (() => boolean) | null): Promise<boolean>;
+  /** Moves at once, then wakes whoever is due. */
+  jump(wall: () => Milliseconds, passed: Milliseconds): Promise<void>;
+}
+
+function movesOf(
+  time: ClockTime,
+  asleep: ReturnType<typeof sleepersOn>,
+  rest: ReturnType<typeof restWatch>,
+): ClockMoves {
   let queued: Promise<unknown> = Promise.resolve();
 
   const moveBy = (by: Milliseconds): void => {
@@ -66,8 +127,13 @@ export function manualClock(start: Instant = defaultStart): ManualClock {
     time.passed += by;
   };
 
-  /** Wakes those due within so much time; stops early, at the time of the last one, when the condition holds. */
-  const run = async (within: Milliseconds, condition: (() => boolean) | null): Promise<boolean> => {
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const turn = queued.then(work);
+    queued = turn.catch(() => undefined);
+    return turn;
+  };
+
+  const run: ClockMoves['run'] = async (within, condition) => {
     await rest.reached();
     const end = time.passed + within;
     for (;;) {
@@ -84,14 +150,7 @@ export function manualClock(start: Instant = defaultStart): ManualClock {
     return false;
   };
 
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const turn = queued.then(work);
-    queued = turn.catch(() => undefined);
-    return turn;
-  };
-
-  /** Moves at once, then wakes whoever is due. */
-  const jump = (wall: () => Milliseconds, passed: Milliseconds): Promise<void> =>
+  const jump: ClockMoves['jump'] = (wall, passed) =>
     inTurn(async () => {
       await rest.reached();
       time.wall += wall();
@@ -99,44 +158,7 @@ export function manualClock(start: Instant = defaultStart): ManualClock {
       await run(0, null);
     });
 
-  const hold = <T>(work: PromiseLike<T>): PromiseLike<T> => {
-    rest.hold(work);
-    return work;
-  };
-
-  return {
-    now: () => time.wall,
-    monotonic: () => time.passed,
-    timeline: 'manual',
-    sleep: (duration, signal) => asleep.enter('passed', time.passed + duration, signal),
-    sleepUntil: (instant, signal) => asleep.enter('wall', instant, signal),
-    advance: (by) =>
-      inTurn(async () => {
-        if (!(by >= 0)) throw new RangeError(`the clock cannot advance by ${by}; use step to set it back`);
-        await run(by, null);
-      }),
-    advanceTo: (instant) =>
-      inTurn(async () => {
-        const by = instant - time.wall;
-        if (by >= 0) await run(by, null);
-        else
-          throw new RangeError(`the clock stands at ${time.wall} and cannot advance to ${instant}; use set to go back`);
-      }),
-    advanceUntil: (condition, within) => inTurn(() => run(within, condition)),
-    settle: () => inTurn(() => rest.reached()),
-    step: (by) => jump(() => by, 0),
-    set: (instant) => jump(() => instant - time.wall, 0),
-    pause: (by) => jump(() => by, by),
-    hold,
-    holding: (port, methods) => holdingPort(port, methods, hold),
-    get sleepers() {
-      return asleep.size;
-    },
-    get nextWake() {
-      const after = asleep.nextAfter();
-      return after === null ? null : time.wall + after;
-    },
-  };
+  return { inTurn, run, jump };
 }
 
 interface Time {

@@ -1,4 +1,4 @@
-import { type AnyTable, type KeyedRow, parseRecord } from '../../src/storage/records.js';
+import { type AnyTable, type KeyedRow, parseRecord, type RowText } from '../../src/storage/records.js';
 
 /** Keeps the parsed values of recently read rows within a budget, counted in characters of their text. */
 export interface ParsedRows {
@@ -38,17 +38,23 @@ export interface RowOwner {
  * memory of small rows.
  */
 export class StoredRow implements KeyedRow {
+  readonly text: string;
+  readonly createIndex: number;
+  readonly modifyIndex: number;
+  readonly place: string;
   private parsed: unknown = undefined;
 
   constructor(
     private readonly owner: RowOwner,
-    readonly text: string,
-    readonly createIndex: number,
-    readonly modifyIndex: number,
-    readonly place: string,
+    stored: RowText,
     /** Its sort keys in the indexes of its table, by position; `undefined` where it is left out. */
     readonly sortKeys: (string | undefined)[],
-  ) {}
+  ) {
+    this.text = stored.text;
+    this.createIndex = stored.createIndex;
+    this.modifyIndex = stored.modifyIndex;
+    this.place = stored.place;
+  }
 
   get record(): unknown {
     if (this.parsed === undefined) {

@@ -83,14 +83,15 @@ export class MemoryTable implements RowOwner {
     }
   }
 
-  #rowFrom(table: AnyTable, { text, createIndex, modifyIndex, place, entries }: PendingRow): StoredRow {
+  #rowFrom(table: AnyTable, pending: PendingRow): StoredRow {
+    const { text, place, entries } = pending;
     const own = this.adopt(table);
     const sortKeys = this.#indexes.map((index, position) => {
       const at = own.indexOf(position);
       const entry = at >= 0 ? entries[at] : entryOf(table, index, parseRecord(text));
       return entry === undefined ? undefined : sortKeyFrom(place, entry);
     });
-    return new StoredRow(this, text, createIndex, modifyIndex, place, sortKeys);
+    return new StoredRow(this, pending, sortKeys);
   }
 
   #addIndex(table: AnyTable, index: NamedIndex): number {

@@ -57,7 +57,7 @@ export interface RecordingDelivery extends HttpDelivery {
  * (timeouts on the given clock, body and header caps, signal) like the real one.
  */
 export function recordingDelivery(options: RecordingDeliveryOptions = {}): RecordingDelivery {
-  const clock = options.clock;
+  const { clock } = options;
   const requests: RecordedRequest[] = [];
   let script: AnswerScript = options.answer ?? { status: 204 };
   let sent = 0;
@@ -65,59 +65,33 @@ export function recordingDelivery(options: RecordingDeliveryOptions = {}): Recor
   // One for each request under way, however many there are.
   setMaxListeners(0, closing.signal);
 
-  const check = (url: string): { allowed: true } | { allowed: false; message: string } => {
-    if (!URL.canParse(url)) return { allowed: false, message: 'this is not an absolute URL' };
-    const parsed = new URL(url);
-    if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
-      return { allowed: false, message: 'only http: and https: URLs can be delivered to' };
-    }
-    const message = options.refuse?.(parsed) ?? null;
-    return message === null ? { allowed: true } : { allowed: false, message };
-  };
-
   const play = async (request: DeliveryRequest): Promise<Result<DeliveryResponse, DeliveryError>> => {
-    const startedAt = clock?.now() ?? 0;
-    const timing = (headersCame: boolean): DeliveryTiming => {
-      const total = (clock?.now() ?? 0) - startedAt;
-      return { startedAt, headersAfter: headersCame ? total : null, total };
-    };
-    const failed = (type: DeliveryError['type'], message: string): Result<DeliveryResponse, DeliveryError> =>
+    const timing = timingOn(clock);
+    const failed = ({ type, message }: Failing): Result<DeliveryResponse, DeliveryError> =>
       err({ type, message: `${hostOf(request.url)}: ${message}`, address: null, timing: timing(false) });
 
-    const permission = check(request.url);
-    if (!permission.allowed) {
-      const parsed = URL.canParse(request.url) && /^https?:/.test(new URL(request.url).protocol);
-      return failed(parsed ? 'address_forbidden' : 'invalid_url', permission.message);
-    }
-    if (request.signal?.aborted === true || closing.signal.aborted) return failed('aborted', 'the attempt was ended');
+    const refusal = refusalOf(request.url, options.refuse);
+    if (refusal !== null) return failed(refusal);
+    const stop = request.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, request.signal]);
+    if (stop.aborted) return failed(ended);
     sent += 1;
-    requests.push({ ...request, sentAt: startedAt });
+    requests.push({ ...request, sentAt: timing(false).startedAt });
 
-    const stops = request.signal === undefined ? [closing.signal] : [closing.signal, request.signal];
-    const stop = stops.length === 1 ? closing.signal : AbortSignal.any(stops);
     const given = typeof script === 'function' ? script(request, sent) : script;
     const answer = given instanceof Promise ? await orAborted(given, stop) : given;
-    if (answer === null) return failed('aborted', 'the attempt was ended');
-    const after = 'hang' in answer ? Number.POSITIVE_INFINITY : (answer.after ?? 0);
-    const timedOut = after >= request.totalTimeout;
-    await clock?.sleepUntil(startedAt + Math.min(after, request.totalTimeout), stop);
-    if (clock === undefined && 'hang' in answer && stop !== closing.signal)
-      await orAborted(new Promise(() => {}), stop);
-    if (stop.aborted) return failed('aborted', 'the attempt was ended');
-    if ('hang' in answer || timedOut) return failed('total_timeout', `no answer within ${request.totalTimeout} ms`);
-    if ('error' in answer) return failed(answer.error, answer.message ?? `scripted ${answer.error}`);
-    return ok({
-      status: answer.status,
-      headers: cappedHeaders(answer.headers ?? {}),
-      ...cappedBody(answer.body ?? '', request.maximumResponseBytes),
-      address: '192.0.2.1',
-      timing: timing(true),
-    });
+    if (answer === null) return failed(ended);
+    const waited = await waitFor(answer, request, clock, stop);
+    if (waited !== null || 'hang' in answer) return failed(waited ?? tooLate(request));
+    if ('error' in answer) return failed({ type: answer.error, message: answer.message ?? `scripted ${answer.error}` });
+    return ok({ ...cappedResponse(answer, request), address: '192.0.2.1', timing: timing(true) });
   };
 
   return {
     send: (request) => new ResultAsync(play(request)),
-    check,
+    check: (url) => {
+      const refusal = refusalOf(url, options.refuse);
+      return refusal === null ? { allowed: true } : { allowed: false, message: refusal.message };
+    },
     close: async () => closing.abort(),
     requests,
     answer: (next) => {
@@ -127,6 +101,59 @@ export function recordingDelivery(options: RecordingDeliveryOptions = {}): Recor
       requests.length = 0;
     },
   };
+}
+
+type Failing = Pick<DeliveryError, 'type' | 'message'>;
+
+const ended: Failing = { type: 'aborted', message: 'the attempt was ended' };
+
+function tooLate({ totalTimeout }: DeliveryRequest): Failing {
+  return { type: 'total_timeout', message: `no answer within ${totalTimeout} ms` };
+}
+
+/** What a delivery that begins now tells of its time. */
+function timingOn(clock: RecordingDeliveryOptions['clock']): (headersCame: boolean) => DeliveryTiming {
+  const startedAt = clock?.now() ?? 0;
+  const began = clock?.monotonic() ?? 0;
+  return (headersCame) => {
+    const total = (clock?.monotonic() ?? 0) - began;
+    return { startedAt, headersAfter: headersCame ? total : null, total };
+  };
+}
+
+function refusalOf(url: string, refuse: RecordingDeliveryOptions['refuse']): Failing | null {
+  if (!URL.canParse(url)) return { type: 'invalid_url', message: 'this is not an absolute URL' };
+  const parsed = new URL(url);
+  if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') {
+    return { type: 'invalid_url', message: 'only http: and https: URLs can be delivered to' };
+  }
+  const message = refuse?.(parsed) ?? null;
+  return message === null ? null : { type: 'address_forbidden', message };
+}
+
+/** The part of a scripted response that a request takes. */
+function cappedResponse(
+  answer: Extract<ScriptedAnswer, { status: number }>,
+  { maximumResponseBytes }: DeliveryRequest,
+): Pick<DeliveryResponse, 'status' | 'headers' | 'body' | 'truncated'> {
+  const headers = cappedHeaders(answer.headers ?? {});
+  return { status: answer.status, headers, ...cappedBody(answer.body ?? '', maximumResponseBytes) };
+}
+
+/** Lets the time pass that an answer takes; gives why it does not come. */
+async function waitFor(
+  answer: ScriptedAnswer,
+  request: DeliveryRequest,
+  clock: RecordingDeliveryOptions['clock'],
+  stop: AbortSignal,
+): Promise<Failing | null> {
+  const hangs = 'hang' in answer;
+  const after = hangs ? Number.POSITIVE_INFINITY : (answer.after ?? 0);
+  await clock?.sleep(Math.min(after, request.totalTimeout), stop);
+  // Without a clock only the caller's own signal can end the wait.
+  if (clock === undefined && hangs && request.signal !== undefined) await orAborted(new Promise(() => {}), stop);
+  if (stop.aborted) return ended;
+  return after >= request.totalTimeout ? tooLate(request) : null;
 }
 
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {

@@ -10,10 +10,53 @@ const fairLimit = 256 - (256 % alphabet.length);
  * (about 94 bits), and dispatch suffixes with 32 bits, which are unique enough only beside the job and time they follow.
  */
 export function randomIds(): Ids {
-  // One system call fills many ids. A byte is used once and then overwritten, so that the pool never tells a past id.
+  const nextByte = bytePool();
+  const base58 = (length: number): string => {
+    let text = '';
+    while (text.length < length) {
+      const byte = nextByte();
+      if (byte < fairLimit) text += alphabet[byte % alphabet.length];
+    }
+    return text;
+  };
+  const next = (kind: IdKind): string => {
+    const form = forms[kind];
+    if (form === 'uuid') return randomUUID();
+    return form === 'hex' ? hexText(4, nextByte) : form + base58(16);
+  };
+  const fraction = (): number => {
+    let value = 0;
+    for (let count = 0; count < 6; count += 1) value = value * 256 + nextByte();
+    return value / 2 ** 48;
+  };
+  return { next, fraction };
+}
+
+/** How an identifier of each kind is written: as a UUID, as hexadecimal digits, or in base58 behind a prefix. */
+const forms: Readonly<Record<IdKind, 'uuid' | 'hex' | `${string}-`>> = {
+  evaluation: 'uuid',
+  allocation: 'uuid',
+  deployment: 'uuid',
+  node: 'uuid',
+  token_accessor: 'uuid',
+  token_secret: 'uuid',
+  lease_owner: 'uuid',
+  uuid: 'uuid',
+  notification_configuration: 'nc-',
+  workspace: 'ws-',
+  user: 'user-',
+  run: 'run-',
+  notification_event: 'ne-',
+  notification_delivery: 'nd-',
+  delivery_attempt: 'na-',
+  dispatch_suffix: 'hex',
+};
+
+/** One system call fills many bytes. Each is used once and then overwritten, so that the pool never tells a past id. */
+function bytePool(): () => number {
   const pool = Buffer.alloc(2048);
   let position = pool.length;
-  const nextByte = (): number => {
+  return () => {
     if (position === pool.length) {
       randomFillSync(pool);
       position = 0;
@@ -23,52 +66,10 @@ export function randomIds(): Ids {
     position += 1;
     return byte;
   };
-  const base58 = (length: number): string => {
-    let text = '';
-    while (text.length < length) {
-      const byte = nextByte();
-      if (byte < fairLimit) text += alphabet[byte % alphabet.length];
-    }
-    return text;
-  };
-  const hex = (bytes: number): string => {
-    let text = '';
-    for (let count = 0; count < bytes; count += 1) text += nextByte().toString(16).padStart(2, '0');
-    return text;
-  };
-  const next = (kind: IdKind): string => {
-    switch (kind) {
-      case 'evaluation':
-      case 'allocation':
-      case 'deployment':
-      case 'node':
-      case 'token_accessor':
-      case 'token_secret':
-      case 'lease_owner':
-      case 'uuid':
-        return randomUUID();
-      case 'notification_configuration':
-        return `nc-${base58(16)}`;
-      case 'workspace':
-        return `ws-${base58(16)}`;
-      case 'user':
-        return `user-${base58(16)}`;
-      case 'run':
-        return `run-${base58(16)}`;
-      case 'notification_event':
-        return `ne-${base58(16)}`;
-      case 'notification_delivery':
-        return `nd-${base58(16)}`;
-      case 'delivery_attempt':
-        return `na-${base58(16)}`;
-      case 'dispatch_suffix':
-        return hex(4);
-    }
-  };
-  const fraction = (): number => {
-    let value = 0;
-    for (let count = 0; count < 6; count += 1) value = value * 256 + nextByte();
-    return value / 2 ** 48;
-  };
-  return { next, fraction };
+}
+
+function hexText(bytes: number, nextByte: () => number): string {
+  let text = '';
+  for (let count = 0; count < bytes; count += 1) text += nextByte().toString(16).padStart(2, '0');
+  return text;
 }

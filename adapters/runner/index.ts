@@ -1,5 +1,17 @@
-export type { HostOptions } from './describe-host.js';
+export type { TaskExit } from '../../src/agent/task/decide-restart.js';
+export type { ArtifactLimits } from './artifacts/task-artifacts.js';
+export type { TaskPaths } from './disk/task-paths.js';
 export { type FunctionCall, functionDriver, type TaskFunction } from './drivers/function-driver.js';
 export { type RawExecOptions, rawExecDriver } from './drivers/raw-exec-driver.js';
-export { createRunner, type Runner, type RunnerOptions } from './runner.js';
-export type { RecoverOutcome, RunningTask, StartOutcome, TaskDriver, TaskStart } from './task-driver.js';
+export type { RecoverOutcome, RunningTask, StartOutcome, TaskDriver, TaskStart } from './drivers/task-driver.js';
+export { type HttpAgentLinkOptions, httpAgentLink } from './link/http-agent-link.js';
+export type { HostOptions, HostVolume } from './node/describe-host.js';
+export type { VolumeUnusable } from './node/host-volumes.js';
+export {
+  createRunner,
+  type Runner,
+  type RunnerFault,
+  type RunnerOptions,
+  type RunnerPorts,
+  type StopRunnerOptions,
+} from './runner.js';

@@ -1,277 +1,188 @@
+import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
+import type { NodeDescription } from '../../src/agent/link/node-work.js';
+import type { AgentLink } from '../../src/ports/agent-link.js';
+import type { Clock } from '../../src/ports/clock.js';
+import type { Download } from '../../src/ports/download.js';
+import type { Ids } from '../../src/ports/ids.js';
+import type { Logger } from '../../src/ports/logger.js';
+import type { Surroundings } from './allocation/surroundings.js';
+import type { ArtifactLimits } from './artifacts/task-artifacts.js';
+import { Background } from './background.js';
 import {
-  type Engine,
-  heartbeatNode,
-  hostPrincipal,
-  listNodeWork,
-  type NodeDescription,
-  type NodeWork,
-  registerNode,
-  reportAllocations,
-} from '../../src/index.js';
-import { AllocationRunner } from './allocation-runner.js';
-import { describeHost, type HostOptions, persistentNodeId } from './describe-host.js';
-import type { TaskDriver } from './task-driver.js';
-import { diskTaskMemory, type TaskMemory, volatileTaskMemory } from './task-memory.js';
-import { endUnwanted } from './unwanted-tasks.js';
+  type DirectoryInUse,
+  type DirectoryLock,
+  type DirectoryUnusable,
+  lockDirectory,
+} from './disk/directory-lock.js';
+import { NoteKeeper } from './disk/note-keeper.js';
+import { diskTaskMemory, type TaskMemory, volatileTaskMemory } from './disk/task-memory.js';
+import { messageOf } from './disk/transient-fault.js';
+import type { TaskDriver } from './drivers/task-driver.js';
+import { Agent } from './node/agent.js';
+import { describeHost, type HostOptions } from './node/describe-host.js';
+import { type VolumeUnusable, volumeFault } from './node/host-volumes.js';
+import { type NodeIdentity, persistentNodeId } from './node/node-identity.js';
+import { within } from './waiting.js';
+
+/** What a runner needs from outside; `agentPorts(engine)` gives those of an engine in this process. */
+export interface RunnerPorts {
+  readonly link: AgentLink;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger?: Logger;
+}
 
 export interface RunnerOptions extends HostOptions {
   readonly drivers: readonly TaskDriver[];
-  /** Where allocations live; absent means that only functions can run, and nothing is kept. */
+  /** Where allocations live, for one runner at a time; absent means that only functions can run, and nothing is kept. */
   readonly directory?: string;
+  /** ID of the node, a UUID in lower case. Absent: made at the first start, and kept in the directory. */
+  readonly nodeId?: string;
   /** What a stop does to processes that could go on: `leave` (they are found again at the next start) or `kill`. Default `leave` with a directory. */
   readonly onStop?: 'leave' | 'kill';
+  /** Fetches the artifacts of tasks, for example `undiciDownload()`; absent: tasks with artifacts are not placed here. */
+  readonly download?: Download;
+  /** What one artifact may cost. */
+  readonly artifacts?: ArtifactLimits;
   /** Directories of finished allocations that are kept for their logs. */
   readonly keepFinished?: number;
 }
 
+/** Why a runner cannot begin. */
+export type RunnerFault = DirectoryInUse | DirectoryUnusable | VolumeUnusable;
+
+export interface StopRunnerOptions {
+  /** Milliseconds that what runs may take to finish; 10 seconds when absent. */
+  readonly deadline?: number;
+}
+
 export interface Runner {
   readonly nodeId: string;
-  /** Registers the node and begins to look after its allocations; resolves when the node is registered. */
-  start(): Promise<void>;
-  /** Ends or leaves the tasks and reports what is still to be reported. */
-  stop(options?: { readonly deadline?: number }): Promise<void>;
+  /**
+   * Takes the directory, registers the node and begins to look after its allocations; resolves when the node is
+   * registered. From then on the process stays alive until `stop`.
+   */
+  start(): ResultAsync<void, RunnerFault>;
+  /**
+   * Takes no new work, lets what runs finish until the deadline, breaks off the rest and notes it as interrupted: no attempt
+   * is used, nobody is told of an end, and the next runner runs it again. Processes are left alone or ended, by `onStop`.
+   */
+  stop(options?: StopRunnerOptions): Promise<void>;
 }
 
 const defaultKeepFinished = 50;
-const retryDelay = 500;
+const defaultDeadline = 10_000;
+/** How long a stop waits for a disk that is full. */
+const notesPatience = 2000;
 
-/** The agent of one node: takes the allocations that the engine gives it, runs their tasks, and reports. */
-export function createRunner(engine: Engine, options: RunnerOptions): Runner {
-  const drivers = new Map(options.drivers.map((driver) => [driver.name, driver]));
-  const directory = options.directory ?? null;
-  const memory = directory === null ? volatileTaskMemory() : diskTaskMemory(directory);
-  const newId = (): string => engine.ids.next('node');
-  const nodeId = directory === null ? newId() : persistentNodeId(directory, newId);
-  const description = describeHost(nodeId, options, options.drivers, directory, engine.clock.now());
-  const agent = new Agent(engine, description, drivers, memory, options.keepFinished ?? defaultKeepFinished);
-  const kill = (options.onStop ?? (directory === null ? 'kill' : 'leave')) === 'kill';
-  return {
-    nodeId,
-    start: () => agent.start(),
-    stop: ({ deadline = 10_000 } = {}) => agent.stop(kill, deadline),
-  };
+/** The agent of one node: takes the allocations that its server gives it, runs their tasks, and reports. */
+export function createRunner(ports: RunnerPorts, options: RunnerOptions): Runner {
+  const { directory, nodeId } = options;
+  const make = (): string => ports.ids.next('node');
+  return directory === undefined
+    ? new HostRunner(ports, options, null, { id: nodeId ?? make() })
+    : new HostRunner(ports, options, directory, persistentNodeId(directory, nodeId, make));
 }
 
-class Agent {
-  readonly #engine: Engine;
-  readonly #description: NodeDescription;
-  readonly #drivers: ReadonlyMap<string, TaskDriver>;
-  readonly #memory: TaskMemory;
-  readonly #keepFinished: number;
-  readonly #allocations = new Map<string, AllocationRunner>();
-  readonly #ends = new Map<string, Promise<void>>();
-  readonly #unreported = new Set<string>();
-  /** Allocations that could not be taken up, and have been ended and reported. */
-  readonly #abandoned = new Set<string>();
-  readonly #finished: string[] = [];
-  readonly #stopping = new AbortController();
-  #cancelWait: () => void = () => undefined;
-  #loops: Promise<unknown> = Promise.resolve();
-  #reporting: Promise<void> | undefined;
+class HostRunner implements Runner {
+  readonly nodeId: string;
+  readonly #ports: RunnerPorts;
+  readonly #options: RunnerOptions;
+  readonly #directory: string | null;
+  readonly #identityFault: string | undefined;
+  readonly #logger: Logger;
+  readonly #background: Background;
+  readonly #notes: NoteKeeper;
+  #agent: Agent | undefined;
+  #lock: DirectoryLock | undefined;
+  #alive: NodeJS.Timeout | undefined;
 
-  constructor(
-    engine: Engine,
-    description: NodeDescription,
-    drivers: ReadonlyMap<string, TaskDriver>,
-    memory: TaskMemory,
-    keepFinished: number,
-  ) {
-    this.#engine = engine;
-    this.#description = description;
-    this.#drivers = drivers;
-    this.#memory = memory;
-    this.#keepFinished = keepFinished;
+  constructor(ports: RunnerPorts, options: RunnerOptions, directory: string | null, identity: NodeIdentity) {
+    this.nodeId = identity.id;
+    this.#identityFault = identity.fault;
+    this.#ports = ports;
+    this.#options = options;
+    this.#directory = directory;
+    this.#logger = ports.logger ?? silentLogger;
+    this.#background = new Background(this.#logger);
+    this.#notes = new NoteKeeper(ports.clock, this.#logger, this.#background);
   }
 
-  async start(): Promise<void> {
-    const heartbeatTtl = await this.#register();
-    this.#loops = Promise.all([this.#watch(), this.#beat(heartbeatTtl)]);
+  start(): ResultAsync<void, RunnerFault> {
+    if (this.#agent !== undefined) return new ResultAsync(Promise.resolve(ok(undefined)));
+    const prepared = this.#prepare();
+    if (prepared.isErr()) return errAsync(prepared.error);
+    const agent = prepared.value;
+    this.#agent = agent;
+    // Nothing else need keep the process alive: a runner waits for work.
+    this.#alive = setInterval(() => undefined, 2 ** 30);
+    return ResultAsync.fromSafePromise(agent.start());
   }
 
-  async stop(kill: boolean, deadline: number): Promise<void> {
-    this.#stopping.abort();
-    this.#cancelWait();
-    const runners = [...this.#allocations.values()];
-    if (kill) {
-      for (const runner of runners) void runner.stop(true);
-      await settledWithin(Promise.all(this.#ends.values()), deadline);
+  async stop({ deadline = defaultDeadline }: StopRunnerOptions = {}): Promise<void> {
+    const agent = this.#agent;
+    if (agent === undefined) return;
+    this.#agent = undefined;
+    // The limit is the host's own time: a stop must end even if virtual time stands still.
+    const limit = AbortSignal.timeout(deadline);
+    await agent.stop(limit);
+    await within(notesPatience, this.#notes.flushed());
+    this.#notes.close();
+    if (this.#directory === null) await agent.leave();
+    this.#lock?.release();
+    clearInterval(this.#alive);
+  }
+
+  #prepare(): Result<Agent, RunnerFault> {
+    const directory = this.#directory;
+    if (directory !== null && this.#identityFault !== undefined) {
+      return err({ type: 'directory_unusable', directory, message: this.#identityFault });
     }
-    for (const runner of this.#allocations.values()) runner.release();
-    await settledWithin(Promise.all([this.#loops, this.#flush()]), deadline);
-  }
-
-  async #register(): Promise<number> {
-    for (;;) {
-      const registered = await registerNode(this.#engine, hostPrincipal, this.#description);
-      if (registered.isOk()) return registered.value.heartbeatTtl;
-      this.#engine.logger.error({ error: registered.error.type }, 'The node could not be registered');
-      if (this.#stopping.signal.aborted) return 0;
-      await this.#pause(retryDelay);
+    const unusable = volumeFault(this.#options.volumes ?? {});
+    if (unusable !== undefined) return err(unusable);
+    if (directory !== null) {
+      const locked = lockDirectory(directory, this.#ports.ids.next('uuid'));
+      if (locked.isErr()) return err(locked.error);
+      this.#lock = locked.value;
     }
-  }
-
-  /** Tells that the node lives, three times within the time that it may be silent. */
-  async #beat(heartbeatTtl: number): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      await this.#pause(heartbeatTtl / 3);
-      if (this.#stopping.signal.aborted) return;
-      const beat = await heartbeatNode(this.#engine, hostPrincipal, this.#description.ID);
-      if (beat.isErr() && beat.error.type === 'node_not_found') await this.#register();
-    }
-  }
-
-  async #watch(): Promise<void> {
-    let after = 0;
-    while (!this.#stopping.signal.aborted) {
-      const listed = await listNodeWork(
-        this.#engine,
-        hostPrincipal,
-        { nodeId: this.#description.ID },
-        {
-          after,
-          whenCancelled: (cancel) => {
-            this.#cancelWait = cancel;
-            if (this.#stopping.signal.aborted) cancel();
-          },
-        },
-      );
-      if (this.#stopping.signal.aborted) return;
-      if (listed.isErr()) {
-        await this.#pause(retryDelay);
-        continue;
-      }
-      if (after === 0) await this.#clearUp(listed.value.value);
-      after = listed.value.index;
-      this.#apply(listed.value.value);
+    try {
+      return ok(this.#createAgent());
+    } catch (error) {
+      this.#lock?.release();
+      return err({ type: 'directory_unusable', directory: directory ?? '', message: messageOf(error) });
     }
   }
 
-  async #clearUp(work: readonly NodeWork[]): Promise<void> {
-    const wanted = new Set(work.map(({ allocation }) => allocation.ID));
-    for (const id of await endUnwanted(this.#memory, this.#drivers, wanted)) this.#keepForLogs(id);
-  }
-
-  /** Begins what is new, ends what is not wanted any more. */
-  #apply(work: readonly NodeWork[]): void {
-    const listed = new Set<string>();
-    for (const item of work) {
-      listed.add(item.allocation.ID);
-      const known = this.#allocations.get(item.allocation.ID);
-      const runner = known ?? this.#create(item);
-      if (runner === undefined) {
-        void this.#abandon(item);
-        continue;
-      }
-      const { DesiredStatus, DesiredTransition } = item.allocation;
-      if (DesiredStatus !== 'run') void runner.stop(DesiredTransition.NoShutdownDelay === true);
-      if (known === undefined) this.#run(runner);
-    }
-    for (const [id, runner] of this.#allocations) {
-      if (!listed.has(id) && !runner.isDone) void runner.stop(true);
-    }
-  }
-
-  /** The job version is no longer kept, so nobody can say what its tasks are: what is left of them ends. */
-  async #abandon({ allocation }: NodeWork): Promise<void> {
-    if (this.#abandoned.has(allocation.ID)) return;
-    this.#abandoned.add(allocation.ID);
-    const others = this.#memory.known().filter(({ allocationId }) => allocationId !== allocation.ID);
-    await endUnwanted(this.#memory, this.#drivers, new Set(others.map(({ allocationId }) => allocationId)));
-    const report = {
-      allocationId: allocation.ID,
-      clientStatus: allocation.DesiredStatus === 'run' ? ('failed' as const) : ('complete' as const),
-      clientDescription: 'The version of the job that it ran is no longer kept',
-      taskStates: allocation.TaskStates ?? {},
+  #createAgent(): Agent {
+    const { link, clock, ids } = this.#ports;
+    const { drivers, onStop, keepFinished = defaultKeepFinished } = this.#options;
+    const surroundings: Surroundings = {
+      link,
+      download: this.#options.download ?? null,
+      artifactLimits: this.#options.artifacts ?? {},
+      clock,
+      ids,
+      logger: this.#logger,
+      background: this.#background,
+      memory: this.#memory(),
+      drivers: new Map(drivers.map((driver) => [driver.name, driver])),
+      node: this.#describe(),
+      leavesTasks: this.#directory !== null && onStop !== 'kill',
     };
-    const outcome = await reportAllocations(this.#engine, hostPrincipal, {
-      nodeId: this.#description.ID,
-      reports: [report],
-    });
-    if (outcome.isErr()) this.#abandoned.delete(allocation.ID);
-    else this.#keepForLogs(allocation.ID);
+    return new Agent({ link, surroundings, keepFinished });
   }
 
-  #create({ allocation, job }: NodeWork): AllocationRunner | undefined {
-    const group = job?.TaskGroups.find((candidate) => candidate.Name === allocation.TaskGroup);
-    if (job === undefined || group === undefined) return undefined;
-    const runner = new AllocationRunner({
-      engine: this.#engine,
-      memory: this.#memory,
-      drivers: this.#drivers,
-      node: this.#description,
-      job,
-      group,
-      allocation,
-      onChange: (id) => this.#changed(id),
-    });
-    this.#allocations.set(allocation.ID, runner);
-    return runner;
+  #memory(): TaskMemory {
+    return this.#directory === null ? volatileTaskMemory() : diskTaskMemory(this.#directory, this.#notes);
   }
 
-  #run(runner: AllocationRunner): void {
-    const end = runner.run().catch((error: unknown) => {
-      const message = error instanceof Error ? error.message : 'unknown';
-      this.#engine.logger.error({ allocation: runner.id, error: message }, 'An allocation could not be run');
-    });
-    this.#ends.set(runner.id, end);
-  }
-
-  #changed(id: string): void {
-    this.#unreported.add(id);
-    void this.#flush();
-  }
-
-  /** One report at a time; what changes meanwhile goes into the next one. */
-  #flush(): Promise<void> {
-    this.#reporting ??= this.#report().finally(() => {
-      this.#reporting = undefined;
-      if (this.#unreported.size > 0 && !this.#stopping.signal.aborted) void this.#flush();
-    });
-    return this.#reporting;
-  }
-
-  async #report(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-    const batch = [...this.#unreported].flatMap((id) => this.#allocations.get(id) ?? []);
-    this.#unreported.clear();
-    if (batch.length === 0) return;
-    const reports = batch.map((runner) => runner.report());
-    const done = batch.filter((runner) => runner.isDone);
-    const outcome = await reportAllocations(this.#engine, hostPrincipal, { nodeId: this.#description.ID, reports });
-    if (outcome.isErr()) {
-      for (const runner of batch) this.#unreported.add(runner.id);
-      if (outcome.error.type === 'node_not_found') await this.#register();
-      await this.#pause(retryDelay);
-      return;
-    }
-    for (const id of outcome.value.unknown) void this.#allocations.get(id)?.stop(true);
-    for (const runner of done) this.#finish(runner.id);
-  }
-
-  /** The engine knows the end: the allocation is over here, and only its newest logs are kept. */
-  #finish(id: string): void {
-    this.#allocations.delete(id);
-    this.#ends.delete(id);
-    this.#keepForLogs(id);
-  }
-
-  #keepForLogs(id: string): void {
-    this.#finished.push(id);
-    while (this.#finished.length > this.#keepFinished) this.#memory.forget(this.#finished.shift() as string);
-  }
-
-  async #pause(milliseconds: number): Promise<void> {
-    const { clock } = this.#engine;
-    await clock.sleepUntil(clock.now() + milliseconds, this.#stopping.signal);
+  #describe(): NodeDescription {
+    const { clock } = this.#ports;
+    const { drivers, download } = this.#options;
+    const runner = { id: this.nodeId, drivers, directory: this.#directory, now: clock.now() };
+    return describeHost(this.#options, { ...runner, downloads: download !== undefined });
   }
 }
 
-/** The limit is the host's wall time: a stop must end even if virtual time stands still. */
-async function settledWithin(work: Promise<unknown>, deadline: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, deadline);
-  });
-  await Promise.race([work, late]);
-  clearTimeout(timer);
-}
+const nothing = (): void => undefined;
+const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };

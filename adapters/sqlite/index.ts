@@ -1,2 +1,3 @@
+export { type HostOutcome, type HostRows, type HostStatements, HostTransactionError } from './host-rows.js';
 export type { SqliteDriver, SqliteHandle, SqliteStatement, SqliteValue } from './sqlite-handle.js';
-export { type SqliteStorageOptions, sqliteStorage } from './sqlite-storage.js';
+export { type SqliteStorage, type SqliteStorageOptions, sqliteStorage } from './sqlite-storage.js';

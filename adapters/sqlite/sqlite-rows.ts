@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Row } from '../../src/ports/storage.js';
 import { DamagedRowError } from '../../src/storage/failures.js';
-import { type AnyTable, type KeyedRow, parseRecord, sortKeyFrom } from '../../src/storage/records.js';
+import { type AnyTable, type KeyedRow, parseRecord, type RowText, sortKeyFrom } from '../../src/storage/records.js';
 
 /** What a reader needs of a row `r`, and what it takes besides to change it. */
 export const DOCUMENT_COLUMNS = 'r.created, r.modified, r.doc, r.doc_sum';
@@ -57,17 +57,17 @@ export interface IndexIds {
 
 /** A row as a write reads it. */
 export class SqliteKeyedRow extends SqliteRow implements KeyedRow {
+  readonly place: string;
+
   constructor(
-    text: string,
-    createIndex: number,
-    modifyIndex: number,
+    stored: RowText,
     readonly rid: number,
-    readonly place: string,
     /** The printed entries. */
     readonly entries: string,
     private readonly indexes: IndexIds,
   ) {
-    super(text, createIndex, modifyIndex);
+    super(stored.text, stored.createIndex, stored.modifyIndex);
+    this.place = stored.place;
   }
 
   sortKey(table: AnyTable, index: string | undefined): string | undefined {
@@ -96,7 +96,7 @@ export function keyedRowFrom(found: Found, indexes: IndexIds): SqliteKeyedRow {
     string,
   ];
   checkSum(created, modified, doc, sum);
-  return new SqliteKeyedRow(doc, created, modified, rid, place, entries, indexes);
+  return new SqliteKeyedRow({ text: doc, createIndex: created, modifyIndex: modified, place }, rid, entries, indexes);
 }
 
 function columnsOf(found: Found): readonly unknown[] {

@@ -4,6 +4,7 @@ import { err, ok, ResultAsync } from 'neverthrow';
 import type { Storage, StorageError } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
 import { storageOver } from '../storage-kit/index.js';
+import { alongside, type HostRows } from './host-rows.js';
 import { loadDriver, type SqliteDriver, type SqliteHandle, storageErrorFrom, textOf } from './sqlite-handle.js';
 import { migrate, refuseFile } from './sqlite-schema.js';
 import { SqliteStore } from './sqlite-store.js';
@@ -27,6 +28,22 @@ export interface SqliteStorageOptions {
   readonly checkPages?: boolean;
 }
 
+export interface SqliteStorage extends Storage {
+  /**
+   * The storage for one operation that shall be stored together with rows of your own, in the same file: both or neither.
+   *
+   * ```ts
+   * const storage = box.alongside((sql) => sql.run('INSERT INTO orders (id) VALUES (?)', order.id));
+   * const dispatched = await dispatchJob({ ...engine, storage }, principal, { jobId: 'invoice' });
+   * ```
+   *
+   * When the operation is refused, `rows` does not run. When `rows` throws, the operation is undone: an error of SQLite becomes its
+   * `storage_failed`, with any other exception its promise rejects. It rejects with a `HostTransactionError` when `rows` is asynchronous,
+   * tries to end the transaction or touches the store's tables, or when the operation writes a second time.
+   */
+  alongside(rows: HostRows): Storage;
+}
+
 const defaultBusyMs = 10_000;
 const checkedBytes = 32 * 1024 * 1024;
 /** A first look may meet another process that recovers the file after a crash, which takes milliseconds. */
@@ -44,14 +61,14 @@ const blockingMs = 5;
 export function sqliteStorage(
   pathOrHandle: string | SqliteHandle,
   options: SqliteStorageOptions = {},
-): ResultAsync<Storage, StorageError> {
+): ResultAsync<SqliteStorage, StorageError> {
   return new ResultAsync(openStorage(pathOrHandle, options));
 }
 
 async function openStorage(
   pathOrHandle: string | SqliteHandle,
   options: SqliteStorageOptions,
-): Promise<Result<Storage, StorageError>> {
+): Promise<Result<SqliteStorage, StorageError>> {
   const owned = typeof pathOrHandle === 'string';
   let handle: SqliteHandle;
   if (owned) {
@@ -69,7 +86,8 @@ async function openStorage(
   const store = new SqliteStore(handle, () => {
     if (owned) handle.close();
   });
-  return ok(storageOver(store, { schedule: setImmediate, busyMs: options.busyMs ?? defaultBusyMs }));
+  const storage = storageOver(store, { schedule: setImmediate, busyMs: options.busyMs ?? defaultBusyMs });
+  return ok({ ...storage, alongside: (rows) => alongside(storage, store.host, rows) });
 }
 
 /** Looks at the file through a read-only connection first, so that a refused file stays as it is. */

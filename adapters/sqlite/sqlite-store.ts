@@ -3,6 +3,7 @@ import type { KeyBounds } from '../../src/storage/keys.js';
 import type { Overlay, Snapshot } from '../../src/storage/overlay.js';
 import { type AnyTable, indexPosition, type KeyedRow } from '../../src/storage/records.js';
 import type { ReadOutcome, Store, Waiters } from '../storage-kit/index.js';
+import { HostTransactionError, type HostTransactions, hostTransactions } from './host-rows.js';
 import { rowCache } from './row-cache.js';
 import { type BoundIndex, type BoundTable, type Scans, Tables } from './sqlite-catalog.js';
 import { type Changes, sqliteChanges } from './sqlite-changes.js';
@@ -22,12 +23,17 @@ export class SqliteStore implements Store {
   readonly #statements: ReturnType<typeof transactionStatements>;
   readonly #changes: Changes;
   readonly #release: () => void;
+  readonly #handle: SqliteHandle;
+  /** For rows of the host inside of a write transaction. */
+  readonly host: HostTransactions;
   readonly #cache = rowCache(rememberedCharacters);
   #cachedEpoch = 0;
   /** Rows that the open write transaction has read, by table and place; undefined for what is not there. */
   #found = new Map<string, Map<string, KeyedRow | undefined>>();
   /** Whether the open write transaction has prepared tables. */
   #prepared = false;
+  /** The host has ended the transaction that is open here: nothing of it may be stored. */
+  #endedByHost = false;
   /** Table indexes as of the last look for foreign commits. */
   #seen = new Map<string, number>();
 
@@ -37,6 +43,10 @@ export class SqliteStore implements Store {
     this.#statements = transactionStatements(handle);
     this.#changes = sqliteChanges(walPathOf(handle), () => this.#changedElsewhere());
     this.#release = release;
+    this.#handle = handle;
+    this.host = hostTransactions(handle, () => {
+      this.#endedByHost = true;
+    });
   }
 
   read(run: (snapshot: Snapshot) => ReadOutcome): ReadOutcome {
@@ -44,7 +54,13 @@ export class SqliteStore implements Store {
   }
 
   begin(): Snapshot {
+    if (isInTransaction(this.#handle)) {
+      throw new HostTransactionError(
+        'The connection has a transaction of yours open: end it first, or let the store run your statements (`alongside`).',
+      );
+    }
     this.#statements.beginWrite.run();
+    this.#endedByHost = false;
     this.#found = new Map();
     this.#prepared = false;
     try {
@@ -79,6 +95,7 @@ export class SqliteStore implements Store {
   }
 
   commit(overlay: Overlay): void {
+    if (this.#endedByHost) throw new HostTransactionError('The host has ended the transaction of the store.');
     const stored = storeChanges(this.#tables, overlay, this.#prepared);
     const changed = overlay.changedTables;
     for (const name of changed) this.#statements.saveChange.run(overlay.tableIndex(name), name);
@@ -242,6 +259,12 @@ export class SqliteStore implements Store {
     }
     return rows;
   }
+}
+
+/** Drivers that do not tell are not asked: their own error says it. */
+function isInTransaction(handle: SqliteHandle): boolean {
+  const { inTransaction, isTransaction } = handle as { inTransaction?: unknown; isTransaction?: unknown };
+  return inTransaction === true || isTransaction === true;
 }
 
 function transactionStatements(handle: SqliteHandle) {

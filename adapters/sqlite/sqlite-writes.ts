@@ -49,7 +49,7 @@ function storeChange(tables: Tables, bound: BoundTable, { before, after }: Chang
   if (after === undefined) {
     if (stored !== undefined) {
       bound.remove.run(stored.rid);
-      moveEntries(tables, stored.place, stored.rid, parseEntries(stored.entries), {});
+      moveEntries(tables, stored, parseEntries(stored.entries), {});
     }
     return undefined;
   }
@@ -62,12 +62,12 @@ function storeChange(tables: Tables, bound: BoundTable, { before, after }: Chang
   if (stored === undefined || rid === undefined) {
     const added = bound.insert.run(place, createIndex, modifyIndex, printed, text, docSum, keySum);
     rid = Number(added.lastInsertRowid);
-    moveEntries(tables, place, rid, {}, entries);
+    moveEntries(tables, { place, rid }, {}, entries);
   } else {
     bound.update.run(createIndex, modifyIndex, printed, text, docSum, keySum, rid);
-    if (printed !== stored.entries) moveEntries(tables, place, rid, parseEntries(stored.entries), entries);
+    if (printed !== stored.entries) moveEntries(tables, { place, rid }, parseEntries(stored.entries), entries);
   }
-  return new SqliteKeyedRow(text, createIndex, modifyIndex, rid, place, printed, tables);
+  return new SqliteKeyedRow(after, rid, printed, tables);
 }
 
 function entryTextsOf(bound: BoundTable, row: PendingRow): EntryTexts {
@@ -80,7 +80,12 @@ function entryTextsOf(bound: BoundTable, row: PendingRow): EntryTexts {
 }
 
 /** Moves a row in the indexes from its old entries to its new ones; takes it out of those that the new ones do not name. */
-function moveEntries(tables: Tables, place: string, rid: number, before: EntryTexts, after: EntryTexts): void {
+function moveEntries(
+  tables: Tables,
+  { place, rid }: Pick<SqliteKeyedRow, 'place' | 'rid'>,
+  before: EntryTexts,
+  after: EntryTexts,
+): void {
   for (const [id, from] of Object.entries(before) as [string, string][]) {
     if (after[Number(id)] !== from) tables.entries.remove(Number(id), encodeEntry(from, place));
   }

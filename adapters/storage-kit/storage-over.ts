@@ -5,7 +5,7 @@ import type { Snapshot } from '../../src/storage/overlay.js';
 import type { AnyTable } from '../../src/storage/records.js';
 import { contradiction, type Outcome, type ReadWork, runRead, type TransactionStore } from './batches.js';
 import { type Waiters, waiters } from './waiters.js';
-import { type WriteQueueOptions, writeQueue } from './write-queue.js';
+import { type WriteQueue, type WriteQueueOptions, writeQueue } from './write-queue.js';
 
 /** What an adapter gives to become a storage: synchronous transactions over its own medium. */
 export interface Store extends TransactionStore {
@@ -35,30 +35,8 @@ const busyPauseMs = 5;
 export function storageOver(store: Store, options: StorageOverOptions): Storage {
   const waiting = waiters();
   const queue = writeQueue(store, { ...options, onCommit: (changed) => waiting.wake(changed) });
-  let closing: Promise<void> | undefined;
-  let open = true;
-
-  function read(work: ReadWork, tries: number): Result<unknown, unknown> | Promise<Result<unknown, unknown>> {
-    if (!open) return err(closedFailure());
-    const outcome = readOnce(store, work);
-    if ('unprepared' in outcome) return readPrepared(work, outcome.unprepared, tries);
-    if ('thrown' in outcome) throw outcome.thrown;
-    const isBusy = outcome.result.isErr() && (outcome.result.error as StorageError).reason === 'busy';
-    return isBusy && tries * busyPauseMs < options.busyMs ? readAfterPause(work, tries) : outcome.result;
-  }
-
-  async function readAfterPause(work: ReadWork, tries: number): Promise<Result<unknown, unknown>> {
-    await new Promise((resolve) => setTimeout(resolve, busyPauseMs));
-    return read(work, tries + 1);
-  }
-
-  /** Prepares a table in a write, as any use in a write does, and reads again. */
-  async function readPrepared(work: ReadWork, table: AnyTable, tries: number): Promise<Result<unknown, unknown>> {
-    if (closing !== undefined) return err(closedFailure());
-    if (tries >= preparationLimit) throw contradiction(table);
-    const prepared = await queue.submit((view) => ok(view.list(table, { limit: 0 })));
-    return prepared.isErr() ? prepared : read(work, tries + 1);
-  }
+  const life: StoreLife = { open: true, closing: undefined };
+  const reads = new Reads(store, queue, life, options.busyMs);
 
   function highestIndex(names: readonly string[]): number {
     return names.reduce((highest, name) => Math.max(highest, store.changedAt(name)), 1);
@@ -66,7 +44,7 @@ export function storageOver(store: Store, options: StorageOverOptions): Storage 
 
   async function finish(): Promise<void> {
     await queue.drained();
-    open = false;
+    life.open = false;
     store.close();
     waiting.releaseAll();
   }
@@ -75,28 +53,73 @@ export function storageOver(store: Store, options: StorageOverOptions): Storage 
     read<T>(work: (view: ReadView) => T) {
       // From the microtask queue: never inside another work function.
       const result =
-        closing === undefined ? Promise.resolve().then(() => read(work, 0)) : Promise.resolve(err(closedFailure()));
+        life.closing === undefined
+          ? Promise.resolve().then(() => reads.read(work, 0))
+          : Promise.resolve(err(closedFailure()));
       return new ResultAsync(result as Promise<Result<T, StorageError>>);
     },
 
     write<T, E>(work: (view: WriteView) => Result<T, E>) {
-      const result = closing === undefined ? queue.submit(work) : Promise.resolve(err(closedFailure()));
+      const result = life.closing === undefined ? queue.submit(work) : Promise.resolve(err(closedFailure()));
       return new ResultAsync(result as Promise<Result<Written<T>, E | StorageError>>);
     },
 
     async waitForChange(tables, after, signal) {
       const names = tables.map((table) => table.name);
-      if (open) store.observe(waiting);
-      while (closing === undefined && !signal.aborted && highestIndex(names) <= after)
+      if (life.open) store.observe(waiting);
+      while (life.closing === undefined && !signal.aborted && highestIndex(names) <= after)
         await waiting.wait(names, signal);
       return highestIndex(names);
     },
 
     close() {
-      closing ??= finish();
-      return closing;
+      life.closing ??= finish();
+      return life.closing;
     },
   };
+}
+
+/** What accepted work still needs is there while the store is `open`; once it is `closing` nothing new is accepted. */
+interface StoreLife {
+  open: boolean;
+  closing: Promise<void> | undefined;
+}
+
+/** Reads that prepare the tables which they meet first, and wait for a busy store. */
+class Reads {
+  readonly #store: Store;
+  readonly #queue: WriteQueue;
+  readonly #life: StoreLife;
+  readonly #busyMs: number;
+
+  constructor(store: Store, queue: WriteQueue, life: StoreLife, busyMs: number) {
+    this.#store = store;
+    this.#queue = queue;
+    this.#life = life;
+    this.#busyMs = busyMs;
+  }
+
+  read(work: ReadWork, tries: number): Result<unknown, unknown> | Promise<Result<unknown, unknown>> {
+    if (!this.#life.open) return err(closedFailure());
+    const outcome = readOnce(this.#store, work);
+    if ('unprepared' in outcome) return this.#readPrepared(work, outcome.unprepared, tries);
+    if ('thrown' in outcome) throw outcome.thrown;
+    const isBusy = outcome.result.isErr() && (outcome.result.error as StorageError).reason === 'busy';
+    return isBusy && tries * busyPauseMs < this.#busyMs ? this.#readAfterPause(work, tries) : outcome.result;
+  }
+
+  async #readAfterPause(work: ReadWork, tries: number): Promise<Result<unknown, unknown>> {
+    await new Promise((resolve) => setTimeout(resolve, busyPauseMs));
+    return this.read(work, tries + 1);
+  }
+
+  /** Prepares a table in a write, as any use in a write does, and reads again. */
+  async #readPrepared(work: ReadWork, table: AnyTable, tries: number): Promise<Result<unknown, unknown>> {
+    if (this.#life.closing !== undefined) return err(closedFailure());
+    if (tries >= preparationLimit) throw contradiction(table);
+    const prepared = await this.#queue.submit((view) => ok(view.list(table, { limit: 0 })));
+    return prepared.isErr() ? prepared : this.read(work, tries + 1);
+  }
 }
 
 function readOnce(store: Store, work: ReadWork): ReadOutcome {

@@ -41,85 +41,106 @@ const lastRetryMs = 50;
  * blocking the event loop.
  */
 export function writeQueue(store: TransactionStore, options: WriteQueueOptions): WriteQueue {
-  let queue: Waiting[] = [];
-  let scheduled = false;
-  let retryMs = firstRetryMs;
-  let idle: (() => void)[] = [];
+  return new GroupCommits(store, options);
+}
 
-  function schedule(): void {
-    if (scheduled) return;
-    scheduled = true;
-    options.schedule(flush);
+class GroupCommits implements WriteQueue {
+  readonly #store: TransactionStore;
+  readonly #options: WriteQueueOptions;
+  #queue: Waiting[] = [];
+  #scheduled = false;
+  #retryMs = firstRetryMs;
+  #idle: (() => void)[] = [];
+
+  constructor(store: TransactionStore, options: WriteQueueOptions) {
+    this.#store = store;
+    this.#options = options;
   }
 
-  function flush(): void {
-    scheduled = false;
+  submit(work: WriteWork): Promise<Result<unknown, unknown>> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ work, since: performance.now(), resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  drained(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#queue.length === 0) resolve();
+      else this.#idle.push(resolve);
+    });
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#options.schedule(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
     const batch: Waiting[] = [];
     const started = performance.now();
     let committed: Batch;
     try {
-      committed = runBatch(store, () => {
-        const next = queue[batch.length];
+      committed = runBatch(this.#store, () => {
+        const next = this.#queue[batch.length];
         if (next === undefined || batch.length === batchLimit) return undefined;
         if (batch.length > 0 && performance.now() - started > batchMs) return undefined;
         batch.push(next);
         return next.work;
       });
     } catch (thrown) {
-      fail(batch, thrown);
+      this.#fail(batch, thrown);
       return;
     }
-    retryMs = firstRetryMs;
-    queue = queue.slice(batch.length);
+    this.#retryMs = firstRetryMs;
+    this.#queue = this.#queue.slice(batch.length);
     for (const [position, waiting] of batch.entries()) settle(waiting, committed.outcomes[position] as Outcome);
-    if (committed.changed.length > 0) options.onCommit(committed.changed);
-    proceed();
+    if (committed.changed.length > 0) this.#options.onCommit(committed.changed);
+    this.#proceed();
   }
 
   /** Nothing of the batch happened. A busy store is waited for; any other failure is the answer to all of the batch. */
-  function fail(batch: readonly Waiting[], thrown: unknown): void {
-    const error = store.failureOf(thrown);
+  #fail(batch: readonly Waiting[], thrown: unknown): void {
+    const error = this.#store.failureOf(thrown);
     if (error?.reason === 'busy') {
-      const deadline = performance.now() - options.busyMs;
-      const expired = queue.filter((waiting) => waiting.since <= deadline);
-      queue = queue.filter((waiting) => waiting.since > deadline);
-      for (const waiting of expired) settle(waiting, { result: err(error) });
-      if (queue.length > 0) {
-        scheduled = true;
-        setTimeout(flush, retryMs);
-        retryMs = Math.min(retryMs * 2, lastRetryMs);
+      this.#expire(error);
+      if (this.#queue.length > 0) {
+        this.#retry();
         return;
       }
     } else {
       // A transaction that cannot even begin fails the first waiting write; the next one tries again.
-      const failed = batch.length > 0 ? batch : queue.slice(0, 1);
-      queue = queue.slice(failed.length);
+      const failed = batch.length > 0 ? batch : this.#queue.slice(0, 1);
+      this.#queue = this.#queue.slice(failed.length);
       for (const waiting of failed) settle(waiting, { result: err(error ?? unknownFailure(thrown)) });
     }
-    proceed();
+    this.#proceed();
   }
 
-  function proceed(): void {
-    if (queue.length > 0) {
-      schedule();
+  /** Fails the writes that have waited for a busy store as long as they may. */
+  #expire(error: StorageError): void {
+    const deadline = performance.now() - this.#options.busyMs;
+    const expired = this.#queue.filter((waiting) => waiting.since <= deadline);
+    this.#queue = this.#queue.filter((waiting) => waiting.since > deadline);
+    for (const waiting of expired) settle(waiting, { result: err(error) });
+  }
+
+  #retry(): void {
+    this.#scheduled = true;
+    setTimeout(() => this.#flush(), this.#retryMs);
+    this.#retryMs = Math.min(this.#retryMs * 2, lastRetryMs);
+  }
+
+  #proceed(): void {
+    if (this.#queue.length > 0) {
+      this.#schedule();
       return;
     }
-    for (const resolve of idle) resolve();
-    idle = [];
+    for (const resolve of this.#idle) resolve();
+    this.#idle = [];
   }
-
-  return {
-    submit: (work) =>
-      new Promise((resolve, reject) => {
-        queue.push({ work, since: performance.now(), resolve, reject });
-        schedule();
-      }),
-    drained: () =>
-      new Promise((resolve) => {
-        if (queue.length === 0) resolve();
-        else idle.push(resolve);
-      }),
-  };
 }
 
 function settle(waiting: Waiting, outcome: Outcome): void {

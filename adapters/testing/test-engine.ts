@@ -1,4 +1,4 @@
-import { createEngine, type Engine, type SettingsOverrides } from '../../src/index.js';
+import { agentPorts, createEngine, type Engine, type SettingsOverrides } from '../../src/index.js';
 import {
   type AnswerScript,
   type ManualClock,
@@ -44,14 +44,19 @@ export async function testEngine(options: TestEngineOptions = {}): Promise<TestE
   const mailer = recordingMailer();
   const ports = { storage: memoryStorage(), clock, ids: sequentialIds(), delivery, mailer };
   const engine = createEngine(ports, options.settings);
-  const runner = createRunner(engine, {
+  const runner = createRunner(agentPorts(engine), {
     name: 'test-node',
     cpu: 1_000_000,
     memory: 1_000_000,
     drivers: [functionDriver(options.functions ?? {})],
   });
   engine.start();
-  await runner.start();
+  (await runner.start()).match(
+    () => undefined,
+    (fault) => {
+      throw new Error(fault.message);
+    },
+  );
   const stop = async (): Promise<void> => {
     await runner.stop({ deadline: 1000 });
     await engine.stop({ deadline: 1000 });

@@ -1,12 +1,14 @@
 import type { EventEmitter } from 'node:events';
-import type { Socket } from 'node:net';
-import type { Client, Dispatcher } from 'undici';
+import type { buildConnector, Client, Dispatcher } from 'undici';
+import type { ClientCertificate } from '../../src/ports/http-delivery.js';
 import type { Milliseconds } from '../../src/shared/duration.js';
 import type { GuardedConnector } from './guarded-connector.js';
 
 /** One request on its way, as the pool sees it. */
 export interface PooledExchange {
   readonly origin: string;
+  readonly partition: string;
+  readonly clientCertificate: ClientCertificate | null;
   readonly connectTimeout: Milliseconds;
   readonly options: Dispatcher.DispatchOptions;
   /** It needs no connection any more. */
@@ -45,14 +47,12 @@ export interface PoolSettings {
 }
 
 interface Origin {
+  readonly key: string;
   readonly name: string;
+  readonly clientCertificate: ClientCertificate | null;
   readonly idle: PooledConnection[];
   readonly waiting: PooledExchange[];
   size: number;
-}
-
-interface PooledConnection extends Connection {
-  dispatch(exchange: PooledExchange): void;
 }
 
 /** The parser's own limit on the headers of one answer; what is kept of them is limited more tightly by the caller. */
@@ -64,111 +64,143 @@ const parsedHeaderBytes = 65_536;
  * whether a reset met a socket that had already served. An origin without connections leaves nothing behind.
  */
 export function connectionPool(settings: PoolSettings): ConnectionPool {
-  const origins = new Map<string, Origin>();
-  let closed = false;
-  let onEmpty: (() => void) | null = null;
+  return new Pool(settings);
+}
 
-  const enter = (exchange: PooledExchange): void => {
-    const origin = originOf(exchange.origin);
+class Pool implements ConnectionPool {
+  readonly settings: PoolSettings;
+  closed = false;
+  readonly #origins = new Map<string, Origin>();
+  #onEmpty: (() => void) | null = null;
+
+  constructor(settings: PoolSettings) {
+    this.settings = settings;
+  }
+
+  enter(exchange: PooledExchange): void {
+    const origin = this.#originOf(exchange);
     const idle = origin.idle.pop();
     if (idle !== undefined) idle.dispatch(exchange);
-    else if (origin.size < settings.socketsPerOrigin) open(origin).dispatch(exchange);
+    else if (origin.size < this.settings.socketsPerOrigin) this.#open(origin).dispatch(exchange);
     else origin.waiting.push(exchange);
-  };
+  }
 
-  const originOf = (name: string): Origin => {
-    const known = origins.get(name);
-    if (known !== undefined) return known;
-    const origin: Origin = { name, idle: [], waiting: [], size: 0 };
-    origins.set(name, origin);
-    return origin;
-  };
-
-  const nextOf = (origin: Origin): PooledExchange | undefined => {
-    let next = origin.waiting.shift();
-    while (next?.settled === true) next = origin.waiting.shift();
-    return next;
-  };
-
-  const open = (origin: Origin): PooledConnection => {
-    origin.size += 1;
-    let exchange: PooledExchange | null = null;
-    let socket: Socket | null = null;
-    let discarded = false;
-
-    const client = settings.makeClient(origin.name, {
-      pipelining: 1,
-      allowH2: false,
-      keepAliveTimeout: settings.keepAlive,
-      keepAliveMaxTimeout: Math.max(settings.keepAlive, 1),
-      maxHeaderSize: parsedHeaderBytes,
-      // The exchange has one deadline for everything.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: (target, callback) => {
-        connection.served = 0;
-        connection.address = null;
-        socket = settings.connector(target, exchange?.connectTimeout ?? 0, (error, standing) => {
-          connection.address = standing?.remoteAddress ?? null;
-          if (standing !== null) callback(null, standing);
-          else callback(error ?? new Error('no connection'), null as never);
-        });
-      },
-    });
-
-    const connection: PooledConnection = {
-      served: 0,
-      address: null,
-      get stands() {
-        return connection.address !== null;
-      },
-      dispatch: (next) => {
-        exchange = next;
-        client.dispatch(next.options, next.begin(connection));
-      },
-      release: () => {
-        exchange = null;
-        connection.served += 1;
-        const next = nextOf(origin);
-        if (next !== undefined) connection.dispatch(next);
-        else if (closed) connection.discard();
-        else origin.idle.push(connection);
-      },
-      discard: (replacement) => {
-        if (discarded) return;
-        discarded = true;
-        const position = origin.idle.indexOf(connection);
-        if (position >= 0) origin.idle.splice(position, 1);
-        client.destroy(null, () => undefined);
-        socket?.destroy();
-        origin.size -= 1;
-        const next = replacement ?? nextOf(origin);
-        if (next !== undefined) open(origin).dispatch(next);
-        if (origin.size === 0) origins.delete(origin.name);
-        if (origins.size === 0) onEmpty?.();
-      },
-    };
-    client.on('disconnect', () => {
-      if (exchange === null) connection.discard();
-    });
-    // A handler of ours that throws would come here; an unheard error event would end the process.
-    const emitter: EventEmitter = client;
-    emitter.on('error', () => connection.discard());
-    return connection;
-  };
-
-  const close = (): Promise<void> => {
-    closed = true;
-    for (const origin of [...origins.values()]) for (const connection of [...origin.idle]) connection.discard();
-    if (origins.size === 0) return Promise.resolve();
+  close(): Promise<void> {
+    this.closed = true;
+    for (const origin of [...this.#origins.values()]) for (const connection of [...origin.idle]) connection.discard();
+    if (this.#origins.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
-      const before = onEmpty;
-      onEmpty = () => {
+      const before = this.#onEmpty;
+      this.#onEmpty = () => {
         before?.();
         resolve();
       };
     });
-  };
+  }
 
-  return { enter, close };
+  /** A connection of the origin has gone; whoever waits for one gets a fresh one, the replacement first. */
+  left(origin: Origin, replacement: PooledExchange | undefined): void {
+    origin.size -= 1;
+    const next = replacement ?? nextOf(origin);
+    if (next !== undefined) this.#open(origin).dispatch(next);
+    if (origin.size === 0) this.#origins.delete(origin.key);
+    if (this.#origins.size === 0) this.#onEmpty?.();
+  }
+
+  /** Connections that introduced themselves with a certificate serve only exchanges that would, too. */
+  #originOf({ origin: name, clientCertificate }: PooledExchange): Origin {
+    const key = clientCertificate === null ? name : `${name} ${clientCertificate.certificate}`;
+    const known = this.#origins.get(key);
+    if (known !== undefined) return known;
+    const origin: Origin = { key, name, clientCertificate, idle: [], waiting: [], size: 0 };
+    this.#origins.set(key, origin);
+    return origin;
+  }
+
+  #open(origin: Origin): PooledConnection {
+    origin.size += 1;
+    return new PooledConnection(this, origin);
+  }
+}
+
+function nextOf(origin: Origin): PooledExchange | undefined {
+  let next = origin.waiting.shift();
+  while (next?.settled === true) next = origin.waiting.shift();
+  return next;
+}
+
+class PooledConnection implements Connection {
+  served = 0;
+  address: string | null = null;
+  readonly #pool: Pool;
+  readonly #origin: Origin;
+  readonly #client: Client;
+  /** The one that it serves now. */
+  #exchange: PooledExchange | null = null;
+  #closeSocket: (() => void) | null = null;
+  #discarded = false;
+
+  constructor(pool: Pool, origin: Origin) {
+    this.#pool = pool;
+    this.#origin = origin;
+    const { makeClient, keepAlive } = pool.settings;
+    this.#client = makeClient(origin.name, {
+      pipelining: 1,
+      allowH2: false,
+      keepAliveTimeout: keepAlive,
+      keepAliveMaxTimeout: Math.max(keepAlive, 1),
+      maxHeaderSize: parsedHeaderBytes,
+      // The exchange has one deadline for everything.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: (target, callback) => this.#connect(target, callback),
+    });
+    this.#client.on('disconnect', () => {
+      if (this.#exchange === null) this.discard();
+    });
+    // A handler of ours that throws would come here; an unheard error event would end the process.
+    const emitter: EventEmitter = this.#client;
+    emitter.on('error', () => this.discard());
+  }
+
+  get stands(): boolean {
+    return this.address !== null;
+  }
+
+  dispatch(next: PooledExchange): void {
+    this.#exchange = next;
+    this.#client.dispatch(next.options, next.begin(this));
+  }
+
+  release(): void {
+    this.#exchange = null;
+    this.served += 1;
+    const next = nextOf(this.#origin);
+    if (next !== undefined) this.dispatch(next);
+    else if (this.#pool.closed) this.discard();
+    else this.#origin.idle.push(this);
+  }
+
+  discard(replacement?: PooledExchange): void {
+    if (this.#discarded) return;
+    this.#discarded = true;
+    const { idle } = this.#origin;
+    const position = idle.indexOf(this);
+    if (position >= 0) idle.splice(position, 1);
+    this.#client.destroy(null, () => undefined);
+    this.#closeSocket?.();
+    this.#pool.left(this.#origin, replacement);
+  }
+
+  #connect(...[target, callback]: Parameters<buildConnector.connector>): void {
+    this.served = 0;
+    this.address = null;
+    const { connectTimeout = 0, partition = '' } = this.#exchange ?? {};
+    const options = { timeout: connectTimeout, partition, clientCertificate: this.#origin.clientCertificate };
+    this.#closeSocket = this.#pool.settings.connector(target, options, (error, standing) => {
+      this.address = standing?.remoteAddress ?? null;
+      if (standing !== null) callback(null, standing);
+      else callback(error ?? new Error('no connection'), null as never);
+    });
+  }
 }

@@ -16,7 +16,7 @@ export function faultError(type: FaultType, message: string): Error {
 }
 
 /** How far the exchange had come when the error arrived. */
-export type Phase = 'connecting' | 'handshaking' | 'exchanging';
+export type Phase = 'connecting' | 'handshaking' | 'tunnelled' | 'exchanging';
 
 /**
  * The fault behind an error of Node or undici. Only codes are taken over into messages: texts of those errors may name
@@ -25,7 +25,7 @@ export type Phase = 'connecting' | 'handshaking' | 'exchanging';
 export function faultFromError(error: unknown, phase: Phase): Fault {
   if (typeof error !== 'object' || error === null) return { type: 'connection_reset', message: closedEarly };
   if (carrier in error) return error[carrier] as Fault;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const code = codeOf(error);
   const shown = code === '' ? '' : ` (${code})`;
   if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED') {
     return {
@@ -44,6 +44,10 @@ export function faultFromError(error: unknown, phase: Phase): Fault {
 }
 
 const closedEarly = 'the connection was closed before the answer was complete';
+
+function codeOf(error: object): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
 
 function isTlsCode(code: string): boolean {
   return /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)/.test(code);

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Dispatcher } from 'undici';
 import type {
+  ClientCertificate,
   DeliveryError,
   DeliveryRequest,
   DeliveryResponse,
@@ -25,6 +26,8 @@ const mostHeaderBytes = 16_384;
  */
 export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
   readonly origin: string;
+  readonly partition: string;
+  readonly clientCertificate: ClientCertificate | null;
   readonly connectTimeout: number;
   readonly options: Dispatcher.DispatchOptions;
   settled = false;
@@ -54,6 +57,8 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
     this.#startedAt = startedAt;
     this.#settle = settle;
     this.origin = target.origin;
+    this.partition = request.partition ?? '';
+    this.clientCertificate = request.clientCertificate ?? null;
     this.connectTimeout = request.connectTimeout;
     this.options = {
       path: target.path,

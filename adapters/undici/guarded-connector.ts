@@ -1,17 +1,18 @@
-import { lookup as lookUp } from 'node:dns/promises';
 import { connect as connectSocket, isIP, type LookupFunction, type Socket } from 'node:net';
-import { connect as connectSecurely, createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
+import {
+  connect as connectSecurely,
+  createSecureContext,
+  rootCertificates,
+  type SecureContext,
+  type SecureContextOptions,
+} from 'node:tls';
+import type { ClientCertificate } from '../../src/ports/http-delivery.js';
 import type { Milliseconds } from '../../src/shared/duration.js';
 import { faultError, faultFromError, type Phase } from './delivery-fault.js';
+import { nameResolver, type Resolver } from './name-resolver.js';
 import { bareHost, type OutboundGuard } from './outbound-guard.js';
-
-export interface ResolvedAddress {
-  readonly address: string;
-  readonly family: 4 | 6;
-}
-
-/** All addresses of a name. A failure is a rejection. */
-export type Resolver = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+import { type OutboundProxy, openTunnel } from './outbound-proxy.js';
+import type { ResolvedAddress } from './resolved-address.js';
 
 export interface ConnectTarget {
   readonly protocol: string;
@@ -20,22 +21,32 @@ export interface ConnectTarget {
   readonly port: string;
 }
 
+export interface ConnectOptions {
+  /** For the name, the connection and TLS together. */
+  readonly timeout: Milliseconds;
+  /** Whose connection it is; see `ResolveOptions`. */
+  readonly partition: string;
+  readonly clientCertificate: ClientCertificate | null;
+}
+
 /**
- * Opens a socket, with TLS for https:, that stands when `done` is called without an error. The socket is returned at once,
- * so that it can be destroyed while it is being opened; null when it was refused before there was any.
+ * Opens a socket, with TLS for https:, that stands when `done` is called without an error. What it gives ends it while it
+ * is being opened, and closes it later.
  */
 export type GuardedConnector = (
   target: ConnectTarget,
-  timeout: Milliseconds,
+  options: ConnectOptions,
   done: (error: Error | null, socket: Socket | null) => void,
-) => Socket | null;
+) => () => void;
 
 export interface ConnectorSettings {
   readonly guard: OutboundGuard;
   /** Authorities (PEM) trusted beside the usual ones. */
   readonly ca?: readonly string[];
-  /** The operating system's resolver when absent. */
+  /** DNS queries of this process when absent. */
   readonly resolve?: Resolver;
+  /** What connections are made through; directly when absent. */
+  readonly proxy?: OutboundProxy;
 }
 
 /**
@@ -50,79 +61,160 @@ const attemptTimeout: Milliseconds = 1500;
  * address that was reached in the end. So there is no moment in which a name can change its mind.
  */
 export function guardedConnector(settings: ConnectorSettings): GuardedConnector {
-  const { guard } = settings;
-  const resolve = settings.resolve ?? systemResolver;
-  const secureContext = lazily(() => contextOf(settings.ca ?? []));
+  const { guard, proxy } = settings;
+  const resolve = settings.resolve ?? nameResolver();
+  const contexts = secureContexts(settings.ca ?? []);
 
-  return (target, timeout, done) => {
+  return (target, options, done) => {
     const refusal = guard.judgeHost(target.hostname);
     if (refusal !== null) {
       process.nextTick(done, faultError('address_forbidden', refusal), null);
-      return null;
+      return () => undefined;
     }
-    const secure = target.protocol === 'https:';
-    const host = target.hostname;
-    const options = {
-      host,
-      port: Number(target.port === '' ? (secure ? 443 : 80) : target.port),
-      lookup: guardedLookup(guard, resolve),
-      autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: attemptTimeout,
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: 60_000,
-    };
-    const socket: Socket = secure
-      ? connectSecurely({
-          ...options,
-          ...(isIP(host) === 0 ? { servername: bareHost(host) } : {}),
-          secureContext: secureContext(),
-          ALPNProtocols: ['http/1.1'],
-          // By name: an environment variable must not be able to switch it off.
-          rejectUnauthorized: true,
-        })
-      : connectSocket(options);
-
-    let phase: Phase = 'connecting';
-    let finished = false;
-    const finish = (error: Error | null): void => {
-      if (finished) return;
-      finished = true;
-      clearTimeout(timer);
-      if (error !== null) socket.destroy();
-      done(error, error === null ? socket : null);
-    };
-    const timer = setTimeout(
-      () => finish(faultError('connect_timeout', `no connection within ${timeout} ms`)),
-      timeout,
-    );
-    const stands = (): void => {
-      const reached = socket.remoteAddress;
-      if (reached === undefined) {
-        finish(faultError('connect_failed', 'the connection was closed as soon as it was made'));
-        return;
-      }
-      const forbidden = guard.judge(host, reached);
-      finish(forbidden === null ? null : faultError('address_forbidden', forbidden));
-    };
-    socket.on('connect', () => {
-      if (secure) phase = 'handshaking';
-      else stands();
-    });
-    if (secure) socket.on('secureConnect', stands);
-    const failed = (error?: Error): void => {
-      if (finished) return;
-      const fault = faultFromError(error ?? { code: 'ECONNRESET' }, phase);
-      finish(faultError(fault.type, fault.message));
-    };
-    // Stays for the socket's life, since a destroyed socket may still emit an error. The client adds its own.
-    socket.on('error', failed);
-    socket.on('close', () => failed());
-    return socket;
+    const context = target.protocol === 'https:' ? contexts(options.clientCertificate) : null;
+    if (context instanceof Error) {
+      process.nextTick(done, context, null);
+      return () => undefined;
+    }
+    const ending = new AbortController();
+    const attempt: Attempt = { guard, target, options, signal: ending.signal, context };
+    const open = proxy?.serves(target.hostname) ? throughProxy(attempt, proxy) : directly(attempt, resolve);
+    return settle(attempt, open, ending, done);
   };
 }
 
-function guardedLookup(guard: OutboundGuard, resolve: Resolver): LookupFunction {
+interface Attempt {
+  readonly guard: OutboundGuard;
+  readonly target: ConnectTarget;
+  readonly options: ConnectOptions;
+  /** Aborts when the attempt has ended without a connection. */
+  readonly signal: AbortSignal;
+  /** Null without TLS. */
+  readonly context: SecureContext | null;
+}
+
+/** A socket on its way. */
+interface Opening {
+  /** Null until there is one. */
+  socket(): Socket | null;
+  /** Calls back once: the socket stands (with TLS, if any), or why it does not. */
+  onEnd(ended: (error: unknown, phase: Phase) => void): void;
+}
+
+/** One deadline for everything, and one outcome. */
+function settle(
+  { options, guard, target }: Attempt,
+  opening: Opening,
+  ending: AbortController,
+  done: Parameters<GuardedConnector>[2],
+): () => void {
+  let finished = false;
+  const finish = (error: Error | null): void => {
+    if (finished) return;
+    finished = true;
+    clearTimeout(timer);
+    const socket = opening.socket();
+    if (error !== null) {
+      ending.abort();
+      socket?.destroy();
+    }
+    done(error, error === null ? socket : null);
+  };
+  const timer = setTimeout(
+    () => finish(faultError('connect_timeout', `no connection within ${options.timeout} ms`)),
+    options.timeout,
+  );
+  opening.onEnd((error, phase) => {
+    if (error !== null) {
+      const fault = faultFromError(error, phase);
+      finish(faultError(fault.type, fault.message));
+      return;
+    }
+    const reached = opening.socket()?.remoteAddress;
+    if (reached === undefined) {
+      finish(faultError('connect_failed', 'the connection was closed as soon as it was made'));
+      return;
+    }
+    const forbidden = phase === 'tunnelled' ? null : guard.judge(target.hostname, reached);
+    finish(forbidden === null ? null : faultError('address_forbidden', forbidden));
+  });
+  return () => {
+    finish(faultError('aborted', 'the attempt was ended'));
+    opening.socket()?.destroy();
+  };
+}
+
+/** To one of the addresses of the name, each of which the guard has allowed. */
+function directly(attempt: Attempt, resolve: Resolver): Opening {
+  const { target, options, signal, guard } = attempt;
+  const secure = target.protocol === 'https:';
+  const connection = {
+    host: target.hostname,
+    port: portOf(target),
+    lookup: guardedLookup(guard, (name) => resolve(name, { signal, partition: options.partition })),
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: attemptTimeout,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: 60_000,
+  };
+  const socket: Socket = secure
+    ? connectSecurely({ ...connection, ...tlsOptions(attempt) })
+    : connectSocket(connection);
+  return {
+    socket: () => socket,
+    onEnd: (ended) => {
+      let phase: Phase = 'connecting';
+      socket.on('connect', () => {
+        if (secure) phase = 'handshaking';
+        else ended(null, phase);
+      });
+      if (secure) socket.on('secureConnect', () => ended(null, phase));
+      // Both stay for the socket's life, since a destroyed socket may still emit an error. The client adds its own.
+      socket.on('error', (error) => ended(error, phase));
+      socket.on('close', () => ended({ code: 'ECONNRESET' }, phase));
+    },
+  };
+}
+
+/** Through a tunnel. Where a name leads, the proxy decides. */
+function throughProxy(attempt: Attempt, proxy: OutboundProxy): Opening {
+  const { target, signal } = attempt;
+  let socket: Socket | null = null;
+  return {
+    socket: () => socket,
+    onEnd: (ended) => {
+      openTunnel(proxy, { host: target.hostname, port: portOf(target) }, signal).then(
+        (tunnel) => {
+          socket = target.protocol === 'https:' ? connectSecurely({ socket: tunnel, ...tlsOptions(attempt) }) : tunnel;
+          socket.on('error', (error) => ended(error, 'handshaking'));
+          socket.on('close', () => ended({ code: 'ECONNRESET' }, 'handshaking'));
+          if (socket === tunnel) ended(null, 'tunnelled');
+          else socket.on('secureConnect', () => ended(null, 'tunnelled'));
+        },
+        (error: unknown) => ended(error, 'connecting'),
+      );
+    },
+  };
+}
+
+function tlsOptions({ target, context }: Attempt) {
+  return {
+    ...(isIP(target.hostname) === 0 ? { servername: bareHost(target.hostname) } : {}),
+    ...(context === null ? {} : { secureContext: context }),
+    ALPNProtocols: ['http/1.1'],
+    // By name: an environment variable must not be able to switch it off.
+    rejectUnauthorized: true,
+  };
+}
+
+function portOf({ port, protocol }: ConnectTarget): number {
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+}
+
+type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+
+function guardedLookup(guard: OutboundGuard, resolve: Lookup): LookupFunction {
   return (hostname, options, callback) => {
     void judgedAddresses(guard, resolve, hostname).then((judged) => {
       if (judged instanceof Error) callback(judged, '', 4);
@@ -132,41 +224,63 @@ function guardedLookup(guard: OutboundGuard, resolve: Resolver): LookupFunction 
   };
 }
 
-/** The addresses of a name, all of them allowed, else the error to fail with. Never rejects. */
+/**
+ * The addresses of a name to connect to, all of them allowed, else the error to fail with. Never rejects.
+ *
+ * A forbidden address beside public ones is a trap or a mistake: nothing is sent to that name. Beside addresses that the
+ * host application has listed, it is one of its own machines seen twice (`localhost` as `127.0.0.1` and `::1`): then only the
+ * listed ones are used.
+ */
 async function judgedAddresses(
   guard: OutboundGuard,
-  resolve: Resolver,
+  resolve: Lookup,
   hostname: string,
 ): Promise<readonly [ResolvedAddress, ...ResolvedAddress[]] | Error> {
   try {
-    const [first, ...others] = await resolve(hostname);
-    if (first === undefined) return faultError('name_not_resolved', 'the name has no address');
-    // One forbidden address among others is a trap or a mistake; neither is to be sent to.
-    for (const { address } of [first, ...others]) {
-      const refusal = guard.judge(hostname, address);
-      if (refusal !== null) return faultError('address_forbidden', refusal);
-    }
-    return [first, ...others];
+    const resolved = await resolve(hostname);
+    const refusals = resolved.map(({ address }) => guard.judge(hostname, address));
+    const refusal = refusals.find((each) => each !== null);
+    const [first, ...others] =
+      refusal === undefined ? resolved : resolved.filter(({ address }) => guard.isListed(address));
+    if (first !== undefined) return [first, ...others];
+    return refusal === undefined || refusal === null
+      ? faultError('name_not_resolved', 'the name has no address')
+      : faultError('address_forbidden', refusal);
   } catch (error) {
     const code = typeof error === 'object' && error !== null && 'code' in error ? ` (${String(error.code)})` : '';
     return faultError('name_not_resolved', `the name could not be resolved${code}`);
   }
 }
 
-const systemResolver: Resolver = async (hostname) => {
-  const addresses = await lookUp(hostname, { all: true, verbatim: true });
-  return addresses.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
-};
+const mostContexts = 100;
 
-/** One context for all connections: building one reads the whole list of authorities. */
-function contextOf(ca: readonly string[]): SecureContext {
-  return createSecureContext(ca.length === 0 ? {} : { ca: [...rootCertificates, ...ca] });
+/**
+ * One context for all connections with the same certificate: building one reads the whole list of authorities. An error for
+ * a certificate or key that cannot be used.
+ */
+function secureContexts(ca: readonly string[]): (certificate: ClientCertificate | null) => SecureContext | Error {
+  const made = new Map<string, SecureContext>();
+  const trusted = ca.length === 0 ? {} : { ca: [...rootCertificates, ...ca] };
+  return (certificate) => {
+    const name = certificate === null ? '' : `${certificate.certificate}\n${certificate.key}`;
+    const known = made.get(name);
+    if (known !== undefined) return known;
+    const own = certificate === null ? {} : { cert: certificate.certificate, key: certificate.key };
+    const context = contextOf({ ...trusted, ...own });
+    if (context instanceof Error) return context;
+    if (made.size >= mostContexts) made.clear();
+    made.set(name, context);
+    return context;
+  };
 }
 
-function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | null = null;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
+function contextOf(options: SecureContextOptions): SecureContext | Error {
+  try {
+    return createSecureContext(options);
+  } catch {
+    return faultError(
+      'tls_failed',
+      'the client certificate and its key cannot be used: both must be PEM, and belong together',
+    );
+  }
 }

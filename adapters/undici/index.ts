@@ -1,3 +1,11 @@
-export type { Resolver } from './guarded-connector.js';
+export {
+  type NameResolverSettings,
+  nameResolver,
+  type ResolveOptions,
+  type Resolver,
+} from './name-resolver.js';
 export { type AllowedDestinations, type OutboundGuard, outboundGuard } from './outbound-guard.js';
+export type { ProxySettings } from './outbound-proxy.js';
+export type { ResolvedAddress } from './resolved-address.js';
 export { type UndiciDeliverySettings, undiciDelivery } from './undici-delivery.js';
+export { type UndiciDownloadSettings, undiciDownload } from './undici-download.js';

@@ -22,18 +22,21 @@ export interface OutboundGuard {
   judge(host: string, address: string): string | null;
   /** Null when the host of a URL is a name (judged when it is resolved) or an allowed literal, else why not. */
   judgeHost(host: string): string | null;
+  /** Whether the address lies in a range that the host application listed, and is not merely public. */
+  isListed(address: string): boolean;
 }
 
 const mostVerdicts = 1000;
 
-const option =
+const defaultHint =
   'list the network under allow.cidrs or the host under allow.hosts of the delivery adapter if it is meant';
 
 /**
  * The rule for outbound connections: only public addresses, and what the host application lists. Throws for an allow list
- * that cannot be read, at start, where somebody sees it.
+ * that cannot be read, at start, where somebody sees it. `hint` ends every refusal: what to change if the address is meant,
+ * in the words of whoever runs the service.
  */
-export function outboundGuard(allow: AllowedDestinations = {}): OutboundGuard {
+export function outboundGuard(allow: AllowedDestinations = {}, hint: string = defaultHint): OutboundGuard {
   const ranges: AddressRange[] = (allow.cidrs ?? []).map((text) => {
     const range = rangeFromText(text);
     if (range === null) throw new TypeError(`allow.cidrs: "${text}" is not a range such as 10.0.0.0/8 or fd00::/8`);
@@ -70,13 +73,17 @@ export function outboundGuard(allow: AllowedDestinations = {}): OutboundGuard {
   const judge = (host: string, text: string): string | null => {
     const verdict = verdictOf(text);
     if (verdict === null || isAllowedHost(bareHost(host))) return null;
-    return `this host is at ${verdict}, and only public addresses are delivered to; ${option}`;
+    return `this host is at ${verdict}, and only public addresses are delivered to; ${hint}`;
   };
   return {
     judge,
     judgeHost: (host) => {
       const bare = bareHost(host);
       return isIP(bare) === 0 ? null : judge(bare, bare);
+    },
+    isListed: (text) => {
+      const address = addressFromText(text);
+      return address !== null && isAllowedAddress(address);
     },
   };
 }

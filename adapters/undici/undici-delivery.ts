@@ -2,12 +2,14 @@ import { err, ResultAsync } from 'neverthrow';
 import type { DeliveryRequest, HttpDelivery } from '../../src/ports/http-delivery.js';
 import type { Milliseconds } from '../../src/shared/duration.js';
 import type { Instant } from '../../src/shared/instant.js';
-import { type ConnectionPool, connectionPool } from './connection-pool.js';
+import { type ConnectionPool, connectionPool, type PoolSettings } from './connection-pool.js';
 import type { FaultType } from './delivery-fault.js';
 import { type DeliveryUrl, deliveryUrlFromText } from './delivery-url.js';
 import { Exchange, type Outcome } from './exchange.js';
-import { guardedConnector, type Resolver } from './guarded-connector.js';
-import { type AllowedDestinations, outboundGuard } from './outbound-guard.js';
+import { type GuardedConnector, guardedConnector } from './guarded-connector.js';
+import type { Resolver } from './name-resolver.js';
+import { type AllowedDestinations, type OutboundGuard, outboundGuard } from './outbound-guard.js';
+import { outboundProxy, type ProxySettings } from './outbound-proxy.js';
 
 export interface UndiciDeliverySettings {
   /** What may be reached although it is not on the public internet. Nothing when absent. */
@@ -16,14 +18,21 @@ export interface UndiciDeliverySettings {
   readonly forbiddenPorts?: readonly number[];
   /** Refuses http: URLs. Off when absent. */
   readonly httpsOnly?: boolean;
-  /** Connections to one host at a time, 1 to 64; more requests wait. 16 when absent. */
+  /**
+   * Connections to one host at a time, 1 to 64; more requests wait, whoever makes them. No limit when absent: the engine has
+   * limits for each configuration and each origin, which are fair.
+   */
   readonly socketsPerHost?: number;
   /** How long an idle connection is kept, unless the other end announces a shorter time. 4 s when absent. */
   readonly keepAlive?: Milliseconds;
   /** Certificate authorities (PEM) trusted beside the usual ones. Certificates are always checked. */
   readonly ca?: string | readonly string[];
-  /** How names become addresses; the operating system's resolver when absent. Its answers are guarded all the same. */
+  /** How names become addresses; `nameResolver()` when absent. Its answers are guarded all the same. */
   readonly lookup?: Resolver;
+  /** What requests are sent through, with the CONNECT method; directly when absent. */
+  readonly proxy?: ProxySettings;
+  /** How refusals name what whoever runs the service can change; the settings of this adapter when absent. */
+  readonly hint?: string;
   /** Where the start of the timing comes from; the host's clock when absent. */
   readonly now?: () => Instant;
 }
@@ -45,60 +54,19 @@ const mostDestinations = 1000;
  * TypeError for settings that cannot be meant.
  */
 export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDelivery {
-  const socketsPerOrigin = settings.socketsPerHost ?? 16;
-  if (!Number.isInteger(socketsPerOrigin) || socketsPerOrigin < 1 || socketsPerOrigin > 64) {
-    throw new TypeError(`socketsPerHost is ${socketsPerOrigin}, but must be a whole number from 1 to 64`);
-  }
-  const keepAlive = settings.keepAlive ?? 4000;
-  if (!(keepAlive >= 1)) throw new TypeError(`keepAlive is ${keepAlive}, but must be at least 1 ms`);
-  const guard = outboundGuard(settings.allow);
-  const forbiddenPorts = new Set(settings.forbiddenPorts ?? []);
+  const limits = checkedLimits(settings);
+  const guard = outboundGuard(settings.allow, settings.hint);
+  const destinationOf = destinationsJudgedBy(settings, guard);
   const now = settings.now ?? Date.now;
-  const connector = guardedConnector({
-    guard,
-    ...(settings.ca === undefined ? {} : { ca: typeof settings.ca === 'string' ? [settings.ca] : settings.ca }),
-    ...(settings.lookup === undefined ? {} : { resolve: settings.lookup }),
-  });
+  const connector = connectorOf(settings, guard);
   let pool: ConnectionPool | null = null;
   let loading: Promise<ConnectionPool> | null = null;
   let closed = false;
 
   const load = async (): Promise<ConnectionPool> => {
     const { Client } = await import('undici');
-    pool = connectionPool({
-      makeClient: (origin, options) => new Client(origin, options),
-      connector,
-      socketsPerOrigin,
-      keepAlive,
-    });
+    pool = connectionPool({ makeClient: (origin, options) => new Client(origin, options), connector, ...limits });
     return pool;
-  };
-
-  const refusalOf = (target: DeliveryUrl): Refusal | null => {
-    if (settings.httpsOnly === true && target.url.protocol !== 'https:') {
-      return { type: 'invalid_url', message: 'the URL must begin with https://' };
-    }
-    if (forbiddenPorts.size > 0) {
-      const port = Number(target.url.port || (target.url.protocol === 'https:' ? 443 : 80));
-      if (forbiddenPorts.has(port)) return { type: 'address_forbidden', message: `port ${port} is not delivered to` };
-    }
-    const message = guard.judgeHost(target.url.hostname);
-    return message === null ? null : { type: 'address_forbidden', message };
-  };
-
-  // A destination is sent to many times, and nothing that is decided about its text alone ever changes.
-  const destinations = new Map<string, Destination>();
-  const destinationOf = (text: string): Destination => {
-    const known = destinations.get(text);
-    if (known !== undefined) return known;
-    const target = deliveryUrlFromText(text);
-    const destination: Destination =
-      typeof target === 'string'
-        ? { target: null, refusal: { type: 'invalid_url', message: target } }
-        : judged(target, refusalOf(target));
-    if (destinations.size >= mostDestinations) destinations.clear();
-    destinations.set(text, destination);
-    return destination;
   };
 
   const begin = (request: DeliveryRequest, settle: (outcome: Outcome) => void): void => {
@@ -140,6 +108,58 @@ export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDeliv
       // Exchanges that began before still get their outcome.
       if (loading !== null) await (await loading.catch(() => null))?.close();
     },
+  };
+}
+
+function checkedLimits({
+  socketsPerHost = Number.POSITIVE_INFINITY,
+  keepAlive = 4000,
+}: UndiciDeliverySettings): Pick<PoolSettings, 'socketsPerOrigin' | 'keepAlive'> {
+  const unlimited = socketsPerHost === Number.POSITIVE_INFINITY;
+  if (!unlimited && !(Number.isInteger(socketsPerHost) && socketsPerHost >= 1 && socketsPerHost <= 64)) {
+    throw new TypeError(`socketsPerHost is ${socketsPerHost}, but must be a whole number from 1 to 64`);
+  }
+  if (!(keepAlive >= 1)) throw new TypeError(`keepAlive is ${keepAlive}, but must be at least 1 ms`);
+  return { socketsPerOrigin: socketsPerHost, keepAlive };
+}
+
+function connectorOf({ ca, lookup, proxy }: UndiciDeliverySettings, guard: OutboundGuard): GuardedConnector {
+  return guardedConnector({
+    guard,
+    ...(ca === undefined ? {} : { ca: typeof ca === 'string' ? [ca] : ca }),
+    ...(lookup === undefined ? {} : { resolve: lookup }),
+    ...(proxy === undefined ? {} : { proxy: outboundProxy(proxy) }),
+  });
+}
+
+/** A destination is sent to many times, and nothing that is decided about its text alone ever changes. */
+function destinationsJudgedBy(settings: UndiciDeliverySettings, guard: OutboundGuard): (text: string) => Destination {
+  const forbiddenPorts = new Set(settings.forbiddenPorts ?? []);
+
+  const refusalOf = (target: DeliveryUrl): Refusal | null => {
+    if (settings.httpsOnly === true && target.url.protocol !== 'https:') {
+      return { type: 'invalid_url', message: 'the URL must begin with https://' };
+    }
+    if (forbiddenPorts.size > 0) {
+      const port = Number(target.url.port || (target.url.protocol === 'https:' ? 443 : 80));
+      if (forbiddenPorts.has(port)) return { type: 'address_forbidden', message: `port ${port} is not delivered to` };
+    }
+    const message = guard.judgeHost(target.url.hostname);
+    return message === null ? null : { type: 'address_forbidden', message };
+  };
+
+  const destinations = new Map<string, Destination>();
+  return (text) => {
+    const known = destinations.get(text);
+    if (known !== undefined) return known;
+    const target = deliveryUrlFromText(text);
+    const destination: Destination =
+      typeof target === 'string'
+        ? { target: null, refusal: { type: 'invalid_url', message: target } }
+        : judged(target, refusalOf(target));
+    if (destinations.size >= mostDestinations) destinations.clear();
+    destinations.set(text, destination);
+    return destination;
   };
 }
 

@@ -1,6 +1,8 @@
-import { closestRule } from '../shared/glob.js';
-import { type Capability, expandCapabilities } from './capability.js';
-import type { NamespaceRule, Principal, WorkspaceRight } from './principal.js';
+import type { Capability } from './capability.js';
+import type { Area, HostVolumeCapability, NodePoolCapability, VariableCapability } from './policy/policy.js';
+import type { Principal, WorkspaceRight } from './principal.js';
+import { rightsOf, variableName } from './rights.js';
+import { ruleFor, rulesIn } from './rule-book.js';
 
 /** The namespace name that asks for all namespaces at once. */
 export const everyNamespace = '*';
@@ -11,17 +13,81 @@ export const everyNamespace = '*';
  */
 export function allows(principal: Principal, namespace: string, anyOf: readonly Capability[]): boolean {
   if (principal.management) return true;
-  if (namespace === everyNamespace) {
-    return Object.values(principal.namespaces).some((rule) => ruleGrants(rule, anyOf));
-  }
-  const rule = closestRule(principal.namespaces, namespace);
-  return rule !== undefined && ruleGrants(rule, anyOf);
+  const { namespaces } = rightsOf(principal);
+  const grants = (rule: ReadonlySet<Capability>): boolean =>
+    anyOf.some((capability) => capability !== 'deny' && rule.has(capability));
+  if (namespace === everyNamespace) return some(rulesIn(namespaces), grants);
+  const rule = ruleFor(namespaces, namespace);
+  return rule !== undefined && grants(rule);
+}
+
+/** Whether the caller may do anything at all in the namespace. */
+export function allowsNamespace(principal: Principal, namespace: string): boolean {
+  return principal.management || grantsAnything(ruleFor(rightsOf(principal).namespaces, namespace));
+}
+
+/** Whether the caller may read, or change, in an area that has one level for the whole of it. `read` of plugins includes `list`. */
+export function allowsArea(principal: Principal, area: Area, right: 'list' | 'read' | 'write'): boolean {
+  if (principal.management) return true;
+  const level = principal.areas?.[area];
+  if (level === 'write') return true;
+  return level === 'read' ? right !== 'write' : level === right;
+}
+
+export function allowsNodePool(
+  principal: Principal,
+  pool: string,
+  right: Exclude<NodePoolCapability, 'deny'>,
+): boolean {
+  return principal.management || ruleFor(rightsOf(principal).nodePools, pool)?.has(right) === true;
+}
+
+/** Whether any of the caller's rules grants the right on a node pool. */
+export function allowsSomeNodePool(principal: Principal, right: Exclude<NodePoolCapability, 'deny'>): boolean {
+  return (
+    principal.management || some(rulesIn(rightsOf(principal).nodePools), (rule) => rule.has(right) && !rule.has('deny'))
+  );
+}
+
+export function allowsHostVolume(
+  principal: Principal,
+  volume: string,
+  right: Exclude<HostVolumeCapability, 'deny'>,
+): boolean {
+  return principal.management || ruleFor(rightsOf(principal).hostVolumes, volume)?.has(right) === true;
+}
+
+/**
+ * Whether the caller may do that with the variable. A rule for exactly this namespace and path comes first, then what a task may do
+ * with the variables of its own job (read and list them), then the closest glob.
+ */
+export function allowsVariable(
+  principal: Principal,
+  { namespace, path }: { readonly namespace: string; readonly path: string },
+  right: Exclude<VariableCapability, 'deny'>,
+): boolean {
+  if (principal.management) return true;
+  const { variables } = rightsOf(principal);
+  const name = variableName(namespace, path);
+  const own = variables.exact.get(name);
+  if (own !== undefined) return own.has(right);
+  if ((right === 'read' || right === 'list') && isOwnVariable(principal, namespace, path)) return true;
+  return ruleFor(variables, name)?.has(right) === true;
+}
+
+/** Whether any rule of the caller grants anything on variables: only what is found then decides what may be seen. */
+export function allowsSomeVariable(principal: Principal): boolean {
+  return (
+    principal.management ||
+    principal.workload !== undefined ||
+    some(rulesIn(rightsOf(principal).variables), grantsAnything)
+  );
 }
 
 /** Whether the caller has the right on the workspace; `admin` includes `events`. */
 export function allowsWorkspace(principal: Principal, workspaceId: string, right: WorkspaceRight): boolean {
   if (principal.management) return true;
-  const granted = closestRule(principal.workspaces, workspaceId);
+  const granted = ruleFor(rightsOf(principal).workspaces, workspaceId);
   return granted === 'admin' || granted === right;
 }
 
@@ -33,7 +99,19 @@ export function allowsSomeWorkspace(principal: Principal, right: WorkspaceRight)
   );
 }
 
-function ruleGrants(rule: NamespaceRule, anyOf: readonly Capability[]): boolean {
-  const granted = expandCapabilities(rule.policy, rule.capabilities);
-  return !granted.has('deny') && anyOf.some((capability) => granted.has(capability));
+/** The paths at which a task finds the variables of its job, its group and itself. */
+function isOwnVariable({ workload }: Principal, namespace: string, path: string): boolean {
+  if (workload === undefined || workload.namespace !== namespace) return false;
+  const job = `nomad/jobs/${workload.jobId}`;
+  const group = `${job}/${workload.group}`;
+  return path === 'nomad/jobs' || path === job || path === group || path === `${group}/${workload.task}`;
+}
+
+function grantsAnything(rule: ReadonlySet<string> | undefined): boolean {
+  return rule !== undefined && rule.size > 0 && !rule.has('deny');
+}
+
+function some<T>(values: Iterable<T>, test: (value: T) => boolean): boolean {
+  for (const value of values) if (test(value)) return true;
+  return false;
 }

@@ -105,15 +105,22 @@ export function capabilityFromName(name: string): Capability | undefined {
   return namespaceCapabilities.find((capability) => capability === canonical);
 }
 
+/**
+ * What a rule grants, in the order and with the repetitions in which policies show it: what is written, then what the word stands
+ * for, each followed by what it implies. A word that is none of the four stands for nothing.
+ */
+export function expandPolicy(word: string, written: readonly string[]): readonly string[] {
+  const shorthand = policyShorthands.find((known) => known === word);
+  return [...written, ...(shorthand === undefined ? [] : expansions[shorthand])].flatMap((name) => {
+    const capability = capabilityFromName(name);
+    return [name, ...(capability === undefined ? [] : (implied[capability] ?? []))];
+  });
+}
+
 /** All capabilities of a rule: the shorthand and the list add up, implied ones included. */
 export function expandCapabilities(
   shorthand: PolicyShorthand | undefined,
   capabilities: readonly Capability[],
 ): ReadonlySet<Capability> {
-  const granted = new Set<Capability>(shorthand === undefined ? [] : expansions[shorthand]);
-  for (const capability of capabilities) {
-    granted.add(capability);
-    for (const further of implied[capability] ?? []) granted.add(further);
-  }
-  return granted;
+  return new Set(expandPolicy(shorthand ?? '', capabilities) as readonly Capability[]);
 }

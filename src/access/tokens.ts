@@ -1,23 +1,160 @@
+import { hour, type Milliseconds, minute } from '../shared/duration.js';
+import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
-import type { NamespaceRule, Principal, WorkspaceRight } from './principal.js';
+import { isNodeId, isPoolName } from './node-claim.js';
+import type { NamespaceRule, NodeIdentity, WorkspaceRight } from './principal.js';
 
-/** A stored token. The secret itself is never stored: `secretHash` is its SHA-256 in lower-case hex. */
+/**
+ * A stored token. Its rights are those of its policies and roles, and rules of its own. The secret itself is never stored in the
+ * clear: `secretHash` is its SHA-256 in lower-case hex, by which it is found.
+ */
 export interface StoredToken {
   readonly accessor: string;
   readonly secretHash: string;
+  /** The secret, encrypted, so that management callers may read it; absent when the host gave no cipher. */
+  readonly sealedSecret?: string;
   readonly name: string;
   readonly management: boolean;
   readonly namespaces: Readonly<Record<string, NamespaceRule>>;
   readonly workspaces: Readonly<Record<string, WorkspaceRight>>;
-  readonly createdAt: number;
+  /** Names of policies, which need not exist. */
+  readonly policies?: readonly string[];
+  /** IDs of roles; what of them has gone means nothing. */
+  readonly roles?: readonly string[];
+  /** Set for the token of a node's agent, which has no other rights. */
+  readonly node?: NodeIdentity;
+  /** Meant for every region. Kept as it was at first; there is one region. */
+  readonly global?: boolean;
+  readonly createdAt: Instant;
+  /** From then on nobody knows the token. */
+  readonly expiresAt?: Instant;
+  /** What the expiry was made from. */
+  readonly lifetime?: Milliseconds;
+  /** Digest of what was written, in base64. */
+  readonly hash?: string;
+  /** Index of the write that made it; absent in what the first version stored. */
+  readonly madeAt?: number;
 }
 
 export const tokens = table<StoredToken>('tokens', (token) => [token.accessor], {
   by_secret: { version: 1, key: (token) => [token.secretHash] },
+  by_create: { version: 1, key: ({ madeAt = 0, accessor }) => [madeAt, accessor] },
+  by_expiry: {
+    version: 1,
+    key: ({ expiresAt, accessor }) => (expiresAt === undefined ? undefined : [expiresAt, accessor]),
+  },
+  by_node: { version: 1, key: ({ node, accessor }) => (node?.id === undefined ? undefined : [node.id, accessor]) },
 });
 
-/** The principal that a stored token stands for. */
-export function principalFromToken(token: StoredToken): Principal {
-  const { accessor, name, management, namespaces, workspaces } = token;
-  return { accessor, name, management, namespaces, workspaces };
+/** What a caller may decide of a token. */
+export interface TokenChoice {
+  readonly name: string;
+  /** `client`, `management` or `node`; anything else is refused. */
+  readonly type: string;
+  /** What a token of a node's agent is for, as far as the caller says; only these have it. */
+  readonly nodeId?: string;
+  readonly nodePool?: string;
+  readonly policies: readonly string[];
+  /** How many roles it has. */
+  readonly roleCount: number;
+  /** Rights on workspaces as they were given. */
+  readonly workspaces: Readonly<Record<string, string>>;
+  readonly global: boolean;
+  readonly lifetime: Milliseconds | undefined;
+  readonly expiresAt: Instant | undefined;
+}
+
+const shortestLifetime = minute;
+const longestLifetime = 24 * hour;
+
+export interface TokenBounds {
+  readonly createdAt: Instant;
+  /** The token as it is stored, when it is to be changed. */
+  readonly before: StoredToken | undefined;
+}
+
+/** All that is wrong with a token, in order; empty when it may be stored. `spelled` writes a duration. */
+export function tokenFaults(
+  choice: TokenChoice,
+  { createdAt, before }: TokenBounds,
+  spelled: (duration: Milliseconds) => string,
+): readonly string[] {
+  const faults: string[] = [];
+  if (choice.name.length > 256) faults.push('token name too long');
+  const granted = choice.policies.length + choice.roleCount;
+  const rights = Object.keys(choice.workspaces).length;
+  faults.push(...workspaceFaults(choice));
+  if (choice.type === 'client') {
+    if (granted + rights === 0) faults.push('client token missing policies or roles');
+  } else if (choice.type === 'management') {
+    if (granted > 0) faults.push('management token cannot be associated with policies or roles');
+  } else if (choice.type === 'node') {
+    if (granted + rights > 0) faults.push('node token cannot be associated with policies or roles');
+    faults.push(...nodeFaults(choice));
+  } else {
+    faults.push('token type must be client or management');
+  }
+  if (choice.type !== 'node' && (choice.nodeId !== undefined || choice.nodePool !== undefined)) {
+    faults.push('only a node token has a node ID or a node pool');
+  }
+  faults.push(...(before === undefined ? lifetimeFaults(choice, createdAt, spelled) : changeFaults(choice, before)));
+  return faults;
+}
+
+function nodeFaults({ nodeId, nodePool }: TokenChoice): readonly string[] {
+  const faults: string[] = [];
+  if (nodeId !== undefined && !isNodeId(nodeId)) faults.push('node ID must be a UUID of 36 characters in lower case');
+  if (nodePool !== undefined && !isPoolName(nodePool)) {
+    faults.push('node pool must be 1 to 128 letters, digits, dashes and underscores, and not "all"');
+  }
+  return faults;
+}
+
+function workspaceFaults({ workspaces, type }: TokenChoice): readonly string[] {
+  const entries = Object.entries(workspaces);
+  const unfit = entries.some(([id, right]) => !isWorkspaceRight(right) || id === '' || id.length > 255);
+  return [
+    ...(unfit ? ['rights on workspaces are admin or events, by the ID of the workspace'] : []),
+    ...(entries.length > 0 && type === 'management' ? ['management token has every right on workspaces already'] : []),
+  ];
+}
+
+export function isWorkspaceRight(text: string): text is WorkspaceRight {
+  return text === 'admin' || text === 'events';
+}
+
+function lifetimeFaults(
+  { lifetime, expiresAt }: TokenChoice,
+  createdAt: Instant,
+  spelled: (duration: Milliseconds) => string,
+): readonly string[] {
+  const faults: string[] = [];
+  if (lifetime !== undefined && lifetime < 0)
+    faults.push(`token expiration TTL '${spelled(lifetime)}' should not be negative`);
+  if (expiresAt === undefined) return faults;
+  const left = expiresAt - createdAt;
+  if (left < 0) faults.push('expiration time cannot be before create time');
+  if (left < shortestLifetime) {
+    faults.push(
+      `expiration time cannot be less than ${spelled(shortestLifetime)} in the future (was ${spelled(left)})`,
+    );
+  }
+  if (left > longestLifetime) {
+    faults.push(`expiration time cannot be more than ${spelled(longestLifetime)} in the future (was ${spelled(left)})`);
+  }
+  return faults;
+}
+
+function changeFaults({ type, global, lifetime, expiresAt }: TokenChoice, before: StoredToken): readonly string[] {
+  const faults: string[] = [];
+  if ((type === 'node') !== (before.node !== undefined))
+    faults.push('cannot make a node token of another, or the reverse');
+  if (global !== (before.global ?? false)) faults.push('cannot toggle global mode');
+  if (lifetime !== before.lifetime) faults.push('cannot update expiration TTL');
+  if (expiresAt !== before.expiresAt) faults.push('cannot update expiration time');
+  return faults;
+}
+
+export function isExpired(token: StoredToken, now: Instant): boolean {
+  return token.expiresAt !== undefined && token.expiresAt <= now;
 }

@@ -1,5 +1,5 @@
 /** The configuration language of the job API, on its own: parser, evaluator, schema-driven decoder, diagnostics. */
-export { type DecodedFile, type DecodeOptions, decodeFile } from './decode/decode-file.js';
+export { type DecodedFile, type DecodeOptions, decodeFile, decodeFileInSteps } from './decode/decode-file.js';
 export { parseDuration } from './decode/duration.js';
 export type {
   AttributeKind,
@@ -23,6 +23,7 @@ export { type Evaluated, type ExpressionScope, evaluateExpression } from './eval
 export type { EagerFunction, FunctionContext, FunctionError, HclFunction, HclParameter } from './functions/index.js';
 export { hclFunctions } from './functions/index.js';
 export { parseFile, parseText } from './parse-text.js';
+export { finish, type Steps } from './steps.js';
 export { printBody, printExpression } from './syntax/print.js';
 export type { Position } from './syntax/source.js';
 export type * from './syntax/tree.js';

@@ -2,6 +2,7 @@ import type { Result } from 'neverthrow';
 import { err, ok } from 'neverthrow';
 import { type Diagnostic, diagnosticsFrom, type Problem } from './diagnostics/diagnostic.js';
 import { type BudgetLimits, defaultBudgetLimits } from './evaluate/budget.js';
+import { finish } from './steps.js';
 import { parseBody, parseExpression } from './syntax/parse.js';
 import type { SourceText } from './syntax/source.js';
 import type { Body, Expression } from './syntax/tree.js';
@@ -9,14 +10,15 @@ import type { Body, Expression } from './syntax/tree.js';
 export interface ParseOptions {
   /** Name of the text in diagnostics. Default `job`. */
   readonly file?: string;
-  readonly limits?: Pick<BudgetLimits, 'depth' | 'sourceLength'>;
+  /** Where a limit is not given, that of a budget holds. */
+  readonly limits?: Partial<Pick<BudgetLimits, 'depth' | 'sourceLength' | 'sourceTokens'>>;
 }
 
 /** The syntax tree of a file in the native syntax, or all its syntax mistakes sorted by position. */
 export function parseFile(text: string, options: ParseOptions = {}): Result<Body, Diagnostic[]> {
   const problems: Problem[] = [];
   const source: SourceText = { name: options.file ?? 'job', text };
-  const body = parseBody(source, options.limits ?? defaultBudgetLimits, problems);
+  const body = finish(parseBody(source, { ...defaultBudgetLimits, ...options.limits }, problems));
   return problems.length > 0 ? err(diagnosticsFrom(problems)) : ok(body);
 }
 
@@ -24,6 +26,6 @@ export function parseFile(text: string, options: ParseOptions = {}): Result<Body
 export function parseText(text: string, options: ParseOptions = {}): Result<Expression, Diagnostic[]> {
   const problems: Problem[] = [];
   const source: SourceText = { name: options.file ?? 'expression', text };
-  const expression = parseExpression(source, options.limits ?? defaultBudgetLimits, problems);
+  const expression = parseExpression(source, { ...defaultBudgetLimits, ...options.limits }, problems);
   return expression === undefined || problems.length > 0 ? err(diagnosticsFrom(problems)) : ok(expression);
 }

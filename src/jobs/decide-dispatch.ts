@@ -1,8 +1,11 @@
 import { err, ok, type Result } from 'neverthrow';
-import { type Instant, unixNanosFromInstant, unixSecondsFromInstant } from '../shared/instant.js';
-import type { Job } from './document/job.js';
+import { type Instant, unixNanosFromInstant, unixSecondsFromInstant, type WriteMoment } from '../shared/instant.js';
+import type { Job, ParameterizedJobConfig } from './document/job.js';
 import { type DispatchRefused, type InvalidRequest, invalidRequest } from './errors.js';
 import { isParameterized } from './job-record.js';
+import { listed } from './validation/problem-texts.js';
+import { unreachable } from './validation/validate-names.js';
+import { dispatchSizeProblem, mapProblem } from './validation/validate-start.js';
 
 export interface DispatchRequest {
   /** Standard base64; null and empty mean no payload. */
@@ -31,9 +34,22 @@ export function checkDispatch(
     return refuse('not_parameterized', `Specified job "${parent.ID}" is not a parameterized job`);
   }
   if (parent.Stop) return refuse('stopped', `Specified job "${parent.ID}" is stopped`);
-  const payload = request.payload ?? '';
+  return checkPayload(block, request.payload ?? '', limits)
+    .andThen(() => checkMeta(block, Object.keys(request.meta ?? {})))
+    .andThen(() => {
+      const unusable = unusableText(parent, request);
+      return unusable === undefined ? ok(undefined) : err(unusable);
+    })
+    .andThen(() => checkPriority(request.priority));
+}
+
+function checkPayload(
+  block: ParameterizedJobConfig,
+  payload: string,
+  { maximumDispatchPayloadBytes: maximum }: DispatchLimits,
+): Result<void, DispatchRefused | InvalidRequest> {
   // A longer one is refused by its size below, without a look at every character.
-  const looked = payload.length <= 2 * limits.maximumDispatchPayloadBytes + 4;
+  const looked = payload.length <= 2 * maximum + 4;
   if (looked && !base64.test(payload))
     return err(invalidRequest('Payload', 'Payload must be standard base64 with padding'));
   const bytes = decodedLength(payload);
@@ -41,11 +57,12 @@ export function checkDispatch(
     return refuse('payload_required', 'Payload is not provided but required by parameterized job');
   if (block.Payload === 'forbidden' && bytes > 0)
     return refuse('payload_forbidden', 'Payload provided but forbidden by parameterized job');
-  const maximum = limits.maximumDispatchPayloadBytes;
-  if (bytes > maximum) {
-    return refuse('payload_too_large', `Payload exceeds maximum size; ${bytes} > ${maximum}`);
-  }
-  const given = Object.keys(request.meta ?? {});
+  return bytes > maximum
+    ? refuse('payload_too_large', `Payload exceeds maximum size; ${bytes} > ${maximum}`)
+    : ok(undefined);
+}
+
+function checkMeta(block: ParameterizedJobConfig, given: readonly string[]): Result<void, DispatchRefused> {
   const required = block.MetaRequired ?? [];
   const permitted = new Set([...required, ...(block.MetaOptional ?? [])]);
   const unpermitted = given.filter((key) => !permitted.has(key)).sort();
@@ -54,22 +71,33 @@ export function checkDispatch(
   }
   const present = new Set(given);
   const missing = required.filter((key) => !present.has(key)).sort();
-  if (missing.length > 0) {
-    return refuse('meta_missing', `Dispatch did not provide required meta keys: ${listed(missing)}`);
-  }
-  const { priority } = request;
-  if (priority !== 0 && (!Number.isInteger(priority) || priority < 1 || priority > 100)) {
-    return refuse('priority', `Priority must be between 1 and 100, got ${priority}`);
-  }
-  return ok(undefined);
+  return missing.length > 0
+    ? refuse('meta_missing', `Dispatch did not provide required meta keys: ${listed(missing)}`)
+    : ok(undefined);
+}
+
+function checkPriority(priority: number): Result<void, DispatchRefused> {
+  const fits = priority === 0 || (Number.isInteger(priority) && priority >= 1 && priority <= 100);
+  return fits ? ok(undefined) : refuse('priority', `Priority must be between 1 and 100, got ${priority}`);
+}
+
+/** What an instance could never start with, or be addressed by. */
+function unusableText(parent: Job, { meta, idPrefixTemplate }: DispatchRequest): InvalidRequest | undefined {
+  const metaProblem = mapProblem(meta) ?? dispatchSizeProblem(parent, meta);
+  if (metaProblem !== undefined) return invalidRequest('Meta', `Meta: ${metaProblem}`);
+  if (idPrefixTemplate === '') return undefined;
+  const idProblem = idPrefixTemplate.includes('\0')
+    ? 'it must not contain NUL'
+    : unreachable(`${parent.ID}/dispatch-${idPrefixTemplate}-0-0`);
+  if (idProblem === undefined) return undefined;
+  return invalidRequest('IdPrefixTemplate', `IdPrefixTemplate makes an ID that cannot be addressed: ${idProblem}`);
 }
 
 /** The instance that a checked dispatch makes of its parent; the status is for the writer to compute. */
 export function dispatchedChild(
   parent: Job,
   request: DispatchRequest,
-  index: number,
-  now: Instant,
+  { index, now }: WriteMoment,
   suffix: string,
 ): Job {
   const ID = dispatchId(parent.ID, request.idPrefixTemplate, now, suffix);
@@ -113,10 +141,4 @@ function decodedLength(payload: string): number {
 
 function refuse(reason: DispatchRefused['reason'], message: string): Result<never, DispatchRefused> {
   return err({ type: 'dispatch_refused', reason, message });
-}
-
-/** Names for an error text: quoted, and no more of them than a person reads. */
-function listed(keys: readonly string[]): string {
-  const shown = keys.slice(0, 20).map((key) => JSON.stringify(key.slice(0, 64)));
-  return keys.length > 20 ? `${shown.join(', ')} and ${keys.length - 20} more` : shown.join(', ');
 }

@@ -2,6 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { type Instant, unixNanosFromInstant } from '../shared/instant.js';
 import { equalSpec } from './document/equal-spec.js';
 import type { Job } from './document/job.js';
+import type { ScalingPolicy } from './document/policies.js';
 import type { TaskGroup } from './document/task-group.js';
 import { type IndexConflict, invalidRequest, type RegistrationRefusal, type TransitionRefused } from './errors.js';
 import { isParameterized, isPeriodic } from './job-record.js';
@@ -46,10 +47,21 @@ export function decideRegistration(
   if ((request.version ?? 0) > maximumVersion) {
     return err(invalidRequest('Job.Version', `Job.Version must not be greater than ${maximumVersion}`));
   }
+  const refused = current === undefined ? undefined : refusedTransition(current, request.job);
+  return refused === undefined ? ok(registrationOf(current, request, index, now)) : err(refused);
+}
+
+/** What a registration that nothing speaks against comes to. A plan asks for this whatever the transition. */
+export function registrationOf(
+  current: Job | undefined,
+  request: RegistrationRequest,
+  index: number,
+  now: Instant,
+): Registration {
   const SubmitTime = unixNanosFromInstant(now);
   const stamps = { SubmitTime, ModifyIndex: index, JobModifyIndex: index };
   if (current === undefined) {
-    const TaskGroups = withPolicyIds(request.job, undefined, request.policyId);
+    const TaskGroups = withPolicyIds(request.job, undefined, request.policyId, index);
     const job: Job = {
       ...request.job,
       ...stamps,
@@ -58,12 +70,10 @@ export function decideRegistration(
       CreateIndex: index,
       Stable: false,
     };
-    return ok({ type: 'created', job });
+    return { type: 'created', job };
   }
-  const refused = refusedTransition(current, request.job);
-  if (refused !== undefined) return err(refused);
-  const submitted = { ...request.job, TaskGroups: withPolicyIds(request.job, current, request.policyId) };
-  if (equalSpec(current, submitted)) return ok({ type: 'unchanged', job: current });
+  const submitted = { ...request.job, TaskGroups: withPolicyIds(request.job, current, request.policyId, index) };
+  if (equalSpec(current, submitted)) return { type: 'unchanged', job: current };
   const job: Job = {
     ...submitted,
     ...stamps,
@@ -72,7 +82,7 @@ export function decideRegistration(
     CreateIndex: current.CreateIndex,
     Stable: false,
   };
-  return ok({ type: 'updated', job, previous: current });
+  return { type: 'updated', job, previous: current };
 }
 
 /** The conflict, if any, between the index that a caller insists on and the job that is stored. */
@@ -120,14 +130,29 @@ function refusedTransition(current: Job, next: Job): TransitionRefused | undefin
   return undefined;
 }
 
-/** A group's scaling policy keeps its ID for as long as the group keeps its name. */
-function withPolicyIds(job: Job, current: Job | undefined, policyId: () => string): readonly TaskGroup[] {
+/**
+ * A group's scaling policy keeps its ID for as long as the group keeps its name, and its indexes for as long as it stays the same.
+ */
+function withPolicyIds(
+  job: Job,
+  current: Job | undefined,
+  policyId: () => string,
+  index: number,
+): readonly TaskGroup[] {
   if (job.TaskGroups.every((group) => group.Scaling === null)) return job.TaskGroups;
   return job.TaskGroups.map((group) => {
     if (group.Scaling === null) return group;
-    const stored = current?.TaskGroups.find((each) => each.Name === group.Name)?.Scaling?.ID ?? '';
-    return { ...group, Scaling: { ...group.Scaling, ID: stored === '' ? policyId() : stored } };
+    const stored = current?.TaskGroups.find((each) => each.Name === group.Name)?.Scaling ?? undefined;
+    const Scaling = { ...group.Scaling, ID: stored === undefined || stored.ID === '' ? policyId() : stored.ID };
+    return { ...group, Scaling: withIndexes(Scaling, stored, index) };
   });
+}
+
+function withIndexes(policy: ScalingPolicy, stored: ScalingPolicy | undefined, index: number): ScalingPolicy {
+  if (stored === undefined) return { ...policy, CreateIndex: index, ModifyIndex: index };
+  const { CreateIndex, ModifyIndex } = stored;
+  const same = JSON.stringify({ ...policy, CreateIndex, ModifyIndex }) === JSON.stringify(stored);
+  return same ? stored : { ...policy, CreateIndex, ModifyIndex: index };
 }
 
 /** The submitted groups, with the stored counts and resources of those that were there before where the caller keeps them. */

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { type Instant, unixNanosFromInstant } from '../shared/instant.js';
+import { unixNanosFromInstant, type WriteMoment } from '../shared/instant.js';
 import { indexConflict } from './decide-registration.js';
 import type { Job } from './document/job.js';
 import type { TaskGroup } from './document/task-group.js';
@@ -33,17 +33,35 @@ export interface Scaling {
 
 type Refusal = ScalingRefused | TotalCountTooLarge | IndexConflict;
 
-/** Checks that need no job (job interface, scale). Of a message and an error text, exactly one is to be given. */
-export function checkScaleRequest(request: ScaleRequest): Result<void, ScalingRefused | InvalidRequest> {
+/** What besides the job decides about scaling. */
+export interface ScaleCircumstances {
+  /** The most that the counts of a job may add up to. */
+  readonly maximumCount: number;
+  /** The latest deployment of the job is under way. */
+  readonly activeDeployment: boolean;
+}
+
+/**
+ * Checks that need no job (job interface, scale). Of a message and an error text, exactly one is to be given. Clients of the
+ * upstream (`upstream`) need give none, and say with true or false whether the message describes an error.
+ */
+export function checkScaleRequest(
+  request: ScaleRequest,
+  upstream = false,
+): Result<void, ScalingRefused | InvalidRequest> {
   const { group, count, message, error } = request;
   if (group === '') return err(invalidRequest('Target', 'missing task group name for scaling action'));
   if (typeof error === 'string' && error !== '' && message !== '') {
     return err(invalidRequest('Error', 'either Message or Error must be given, not both'));
   }
-  if (!hasError(error) && message === '') {
+  if (upstream && typeof error !== 'boolean') return err(invalidRequest('Error', 'Error must be true or false'));
+  if (!upstream && !hasError(error) && message === '') {
     return err(invalidRequest('Message', 'either Message or Error must be given'));
   }
-  if (count === null) return ok(undefined);
+  return count === null ? ok(undefined) : checkCount(count, error);
+}
+
+function checkCount(count: number, error: ScaleRequest['error']): Result<void, ScalingRefused> {
   if (count < 0) return refuse('negative_count', 'scaling action count cannot be negative');
   if (hasError(error)) return refuse('count_with_error', 'scaling action should not contain count if error is true');
   if (!Number.isInteger(count) || count > 2 ** 31 - 1) {
@@ -54,14 +72,13 @@ export function checkScaleRequest(request: ScaleRequest): Result<void, ScalingRe
 
 /**
  * What scaling makes of a job: one more version with the group's new count, also when the count is the present one, or
- * only an event. A policy's bounds hold even when the policy is disabled.
+ * only an event, which is always taken. A policy's bounds hold even when the policy is disabled.
  */
 export function decideScale(
   current: Job,
   request: ScaleRequest,
-  limits: { readonly maximumCount: number },
-  index: number,
-  now: Instant,
+  circumstances: ScaleCircumstances,
+  { index, now }: WriteMoment,
 ): Result<Scaling, Refusal> {
   const { count, message, error } = request;
   const group = current.TaskGroups.find((each) => each.Name === request.group);
@@ -74,8 +91,7 @@ export function decideScale(
   const text = typeof error === 'string' && error !== '' ? error : message;
   const event = { previousCount: group.Count, message: text, isError: hasError(error) };
   if (count === null) return ok({ job: undefined, ...event });
-  if (current.Type === 'system' && count > 1) return refuse('system_job', 'cannot scale system job above a count of 1');
-  const refused = outOfBounds(group, count) ?? overTotal(current, group, count, limits.maximumCount);
+  const refused = refusedCount(current, group, count, circumstances);
   if (refused !== undefined) return err(refused);
   if (request.enforceIndex || request.jobModifyIndex > 0) {
     const conflict = indexConflict(current, request.jobModifyIndex);
@@ -96,6 +112,18 @@ export function decideScale(
 
 function hasError(error: string | boolean): boolean {
   return typeof error === 'string' ? error !== '' : error;
+}
+
+function refusedCount(
+  job: Job,
+  group: TaskGroup,
+  count: number,
+  { maximumCount, activeDeployment }: ScaleCircumstances,
+): ScalingRefused | TotalCountTooLarge | undefined {
+  if (job.Type === 'system' && count > 1) return refusal('system_job', 'cannot scale system job above a count of 1');
+  const refused = outOfBounds(group, count) ?? overTotal(job, group, count, maximumCount);
+  if (refused !== undefined || !activeDeployment) return refused;
+  return refusal('active_deployment', 'a deployment of the job is under way: it can be scaled when that has ended');
 }
 
 function outOfBounds({ Scaling: policy }: TaskGroup, count: number): ScalingRefused | undefined {

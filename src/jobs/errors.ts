@@ -42,6 +42,12 @@ export interface TransitionRefused {
   readonly message: string;
 }
 
+/** The configuration of the scheduler lets management callers only bring in work. */
+export interface RegistrationsDisabled {
+  readonly type: 'registrations_disabled';
+  readonly message: string;
+}
+
 export interface UnknownRegion {
   readonly type: 'unknown_region';
   readonly region: string;

@@ -1,5 +1,6 @@
 import { table } from '../shared/table.js';
 import type { Job } from './document/job.js';
+import { scalingPoliciesOf } from './scaling-policies.js';
 
 /**
  * The current version of every job, in the wire's shape, so that a read relays the row's text. Ordered by namespace and
@@ -10,6 +11,11 @@ export const jobs = table<Job>('jobs', (job) => [job.Namespace, job.ID], {
   by_parent: { version: 1, key: (job) => (job.ParentID === '' ? undefined : [job.Namespace, job.ParentID, job.ID]) },
   /** System jobs that a node must get when it turns ready. */
   system: { version: 1, key: (job) => (job.Type === 'system' && !job.Stop ? [job.Namespace, job.ID] : undefined) },
+  /** Those with scaling policies. */
+  scaled: {
+    version: 1,
+    key: (job) => (scalingPoliciesOf(job).length > 0 ? [job.Namespace, job.ID] : undefined),
+  },
   /** Finds the instance that an idempotency token already made. */
   by_dispatch_token: {
     version: 1,

@@ -1,3 +1,4 @@
+import { table } from '../shared/table.js';
 import type { Job, Multiregion } from './document/job.js';
 import { isParameterized, isPeriodic } from './job-record.js';
 import type { JobSummary } from './job-summary-record.js';
@@ -27,6 +28,12 @@ export interface JobListStub {
   /** Only when it was asked for and there is any. */
   readonly Meta?: Readonly<Record<string, string>>;
 }
+
+/**
+ * Every job as a list shows it, without its meta: a list relays the row's text, and never reads a job's document. Written with
+ * the job and its summary, in the order of jobs.
+ */
+export const jobStubs = table<JobListStub>('job_stubs', (stub) => [stub.Namespace, stub.ID]);
 
 export function jobListStub(job: Job, summary: JobSummary | undefined, withMeta: boolean): JobListStub {
   return {

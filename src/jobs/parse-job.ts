@@ -1,7 +1,8 @@
-import type { Result } from 'neverthrow';
-import { type DecodeOptions, decodeFile } from '../hcl/decode/decode-file.js';
+import { err, ok, type Result } from 'neverthrow';
+import { type DecodeOptions, decodeFileInSteps } from '../hcl/decode/decode-file.js';
 import type { Diagnostic } from '../hcl/diagnostics/diagnostic.js';
 import { hclFunctions } from '../hcl/functions/index.js';
+import { finish, type Steps } from '../hcl/steps.js';
 import { canonicaliseSubmitted } from './canonical/canonicalise-submitted.js';
 import type { SubmittedJob } from './document/submitted-job.js';
 import { jobFromSpecification, specificationSchema } from './specification/read-specification.js';
@@ -38,9 +39,19 @@ export interface ParsedJob {
  * The job that a specification in HCL (or in the JSON form of HCL) describes: the parse operation of the job interface.
  * Synchronous and pure; checks the language and the table of the specification, not the meaning (see `validateJob`).
  * Errors are all problems found, sorted by position. Files are out of reach: file functions fail.
+ *
+ * A text that costs more than the budget of one turn is refused; a service reads texts by `parseJobSource`, which takes several.
  */
 export function parseJob(source: string, options: ParseJobOptions = {}): Result<ParsedJob, Diagnostic[]> {
-  return decodeFile<SubmittedJob>(source, {
+  return finish(parseJobInSteps(source, options));
+}
+
+/** The same in parts, for texts that may be large. */
+export function* parseJobInSteps(
+  source: string,
+  options: ParseJobOptions = {},
+): Steps<Result<ParsedJob, Diagnostic[]>> {
+  const decoded = yield* decodeFileInSteps<SubmittedJob>(source, {
     schema: specificationSchema,
     interpret: jobFromSpecification,
     ids: options.ids ?? { next: () => '' },
@@ -49,8 +60,11 @@ export function parseJob(source: string, options: ParseJobOptions = {}): Result<
     ...(options.variableFlags === undefined ? {} : { variableFlags: options.variableFlags }),
     ...(options.budget === undefined ? {} : { budget: options.budget }),
     ...(options.hcl1 === undefined ? {} : { hcl1: options.hcl1 }),
-  }).map(({ value, warnings }) => ({
-    job: options.canonicalize === true ? canonicaliseSubmitted(value) : value,
-    warnings,
-  }));
+  });
+  if (decoded.isErr()) return err(decoded.error);
+  const { value, warnings } = decoded.value;
+  yield;
+  const job = options.canonicalize === true ? canonicaliseSubmitted(value) : value;
+  yield;
+  return ok({ job, warnings });
 }

@@ -1,3 +1,4 @@
+import type { DeliveryOptionsInput } from './delivery-options.js';
 import type { FieldFault } from './errors.js';
 
 /** What a caller may say about a configuration. An absent member means the default on create, the present value on update. */
@@ -11,6 +12,8 @@ export interface ConfigurationInput {
   readonly url?: string | null | undefined;
   /** User ids, or JSON:API identifiers of type `users`, bare or under `data`. */
   readonly users?: readonly UserReference[] | { readonly data?: readonly UserReference[] | null } | null | undefined;
+  /** What it asks for beyond the notification interface; null goes back to the defaults. */
+  readonly delivery?: DeliveryOptionsInput | null | undefined;
   /** Only recognised so that it can be refused clearly. */
   readonly emailAddresses?: readonly string[] | null | undefined;
 }
@@ -106,16 +109,15 @@ function readUsers(
   if (value === undefined) return undefined;
   const list = isRecord(value) && !Array.isArray(value) ? (value.data ?? []) : (value ?? []);
   if (!Array.isArray(list)) return refuse(pointers.users, 'Users must be an array of users under data');
-  const ids: string[] = [];
-  for (const element of list as unknown[]) {
-    const id =
-      typeof element === 'string' ? element : isRecord(element) && element.type === 'users' ? element.id : null;
-    if (typeof id !== 'string' || id === '') {
-      return refuse(pointers.users, 'Each user must be given as {"type": "users", "id": "…"}');
-    }
-    ids.push(id);
-  }
-  return ids;
+  const ids = (list as unknown[]).map(userIdOf);
+  if (ids.every((id) => typeof id === 'string' && id !== '')) return ids as string[];
+  return refuse(pointers.users, 'Each user must be given as {"type": "users", "id": "…"}');
+}
+
+/** The id of a user given as such, or as the identifier of a resource. */
+function userIdOf(element: unknown): unknown {
+  if (typeof element === 'string') return element;
+  return isRecord(element) && element.type === 'users' ? element.id : undefined;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,5 +1,6 @@
 import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
+import type { StoredDeliveryOptions } from './delivery-options.js';
 import type { DestinationKind } from './destination.js';
 import type { StoredSecret } from './secret.js';
 
@@ -37,6 +38,8 @@ export interface NotificationConfiguration {
   readonly url: StoredSecret | null;
   /** Ids of the recipients; empty for kinds other than e-mail. */
   readonly users: readonly string[];
+  /** What it asks for beyond the notification interface; absent when that is nothing. */
+  readonly options?: StoredDeliveryOptions;
   /** The latest verification response, when there was one. */
   readonly response: StoredResponse | null;
   readonly createdAt: Instant;

@@ -5,8 +5,16 @@ import {
   readConfigurationInput,
   type UncheckedConfigurationInput,
 } from './configuration-input.js';
+import {
+  type DeliveryOptions,
+  noDeliveryOptions,
+  readDeliveryOptions,
+  sameOptions,
+  secretsOf,
+} from './delivery-options.js';
 import { type DestinationKind, destinationKindFromSpelling, usesUrl } from './destination.js';
 import type { FieldFault, InvalidAttributes } from './errors.js';
+import { signingKeyProblem } from './signature.js';
 import { triggerDefinitions, triggerFromSpelling } from './trigger.js';
 import type { User } from './user.js';
 
@@ -20,6 +28,7 @@ export interface ConfigurationContents {
   readonly triggers: readonly string[];
   readonly url: string | null;
   readonly users: readonly string[];
+  readonly options: DeliveryOptions;
 }
 
 /** What the checks need from outside the request. */
@@ -31,6 +40,8 @@ export interface ConfigurationSurroundings {
   readonly checkUrl: (
     url: string,
   ) => { readonly allowed: true } | { readonly allowed: false; readonly message: string };
+  /** Why e-mail cannot be sent; null when it can. */
+  readonly mailObstacle: string | null;
 }
 
 export interface DecidedConfiguration {
@@ -51,34 +62,18 @@ export function decideCreate(
   surroundings: ConfigurationSurroundings,
   earlier: readonly FieldFault[] = [],
 ): Result<DecidedConfiguration, InvalidAttributes> {
-  const { read, faults: found } = readConfigurationInput(input);
-  const faults = [...earlier, ...found];
-  const told = new Set(faults.map((fault) => fault.pointer));
-  const missing = (pointer: string, message: string): void => {
-    if (!told.has(pointer)) faults.push({ pointer, message });
-  };
-
+  const { read, options, faults, refuse } = readWith(input, noDeliveryOptions, earlier);
   const kind = read.destinationType === undefined ? undefined : destinationKindFromSpelling(read.destinationType);
-  if (kind === undefined) missing(pointers.destinationType, destinationTypeMessage(read.destinationType));
-  checkName(read.name, missing);
-  const url = read.url === undefined || read.url === '' ? null : read.url;
-  if (kind !== undefined && usesUrl(kind)) checkUrl(url, surroundings, missing);
-  checkToken(read.token, missing);
-  checkTriggers(read.triggers ?? [], missing);
-  if (kind === 'email') checkRecipients(read, [], surroundings, missing);
+  if (kind === undefined) refuse(pointers.destinationType, destinationTypeMessage(read.destinationType));
+  checkName(read.name, refuse);
+  if (kind !== undefined && usesUrl(kind)) checkUrl(urlOf(read), surroundings, refuse);
+  checkContents(read, refuse);
+  if (kind === 'email') checkEmail(read, [], surroundings, refuse);
   if (faults.length > 0 || kind === undefined || read.destinationType === undefined || read.name === undefined) {
     return err({ type: 'invalid_attributes', faults });
   }
-  const contents: ConfigurationContents = {
-    kind,
-    destinationType: read.destinationType,
-    enabled: read.enabled ?? false,
-    name: read.name,
-    token: kind === 'email' ? null : read.token || null,
-    triggers: uniqueTriggers(read.triggers ?? []),
-    url: usesUrl(kind) ? url : null,
-    users: kind === 'email' ? [...new Set(read.users ?? [])] : [],
-  };
+  const asked = usedBy(kind, created(read, read.name));
+  const contents = { kind, destinationType: read.destinationType, options, ...asked };
   return ok({ contents, probes: contents.enabled && usesUrl(kind) });
 }
 
@@ -94,51 +89,123 @@ export interface UpdateRules {
  */
 export function decideUpdate(
   current: ConfigurationContents,
-  input: UncheckedConfigurationInput,
+  { attributes, faults: earlier = [] }: ConfigurationUpdate,
   surroundings: ConfigurationSurroundings,
   rules: UpdateRules,
-  earlier: readonly FieldFault[] = [],
 ): Result<DecidedConfiguration, InvalidAttributes> {
-  const { read, faults: found } = readConfigurationInput(input);
-  const faults = [...earlier, ...found];
-  const told = new Set(faults.map((fault) => fault.pointer));
-  const wrong = (pointer: string, message: string): void => {
-    if (!told.has(pointer)) faults.push({ pointer, message });
-  };
-
+  const { read, options, faults, refuse } = readWith(attributes, current.options, earlier);
   const { kind } = current;
-  if (read.destinationType !== undefined) {
-    const asked = destinationKindFromSpelling(read.destinationType);
-    if (asked === undefined) wrong(pointers.destinationType, destinationTypeMessage(read.destinationType));
-    else if (asked !== kind) {
-      wrong(
-        pointers.destinationType,
-        `Destination type cannot be changed from ${current.destinationType}; delete the configuration and create another`,
-      );
-    }
-  }
-  if (read.name !== undefined) checkName(read.name, wrong);
-  const url = read.url === undefined ? current.url : read.url === '' ? null : read.url;
-  if (usesUrl(kind) && read.url !== undefined) checkUrl(url, surroundings, wrong);
-  checkToken(read.token, wrong);
-  if (read.triggers !== undefined) checkTriggers(read.triggers, wrong);
-  if (kind === 'email') checkRecipients(read, current.users, surroundings, wrong);
+  if (read.destinationType !== undefined) checkSameKind(read.destinationType, current, refuse);
+  if (read.name !== undefined) checkName(read.name, refuse);
+  if (usesUrl(kind) && read.url !== undefined) checkUrl(urlOf(read), surroundings, refuse);
+  checkContents(read, refuse);
+  if (kind === 'email') checkEmail(read, current.users, surroundings, refuse);
   if (faults.length > 0) return err({ type: 'invalid_attributes', faults });
+  const contents = { ...current, ...usedBy(kind, updated(current, read, rules)), options };
+  return ok({ contents, probes: probesUpdate(current, contents, read.enabled === true, rules) });
+}
 
+/** What an update asks for, and what was wrong with it already when it was parsed. */
+export interface ConfigurationUpdate {
+  readonly attributes: UncheckedConfigurationInput;
+  readonly faults?: readonly FieldFault[] | undefined;
+}
+
+/** The members of a configuration that an update can change, but for its delivery options. */
+type AskedContents = Omit<ConfigurationContents, 'kind' | 'destinationType' | 'options'>;
+
+function created(read: ReadConfigurationInput, name: string): AskedContents {
+  return {
+    enabled: read.enabled ?? false,
+    name,
+    token: read.token || null,
+    triggers: uniqueTriggers(read.triggers ?? []),
+    url: urlOf(read),
+    users: [...new Set(read.users ?? [])],
+  };
+}
+
+function updated(current: ConfigurationContents, read: ReadConfigurationInput, rules: UpdateRules): AskedContents {
   const omittedUsers = rules.omittedUsersOnUpdate === 'keep' ? current.users : [];
-  const contents: ConfigurationContents = {
-    ...current,
+  return {
     enabled: read.enabled ?? current.enabled,
     name: read.name ?? current.name,
-    token: kind === 'email' ? null : read.token === undefined ? current.token : read.token || null,
+    token: read.token === undefined ? current.token : read.token || null,
     triggers: read.triggers === undefined ? current.triggers : uniqueTriggers(read.triggers),
-    url: usesUrl(kind) ? url : null,
-    users: kind === 'email' ? (read.users === undefined ? omittedUsers : [...new Set(read.users)]) : [],
+    url: read.url === undefined ? current.url : urlOf(read),
+    users: read.users === undefined ? omittedUsers : [...new Set(read.users)],
   };
-  const relevant = contents.url !== current.url || contents.token !== current.token;
-  const probes =
-    usesUrl(kind) && contents.enabled && (read.enabled === true || relevant || rules.verifyOnUpdate === 'always');
-  return ok({ contents, probes });
+}
+
+/** Only e-mail has recipients; it has no URL, and no token to sign with. */
+function usedBy(kind: DestinationKind, asked: AskedContents): AskedContents {
+  const url = usesUrl(kind) ? asked.url : null;
+  return kind === 'email' ? { ...asked, url, token: null } : { ...asked, url, users: [] };
+}
+
+function probesUpdate(
+  before: ConfigurationContents,
+  after: ConfigurationContents,
+  enables: boolean,
+  rules: UpdateRules,
+): boolean {
+  const relevant =
+    after.url !== before.url ||
+    after.token !== before.token ||
+    !sameOptions(secretsOf(after.options), secretsOf(before.options));
+  return usesUrl(after.kind) && after.enabled && (enables || relevant || rules.verifyOnUpdate === 'always');
+}
+
+/** What a request says, as far as it can be read, and what is wrong with it; one fault for each member. */
+interface ReadRequest {
+  readonly read: ReadConfigurationInput;
+  readonly options: DeliveryOptions;
+  readonly faults: readonly FieldFault[];
+  readonly refuse: Refuse;
+}
+
+function readWith(
+  input: UncheckedConfigurationInput,
+  present: DeliveryOptions,
+  earlier: readonly FieldFault[],
+): ReadRequest {
+  const { read, faults: found } = readConfigurationInput(input);
+  const { options, faults: ofOptions } = readDeliveryOptions(input.delivery, present);
+  const faults = [...earlier, ...found, ...ofOptions];
+  const told = new Set(faults.map((fault) => fault.pointer));
+  const refuse = (pointer: string, message: string): void => {
+    if (!told.has(pointer)) faults.push({ pointer, message });
+  };
+  return { read, options, faults, refuse };
+}
+
+/** An empty URL is none. */
+function urlOf({ url }: ReadConfigurationInput): string | null {
+  return url === undefined || url === '' ? null : url;
+}
+
+function checkSameKind(given: string, { kind, destinationType }: ConfigurationContents, refuse: Refuse): void {
+  const asked = destinationKindFromSpelling(given);
+  if (asked === undefined) refuse(pointers.destinationType, destinationTypeMessage(given));
+  else if (asked !== kind) {
+    const advice = 'delete the configuration and create another';
+    refuse(pointers.destinationType, `Destination type cannot be changed from ${destinationType}; ${advice}`);
+  }
+}
+
+function checkContents({ token, triggers }: ReadConfigurationInput, refuse: Refuse): void {
+  checkToken(token, refuse);
+  checkTriggers(triggers ?? [], refuse);
+}
+
+function checkEmail(
+  read: ReadConfigurationInput,
+  present: readonly string[],
+  surroundings: ConfigurationSurroundings,
+  refuse: Refuse,
+): void {
+  checkRecipients(read, present, surroundings, refuse);
+  checkMail(read.enabled, surroundings, refuse);
 }
 
 type Refuse = (pointer: string, message: string) => void;
@@ -183,6 +250,11 @@ function checkUrl(url: string | null, surroundings: ConfigurationSurroundings, r
 function checkToken(token: string | null | undefined, refuse: Refuse): void {
   if (token !== undefined && token !== null && token.length > configurationLimits.token) {
     refuse(pointers.token, `Token must have at most ${configurationLimits.token} characters`);
+    return;
+  }
+  const problem = signingKeyProblem(token ?? '');
+  if (problem !== null) {
+    refuse(pointers.token, `Token ${problem}`);
   }
 }
 
@@ -220,6 +292,11 @@ function checkRecipients(
       return;
     }
   }
+}
+
+/** What could never be sent is not switched on. */
+function checkMail(enabled: boolean | undefined, { mailObstacle }: ConfigurationSurroundings, refuse: Refuse): void {
+  if (enabled === true && mailObstacle !== null) refuse(pointers.enabled, `E-mail cannot be enabled: ${mailObstacle}`);
 }
 
 /** The first spelling of each trigger, in the order given. */

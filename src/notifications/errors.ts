@@ -1,4 +1,4 @@
-import type { FailureClass } from './delivery.js';
+import type { FailureClass } from './delivery/classify-failure.js';
 
 /** What is wrong with one member of a request. */
 export interface FieldFault {
@@ -24,10 +24,13 @@ export interface NotFound {
   readonly type: 'not_found';
   readonly resource:
     | 'workspace'
+    | 'organization'
     | 'user'
     | 'notification_configuration'
     | 'notification_event'
-    | 'notification_delivery';
+    | 'notification_delivery'
+    | 'notification_recovery'
+    | 'event_type';
   readonly id: string;
 }
 

@@ -38,7 +38,7 @@ export function eventFromAttributes(
   const trigger = reader.text('trigger', eventLimits.text);
   const definition = trigger === null ? undefined : triggerFromSpelling(trigger);
   if (definition === undefined) {
-    if (trigger !== null) reader.refuse('trigger', 'is unknown');
+    if (trigger !== null) reader.refuse('trigger', 'is unknown; it is neither a trigger nor a registered event type');
     else if (!reader.isFaulty('trigger')) reader.refuse('trigger', 'is missing');
     return err({ type: 'invalid_attributes', faults: reader.faults });
   }

@@ -1,6 +1,8 @@
+import { globMatches } from '../shared/glob.js';
 import type { NotificationConfiguration } from './configuration.js';
 import type { NotificationEvent } from './event.js';
-import { spellingOf, type TriggerDefinition, type TriggerFeature, triggerFromSpelling } from './trigger.js';
+import { passesFilter } from './event-filter.js';
+import { spellingOf, type TriggerFeature, triggerFromSpelling } from './trigger.js';
 import type { Workspace } from './workspace.js';
 
 /** Why an event does not notify a configuration. */
@@ -10,6 +12,8 @@ export type Obstacle =
   | 'feature_off'
   | 'disabled'
   | 'trigger_off'
+  /** The filter of the configuration does not let it through. */
+  | 'filtered'
   | 'no_recipients';
 
 export interface Explanation {
@@ -51,9 +55,14 @@ export function obstaclesForAll(event: NotificationEvent, workspace: Workspace):
   const obstacles: Obstacle[] = [];
   if (event.kind === 'run' && event.speculative) obstacles.push('speculative_run');
   if (workspace.executionMode === 'local') obstacles.push('local_execution');
-  const needs = (triggerFromSpelling(event.trigger) as TriggerDefinition).needs;
+  const needs = triggerFromSpelling(event.trigger)?.needs ?? null;
   if (needs !== null && !hasFeature(workspace, needs)) obstacles.push('feature_off');
   return obstacles;
+}
+
+function isSubscribed(trigger: string, { triggers, options }: NotificationConfiguration): boolean {
+  if (spellingOf(trigger, triggers) !== undefined) return true;
+  return options?.eventTypes.some((pattern) => globMatches(pattern, trigger)) ?? false;
 }
 
 function hasFeature(workspace: Workspace, feature: TriggerFeature): boolean {
@@ -68,7 +77,9 @@ function hasFeature(workspace: Workspace, feature: TriggerFeature): boolean {
 function obstaclesFor(event: NotificationEvent, configuration: NotificationConfiguration): Obstacle[] {
   const obstacles: Obstacle[] = [];
   if (!configuration.enabled) obstacles.push('disabled');
-  if (spellingOf(event.trigger, configuration.triggers) === undefined) obstacles.push('trigger_off');
+  if (!isSubscribed(event.trigger, configuration)) obstacles.push('trigger_off');
+  const filter = configuration.options?.filter ?? null;
+  if (filter !== null && !passesFilter(filter, event)) obstacles.push('filtered');
   if (configuration.kind === 'email' && configuration.users.length === 0) obstacles.push('no_recipients');
   return obstacles;
 }

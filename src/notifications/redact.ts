@@ -1,7 +1,8 @@
 /** What stands in the place of a credential that a destination sent. */
 export const redacted = '[redacted]';
 
-const secretHeaders: ReadonlySet<string> = new Set([
+/** Headers of answers whose values are credentials, unless the settings say otherwise. */
+export const credentialHeaders: readonly string[] = [
   'set-cookie',
   'set-cookie2',
   'cookie',
@@ -10,15 +11,16 @@ const secretHeaders: ReadonlySet<string> = new Set([
   'www-authenticate',
   'proxy-authenticate',
   'authentication-info',
-]);
+];
 
-/** Headers fit for storing: names stay, values that are credentials do not. */
+/** Headers fit for storing: names stay, values of the given names (lower case) do not. */
 export function redactHeaders(
   headers: Readonly<Record<string, readonly string[]>>,
+  secret: readonly string[] = credentialHeaders,
 ): Readonly<Record<string, readonly string[]>> {
   let kept: Record<string, readonly string[]> | undefined;
   for (const [name, values] of Object.entries(headers)) {
-    if (!secretHeaders.has(name)) continue;
+    if (!secret.includes(name)) continue;
     kept ??= { ...headers };
     kept[name] = values.map(() => redacted);
   }

@@ -1,5 +1,4 @@
-import type { Instant } from '../shared/instant.js';
-import { unixSecondsFromInstant } from '../shared/instant.js';
+import { type Instant, isoFromInstant, unixSecondsFromInstant } from '../shared/instant.js';
 import type { DestinationKind } from './destination.js';
 import type { NotificationEvent } from './event.js';
 import { configurationUrl, type PublicPlace, workspaceUrl } from './links.js';
@@ -8,12 +7,13 @@ import { assessmentPayload } from './payloads/assessment.js';
 import { autoDestroyPayload } from './payloads/auto-destroy.js';
 import { renderChatA } from './payloads/chat-a.js';
 import { renderChatB } from './payloads/chat-b.js';
+import { customPayload } from './payloads/custom.js';
 import { renderEmail } from './payloads/email.js';
 import { runPayload } from './payloads/run.js';
 import { verificationPayload } from './payloads/verification.js';
 import { signBody, standardSignature } from './signature.js';
 import { spellingOf } from './trigger.js';
-import type { Workspace } from './workspace.js';
+import type { WorkspaceNames } from './workspace.js';
 
 /** The name under which requests introduce themselves. */
 export const productToken = 'signalbox/0.1';
@@ -28,7 +28,7 @@ export interface RenderedFor {
 
 /** An event in its workspace, or a verification, which has neither. */
 export type Occasion =
-  | { readonly type: 'event'; readonly event: NotificationEvent; readonly workspace: Workspace }
+  | { readonly type: 'event'; readonly event: NotificationEvent; readonly workspace: WorkspaceNames }
   | { readonly type: 'verification' };
 
 /** Secrets and identity of one request. */
@@ -38,13 +38,19 @@ export interface RequestIdentity {
   readonly retiredTokens: readonly string[];
   /** The same over all attempts and redeliveries. */
   readonly messageId: string;
+  /** When the event was accepted: also the same over all of them. The moment of the attempt when absent. */
+  readonly acceptedAt?: Instant;
   /** The moment of this attempt. */
   readonly now: Instant;
 }
 
+/** Header names are lower case. */
 export interface SignatureRules {
-  /** Header names, lower case. */
   readonly headers: readonly string[];
+  /** Tells which message it is, so that a receiver can tell a repetition from a new one. */
+  readonly idHeader?: string;
+  /** Tells when the event was accepted, as RFC 3339 in UTC with milliseconds. */
+  readonly timestampHeader?: string;
   readonly standardWebhooks: boolean;
 }
 
@@ -73,7 +79,7 @@ export function renderPayload(
     return {
       type: 'http',
       body,
-      headers: requestHeaders(configuration.kind, body, place, request.signature, identity),
+      headers: requestHeaders({ kind: configuration.kind, body }, place, request.signature, identity),
     };
   }
   const context = messageContext(configuration, occasion, place, identity.messageId);
@@ -102,10 +108,12 @@ export function renderBody(
   }
 }
 
-/** The headers of one attempt. Only generic destinations with a token get a signature, made with the token as it is now. */
+/**
+ * The headers of one attempt. Every message tells its id and the time of its event. Only generic destinations with a token
+ * get a signature, made with the token as it is now.
+ */
 export function requestHeaders(
-  kind: DestinationKind,
-  body: string,
+  { kind, body }: { readonly kind: DestinationKind; readonly body: string },
   place: PublicPlace,
   rules: SignatureRules,
   identity: RequestIdentity,
@@ -115,6 +123,10 @@ export function requestHeaders(
     accept: 'application/json',
     'user-agent': `${productToken} (+${place.publicOrigin})`,
   };
+  if (rules.idHeader !== undefined) headers[rules.idHeader] = identity.messageId;
+  if (rules.timestampHeader !== undefined) {
+    headers[rules.timestampHeader] = isoFromInstant(identity.acceptedAt ?? identity.now);
+  }
   if (kind !== 'generic') return headers;
   if (identity.token !== null) {
     const signature = signBody(identity.token, body);
@@ -170,5 +182,7 @@ function genericPayload(configuration: RenderedFor, occasion: Occasion, place: P
       return assessmentPayload(about, trigger, event, workspace);
     case 'auto_destroy':
       return autoDestroyPayload(about, trigger, event, workspace);
+    case 'custom':
+      return customPayload(event, workspace);
   }
 }

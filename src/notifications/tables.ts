@@ -1,7 +1,11 @@
 import type { TableName } from '../shared/table.js';
 import { configurations } from './configuration.js';
-import { deliveries, deliveryBodies, deliveryHolds, deliveryLanes } from './delivery.js';
+import { deliveries } from './delivery/delivery.js';
 import { events } from './event.js';
+import { eventTypes } from './event-type.js';
+import { queues } from './queue/queue-record.js';
+import { timelines } from './queue/timeline.js';
+import { recoveries } from './recovery.js';
 import { users } from './user.js';
 import { workspaces } from './workspace.js';
 
@@ -12,7 +16,8 @@ export const notificationTables: readonly TableName[] = [
   configurations,
   events,
   deliveries,
-  deliveryBodies,
-  deliveryLanes,
-  deliveryHolds,
+  queues,
+  timelines,
+  eventTypes,
+  recoveries,
 ];

@@ -29,8 +29,7 @@ function define<V extends Trigger>(
   value: V,
   scope: TriggerScope,
   displayName: string,
-  needs: TriggerFeature | null = null,
-  aliases: readonly string[] = [],
+  { needs = null, aliases = [] }: { readonly needs?: TriggerFeature | null; readonly aliases?: readonly string[] } = {},
 ): TriggerDefinition & { readonly value: V } {
   return { value, aliases, scope, displayName, needs };
 }
@@ -43,12 +42,12 @@ export const triggerDefinitions = [
   define('run:applying', 'run', 'Applying'),
   define('run:completed', 'run', 'Completed'),
   define('run:errored', 'run', 'Errored'),
-  define('assessment:drifted', 'assessment', 'Drifted', 'drift_detection'),
-  define('assessment:check_failure', 'assessment', 'Checks Failed', 'drift_detection'),
-  define('assessment:failed', 'assessment', 'Health Assessment Failed', 'health_assessments'),
-  define('workspace:auto_destro_reminder', 'workspace', 'Auto Destroy Reminder', null, [
-    'workspace:auto_destroy_reminder',
-  ]),
+  define('assessment:drifted', 'assessment', 'Drifted', { needs: 'drift_detection' }),
+  define('assessment:check_failure', 'assessment', 'Checks Failed', { needs: 'drift_detection' }),
+  define('assessment:failed', 'assessment', 'Health Assessment Failed', { needs: 'health_assessments' }),
+  define('workspace:auto_destro_reminder', 'workspace', 'Auto Destroy Reminder', {
+    aliases: ['workspace:auto_destroy_reminder'],
+  }),
   define('workspace:auto_destroy_run_results', 'workspace', 'Auto Destroy Results'),
 ] as const satisfies readonly TriggerDefinition[];
 
@@ -64,6 +63,6 @@ export function triggerFromSpelling(spelling: string): (TriggerDefinition & { re
 }
 
 /** How a list of spellings writes the trigger; undefined when the trigger is not in the list. */
-export function spellingOf(trigger: Trigger, spellings: readonly string[]): string | undefined {
+export function spellingOf(trigger: string, spellings: readonly string[]): string | undefined {
   return spellings.find((spelling) => bySpelling.get(spelling)?.value === trigger);
 }

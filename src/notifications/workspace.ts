@@ -20,4 +20,9 @@ export interface Workspace {
   readonly createdAt: Instant;
 }
 
-export const workspaces = table<Workspace>('workspaces', (workspace) => [workspace.id]);
+/** What messages tell of a workspace. */
+export type WorkspaceNames = Pick<Workspace, 'id' | 'name' | 'organization' | 'url'>;
+
+export const workspaces = table<Workspace>('workspaces', (workspace) => [workspace.id], {
+  by_organization: { version: 1, key: (workspace) => [workspace.organization, workspace.name] },
+});

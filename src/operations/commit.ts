@@ -1,5 +1,4 @@
-import type { Result, ResultAsync } from 'neverthrow';
-import { err, ok } from 'neverthrow';
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../access/principal.js';
 import type { IdKind, Ids } from '../ports/ids.js';
 import type { ListQuery, Row, StorageError, TableName, WriteView, Written } from '../ports/storage.js';
@@ -8,6 +7,7 @@ import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import type { Key, Table } from '../shared/table.js';
 import { rehearsalOf } from '../storage/views.js';
+import { type Changes, noteChange, tellChanges } from './books/tell-changes.js';
 import type { EngineEvents } from './events.js';
 import { type EngineContext, emit } from './shared/context.js';
 
@@ -22,6 +22,8 @@ export interface Transaction extends WriteView {
   /** Monotonic time, for leases, and the name of what it counts from. */
   readonly monotonic: Milliseconds;
   readonly timeline: string;
+  /** Nanoseconds that go by, for what is told of the time that work took. It is not replayed: nothing may be decided by it. */
+  readonly stopwatch: () => number;
   readonly ids: Ids;
   readonly settings: Settings;
   /** Who asks; the host itself for background loops. */
@@ -59,17 +61,27 @@ export function commit<T, E>(
 ): ResultAsync<Written<T>, E | StorageError> {
   const drawn = new Draws(context);
   let facts: readonly Fact[] = [];
-  return context.storage
-    .write((view) => {
-      const tx = new CommitTransaction(context, caller, view, drawn.again());
-      const result = work(tx);
-      facts = tx.facts;
-      return result;
-    })
-    .map((written) => {
-      for (const { name, fact } of facts) emit(context, name, ...([fact] as Parameters<EngineEvents[typeof name]>));
-      return written;
-    });
+  const write = context.storage.write((view) => {
+    const tx = new CommitTransaction(context, caller, view, drawn.again());
+    const result = work(tx);
+    if (result.isOk()) tellChanges(view, tx.changes, context.settings.events.kept);
+    facts = tx.facts;
+    return result;
+  });
+  // One step for both outcomes: every operation waits for it.
+  const settled = async (): Promise<Result<Written<T>, E | StorageError>> => {
+    const written = await write;
+    if (written.isOk()) for (const { name, fact } of facts) emit(context, name, ...([fact] as FactOf<typeof name>));
+    else if (isStoreFailure(written.error)) context.outages.lastAt = context.clock.monotonic();
+    return written;
+  };
+  return new ResultAsync(settled());
+}
+
+type FactOf<K extends keyof EngineEvents> = Parameters<EngineEvents[K]>;
+
+function isStoreFailure(error: unknown): boolean {
+  return (error as Partial<StorageError> | null | undefined)?.type === 'storage_failed';
 }
 
 /**
@@ -145,7 +157,10 @@ class Draws implements Ids {
 
 class CommitTransaction implements Transaction {
   readonly facts: Fact[] = [];
+  /** What the event stream tells of. */
+  readonly changes: Changes = new Map();
   readonly settings: Settings;
+  readonly stopwatch: () => number;
   readonly #view: WriteView;
   readonly #context: EngineContext;
   readonly #draws: Draws;
@@ -160,6 +175,7 @@ class CommitTransaction implements Transaction {
     this.#context = context;
     this.#view = view;
     this.#draws = draws;
+    this.stopwatch = () => context.clock.monotonic() * 1e6;
   }
 
   get now(): Instant {
@@ -186,6 +202,10 @@ class CommitTransaction implements Transaction {
     return this.#view.index;
   }
 
+  nextIndex(): number {
+    return this.#view.nextIndex();
+  }
+
   get<R>(table: Table<R>, key: Key): Row<R> | undefined {
     return this.#view.get(table, key);
   }
@@ -199,10 +219,12 @@ class CommitTransaction implements Transaction {
   }
 
   put<R>(table: Table<R>, record: R): void {
+    noteChange(this.changes, this.#view, { table, key: table.key(record) }, record);
     this.#view.put(table, record);
   }
 
   remove<R>(table: Table<R>, key: Key): boolean {
+    noteChange(this.changes, this.#view, { table, key }, undefined);
     return this.#view.remove(table, key);
   }
 

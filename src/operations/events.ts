@@ -8,6 +8,8 @@ export interface EngineEvents {
   'job.registered': (fact: { namespace: string; jobId: string; version: number; index: number }) => void;
   'job.stopped': (fact: { namespace: string; jobId: string; purged: boolean; index: number }) => void;
   'job.dispatched': (fact: { namespace: string; parentId: string; jobId: string; index: number }) => void;
+  /** A periodic job was launched, by the clock or by request. */
+  'job.launched': (fact: { namespace: string; parentId: string; jobId: string; index: number }) => void;
   'job.status': (fact: { namespace: string; jobId: string; status: string; index: number }) => void;
   'evaluation.finished': (fact: { namespace: string; evaluationId: string; jobId: string; status: string }) => void;
   'allocation.changed': (fact: {
@@ -16,6 +18,7 @@ export interface EngineEvents {
     jobId: string;
     clientStatus: string;
   }) => void;
+  'deployment.status': (fact: { namespace: string; deploymentId: string; jobId: string; status: string }) => void;
   'node.changed': (fact: { nodeId: string; status: string }) => void;
   'notification.event': (fact: {
     eventId: string;
@@ -30,10 +33,25 @@ export interface EngineEvents {
     outcome: 'delivered' | 'retrying' | 'dead';
     errorClass: string | null;
   }) => void;
+  /** A destination began to fail, works again, is left alone for a while, or is asked again. */
+  'notification.destination': (fact: {
+    configurationId: string;
+    workspaceId: string;
+    change: 'failing' | 'recovered' | 'breaker_opened' | 'breaker_closed';
+  }) => void;
+  /** A delivery is over. */
+  'notification.delivery': (fact: {
+    deliveryId: string;
+    configurationId: string;
+    workspaceId: string;
+    outcome: 'delivered' | 'partly_delivered' | 'dead' | 'cancelled';
+    /** Why it ended without success. */
+    reason: string | null;
+  }) => void;
   'notification.configuration': (fact: {
     configurationId: string;
     workspaceId: string;
-    change: 'created' | 'updated' | 'deleted' | 'verified' | 'auto_disabled';
+    change: 'created' | 'updated' | 'deleted' | 'verified' | 'auto_disabled' | 'paused' | 'resumed';
   }) => void;
   'loop.failed': (fact: { loop: string; message: string }) => void;
 }

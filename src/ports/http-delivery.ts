@@ -18,6 +18,16 @@ export interface DeliveryRequest {
   readonly maximumResponseBytes: number;
   /** Ends the attempt early: the error is `aborted`. */
   readonly signal?: AbortSignal;
+  /** On whose behalf: what one of them uses up (name look-ups, for example) is not missing to another one. */
+  readonly partition?: string;
+  /** Shown to https: destinations that ask who connects. */
+  readonly clientCertificate?: ClientCertificate;
+}
+
+/** A certificate with its private key, both in PEM. */
+export interface ClientCertificate {
+  readonly certificate: string;
+  readonly key: string;
 }
 
 export interface DeliveryTiming {
@@ -52,7 +62,9 @@ export interface DeliveryError {
     | 'connection_reset'
     | 'total_timeout'
     | 'invalid_response'
-    | 'aborted';
+    | 'aborted'
+    /** The proxy on the way, not the destination: it says nothing about that. */
+    | 'proxy_failed';
   readonly message: string;
   readonly address: string | null;
   readonly timing: DeliveryTiming;

@@ -47,6 +47,11 @@ export interface ReadView {
 export interface WriteView extends ReadView {
   /** The index that this write takes when it commits. Records that carry their own index copy it from here. */
   readonly index: number;
+  /**
+   * Takes one more index for the rows that the rest of the work puts, and gives it. For clients it looks as if they had been written
+   * later; readers see all of the write or nothing.
+   */
+  nextIndex(): number;
   /** Inserts or replaces by primary key. */
   put<R>(table: Table<R>, record: R): void;
   /** Removes by primary key; false when there was none. */
@@ -56,7 +61,7 @@ export interface WriteView extends ReadView {
 /** What a committed write gives back. */
 export interface Written<T> {
   readonly value: T;
-  /** The index of this write; the index before it when the work changed nothing. */
+  /** The last index that this write took; the index before it when the work changed nothing. */
   readonly index: number;
   /** Whether the work put or removed any row. */
   readonly changed: boolean;
@@ -73,7 +78,7 @@ export interface StorageError {
 /**
  * An ordered table store with one monotonic write index. The work functions are synchronous and decide only by what they
  * read from the view: an adapter may run them again (after a conflict) and may commit several waiting writes together,
- * each with an index of its own, one failing alone.
+ * each with indexes of its own (one, unless the work takes more), one failing alone.
  */
 export interface Storage {
   /** Runs `work` on one snapshot. */

@@ -3,12 +3,12 @@
  * the same (job interface, pagination).
  */
 
-/** The place of a job: namespaces have no dots, IDs may. */
-export function jobTokenOf(job: { readonly Namespace: string; readonly ID: string }): string {
-  return `${job.Namespace}.${job.ID}`;
+/** The place of a record with a name in a namespace, such as a job: namespaces have no dots, names may. */
+export function namedTokenOf(namespace: string, name: string): string {
+  return `${namespace}.${name}`;
 }
 
-export function jobPlaceOf(token: string): readonly [namespace: string, id: string] {
+export function namedPlaceOf(token: string): readonly [namespace: string, name: string] {
   const dot = token.indexOf('.');
   return dot < 0 ? [token, ''] : [token.slice(0, dot), token.slice(dot + 1)];
 }

@@ -5,11 +5,32 @@ export interface NodeScore {
   readonly NormScore: number;
 }
 
-/** Amounts that found no room, by task; only those of a dimension that was short. */
+/** Amounts that found no room, in the shape of a task's resources; 0 and null in dimensions that were not short. */
 export interface ExhaustedResources {
-  readonly CPU?: number;
-  readonly MemoryMB?: number;
+  readonly CPU: number;
+  readonly Cores: number;
+  readonly MemoryMB: number;
+  readonly MemoryMaxMB: number;
+  readonly DiskMB: number;
+  readonly IOPS: number;
+  readonly Networks: null;
+  readonly Devices: null;
+  readonly NUMA: null;
+  readonly SecretsMB: number;
 }
+
+export const nothingExhausted: ExhaustedResources = {
+  CPU: 0,
+  Cores: 0,
+  MemoryMB: 0,
+  MemoryMaxMB: 0,
+  DiskMB: 0,
+  IOPS: 0,
+  Networks: null,
+  Devices: null,
+  NUMA: null,
+  SecretsMB: 0,
+};
 
 /** Why nodes were chosen or not (job interface, AllocMetric). Counters by name are null while they are empty. */
 export interface AllocationMetric {
@@ -35,7 +56,7 @@ export interface AllocationMetric {
   readonly Scores: Readonly<Record<string, number>> | null;
   /** The best nodes, at most five, best first. */
   readonly ScoreMetaData: readonly NodeScore[] | null;
-  /** Nanoseconds; always 0, because the decision reads no clock. */
+  /** Nanoseconds that the decision took; 0 where nobody measures. */
   readonly AllocationTime: number;
   /** Further allocations of the group that were not tried after this one had failed. */
   readonly CoalescedFailures: number;

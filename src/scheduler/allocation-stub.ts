@@ -56,20 +56,24 @@ export function allocationListStub(allocation: Allocation, options: AllocationSt
     TaskGroup: allocation.TaskGroup,
     ...(options.resources === true ? { AllocatedResources: allocation.AllocatedResources } : {}),
     DesiredStatus: allocation.DesiredStatus,
-    DesiredDescription: allocation.DesiredDescription ?? '',
+    DesiredDescription: orEmpty(allocation.DesiredDescription),
     ClientStatus: allocation.ClientStatus,
-    ClientDescription: allocation.ClientDescription ?? '',
+    ClientDescription: orEmpty(allocation.ClientDescription),
     DesiredTransition: allocation.DesiredTransition,
     TaskStates: options.taskStates === false ? null : (allocation.TaskStates ?? null),
     DeploymentStatus: allocation.DeploymentStatus ?? null,
-    FollowupEvalID: allocation.FollowupEvalID ?? '',
-    NextAllocation: allocation.NextAllocation ?? '',
+    FollowupEvalID: orEmpty(allocation.FollowupEvalID),
+    NextAllocation: orEmpty(allocation.NextAllocation),
     RescheduleTracker: allocation.RescheduleTracker ?? null,
     PreemptedAllocations: allocation.PreemptedAllocations ?? null,
-    PreemptedByAllocation: allocation.PreemptedByAllocation ?? '',
+    PreemptedByAllocation: orEmpty(allocation.PreemptedByAllocation),
     CreateIndex: allocation.CreateIndex,
     ModifyIndex: allocation.ModifyIndex,
     CreateTime: allocation.CreateTime,
     ModifyTime: allocation.ModifyTime,
   };
+}
+
+function orEmpty(text: string | undefined): string {
+  return text ?? '';
 }

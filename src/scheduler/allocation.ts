@@ -22,6 +22,7 @@ export const noTransition: DesiredTransition = {
   MigrateDisablePlacement: null,
 };
 
+/** What happened to a task. All members are always there; those after Details repeat it for older clients. */
 export interface TaskEvent {
   readonly Type: string;
   /** Unix nanoseconds. */
@@ -29,12 +30,27 @@ export interface TaskEvent {
   readonly Message: string;
   readonly DisplayMessage: string;
   readonly Details: Readonly<Record<string, string>> | null;
-  readonly ExitCode: number;
-  readonly Signal: number;
   readonly FailsTask: boolean;
   readonly RestartReason: string;
+  readonly SetupError: string;
   readonly DriverError: string;
+  readonly ExitCode: number;
+  readonly Signal: number;
+  /** Nanoseconds. */
+  readonly KillTimeout: number;
+  readonly KillError: string;
+  readonly KillReason: string;
+  /** Nanoseconds. */
   readonly StartDelay: number;
+  readonly DownloadError: string;
+  readonly ValidationError: string;
+  readonly DiskLimit: number;
+  readonly FailedSibling: string;
+  readonly VaultError: string;
+  readonly TaskSignalReason: string;
+  readonly TaskSignal: string;
+  readonly DriverMessage: string;
+  readonly GenericSource: string;
 }
 
 export interface TaskState {
@@ -151,9 +167,29 @@ export const allocations = table<Allocation>('allocations', (allocation) => [all
     version: 1,
     key: (allocation) => (isTerminalAllocation(allocation) ? undefined : [allocation.Namespace, allocation.JobID]),
   },
+  /**
+   * Those that still have a say in what becomes of their job: `open` ones, which their nodes have not finished with, and ended ones that
+   * were not replaced, the newest version first. Replaced ones, and services that were stopped, are history.
+   */
+  current_by_job: {
+    version: 1,
+    key: (allocation) => {
+      const { Namespace, JobID, JobVersion, CreateIndex } = allocation;
+      if (!isClientTerminal(allocation)) return [Namespace, JobID, 'open'];
+      if (allocation.NextAllocation || wasStoppedService(allocation)) return undefined;
+      const state = allocation.ClientStatus === 'complete' ? 'complete' : 'failed';
+      return [Namespace, JobID, state, -JobVersion, -CreateIndex];
+    },
+  },
   by_node: { version: 1, key: (allocation) => [allocation.NodeID, allocation.ID] },
   by_evaluation: { version: 1, key: (allocation) => [allocation.EvalID, allocation.ID] },
+  by_deployment: {
+    version: 1,
+    key: (allocation) => (allocation.DeploymentID ? [allocation.DeploymentID, allocation.ID] : undefined),
+  },
   by_create: { version: 1, key: (allocation) => [allocation.CreateIndex] },
+  /** What has changed since a write. */
+  by_modify: { version: 1, key: (allocation) => [allocation.ModifyIndex] },
   by_namespace: { version: 1, key: (allocation) => [allocation.Namespace, allocation.CreateIndex] },
   /** Those whose node has not finished with them: they use its resources, and its agent has to look after them. */
   open_by_node: {
@@ -161,6 +197,10 @@ export const allocations = table<Allocation>('allocations', (allocation) => [all
     key: (allocation) => (isClientTerminal(allocation) ? undefined : [allocation.NodeID, allocation.ID]),
   },
 });
+
+function wasStoppedService({ JobType, DesiredStatus }: Allocation): boolean {
+  return JobType === 'service' && DesiredStatus !== 'run';
+}
 
 /** The node has nothing more to do for it. */
 export function isClientTerminal(allocation: Pick<Allocation, 'ClientStatus'>): boolean {

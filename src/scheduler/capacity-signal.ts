@@ -1,9 +1,12 @@
 import { table } from '../shared/table.js';
 
-/** Written whenever capacity was freed or added: the blocked evaluations are worth another look. */
+/**
+ * `capacity`: written whenever capacity was freed or added: the blocked evaluations are worth another look. `removal`: written whenever
+ * allocations were removed that a node had not finished with: what is known of the nodes' usage has to be read anew.
+ */
 export interface CapacitySignal {
-  readonly name: 'capacity';
-  /** The write that freed it. */
+  readonly name: 'capacity' | 'removal';
+  /** The write that did it. */
   readonly index: number;
 }
 

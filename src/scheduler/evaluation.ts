@@ -67,6 +67,7 @@ export interface Evaluation {
   readonly PreviousEval?: string;
   readonly BlockedEval?: string;
   readonly FailedTGAllocs?: Readonly<Record<string, AllocationMetric>>;
+  /** What the evaluation came to, by group; set when it is complete. */
   readonly PlanAnnotations?: PlanAnnotations;
   /** By class of node: whether nodes of that class could take what is blocked. An unknown class is worth a try. */
   readonly ClassEligibility?: Readonly<Record<string, boolean>>;

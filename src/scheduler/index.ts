@@ -22,6 +22,7 @@ export type {
   TaskState,
 } from './allocation.js';
 export type { AllocationMetric, ExhaustedResources, NodeScore } from './allocation-metric.js';
+export type { AllocationListStub } from './allocation-stub.js';
 export type { Deployment, DeploymentState, DeploymentStatus } from './deployment/deployment.js';
 export type {
   DesiredUpdates,
@@ -30,6 +31,13 @@ export type {
   EvaluationTrigger,
   PlanAnnotations,
 } from './evaluation.js';
+export {
+  type ExplainOptions,
+  explainPlacement,
+  type GroupExplanation,
+  type NodeExplanation,
+} from './explain/explain-placement.js';
+export type { PlacementObstacle, RemedialChange } from './explain/obstacle.js';
 export type {
   DeviceAttribute,
   DrainMetadata,
@@ -45,5 +53,16 @@ export type {
   NodeStatus,
 } from './node.js';
 export type { NodePool, NodePoolSchedulerConfiguration } from './node-pool.js';
-export { type SchedulingIds, type SchedulingResult, type SchedulingSnapshot, schedule } from './schedule.js';
+export type { SchedulingResult } from './plan/outcome.js';
+export type { SchedulingIds } from './reconcile/situation.js';
+export { schedule, schedulingSteps } from './schedule.js';
 export type { PreemptionConfig, SchedulerAlgorithm, SchedulerConfiguration } from './scheduler-configuration.js';
+export { simulate } from './simulate/simulate.js';
+export type {
+  SimulatedAgents,
+  SimulatedCluster,
+  SimulatedEvent,
+  Simulation,
+  TimelineEntry,
+} from './simulate/simulation.js';
+export type { SchedulingSnapshot } from './snapshot.js';

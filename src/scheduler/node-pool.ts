@@ -23,6 +23,24 @@ export const nodePools = table<NodePool>('node_pools', (pool) => [pool.Name]);
 export const defaultNodePool = 'default';
 export const allNodePool = 'all';
 
+/** A pool that nothing is set of. */
+export function newNodePool(name: string, index: number, description = ''): NodePool {
+  return {
+    Name: name,
+    Description: description,
+    Meta: null,
+    SchedulerConfiguration: null,
+    CreateIndex: index,
+    ModifyIndex: index,
+  };
+}
+
+/** The two that are there without having been made. */
+export const builtInNodePools: readonly NodePool[] = [
+  newNodePool(allNodePool, 1, 'Node pool with all nodes in the cluster.'),
+  newNodePool(defaultNodePool, 1, 'Default node pool.'),
+];
+
 /** The installation's configuration with what the pool sets instead. */
 export function configurationOfPool(
   configuration: SchedulerConfiguration,

@@ -1,3 +1,4 @@
+import { needsAttribute } from '../jobs/task-needs.js';
 import { table } from '../shared/table.js';
 
 export type NodeStatus = 'initializing' | 'ready' | 'down' | 'disconnected';
@@ -155,18 +156,28 @@ export interface Node {
   readonly ModifyIndex: number;
 }
 
-export const nodes = table<Node>('nodes', (node) => [node.ID]);
+/** What the node says it can do with tasks; undefined when it says nothing: then it is taken to do everything. */
+export function provisionOf({ Attributes }: Pick<Node, 'Attributes'>): string | undefined {
+  return Object.hasOwn(Attributes, needsAttribute) ? Attributes[needsAttribute] : undefined;
+}
+
+export const nodes = table<Node>('nodes', (node) => [node.ID], {
+  /** Those that are being emptied. */
+  draining: { version: 1, key: (node) => (isDraining(node) ? [node.ID] : undefined) },
+  by_pool: { version: 1, key: (node) => [node.NodePool, node.ID] },
+  /** What nodes can do with tasks; nodes that do not say come first. */
+  by_provision: { version: 1, key: (node) => [provisionOf(node) ?? '', node.ID] },
+});
 
 /** When each node was last heard of; apart from the node, so that a heartbeat does not count as a change of the node. */
 export interface NodeHeartbeat {
   readonly ID: string;
-  /** Milliseconds since 1970. */
-  readonly expiresAt: number;
+  /** Monotonic time of whoever took it down, and the timeline that it counts on. */
+  readonly timeline: string;
+  readonly at: number;
 }
 
-export const nodeHeartbeats = table<NodeHeartbeat>('node_heartbeats', (heartbeat) => [heartbeat.ID], {
-  by_expiry: { version: 1, key: (heartbeat) => [heartbeat.expiresAt] },
-});
+export const nodeHeartbeats = table<NodeHeartbeat>('node_heartbeats', (heartbeat) => [heartbeat.ID]);
 
 /** Takes new allocations. */
 export function isReadyNode(node: Pick<Node, 'Status' | 'SchedulingEligibility' | 'DrainStrategy'>): boolean {

@@ -17,7 +17,9 @@ export interface SchedulerConfiguration {
   readonly PreemptionConfig: PreemptionConfig;
   /** Tasks may use memory up to their MemoryMaxMB. */
   readonly MemoryOversubscriptionEnabled: boolean;
+  /** Only management callers may register, revert, scale and dispatch. */
   readonly RejectJobRegistration: boolean;
+  /** Evaluations are made and wait: none is worked on. */
   readonly PauseEvalBroker: boolean;
   /** Kept for existing clients: every node is looked at whatever it says. */
   readonly NodeLimitForFeasibilityChecks: number;

@@ -1,10 +1,11 @@
 import type { TableName } from '../shared/table.js';
 import { allocations } from './allocation.js';
-import { blockedQueues } from './blocked-queue.js';
+import { waitingAsks } from './blocked/waiting-ask.js';
 import { capacitySignals } from './capacity-signal.js';
 import { deployments } from './deployment/deployment.js';
 import { evaluations } from './evaluation.js';
 import { nodeHeartbeats, nodes } from './node.js';
+import { nodeAssignments } from './node-assignment.js';
 import { nodePools } from './node-pool.js';
 import { nodeUsages } from './node-usage.js';
 import { schedulerConfigurations } from './scheduler-configuration.js';
@@ -15,9 +16,10 @@ export const schedulerTables: readonly TableName[] = [
   allocations,
   nodes,
   nodeHeartbeats,
+  nodeAssignments,
   nodeUsages,
   capacitySignals,
-  blockedQueues,
+  waitingAsks,
   deployments,
   nodePools,
   schedulerConfigurations,

@@ -26,6 +26,7 @@ const nanosPerUnit: Readonly<Record<string, bigint>> = {
 };
 
 const maximumNanos = 9_223_372_036_854_775_807n;
+const longestText = 200;
 const component = /([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)/y;
 
 /**
@@ -35,28 +36,34 @@ const component = /([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)/y;
 export function parseDurationNanos(text: string): Result<bigint, DurationError> {
   const invalid = (message: string): Result<bigint, DurationError> =>
     err({ type: 'invalid_duration', text: text.slice(0, 64), message });
-  if (text.length > 128) return invalid('the text is too long for a duration');
+  if (text.length > longestText) return invalid('the text is too long for a duration');
   const negative = text.startsWith('-');
-  const digits = negative || text.startsWith('+') ? text.slice(1) : text;
-  if (digits === '0') return ok(0n);
-  if (digits === '') return invalid('a number with a unit is needed, for example 30s or 1h30m');
+  const parts = negative || text.startsWith('+') ? text.slice(1) : text;
+  if (parts === '0') return ok(0n);
+  if (parts === '') return invalid('a number with a unit is needed, for example 30s or 1h30m');
+  const total = sumOfParts(parts);
+  if (total === undefined) {
+    return invalid('each part needs a number and one of the units ns, us, ms, s, m, h, for example 1h30m');
+  }
+  if (total > maximumNanos) return invalid('the duration is longer than 292 years');
+  return ok(negative ? -total : total);
+}
+
+/** Nanoseconds of numbers with units that follow one another; digits beyond a nanosecond are cut off. */
+function sumOfParts(parts: string): bigint | undefined {
   let total = 0n;
   let position = 0;
-  while (position < digits.length) {
+  while (position < parts.length) {
     component.lastIndex = position;
-    const match = component.exec(digits);
-    const whole = match?.[1] ?? '';
-    const fraction = match?.[2] ?? '';
-    if (match === null || whole + fraction === '') {
-      return invalid('each part needs a number and one of the units ns, us, ms, s, m, h, for example 1h30m');
-    }
-    const unit = nanosPerUnit[match[3] as string] as bigint;
-    total += BigInt(whole === '' ? '0' : whole) * unit;
-    if (fraction !== '') total += (BigInt(fraction) * unit) / 10n ** BigInt(fraction.length);
-    if (total > maximumNanos) return invalid('the duration is longer than 292 years');
+    const match = component.exec(parts);
+    if (match === null) return undefined;
+    const [, whole = '', fraction = '', name = ''] = match;
+    if (whole + fraction === '') return undefined;
+    const unit = nanosPerUnit[name] ?? 0n;
+    total += BigInt(whole || '0') * unit + (BigInt(fraction || '0') * unit) / 10n ** BigInt(fraction.length);
     position = component.lastIndex;
   }
-  return ok(negative ? -total : total);
+  return total;
 }
 
 /** Milliseconds from nanoseconds, keeping the fraction. */

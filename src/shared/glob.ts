@@ -23,21 +23,3 @@ export function globMatches(pattern: string, name: string): boolean {
   while (pattern[patternAt] === '*') patternAt += 1;
   return patternAt === pattern.length;
 }
-
-/**
- * The rule for a name: an exact name beats every glob; among the globs that match, the one that leaves the fewest
- * characters to its stars wins (ties: the first by text, so that the answer does not depend on order).
- */
-export function closestRule<T>(rules: Readonly<Record<string, T>>, name: string): T | undefined {
-  if (Object.hasOwn(rules, name)) return rules[name];
-  let best: { readonly pattern: string; readonly distance: number; readonly rule: T } | undefined;
-  for (const [pattern, rule] of Object.entries(rules)) {
-    if (!pattern.includes('*') || !globMatches(pattern, name)) continue;
-    const stars = pattern.split('*').length - 1;
-    const distance = name.length - pattern.length + 2 * stars;
-    if (best === undefined || distance < best.distance || (distance === best.distance && pattern < best.pattern)) {
-      best = { pattern, distance, rule };
-    }
-  }
-  return best?.rule;
-}

@@ -1,6 +1,12 @@
 /** A moment as whole or fractional milliseconds since 1970-01-01T00:00:00Z: what a `Clock` returns. */
 export type Instant = number;
 
+/** The write that a decision becomes part of: its time, and the index that it takes. */
+export interface WriteMoment {
+  readonly now: Instant;
+  readonly index: number;
+}
+
 /** RFC 3339 in UTC with milliseconds and a literal `Z`: the one spelling that every client of the two interfaces reads. */
 export function isoFromInstant(instant: Instant): string {
   return new Date(instant).toISOString();

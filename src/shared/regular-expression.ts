@@ -6,6 +6,8 @@ import { remembered } from './remembered.js';
 export interface RegularExpression {
   /** Whether any part of the text matches. Takes at most about `size` × 100 ns for each character, and mostly far less. */
   readonly matches: (text: string) => boolean;
+  /** The text with all matches replaced. `$1`, `$name` and `${name}` stand for groups, `$$` for a dollar sign. */
+  readonly replaceAll: (text: string, replacement: string) => string;
   /** Instructions of the compiled program. */
   readonly size: number;
 }
@@ -29,10 +31,36 @@ function compile(pattern: string): Result<RegularExpression, string> {
   if (programBound(pattern) > MAX_PROGRAM) return err('its repetitions make the regular expression too large');
   try {
     const expression = re2().compile(pattern);
-    return ok({ size: expression.programSize(), matches: (text) => expression.test(text) });
+    return ok({
+      size: expression.programSize(),
+      matches: (text) => expression.test(text),
+      replaceAll: (text, replacement) => replacedIn(expression, text, replacement),
+    });
   } catch (error) {
     return err(error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : 'it cannot be read');
   }
+}
+
+/** A reference takes the longest name that it can: `$1x` is the group of that name, `${1}x` the first group. */
+const REFERENCE = /\$(?:\$|([A-Za-z0-9_]+)|\{([A-Za-z0-9_]+)\})/g;
+
+function replacedIn(expression: RE2JS, text: string, replacement: string): string {
+  const groups = expression.namedGroups() as Readonly<Record<string, number>>;
+  const matcher = expression.matcher(text);
+  const groupNamed = (name: string): string => {
+    const group = /^[0-9]{1,4}$/.test(name) ? Number(name) : Object.hasOwn(groups, name) ? groups[name] : undefined;
+    return group === undefined || group > matcher.groupCount() ? '' : (matcher.group(group) ?? '');
+  };
+  let replaced = '';
+  let at = 0;
+  while (matcher.find()) {
+    const made = replacement.replace(REFERENCE, (reference, name: string | undefined, inBraces: string | undefined) =>
+      reference === '$$' ? '$' : groupNamed(name ?? inBraces ?? ''),
+    );
+    replaced += text.slice(at, matcher.start()) + made;
+    at = matcher.end();
+  }
+  return replaced + text.slice(at);
 }
 
 /** Quoted text, a character or class, a repetition with its numbers, or any other character. */

@@ -69,18 +69,13 @@ function codePointOrder(unit: number): number {
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
 }
 
-function isWhiteSpace(unit: number): boolean {
-  if (unit <= 0x20) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
-  if (unit < 0x1680) return unit === 0x85 || unit === 0xa0;
-  return (
-    unit === 0x1680 ||
-    (unit >= 0x2000 && unit <= 0x200a) ||
-    (unit >= 0x2028 && unit <= 0x2029) ||
-    unit === 0x202f ||
-    unit === 0x205f ||
-    unit === 0x3000
-  );
+/** White space as Unicode has it: what separates words, line ends included. */
+export function isWhiteSpace(unit: number): boolean {
+  if (unit < 0x85) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
+  return wideSpace.test(String.fromCharCode(unit));
 }
+
+const wideSpace = /[\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
 function withinInt64(value: bigint): bigint | undefined {
   return value >= -INT64_LIMIT && value < INT64_LIMIT ? value : undefined;

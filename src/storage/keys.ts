@@ -55,25 +55,22 @@ export function encodeEntry(indexKey: string, primaryKey: string): string {
 
 /** The bounds of a list query, for encoded primary keys and index entries alike; `undefined` when a key is no key. */
 export function keyBounds(range: KeyRange): KeyBounds | undefined {
-  let lower = '';
-  let upper = PAST_ALL_KEYS;
-  if (range.prefix !== undefined || range.textPrefix !== undefined) {
-    const prefix = encodeKey(range.prefix ?? []);
-    if (prefix === undefined) return undefined;
-    lower = range.textPrefix === undefined ? prefix : `${prefix}s${encodeText(range.textPrefix)}`;
-    if (lower !== '') upper = afterPrefix(lower);
-  }
-  if (range.from !== undefined) {
-    const from = encodeKey(range.from);
-    if (from === undefined) return undefined;
-    if (isBefore(lower, from)) lower = from;
-  }
-  if (range.to !== undefined) {
-    const to = encodeKey(range.to);
-    if (to === undefined) return undefined;
-    if (isBefore(to, upper)) upper = to;
-  }
-  return { lower, upper };
+  const bounds = prefixBounds(range);
+  if (bounds === undefined) return undefined;
+  const from = range.from === undefined ? '' : encodeKey(range.from);
+  const to = range.to === undefined ? PAST_ALL_KEYS : encodeKey(range.to);
+  if (from === undefined || to === undefined) return undefined;
+  return {
+    lower: isBefore(bounds.lower, from) ? from : bounds.lower,
+    upper: isBefore(to, bounds.upper) ? to : bounds.upper,
+  };
+}
+
+function prefixBounds({ prefix: key, textPrefix }: KeyRange): KeyBounds | undefined {
+  const prefix = encodeKey(key ?? []);
+  if (prefix === undefined) return undefined;
+  const lower = textPrefix === undefined ? prefix : `${prefix}s${encodeText(textPrefix)}`;
+  return { lower, upper: lower === '' ? PAST_ALL_KEYS : afterPrefix(lower) };
 }
 
 /**

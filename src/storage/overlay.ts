@@ -10,6 +10,7 @@ import {
   parseRecord,
   placeOf,
   printRecord,
+  type RowText,
   sortKeyFrom,
 } from './records.js';
 import { type SortedValues, sortedValues } from './sorted-values.js';
@@ -45,13 +46,19 @@ export class Overlay implements Snapshot {
   readonly #tables = new Map<string, TableChanges>();
   #index: number;
 
-  /** `index` is the one that the transaction takes. */
+  /** `index` is the first one that the transaction takes. */
   constructor(base: Snapshot, index: number) {
     this.#base = base;
     this.#index = index;
   }
 
   get index(): number {
+    return this.#index;
+  }
+
+  /** The transaction takes one more index: rows that are put from now on carry it. */
+  advance(): number {
+    this.#index += 1;
     return this.#index;
   }
 
@@ -91,12 +98,8 @@ export class Overlay implements Snapshot {
     const place = placeOf(table, key);
     const entries = entriesOf(table, record);
     const present = this.find(table, key, place);
-    this.#change(
-      table,
-      key,
-      place,
-      new PendingRow(table, text, present?.createIndex ?? this.index, this.index, place, entries),
-    );
+    const stored = { text, place, createIndex: present?.createIndex ?? this.index, modifyIndex: this.index };
+    this.#change(table, key, place, new PendingRow(table, stored, entries));
   }
 
   remove(table: AnyTable, key: Key): boolean {
@@ -114,7 +117,7 @@ export class Overlay implements Snapshot {
         const before = own.changes.get(change.place);
         own.set(before === undefined ? change : { ...change, before: before.before });
       }
-      own.index = above.index;
+      own.index = changes.index;
     }
     this.#index = above.index;
   }
@@ -139,17 +142,23 @@ export class Overlay implements Snapshot {
 
 /** A row that is not stored yet. It reads like a stored one: what JSON does not keep is already gone from its record. */
 export class PendingRow implements KeyedRow {
+  readonly text: string;
+  readonly createIndex: number;
+  readonly modifyIndex: number;
+  readonly place: string;
   #record: unknown = undefined;
 
   constructor(
     readonly table: AnyTable,
-    readonly text: string,
-    readonly createIndex: number,
-    readonly modifyIndex: number,
-    readonly place: string,
+    stored: RowText,
     /** By the table's own definition. */
     readonly entries: Entries,
-  ) {}
+  ) {
+    this.text = stored.text;
+    this.createIndex = stored.createIndex;
+    this.modifyIndex = stored.modifyIndex;
+    this.place = stored.place;
+  }
 
   get record(): unknown {
     if (this.#record === undefined) this.#record = parseRecord(this.text);
@@ -201,7 +210,7 @@ class TableChanges {
     const stored = base.scan(table, wanted, bounds);
     if (hidden === 0 && pending.length === 0) return stored;
     const kept = stored.filter((row) => !this.changes.has(row.place));
-    return merged(kept, pending, (row) => row.sortKey(table, index) as string, reverse, limit);
+    return merged(kept, pending, (row) => row.sortKey(table, index) as string, { reverse, limit });
   }
 
   /** How many rows of the range below are changed here. */
@@ -232,8 +241,7 @@ function merged(
   stored: readonly KeyedRow[],
   pending: readonly KeyedRow[],
   keyOf: (row: KeyedRow) => string,
-  reverse: boolean,
-  limit: number,
+  { reverse, limit }: { readonly reverse: boolean; readonly limit: number },
 ): KeyedRow[] {
   const rows: KeyedRow[] = [];
   let s = 0;

@@ -17,6 +17,14 @@ export interface KeyedRow extends Row<unknown> {
   sortKey(table: AnyTable, index: string | undefined): string | undefined;
 }
 
+/** A row as a store keeps it: the record as JSON text, and its encoded primary key. */
+export interface RowText {
+  readonly text: string;
+  readonly createIndex: number;
+  readonly modifyIndex: number;
+  readonly place: string;
+}
+
 /** The encoded keys in the indexes that the table declares, in that order; undefined where the row is left out. */
 export type Entries = readonly (string | undefined)[];
 

@@ -65,10 +65,15 @@ export class OverlayView extends SnapshotView<Overlay> implements WriteView {
     this.#index = overlay.index;
   }
 
-  readonly #index: number;
+  #index: number;
 
   /** Known to the end and after it: records that carry it were made with it. */
   override get index(): number {
+    return this.#index;
+  }
+
+  nextIndex(): number {
+    this.#index = this.guarded((overlay) => overlay.advance());
     return this.#index;
   }
 

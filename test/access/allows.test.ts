@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ruleBookFrom, ruleFor } from '../../src/access/rule-book.js';
 import {
   allows,
   allowsWorkspace,
@@ -11,7 +12,7 @@ import {
   namespaceCapabilities,
   type Principal,
 } from '../../src/index.js';
-import { closestRule, globMatches } from '../../src/shared/glob.js';
+import { globMatches } from '../../src/shared/glob.js';
 
 function callerWith(namespaces: Readonly<Record<string, NamespaceRule>>): Principal {
   return { accessor: 'a', name: 'a', management: false, namespaces, workspaces: {} };
@@ -87,9 +88,23 @@ describe('globs', () => {
   it('give a rule that does not depend on the order of the rules', () => {
     fc.assert(
       fc.property(fc.uniqueArray(pattern, { maxLength: 6 }), name, (globs, text) => {
-        const inOrder = Object.fromEntries(globs.map((glob) => [glob, glob]));
-        const reversed = Object.fromEntries([...globs].reverse().map((glob) => [glob, glob]));
-        expect(closestRule(inOrder, text)).toBe(closestRule(reversed, text));
+        const inOrder = ruleBookFrom(globs.map((glob) => [glob, glob] as const));
+        const reversed = ruleBookFrom([...globs].reverse().map((glob) => [glob, glob] as const));
+        expect(ruleFor(inOrder, text)).toBe(ruleFor(reversed, text));
+      }),
+    );
+  });
+
+  it('give the rule that leaves the fewest characters to its stars', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(pattern, { minLength: 1, maxLength: 6 }), name, (globs, text) => {
+        const left = (glob: string): number => text.length - glob.replaceAll('*', '').length;
+        const matching = globs.filter((glob) => globMatches(glob, text));
+        const found = ruleFor(ruleBookFrom(globs.map((glob) => [glob, glob] as const)), text);
+        expect(found === undefined).toBe(matching.length === 0);
+        if (found === undefined) return;
+        if (globs.includes(text)) expect(found).toBe(text);
+        else expect(left(found)).toBe(Math.min(...matching.map(left)));
       }),
     );
   });

@@ -11,31 +11,46 @@ const pure = [
   'jobs',
   'scheduler',
   'agent',
+  'services',
   'hcl',
   'filter',
+  'templates',
+  'events',
   'queries',
   'access',
+  'variables',
+  'metrics',
 ];
 /** What each may import of the others. */
 const mayUse: Readonly<Record<string, readonly string[]>> = {
   shared: [],
   versions: ['shared'],
   storage: ['shared', 'ports'],
-  hcl: [],
-  notifications: ['shared'],
-  jobs: ['shared', 'hcl', 'versions'],
+  hcl: ['shared'],
+  notifications: ['shared', 'filter'],
+  jobs: ['shared', 'hcl', 'versions', 'templates'],
   access: ['shared', 'hcl'],
+  variables: ['shared'],
   scheduler: ['shared', 'jobs', 'versions'],
-  agent: ['shared', 'jobs', 'scheduler'],
+  agent: ['shared', 'jobs', 'scheduler', 'templates'],
+  services: ['shared', 'jobs', 'scheduler', 'agent'],
   filter: ['shared'],
-  queries: ['shared'],
+  templates: ['shared'],
+  events: ['shared', 'jobs', 'scheduler'],
+  queries: ['shared', 'filter', 'jobs'],
+  metrics: [],
 };
-const core = [...pure, 'ports', 'operations', 'api', 'client'];
+const core = [...pure, 'ports', 'operations', 'api', 'client', 'channels'];
 /** What the storage adapters have in common: views, batches, waiting. */
 const storageKit = 'storage-kit';
-const driven = [storageKit, 'memory', 'sqlite', 'undici', 'smtp', 'node'];
+/** What a host imports, too: the main entry and those of the subpaths. */
+const frontDoors = ['src/index.ts', 'src/client/index.ts', 'src/hcl/index.ts', 'src/jobs/index.ts', 'src/receiver.ts'];
+
+const driven = [storageKit, 'memory', 'sqlite', 'undici', 'smtp', 'node', 'prometheus', 'opentelemetry'];
 /** Adapters that put others together. */
 const composing = ['cli', 'testing'];
+/** Packages that functions of the configuration language load on their first use. */
+const lazyPackages = ['re2js', 'yaml', 'bcryptjs'];
 const packagesOf: Readonly<Record<string, readonly string[]>> = {
   memory: [],
   [storageKit]: [],
@@ -44,9 +59,11 @@ const packagesOf: Readonly<Record<string, readonly string[]>> = {
   smtp: ['nodemailer'],
   node: [],
   'http-server': ['ws'],
-  runner: [],
+  runner: ['node-pty', 'ws'],
   cli: ['zod'],
   testing: [],
+  prometheus: [],
+  opentelemetry: ['@opentelemetry/api'],
 };
 
 const files = sourceFiles(['src', 'adapters']);
@@ -97,7 +114,7 @@ describe('who may import whom', () => {
         if (specifier === 'neverthrow') return undefined;
         if (specifier === 'zod' && file.endsWith('-schema.ts')) return undefined;
         if (specifier === 'eventemitter3' && file === 'src/operations/events.ts') return undefined;
-        if (specifier === 're2js' && file.startsWith('src/hcl/functions/')) return undefined;
+        if (lazyPackages.includes(specifier) && file.startsWith('src/hcl/functions/')) return undefined;
         if (file === 'src/shared/regular-expression.ts' && ['re2js', 'node:module'].includes(specifier))
           return undefined;
         if (specifier === 'node:crypto' && hashing.includes(file)) return undefined;
@@ -120,17 +137,30 @@ describe('who may import whom', () => {
 
   it('keeps the areas of operations apart', () => {
     expect(
-      violations(({ file, target }) => {
+      violations(({ file, target, typeOnly }) => {
         if (!file.startsWith('src/operations/') || !target?.startsWith('src/')) return undefined;
         if (!target.startsWith('src/operations/')) {
-          return [...pure, 'ports'].includes(areaOf(target)) || target === 'src/settings.ts'
+          return [...pure, 'ports', 'channels', ...(typeOnly ? ['api'] : [])].includes(areaOf(target)) ||
+            target === 'src/settings.ts'
             ? undefined
             : 'operations use pure folders and ports';
         }
         const area = (path: string): string => path.split('/')[2] ?? '';
-        return area(target) === area(file) || ['shared', 'events.ts', 'commit.ts'].includes(area(target))
+        return area(target) === area(file) ||
+          ['shared', 'books', 'events.ts', 'commit.ts', 'binding.ts', 'lease.ts', 'waits.ts'].includes(area(target))
           ? undefined
           : 'another area';
+      }),
+    ).toEqual([]);
+  });
+
+  it('keeps channels to types of ports and of sockets', () => {
+    expect(
+      violations(({ file, target, typeOnly }) => {
+        if (!file.startsWith('src/channels/')) return undefined;
+        if (target !== undefined && areaOf(target) === 'channels') return undefined;
+        const isMeant = target === 'src/api/message-socket.ts' || target === 'src/ports/clock.ts';
+        return typeOnly && isMeant ? undefined : 'not what a channel stands on';
       }),
     ).toEqual([]);
   });
@@ -142,7 +172,9 @@ describe('who may import whom', () => {
         if (!file.startsWith('src/') || (from !== 'api' && from !== 'client') || target === undefined) return undefined;
         const to = areaOf(target);
         if (to === from || to === 'shared' || (from === 'client' && to === 'api')) return undefined;
-        return typeOnly && pure.includes(to) ? undefined : 'not the interface, and not a type of a pure folder';
+        return typeOnly && [...pure, 'ports', 'operations'].includes(to)
+          ? undefined
+          : 'not the interface, and not a type of the core';
       }),
     ).toEqual([]);
   });
@@ -161,13 +193,14 @@ describe('who may import whom', () => {
     ).toEqual([]);
   });
 
-  it('lets driving adapters see the front door only', () => {
+  it('lets driving adapters see the front door only, and the runner what a node decides by', () => {
     expect(
       violations(({ file, target }) => {
         const adapter = areaOf(file);
         if (!file.startsWith('adapters/') || driven.includes(adapter) || target === undefined) return undefined;
-        if (target === 'src/index.ts' || target.startsWith('src/api/')) return undefined;
+        if (frontDoors.includes(target) || target.startsWith('src/api/')) return undefined;
         if (target.startsWith('adapters/') && areaOf(target) === adapter) return undefined;
+        if (adapter === 'runner' && [...pure, 'ports', 'channels'].includes(areaOf(target))) return undefined;
         return composing.includes(adapter) && target.startsWith('adapters/') ? undefined : 'not the front door';
       }),
     ).toEqual([]);

@@ -31,6 +31,10 @@ export const scenarios: readonly Scenario[] = [
       return [row(cost.name, cost.guarded, cost.unguarded, 'µs', cost.ratio, { max: cost.limit })];
     },
   },
+  { name: 'schedule', run: async () => (await import('./scenarios/schedule.js')).run() },
+  { name: 'runner.dispatch', run: async () => (await import('./scenarios/runner-dispatch.js')).run() },
+  { name: 'history', run: async () => (await import('./scenarios/history.js')).run() },
+  { name: 'filter', run: async () => (await import('./scenarios/filter.js')).run() },
   {
     name: 'hcl',
     run: async () => {

@@ -27,7 +27,12 @@ describe('jobStatusOf', () => {
     ['a system job', system, false, false, true, 'running'],
     ['a stopped system job', stopped(system), true, true, true, 'dead'],
   ] as const)('%s', (_name, job, live, open, any, status) => {
-    const work = { hasLiveAllocation: () => live, hasOpenEvaluation: () => open, hasAnyEvaluation: () => any };
+    const work = {
+      hasActiveDeployment: () => false,
+      hasLiveAllocation: () => live,
+      hasOpenEvaluation: () => open,
+      hasAnyEvaluation: () => any,
+    };
     expect(jobStatusOf(job, work)).toBe(status);
   });
 });

@@ -195,3 +195,48 @@ describe('what keeps an event from notifying anybody', () => {
     expect(explain(runEvent, workspace, [mail])[0]?.obstacles).toEqual(['no_recipients']);
   });
 });
+
+describe('a run that a task has failed', () => {
+  const failure = {
+    allocationId: 'a-1',
+    group: 'api',
+    task: 'migrate',
+    exitCode: 3,
+    signal: null,
+    message: 'Exit Code: 3',
+  };
+  const failed = event({ ...runEvent, failure });
+  test('says which and why in the payload', () => {
+    expect(JSON.parse(bodyOf(failed)).notifications[0].run_failure).toEqual({
+      allocation_id: 'a-1',
+      task_group: 'api',
+      task: 'migrate',
+      exit_code: 3,
+      signal: null,
+      message: 'Exit Code: 3',
+    });
+    expect(JSON.parse(bodyOf(event(runEvent))).notifications[0]).not.toHaveProperty('run_failure');
+  });
+  test('links to what the task wrote, in payload, chat and mail', () => {
+    const outputUrl = 'https://box.example.net/v1/client/fs/logs/a-1';
+    const linked = event({ ...runEvent, failure: { ...failure, outputUrl } });
+    expect(JSON.parse(bodyOf(linked)).notifications[0].run_failure).toMatchObject({ output_url: outputUrl });
+    const recipients = [{ userId: 'u', username: 'u', email: 'u@example.org' }];
+    const rendered = render(linked, { kind: 'email' }, { recipients });
+    const mail = rendered.type === 'email' ? rendered.mails[0]?.text : '';
+    for (const body of [bodyOf(linked, { kind: 'chat-a' }), bodyOf(linked, { kind: 'chat-b' }), mail]) {
+      expect(body).toContain(outputUrl);
+    }
+  });
+  test.each(['chat-a', 'chat-b'] as const)('says so in %s', (kind) => {
+    for (const part of ['api/migrate', 'code 3', 'Exit Code: 3', 'a-1']) {
+      expect(bodyOf(failed, { kind })).toContain(part);
+    }
+  });
+  test('says so in mail', () => {
+    const recipients = [{ userId: 'u', username: 'u', email: 'u@example.org' }];
+    const rendered = render(failed, { kind: 'email' }, { recipients });
+    const text = rendered.type === 'email' ? rendered.mails[0]?.text : '';
+    for (const part of ['api/migrate', 'code 3', 'Exit Code: 3']) expect(text).toContain(part);
+  });
+});

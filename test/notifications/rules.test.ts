@@ -1,15 +1,20 @@
 import { describe, expect, test } from 'vitest';
-import { afterFailure, afterSuccess, breakerAllows, closedBreaker } from '../../src/notifications/circuit-breaker.js';
-import { classifyAnswer, classifySilence } from '../../src/notifications/classify-failure.js';
+import { classifyAnswer, classifySilence } from '../../src/notifications/delivery/classify-failure.js';
+import { nextAttemptAt, parseRetryAfter } from '../../src/notifications/delivery/retry-schedule.js';
+import { transitionDelivery } from '../../src/notifications/delivery/transition-delivery.js';
 import type { DestinationKind } from '../../src/notifications/destination.js';
 import { type Enablement, type EnablementEvent, transitionEnablement } from '../../src/notifications/enablement.js';
 import { eventFromAttributes } from '../../src/notifications/event-attributes.js';
+import {
+  afterFailure,
+  afterSuccess,
+  breakerAllows,
+  closedBreaker,
+} from '../../src/notifications/queue/circuit-breaker.js';
+import { fullBucket, takeToken } from '../../src/notifications/queue/token-bucket.js';
 import { redactHeaders, withoutUserinfo } from '../../src/notifications/redact.js';
-import { nextAttemptAt, parseRetryAfter } from '../../src/notifications/retry-schedule.js';
 import { notificationForRunStatus } from '../../src/notifications/run-status.js';
 import { signBody, standardSignature } from '../../src/notifications/signature.js';
-import { fullBucket, takeToken } from '../../src/notifications/token-bucket.js';
-import { transitionDelivery } from '../../src/notifications/transition-delivery.js';
 
 test('signatures of the known answers', () => {
   expect(signBody('tökén', '{"message":"Größe ✓"}')).toBe(
@@ -103,7 +108,7 @@ describe('retry schedule', () => {
     [1, 0.5, 60_000, 10_000],
     [3, 0.5, 5000, null],
   ])('after %i attempts, fraction %d, asked %s', (attempted, fraction, asked, wait) => {
-    expect(nextAttemptAt(rules, attempted, 100, fraction, asked)).toBe(wait === null ? null : 100 + wait);
+    expect(nextAttemptAt(rules, attempted, { at: 100, fraction }, asked)).toBe(wait === null ? null : 100 + wait);
   });
   test.each<[string | undefined, number | null]>([
     [undefined, null],
@@ -125,12 +130,12 @@ test('the breaker opens, lets one through, closes or waits longer', () => {
   const once = afterFailure(closedBreaker, rules, 0);
   expect(breakerAllows(once, 0)).toBe('all');
   const open = afterFailure(once, rules, 0);
-  expect(open).toEqual({ type: 'open', until: 30, pause: 30 });
+  expect(open).toEqual({ type: 'open', since: 0, until: 30, pause: 30 });
   expect([breakerAllows(open, 29), breakerAllows(open, 30)]).toEqual(['none', 'one']);
   expect(afterFailure(open, rules, 10)).toBe(open);
   const longer = afterFailure(open, rules, 30);
-  expect(longer).toEqual({ type: 'open', until: 90, pause: 60 });
-  expect(afterFailure(longer, rules, 90)).toEqual({ type: 'open', until: 190, pause: 100 });
+  expect(longer).toEqual({ type: 'open', since: 0, until: 90, pause: 60 });
+  expect(afterFailure(longer, rules, 90)).toEqual({ type: 'open', since: 0, until: 190, pause: 100 });
   expect(afterSuccess(longer)).toBe(closedBreaker);
   expect(afterFailure(closedBreaker, { ...rules, failures: 0 }, 0)).toBe(closedBreaker);
 });
@@ -165,9 +170,11 @@ describe('a delivery', () => {
     expect(transitionDelivery(waiting, { ...failed, permanent: true })._unsafeUnwrap()).toMatchObject({
       reason: 'permanent',
     });
-    expect(transitionDelivery(waiting, { type: 'attempt_delivered', at: 7 })._unsafeUnwrap().type).toBe('delivered');
+    expect(transitionDelivery(waiting, { type: 'attempt_delivered', at: 7, partly: false })._unsafeUnwrap().type).toBe(
+      'delivered',
+    );
     expect(transitionDelivery(dead, failed).isErr()).toBe(true);
-    expect(transitionDelivery(dead, { type: 'attempt_delivered', at: 7 }).isErr()).toBe(true);
+    expect(transitionDelivery(dead, { type: 'attempt_delivered', at: 7, partly: false }).isErr()).toBe(true);
     const reason = 'configuration_disabled';
     expect(transitionDelivery(dead, { type: 'cancelled', at: 7, reason }).isErr()).toBe(true);
   });
@@ -177,7 +184,7 @@ describe('a delivery', () => {
       expect(manual.type).toBe('manual');
       const failed = { type: 'attempt_failed', at: 7, permanent: true, nextAt: null } as const;
       expect(transitionDelivery(manual, failed)._unsafeUnwrap()).toEqual(before);
-      expect(transitionDelivery(manual, { type: 'attempt_delivered', at: 8 })._unsafeUnwrap()).toEqual({
+      expect(transitionDelivery(manual, { type: 'attempt_delivered', at: 8, partly: false })._unsafeUnwrap()).toEqual({
         type: 'delivered',
         at: 8,
       });

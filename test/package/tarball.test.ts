@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,8 +8,9 @@ const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
   exports: Record<string, unknown>;
   version: string;
 };
-const subpaths = Object.keys(manifest.exports).filter((path) => path !== './package.json');
+const subpaths = Object.keys(manifest.exports).filter((path) => !path.endsWith('.json'));
 const specifiers = subpaths.map((path) => `signalbox${path.slice(1)}`);
+const compiler = join(process.cwd(), 'node_modules/typescript/bin/tsc');
 let folder: string;
 
 /** The package as it would be published, installed by a stranger. */
@@ -61,6 +62,57 @@ describe('the published package', () => {
     expect([asModule, asScript]).toEqual(['raw\n', 'raw\n']);
   });
 
+  it('has the rules about jobs as pure functions, as both kinds of module', () => {
+    const body = `const before = jobFrom({ ID: 'a' }); const after = jobFrom({ ID: 'a', Priority: 70 }); const [field] = diffJobs(before, after).value.Fields; console.log(field.Name, field.Old, field.New, validateJob(after, {}).errors.length)`;
+    const asModule = run(
+      process.execPath,
+      ['--input-type=module', '-e', `import { diffJobs, jobFrom, validateJob } from 'signalbox/jobs'; ${body}`],
+      folder,
+    );
+    const asScript = run(
+      process.execPath,
+      ['--input-type=commonjs', '-e', `const { diffJobs, jobFrom, validateJob } = require('signalbox/jobs'); ${body}`],
+      folder,
+    );
+    expect([asModule, asScript]).toEqual(['Priority 50 70 0\n', 'Priority 50 70 0\n']);
+  });
+
+  it('has declarations that need no further package, and brings no binary', () => {
+    const source = `import { type Engine, err, ok, orThrow, type Result, ResultAsync } from 'signalbox';
+import { connect } from 'signalbox/client';
+const odd = { type: 'odd' } as const;
+const half = (value: number): Result<number, typeof odd> => (value % 2 === 0 ? ok(value / 2) : err(odd));
+const read = async (engine: Engine): Promise<number> => (await engine.storage.read((view) => view.index)).unwrapOr(0);
+const box = connect({ url: 'http://127.0.0.1' });
+export const all = [orThrow(half(2)), read, ResultAsync.fromSafePromise(Promise.resolve(box))];
+`;
+    writeFileSync(join(folder, 'uses.mts'), source);
+    writeFileSync(join(folder, 'uses.cts'), source);
+    const flags = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--module', 'nodenext', '--target', 'es2022'];
+    const types = ['--types', 'node', '--typeRoots', join(process.cwd(), 'node_modules/@types')];
+    run(process.execPath, [compiler, ...flags, ...types, 'uses.mts', 'uses.cts'], folder);
+    expect(existsSync(join(folder, 'node_modules/neverthrow'))).toBe(false);
+    expect(existsSync(join(folder, 'node_modules/@rollup'))).toBe(false);
+  }, 120_000);
+
+  it('serves under Express and Fastify, and one file uses it in process and over HTTP', () => {
+    for (const name of ['express', 'fastify'])
+      symlinkSync(join(process.cwd(), 'node_modules', name), join(folder, 'node_modules', name));
+    for (const name of ['use.mts', 'service.mts'])
+      copyFileSync(join(import.meta.dirname, 'service', name), join(folder, name));
+    copyFileSync('test/adapters/http-server/express.d.ts', join(folder, 'express.d.ts'));
+    const flags = ['--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2022', '--outDir', 'built'];
+    const types = ['--types', 'node', '--typeRoots', join(process.cwd(), 'node_modules/@types')];
+    run(process.execPath, [compiler, ...flags, ...types, 'service.mts', 'express.d.ts'], folder);
+    expect(run(process.execPath, [join('built', 'service.mjs')], folder)).toBe('1 2 3\n');
+  }, 120_000);
+
+  it('shows the sources in stack traces', () => {
+    const program = `import { orThrow, err } from 'signalbox'; try { orThrow(err({ type: 'x', message: 'y' })); } catch (error) { console.log(error.stack); }`;
+    const trace = run(process.execPath, ['--enable-source-maps', '--input-type=module', '-e', program], folder);
+    expect(trace).toMatch(/src\/client\/or-throw\.ts:\d+/);
+  });
+
   it('does not bring tests, sources or tools', () => {
     const [packed] = JSON.parse(run('npm', ['pack', '--ignore-scripts', '--dry-run', '--json'], process.cwd())) as {
       files: { path: string }[];
@@ -68,7 +120,10 @@ describe('the published package', () => {
     const strangers = packed?.files
       .map(({ path }) => path)
       .filter(
-        (path) => !/^(dist\/|README\.md$|LICENSE$|CHANGELOG\.md$|THIRD-PARTY-NOTICES\.md$|package\.json$)/.test(path),
+        (path) =>
+          !/^(dist\/|docs\/.*\.md$|(README|ARCHITECTURE|CONTRIBUTING|CHANGELOG|SECURITY|THIRD-PARTY-NOTICES)\.md$|LICENSE$|package\.json$)/.test(
+            path,
+          ),
       );
     expect(strangers).toEqual([]);
   });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { bitLength } from '../../src/hcl/values/bit-length.js';
 import type { HclNumber } from '../../src/hcl/values/number.js';
 import {
   addNumbers,
-  bitLength,
   ceilNumber,
   compareNumbers,
   divideNumbers,

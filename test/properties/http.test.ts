@@ -1,12 +1,12 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Route } from '../../adapters/http-server/calls/route.js';
+import { routeTable } from '../../adapters/http-server/calls/route-table.js';
 import { createHttpHandler, type HttpResponse, requestFrom } from '../../adapters/http-server/index.js';
-import type { Route } from '../../adapters/http-server/route.js';
-import { routeTable } from '../../adapters/http-server/route-table.js';
 import type { Engine, Logger } from '../../src/index.js';
 import { filledEngine } from '../adapters/http-server/engine-under-test.js';
-import { bodyFor, targetFor } from '../adapters/http-server/route-samples.js';
+import { bodyFor, parametersOf, targetFor } from '../adapters/http-server/route-samples.js';
 
 /*
  * Every route of the table is sent what nobody should send. Whatever it is, the answer is well-formed, nothing is logged
@@ -131,7 +131,7 @@ function hostileTarget(route: Route): fc.Arbitrary<string> {
     hostileText.map((text) => route.path.replaceAll(/\{\w+\}/g, () => encodeLoosely(text))),
     fc.string({ maxLength: 12 }).map((text) => route.path.replaceAll(/\{\w+\}/g, text.replaceAll(/[?#\s]/g, ''))),
   );
-  const names = [...Object.keys(route.parameters), 'pretty', 'unknown', '__proto__', 'namespace', 'region'];
+  const names = [...parametersOf(route), 'pretty', 'unknown', '__proto__', 'namespace', 'region'];
   const pair = fc
     .tuple(fc.constantFrom(...names), hostileText, fc.boolean())
     .map(
@@ -169,7 +169,7 @@ function checkShape(route: Route, response: HttpResponse): void {
   const body = response.body.toString();
   expect(body.length).toBeLessThan(40_000);
   // The length of a target is judged before anybody knows what it leads to.
-  if (route.half === 'notifications' && body !== '' && response.status !== 414) {
+  if (route.interface === 'notifications' && body !== '' && response.status !== 414) {
     const { errors } = JSON.parse(body) as { errors: { status: unknown; title: unknown }[] };
     expect(errors.length).toBeGreaterThan(0);
     for (const error of errors) expect(error).toMatchObject({ status: expect.any(String), title: expect.any(String) });
@@ -179,7 +179,7 @@ function checkShape(route: Route, response: HttpResponse): void {
 /** Refusals of the job interface that its contract answers with 500: the request is understood, the state forbids it. */
 function isContractual500(route: Route, response: HttpResponse): boolean {
   const body = response.body.toString();
-  return route.half === 'jobs' && !body.startsWith('internal error') && !body.startsWith('the store failed');
+  return route.interface === 'jobs' && !body.startsWith('internal error') && !body.startsWith('the store failed');
 }
 
 interface Watched {

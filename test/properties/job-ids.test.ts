@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clientRoutes } from '../../adapters/http-server/client-routes.js';
-import { routeTable } from '../../adapters/http-server/route-table.js';
-import { createRouter, type Match } from '../../adapters/http-server/router.js';
+import { clientRoutes } from '../../adapters/http-server/calls/client-routes.js';
+import { routeTable } from '../../adapters/http-server/calls/route-table.js';
+import { createRouter, type Match } from '../../adapters/http-server/calls/router.js';
 
 /*
  * A client writes the ID of a job into a path as one escaped segment. Whatever the ID, each route of jobs gets that ID,

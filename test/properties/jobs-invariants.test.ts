@@ -1,19 +1,25 @@
 import fc from 'fast-check';
 import type { ResultAsync } from 'neverthrow';
+import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal } from '../../src/access/principal.js';
 import type { Job } from '../../src/jobs/document/job.js';
 import { isLauncher, jobs, jobVersions } from '../../src/jobs/job-record.js';
+import { type JobListStub, jobListStub } from '../../src/jobs/job-stub.js';
 import { jobSubmissions } from '../../src/jobs/job-submission.js';
 import { jobSummaries } from '../../src/jobs/job-summary-record.js';
 import { jobTables } from '../../src/jobs/tables.js';
+import { readJobVersions } from '../../src/operations/books/job-rows.js';
+import { hasCurrentStubs } from '../../src/operations/books/job-stub-rows.js';
+import { commit } from '../../src/operations/commit.js';
 import { dispatchJob } from '../../src/operations/jobs/dispatch-job.js';
 import { evaluateJob } from '../../src/operations/jobs/evaluate-job.js';
+import { listJobs } from '../../src/operations/jobs/list-jobs.js';
 import { registerJob } from '../../src/operations/jobs/register-job.js';
 import { revertJob } from '../../src/operations/jobs/revert-job.js';
 import { setJobStability } from '../../src/operations/jobs/set-job-stability.js';
 import { stopJob } from '../../src/operations/jobs/stop-job.js';
-import { readJobVersions } from '../../src/operations/shared/job-store.js';
+import { processEvaluation } from '../../src/operations/scheduling/process-evaluation.js';
 import { evaluations } from '../../src/scheduler/evaluation.js';
 import { batchJob, parameterizedJob, type World, world } from '../operations/jobs/world.js';
 
@@ -58,8 +64,17 @@ const step: fc.Arbitrary<readonly [string, Step]> = fc.oneof(
   fc.tuple(jobId, fc.integer({ min: 0, max: 4 })).map(([id, version]) => {
     return [`revert ${id} ${version}`, (w: World) => revertJob(w.engine, host, { jobId: id, version })] as const;
   }),
+  jobId.map((id) => [`process ${id}`, (w: World) => processOf(w, id)] as const),
   jobId.map((id) => [`evaluate ${id}`, (w: World) => evaluateJob(w.engine, host, { jobId: id })] as const),
 );
+
+/** What the scheduler does with the oldest open evaluation of a job. */
+function processOf(w: World, id: string): ResultAsync<unknown, unknown> {
+  return commit(w.engine, host, (tx) => {
+    const [open] = tx.list(evaluations, { index: 'open_by_job', prefix: ['default', id, 'pending'], limit: 1 });
+    return ok(open === undefined ? undefined : processEvaluation(tx, open.record).evaluation.ID);
+  });
+}
 
 async function everything(w: World): Promise<string> {
   const all = [];
@@ -90,8 +105,25 @@ async function checkInvariants(w: World): Promise<void> {
     expect(submissions.filter((submission) => submission.JobID === job.ID).length).toBeLessThanOrEqual(6);
     if (isLauncher(job)) checkParent(job, rows, summaries.find((summary) => summary.JobID === job.ID)?.Children);
   }
+  await checkLists(
+    w,
+    rows.map((job) =>
+      jobListStub(
+        job,
+        summaries.find((summary) => summary.JobID === job.ID),
+        false,
+      ),
+    ),
+  );
   for (const version of await w.rows(jobVersions)) expect(alive.has(version.ID)).toBe(true);
   for (const submission of submissions) expect(alive.has(submission.JobID)).toBe(true);
+}
+
+/** A list relays stored texts: they are those that the jobs and summaries give. */
+async function checkLists(w: World, stubs: readonly JobListStub[]): Promise<void> {
+  expect((await w.engine.storage.read(hasCurrentStubs))._unsafeUnwrap()).toBe(true);
+  const listed = (await listJobs(w.engine, host, {}))._unsafeUnwrap().value.items;
+  expect(listed.map(({ text }) => text)).toEqual(stubs.map((stub) => JSON.stringify(stub)));
 }
 
 function checkVersions(versions: readonly Job[]): void {

@@ -1,9 +1,14 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { Job } from '../../src/jobs/document/job.js';
 import type { Allocation } from '../../src/scheduler/allocation.js';
 import { isTerminalAllocation } from '../../src/scheduler/allocation.js';
-import { addCapacity, type Capacity, capacityUsedBy, noCapacity } from '../../src/scheduler/node-usage.js';
+import { addCapacity, capacityUsedBy, noCapacity } from '../../src/scheduler/cluster/capacity.js';
+import { clusterFrom } from '../../src/scheduler/cluster/cluster.js';
+import type { Deployment } from '../../src/scheduler/deployment/deployment.js';
 import { schedule } from '../../src/scheduler/schedule.js';
+import { defaultSchedulerConfiguration } from '../../src/scheduler/scheduler-configuration.js';
+import type { SchedulingSnapshot } from '../../src/scheduler/snapshot.js';
 import { groupDocument, jobFrom } from '../support/jobs.js';
 import { nodeFrom } from '../support/nodes.js';
 
@@ -22,6 +27,8 @@ it('never promises more than a node has, never runs more than wanted, and is the
   fc.assert(
     fc.property(fc.constantFrom('service', 'batch'), fc.array(step, { minLength: 1, maxLength: 12 }), (type, steps) => {
       let allocations: Allocation[] = [];
+      let deployments: Deployment[] = [];
+      const versions = new Map<number, Job>();
       let now = Date.UTC(2026, 0, 1);
       let version = 0;
       for (const [round, { count, cpu, change, nodesUp, reports, minutes }] of steps.entries()) {
@@ -31,14 +38,18 @@ it('never promises more than a node has, never runs more than wanted, and is the
         const task = { ...env, Resources: { CPU: cpu, MemoryMB: 20 } };
         const job = jobFrom({ Type: type, TaskGroups: [groupDocument({ Count: count }, task)] }, { Version: version });
         const nodes = nodesUp.map((up, position) => nodeFrom(`n${position}`, { Status: up ? 'ready' : 'down' }));
-        const used = new Map<string, Capacity>();
-        for (const allocation of allocations) {
-          used.set(
-            allocation.NodeID,
-            addCapacity(used.get(allocation.NodeID) ?? noCapacity, capacityUsedBy(allocation)),
-          );
-        }
-        const snapshot = { job, allocations, versions: new Map(), nodes, used, index: 10 + round };
+        versions.set(job.Version, job);
+        const snapshot: SchedulingSnapshot = {
+          job,
+          allocations,
+          versions,
+          deployments,
+          cluster: clusterFrom(nodes, allocations),
+          configuration: defaultSchedulerConfiguration,
+          pool: undefined,
+          readAllocation: () => undefined,
+          index: 10 + round,
+        };
         const evaluation = {
           ID: `e${round}`,
           Namespace: 'default',
@@ -61,6 +72,8 @@ it('never promises more than a node has, never runs more than wanted, and is the
 
         const changed = new Map(result.allocations.map((allocation) => [allocation.ID, allocation]));
         allocations = [...allocations.filter(({ ID }) => !changed.has(ID)), ...changed.values()];
+        const written = new Set(result.deployments.map(({ ID }) => ID));
+        deployments = [...deployments.filter(({ ID }) => !written.has(ID)), ...result.deployments];
         const live = allocations.filter((allocation) => !isTerminalAllocation(allocation));
         expect(live.length).toBeLessThanOrEqual(count);
         expect(new Set(live.map(({ Name }) => Name)).size).toBe(live.length);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
+import { err, ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import { createdPlaceOf, isUuid, jobPlaceOf, jobTokenOf } from '../../src/queries/list-tokens.js';
+import { createdPlaceOf, isUuid, namedPlaceOf, namedTokenOf } from '../../src/queries/list-tokens.js';
 import { readPage } from '../../src/queries/page.js';
 
 function source(rows: readonly number[], accept: (row: number) => boolean, reads: number[] = []) {
@@ -28,7 +29,7 @@ describe('readPage', () => {
           const page = readPage(
             source(rows, (row) => row % modulo === 0),
             perPage,
-          );
+          )._unsafeUnwrap();
           expect(page.items).toEqual(matching.slice(0, perPage));
           expect(page.nextToken).toBe(matching[perPage] === undefined ? '' : String(matching[perPage]));
         },
@@ -52,13 +53,47 @@ describe('readPage', () => {
         source([1, 2, 3], (row) => row !== 2),
         perPage,
       ),
-    ).toEqual({ items: [1, 3], nextToken: '' });
+    ).toEqual(ok({ items: [1, 3], nextToken: '' }));
+  });
+
+  it('asks the filter of accepted rows only, up to the first row that a page cannot hold', () => {
+    const asked: number[] = [];
+    const page = readPage(
+      source([1, 2, 3, 4, 5, 6, 7, 8], (row) => row !== 2),
+      2,
+      (row) => {
+        asked.push(row);
+        return ok(row % 2 === 0);
+      },
+    );
+    expect(page).toEqual(ok({ items: [4, 6], nextToken: '8' }));
+    expect(asked).toEqual([1, 3, 4, 5, 6, 7, 8]);
+  });
+
+  it('ends at the first row that the filter cannot be asked of', () => {
+    const filter = (row: number) => (row === 3 ? err('three' as const) : ok(true));
+    const rows = source([1, 2, 3, 4], () => true);
+    expect(readPage(rows, undefined, filter)).toEqual(err('three'));
+    expect(readPage(rows, 2, filter)).toEqual(err('three'));
+    expect(readPage(rows, 1, filter)).toEqual(ok({ items: [1], nextToken: '2' }));
+  });
+
+  it('reads longer slices while few rows match', () => {
+    const reads: number[] = [];
+    const rows = Array.from({ length: 10_000 }, (_, i) => i);
+    readPage(
+      source(rows, () => true, reads),
+      2,
+      (row) => ok(row > 9_000),
+    );
+    expect(reads.length).toBeLessThan(30);
+    expect(Math.max(...reads)).toBe(512);
   });
 });
 
 describe('page tokens', () => {
   it('read back, whatever dots an ID has', () => {
-    expect(jobPlaceOf(jobTokenOf({ Namespace: 'n', ID: 'a.b/c.d' }))).toEqual(['n', 'a.b/c.d']);
+    expect(namedPlaceOf(namedTokenOf('n', 'a.b/c.d'))).toEqual(['n', 'a.b/c.d']);
   });
   it.each([
     ['12.abc', [12, 'abc']],

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { basename, join, resolve, sep } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { PlayContext, PlayerModule, Vector } from './player.js';
 
@@ -30,6 +30,16 @@ export function readVectors(folder: string, file: string): readonly Vector[] {
 /** The name of the player: the first part of the file's path, so `schedule/nodes` is played by `schedule`. */
 export function kindOf(file: string): string {
   return file.split('/')[0] ?? file;
+}
+
+/**
+ * The player of a file: that of its kind, or, when the folder of a kind is played alone, that of the folder's name. Stories are known by
+ * what they hold, as their files may be named like other kinds.
+ */
+export async function playerOfFile(folder: string, file: string): Promise<PlayerModule | undefined> {
+  const [first] = file.includes('/') ? [] : readVectors(folder, file);
+  if (first !== undefined && 'nodes' in first && ('steps' in first || 'existing' in first)) return playerOf('schedule');
+  return (await playerOf(kindOf(file))) ?? (await playerOf(basename(resolve(folder))));
 }
 
 /** Files that only others read. */

@@ -2,10 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { Job } from '../../src/jobs/document/job.js';
 import type { Allocation, ClientStatus } from '../../src/scheduler/allocation.js';
 import { isTerminalAllocation } from '../../src/scheduler/allocation.js';
+import { clusterFrom } from '../../src/scheduler/cluster/cluster.js';
+import type { Deployment } from '../../src/scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../src/scheduler/evaluation.js';
 import type { Node } from '../../src/scheduler/node.js';
-import { addCapacity, type Capacity, capacityUsedBy, noCapacity } from '../../src/scheduler/node-usage.js';
-import { type SchedulingResult, schedule } from '../../src/scheduler/schedule.js';
+import type { SchedulingResult } from '../../src/scheduler/plan/outcome.js';
+import { schedule } from '../../src/scheduler/schedule.js';
+import { defaultSchedulerConfiguration } from '../../src/scheduler/scheduler-configuration.js';
 import { groupDocument, jobFrom } from '../support/jobs.js';
 import { nodeFrom } from '../support/nodes.js';
 
@@ -15,6 +18,7 @@ const now = Date.UTC(2026, 0, 1);
 class Cluster {
   allocations: Allocation[] = [];
   readonly evaluations: Evaluation[] = [];
+  deployments: Deployment[] = [];
   readonly versions = new Map<number, Job>();
   index = 10;
   time = now;
@@ -39,8 +43,11 @@ class Cluster {
         job: this.job,
         allocations: this.allocations,
         versions: this.versions,
-        nodes: this.nodes,
-        used: this.#used(),
+        deployments: this.deployments,
+        cluster: clusterFrom(this.nodes, this.allocations),
+        configuration: defaultSchedulerConfiguration,
+        pool: undefined,
+        readAllocation: (id) => this.allocations.find(({ ID }) => ID === id),
         index: this.index,
       },
       { ...this.#evaluation(), ...change },
@@ -49,6 +56,8 @@ class Cluster {
     );
     const changed = new Map(result.allocations.map((allocation) => [allocation.ID, allocation]));
     this.allocations = [...this.allocations.filter(({ ID }) => !changed.has(ID)), ...changed.values()];
+    const written = new Set(result.deployments.map(({ ID }) => ID));
+    this.deployments = [...this.deployments.filter(({ ID }) => !written.has(ID)), ...result.deployments];
     this.evaluations.push(result.evaluation, ...result.followUps);
     return result;
   }
@@ -70,14 +79,6 @@ class Cluster {
     return this.live()
       .map(({ Name }) => Name)
       .sort();
-  }
-
-  #used(): Map<string, Capacity> {
-    const used = new Map<string, Capacity>();
-    for (const allocation of this.allocations) {
-      used.set(allocation.NodeID, addCapacity(used.get(allocation.NodeID) ?? noCapacity, capacityUsedBy(allocation)));
-    }
-    return used;
   }
 
   #evaluation(): Evaluation {
@@ -310,7 +311,10 @@ describe('lost nodes and failures of services', () => {
   });
 
   it('waits longer with each failure of a service, and prefers a node where it has not failed', () => {
-    const cluster = new Cluster(jobFrom(withCount(1)), [nodeFrom('n1'), nodeFrom('n2')]);
+    const cluster = new Cluster(jobFrom(withCount(1, { Update: { MaxParallel: 0 } })), [
+      nodeFrom('n1'),
+      nodeFrom('n2'),
+    ]);
     cluster.evaluate();
     const delays: number[] = [];
     for (let round = 0; round < 4; round += 1) {

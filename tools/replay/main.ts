@@ -8,9 +8,8 @@ import { statSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import {
   companions,
-  kindOf,
   type Outcome,
-  playerOf,
+  playerOfFile,
   playFile,
   readVectors,
   vectorFiles,
@@ -39,7 +38,7 @@ async function main(): Promise<number> {
 }
 
 async function report(folder: string, file: string, all: boolean): Promise<{ played: number; different: number }> {
-  const player = await playerOf(kindOf(file));
+  const player = await playerOfFile(folder, file);
   if (player === undefined) {
     const played = readVectors(folder, file).length;
     console.log(`${file}: no player (${played})`);

@@ -1,35 +1,6 @@
-import { err, ok } from 'neverthrow';
-import { quoted } from '../bad-input.js';
-import type { Parameter } from '../query.js';
-import type { RouteCall } from '../route.js';
-import { splitTarget } from '../target.js';
-
-/** A whole number from 1. */
-function countParameter(description: string): Parameter<number> {
-  return {
-    schema: { type: 'integer', minimum: 1 },
-    description,
-    parse: (text, name) => {
-      const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : 0;
-      return value >= 1 ? ok(value) : err(`${name} must be a whole number from 1, not ${quoted(text)}`);
-    },
-  };
-}
-
-export const pageParameters = {
-  'page[number]': countParameter('Page, from 1'),
-  'page[size]': countParameter('Items on a page; 20 when absent, at most 100'),
-} as const;
-
-/** The page that the parameters ask for; members that are absent stay absent. */
-export function pageFrom(values: {
-  readonly 'page[number]': number | undefined;
-  readonly 'page[size]': number | undefined;
-}): { readonly number?: number; readonly size?: number } {
-  const number = values['page[number]'];
-  const size = values['page[size]'];
-  return { ...(number === undefined ? {} : { number }), ...(size === undefined ? {} : { size }) };
-}
+import type { Pagination } from '../../../src/index.js';
+import type { RouteCall } from '../calls/route.js';
+import { splitTarget } from '../edge/target.js';
 
 export interface PagePlace {
   readonly currentPage: number;
@@ -61,5 +32,17 @@ export function pageLinks(
     prev: link(place.prevPage),
     next: link(place.nextPage),
     ...(place.lastPage === null ? {} : { last: link(place.lastPage) }),
+  };
+}
+
+/** The counts of a page, as documents have them. */
+export function paginationMember(pagination: Pagination): object {
+  return {
+    'current-page': pagination.currentPage,
+    'page-size': pagination.pageSize,
+    'prev-page': pagination.prevPage,
+    'next-page': pagination.nextPage,
+    'total-pages': pagination.totalPages,
+    'total-count': pagination.totalCount,
   };
 }

@@ -1,8 +1,9 @@
 import { err, ok, type Result } from 'neverthrow';
-import { type BadInput, badInput, quoted } from '../bad-input.js';
+import { isJsonObject } from '../../../src/api/json-codecs.js';
+import { parseJsonBody } from '../calls/json-body.js';
+import type { RouteCall } from '../calls/route.js';
+import { type BadInput, badInput, quoted } from '../errors/bad-input.js';
 import { headerValue } from '../http-message.js';
-import { isJsonObject, parseJsonBody } from '../json-body.js';
-import type { RouteCall } from '../route.js';
 
 /** What is wrong with the document around the attributes; operations report it together with their own findings. */
 export interface DocumentFault {

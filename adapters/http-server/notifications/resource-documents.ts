@@ -20,7 +20,11 @@ export interface Resource {
 }
 
 /** A configuration; `mount` is the path under which the interface answers. */
-export function configurationResource(view: ConfigurationView, mount: string): Resource {
+export function configurationResource(
+  view: ConfigurationView,
+  mount: string,
+  printed: (response: VerificationResponse) => object = responseMember,
+): Resource {
   return {
     id: view.id,
     type: 'notification-configurations',
@@ -32,8 +36,9 @@ export function configurationResource(view: ConfigurationView, mount: string): R
       // Write-only.
       token: null,
       triggers: view.triggers,
-      'delivery-responses': view.response === null ? [] : [responseMember(view.response)],
+      'delivery-responses': view.response === null ? [] : [printed(view.response)],
       'email-addresses': null,
+      ...(view.delivery === null ? {} : { delivery: view.delivery }),
       'created-at': view.createdAt,
       'updated-at': view.updatedAt,
     },
@@ -80,6 +85,7 @@ export function deliveryResource(delivery: DeliverySummary, mount: string): Reso
       reason: delivery.reason,
       'created-at': delivery.createdAt,
       'next-attempt-at': delivery.nextAttemptAt,
+      'waits-for': delivery.waitsFor,
       'settled-at': delivery.settledAt,
       'attempt-count': delivery.attemptCount,
       'last-status': delivery.lastStatus,
@@ -102,6 +108,7 @@ export function deliveryDetailsResource(delivery: DeliveryDetails, mount: string
     attributes: {
       ...resource.attributes,
       body: delivery.body,
+      recipients: delivery.recipients.map(({ userId, ...result }) => ({ 'user-id': userId, ...result })),
       attempts: delivery.attempts.map((attempt) => ({
         number: attempt.number,
         manual: attempt.manual,

@@ -1,10 +1,11 @@
+import { isJsonObject } from '../../../src/api/json-codecs.js';
 import type { MessageSocket } from '../../../src/api/message-socket.js';
+import { boolean } from '../../../src/api/text-codecs.js';
 import type { Principal } from '../../../src/index.js';
-import { type Authentication, type Authenticator, tokenFrom } from '../access.js';
-import { tokenHeaders } from '../header-names.js';
+import type { Query } from '../calls/query.js';
+import { type Authentication, type Authenticator, tokenFrom } from '../edge/access.js';
+import { tokenHeaders } from '../edge/header-names.js';
 import type { HttpRequest } from '../http-message.js';
-import { isJsonObject } from '../json-body.js';
-import { booleanParameter, type Query } from '../query.js';
 
 /** Why a socket is closed, and with which code: 1008 for what the client did wrong, 1011 for all else. */
 export interface SocketRefusal {
@@ -31,9 +32,7 @@ export async function admitSocket(
   socket: MessageSocket,
   authenticate: Authenticator,
 ): Promise<SocketAdmission> {
-  const asked = query
-    .get('ws_handshake')
-    .andThen((text) => booleanParameter('').parse(text ?? 'false', 'ws_handshake'));
+  const asked = query.get('ws_handshake').andThen((text) => boolean.parse(text ?? 'false', 'ws_handshake'));
   if (asked.isErr()) return refused(1008, 'ws_handshake must be true or false');
   if (!asked.value) return admissionOf(await authenticate(request));
   const first = await firstMessage(socket);
@@ -53,8 +52,8 @@ function refused(code: SocketRefusal['code'], reason: string): SocketAdmission {
 function admissionOf(authentication: Authentication): SocketAdmission {
   switch (authentication.type) {
     case 'known':
-      return { type: 'admitted', caller: authentication.caller };
     case 'missing':
+      return { type: 'admitted', caller: authentication.caller };
     case 'unknown':
       return refused(1011, 'Permission denied');
     case 'failed':

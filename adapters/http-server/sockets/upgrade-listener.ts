@@ -2,8 +2,8 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import type { MessageSocket } from '../../../src/api/message-socket.js';
+import { nodeListener } from '../bridges/node-listener.js';
 import type { HttpHandler, HttpRequest } from '../http-message.js';
-import { nodeListener } from '../node-listener.js';
 import { boundedSocket, type SocketBounds } from './web-socket.js';
 
 /** What a handler makes of a request for a WebSocket. */
@@ -116,6 +116,7 @@ function recordOf(request: IncomingMessage, socket: Duplex): HttpRequest {
       else socket.once('close', callback);
     },
     localAddress: () => request.socket.localAddress,
+    original: request,
   };
 }
 

@@ -1,7 +1,7 @@
-import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { TaskExit } from '../../../src/index.js';
-import type { RunningTask, TaskDriver, TaskStart } from '../task-driver.js';
+import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
+import { LogWriter } from '../logs/log-writer.js';
+import type { RunningTask, TaskDriver, TaskStart } from './task-driver.js';
 
 /** What a function of the host service is called with. */
 export interface FunctionCall {
@@ -57,9 +57,11 @@ function call(run: TaskFunction, start: TaskStart): RunningTask {
   const abandoned = new Promise<TaskExit>((resolve) => {
     abandon = resolve;
   });
+  const out = logWriter(start, 'stdout');
+  const errors = logWriter(start, 'stderr');
   const log = {
-    info: (line: string) => appendLine(start, 'stdout', line),
-    error: (line: string) => appendLine(start, 'stderr', line),
+    info: (line: string) => out?.line(line),
+    error: (line: string) => errors?.line(line),
   };
   const { function: _name, ...config } = start.config;
   const finished = (async (): Promise<TaskExit> => {
@@ -80,6 +82,9 @@ function call(run: TaskFunction, start: TaskStart): RunningTask {
       const message = error instanceof Error ? error.message : String(error);
       log.error(message);
       return { type: 'exited', code: 1, signal: 0, message: message.slice(0, 1024) };
+    } finally {
+      out?.close();
+      errors?.close();
     }
   })();
   return {
@@ -93,7 +98,8 @@ function call(run: TaskFunction, start: TaskStart): RunningTask {
   };
 }
 
-function appendLine(start: TaskStart, stream: 'stdout' | 'stderr', line: string): void {
-  if (start.paths === null || start.logs.disabled) return;
-  appendFileSync(join(start.paths.logs, `${start.task}.${stream}`), `${line}\n`);
+function logWriter(start: TaskStart, stream: 'stdout' | 'stderr'): LogWriter | undefined {
+  return start.paths === null
+    ? undefined
+    : new LogWriter(join(start.paths.logs, `${start.task}.${stream}`), start.logs);
 }

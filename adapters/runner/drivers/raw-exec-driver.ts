@@ -1,30 +1,28 @@
-import { spawn } from 'node:child_process';
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join, resolve } from 'node:path';
-import type { TaskExit } from '../../../src/index.js';
-import { followLog } from '../log-rotation.js';
-import type { RecoverOutcome, RunningTask, StartOutcome, TaskDriver, TaskStart } from '../task-driver.js';
-
-/**
- * What runs in front of the command, so that a task outlives the runner and is neither lost nor doubled:
- * 1. `mkdir claim` succeeds for exactly one of this script and a runner that came back and found no claim;
- * 2. the process notes who it is before the command begins;
- * 3. the exit code reaches the disk before the process ends, and then the rest of its process group is ended.
- * The traps keep the script alive while signals for the group reach the command.
- */
-const script = `
-d=$1; shift
-mkdir "$d/claim" 2>/dev/null || exit 0
-{ echo $$; cat /proc/$$/stat 2>/dev/null; } > "$d/claim/new" && mv "$d/claim/new" "$d/claim/process"
-trap : INT TERM HUP QUIT USR1 USR2 ALRM
-"$@"
-echo $? > "$d/exit.new" && mv "$d/exit.new" "$d/exit"
-kill -9 0
-`;
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TaskUsage } from '../../../src/agent/link/node-command.js';
+import { isAlive } from '../disk/process-identity.js';
+import type { TaskPaths } from '../disk/task-paths.js';
+import { lackOf } from '../disk/transient-fault.js';
+import { type Collector, dismissCollector, livingCollector, startCollector } from '../logs/log-collector.js';
+import { within } from '../waiting.js';
+import { groupUsage } from './process-usage.js';
+import { attemptScript, claimForRunner, lostExit, readExit, readIdentity } from './raw-exec-attempt.js';
+import { type Command, commandFault, parseRawExecConfig } from './raw-exec-config.js';
+import { runWithPipes } from './raw-exec-session.js';
+import { runInTerminal } from './raw-exec-terminal.js';
+import { knownSignal } from './signal-name.js';
+import type { RecoverOutcome, RunningTask, StartOutcome, TaskDriver, TaskStart } from './task-driver.js';
+import { endStrays } from './task-processes.js';
 
 /** How often a process that is not our child is looked at. */
 const pollInterval = 100;
-const claimPatience = 2000;
+/** How long the end of a task waits for its last output. */
+const logPatience = 2000;
+/** Between two starts of a collector that ended before its task. */
+const collectorPause = 500;
 
 export interface RawExecOptions {
   /** Names of the host's variables that tasks get too; `all` hands over everything, secrets included. */
@@ -41,54 +39,83 @@ export function rawExecDriver(options: RawExecOptions = {}): TaskDriver {
   return {
     name: 'raw_exec',
     survives: true,
-    start: async (start) => startProcess(start, options),
+    start: (start) => startProcess(start, options),
     recover,
+    exec: async (start, request) => {
+      const directory = start.paths?.root ?? '/';
+      const whole = { ...request, directory, environment: { ...inherited(options), ...start.environment } };
+      return request.terminal ? runInTerminal(whole) : runWithPipes(whole);
+    },
   };
 }
 
-function startProcess(start: TaskStart, options: RawExecOptions): StartOutcome {
-  const failed = (message: string): StartOutcome => ({ type: 'start_failed', message, recoverable: false });
+async function startProcess(start: TaskStart, options: RawExecOptions): Promise<StartOutcome> {
   const { paths } = start;
   if (paths === null) return failed('Commands need a runner with a data directory');
-  const parsed = parseConfig(start);
-  if (typeof parsed === 'string') return failed(parsed);
   const environment = { ...inherited(options), ...start.environment };
-  const fault = commandFault(parsed.command, parsed.directory, environment['PATH'] ?? '');
+  const command = parseRawExecConfig(start.config, paths.root);
+  if (typeof command === 'string') return { ...failed(command), refused: true };
+  const fault = commandFault(command.command, command.directory, environment['PATH'] ?? '');
   if (fault !== undefined) return failed(fault);
   const attempt = attemptDirectory(start);
   mkdirSync(attempt, { recursive: true });
-  const [out, error] = openLogs(start);
-  try {
-    const child = spawn('/bin/sh', ['-c', script, 'signalbox-task', attempt, parsed.command, ...parsed.args], {
-      cwd: parsed.directory,
-      env: environment,
-      detached: true,
-      stdio: ['ignore', out, error],
-    });
-    const ended = new Promise<void>((done) => {
-      child.once('exit', () => done());
-      child.once('error', () => done());
-    });
-    if (child.pid === undefined) {
-      child.once('error', () => undefined);
-      return { type: 'start_failed', message: 'The operating system refused to start a process', recoverable: true };
-    }
-    child.unref();
-    return { type: 'running', task: runningTask(start, child.pid, ended) };
-  } finally {
-    closeSync(out);
-    closeSync(error);
+  await forgetAttempt(paths, start.attempt - 1);
+  const logs = await openLogs(start, paths, 'first');
+  if (logs === undefined) throw lackOf('The pipes for its output could not be made');
+  const child = spawnAttempt(attempt, command, environment, start.logs.disabled ? 'none' : 'pipes');
+  if (child.pid === undefined) {
+    dismissCollector(attempt);
+    throw lackOf('The operating system refused to start a process');
   }
+  return { type: 'running', task: new Process(start, child.pid, endOf(child), logs) };
+}
+
+function failed(message: string): Extract<StartOutcome, { readonly type: 'start_failed' }> {
+  return { type: 'start_failed', message, recoverable: false };
+}
+
+function spawnAttempt(
+  attempt: string,
+  { command, args, directory }: Command,
+  environment: Readonly<Record<string, string>>,
+  logs: 'pipes' | 'none',
+): ChildProcess {
+  const child = spawn('/bin/sh', ['-c', attemptScript, 'signalbox-task', attempt, logs, command, ...args], {
+    cwd: directory,
+    env: environment,
+    detached: true,
+    stdio: 'ignore',
+  });
+  child.on('error', () => undefined);
+  child.unref();
+  return child;
+}
+
+function endOf(child: ChildProcess): Promise<void> {
+  return new Promise((done) => {
+    child.once('exit', () => done());
+    child.once('error', () => done());
+  });
 }
 
 async function recover(start: TaskStart): Promise<RecoverOutcome> {
   const attempt = attemptDirectory(start);
-  if (claimForRunner(attempt)) return { type: 'never_started' };
+  if (claimForRunner(attempt)) {
+    dismissCollector(attempt);
+    return { type: 'never_started' };
+  }
   const identity = await readIdentity(attempt);
-  const exit = readExit(attempt);
-  if (exit !== undefined) return { type: 'exited', exit };
-  if (identity === undefined || !isAlive(identity)) return { type: 'exited', exit: readExit(attempt) ?? lostExit };
-  const ended = new Promise<void>((done) => {
+  if (identity === undefined || !isAlive(identity)) {
+    await endStrays(start);
+    return { type: 'exited', exit: readExit(attempt) ?? lostExit };
+  }
+  const logs = start.paths === null ? noLogs : await findLogs(start, start.paths);
+  return { type: 'running', task: new Process(start, identity.pid, endOfStranger(identity), logs) };
+}
+
+/** Resolves when a process that is not our child has ended. */
+function endOfStranger(identity: Parameters<typeof isAlive>[0]): Promise<void> {
+  return new Promise<void>((done) => {
     const timer = setInterval(() => {
       if (isAlive(identity)) return;
       clearInterval(timer);
@@ -96,78 +123,92 @@ async function recover(start: TaskStart): Promise<RecoverOutcome> {
     }, pollInterval);
     timer.unref();
   });
-  return { type: 'running', task: runningTask(start, identity.pid, ended) };
 }
 
-function runningTask(start: TaskStart, pid: number, ended: Promise<void>): RunningTask {
-  const stopFollowing = followLog(start);
-  const send = (signal: NodeJS.Signals): void => {
+/** One attempt that runs, and the collector of its output. */
+class Process implements RunningTask {
+  readonly exited: Promise<Awaited<RunningTask['exited']>>;
+  readonly #start: TaskStart;
+  readonly #pid: number;
+  #collected: Promise<void>;
+  #over = false;
+
+  constructor(start: TaskStart, pid: number, ended: Promise<void>, logs: Logs) {
+    this.#start = start;
+    this.#pid = pid;
+    this.#collected = this.#collect(logs);
+    this.exited = this.#end(ended);
+  }
+
+  signal(name: string): void {
+    this.#send(knownSignal(name) ?? 'SIGINT');
+  }
+
+  destroy(): void {
+    this.#send('SIGKILL');
+  }
+
+  release(): void {
+    this.#over = true;
+  }
+
+  usage(): Promise<TaskUsage> {
+    return groupUsage(this.#pid);
+  }
+
+  /** However its first process ended, nothing of the task may outlive it: a restart would run beside it. */
+  async #end(ended: Promise<void>): Promise<Awaited<RunningTask['exited']>> {
+    await ended;
+    this.#over = true;
+    this.destroy();
+    await endStrays(this.#start);
+    const attempt = attemptDirectory(this.#start);
+    dismissCollector(attempt);
+    await within(logPatience, this.#collected);
+    return readExit(attempt) ?? lostExit;
+  }
+
+  /** A collector that ends before its task is started again: the pipes are still open. */
+  async #collect(logs: Logs): Promise<void> {
+    await logs.ended;
+    while (!this.#over && this.#start.paths !== null && !this.#start.logs.disabled) {
+      await new Promise((done) => setTimeout(done, collectorPause).unref());
+      if (this.#over) return;
+      const next = await openLogs(this.#start, this.#start.paths, 'again');
+      await next?.ended;
+    }
+  }
+
+  #send(signal: NodeJS.Signals): void {
     try {
-      process.kill(-pid, signal);
+      process.kill(-this.#pid, signal);
     } catch {
       // The group is gone already; `exited` tells.
     }
-  };
-  return {
-    exited: ended.then(() => {
-      stopFollowing();
-      return readExit(attemptDirectory(start)) ?? lostExit;
-    }),
-    signal: (name) => send(signalNamed(name)),
-    destroy: () => send('SIGKILL'),
-    release: stopFollowing,
-  };
-}
-
-/** The process vanished without leaving an exit code: killed, or the machine went down. */
-const lostExit: TaskExit = { type: 'exited', code: 137, signal: 9 };
-
-interface ParsedConfig {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly directory: string;
-}
-
-function parseConfig(start: TaskStart): ParsedConfig | string {
-  const { command, args = [], work_dir: directory } = start.config;
-  if (typeof command !== 'string' || command === '')
-    return 'The task\'s config needs "command", a text that is not empty';
-  if (!Array.isArray(args) || !args.every((arg): arg is string => typeof arg === 'string'))
-    return 'The task\'s config has "args" that is not a list of texts';
-  if (directory !== undefined && (typeof directory !== 'string' || !isAbsolute(directory))) {
-    return 'The task\'s config has "work_dir" that is not an absolute path';
-  }
-  const cwd = directory ?? start.paths?.root ?? '/';
-  if ([command, ...args, cwd].some((text) => text.includes('\0'))) return "The task's config holds a NUL character";
-  if (!isDirectory(cwd)) return `The working directory ${cwd} does not exist`;
-  return { command, args, directory: cwd };
-}
-
-function commandFault(command: string, directory: string, path: string): string | undefined {
-  const candidates = command.includes('/')
-    ? [resolve(directory, command)]
-    : path
-        .split(delimiter)
-        .filter((part) => part !== '')
-        .map((part) => join(part, command));
-  return candidates.some(isExecutable) ? undefined : `The command ${command} was not found, or may not be executed`;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
   }
 }
 
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
+type Logs = Pick<Collector, 'ended'>;
+
+const noLogs: Logs = { ended: Promise.resolve() };
+
+/** Undefined when there can be no log. */
+async function openLogs(start: TaskStart, paths: TaskPaths, when: 'first' | 'again'): Promise<Logs | undefined> {
+  if (start.logs.disabled) return noLogs;
+  const collector = await startCollector({
+    attempt: attemptDirectory(start),
+    base: join(paths.logs, start.task),
+    limits: start.logs,
+    when,
+  });
+  return collector.ready ? collector : undefined;
+}
+
+/** The collector went on while the runner was away, or is started again. */
+async function findLogs(start: TaskStart, paths: TaskPaths): Promise<Logs> {
+  const collector = livingCollector(attemptDirectory(start));
+  if (collector !== undefined) return { ended: endOfStranger(collector) };
+  return (await openLogs(start, paths, 'again')) ?? noLogs;
 }
 
 function inherited(options: RawExecOptions): Record<string, string> {
@@ -181,92 +222,16 @@ function inherited(options: RawExecOptions): Record<string, string> {
   return environment;
 }
 
-/** Appending, so that the log can be cut while the task writes. */
-function openLogs(start: TaskStart): [number, number] {
-  const open = (stream: string): number =>
-    start.paths === null || start.logs.disabled
-      ? openSync('/dev/null', 'a')
-      : openSync(join(start.paths.logs, `${start.task}.${stream}`), 'a', 0o600);
-  return [open('stdout'), open('stderr')];
+function attemptDirectory({ paths, attempt }: TaskStart): string {
+  return attemptPath(paths?.notes ?? '', attempt);
 }
 
-function attemptDirectory(start: TaskStart): string {
-  return join(start.paths?.notes ?? '', 'attempts', String(start.attempt));
+function attemptPath(notes: string, attempt: number): string {
+  return join(notes, 'attempts', String(attempt));
 }
 
-/** True when the command of the attempt has not begun; from now on it cannot. */
-function claimForRunner(attempt: string): boolean {
-  mkdirSync(attempt, { recursive: true });
-  try {
-    mkdirSync(join(attempt, 'claim'));
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function readExit(attempt: string): TaskExit | undefined {
-  const file = join(attempt, 'exit');
-  if (!existsSync(file)) return undefined;
-  const code = Number.parseInt(readFileSync(file, 'utf8'), 10);
-  if (!Number.isInteger(code)) return lostExit;
-  // The shell reports the end by signal n as 128 + n.
-  return { type: 'exited', code, signal: code > 128 && code <= 128 + 64 ? code - 128 : 0 };
-}
-
-interface ProcessIdentity {
-  readonly pid: number;
-  /** When the process started, in the kernel's own count: tells it from a later one with the same number. Empty where /proc is missing. */
-  readonly startTime: string;
-}
-
-async function readIdentity(attempt: string): Promise<ProcessIdentity | undefined> {
-  const file = join(attempt, 'claim', 'process');
-  const patience = Date.now() + claimPatience;
-  while (!existsSync(file)) {
-    if (existsSync(join(attempt, 'exit')) || Date.now() > patience) return undefined;
-    await new Promise((done) => setTimeout(done, 10));
-  }
-  const [first = '', ...rest] = readFileSync(file, 'utf8').split('\n');
-  const pid = Number.parseInt(first, 10);
-  return Number.isInteger(pid) && pid > 1 ? { pid, startTime: startTimeFromStat(rest.join('\n')) } : undefined;
-}
-
-function isAlive({ pid, startTime }: ProcessIdentity): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-  if (startTime === '') return true;
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return startTimeFromStat(stat) === startTime && !/\) Z /.test(stat);
-  } catch {
-    return false;
-  }
-}
-
-/** Field 22 of /proc/<pid>/stat, counted after the command name, which may itself hold spaces and brackets. */
-function startTimeFromStat(stat: string): string {
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-}
-
-const signalNames: ReadonlySet<string> = new Set([
-  'SIGINT',
-  'SIGTERM',
-  'SIGHUP',
-  'SIGQUIT',
-  'SIGUSR1',
-  'SIGUSR2',
-  'SIGKILL',
-  'SIGALRM',
-  'SIGABRT',
-  'SIGCONT',
-  'SIGSTOP',
-]);
-
-function signalNamed(name: string): NodeJS.Signals {
-  const full = name.startsWith('SIG') ? name : `SIG${name}`;
-  return (signalNames.has(full) ? full : 'SIGINT') as NodeJS.Signals;
+/** What an attempt that is over left behind is of no use once the next one has its folder. */
+async function forgetAttempt(paths: TaskPaths, attempt: number): Promise<void> {
+  if (attempt < 1) return;
+  await rm(attemptPath(paths.notes, attempt), { recursive: true, force: true }).catch(() => undefined);
 }

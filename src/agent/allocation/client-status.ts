@@ -1,23 +1,66 @@
 import type { ClientStatus, TaskState } from '../../scheduler/allocation.js';
+import { type AllocationLife, isDone } from './allocation-life.js';
 
-/** The status of an allocation by those of its tasks (job interface, allocation life). */
-export function clientStatusOf(
-  states: Readonly<Record<string, TaskState>>,
-): Extract<ClientStatus, 'pending' | 'running' | 'complete' | 'failed'> {
-  const all = Object.values(states);
-  if (all.some((state) => state.State === 'dead' && state.Failed)) return 'failed';
-  if (all.some((state) => state.State === 'running')) return 'running';
-  if (all.length === 0 || all.some((state) => state.State === 'pending')) return 'pending';
-  return 'complete';
+/** The statuses that a node's agent tells; `lost` and `unknown` are the server's. */
+export type ToldStatus = Extract<ClientStatus, 'pending' | 'running' | 'complete' | 'failed'>;
+
+/** What an agent says of one allocation's state: it is the authority for exactly these members. */
+export interface ToldState {
+  readonly clientStatus: ToldStatus;
+  readonly clientDescription: string;
+  readonly taskStates: Readonly<Record<string, TaskState>>;
 }
 
-const sentences = {
+export function toldState(life: AllocationLife): ToldState {
+  const taskStates = Object.fromEntries(
+    life.plan.tasks.flatMap((plan, at) => {
+      const task = life.tasks[at];
+      return task === undefined ? [] : [[plan.name, task.record.state]];
+    }),
+  );
+  const clientStatus = clientStatusOf(life, Object.values(taskStates));
+  const expired = life.cause === 'expired' && clientStatus === 'complete';
+  return {
+    clientStatus,
+    clientDescription: expired ? expiredDescription : clientDescriptionOf(clientStatus),
+    taskStates,
+  };
+}
+
+/** Whether everything that has to run does so: `failed` when a task never will. */
+export function standingOfTasks({ plan, tasks }: AllocationLife): 'up' | 'coming' | 'failed' {
+  const needed = plan.tasks.flatMap(({ phase }, at) => {
+    const task = tasks[at];
+    return task === undefined || phase === 'poststop' ? [] : [{ phase, record: task.record }];
+  });
+  if (needed.some(({ record }) => record.outcome === 'failed')) return 'failed';
+  const isUp = needed.every(({ phase, record }) =>
+    phase === 'prestart' || phase === 'poststart' ? record.outcome === 'succeeded' : record.state.State === 'running',
+  );
+  return isUp ? 'up' : 'coming';
+}
+
+/** The status by those of the tasks (job interface, allocation life). An end is told when nothing will begin any more. */
+function clientStatusOf(life: AllocationLife, states: readonly TaskState[]): ToldStatus {
+  if (isDone(life)) {
+    return life.cause === 'expired' || !states.some(({ Failed }) => Failed) ? 'complete' : 'failed';
+  }
+  if (states.some(({ State }) => State === 'running')) return 'running';
+  // Between two tasks everything may be dead or waiting for a moment.
+  const begun = states.some(({ State }) => State === 'dead');
+  return begun && !states.some(({ State }) => State === 'pending') ? 'running' : 'pending';
+}
+
+/** Told of an allocation that ended because it had run for as long as it may. */
+export const expiredDescription = 'Allocation exceeded its maximum run duration';
+
+const sentences: Readonly<Record<ToldStatus, string>> = {
   pending: 'No tasks have started',
   running: 'Tasks are running',
   complete: 'All tasks have completed',
   failed: 'Failed tasks',
-} as const;
+};
 
-export function clientDescriptionOf(status: keyof typeof sentences): string {
+export function clientDescriptionOf(status: ToldStatus): string {
   return sentences[status];
 }

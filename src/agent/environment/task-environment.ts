@@ -5,6 +5,7 @@ import type { Allocation } from '../../scheduler/allocation.js';
 import type { Node } from '../../scheduler/node.js';
 import { indexFromName } from '../../scheduler/reconcile/names.js';
 import { combinedMeta } from '../../scheduler/reconcile/same-tasks.js';
+import { portVariables } from './port-variables.js';
 
 /** Directories of a task, as the task sees them. */
 export interface TaskDirectories {
@@ -81,7 +82,14 @@ function knownVariables({ job, group, task, allocation, node, directories }: Tas
     SECRETS_DIR: directories.secrets,
     ...(resources === undefined
       ? {}
-      : { CPU_LIMIT: String(resources.Cpu.CpuShares), MEMORY_LIMIT: String(resources.Memory.MemoryMB) }),
+      : {
+          CPU_LIMIT: String(resources.Cpu.CpuShares),
+          MEMORY_LIMIT: String(resources.Memory.MemoryMB),
+          ...(resources.Memory.MemoryMaxMB > 0 ? { MEMORY_MAX_LIMIT: String(resources.Memory.MemoryMaxMB) } : {}),
+          ...((resources.Cpu.ReservedCores ?? []).length > 0
+            ? { CPU_CORES: (resources.Cpu.ReservedCores ?? []).join(',') }
+            : {}),
+        }),
     ALLOC_ID: allocation.ID,
     SHORT_ALLOC_ID: allocation.ID.slice(0, 8),
     ALLOC_NAME: allocation.Name,
@@ -94,6 +102,7 @@ function knownVariables({ job, group, task, allocation, node, directories }: Tas
     DC: node.Datacenter,
     REGION: job.Region,
     NAMESPACE: job.Namespace,
+    ...portVariables(allocation, task.Name),
     ...metaVariables(job, group, task),
   };
 }

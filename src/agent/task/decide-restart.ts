@@ -1,61 +1,97 @@
 import type { RestartPolicy } from '../../jobs/document/policies.js';
-import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
-import type { Instant } from '../../shared/instant.js';
+import { durationTextFromNanos, type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
 
 /** How a task ended. */
 export type TaskExit =
-  | { readonly type: 'exited'; readonly code: number; readonly signal: number; readonly message?: string }
+  | {
+      readonly type: 'exited';
+      readonly code: number;
+      readonly signal: number;
+      readonly message?: string;
+      /** The operating system ended it for want of memory. */
+      readonly outOfMemory?: boolean;
+    }
   /** It could not be started. `recoverable` faults may pass. */
   | { readonly type: 'start_failed'; readonly message: string; readonly recoverable: boolean };
 
-/** Restarts counted in the policy's present interval. */
+/** Ends counted in the policy's present interval. */
 export interface RestartCount {
-  readonly intervalStart: Instant;
+  /** Milliseconds on the clock that `now` is read from. */
+  readonly intervalStart: Milliseconds;
   readonly count: number;
 }
 
 export type RestartVerdict =
-  | { readonly type: 'succeeded' }
-  | { readonly type: 'failed'; readonly reason: string }
+  | { readonly type: 'succeeded'; readonly reason: string; readonly next: RestartCount }
+  | { readonly type: 'failed'; readonly reason: string; readonly next: RestartCount }
   | { readonly type: 'restart'; readonly after: Milliseconds; readonly reason: string; readonly next: RestartCount };
 
 /** Extra share of the delay, at random, that keeps restarts of many tasks apart. */
 const jitterShare = 0.25;
 
+/** Existing clients show these texts. */
+export const restartReasons = {
+  withinPolicy: 'Restart within policy',
+  notNeeded: 'Restart unnecessary as task terminated successfully',
+  notAllowed: 'Policy allows no restarts',
+  unrecoverable: 'Error was unrecoverable',
+  delayed: 'Exceeded allowed attempts, applying a delay',
+} as const;
+
+/** How a task ended, and how its end is to be taken. */
+export interface TaskEnd {
+  readonly exit: TaskExit;
+  /** So it is for the main tasks of services and for sidecars. */
+  readonly restartsOnSuccess: boolean;
+  /** The end was brought about because the task was unhealthy: it counts as a failure whatever the exit was. */
+  readonly asFailure: boolean;
+}
+
 /**
- * Whether a task that ended starts again (restart policy of the job interface). `restartsOnSuccess` holds for the main
- * tasks of services and for sidecars. `fraction` is a random number in [0, 1).
+ * Whether a task that ended starts again (restart policy of the job interface). Every end counts, the successful ones too.
+ * `now` is read from the clock that `counted` was; `fraction` is a random number in [0, 1).
  */
 export function decideRestart(
   policy: RestartPolicy,
-  restartsOnSuccess: boolean,
-  exit: TaskExit,
+  { exit, restartsOnSuccess, asFailure }: TaskEnd,
   counted: RestartCount,
-  now: Instant,
-  fraction: number,
+  moment: { readonly now: Milliseconds; readonly fraction: number },
 ): RestartVerdict {
-  const succeeded = exit.type === 'exited' && exit.code === 0 && exit.signal === 0;
-  if (succeeded && !restartsOnSuccess) return { type: 'succeeded' };
-  if (policy.Attempts === 0) return { type: 'failed', reason: 'The restart policy allows no restart' };
-  if (exit.type === 'start_failed' && !exit.recoverable) return { type: 'failed', reason: exit.message };
-  const interval = millisecondsFromNanos(policy.Interval);
-  const current = now > counted.intervalStart + interval ? { intervalStart: now, count: 0 } : counted;
-  const next = { intervalStart: current.intervalStart, count: current.count + 1 };
-  if (next.count > policy.Attempts) {
-    if (policy.Mode !== 'delay')
-      return { type: 'failed', reason: 'The restarts allowed within the interval are used up' };
-    return {
-      type: 'restart',
-      after: Math.max(0, next.intervalStart + interval - now),
-      reason: 'Restarts are delayed until the interval ends',
-      next,
-    };
+  const endedWell = exit.type === 'exited' && exit.code === 0 && exit.signal === 0;
+  const mayStay = endedWell && !restartsOnSuccess && !asFailure;
+  if (policy.Attempts === 0) {
+    return { type: mayStay ? 'succeeded' : 'failed', reason: restartReasons.notAllowed, next: counted };
   }
-  const delay = millisecondsFromNanos(policy.Delay);
-  return {
-    type: 'restart',
-    after: delay + fraction * delay * jitterShare,
-    reason: 'The restart policy allows another start',
-    next,
-  };
+  const next = countedAgain(policy, counted, moment.now);
+  if (exit.type === 'start_failed' && !exit.recoverable) {
+    return { type: 'failed', reason: restartReasons.unrecoverable, next };
+  }
+  if (mayStay) return { type: 'succeeded', reason: restartReasons.notNeeded, next };
+  return next.count > policy.Attempts
+    ? beyondPolicy(policy, next, moment.now)
+    : {
+        type: 'restart',
+        after: millisecondsFromNanos(policy.Delay) * (1 + moment.fraction * jitterShare),
+        reason: restartReasons.withinPolicy,
+        next,
+      };
+}
+
+/** An interval ends strictly after its length; the end that comes then begins the next one. */
+function countedAgain(policy: RestartPolicy, counted: RestartCount, now: Milliseconds): RestartCount {
+  const end = counted.intervalStart + millisecondsFromNanos(policy.Interval);
+  return now > end
+    ? { intervalStart: now, count: 1 }
+    : { intervalStart: counted.intervalStart, count: counted.count + 1 };
+}
+
+/** Any mode but `fail` waits for the interval to end. */
+function beyondPolicy(policy: RestartPolicy, next: RestartCount, now: Milliseconds): RestartVerdict {
+  if (policy.Mode === 'fail') {
+    const { Attempts, Interval, Mode } = policy;
+    const reason = `Exceeded allowed attempts ${Attempts} in interval ${durationTextFromNanos(Interval)} and mode is "${Mode}"`;
+    return { type: 'failed', reason, next };
+  }
+  const end = next.intervalStart + millisecondsFromNanos(policy.Interval);
+  return { type: 'restart', after: Math.max(0, end - now), reason: restartReasons.delayed, next };
 }

@@ -1,6 +1,8 @@
 import type { Problem } from '../diagnostics/diagnostic.js';
+import type { Budget } from '../evaluate/budget.js';
 import type { JsonObject, JsonValue } from '../syntax/json-tree.js';
-import { type ParseLimits, parseTemplate } from '../syntax/parse.js';
+import { parseTemplate } from '../syntax/parse.js';
+import type { ParseLimits } from '../syntax/parser.js';
 import { relocate } from '../syntax/relocate.js';
 import type { SourceText } from '../syntax/source.js';
 import type { Body, Expression, Label, Span } from '../syntax/tree.js';
@@ -37,6 +39,7 @@ export interface ContentBlock extends Span {
 export interface ContentReader {
   readonly source: SourceText;
   readonly limits: ParseLimits;
+  readonly budget: Budget;
   readonly problems: Problem[];
   /** Strings of the JSON form are plain texts here, not templates. */
   readonly plainStrings: boolean;
@@ -57,7 +60,7 @@ export function contentItems(
       if (name === '//') continue;
       const labels = blockLabels(name);
       if (labels !== undefined && !(isAttribute(name) && !holdsObjects(value))) {
-        addBlocks(reader, items, { type: name, typeSpan: nameSpan }, value, labels, []);
+        addBlocks(reader, items, { type: name, typeSpan: nameSpan, labels: [], labelsLeft: labels }, value);
         continue;
       }
       if (attributes.has(name)) problem(reader, 'duplicate_attribute', nameSpan, `"${name}" is already set here.`);
@@ -108,6 +111,9 @@ export function jsonExpression(reader: ContentReader, value: JsonValue): Express
   }
 }
 
+/** Units of work of reading a string of the JSON form as a template, beyond its length. */
+const TEMPLATE = 20;
+
 function textExpression(reader: ContentReader, text: string, verbatim: boolean, span: Span): Expression {
   const { start, end } = span;
   const plain: Expression = {
@@ -118,6 +124,8 @@ function textExpression(reader: ContentReader, text: string, verbatim: boolean, 
     end,
   };
   if (reader.plainStrings || !/[$%]\{/.test(text)) return plain;
+  // Too little budget is reported where the value would be evaluated.
+  if (!reader.budget.charge(TEMPLATE + (text.length >>> 1))) return plain;
   // Only a string without escapes stands in the source as it is; in any other, a mistake is reported for the whole string.
   const move = (inner: Span): Span =>
     verbatim ? { start: start + 1 + inner.start, end: start + 1 + inner.end } : { start, end };
@@ -128,28 +136,32 @@ function textExpression(reader: ContentReader, text: string, verbatim: boolean, 
   return { ...relocate(template, move), start, end };
 }
 
-function addBlocks(
-  reader: ContentReader,
-  items: ContentItem[],
-  header: { readonly type: string; readonly typeSpan: Span },
-  value: JsonValue,
-  labelsLeft: number,
-  labels: readonly Label[],
-): void {
+/** Where in the nested objects that are its labels a block of the JSON form was met. */
+interface BlockPath {
+  readonly type: string;
+  readonly typeSpan: Span;
+  readonly labels: readonly Label[];
+  /** How many labels are still to come before the block's body. */
+  readonly labelsLeft: number;
+}
+
+function addBlocks(reader: ContentReader, items: ContentItem[], path: BlockPath, value: JsonValue): void {
+  const { type, typeSpan, labels, labelsLeft } = path;
   if (value.kind === 'json-array') {
-    for (const item of value.items) addBlocks(reader, items, header, item, labelsLeft, labels);
+    for (const item of value.items) addBlocks(reader, items, path, item);
   } else if (value.kind === 'json-object') {
     if (labelsLeft > 0) {
       for (const member of value.members) {
         const label = { text: member.name, ...member.nameSpan };
-        addBlocks(reader, items, header, member.value, labelsLeft - 1, [...labels, label]);
+        const inner = { type, typeSpan, labels: [...labels, label], labelsLeft: labelsLeft - 1 };
+        addBlocks(reader, items, inner, member.value);
       }
       return;
     }
     const body: JsonContent = { kind: 'json-body', objects: [value], start: value.start, end: value.end };
-    items.push({ kind: 'block', ...header, labels, body, start: header.typeSpan.start, end: value.end });
+    items.push({ kind: 'block', type, typeSpan, labels, body, start: typeSpan.start, end: value.end });
   } else if (value.kind !== 'json-keyword' || value.name !== 'null') {
-    problem(reader, 'bad_json', value, `A block "${header.type}" is an object or an array of objects.`);
+    problem(reader, 'bad_json', value, `A block "${type}" is an object or an array of objects.`);
   }
 }
 

@@ -1,10 +1,19 @@
 import { suggestName } from '../diagnostics/suggest.js';
-import { outOfBudget } from '../evaluate/context.js';
+import { paidFor } from '../evaluate/context.js';
+import { interruption, type Steps } from '../steps.js';
 import { leadingSpan } from '../syntax/spans.js';
 import type { Label, Span } from '../syntax/tree.js';
-import { type Content, type ContentAttribute, type ContentBlock, contentItems, labelCounts } from './content.js';
+import { sizeOf } from '../values/value.js';
+import {
+  type Content,
+  type ContentAttribute,
+  type ContentBlock,
+  type ContentItem,
+  contentItems,
+  labelCounts,
+} from './content.js';
 import { decodeValue } from './decode-value.js';
-import { type Decoding, decodingProblem, openingOf, rangeOf, readerOf, ruleFor } from './decoding.js';
+import { type Decoding, decodingProblem, ITEM, openingOf, rangeOf, readerOf, ruleFor } from './decoding.js';
 import { expandDynamic } from './dynamic.js';
 import { freeFormData } from './free-form.js';
 import { attributeFromBlock, blocksFromAttribute } from './legacy-forms.js';
@@ -18,57 +27,92 @@ import type {
 } from './schema.js';
 
 /** A body as its schema describes it. Everything that does not fit is reported; what does fit is in the result. */
-export function decodeBody(decoding: Decoding, content: Content, schema: BodySchema): DecodedBody {
-  const attributes = new Map<string, DecodedAttribute>();
-  const blocks = new Map<string, DecodedBlock[]>();
-  const given = new Map<string, 'attribute' | 'block'>();
+export function* decodeBody(decoding: Decoding, content: Content, schema: BodySchema): Steps<DecodedBody> {
+  const body: BodyDraft = { schema, attributes: new Map(), blocks: new Map(), given: new Map() };
+  const { budget } = decoding.evaluation;
+  for (const item of itemsOf(decoding, content, schema)) {
+    if (budget.turnIsLong) yield* interruption(budget);
+    if (!paidFor(decoding.evaluation, item, ITEM)) break;
+    if (item.kind === 'attribute') {
+      const converted = decoding.legacy ? blocksFromAttribute(item, schema) : undefined;
+      if (converted === undefined) addAttribute(decoding, body, item);
+      else for (const block of converted) yield* decodeBlock(decoding, body, block);
+    } else if (isDynamic(decoding, schema, item.type)) {
+      for (const made of expandDynamic(decoding, item, schema)) yield* decodeBlock(made.inner, body, made.block);
+    } else {
+      const converted = decoding.legacy ? attributeFromBlock(item, schema) : undefined;
+      if (converted === undefined) yield* decodeBlock(decoding, body, item);
+      else addAttribute(decoding, body, converted);
+    }
+  }
+  reportMissing(decoding, content, schema, body.given);
+  return { attributes: body.attributes, blocks: body.blocks, range: rangeOf(decoding, content) };
+}
+
+/** In the JSON form the schema decides what is a block. */
+function itemsOf(decoding: Decoding, content: Content, schema: BodySchema): readonly ContentItem[] {
+  if (content.kind === 'body') return content.items;
   const counts = labelCounts(schema);
   const labels = (type: string): number | undefined => (isDynamic(decoding, schema, type) ? 1 : counts(type));
   const isAttribute = (name: string): boolean => ruleFor(schema.attributes, name) !== undefined;
+  return contentItems(readerOf(decoding), content, labels, isAttribute);
+}
 
-  const addAttribute = (item: ContentAttribute): void => {
-    if (clashes(decoding, given, item.name, 'attribute', item.nameSpan)) return;
-    const decoded = decodeAttribute(decoding, item, schema);
-    if (decoded !== undefined) attributes.set(item.name, decoded);
-  };
-  const addBlock = (block: ContentBlock, inner: Decoding): void => {
-    const rule = ruleFor(schema.blocks, block.type);
-    if (rule === undefined) {
-      unsupportedBlock(inner, block, schema);
-      return;
-    }
-    if (clashes(inner, given, block.type, 'block', block.typeSpan)) return;
-    const known = blocks.get(block.type);
-    const first = known?.[0];
-    if (rule.times === 'once' && first !== undefined) {
-      reportDuplicate(inner, block, first);
-      return;
-    }
-    const decoded = decodeBlock(inner, block, rule);
-    if (decoded === undefined) return;
-    if (known === undefined) blocks.set(block.type, [decoded]);
-    else known.push(decoded);
-  };
+/** What was decoded of a body so far. */
+interface BodyDraft {
+  readonly schema: BodySchema;
+  readonly attributes: Map<string, DecodedAttribute>;
+  readonly blocks: Map<string, DecodedBlock[]>;
+  /** In which form each name was given. */
+  readonly given: Map<string, 'attribute' | 'block'>;
+}
 
-  for (const item of contentItems(readerOf(decoding), content, labels, isAttribute)) {
-    if (!decoding.evaluation.budget.charge(1)) {
-      outOfBudget(decoding.evaluation, item);
-      break;
-    }
-    if (item.kind === 'attribute') {
-      const converted = decoding.legacy ? blocksFromAttribute(item, schema) : undefined;
-      if (converted === undefined) addAttribute(item);
-      else for (const block of converted) addBlock(block, decoding);
-    } else if (isDynamic(decoding, schema, item.type)) {
-      expandDynamic(decoding, item, schema, addBlock);
-    } else {
-      const converted = decoding.legacy ? attributeFromBlock(item, schema) : undefined;
-      if (converted === undefined) addBlock(item, decoding);
-      else addAttribute(converted);
-    }
+function addAttribute(decoding: Decoding, { schema, attributes, given }: BodyDraft, item: ContentAttribute): void {
+  if (clashes(decoding, given, { name: item.name, form: 'attribute', span: item.nameSpan })) return;
+  const decoded = decodeAttribute(decoding, item, schema);
+  if (decoded !== undefined) attributes.set(item.name, decoded);
+}
+
+function* decodeBlock(decoding: Decoding, { schema, blocks, given }: BodyDraft, block: ContentBlock): Steps<void> {
+  const rule = ruleFor(schema.blocks, block.type);
+  if (rule === undefined) {
+    unsupportedBlock(decoding, block, schema);
+    return;
   }
-  reportMissing(decoding, content, schema, given);
-  return { attributes, blocks, range: rangeOf(decoding, content) };
+  if (clashes(decoding, given, { name: block.type, form: 'block', span: block.typeSpan })) return;
+  const known = blocks.get(block.type);
+  const first = known?.[0];
+  if (rule.times === 'once' && first !== undefined) {
+    reportDuplicate(decoding, block, first);
+    return;
+  }
+  if (!hasLabels(decoding, block, rule.labels ?? [])) return;
+  const labels = block.labels.map((label: Label) => ({ text: label.text, range: rangeOf(decoding, label) }));
+  const inner: Decoding = decoding.dynamicAllowed ? decoding : { ...decoding, dynamicAllowed: !decoding.legacy };
+  const content = yield* decodeContent(inner, block.body, rule.body);
+  const decoded: DecodedBlock = { type: block.type, labels, ...content, range: rangeOf(decoding, block.typeSpan) };
+  if (known === undefined) blocks.set(block.type, [decoded]);
+  else known.push(decoded);
+}
+
+/** What is between a block's braces: free data, or a body as its schema describes it. */
+function* decodeContent(
+  decoding: Decoding,
+  content: Content,
+  rule: BlockSchema['body'],
+): Steps<Pick<DecodedBlock, 'body' | 'data'>> {
+  if (rule !== 'freeForm') {
+    return { body: yield* decodeBody(decoding, content, typeof rule === 'function' ? rule() : rule), data: undefined };
+  }
+  const data = yield* freeFormData(decoding, content);
+  return { body: { attributes: new Map(), blocks: new Map(), range: rangeOf(decoding, content) }, data };
+}
+
+/** A name as it was given in a body: that of an attribute, or the type of a block. */
+interface GivenName {
+  readonly name: string;
+  readonly form: 'attribute' | 'block';
+  readonly span: Span;
 }
 
 function isDynamic(decoding: Decoding, schema: BodySchema, type: string): boolean {
@@ -76,13 +120,7 @@ function isDynamic(decoding: Decoding, schema: BodySchema, type: string): boolea
 }
 
 /** One name cannot be given as an attribute and as a block. */
-function clashes(
-  decoding: Decoding,
-  given: Map<string, 'attribute' | 'block'>,
-  name: string,
-  form: 'attribute' | 'block',
-  span: Span,
-): boolean {
+function clashes(decoding: Decoding, given: BodyDraft['given'], { name, form, span }: GivenName): boolean {
   const known = given.get(name);
   given.set(name, known ?? form);
   if (known === undefined || known === form) return false;
@@ -103,6 +141,7 @@ function decodeAttribute(decoding: Decoding, item: ContentAttribute, schema: Bod
   if (value === undefined) return undefined;
   if (value.kind === 'null' && acceptsNull(rule)) return undefined;
   const start = leadingSpan(item.value);
+  if (!paidFor(evaluation, item.value, 2 * sizeOf(value))) return undefined;
   const decoded = decodeValue(value, rule.is, decoding.legacy);
   if (decoded.isErr()) {
     const message = `"${shorten(item.name)}" is not set to a suitable value. ${decoded.error.message}`;
@@ -121,26 +160,12 @@ function acceptsNull(rule: AttributeSchema): boolean {
   return rule.nullable === true;
 }
 
-function decodeBlock(decoding: Decoding, block: ContentBlock, rule: BlockSchema): DecodedBlock | undefined {
-  const wanted = rule.labels ?? [];
-  if (!hasLabels(decoding, block, wanted)) return undefined;
-  const range = rangeOf(decoding, block.typeSpan);
-  const labels = block.labels.map((label: Label) => ({ text: label.text, range: rangeOf(decoding, label) }));
-  const inner: Decoding = decoding.dynamicAllowed ? decoding : { ...decoding, dynamicAllowed: !decoding.legacy };
-  if (rule.body === 'freeForm') {
-    const data = freeFormData(inner, block.body);
-    const body: DecodedBody = { attributes: new Map(), blocks: new Map(), range: rangeOf(decoding, block.body) };
-    return { type: block.type, labels, body, data, range };
-  }
-  const schema = typeof rule.body === 'function' ? rule.body() : rule.body;
-  return { type: block.type, labels, body: decodeBody(inner, block.body, schema), data: undefined, range };
-}
-
 function reportDuplicate(decoding: Decoding, block: ContentBlock, first: DecodedBlock): void {
   const { source, start } = first.range;
   // Counting lines takes time: not for the hundredth time.
   const counted = decoding.evaluation.problems.length < 100;
-  decodingProblem(decoding, 'duplicate_block', block.typeSpan, `Only one "${block.type}" block is allowed here.`, {
+  decodingProblem(decoding, 'duplicate_block', block.typeSpan, {
+    message: `Only one "${block.type}" block is allowed here.`,
     detail: counted ? `The first one is on line ${lineOf(source.text, start)}.` : undefined,
   });
 }
@@ -152,7 +177,8 @@ function hasLabels(decoding: Decoding, block: ContentBlock, wanted: readonly str
   const { type } = block;
   if (extra !== undefined) {
     const count = wanted.length === 0 ? 'no label' : `only ${wanted.length} label${wanted.length === 1 ? '' : 's'}`;
-    decodingProblem(decoding, 'extra_label', extra, `A "${type}" block takes ${count}.`, {
+    decodingProblem(decoding, 'extra_label', extra, {
+      message: `A "${type}" block takes ${count}.`,
       detail: wanted.length === 0 ? undefined : `In order: ${wanted.join(', ')}.`,
     });
   } else if (missing !== undefined) {
@@ -161,8 +187,8 @@ function hasLabels(decoding: Decoding, block: ContentBlock, wanted: readonly str
       decoding,
       'missing_label',
       { start, end: start + 1 },
-      `A "${type}" block needs a ${missing} label.`,
       {
+        message: `A "${type}" block needs a ${missing} label.`,
         detail: `Its form is: ${type} ${wanted.map((label) => `"${label}"`).join(' ')} { … }`,
       },
     );
@@ -176,25 +202,47 @@ function reportMissing(
   schema: BodySchema,
   given: ReadonlyMap<string, 'attribute' | 'block'>,
 ): void {
-  for (const name in schema.attributes) {
-    if (schema.attributes[name]?.required !== true || given.has(name)) continue;
+  const { attributes, blocks } = requiredBy(schema);
+  for (const name of attributes) {
+    if (given.has(name)) continue;
     decodingProblem(decoding, 'missing_required', openingOf(content), `The attribute "${name}" is required here.`);
   }
-  for (const type in schema.blocks) {
-    if (schema.blocks[type]?.required !== true || given.has(type)) continue;
+  for (const type of blocks) {
+    if (given.has(type)) continue;
     decodingProblem(decoding, 'missing_block', openingOf(content), `A "${type}" block is required here.`);
   }
 }
+
+interface Required {
+  readonly attributes: readonly string[];
+  readonly blocks: readonly string[];
+}
+
+/** Worked out once for each schema, since few have anything. */
+function requiredBy(schema: BodySchema): Required {
+  const known = required.get(schema);
+  if (known !== undefined) return known;
+  const made: Required = {
+    attributes: Object.entries(schema.attributes ?? {}).flatMap(([name, rule]) =>
+      rule.required === true ? [name] : [],
+    ),
+    blocks: Object.entries(schema.blocks ?? {}).flatMap(([type, rule]) => (rule.required === true ? [type] : [])),
+  };
+  required.set(schema, made);
+  return made;
+}
+
+const required = new WeakMap<BodySchema, Required>();
 
 function unsupportedAttribute(decoding: Decoding, item: ContentAttribute, schema: BodySchema): undefined {
   const { name } = item;
   const message = `There is no attribute "${shorten(name)}" here.`;
   if (ruleFor(schema.blocks, name) !== undefined) {
     const detail = `It is a block: write ${name} { … } without "=".`;
-    return decodingProblem(decoding, 'unsupported_attribute', item.nameSpan, message, { detail });
+    return decodingProblem(decoding, 'unsupported_attribute', item.nameSpan, { message, detail });
   }
   const suggestion = (): string | undefined => suggestName(name, namesOf(schema));
-  return decodingProblem(decoding, 'unsupported_attribute', item.nameSpan, message, { suggestion });
+  return decodingProblem(decoding, 'unsupported_attribute', item.nameSpan, { message, suggestion });
 }
 
 function unsupportedBlock(decoding: Decoding, block: ContentBlock, schema: BodySchema): undefined {
@@ -202,18 +250,18 @@ function unsupportedBlock(decoding: Decoding, block: ContentBlock, schema: BodyS
   const message = `There is no block "${shorten(type)}" here.`;
   if (ruleFor(schema.attributes, type) !== undefined) {
     const detail = `It is an attribute: write ${type} = … instead.`;
-    return decodingProblem(decoding, 'unsupported_block', block.typeSpan, message, { detail });
+    return decodingProblem(decoding, 'unsupported_block', block.typeSpan, { message, detail });
   }
   if (schema.otherAttributes !== undefined) {
     const detail = 'This block holds attributes only.';
-    return decodingProblem(decoding, 'unsupported_block', block.typeSpan, message, { detail });
+    return decodingProblem(decoding, 'unsupported_block', block.typeSpan, { message, detail });
   }
   if (type === 'dynamic') {
     const detail = 'A dynamic block is possible within other blocks only.';
-    return decodingProblem(decoding, 'unsupported_block', block.typeSpan, message, { detail });
+    return decodingProblem(decoding, 'unsupported_block', block.typeSpan, { message, detail });
   }
   const suggestion = (): string | undefined => suggestName(type, namesOf(schema));
-  return decodingProblem(decoding, 'unsupported_block', block.typeSpan, message, { suggestion });
+  return decodingProblem(decoding, 'unsupported_block', block.typeSpan, { message, suggestion });
 }
 
 function namesOf(schema: BodySchema): string[] {

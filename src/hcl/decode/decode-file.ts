@@ -6,6 +6,7 @@ import { type EvaluationContext, withNames } from '../evaluate/context.js';
 import { evaluate } from '../evaluate/evaluate.js';
 import type { FunctionContext, HclFunction } from '../functions/function.js';
 import { hclFunctions } from '../functions/index.js';
+import { finish, interruption, type Steps } from '../steps.js';
 import { parseLiteralBody } from '../syntax/literal-mode.js';
 import type { SourceText } from '../syntax/source.js';
 import { type Content, type ContentBlock, contentItems, labelCounts } from './content.js';
@@ -42,7 +43,7 @@ export interface DecodedFile<Value> {
 }
 
 /**
- * Parses, evaluates and decodes a whole text.
+ * Parses, evaluates and decodes a whole text, all at once.
  *
  * @returns the interpreted value; or everything that is wrong, with warnings among it, sorted by text and position
  */
@@ -50,20 +51,31 @@ export function decodeFile<Value>(
   source: string,
   options: DecodeOptions<Value>,
 ): Result<DecodedFile<Value>, Diagnostic[]> {
+  return finish(decodeFileInSteps(source, options));
+}
+
+/** The same in parts, for texts that may be large: what one turn may cost starts anew with each `next(true)`. */
+export function* decodeFileInSteps<Value>(
+  source: string,
+  options: DecodeOptions<Value>,
+): Steps<Result<DecodedFile<Value>, Diagnostic[]>> {
   const text: SourceText = { name: options.names?.source ?? 'job', text: source };
   const problems: Problem[] = [];
+  const budget = options.budget ?? createBudget();
   const evaluation: EvaluationContext = {
     source: text,
     scope: { names: new Map(), outer: undefined },
     unknownNames: 'text',
     functions: options.functions ?? hclFunctions,
     ids: options.ids,
-    budget: options.budget ?? createBudget(),
+    budget,
     problems,
     evaluate,
   };
   const start: Decoding = { evaluation, legacy: options.hcl1 === true, dynamicAllowed: false };
-  const body = options.hcl1 === true ? decodeLegacy(start, text, options) : decodeCurrent(start, text, options);
+  const decode = options.hcl1 === true ? decodeLegacy : decodeCurrent;
+  const body = yield* decode(start, text, options);
+  yield* interruption(budget);
   const value = body === undefined || hasErrors(problems) ? undefined : interpret(body, options, problems);
   if (value === undefined || hasErrors(problems)) return err(diagnosticsFrom(problems, text));
   return ok({ value: value.value, warnings: diagnosticsFrom(problems, text) });
@@ -73,27 +85,28 @@ function hasErrors(problems: readonly Problem[]): boolean {
   return problems.some(({ severity }) => severity === 'error');
 }
 
-function decodeCurrent<Value>(
+function* decodeCurrent<Value>(
   start: Decoding,
   source: SourceText,
   { schema, variables, variableFlags, names }: DecodeOptions<Value>,
-): DecodedBody | undefined {
-  const content = parseContent(source, start);
+): Steps<DecodedBody | undefined> {
+  const content = yield* parseContent(source, start);
   if (content === undefined) return undefined;
+  yield* interruption(start.evaluation.budget);
   const { declarations, locals, rest } = splitTopLevel(start, content, schema);
-  const declared = readDeclarations(start, declarations);
+  const declared = yield* readDeclarations(start, declarations);
   const text =
     variables === undefined || variables === ''
       ? undefined
       : { name: names?.variables ?? 'variables', text: variables };
-  const values = assignVariables(start, declared, { text, flags: variableFlags ?? {} });
+  const values = yield* assignVariables(start, declared, { text, flags: variableFlags ?? {} });
   const withVariables = withEvaluation(start, withNames(start.evaluation, new Map([['var', values]])));
   // A wrong variable would be complained about again wherever it is used.
   if (hasErrors(start.evaluation.problems)) return undefined;
-  const local = evaluateLocals(withVariables, locals);
+  const local = yield* evaluateLocals(withVariables, locals);
   if (hasErrors(start.evaluation.problems)) return undefined;
   const decoding = withEvaluation(start, withNames(withVariables.evaluation, new Map([['local', local]])));
-  return decodeBody(decoding, rest, schema);
+  return yield* decodeBody(decoding, rest, schema);
 }
 
 /** Variables and locals apart from what the caller's schema describes. */
@@ -130,11 +143,11 @@ function splitTopLevel(
 }
 
 /** Version 1 of the language has no variables, so giving some cannot have been meant. */
-function decodeLegacy<Value>(
+function* decodeLegacy<Value>(
   start: Decoding,
   source: SourceText,
   { schema, variables, variableFlags, names }: DecodeOptions<Value>,
-): DecodedBody | undefined {
+): Steps<DecodedBody | undefined> {
   const { problems, budget } = start.evaluation;
   if ((variables !== undefined && variables.trim() !== '') || Object.keys(variableFlags ?? {}).length > 0) {
     problems.push({
@@ -146,7 +159,8 @@ function decodeLegacy<Value>(
     });
   }
   const body = parseLiteralBody(source, budget.limits, problems);
-  return hasErrors(problems) ? undefined : decodeBody(start, body, schema);
+  yield* interruption(budget);
+  return hasErrors(problems) ? undefined : yield* decodeBody(start, body, schema);
 }
 
 function interpret<Value>(body: DecodedBody, options: DecodeOptions<Value>, problems: Problem[]): { value: Value } {

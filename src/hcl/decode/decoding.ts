@@ -1,6 +1,7 @@
 import type { DiagnosticCode } from '../diagnostics/codes.js';
-import type { Later } from '../diagnostics/diagnostic.js';
-import { type EvaluationContext, problem } from '../evaluate/context.js';
+import type { ProblemText } from '../diagnostics/diagnostic.js';
+import { type EvaluationContext, paidFor, problem } from '../evaluate/context.js';
+import { interruption, type Steps } from '../steps.js';
 import type { Span } from '../syntax/tree.js';
 import type { ContentReader } from './content.js';
 import type { SourceRange } from './schema.js';
@@ -19,21 +20,29 @@ export function withEvaluation(decoding: Decoding, evaluation: EvaluationContext
 
 export function readerOf({ evaluation }: Decoding): ContentReader {
   const { source, problems, budget, unknownNames } = evaluation;
-  return { source, problems, limits: budget.limits, plainStrings: unknownNames === 'forbidden' };
+  return { source, problems, budget, limits: budget.limits, plainStrings: unknownNames === 'forbidden' };
 }
 
 export function rangeOf({ evaluation }: Decoding, span: Span): SourceRange {
   return { source: evaluation.source, start: span.start, end: span.end };
 }
 
-export function decodingProblem(
-  decoding: Decoding,
-  code: DiagnosticCode,
-  span: Span,
-  message: string,
-  more: { readonly detail?: Later | undefined; readonly suggestion?: Later | undefined } = {},
-): undefined {
-  return problem(decoding.evaluation, code, span, message, more);
+/** Units of work of an attribute or a block, beyond its value. */
+export const ITEM = 8;
+
+/**
+ * Charges one item of a body; between two items the work can be interrupted.
+ *
+ * @returns false, after reporting it, when there is no budget left for it
+ */
+export function* nextItem({ evaluation }: Decoding, span: Span): Steps<boolean> {
+  const { budget } = evaluation;
+  if (budget.turnIsLong) yield* interruption(budget);
+  return paidFor(evaluation, span, ITEM);
+}
+
+export function decodingProblem(decoding: Decoding, code: DiagnosticCode, span: Span, text: ProblemText): undefined {
+  return problem(decoding.evaluation, code, span, text);
 }
 
 /** The empty place where a body opens: where something that is missing in it belongs. */

@@ -1,5 +1,5 @@
 import { suggestName } from '../diagnostics/suggest.js';
-import { outOfBudget, withNames } from '../evaluate/context.js';
+import { paidFor, withNames } from '../evaluate/context.js';
 import { pairsOf } from '../evaluate/for-each.js';
 import type { Expression, Label, Span } from '../syntax/tree.js';
 import { convert } from '../values/convert.js';
@@ -8,6 +8,15 @@ import { type HclValue, objectValue, stringType } from '../values/value.js';
 import { type ContentAttribute, type ContentBlock, contentItems } from './content.js';
 import { type Decoding, decodingProblem, openingOf, readerOf, ruleFor, withEvaluation } from './decoding.js';
 import type { BlockSchema, BodySchema } from './schema.js';
+
+/** Units of work of one element, beyond its labels and its block. */
+const ELEMENT = 15;
+
+/** The one label of a dynamic block, and what is known of the blocks of that type. */
+interface MadeType {
+  readonly label: Label;
+  readonly rule: BlockSchema;
+}
 
 interface DynamicParts {
   readonly type: string;
@@ -19,14 +28,13 @@ interface DynamicParts {
 
 /**
  * Replaces a `dynamic "TYPE" { for_each, labels, iterator, content }` block by one block per element, in place. Within `content`
- * and `labels` the iterator is in reach, with `key` and `value`.
+ * and `labels` the iterator is in reach, with `key` and `value`. Each block comes when the one before has been decoded.
  */
-export function expandDynamic(
+export function* expandDynamic(
   decoding: Decoding,
   dynamic: ContentBlock,
   schema: BodySchema,
-  add: (block: ContentBlock, inner: Decoding) => void,
-): void {
+): Iterable<{ readonly block: ContentBlock; readonly inner: Decoding }> {
   const parts = readParts(decoding, dynamic, schema);
   if (parts === undefined) return;
   const { evaluation } = decoding;
@@ -40,10 +48,7 @@ export function expandDynamic(
     return;
   }
   for (const [key, value] of pairs) {
-    if (!evaluation.budget.charge(1)) {
-      outOfBudget(evaluation, parts.forEach);
-      return;
-    }
+    if (!paidFor(evaluation, parts.forEach, ELEMENT)) return;
     const problemsBefore = evaluation.problems.length;
     const iterator = objectValue([
       ['key', key],
@@ -54,13 +59,32 @@ export function expandDynamic(
       withNames(evaluation, new Map<string, HclValue>([[parts.iterator, iterator]])),
     );
     const labels = evaluateLabels(inner, parts.labels);
-    if (labels !== undefined) add({ ...parts.content, type: parts.type, typeSpan: dynamic.typeSpan, labels }, inner);
+    if (labels !== undefined) {
+      yield { block: { ...parts.content, type: parts.type, typeSpan: dynamic.typeSpan, labels }, inner };
+    }
     // What is wrong with one block is wrong with all of them.
     if (evaluation.problems.length > problemsBefore) return;
   }
 }
 
 function readParts(decoding: Decoding, dynamic: ContentBlock, schema: BodySchema): DynamicParts | undefined {
+  const made = readType(decoding, dynamic, schema);
+  if (made === undefined) return undefined;
+  const type = made.label.text;
+  const given = readItems(decoding, dynamic);
+  const iterator = iteratorName(decoding, given.get('iterator'), type);
+  const labels = labelExpressions(decoding, given.get('labels'), dynamic, made.rule);
+  const forEach = given.get('for_each');
+  if (forEach === undefined) {
+    decodingProblem(decoding, 'bad_dynamic', openingOf(dynamic.body), 'The attribute "for_each" is required here.');
+  }
+  const content = onlyContent(decoding, dynamic, given);
+  if (!given.complete || iterator === undefined || labels === undefined) return undefined;
+  if (forEach === undefined || content === undefined) return undefined;
+  return { type, forEach: forEach.value, iterator, labels, content };
+}
+
+function readType(decoding: Decoding, dynamic: ContentBlock, schema: BodySchema): MadeType | undefined {
   const [label, extra] = dynamic.labels;
   if (label === undefined || extra !== undefined) {
     const span = extra ?? { start: dynamic.body.start, end: dynamic.body.start + 1 };
@@ -68,27 +92,19 @@ function readParts(decoding: Decoding, dynamic: ContentBlock, schema: BodySchema
     return decodingProblem(decoding, 'bad_dynamic', span, message);
   }
   const rule = ruleFor(schema.blocks, label.text);
-  if (rule === undefined) {
-    const message = `There is no block "${label.text.slice(0, 60)}" here.`;
-    const suggestion = (): string | undefined => suggestName(label.text, Object.keys(schema.blocks ?? {}));
-    return decodingProblem(decoding, 'unsupported_block', label, message, { suggestion });
-  }
-  const given = readItems(decoding, dynamic);
-  const iterator = iteratorName(decoding, given.get('iterator'), label.text);
-  const labels = labelExpressions(decoding, given.get('labels'), dynamic, rule);
-  const forEach = given.get('for_each');
-  if (forEach === undefined) {
-    decodingProblem(decoding, 'bad_dynamic', openingOf(dynamic.body), 'The attribute "for_each" is required here.');
-  }
+  if (rule !== undefined) return { label, rule };
+  const message = `There is no block "${label.text.slice(0, 60)}" here.`;
+  const suggestion = (): string | undefined => suggestName(label.text, Object.keys(schema.blocks ?? {}));
+  return decodingProblem(decoding, 'unsupported_block', label, { message, suggestion });
+}
+
+function onlyContent(decoding: Decoding, dynamic: ContentBlock, given: GivenItems): ContentBlock | undefined {
   const [content, second] = given.content;
   if (content === undefined) {
-    decodingProblem(decoding, 'bad_dynamic', openingOf(dynamic.body), 'A "content" block is required here.');
-  } else if (second !== undefined) {
-    decodingProblem(decoding, 'bad_dynamic', second.typeSpan, 'Only one "content" block is allowed here.');
+    return decodingProblem(decoding, 'bad_dynamic', openingOf(dynamic.body), 'A "content" block is required here.');
   }
-  if (!given.complete || iterator === undefined || labels === undefined || second !== undefined) return undefined;
-  if (forEach === undefined || content === undefined) return undefined;
-  return { type: label.text, forEach: forEach.value, iterator, labels, content };
+  if (second === undefined) return content;
+  return decodingProblem(decoding, 'bad_dynamic', second.typeSpan, 'Only one "content" block is allowed here.');
 }
 
 interface GivenItems {
@@ -110,7 +126,8 @@ function readItems(decoding: Decoding, dynamic: ContentBlock): GivenItems {
       const [label] = item.labels;
       if (label !== undefined) {
         complete = false;
-        decodingProblem(decoding, 'extra_label', label, 'A "content" block takes no label.', {
+        decodingProblem(decoding, 'extra_label', label, {
+          message: 'A "content" block takes no label.',
           detail: 'The labels of the blocks are made by the attribute "labels".',
         });
       }
@@ -119,7 +136,7 @@ function readItems(decoding: Decoding, dynamic: ContentBlock): GivenItems {
       const span: Span = item.kind === 'attribute' ? item.nameSpan : item.typeSpan;
       const message = `There is no ${item.kind} "${(item.kind === 'attribute' ? item.name : item.type).slice(0, 60)}" in a dynamic block.`;
       const detail = 'It has for_each, labels, iterator and a content block.';
-      decodingProblem(decoding, 'bad_dynamic', span, message, { detail });
+      decodingProblem(decoding, 'bad_dynamic', span, { message, detail });
     }
   }
   return { get: (name) => attributes.get(name), content, complete };

@@ -1,10 +1,11 @@
 import { suggestName } from '../diagnostics/suggest.js';
 import { withNames } from '../evaluate/context.js';
 import { firstStepName, freeReferences } from '../evaluate/references.js';
+import type { Steps } from '../steps.js';
 import type { Reference } from '../syntax/tree.js';
 import { type HclValue, objectValue } from '../values/value.js';
 import { type ContentAttribute, type ContentBlock, contentItems } from './content.js';
-import { type Decoding, decodingProblem, readerOf } from './decoding.js';
+import { type Decoding, decodingProblem, nextItem, readerOf } from './decoding.js';
 
 interface Local {
   readonly item: ContentAttribute;
@@ -13,7 +14,7 @@ interface Local {
 }
 
 /** The attributes of all `locals` blocks, each evaluated after the ones that it uses, in whatever order they are written. */
-export function evaluateLocals(decoding: Decoding, blocks: readonly ContentBlock[]): HclValue {
+export function* evaluateLocals(decoding: Decoding, blocks: readonly ContentBlock[]): Steps<HclValue> {
   const items = collectItems(decoding, blocks);
   const locals = new Map<string, Local>();
   for (const [name, item] of items) locals.set(name, { item, uses: usedLocals(decoding, item, items) });
@@ -31,7 +32,8 @@ export function evaluateLocals(decoding: Decoding, blocks: readonly ContentBlock
   const ready = [...locals.keys()].filter((name) => waiting.get(name) === 0);
   for (let name = ready.pop(); name !== undefined; name = ready.pop()) {
     const local = locals.get(name);
-    if (local !== undefined) evaluateLocal(decoding, name, local, values);
+    if (local === undefined || !(yield* nextItem(decoding, local.item))) break;
+    evaluateLocal(decoding, name, local, values);
     for (const user of users.get(name) ?? []) {
       const left = (waiting.get(user) ?? 0) - 1;
       waiting.set(user, left);
@@ -50,7 +52,8 @@ function collectItems(decoding: Decoding, blocks: readonly ContentBlock[]): Map<
     for (const item of contentItems(readerOf(decoding), block.body, () => undefined)) {
       if (item.kind === 'block') {
         const message = 'A "locals" block holds attributes only.';
-        decodingProblem(decoding, 'bad_local', item.typeSpan, message, {
+        decodingProblem(decoding, 'bad_local', item.typeSpan, {
+          message,
           detail: `For an object write: ${item.type.slice(0, 60)} = { … }`,
         });
       } else if (items.has(item.name)) {
@@ -88,7 +91,8 @@ function reportMissing(
   items: ReadonlyMap<string, ContentAttribute>,
 ): void {
   const span = reference.steps[0] ?? reference;
-  decodingProblem(decoding, 'missing_attribute', span, `There is no local "${name.slice(0, 60)}".`, {
+  decodingProblem(decoding, 'missing_attribute', span, {
+    message: `There is no local "${name.slice(0, 60)}".`,
     suggestion: () => suggestName(name, items.keys()),
   });
 }
@@ -135,7 +139,7 @@ function reportCycles(
     const local = locals.get(at);
     if (local === undefined) continue;
     const message = 'This local is defined in terms of itself.';
-    decodingProblem(decoding, 'local_cycle', local.item.nameSpan, message, { detail: `${shown.join(' → ')}.` });
+    decodingProblem(decoding, 'local_cycle', local.item.nameSpan, { message, detail: `${shown.join(' → ')}.` });
   }
 }
 

@@ -1,13 +1,16 @@
+import { paidFor } from '../evaluate/context.js';
 import { firstStepName, freeReferences } from '../evaluate/references.js';
 import { typeFromExpression } from '../evaluate/type-expression.js';
+import type { Steps } from '../steps.js';
 import { isIdentifier } from '../syntax/lexer.js';
 import { parseExpression } from '../syntax/parse.js';
 import { relocate } from '../syntax/relocate.js';
 import type { Expression, Span } from '../syntax/tree.js';
 import { convert } from '../values/convert.js';
 import { type HclType, type HclValue, typeOf } from '../values/value.js';
+import { conversionWork } from '../values/work.js';
 import { type ContentAttribute, type ContentBlock, contentItems } from './content.js';
-import { type Decoding, decodingProblem, openingOf, readerOf, withEvaluation } from './decoding.js';
+import { type Decoding, decodingProblem, nextItem, openingOf, readerOf, withEvaluation } from './decoding.js';
 
 export interface VariableDeclaration {
   readonly name: string;
@@ -26,12 +29,13 @@ export interface Validation {
 }
 
 /** Reads all `variable "name" { … }` and `variables { … }` blocks. */
-export function readDeclarations(
+export function* readDeclarations(
   decoding: Decoding,
   blocks: readonly ContentBlock[],
-): ReadonlyMap<string, VariableDeclaration> {
+): Steps<ReadonlyMap<string, VariableDeclaration>> {
   const declarations = new Map<string, VariableDeclaration>();
   for (const block of blocks) {
+    if (!(yield* nextItem(decoding, block))) break;
     for (const declaration of block.type === 'variables' ? readShorthand(decoding, block) : readOne(decoding, block)) {
       if (declarations.has(declaration.name)) {
         const message = `The variable "${declaration.name.slice(0, 60)}" is already declared.`;
@@ -47,6 +51,9 @@ export function constantsOnly(decoding: Decoding): Decoding {
   return withEvaluation(decoding, { ...decoding.evaluation, unknownNames: 'forbidden', functions: undefined });
 }
 
+/** Units of work of one part of a declaration. */
+const DECLARATION = 5;
+
 function readShorthand(decoding: Decoding, block: ContentBlock): VariableDeclaration[] {
   const constant = constantsOnly(decoding);
   const [label] = block.labels;
@@ -57,6 +64,7 @@ function readShorthand(decoding: Decoding, block: ContentBlock): VariableDeclara
       decodingProblem(decoding, 'bad_variable', item.typeSpan, 'A "variables" block holds attributes only.');
       continue;
     }
+    if (!paidFor(decoding.evaluation, item, 2 * DECLARATION)) break;
     const value = constant.evaluation.evaluate(constant.evaluation, item.value);
     declarations.push({
       name: item.name,
@@ -80,11 +88,13 @@ function readOne(decoding: Decoding, block: ContentBlock): VariableDeclaration[]
     return [];
   }
   if (!isIdentifier(label.text)) {
-    decodingProblem(decoding, 'bad_variable', label, 'The name of a variable must be a plain name.', {
+    decodingProblem(decoding, 'bad_variable', label, {
+      message: 'The name of a variable must be a plain name.',
       detail: 'It starts with a letter or "_"; letters, digits, "_" and "-" may follow.',
     });
     return [];
   }
+  if (!paidFor(decoding.evaluation, label, 4 * DECLARATION)) return [];
   const before = decoding.evaluation.problems.length;
   const { attributes, validations } = readParts(decoding, block, label.text);
   const type = readType(decoding, attributes.get('type'));
@@ -122,7 +132,8 @@ function readParts(
       const given = item.kind === 'attribute' ? item.name : item.type;
       const span = item.kind === 'attribute' ? item.nameSpan : item.typeSpan;
       const code = item.kind === 'attribute' ? 'unsupported_attribute' : 'unsupported_block';
-      decodingProblem(decoding, code, span, `There is no ${item.kind} "${given.slice(0, 60)}" in a variable block.`, {
+      decodingProblem(decoding, code, span, {
+        message: `There is no ${item.kind} "${given.slice(0, 60)}" in a variable block.`,
         detail: 'It has type, default, description and validation blocks.',
       });
     }
@@ -163,6 +174,7 @@ function readDefault(
   const value = constant.evaluate(constant, item.value);
   if (value === undefined) return undefined;
   if (type === undefined) return { value, span: item.value };
+  if (!paidFor(decoding.evaluation, item.value, conversionWork(value))) return undefined;
   const converted = convert(value, type);
   if (converted.isOk()) return { value: converted.value, span: item.value };
   const message = `The default does not have the type of the variable: ${converted.error.message}.`;

@@ -1,15 +1,17 @@
 import type { Problem } from '../diagnostics/diagnostic.js';
 import { suggestName } from '../diagnostics/suggest.js';
 import { evaluateCondition } from '../evaluate/conditional.js';
-import { withNames } from '../evaluate/context.js';
+import { paidFor, withNames } from '../evaluate/context.js';
+import type { Steps } from '../steps.js';
 import { parseBody, parseExpression } from '../syntax/parse.js';
 import { parseJson } from '../syntax/parse-json.js';
 import type { SourceText } from '../syntax/source.js';
 import type { Span } from '../syntax/tree.js';
 import { convert } from '../values/convert.js';
 import { type HclType, type HclValue, objectValue, stringValue } from '../values/value.js';
+import { conversionWork } from '../values/work.js';
 import { type Content, contentItems } from './content.js';
-import { type Decoding, decodingProblem, readerOf, withEvaluation } from './decoding.js';
+import { type Decoding, decodingProblem, nextItem, readerOf, withEvaluation } from './decoding.js';
 import { constantsOnly, type VariableDeclaration } from './variable-declarations.js';
 
 interface GivenValue {
@@ -28,20 +30,23 @@ export interface VariableInputs {
  * The object `var`: default, then variable text, then flags, each converted to the declared type and then validated. A variable
  * that is never set is an error, also when nothing uses it.
  */
-export function assignVariables(
+export function* assignVariables(
   decoding: Decoding,
   declarations: ReadonlyMap<string, VariableDeclaration>,
   inputs: VariableInputs,
-): HclValue {
+): Steps<HclValue> {
   const { problems } = decoding.evaluation;
   const before = problems.length;
   const given =
-    inputs.text === undefined ? new Map<string, GivenValue>() : readVariableText(decoding, declarations, inputs.text);
+    inputs.text === undefined
+      ? new Map<string, GivenValue>()
+      : yield* readVariableText(decoding, declarations, inputs.text);
   readFlags(decoding, declarations, inputs.flags, given);
   // A value that could not be read is not missing, too.
   const readable = !problems.slice(before).some(({ severity }) => severity === 'error');
   const values = new Map<string, HclValue>();
   for (const [name, declaration] of declarations) {
+    if (!(yield* nextItem(decoding, declaration.nameSpan))) break;
     const assigned = assign(decoding, declaration, given.get(name), readable);
     if (assigned === undefined) continue;
     values.set(name, assigned.value);
@@ -51,11 +56,11 @@ export function assignVariables(
 }
 
 /** A text is JSON when its first character that is not a plain space is a brace. */
-export function parseContent(source: SourceText, decoding: Decoding): Content | undefined {
+export function* parseContent(source: SourceText, decoding: Decoding): Steps<Content | undefined> {
   const { budget, problems } = decoding.evaluation;
   if (!/^\ufeff? *\{/.test(source.text)) {
     const before = problems.length;
-    const body = parseBody(source, budget.limits, problems);
+    const body = yield* parseBody(source, budget.limits, problems);
     return problems.length > before ? undefined : body;
   }
   const json = parseJson(source, budget.limits, problems);
@@ -72,30 +77,26 @@ export function parseContent(source: SourceText, decoding: Decoding): Content | 
   return undefined;
 }
 
-function readVariableText(
+function* readVariableText(
   decoding: Decoding,
   declarations: ReadonlyMap<string, VariableDeclaration>,
   source: SourceText,
-): Map<string, GivenValue> {
+): Steps<Map<string, GivenValue>> {
   const given = new Map<string, GivenValue>();
   const own = constantsOnly(withEvaluation(decoding, { ...decoding.evaluation, source }));
-  const content = parseContent(source, own);
+  const content = yield* parseContent(source, own);
   if (content === undefined) return given;
   for (const item of contentItems(readerOf(own), content, () => undefined)) {
+    if (!(yield* nextItem(own, item))) break;
     if (item.kind === 'block') {
       const declares = item.type === 'variable' || item.type === 'variables';
       const detail = declares
         ? 'Variables are declared in the file that uses them; here they get values: name = value.'
         : undefined;
-      decodingProblem(
-        own,
-        'bad_variable',
-        item.typeSpan,
-        `There can be no "${item.type.slice(0, 60)}" block in the variable text.`,
-        {
-          detail,
-        },
-      );
+      decodingProblem(own, 'bad_variable', item.typeSpan, {
+        message: `There can be no "${item.type.slice(0, 60)}" block in the variable text.`,
+        detail,
+      });
       continue;
     }
     const value = own.evaluation.evaluate(own.evaluation, item.value);
@@ -138,7 +139,7 @@ function readFlags(
     if (declaration === undefined) {
       const suggestion = (): string | undefined => suggestName(name, declarations.keys());
       const message = `The variable "${name.slice(0, 60)}" is not declared.`;
-      decodingProblem(own, 'undeclared_variable', span, message, { suggestion });
+      decodingProblem(own, 'undeclared_variable', span, { message, suggestion });
     } else if (isLiteral(declaration.type)) given.set(name, { value: stringValue(text), source, span });
     else {
       const { budget, problems } = decoding.evaluation;
@@ -163,16 +164,12 @@ function assign(
   if (given === undefined) {
     if (defaultValue !== undefined) return { ...defaultValue, source: decoding.evaluation.source };
     if (broken || !mustBeSet) return undefined;
-    return decodingProblem(
-      decoding,
-      'variable_not_set',
-      nameSpan,
-      `The variable "${name.slice(0, 60)}" has no value.`,
-      {
-        detail: 'It has no default, so every use of this file must set it.',
-      },
-    );
+    return decodingProblem(decoding, 'variable_not_set', nameSpan, {
+      message: `The variable "${name.slice(0, 60)}" has no value.`,
+      detail: 'It has no default, so every use of this file must set it.',
+    });
   }
+  if (type !== undefined && !paidFor(decoding.evaluation, nameSpan, conversionWork(given.value))) return undefined;
   const converted = type === undefined ? undefined : convert(given.value, type);
   if (converted === undefined) return given;
   if (converted.isOk()) return { ...given, value: converted.value };

@@ -28,6 +28,11 @@ export interface Diagnostic {
 /** A text, or how to make it. Many problems are never shown: `try` drops them, and a text with thousands shows some. */
 export type Later = string | (() => string | undefined);
 
+/** What a problem says: its message alone, or with what else is known and what may have been meant. */
+export type ProblemText =
+  | string
+  | { readonly message: string; readonly detail?: Later | undefined; readonly suggestion?: Later | undefined };
+
 /** A problem as it is found: a place is two offsets, so finding it costs nothing. */
 export interface Problem {
   readonly code: DiagnosticCode;
@@ -42,11 +47,14 @@ export interface Problem {
 /** More problems than this in one text help nobody; the rest are counted in the last one. */
 export const MOST_PROBLEMS = 100;
 
+/** Problems that are put in order at most, the first hundred of which are shown. */
+const MOST_SORTED = 2000;
+
 /** Sorts problems by text (the main one first) and position, drops exact repetitions, and works out positions and snippets. */
 export function diagnosticsFrom(problems: readonly Problem[], main?: SourceText): Diagnostic[] {
   const finders = new Map<SourceText, ReturnType<typeof positionFinder>>();
   const order = [...new Set([...(main === undefined ? [] : [main]), ...problems.map(({ source }) => source)])];
-  const sorted = problems
+  const sorted = mostImportant(problems)
     .map((problem, index) => ({ problem, index, file: order.indexOf(problem.source) }))
     .sort(
       (left, right) =>
@@ -58,7 +66,7 @@ export function diagnosticsFrom(problems: readonly Problem[], main?: SourceText)
     .map(({ problem }) => problem)
     .filter((problem, index, all) => index === 0 || !isSame(problem, all[index - 1]));
   const shown = sorted.slice(0, MOST_PROBLEMS);
-  const left = sorted.length - shown.length;
+  const left = sorted.length - shown.length + Math.max(0, problems.length - MOST_SORTED);
   return shown.map((problem, index) => {
     let finder = finders.get(problem.source);
     if (finder === undefined) {
@@ -79,9 +87,17 @@ export function diagnosticsFrom(problems: readonly Problem[], main?: SourceText)
       file: problem.source.name,
       start,
       end,
-      snippet: snippet(finder.line(start.line) ?? '', start, end),
+      snippet: snippet(finder.line(start.line) ?? '', { start, end }, finder.characters),
     };
   });
+}
+
+/** Of very many problems the errors that were found first; the others are only counted. */
+function mostImportant(problems: readonly Problem[]): readonly Problem[] {
+  if (problems.length <= MOST_SORTED) return problems;
+  const errors = problems.filter(({ severity }) => severity === 'error').slice(0, MOST_SORTED);
+  const warnings = problems.filter(({ severity }) => severity === 'warning').slice(0, MOST_SORTED - errors.length);
+  return [...errors, ...warnings];
 }
 
 function made(text: Later | undefined): string | undefined {

@@ -30,17 +30,21 @@ function editDistance(left: string, right: string): number {
     for (let column = 1; column <= right.length; column += 1) {
       const same = left[row - 1] === right[column - 1];
       let cost = Math.min(
-        (last[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (last[column - 1] ?? 0) + (same ? 0 : 1),
+        costAt(last, column) + 1,
+        costAt(current, column - 1) + 1,
+        costAt(last, column - 1) + (same ? 0 : 1),
       );
       if (row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]) {
-        cost = Math.min(cost, (beforeLast[column - 2] ?? 0) + 1);
+        cost = Math.min(cost, costAt(beforeLast, column - 2) + 1);
       }
       current.push(cost);
     }
     beforeLast = last;
     last = current;
   }
-  return last[right.length] ?? 0;
+  return costAt(last, right.length);
+}
+
+function costAt(costs: readonly number[], column: number): number {
+  return costs[column] ?? 0;
 }

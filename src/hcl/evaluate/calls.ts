@@ -7,29 +7,24 @@ import type { Call, Span } from '../syntax/tree.js';
 import { convert } from '../values/convert.js';
 import { typeText } from '../values/render.js';
 import { boolValue, type HclValue, itemsOf } from '../values/value.js';
-import {
-  accepted,
-  aside,
-  chargeUnification,
-  chargeWalk,
-  type EvaluationContext,
-  outOfBudget,
-  problem,
-} from './context.js';
+import { conversionWork } from '../values/work.js';
+import { accepted, aside, type EvaluationContext, outOfBudget, paidFor, problem } from './context.js';
 import { typeFromExpression } from './type-expression.js';
 
 /** The result of a function. */
 export function evaluateCall(context: EvaluationContext, call: Call): HclValue | undefined {
   const { functions } = context;
   if (functions === undefined) {
-    return problem(context, 'function_not_allowed', call.nameSpan, 'Functions cannot be called here.', {
+    return problem(context, 'function_not_allowed', call.nameSpan, {
+      message: 'Functions cannot be called here.',
       detail: 'The value must be constant.',
     });
   }
   const known = functions.get(call.name);
   if (known === undefined) {
     const hint = absentFunctionHints.get(call.name);
-    return problem(context, 'unknown_function', call.nameSpan, `There is no function "${call.name.slice(0, 60)}".`, {
+    return problem(context, 'unknown_function', call.nameSpan, {
+      message: `There is no function "${call.name.slice(0, 60)}".`,
       detail: hint === undefined ? undefined : `Instead ${hint}.`,
       suggestion: () => (hint === undefined ? suggestName(call.name, functions.keys()) : undefined),
     });
@@ -138,7 +133,8 @@ function callTry(context: EvaluationContext, call: Call): HclValue | undefined {
     const [first] = inner.problems;
     if (first !== undefined && reasons.length < 5) reasons.push(first.message);
   }
-  return problem(context, 'function_failed', head(call), 'None of the values can be evaluated.', {
+  return problem(context, 'function_failed', head(call), {
+    message: 'None of the values can be evaluated.',
     detail: reasons.join(' '),
   });
 }
@@ -156,7 +152,7 @@ function callConvert(context: EvaluationContext, call: Call): HclValue | undefin
   const value = context.evaluate(context, argument);
   const type = typeFromExpression(context, typeArgument, { anyAllowed: true });
   if (value === undefined || type === undefined) return undefined;
-  if (!chargeWalk(context, call, value) || !chargeUnification(context, call, value)) return undefined;
+  if (!paidFor(context, call, conversionWork(value))) return undefined;
   const converted = convert(value, type);
   if (converted.isOk()) return accepted(context, converted.value, call);
   const message = sentence(`the value does not fit: ${converted.error.message}`);

@@ -2,9 +2,14 @@ import type { Expression, ForExpression, ObjectExpression, Span, Tuple } from '.
 import { convert } from '../values/convert.js';
 import { typeText } from '../values/render.js';
 import { type HclValue, objectValue, stringType, tupleValue } from '../values/value.js';
+import { keyWork } from '../values/work.js';
 import { evaluateCondition } from './conditional.js';
-import { accepted, type EvaluationContext, outOfBudget, problem } from './context.js';
+import { accepted, type EvaluationContext, outOfBudget, paidFor, problem } from './context.js';
 import { forEach } from './for-each.js';
+
+/** Units of work of making an object, and of each entry beyond its value: keys are put in order. */
+const OBJECT = 4;
+const ENTRY = 3;
 
 export function evaluateTuple(context: EvaluationContext, tuple: Tuple): HclValue | undefined {
   if (!context.budget.chargeElements(tuple.items.length)) return outOfBudget(context, tuple);
@@ -19,11 +24,13 @@ export function evaluateTuple(context: EvaluationContext, tuple: Tuple): HclValu
 /** A key that comes twice keeps its last value. */
 export function evaluateObject(context: EvaluationContext, object: ObjectExpression): HclValue | undefined {
   if (!context.budget.chargeElements(object.items.length)) return outOfBudget(context, object);
+  if (!paidFor(context, object, OBJECT + ENTRY * object.items.length)) return undefined;
   const entries: [string, HclValue][] = [];
   for (const item of object.items) {
     const key = evaluateKey(context, item.key);
     const value = context.evaluate(context, item.value);
-    if (key !== undefined && value !== undefined) entries.push([key, value]);
+    if (key === undefined || value === undefined || !paidFor(context, item.key, keyWork(key.length))) continue;
+    entries.push([key, value]);
   }
   return entries.length < object.items.length ? undefined : accepted(context, objectValue(entries), object);
 }
@@ -33,7 +40,8 @@ function evaluateKey(context: EvaluationContext, key: Expression): string | unde
   if (key.kind === 'keyword') return key.name;
   if (key.kind === 'reference') {
     if (key.steps.length === 0) return key.name;
-    return problem(context, 'bad_key', key, 'This key could be a name or a reference.', {
+    return problem(context, 'bad_key', key, {
+      message: 'This key could be a name or a reference.',
       detail: 'Quote it to use it as written, or put it in parentheses to use what it refers to.',
     });
   }
@@ -83,11 +91,13 @@ function evaluateObjectFor(
     const key = keyValue === undefined ? undefined : keyText(inner, keyValue, keyExpression);
     const value = inner.evaluate(inner, expression.value);
     if (key === undefined || value === undefined) return false;
+    if (!paidFor(inner, keyExpression, keyWork(key.length))) return false;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [value]);
     else if (expression.grouped) group.push(value);
     else {
-      problem(inner, 'duplicate_key', keyExpression, `Two elements have the key ${quoted(key)}.`, {
+      problem(inner, 'duplicate_key', keyExpression, {
+        message: `Two elements have the key ${quoted(key)}.`,
         detail: 'Write "..." behind the value to collect all values of a key.',
       });
       return false;
@@ -96,6 +106,7 @@ function evaluateObjectFor(
   });
   if (!complete) return undefined;
   if (!context.budget.chargeElements(groups.size)) return outOfBudget(context, expression);
+  if (!paidFor(context, expression, OBJECT + ENTRY * groups.size)) return undefined;
   const entries: [string, HclValue][] = [];
   for (const [key, [first, ...rest]] of groups) {
     if (expression.grouped) entries.push([key, tupleValue(first === undefined ? [] : [first, ...rest])]);

@@ -3,7 +3,8 @@ import { convert } from '../values/convert.js';
 import { typeText } from '../values/render.js';
 import { unifyTypes } from '../values/unify.js';
 import { boolType, type HclType, type HclValue, typeOf } from '../values/value.js';
-import { accepted, aside, chargeUnification, chargeWalk, type EvaluationContext, problem } from './context.js';
+import { conversionWork } from '../values/work.js';
+import { accepted, aside, type EvaluationContext, paidFor, problem } from './context.js';
 
 /**
  * The chosen branch, as the type that both branches have in common. Mistakes in the other branch do not count: it is looked at for
@@ -16,8 +17,8 @@ export function evaluateConditional(context: EvaluationContext, expression: Cond
   if (chosen === undefined) return undefined;
   const other = context.evaluate(aside(context), decision ? expression.whenFalse : expression.whenTrue);
   if (other === undefined || (chosen.kind === other.kind && isScalar(chosen))) return chosen;
-  if (!chargeWalk(context, expression, chosen, other)) return undefined;
-  if (!chargeUnification(context, expression, chosen, other)) return undefined;
+  const work = conversionWork(chosen) + conversionWork(other);
+  if (!paidFor(context, expression, work)) return undefined;
   const type = commonType(typeOf(chosen), typeOf(other));
   const span = { start: expression.whenTrue.start, end: expression.whenFalse.end };
   const given = decision ? [chosen, other] : [other, chosen];
@@ -27,7 +28,8 @@ export function evaluateConditional(context: EvaluationContext, expression: Cond
   }
   const converted = convert(chosen, type);
   if (converted.isOk()) return accepted(context, converted.value, expression);
-  return problem(context, 'branches_differ', span, `Both values must have one type, but they are ${kinds}.`, {
+  return problem(context, 'branches_differ', span, {
+    message: `Both values must have one type, but they are ${kinds}.`,
     detail: `The chosen one does not fit: ${converted.error.message}.`,
   });
 }

@@ -1,9 +1,9 @@
 import type { DiagnosticCode } from '../diagnostics/codes.js';
-import type { Later, Problem } from '../diagnostics/diagnostic.js';
+import type { Problem, ProblemText } from '../diagnostics/diagnostic.js';
 import type { FunctionContext, HclFunction } from '../functions/function.js';
 import type { SourceText } from '../syntax/source.js';
 import type { Expression, Span } from '../syntax/tree.js';
-import { depthOf, entriesOf, type HclValue, itemsOf, sizeOf } from '../values/value.js';
+import { depthOf, type HclValue, sizeOf } from '../values/value.js';
 import type { Budget } from './budget.js';
 
 /** Names that can be referred to; the innermost scope that has a name wins. */
@@ -69,23 +69,26 @@ export function namesInReach(scope: Scope): string[] {
   return [...names];
 }
 
+/** Units of work of noting a problem down; working out its place and texts comes later, for the first hundred. */
+const PROBLEM = 5;
+
 /** Reports a problem; always undefined, so that an evaluation can end with it. */
-export function problem(
-  context: EvaluationContext,
-  code: DiagnosticCode,
-  span: Span,
-  message: string,
-  more: { readonly detail?: Later | undefined; readonly suggestion?: Later | undefined } = {},
-): undefined {
+export function problem(context: EvaluationContext, code: DiagnosticCode, span: Span, text: ProblemText): undefined {
   const { start, end } = span;
-  context.problems.push({ code, severity: 'error', message, ...more, source: context.source, span: { start, end } });
+  const said = typeof text === 'string' ? { message: text } : text;
+  context.budget.charge(PROBLEM);
+  context.problems.push({ code, severity: 'error', ...said, source: context.source, span: { start, end } });
   return undefined;
 }
 
+const told = new WeakSet<readonly Problem[]>();
+
 /** Reports that the budget is spent, once: everything that follows would fail in the same way. */
 export function outOfBudget(context: EvaluationContext, span: Span): undefined {
-  if (context.problems.some((known) => known.code === 'too_much_work')) return undefined;
-  return problem(context, 'too_much_work', span, 'Evaluating this costs more than is allowed.', {
+  if (told.has(context.problems)) return undefined;
+  told.add(context.problems);
+  return problem(context, 'too_much_work', span, {
+    message: 'Evaluating this costs more than is allowed.',
     detail: 'Loops over fewer elements, or shorter texts, cost less.',
   });
 }
@@ -101,22 +104,9 @@ export function accepted(context: EvaluationContext, value: HclValue, span: Span
   return value;
 }
 
-/** Charges the search for a common type: each collection within is compared with every type found so far. */
-export function chargeUnification(context: EvaluationContext, span: Span, ...values: readonly HclValue[]): boolean {
-  let nested = 0;
-  for (const value of values) {
-    for (const item of itemsOf(value) ?? entriesOf(value)?.values() ?? []) if (depthOf(item) > 0) nested += 1;
-  }
-  if (context.budget.charge((nested * nested) / 256)) return true;
-  outOfBudget(context, span);
-  return false;
-}
-
-/** Charges a walk over whole values, such as a comparison; false when there is no budget left for it. */
-export function chargeWalk(context: EvaluationContext, span: Span, ...values: readonly HclValue[]): boolean {
-  let size = 1;
-  for (const value of values) size += sizeOf(value) >>> 4;
-  if (context.budget.charge(size)) return true;
+/** Charges work; false, and reported once, when there is no budget left for it. */
+export function paidFor(context: EvaluationContext, span: Span, work: number): boolean {
+  if (context.budget.charge(work)) return true;
   outOfBudget(context, span);
   return false;
 }

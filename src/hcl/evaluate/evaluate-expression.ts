@@ -5,10 +5,11 @@ import type { FunctionContext, HclFunction } from '../functions/function.js';
 import { hclFunctions } from '../functions/index.js';
 import { parseExpression } from '../syntax/parse.js';
 import type { SourceText } from '../syntax/source.js';
-import { typeText, valueText } from '../values/render.js';
+import { meteredJsonText } from '../values/json-text.js';
+import { typeText } from '../values/render.js';
 import type { HclValue } from '../values/value.js';
 import { type Budget, createBudget } from './budget.js';
-import type { EvaluationContext } from './context.js';
+import { type EvaluationContext, outOfBudget } from './context.js';
 import { evaluate } from './evaluate.js';
 
 /** What an expression may refer to and use. */
@@ -45,19 +46,24 @@ export function evaluateExpression(text: string, scope: ExpressionScope = {}): R
   const budget = scope.budget ?? createBudget();
   const expression = parseExpression(source, budget.limits, problems);
   if (expression === undefined) return err(diagnosticsFrom(problems));
-  const context: EvaluationContext = {
-    source,
+  const context: EvaluationContext = { source, ...surroundingsOf(scope), budget, problems, evaluate };
+  const value = evaluate(context, expression);
+  const printed = value === undefined ? undefined : meteredJsonText(value, budget);
+  if (value !== undefined && printed === undefined) outOfBudget(context, expression);
+  if (value === undefined || printed === undefined || problems.length > 0) return err(diagnosticsFrom(problems));
+  return ok({ type: typeText(value), text: printed, value });
+}
+
+/** What an expression can name and call, and what stands for all that the scope leaves out. */
+function surroundingsOf(
+  scope: ExpressionScope,
+): Pick<EvaluationContext, 'scope' | 'unknownNames' | 'functions' | 'ids'> {
+  return {
     scope: { names: scope.names ?? new Map(), outer: undefined },
     unknownNames: scope.unknownNames ?? 'error',
     functions: scope.functions ?? hclFunctions,
     ids: scope.ids ?? noIds,
-    budget,
-    problems,
-    evaluate,
   };
-  const value = evaluate(context, expression);
-  if (value === undefined || problems.length > 0) return err(diagnosticsFrom(problems));
-  return ok({ type: typeText(value), text: valueText(value), value });
 }
 
 const noIds: FunctionContext['ids'] = { next: () => '00000000-0000-4000-8000-000000000000' };

@@ -3,6 +3,7 @@ import { nameSpan } from '../syntax/spans.js';
 import type { Expression, NumberLiteral, Reference } from '../syntax/tree.js';
 import { parseNumber } from '../values/number.js';
 import { dynamicNull, falseValue, type HclValue, numberValue, stringValue, trueValue } from '../values/value.js';
+import { literalWork } from '../values/work.js';
 import { evaluateCall } from './calls.js';
 import { evaluateFor, evaluateObject, evaluateTuple } from './collections.js';
 import { evaluateConditional } from './conditional.js';
@@ -47,16 +48,9 @@ export function evaluate(context: EvaluationContext, expression: Expression): Hc
   }
 }
 
-const EXPONENT = /[eE]([+-]?\d+)$/;
-const MOST_PAID_FOR = 65_536;
-
 function numberFrom(context: EvaluationContext, literal: NumberLiteral): HclValue | undefined {
-  if (literal.text.length > 15 || EXPONENT.test(literal.text)) {
-    // Powers of ten and long digits take exact arithmetic; a number that is out of range costs nothing.
-    const exponent = Number(EXPONENT.exec(literal.text)?.[1] ?? 0);
-    const work = 8 + literal.text.length + (Math.min(Math.abs(exponent), MOST_PAID_FOR) >>> 3);
-    if (!context.budget.charge(work)) return outOfBudget(context, literal);
-  }
+  const work = literalWork(literal.text);
+  if (work > 0 && !context.budget.charge(work)) return outOfBudget(context, literal);
   const number = parseNumber(literal.text);
   if (number === undefined) return problem(context, 'bad_number', literal, 'This number is too large to work with.');
   return numberValue(number);
@@ -68,12 +62,14 @@ function evaluateReference(context: EvaluationContext, reference: Reference): Hc
   if (value !== undefined) return applySteps(context, value, reference.steps);
   if (context.unknownNames === 'text') return stringValue(reference.placeholder);
   if (context.unknownNames === 'forbidden') {
-    return problem(context, 'unknown_variable', nameSpan(reference), 'Nothing can be referred to here.', {
+    return problem(context, 'unknown_variable', nameSpan(reference), {
+      message: 'Nothing can be referred to here.',
       detail: 'The value must be constant.',
     });
   }
   const { scope } = context;
-  return problem(context, 'unknown_variable', nameSpan(reference), `There is no "${reference.name.slice(0, 60)}".`, {
+  return problem(context, 'unknown_variable', nameSpan(reference), {
+    message: `There is no "${reference.name.slice(0, 60)}".`,
     detail: () => knownNames(scope),
     suggestion: () => suggestName(reference.name, namesInReach(scope)),
   });

@@ -26,7 +26,7 @@ export function forEach(context: EvaluationContext, loop: Loop, visit: (inner: E
     return false;
   }
   for (const [key, value] of pairs) {
-    if (!context.budget.charge(1)) {
+    if (!context.budget.charge(ROUND)) {
       outOfBudget(context, loop.collection);
       return false;
     }
@@ -37,6 +37,9 @@ export function forEach(context: EvaluationContext, loop: Loop, visit: (inner: E
   }
   return true;
 }
+
+/** Units of work of one round, beyond what is done in it. */
+const ROUND = 2;
 
 /** Keys and values in the order of iteration, or undefined for a value that has no elements. */
 export function pairsOf(value: HclValue): Iterable<readonly [HclValue, HclValue]> | undefined {

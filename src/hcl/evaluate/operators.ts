@@ -15,7 +15,8 @@ import {
 } from '../values/number.js';
 import { typeText } from '../values/render.js';
 import { boolType, boolValue, type HclValue, numberType, numberValue } from '../values/value.js';
-import { chargeWalk, type EvaluationContext, problem } from './context.js';
+import { arithmeticWork, comparisonWork } from '../values/work.js';
+import { type EvaluationContext, paidFor, problem } from './context.js';
 
 export function evaluateUnary(context: EvaluationContext, { operator, operand }: Unary): HclValue | undefined {
   const value = context.evaluate(context, operand);
@@ -47,33 +48,43 @@ function applyBinary(context: EvaluationContext, binary: Binary, left: HclValue 
   const right = context.evaluate(context, binary.right);
   if (left === undefined || right === undefined) return undefined;
   if (operator === '==' || operator === '!=') {
-    if (!chargeWalk(context, binary, left, right)) return undefined;
+    if (!paidFor(context, binary, comparisonWork(left, right))) return undefined;
     return boolValue(valuesEqual(left, right) === (operator === '=='));
   }
   const leftNumber = asNumber(context, left, binary.left, operator);
   const rightNumber = asNumber(context, right, binary.right, operator);
   if (leftNumber === undefined || rightNumber === undefined) return undefined;
-  switch (operator) {
-    case '<':
-      return boolValue(compareNumbers(leftNumber, rightNumber) < 0);
-    case '<=':
-      return boolValue(compareNumbers(leftNumber, rightNumber) <= 0);
-    case '>':
-      return boolValue(compareNumbers(leftNumber, rightNumber) > 0);
-    case '>=':
-      return boolValue(compareNumbers(leftNumber, rightNumber) >= 0);
-    case '+':
-      return computed(context, binary, addNumbers(leftNumber, rightNumber));
-    case '-':
-      return computed(context, binary, subtractNumbers(leftNumber, rightNumber));
-    case '*':
-      return computed(context, binary, multiplyNumbers(leftNumber, rightNumber));
-    case '/':
-      return computed(context, binary, divideNumbers(leftNumber, rightNumber));
-    case '%':
-      return computed(context, binary, remainderNumbers(leftNumber, rightNumber));
-  }
+  if (!paidForNumbers(context, binary, leftNumber, rightNumber)) return undefined;
+  if (operator in ORDERS) return boolValue(ORDERS[operator as Order](compareNumbers(leftNumber, rightNumber)));
+  return computed(context, binary, CALCULATIONS[operator as Calculation](leftNumber, rightNumber));
 }
+
+function paidForNumbers(context: EvaluationContext, binary: Binary, left: HclNumber, right: HclNumber): boolean {
+  const division = binary.operator === '/' || binary.operator === '%';
+  const work = arithmeticWork(left, right) + (division ? DIVISION : 0);
+  return work === 0 || paidFor(context, binary, work);
+}
+
+type Order = '<' | '<=' | '>' | '>=';
+type Calculation = Exclude<Binary['operator'], Order | '==' | '!=' | '&&' | '||'>;
+
+/** What each operator says of the sign of a comparison. */
+const ORDERS: Readonly<Record<Order, (sign: number) => boolean>> = {
+  '<': (sign) => sign < 0,
+  '<=': (sign) => sign <= 0,
+  '>': (sign) => sign > 0,
+  '>=': (sign) => sign >= 0,
+};
+
+const CALCULATIONS: Readonly<
+  Record<Calculation, (left: HclNumber, right: HclNumber) => Result<HclNumber, NumberError>>
+> = {
+  '+': addNumbers,
+  '-': subtractNumbers,
+  '*': multiplyNumbers,
+  '/': divideNumbers,
+  '%': remainderNumbers,
+};
 
 /** The right side is looked at only when the left one does not decide. */
 function applyLogic(context: EvaluationContext, binary: Binary, left: HclValue | undefined): HclValue | undefined {
@@ -92,8 +103,14 @@ function computed(
 ): HclValue | undefined {
   if (result.isOk()) return numberValue(result.value);
   const text = 'The result of this calculation is not a number.';
-  return problem(context, 'bad_operand', span, text, { detail: 'For example 0/0, or infinity minus infinity.' });
+  return problem(context, 'bad_operand', span, {
+    message: text,
+    detail: 'For example 0/0, or infinity minus infinity.',
+  });
 }
+
+/** Units of work of a division, whose quotient is mostly a fraction. */
+const DIVISION = 30;
 
 function asNumber(
   context: EvaluationContext,
@@ -104,7 +121,7 @@ function asNumber(
   if (value.kind === 'number') return value.value;
   const number = value.kind === 'string' ? convert(value, numberType).unwrapOr(undefined) : undefined;
   if (number?.kind === 'number') return number.value;
-  return badOperand(context, value, operand, operator, 'a number');
+  return badOperand(context, { value, operand, operator }, 'a number');
 }
 
 function asBool(
@@ -116,22 +133,24 @@ function asBool(
   if (value.kind === 'bool') return value.value;
   const bool = value.kind === 'string' ? convert(value, boolType).unwrapOr(undefined) : undefined;
   if (bool?.kind === 'bool') return bool.value;
-  return badOperand(context, value, operand, operator, 'a bool');
+  return badOperand(context, { value, operand, operator }, 'a bool');
 }
 
-function badOperand(
-  context: EvaluationContext,
-  value: HclValue,
-  operand: Expression,
-  operator: string,
-  wanted: string,
-): undefined {
+/** What an operator was given, and the expression that gave it. */
+interface GivenOperand {
+  readonly value: HclValue;
+  readonly operand: Expression;
+  readonly operator: string;
+}
+
+function badOperand(context: EvaluationContext, { value, operand, operator }: GivenOperand, wanted: string): undefined {
   const given = value.kind === 'null' ? 'null' : `a value of type ${typeText(value)}`;
   const detail =
     operator === '+' && (value.kind === 'string' || value.kind === 'list' || value.kind === 'tuple')
       ? 'To join texts, put them into one quoted text; to join lists, use concat().'
       : undefined;
-  return problem(context, 'bad_operand', operand, `The operator "${operator}" needs ${wanted} here, not ${given}.`, {
+  return problem(context, 'bad_operand', operand, {
+    message: `The operator "${operator}" needs ${wanted} here, not ${given}.`,
     detail,
   });
 }

@@ -45,11 +45,15 @@ function attributeOf(context: EvaluationContext, value: HclValue, step: Attribut
     const given = describe(value);
     const detail =
       itemsOf(value) === undefined ? undefined : `Use an index such as [0], or [*].${name} for all of its elements.`;
-    return problem(context, 'missing_attribute', step, `There is no attribute "${name}" in ${given}.`, { detail });
+    return problem(context, 'missing_attribute', step, {
+      message: `There is no attribute "${name}" in ${given}.`,
+      detail,
+    });
   }
   const found = entries.get(name);
   if (found !== undefined) return found;
-  return problem(context, 'missing_attribute', step, `There is no attribute "${name}" in this ${value.kind}.`, {
+  return problem(context, 'missing_attribute', step, {
+    message: `There is no attribute "${name}" in this ${value.kind}.`,
     detail: () => keysDetail(entries),
     suggestion: () => suggestName(name, entries.keys()),
   });
@@ -63,14 +67,18 @@ function elementOf(context: EvaluationContext, value: HclValue, step: IndexStep)
   const entries = entriesOf(value);
   if (entries === undefined) {
     const why = value.kind === 'set' ? 'The elements of a set have no index.' : undefined;
-    return problem(context, 'bad_index', step, `There is nothing to index in ${describe(value)}.`, { detail: why });
+    return problem(context, 'bad_index', step, {
+      message: `There is nothing to index in ${describe(value)}.`,
+      detail: why,
+    });
   }
   const name = convert(key, stringType).unwrapOr(undefined);
   if (name?.kind !== 'string') return problem(context, 'bad_index', step, 'The key must be a string.');
   const found = entries.get(name.value);
   if (found !== undefined) return found;
   const shown = JSON.stringify(name.value.length > 40 ? `${name.value.slice(0, 40)}…` : name.value);
-  return problem(context, 'missing_attribute', step, `There is no element ${shown} in this ${value.kind}.`, {
+  return problem(context, 'missing_attribute', step, {
+    message: `There is no element ${shown} in this ${value.kind}.`,
     detail: () => keysDetail(entries),
     suggestion: () => suggestName(name.value, entries.keys()),
   });
@@ -91,7 +99,7 @@ function itemAt(
     items.length === 0
       ? 'There are no elements.'
       : `The ${items.length} elements have the indexes 0 to ${items.length - 1}.`;
-  return problem(context, 'bad_index', step, 'There is no element with this index.', { detail });
+  return problem(context, 'bad_index', step, { message: 'There is no element with this index.', detail });
 }
 
 /** A value that is no collection counts as a collection of itself, and null as one without elements. */

@@ -1,9 +1,10 @@
 import type { ForDirective, Span, Template, TemplatePart } from '../syntax/tree.js';
-import { numberSize, numberText } from '../values/number.js';
+import { numberText } from '../values/number.js';
 import { typeText } from '../values/render.js';
 import { type HclValue, stringValue } from '../values/value.js';
+import { normalizationWork, textWork } from '../values/work.js';
 import { evaluateCondition } from './conditional.js';
-import { type EvaluationContext, outOfBudget, problem } from './context.js';
+import { type EvaluationContext, outOfBudget, paidFor, problem } from './context.js';
 import { forEach } from './for-each.js';
 
 /** A template's text; a template that is one `${ }` has the value within, whatever its type. */
@@ -11,7 +12,8 @@ export function evaluateTemplate(context: EvaluationContext, template: Template)
   const [only] = template.parts;
   if (template.passThrough && only?.kind === 'interpolation') return context.evaluate(context, only.value);
   const text = renderParts(context, template.parts, template);
-  return text === undefined ? undefined : stringValue(text);
+  if (text === undefined || !paidFor(context, template, normalizationWork(text))) return undefined;
+  return stringValue(text);
 }
 
 function renderParts(context: EvaluationContext, parts: readonly TemplatePart[], span: Span): string | undefined {
@@ -61,8 +63,6 @@ function renderFor(context: EvaluationContext, directive: ForDirective): string 
   return complete ? text : undefined;
 }
 
-const EXACT_TEXT = 256;
-
 function textOf(context: EvaluationContext, value: HclValue, span: Span): string | undefined {
   switch (value.kind) {
     case 'string':
@@ -70,11 +70,7 @@ function textOf(context: EvaluationContext, value: HclValue, span: Span): string
     case 'bool':
       return value.value ? 'true' : 'false';
     case 'number':
-      // The shortest text of a number beyond doubles is looked for with large integers.
-      if (typeof value.value !== 'number' && !context.budget.charge(EXACT_TEXT + numberSize(value.value))) {
-        return outOfBudget(context, span);
-      }
-      return numberText(value.value);
+      return paidFor(context, span, textWork(value)) ? numberText(value.value) : undefined;
     case 'null':
       return problem(context, 'bad_template_value', span, 'null cannot be part of a text.');
     case 'list':
@@ -82,12 +78,9 @@ function textOf(context: EvaluationContext, value: HclValue, span: Span): string
     case 'map':
     case 'tuple':
     case 'object':
-      return problem(
-        context,
-        'bad_template_value',
-        span,
-        `A value of type ${typeText(value)} cannot be part of a text.`,
-        { detail: 'Use jsonencode(), join(), or a %{ for } directive.' },
-      );
+      return problem(context, 'bad_template_value', span, {
+        message: `A value of type ${typeText(value)} cannot be part of a text.`,
+        detail: 'Use jsonencode(), join(), or a %{ for } directive.',
+      });
   }
 }

@@ -18,7 +18,7 @@ export function typeFromExpression(
   }
   if (expression.kind === 'call') return constructedType(context, expression, options);
   const quoted = expression.kind === 'template' ? 'A type is written without quotes.' : 'This is not a type.';
-  return problem(context, 'bad_type', expression, quoted, { detail: FORMS });
+  return problem(context, 'bad_type', expression, { message: quoted, detail: FORMS });
 }
 
 function namedType(
@@ -36,23 +36,29 @@ function namedType(
       return boolType;
     case 'any':
       if (anyAllowed) return dynamicType;
-      return problem(context, 'bad_type', expression, 'The type must be exact: "any" is not allowed here.', {
+      return problem(context, 'bad_type', expression, {
+        message: 'The type must be exact: "any" is not allowed here.',
         detail: FORMS,
       });
     case 'list':
     case 'set':
     case 'map':
-      return problem(context, 'bad_type', expression, `The type of the elements is missing.`, {
+      return problem(context, 'bad_type', expression, {
+        message: `The type of the elements is missing.`,
         detail: `Write it in parentheses, for example ${name}(string).`,
       });
     case 'object':
     case 'tuple':
-      return problem(context, 'bad_type', expression, `The types of the members are missing.`, {
+      return problem(context, 'bad_type', expression, {
+        message: `The types of the members are missing.`,
         detail:
           name === 'object' ? 'Write for example object({ name = string }).' : 'Write for example tuple([string]).',
       });
     default:
-      return problem(context, 'bad_type', expression, `There is no type "${name.slice(0, 60)}".`, { detail: FORMS });
+      return problem(context, 'bad_type', expression, {
+        message: `There is no type "${name.slice(0, 60)}".`,
+        detail: FORMS,
+      });
   }
 }
 
@@ -67,8 +73,7 @@ function constructedType(
     case 'list':
     case 'set':
     case 'map': {
-      if (argument === undefined || call.arguments.length > 1 || call.expandLast) return wrongArguments(context, call);
-      const element = typeFromExpression(context, argument, options);
+      const element = elementType(context, call, options);
       return element === undefined ? undefined : { kind: name, element };
     }
     case 'object':
@@ -82,8 +87,22 @@ function constructedType(
     case 'optional':
       return problem(context, 'bad_type', call.nameSpan, 'Attributes of a type cannot be optional here.');
     default:
-      return problem(context, 'bad_type', call.nameSpan, `There is no type "${name.slice(0, 60)}".`, { detail: FORMS });
+      return problem(context, 'bad_type', call.nameSpan, {
+        message: `There is no type "${name.slice(0, 60)}".`,
+        detail: FORMS,
+      });
   }
+}
+
+/** The type of the elements of a list, set or map. */
+function elementType(
+  context: EvaluationContext,
+  call: Call,
+  options: { readonly anyAllowed: boolean },
+): HclType | undefined {
+  const [argument] = call.arguments;
+  if (argument === undefined || call.arguments.length > 1 || call.expandLast) return wrongArguments(context, call);
+  return typeFromExpression(context, argument, options);
 }
 
 function objectType(
@@ -95,7 +114,10 @@ function objectType(
   for (const { key, value } of items) {
     const name = key.kind === 'reference' && key.steps.length === 0 ? key.name : undefined;
     if (name === undefined) {
-      problem(context, 'bad_type', key, 'The attributes of an object type are plain names.', { detail: FORMS });
+      problem(context, 'bad_type', key, {
+        message: 'The attributes of an object type are plain names.',
+        detail: FORMS,
+      });
       continue;
     }
     const type = typeFromExpression(context, value, options);
@@ -105,5 +127,8 @@ function objectType(
 }
 
 function wrongArguments(context: EvaluationContext, call: Call): undefined {
-  return problem(context, 'bad_type', call.nameSpan, `The type "${call.name}" is not complete.`, { detail: FORMS });
+  return problem(context, 'bad_type', call.nameSpan, {
+    message: `The type "${call.name}" is not complete.`,
+    detail: FORMS,
+  });
 }

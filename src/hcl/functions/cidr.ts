@@ -11,11 +11,19 @@ import { addressText, networkMask, parseNetwork } from './network-address.js';
 
 const prefix = parameter('prefix', stringType);
 
+/** Units of work of reading an address and writing another. */
+const ADDRESS = 20;
+
 export const cidrFunctions: readonly EagerFunction[] = [
-  defineFunction('cidrhost', [prefix, parameter('hostnum', numberType)], host),
-  defineFunction('cidrnetmask', [prefix], netmask),
-  defineFunction('cidrsubnet', [prefix, parameter('newbits', numberType), parameter('netnum', numberType)], subnet),
-  defineFunction('cidrsubnets', [prefix], subnets, parameter('newbits', numberType)),
+  defineFunction('cidrhost', [prefix, parameter('hostnum', numberType)], host, { cost: ADDRESS }),
+  defineFunction('cidrnetmask', [prefix], netmask, { cost: ADDRESS }),
+  defineFunction('cidrsubnet', [prefix, parameter('newbits', numberType), parameter('netnum', numberType)], subnet, {
+    cost: ADDRESS,
+  }),
+  defineFunction('cidrsubnets', [prefix], subnets, {
+    variadic: parameter('newbits', numberType),
+    cost: (args) => ADDRESS * args.length,
+  }),
 ];
 
 /** One call may extend a prefix by this much. */

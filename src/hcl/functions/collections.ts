@@ -25,33 +25,50 @@ import {
   tupleValue,
   typeOf,
 } from '../values/value.js';
+import { itemKeysWork, unificationWork } from '../values/work.js';
 import { argumentAt, integerAt, itemsAt, textAt } from './arguments.js';
 import { distinctItems } from './distinct-items.js';
 import type { CallResult, EagerFunction, FunctionContext, FunctionError } from './function.js';
-import { defineFunction, fail, failArgument, nullableParameter, overBudget, parameter } from './function.js';
+import {
+  defineFunction,
+  fail,
+  failArgument,
+  nullableParameter,
+  overBudget,
+  parameter,
+  perElement,
+} from './function.js';
 
 const any = (name: string) => parameter(name, dynamicType);
 const anyList = (name: string) => parameter(name, listOf(dynamicType));
 
 export const collectionFunctions: readonly EagerFunction[] = [
   defineFunction('length', [any('collection')], length),
-  defineFunction('keys', [any('map')], keys),
+  defineFunction('keys', [any('map')], keys, { cost: perElement(1) }),
   defineFunction('values', [any('map')], values),
   defineFunction('lookup', [any('map'), parameter('key', stringType), any('default')], lookup),
   defineFunction('element', [any('list'), parameter('index', numberType)], element),
   defineFunction('index', [any('collection'), any('key')], index),
   defineFunction('contains', [any('collection'), any('value')], contains),
-  defineFunction('concat', [], concat, any('lists')),
+  defineFunction('concat', [], concat, { variadic: any('lists'), cost: perElement(2) }),
   defineFunction('flatten', [any('list')], flatten),
-  defineFunction('distinct', [anyList('list')], distinct),
+  defineFunction('distinct', [anyList('list')], distinct, { cost: (args) => itemKeysWork(itemsAt(args, 0)) }),
   defineFunction('compact', [parameter('list', listOf(stringType))], compact),
   defineFunction('slice', [any('list'), parameter('start', numberType), parameter('end', numberType)], slice),
-  defineFunction('chunklist', [anyList('list'), parameter('size', numberType)], chunklist),
+  defineFunction('chunklist', [anyList('list'), parameter('size', numberType)], chunklist, { cost: perElement(2) }),
   defineFunction('sort', [parameter('list', listOf(stringType))], sort),
-  defineFunction('coalesce', [], coalesce, nullableParameter('values', dynamicType)),
-  defineFunction('coalescelist', [], coalesceList, nullableParameter('lists', dynamicType)),
-  defineFunction('merge', [], merge, nullableParameter('maps', dynamicType)),
-  defineFunction('zipmap', [parameter('keys', listOf(stringType)), any('values')], zipmap),
+  defineFunction('coalesce', [], coalesce, {
+    variadic: nullableParameter('values', dynamicType),
+    cost: (args) => unificationWork(...args) + perElement(2)(args),
+  }),
+  defineFunction('coalescelist', [], coalesceList, { variadic: nullableParameter('lists', dynamicType) }),
+  defineFunction('merge', [], merge, {
+    variadic: nullableParameter('maps', dynamicType),
+    cost: (args) => 10 + perElement(4)(args),
+  }),
+  defineFunction('zipmap', [parameter('keys', listOf(stringType)), any('values')], zipmap, {
+    cost: (args) => perElement(3)(args) + itemKeysWork(itemsAt(args, 0)),
+  }),
 ];
 
 function length(args: readonly HclValue[]): CallResult {
@@ -212,8 +229,13 @@ function sort(args: readonly HclValue[], { budget }: FunctionContext): CallResul
     if (item.kind !== 'string') return fail(`element ${at} is null and cannot be sorted`);
     texts.push(item.value);
   }
-  if (!budget.charge(Math.ceil(texts.length * Math.log2(texts.length + 1)))) return overBudget('sort');
+  if (!budget.charge(comparisonsOf(texts.length) * 2)) return overBudget('sort');
   return ok(listValue(stringType, texts.sort(compareCodePoints).map(stringValue)));
+}
+
+/** Comparisons that sorting so many takes. */
+function comparisonsOf(count: number): number {
+  return Math.ceil(count * Math.log2(count + 1));
 }
 
 /** The first argument that is not null, in the type that all of them have in common; the empty string counts. */

@@ -1,16 +1,21 @@
 import type { Result } from 'neverthrow';
 import { err, ok } from 'neverthrow';
+import { parseDurationNanos } from '../../shared/duration.js';
 import type { HclValue } from '../values/value.js';
 import { stringType, stringValue } from '../values/value.js';
 import { shortened, textAt } from './arguments.js';
 import type { CallResult, EagerFunction, FunctionError } from './function.js';
-import { defineFunction, fail, failArgument, parameter } from './function.js';
+import { defineFunction, fail, failArgument, parameter, perCharacter } from './function.js';
 import type { ZonedTime } from './instant-text.js';
 import { offsetText, parseTimestamp, timestampText, twoDigits } from './instant-text.js';
 
 export const dateFunctions: readonly EagerFunction[] = [
-  defineFunction('formatdate', [parameter('format', stringType), parameter('timestamp', stringType)], formatDate),
-  defineFunction('timeadd', [parameter('timestamp', stringType), parameter('duration', stringType)], timeAdd),
+  defineFunction('formatdate', [parameter('format', stringType), parameter('timestamp', stringType)], formatDate, {
+    cost: (args) => 10 + perCharacter(3)(args),
+  }),
+  defineFunction('timeadd', [parameter('timestamp', stringType), parameter('duration', stringType)], timeAdd, {
+    cost: 35,
+  }),
 ];
 
 const MONTHS = [
@@ -118,7 +123,7 @@ function dateField(code: string, { local, offsetMinutes }: ZonedTime): Result<st
 function timeAdd(args: readonly HclValue[]): CallResult {
   const time = parseTimestamp(textAt(args, 0));
   if (time === undefined) return fail(notATimestamp(textAt(args, 0)));
-  const duration = parseDuration(textAt(args, 1));
+  const duration = parseDurationNanos(textAt(args, 1)).unwrapOr(undefined);
   if (duration === undefined) {
     return fail(`${JSON.stringify(shortened(textAt(args, 1)))} is no duration; write one like "1h30m" or "-10s"`);
   }
@@ -131,30 +136,4 @@ function timeAdd(args: readonly HclValue[]): CallResult {
 
 function notATimestamp(text: string): string {
   return `${JSON.stringify(shortened(text))} is no RFC 3339 timestamp like "2006-01-02T15:04:05Z"`;
-}
-
-const UNITS: ReadonlyMap<string, bigint> = new Map([
-  ['ns', 1n],
-  ['us', 1_000n],
-  ['µs', 1_000n],
-  ['μs', 1_000n],
-  ['ms', 1_000_000n],
-  ['s', 1_000_000_000n],
-  ['m', 60_000_000_000n],
-  ['h', 3_600_000_000_000n],
-]);
-
-const DURATION = /^[+-]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
-const DURATION_PART = /(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g;
-
-/** Nanoseconds of a sum of decimal numbers with units, such as `-1.5h` or `2m30s`; at most about 292 years. */
-function parseDuration(text: string): bigint | undefined {
-  if (text.length > 200 || !DURATION.test(text)) return undefined;
-  let total = 0n;
-  for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(DURATION_PART)) {
-    const scale = UNITS.get(unit) ?? 0n;
-    total += BigInt(whole || '0') * scale + (BigInt(fraction || '0') * scale) / 10n ** BigInt(fraction.length);
-  }
-  if (total > 2n ** 63n - 1n) return undefined;
-  return text.startsWith('-') ? -total : total;
 }

@@ -1,12 +1,20 @@
 import { ok } from 'neverthrow';
-import { jsonText } from '../values/json-text.js';
+import { meteredJsonText } from '../values/json-text.js';
 import type { HclValue } from '../values/value.js';
 import { dynamicType, stringType, stringValue } from '../values/value.js';
 import { argumentAt, textAt } from './arguments.js';
 import { base64FromBytes, bytesFromBase64, bytesFromText, textFromBytes } from './bytes.js';
 import { decodeCsv } from './csv.js';
-import type { CallResult, EagerFunction } from './function.js';
-import { defineFunction, fail, nullableParameter, parameter } from './function.js';
+import type { CallResult, EagerFunction, FunctionContext } from './function.js';
+import {
+  defineFunction,
+  fail,
+  nullableParameter,
+  overBudget,
+  parameter,
+  perCharacter,
+  perElement,
+} from './function.js';
 import { holdsInfinity } from './infinity.js';
 import { decodeJson } from './json-decode.js';
 import { decodeYaml } from './yaml-decode.js';
@@ -15,13 +23,23 @@ import { yamlText } from './yaml-encode.js';
 const text = parameter('text', stringType);
 
 export const encodingFunctions: readonly EagerFunction[] = [
-  defineFunction('base64encode', [text], (args) => ok(stringValue(base64FromBytes(bytesFromText(textAt(args, 0)))))),
-  defineFunction('base64decode', [text], decodeBase64),
-  defineFunction('urlencode', [text], (args) => ok(stringValue(urlEncoded(textAt(args, 0))))),
+  defineFunction('base64encode', [text], (args) => ok(stringValue(base64FromBytes(bytesFromText(textAt(args, 0))))), {
+    cost: (args) => 5 + perCharacter(1 / 16)(args),
+  }),
+  defineFunction('base64decode', [text], decodeBase64, { cost: (args) => 15 + perCharacter(1 / 8)(args) }),
+  defineFunction('urlencode', [text], (args) => ok(stringValue(urlEncoded(textAt(args, 0)))), {
+    cost: perCharacter(1 / 2),
+  }),
   defineFunction('jsonencode', [nullableParameter('value', dynamicType)], encodeJson),
   defineFunction('jsondecode', [text], (args, { budget }) => decodeJson(textAt(args, 0), budget)),
-  defineFunction('yamlencode', [nullableParameter('value', dynamicType)], (args) =>
-    ok(stringValue(yamlText(argumentAt(args, 0)))),
+  defineFunction(
+    'yamlencode',
+    [nullableParameter('value', dynamicType)],
+    (args, { budget }) => {
+      const text = yamlText(argumentAt(args, 0), budget);
+      return text === undefined ? overBudget('yamlencode') : ok(stringValue(text));
+    },
+    { cost: perElement(3) },
   ),
   defineFunction('yamldecode', [text], (args, { budget }) => decodeYaml(textAt(args, 0), budget)),
   defineFunction('csvdecode', [text], (args, { budget }) => decodeCsv(textAt(args, 0), budget)),
@@ -37,12 +55,15 @@ function decodeBase64(args: readonly HclValue[]): CallResult {
 /** Form encoding: a space becomes `+`; only letters, digits and `-_.~` stay. */
 function urlEncoded(value: string): string {
   const encoded = encodeURIComponent(value.replace(/\p{Cs}/gu, '\ufffd'));
-  return encoded
-    .replace(/%20/g, '+')
-    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  return Object.entries(FORM_ENCODED).reduce((text, [found, written]) => text.replaceAll(found, written), encoded);
 }
 
-function encodeJson(args: readonly HclValue[]): CallResult {
+/** What form encoding writes otherwise than the platform does. */
+const FORM_ENCODED = { '%20': '+', '!': '%21', "'": '%27', '(': '%28', ')': '%29', '*': '%2A' };
+
+function encodeJson(args: readonly HclValue[], { budget }: FunctionContext): CallResult {
   const value = argumentAt(args, 0);
-  return holdsInfinity(value) ? fail('an infinite number has no JSON form') : ok(stringValue(jsonText(value)));
+  if (holdsInfinity(value)) return fail('an infinite number has no JSON form');
+  const text = meteredJsonText(value, budget);
+  return text === undefined ? overBudget('jsonencode') : ok(stringValue(text));
 }

@@ -1,7 +1,9 @@
 import type { HclNumber } from '../values/number.js';
 import { numberText, parts } from '../values/number.js';
 import type { Digits } from '../values/number-text.js';
-import { decimalText, exactDigits, shortestDigits, trimmed } from '../values/number-text.js';
+import { decimalText, digitsOf, shortestDigits, trimmed } from '../values/number-text.js';
+import { numberValue } from '../values/value.js';
+import { textWork } from '../values/work.js';
 import type { Verb } from './format-verb.js';
 
 /** `%b %d %o %x %X`: sign, prefix for `#`, zeros up to the precision or, with the flag `0`, up to the width. */
@@ -34,6 +36,14 @@ export function generalText(value: HclNumber): string {
   const digits = shortestDigits(mantissa, exponent, precision);
   const sign = digits.negative || Object.is(value, -0) ? '-' : '';
   return sign + general({ ...digits, negative: false }, undefined);
+}
+
+/** Units of work of `floatText`: large numbers, and many decimals of small ones, are worked out with large integers. */
+export function floatWork({ precision = 6 }: Verb, value: HclNumber): number {
+  if (typeof value === 'number') return 20;
+  const { exponent } = value;
+  const digits = exponent > 0 ? exponent : Math.min(-exponent, precision);
+  return textWork(numberValue(value)) + digits + (digits * digits) / 4096;
 }
 
 const BASES: ReadonlyMap<string, number> = new Map([
@@ -69,17 +79,18 @@ function unsignedFloat(verb: Verb, value: HclNumber): string {
   switch (verb.letter.toLowerCase()) {
     case 'f': {
       const decimals = verb.precision ?? 6;
-      const exact = exactDigits(magnitude, exponent);
+      const exact = digitsOf(magnitude, exponent, { decimals: decimals + 1 });
       return decimalText(rounded(exact, exact.point + decimals), decimals);
     }
     case 'e': {
       const decimals = verb.precision ?? 6;
-      return scientific(rounded(exactDigits(magnitude, exponent), decimals + 1), decimals);
+      const exact = digitsOf(magnitude, exponent, { leading: decimals + 3 });
+      return scientific(rounded(exact, decimals + 1), decimals);
     }
     default: {
       if (verb.precision === undefined) return general(shortestDigits(magnitude, exponent, precision), undefined);
       const significant = Math.max(1, verb.precision);
-      return general(rounded(exactDigits(magnitude, exponent), significant), significant);
+      return general(rounded(digitsOf(magnitude, exponent, { leading: significant + 3 }), significant), significant);
     }
   }
 }

@@ -2,25 +2,17 @@ import type { Result } from 'neverthrow';
 import { err, ok } from 'neverthrow';
 import type { Budget } from '../evaluate/budget.js';
 import { convert } from '../values/convert.js';
-import { jsonText, quotedText } from '../values/json-text.js';
+import { clusterCount, clustersOf } from '../values/graphemes.js';
+import { meteredJsonText, quotedText, quotingWork } from '../values/json-text.js';
 import { toBigInt } from '../values/number.js';
 import type { HclType, HclValue } from '../values/value.js';
-import {
-  boolType,
-  dynamicType,
-  itemsOf,
-  listValue,
-  numberType,
-  sizeOf,
-  stringType,
-  stringValue,
-} from '../values/value.js';
+import { boolType, dynamicType, itemsOf, listValue, numberType, stringType, stringValue } from '../values/value.js';
+import { textWork } from '../values/work.js';
 import { argumentAt, textAt } from './arguments.js';
-import { floatText, generalText, integerText } from './format-number.js';
+import { floatText, floatWork, generalText, integerText } from './format-number.js';
 import type { Verb } from './format-verb.js';
 import type { CallResult, EagerFunction, FunctionContext, FunctionError } from './function.js';
 import { defineFunction, fail, failArgument, nullableParameter, overBudget, parameter } from './function.js';
-import { clusterCount, clustersOf, clusterWork } from './graphemes.js';
 
 const format = parameter('format', stringType);
 const formatted = nullableParameter('values', dynamicType);
@@ -30,9 +22,9 @@ export const formatFunctions: readonly EagerFunction[] = [
     'format',
     [format],
     (args, { budget }) => formatText(textAt(args, 0), args.slice(1), budget).map(stringValue),
-    formatted,
+    { variadic: formatted },
   ),
-  defineFunction('formatlist', [format], formatList, formatted),
+  defineFunction('formatlist', [format], formatList, { variadic: formatted }),
 ];
 
 type TextResult = Result<string, FunctionError>;
@@ -63,6 +55,9 @@ function formatList(args: readonly HclValue[], { budget }: FunctionContext): Cal
 /** Flags, `[n]` before or after width and precision, letter. */
 const SEQUENCE = /%(?:%|([0#\-+ ]*)(?:\[([1-9]\d*)\])?([1-9]\d*)?(?:\.(\d*))?(?:\[([1-9]\d*)\])?([a-zA-Z]))/y;
 
+/** Units of work of one sequence of a format. */
+const VERB = 8;
+
 function formatText(pattern: string, values: readonly HclValue[], budget: Budget): TextResult {
   let text = '';
   let at = 0;
@@ -89,8 +84,7 @@ function formatText(pattern: string, values: readonly HclValue[], budget: Budget
     }
     highest = Math.max(highest, chosen);
     next = chosen + 1;
-    const room = (verb.width ?? 0) + (verb.precision ?? 0) + 2 * text.length;
-    if (!budget.chargeText(room)) return overBudget('format');
+    if (!paysFor(verb, text, budget)) return overBudget('format');
     const part = formatValue(verb, value, budget).mapErr(
       (error): FunctionError =>
         error.type === 'budget_exceeded'
@@ -104,6 +98,13 @@ function formatText(pattern: string, values: readonly HclValue[], budget: Budget
     return fail(`the format uses ${highest} of ${values.length} values; the others would be lost`);
   }
   return ok(text + pattern.slice(at));
+}
+
+/** Pays for a sequence and the characters that it may be padded to; false when there is no budget, or no room behind the text. */
+function paysFor(verb: Verb, text: string, budget: Budget): boolean {
+  const room = (verb.width ?? 0) + (verb.precision ?? 0);
+  const fits = text.length + room <= budget.limits.textLength;
+  return fits && budget.chargeText(room) && budget.charge(VERB);
 }
 
 function verbOf(match: RegExpExecArray): Verb | undefined {
@@ -135,6 +136,7 @@ function formatValue(verb: Verb, value: HclValue, budget: Budget): TextResult {
     case 'X':
       return converted(value, numberType).andThen((number) => {
         const whole = number.kind === 'number' ? toBigInt(number.value) : undefined;
+        if (!budget.charge(textWork(number))) return overBudget('format');
         return whole === undefined ? fail('a whole number is required') : ok(integerText(verb, whole));
       });
     case 'e':
@@ -142,9 +144,10 @@ function formatValue(verb: Verb, value: HclValue, budget: Budget): TextResult {
     case 'f':
     case 'g':
     case 'G':
-      return converted(value, numberType).map((number) =>
-        number.kind === 'number' ? floatText(verb, number.value) : '',
-      );
+      return converted(value, numberType).andThen((number) => {
+        if (number.kind !== 'number') return ok('');
+        return budget.charge(floatWork(verb, number.value)) ? ok(floatText(verb, number.value)) : overBudget('format');
+      });
     case 's':
     case 'q':
       return converted(value, stringType).andThen((text) =>
@@ -157,23 +160,28 @@ function formatValue(verb: Verb, value: HclValue, budget: Budget): TextResult {
 
 function anyText(verb: Verb, value: HclValue, budget: Budget): TextResult {
   if (!verb.sharp && value.kind === 'string') return padded(verb, value.value, budget);
-  if (!verb.sharp && value.kind === 'number') return padded(verb, generalText(value.value), budget);
-  if (!budget.charge(sizeOf(value))) return overBudget('format');
-  return padded(verb, jsonText(value), budget);
+  if (!verb.sharp && value.kind === 'number') {
+    if (!budget.charge(textWork(value))) return overBudget('format');
+    return padded(verb, generalText(value.value), budget);
+  }
+  const text = meteredJsonText(value, budget);
+  return text === undefined ? overBudget('format') : padded(verb, text, budget);
 }
 
 function stringText(verb: Verb, text: string, budget: Budget): TextResult {
   const { precision } = verb;
-  if (precision !== undefined && !budget.charge(clusterWork(text))) return overBudget('format');
-  const cut = precision === undefined || precision === 0 ? text : clustersOf(text).slice(0, precision).join('');
+  const clusters = precision === undefined || precision === 0 ? undefined : clustersOf(text, budget);
+  if (!budget.charge(verb.letter === 'q' ? quotingWork(text) : 1)) return overBudget('format');
+  const cut = clusters === undefined ? text : clusters.slice(0, precision).join('');
   return padded(verb, verb.letter === 'q' ? quotedText(cut) : cut, budget);
 }
 
 /** Widths count characters as a reader sees them. */
 function padded(verb: Verb, text: string, budget: Budget): TextResult {
   if (verb.width === undefined) return ok(text);
-  if (!budget.charge(clusterWork(text))) return overBudget('format');
-  const missing = verb.width - clusterCount(text);
+  const count = clusterCount(text, budget);
+  if (count === undefined) return overBudget('format');
+  const missing = verb.width - count;
   if (missing <= 0) return ok(text);
   const padding = (verb.zero ? '0' : ' ').repeat(missing);
   return ok(verb.minus ? text + padding : padding + text);

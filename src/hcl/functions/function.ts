@@ -4,6 +4,7 @@ import type { Budget } from '../evaluate/budget.js';
 import { convert } from '../values/convert.js';
 import type { HclType, HclValue } from '../values/value.js';
 import { depthOf, sizeOf } from '../values/value.js';
+import { conversionWork, normalizationWork } from '../values/work.js';
 
 /** What a call may use besides its arguments: new UUIDs for the random functions, and the work that is left. */
 export interface FunctionContext {
@@ -58,12 +59,22 @@ export type CallResult = Result<HclValue, FunctionError>;
 /** The part of a function that is its own: the arguments have the types of its parameters, and none is null unless allowed. */
 export type FunctionBody = (args: readonly HclValue[], context: FunctionContext) => CallResult;
 
+export interface FunctionOptions {
+  /** Any number of further arguments. */
+  readonly variadic?: HclParameter;
+  /** Units of work of one call, beyond calling it and looking at its arguments once. */
+  readonly cost?: number | ((args: readonly HclValue[]) => number);
+}
+
+/** Units of work of calling a function that does nothing. */
+const CALL = 4;
+
 /** Makes a function of its signature and body. */
 export function defineFunction(
   name: string,
   parameters: readonly HclParameter[],
   body: FunctionBody,
-  variadic?: HclParameter,
+  { variadic, cost = 0 }: FunctionOptions = {},
 ): EagerFunction {
   return {
     kind: 'eager',
@@ -71,11 +82,26 @@ export function defineFunction(
     parameters,
     ...(variadic === undefined ? {} : { variadic }),
     call: (args, context) => {
-      const prepared = prepareArguments(name, parameters, variadic, args);
+      const { budget } = context;
+      if (!budget.charge(CALL + weightOf(args))) return overBudget(name);
+      const prepared = prepareArguments({ name, parameters, variadic }, args, budget);
       if (prepared.isErr()) return err(prepared.error);
-      if (!context.budget.charge(1 + workFor(prepared.value))) return overBudget(name);
-      return body(prepared.value, context).andThen((value) => bounded(name, value, context.budget));
+      if (cost !== 0 && !budget.charge(typeof cost === 'number' ? cost : cost(prepared.value))) return overBudget(name);
+      return body(prepared.value, context).andThen((value) => bounded(name, value, budget));
     },
+  };
+}
+
+/** A cost for each element or piece of text of all arguments together. */
+export function perElement(units: number): (args: readonly HclValue[]) => number {
+  return (args) => units * weightOf(args);
+}
+
+/** A cost for each character of the text at a place. */
+export function perCharacter(units: number, index = 0): (args: readonly HclValue[]) => number {
+  return (args) => {
+    const value = args[index];
+    return value?.kind === 'string' ? Math.ceil(units * value.value.length) : 0;
   };
 }
 
@@ -98,15 +124,25 @@ export function failArgument(argument: number, message: string): Result<never, F
 }
 
 export function overBudget(name: string): Result<never, FunctionError> {
-  return err({ type: 'budget_exceeded', message: `${name}: the result, or the work to make it, is too large` });
+  return err(overBudgetOf(name));
+}
+
+function overBudgetOf(name: string): FunctionError {
+  return { type: 'budget_exceeded', message: `${name}: the result, or the work to make it, is too large` };
+}
+
+interface Signature {
+  readonly name: string;
+  readonly parameters: readonly HclParameter[];
+  readonly variadic: HclParameter | undefined;
 }
 
 function prepareArguments(
-  name: string,
-  parameters: readonly HclParameter[],
-  variadic: HclParameter | undefined,
+  signature: Signature,
   args: readonly HclValue[],
+  budget: Budget,
 ): Result<readonly HclValue[], FunctionError> {
+  const { name, parameters, variadic } = signature;
   const missing = parameters[args.length];
   if (missing !== undefined) {
     return err({ type: 'too_few_arguments', message: `${name} needs a value for its parameter "${missing.name}"` });
@@ -118,30 +154,43 @@ function prepareArguments(
   const prepared: HclValue[] = [];
   for (const [index, value] of args.entries()) {
     const expected = parameters[index] ?? (variadic as HclParameter);
-    if (value.kind === 'null' && expected.allowNull !== true) {
-      const message = `the argument "${expected.name}" of ${name} must not be null`;
-      return err({ type: 'null_argument', message, argument: index });
-    }
-    if (expected.type.kind === 'dynamic' || expected.type.kind === value.kind) {
-      if (expected.type.kind !== 'list' && expected.type.kind !== 'set' && expected.type.kind !== 'map') {
-        prepared.push(value);
-        continue;
-      }
-    }
-    const converted = convert(value, expected.type);
-    if (converted.isErr()) {
-      const message = `the argument "${expected.name}" of ${name} does not fit: ${converted.error.message}`;
-      return err({ type: 'invalid_argument', message, argument: index });
-    }
-    prepared.push(converted.value);
+    const argument = prepareArgument(value, expected, budget);
+    if (argument.isErr()) return err(blamed(argument.error, name, expected, index));
+    prepared.push(argument.value);
   }
   return ok(prepared);
 }
 
-function workFor(args: readonly HclValue[]): number {
-  let work = 0;
-  for (const value of args) work += sizeOf(value);
-  return work;
+type Unfit = { readonly type: 'null' | 'budget' } | { readonly type: 'conversion'; readonly message: string };
+
+function prepareArgument(value: HclValue, { type, allowNull }: HclParameter, budget: Budget): Result<HclValue, Unfit> {
+  if (value.kind === 'null' && allowNull !== true) return err({ type: 'null' });
+  const isCollection = type.kind === 'list' || type.kind === 'set' || type.kind === 'map';
+  if (type.kind === 'dynamic' || (type.kind === value.kind && !isCollection)) return ok(value);
+  if (!budget.charge(conversionWork(value))) return err({ type: 'budget' });
+  return convert(value, type).mapErr(({ message }) => ({ type: 'conversion', message }));
+}
+
+function blamed(unfit: Unfit, name: string, expected: HclParameter, argument: number): FunctionError {
+  switch (unfit.type) {
+    case 'null': {
+      const message = `the argument "${expected.name}" of ${name} must not be null`;
+      return { type: 'null_argument', message, argument };
+    }
+    case 'budget':
+      return overBudgetOf(name);
+    case 'conversion': {
+      const message = `the argument "${expected.name}" of ${name} does not fit: ${unfit.message}`;
+      return { type: 'invalid_argument', message, argument };
+    }
+  }
+}
+
+/** What looking at each argument once costs. */
+function weightOf(args: readonly HclValue[]): number {
+  let weight = 0;
+  for (const value of args) weight += sizeOf(value);
+  return weight;
 }
 
 function bounded(name: string, value: HclValue, budget: Budget): CallResult {
@@ -157,7 +206,7 @@ export function fitsBudget(value: HclValue, budget: Budget): boolean {
     case 'number':
       return true;
     case 'string':
-      return budget.chargeText(value.value.length);
+      return budget.chargeText(value.value.length) && budget.charge(normalizationWork(value.value));
     case 'list':
     case 'set':
     case 'tuple':

@@ -2,10 +2,10 @@ import { ok } from 'neverthrow';
 import type { HclValue } from '../values/value.js';
 import { numberType, stringType, stringValue } from '../values/value.js';
 import { integerAt, shortened, textAt } from './arguments.js';
-import { bcryptHash, bcryptWork, DEFAULT_BCRYPT_COST, MAX_BCRYPT_COST, MIN_BCRYPT_COST } from './bcrypt.js';
 import { bytesFromBase64, bytesFromText, textFromBytes } from './bytes.js';
 import type { CallResult, EagerFunction, FunctionContext } from './function.js';
-import { defineFunction, fail, overBudget, parameter } from './function.js';
+import { defineFunction, fail, overBudget, parameter, perCharacter } from './function.js';
+import { bcryptjs } from './packages.js';
 
 const text = parameter('text', stringType);
 
@@ -15,18 +15,47 @@ const text = parameter('text', stringType);
  */
 export const hashFunctions: readonly EagerFunction[] = [
   ...(['md5', 'sha1', 'sha256', 'sha512'] as const).map((algorithm) =>
-    defineFunction(algorithm, [text], (args) =>
-      ok(stringValue(digest(algorithm, bytesFromText(textAt(args, 0))).toString('hex'))),
+    defineFunction(
+      algorithm,
+      [text],
+      (args) => ok(stringValue(digest(algorithm, bytesFromText(textAt(args, 0))).toString('hex'))),
+      { cost: (args) => DIGEST + (textAt(args, 0).length >>> 4) },
     ),
   ),
-  defineFunction('bcrypt', [text], bcrypt, parameter('cost', numberType)),
-  defineFunction('rsadecrypt', [parameter('ciphertext', stringType), parameter('privatekey', stringType)], rsaDecrypt),
-  defineFunction('uuidv4', [], (_args, { ids }) => ok(stringValue(ids.next('uuid')))),
-  defineFunction('uuidv5', [parameter('namespace', stringType), parameter('name', stringType)], uuidV5),
+  defineFunction('bcrypt', [text], bcrypt, { variadic: parameter('cost', numberType) }),
+  defineFunction('rsadecrypt', [parameter('ciphertext', stringType), parameter('privatekey', stringType)], rsaDecrypt, {
+    cost: (args) => perCharacter(1 / 8)(args) + rsaWork(textAt(args, 1)),
+  }),
+  defineFunction('uuidv4', [], (_args, { ids }) => ok(stringValue(ids.next('uuid'))), { cost: 10 }),
+  defineFunction('uuidv5', [parameter('namespace', stringType), parameter('name', stringType)], uuidV5, {
+    cost: (args) => DIGEST + 20 + (textAt(args, 1).length >>> 4),
+  }),
 ];
 
-/** Longer private keys would keep the processor busy for long. */
-const MAX_KEY_TEXT = 16_384;
+/** Units of work of a hash, beyond its text. */
+const DIGEST = 30;
+
+/** Longer private keys would keep the processor busy for long. A key of 4,096 bits has about 3,300 characters. */
+const MAX_KEY_TEXT = 4_096;
+const MAX_KEY_BITS = 4_096;
+/** Public exponents in use are 65,537 and less. */
+const MAX_PUBLIC_EXPONENT = 2n ** 32n;
+
+/** Units of work of reading a private key and decrypting with it, which take time by the lengths of its parts. */
+function rsaWork(key: string): number {
+  return 10_000 + Math.min(key.length, MAX_KEY_TEXT) ** 2 / 150;
+}
+
+/** Costs below it are not allowed by the scheme. */
+const MIN_BCRYPT_COST = 4;
+const DEFAULT_BCRYPT_COST = 10;
+/** The most that is done in one turn: each step up doubles the time. */
+const MAX_BCRYPT_COST = 10;
+
+/** Units of work of one hash. */
+function bcryptWork(cost: number): number {
+  return 2 ** cost * 900;
+}
 
 const NAMESPACES: ReadonlyMap<string, string> = new Map([
   ['dns', '6ba7b8109dad11d180b400c04fd430c8'],
@@ -50,11 +79,12 @@ function bcrypt(args: readonly HclValue[], { ids, budget }: FunctionContext): Ca
     const cost = asked < MIN_BCRYPT_COST ? DEFAULT_BCRYPT_COST : asked;
     if (cost > MAX_BCRYPT_COST)
       return fail(`a cost above ${MAX_BCRYPT_COST} is not offered: each step up doubles the time`);
-    const password = bytesFromText(textAt(args, 0));
-    if (password.length > 72) return fail('bcrypt reads at most 72 bytes of a password');
+    const password = textAt(args, 0);
+    if (bytesFromText(password).length > 72) return fail('bcrypt reads at most 72 bytes of a password');
     if (!budget.charge(bcryptWork(cost))) return overBudget('bcrypt');
     const salt = digest('sha256', bytesFromText(ids.next('uuid') + ids.next('uuid'))).subarray(0, 16);
-    return ok(stringValue(bcryptHash(password, salt, cost)));
+    const { encodeBase64, hashSync } = bcryptjs();
+    return ok(stringValue(hashSync(password, `$2a$${String(cost).padStart(2, '0')}$${encodeBase64(salt, 16)}`)));
   });
 }
 
@@ -66,16 +96,26 @@ function rsaDecrypt(args: readonly HclValue[]): CallResult {
   const ciphertext = bytesFromBase64(textAt(args, 0));
   if (ciphertext === undefined) return fail('the ciphertext is not Base64 with padding');
   const key = textAt(args, 1);
-  if (key.length > MAX_KEY_TEXT) return fail('the private key is too long');
-  const { privateDecrypt, constants } = nodeCrypto();
+  if (key.length > MAX_KEY_TEXT) return fail(`a private key may have at most ${MAX_KEY_BITS} bits`);
+  const { createPrivateKey, privateDecrypt, constants } = nodeCrypto();
   try {
-    const block = privateDecrypt({ key, padding: constants.RSA_NO_PADDING }, ciphertext);
-    const end = block.indexOf(0, 2);
-    const message = block[0] === 0 && block[1] === 2 && end >= 10 ? textFromBytes(block.subarray(end + 1)) : undefined;
+    const privateKey = createPrivateKey(key);
+    const { modulusLength = 0, publicExponent = 0n } = privateKey.asymmetricKeyDetails ?? {};
+    if (modulusLength > MAX_KEY_BITS || publicExponent > MAX_PUBLIC_EXPONENT) {
+      return fail(`a private key may have at most ${MAX_KEY_BITS} bits and a small public exponent`);
+    }
+    const block = privateDecrypt({ key: privateKey, padding: constants.RSA_NO_PADDING }, ciphertext);
+    const message = unpaddedText(block);
     return message === undefined ? fail('the ciphertext cannot be decrypted') : ok(stringValue(message));
   } catch {
     return fail('the ciphertext cannot be decrypted with this private key (PEM, without a passphrase)');
   }
+}
+
+/** What follows the padding of a decrypted block: 0, 2, at least eight bytes that are not 0, and a 0. */
+function unpaddedText(block: Buffer): string | undefined {
+  const end = block.indexOf(0, 2);
+  return block[0] === 0 && block[1] === 2 && end >= 10 ? textFromBytes(block.subarray(end + 1)) : undefined;
 }
 
 function uuidV5(args: readonly HclValue[]): CallResult {

@@ -41,10 +41,13 @@ export function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
 
+/** The largest year, month, day, hour, minute and second; a day is also checked against its month. */
+const LARGEST: readonly number[] = [9999, 12, 31, 23, 59, 59];
+
 /** Milliseconds since 1970 of year, month (1 to 12), day, hour, minute and second; undefined when one is out of range. */
 export function localTime(fields: readonly number[]): number | undefined {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = fields;
-  if (hour > 23 || minute > 59 || second > 59 || month < 1 || month > 12) return undefined;
+  if (month < 1 || fields.some((field, at) => field > (LARGEST[at] ?? 0))) return undefined;
   const date = new Date(0);
   // Date.UTC would take a two-digit year for one of the twentieth century.
   date.setUTCFullYear(year, month - 1, day);

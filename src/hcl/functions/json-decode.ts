@@ -1,18 +1,11 @@
 import { ok } from 'neverthrow';
 import type { Budget } from '../evaluate/budget.js';
 import { typesEqual } from '../values/equal.js';
+import { normalizeText } from '../values/normalize-text.js';
 import { parseNumber } from '../values/number.js';
 import type { HclValue } from '../values/value.js';
-import {
-  boolValue,
-  dynamicNull,
-  normalizeText,
-  numberValue,
-  objectValue,
-  stringValue,
-  tupleValue,
-  typeOf,
-} from '../values/value.js';
+import { boolValue, dynamicNull, numberValue, objectValue, stringValue, tupleValue, typeOf } from '../values/value.js';
+import { literalWork, normalizationWork } from '../values/work.js';
 import type { CallResult } from './function.js';
 import { fail, overBudget } from './function.js';
 
@@ -21,6 +14,7 @@ import { fail, overBudget } from './function.js';
  * A property that comes twice keeps its last value, unless the two have different types.
  */
 export function decodeJson(text: string, budget: Budget): CallResult {
+  if (!budget.charge((text.length >>> 4) + normalizationWork(text))) return overBudget('jsondecode');
   const reader: Reader = { text, at: 0, budget };
   const value = readValue(reader, 0);
   if (typeof value === 'string') return value === TOO_LARGE ? overBudget('jsondecode') : fail(value);
@@ -39,6 +33,10 @@ type Read = HclValue | string;
 
 const TOO_LARGE = 'too large';
 
+/** Units of work of one value, and of one property beside its value. */
+const VALUE = 5;
+const PROPERTY = 5;
+
 const LITERALS: ReadonlyMap<string, HclValue> = new Map<string, HclValue>([
   ['true', boolValue(true)],
   ['false', boolValue(false)],
@@ -51,7 +49,7 @@ const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\u
 const LITERAL = /true|false|null/y;
 
 function readValue(reader: Reader, depth: number): Read {
-  if (depth > reader.budget.limits.depth || !reader.budget.charge(1)) return TOO_LARGE;
+  if (depth > reader.budget.limits.depth || !reader.budget.charge(VALUE)) return TOO_LARGE;
   skipSpace(reader);
   switch (reader.text[reader.at] ?? '') {
     case '{':
@@ -68,6 +66,7 @@ function readValue(reader: Reader, depth: number): Read {
       const literal = match(reader, LITERAL);
       if (literal !== undefined) return LITERALS.get(literal) ?? dynamicNull;
       const digits = match(reader, NUMBER);
+      if (digits !== undefined && !reader.budget.charge(literalWork(digits))) return TOO_LARGE;
       const number = digits === undefined ? undefined : parseNumber(digits);
       return number === undefined ? problem(reader, 'no JSON value') : numberValue(number);
     }
@@ -79,6 +78,7 @@ function readObject(reader: Reader, depth: number): Read {
   reader.at += 1;
   if (next(reader, '}')) return objectValue(entries);
   do {
+    if (!reader.budget.charge(PROPERTY)) return TOO_LARGE;
     skipSpace(reader);
     const name = readString(reader);
     if (name === undefined) return problem(reader, 'no property name');

@@ -13,12 +13,16 @@ import {
 } from '../values/number.js';
 import type { HclValue } from '../values/value.js';
 import { dynamicType, listValue, numberType, numberValue } from '../values/value.js';
+import { arithmeticWork } from '../values/work.js';
 import { argumentAt, integerAt, numberAt, shortened } from './arguments.js';
 import type { CallResult, EagerFunction, FunctionContext } from './function.js';
 import { defineFunction, fail, failArgument, overBudget, parameter } from './function.js';
 
 /** Values that one `range` may make. */
 const MAX_RANGE = 1024;
+
+/** Units of work of going from exact numbers to doubles and back. */
+const DOUBLE = 20;
 
 const number = parameter('number', numberType);
 
@@ -27,16 +31,26 @@ export const numberFunctions: readonly EagerFunction[] = [
   defineFunction('ceil', [number], (args) => ok(numberValue(ceilNumber(numberAt(args, 0))))),
   defineFunction('floor', [number], (args) => ok(numberValue(floorNumber(numberAt(args, 0))))),
   defineFunction('signum', [number], (args) => ok(numberValue(signOf(numberAt(args, 0))))),
-  defineFunction('max', [], (args) => extreme('max', args, 1), parameter('numbers', numberType)),
-  defineFunction('min', [], (args) => extreme('min', args, -1), parameter('numbers', numberType)),
-  defineFunction('pow', [parameter('base', numberType), parameter('exponent', numberType)], (args) =>
-    fromDouble('pow', power(toDouble(numberAt(args, 0)), toDouble(numberAt(args, 1)))),
+  defineFunction('max', [], (args) => extreme('max', args, 1), {
+    variadic: parameter('numbers', numberType),
+  }),
+  defineFunction('min', [], (args) => extreme('min', args, -1), {
+    variadic: parameter('numbers', numberType),
+  }),
+  defineFunction(
+    'pow',
+    [parameter('base', numberType), parameter('exponent', numberType)],
+    (args) => fromDouble('pow', power(toDouble(numberAt(args, 0)), toDouble(numberAt(args, 1)))),
+    { cost: DOUBLE },
   ),
-  defineFunction('log', [parameter('number', numberType), parameter('base', numberType)], (args) =>
-    fromDouble('log', Math.log(toDouble(numberAt(args, 0))) / Math.log(toDouble(numberAt(args, 1)))),
+  defineFunction(
+    'log',
+    [parameter('number', numberType), parameter('base', numberType)],
+    (args) => fromDouble('log', Math.log(toDouble(numberAt(args, 0))) / Math.log(toDouble(numberAt(args, 1)))),
+    { cost: DOUBLE },
   ),
   defineFunction('parseint', [parameter('text', dynamicType), parameter('base', numberType)], parseInteger),
-  defineFunction('range', [], range, parameter('limits', numberType)),
+  defineFunction('range', [], range, { variadic: parameter('limits', numberType) }),
 ];
 
 function extreme(name: string, args: readonly HclValue[], direction: 1 | -1): CallResult {
@@ -67,6 +81,9 @@ function power(base: number, exponent: number): number {
   return exponent < 0 ? 1 / result : result;
 }
 
+/** Digits of any base whose value a double holds exactly. */
+const GROUP = 8;
+
 function parseInteger(args: readonly HclValue[], { budget }: FunctionContext): CallResult {
   const source = argumentAt(args, 0);
   if (source.kind !== 'string') return failArgument(0, 'the first argument of parseint must be a string');
@@ -75,16 +92,25 @@ function parseInteger(args: readonly HclValue[], { budget }: FunctionContext): C
   const base = whole.value;
   if (base < 2 || base > 62) return failArgument(1, 'the base must be between 2 and 62');
   const digits = source.value.replace(/^[+-]/, '');
-  // Digit by digit conversion takes time quadratic in the length.
-  if (digits.length > 10_000 || !budget.charge((digits.length * digits.length) >>> 8)) return overBudget('parseint');
-  let value = 0n;
-  for (const digit of digits) {
-    const worth = digitWorth(digit, base);
-    if (worth === undefined) return unreadable(source.value, base);
-    value = value * BigInt(base) + BigInt(worth);
-  }
-  if (digits === '') return unreadable(source.value, base);
+  // The conversion takes time quadratic in the length.
+  const work = 10 + digits.length + ((digits.length * digits.length) >>> 9);
+  if (digits.length > 10_000 || !budget.charge(work)) return overBudget('parseint');
+  const value = wholeNumber(digits, base);
+  if (value === undefined) return unreadable(source.value, base);
   return ok(numberValue(integerNumber(source.value.startsWith('-') ? -value : value)));
+}
+
+/** What digits of a base are worth together; undefined when there are none, or one is no digit of the base. */
+function wholeNumber(digits: string, base: number): bigint | undefined {
+  let value = 0n;
+  for (let at = 0; at < digits.length; at += GROUP) {
+    const group = digits.slice(at, at + GROUP);
+    let worth = 0;
+    for (const digit of group) worth = worth * base + (digitWorth(digit, base) ?? Number.NaN);
+    if (Number.isNaN(worth)) return undefined;
+    value = value * BigInt(base) ** BigInt(group.length) + BigInt(worth);
+  }
+  return digits === '' ? undefined : value;
 }
 
 function unreadable(text: string, base: number): CallResult {
@@ -102,12 +128,18 @@ function digitWorth(digit: string, base: number): number | undefined {
   return worth < base ? worth : undefined;
 }
 
-function range(args: readonly HclValue[], { budget }: FunctionContext): CallResult {
-  if (args.length < 1 || args.length > 3)
-    return fail('range takes an end, a start and an end, or a start, an end and a step');
+/** Without a start a range begins at 0; without a step it goes by one towards its end. */
+function rangeOf(args: readonly HclValue[]): Readonly<Record<'start' | 'end' | 'step', HclNumber>> {
   const start = args.length === 1 ? 0 : numberAt(args, 0);
   const end = numberAt(args, args.length === 1 ? 0 : 1);
   const step = args.length === 3 ? numberAt(args, 2) : compareNumbers(end, start) < 0 ? -1 : 1;
+  return { start, end, step };
+}
+
+function range(args: readonly HclValue[], { budget }: FunctionContext): CallResult {
+  if (args.length < 1 || args.length > 3)
+    return fail('range takes an end, a start and an end, or a start, an end and a step');
+  const { start, end, step } = rangeOf(args);
   const direction = signOf(step);
   if (direction === 0) return fail('the step of range must not be zero');
   if (compareNumbers(end, start) * direction < 0) {
@@ -120,7 +152,7 @@ function range(args: readonly HclValue[], { budget }: FunctionContext): CallResu
   let current: HclNumber = start;
   while (compareNumbers(end, current) * direction > 0) {
     if (items.length >= MAX_RANGE) return fail(`range makes at most ${MAX_RANGE} values`);
-    if (!budget.charge(1)) return overBudget('range');
+    if (!budget.charge(1 + arithmeticWork(current, step) + arithmeticWork(end, current))) return overBudget('range');
     items.push(numberValue(current));
     const next = addNumbers(current, step);
     if (next.isErr()) return fail('range runs out of the numbers that can be represented');

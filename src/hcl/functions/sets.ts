@@ -1,20 +1,36 @@
-import { err, ok } from 'neverthrow';
+import { err, ok, type Result } from 'neverthrow';
 import { convert } from '../values/convert.js';
 import { valueKey } from '../values/set-order.js';
 import { unifyTypes } from '../values/unify.js';
 import type { HclType, HclValue } from '../values/value.js';
 import { dynamicType, itemsOf, listValue, setOf, setValue, tupleOf, tupleValue, typeOf } from '../values/value.js';
+import { itemKeysWork, unificationWork } from '../values/work.js';
 import { argumentAt, itemsAt } from './arguments.js';
-import type { CallResult, EagerFunction, FunctionContext } from './function.js';
-import { defineFunction, fail, failArgument, overBudget, parameter } from './function.js';
+import type { CallResult, EagerFunction, FunctionContext, FunctionError } from './function.js';
+import { defineFunction, fail, failArgument, overBudget, parameter, perElement } from './function.js';
 
 const anySet = (name: string) => parameter(name, setOf(dynamicType));
 
 export const setFunctions: readonly EagerFunction[] = [
-  defineFunction('setunion', [anySet('first')], (args) => combine(args, union), anySet('others')),
-  defineFunction('setintersection', [anySet('first')], (args) => combine(args, intersection), anySet('others')),
-  defineFunction('setproduct', [], product, parameter('sets', dynamicType)),
+  defineFunction('setunion', [anySet('first')], (args) => combine(args, union), {
+    variadic: anySet('others'),
+    cost: combinationWork,
+  }),
+  defineFunction('setintersection', [anySet('first')], (args) => combine(args, intersection), {
+    variadic: anySet('others'),
+    cost: combinationWork,
+  }),
+  defineFunction('setproduct', [], product, {
+    variadic: parameter('sets', dynamicType),
+    cost: (args) => 4 + unificationWork(...args) + perElement(3)(args),
+  }),
 ];
+
+/** Each element is brought to the common type, and put in its place. */
+function combinationWork(args: readonly HclValue[]): number {
+  const keys = args.reduce((work, set) => work + itemKeysWork(itemsOf(set) ?? []), 0);
+  return 8 + unificationWork(...args) + perElement(8)(args) + keys;
+}
 
 type Combination = (sets: readonly (readonly HclValue[])[]) => readonly HclValue[];
 
@@ -43,32 +59,53 @@ const intersection: Combination = (sets) => {
 /** All combinations of one element of each; a list of tuples when every argument is a list or tuple, else a set of them. */
 function product(args: readonly HclValue[], { budget }: FunctionContext): CallResult {
   if (args.length < 2) return fail('setproduct needs at least two sets or lists');
+  const elements = elementTypes(args);
+  if (elements.isErr()) return err(elements.error);
+  const total = args.reduce((count, value) => count * (itemsOf(value)?.length ?? 0), 1);
+  if (!budget.chargeElements(total) || !budget.charge(total * (3 + 2 * args.length))) return overBudget('setproduct');
+  const columns = convertedItems(args, elements.value);
+  if (columns.isErr()) return err(columns.error);
+  const tuples = total === 0 ? [] : combinations(columns.value).map((row) => tupleValue(row));
+  const row = tupleOf(elements.value);
+  return ok(args.some(({ kind }) => kind === 'set') ? setValue(row, tuples) : listValue(row, tuples));
+}
+
+/** What type the elements of each argument have in common. */
+function elementTypes(args: readonly HclValue[]): Result<readonly HclType[], FunctionError> {
   const elements: HclType[] = [];
-  let total = 1;
   for (const [at, value] of args.entries()) {
-    const items = itemsOf(value);
-    if (items === undefined) return failArgument(at, 'a set or a list is required');
+    if (itemsOf(value) === undefined) return failArgument(at, 'a set or a list is required');
     const type = value.kind === 'tuple' ? unifiedElements(value.items) : 'element' in value ? value.element : undefined;
     if (type === undefined) return failArgument(at, 'all elements must have a common type');
     elements.push(type);
-    total *= items.length;
   }
-  if (!budget.chargeElements(total) || !budget.charge(total * args.length)) return overBudget('setproduct');
-  const columns: (readonly HclValue[])[] = [];
+  return ok(elements);
+}
+
+type Column = readonly HclValue[];
+
+function convertedItems(
+  args: readonly HclValue[],
+  elements: readonly HclType[],
+): Result<readonly Column[], FunctionError> {
+  const columns: Column[] = [];
   for (const [at, value] of args.entries()) {
     const column: HclValue[] = [];
     for (const item of itemsOf(value) ?? []) {
       const converted = convert(item, elements[at] ?? dynamicType);
-      if (converted.isErr()) return err({ type: 'invalid_argument', message: converted.error.message, argument: at });
+      if (converted.isErr()) return failArgument(at, converted.error.message);
       column.push(converted.value);
     }
     columns.push(column);
   }
-  let rows: (readonly HclValue[])[] = total === 0 ? [] : [[]];
-  if (total > 0) for (const column of columns) rows = rows.flatMap((row) => column.map((item) => [...row, item]));
-  const tuples = rows.map((row) => tupleValue(row));
-  const row = tupleOf(elements);
-  return ok(args.some(({ kind }) => kind === 'set') ? setValue(row, tuples) : listValue(row, tuples));
+  return ok(columns);
+}
+
+/** All rows with one item of each column, the last column changing fastest. */
+function combinations(columns: readonly Column[]): readonly Column[] {
+  let rows: Column[] = [[]];
+  for (const column of columns) rows = rows.flatMap((row) => column.map((item) => [...row, item]));
+  return rows;
 }
 
 function unifiedElements(items: readonly HclValue[]): HclType | undefined {

@@ -1,439 +1,241 @@
 import { ok } from 'neverthrow';
+import type { CST, Document, Node, Pair, Scalar, YAMLMap } from 'yaml';
 import type { Budget } from '../evaluate/budget.js';
 import { convert } from '../values/convert.js';
+import { normalizeText } from '../values/normalize-text.js';
 import type { HclValue } from '../values/value.js';
 import {
   dynamicNull,
   entriesOf,
   itemsOf,
-  normalizeText,
   objectValue,
   sizeOf,
   stringType,
   stringValue,
   tupleValue,
 } from '../values/value.js';
+import { normalizationWork } from '../values/work.js';
 import type { CallResult } from './function.js';
 import { fail, overBudget } from './function.js';
+import { yaml } from './packages.js';
 import { resolveScalar } from './yaml-resolve.js';
-import type { YamlReader } from './yaml-scalars.js';
-import {
-  atDocumentMarker,
-  columnOf,
-  isBlank,
-  readBlockScalar,
-  readPlain,
-  readQuoted,
-  report,
-  skipBlank,
-} from './yaml-scalars.js';
 
 /**
  * One YAML document as a value: mappings become objects, sequences tuples, unquoted words, numbers and dates what YAML 1.1 takes them
- * for. Read are block and flow collections, all five kinds of scalars, comments, anchors and aliases, merge keys, the standard tags.
- * Not read, and an error: keys written with `?`, collections as keys, tags of one's own, several documents.
+ * for. The package reads the syntax; what it means is decided here. Collections as keys, tags of one's own and several documents are
+ * errors.
  */
-export function decodeYaml(source: string, budget: Budget): CallResult {
-  const text = source.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n');
-  const reader: Parser = { text, at: 0, problem: undefined, budget, depth: 0, tooLarge: false, anchors: new Map() };
-  const value = readDocument(reader);
-  if (reader.tooLarge) return overBudget('yamldecode');
-  return value === undefined ? fail(reader.problem ?? 'the YAML text cannot be read') : ok(value);
+export function decodeYaml(text: string, budget: Budget): CallResult {
+  if (!budget.charge(text.length + normalizationWork(text))) return overBudget('yamldecode');
+  const read = readDocument(text, budget);
+  if (read.problem === TOO_LARGE) return overBudget('yamldecode');
+  if (read.problem !== undefined) return fail(placed(read.problem, text));
+  const reader: Reader = { text, budget, anchors: new Map(), problem: undefined };
+  const value = nodeValue(reader, read.contents);
+  if (value !== undefined) return ok(value);
+  return reader.problem === undefined || reader.problem === TOO_LARGE
+    ? overBudget('yamldecode')
+    : fail(placed(reader.problem, text));
 }
 
-interface Parser extends YamlReader {
+/** What is wrong, and at which offset of the text. */
+interface Problem {
+  readonly what: string;
+  readonly offset: number;
+}
+
+const TOO_LARGE: Problem = { what: 'too much', offset: 0 };
+
+/** Units of work of a word or sign of the text, and of a node beyond its words. */
+const LEXEME = 35;
+const NODE = 10;
+
+/** A message with the line, counted from 1. */
+function placed({ what, offset }: Problem, text: string): string {
+  return `${what} on line ${text.slice(0, offset).split('\n').length} of the YAML text`;
+}
+
+interface ReadDocument {
+  readonly contents: Node | null;
+  readonly problem: Problem | undefined;
+}
+
+/** The tree of the only document; null contents stand for an empty one. */
+function readDocument(text: string, budget: Budget): ReadDocument {
+  const tokens = readTokens(text, budget);
+  if (!Array.isArray(tokens)) return { contents: null, problem: tokens as Problem };
+  const documents = quickly(() => [...new (yaml().Composer)(OPTIONS).compose(tokens)]);
+  const [document, second] = documents as Document.Parsed[];
+  const error = document?.errors[0];
+  if (error !== undefined)
+    return { contents: null, problem: { what: lowerFirst(error.message), offset: error.pos[0] } };
+  if (second !== undefined) return { contents: null, problem: { what: 'a second document', offset: second.range[0] } };
+  return { contents: document?.contents ?? null, problem: undefined };
+}
+
+/** Only the shape is left to the package: types, merge keys and keys that come twice are looked at here. */
+const OPTIONS = {
+  version: '1.1',
+  schema: 'failsafe',
+  merge: false,
+  uniqueKeys: false,
+  prettyErrors: false,
+  logLevel: 'silent',
+} as const;
+
+/** The concrete syntax, word by word, so that a text is given up as soon as it costs too much, is too deep, or is not valid. */
+function readTokens(text: string, budget: Budget): CST.Token[] | Problem {
+  const { Lexer, Parser } = yaml();
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  for (const lexeme of new Lexer().lex(text)) {
+    if (!budget.charge(LEXEME)) return TOO_LARGE;
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    if (parser.stack.length > budget.limits.depth) return TOO_LARGE;
+    const last = tokens.at(-1);
+    if (last?.type === 'error') return { what: lowerFirst(last.message), offset: last.offset };
+  }
+  for (const token of parser.end()) tokens.push(token);
+  return tokens;
+}
+
+/** The package makes an error object for each mistake: without their stacks, which nobody sees, they cost little. */
+function quickly<Result>(work: () => Result): Result {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+interface Reader {
+  readonly text: string;
   readonly budget: Budget;
   /** The value of each anchor; undefined while it is being read. */
   readonly anchors: Map<string, HclValue | undefined>;
-  depth: number;
-  tooLarge: boolean;
+  problem: Problem | undefined;
 }
 
-interface Properties {
-  readonly anchor: string | undefined;
-  readonly tag: string | undefined;
-}
-
-type Read = HclValue | undefined;
-
-function readDocument(reader: Parser): Read {
-  skipBlank(reader, true);
-  while (reader.text[reader.at] === '%' && columnOf(reader) === 0) {
-    while (reader.at < reader.text.length && reader.text[reader.at] !== '\n') reader.at += 1;
-    skipBlank(reader, true);
-  }
-  if (atDocumentMarker(reader) && reader.text.startsWith('---', reader.at)) reader.at += 3;
-  const value = readBlock(reader, -1, false);
-  if (value === undefined) return undefined;
-  skipBlank(reader, true);
-  if (atDocumentMarker(reader) && reader.text.startsWith('...', reader.at)) {
-    reader.at += 3;
-    skipBlank(reader, true);
-  }
-  if (reader.at < reader.text.length) {
-    return report(
-      reader,
-      atDocumentMarker(reader) ? 'a second document' : 'something that does not belong to the value',
-    );
-  }
+/** The value of a node; undefined when the reader has a problem. */
+function nodeValue(reader: Reader, node: Node | null): HclValue | undefined {
+  if (!reader.budget.charge(NODE)) return report(reader, TOO_LARGE);
+  if (node === null) return dynamicNull;
+  const { isAlias, isMap, isScalar } = yaml();
+  if (isAlias(node)) return aliasedValue(reader, node.source, node);
+  const { anchor } = node as Scalar;
+  if (anchor !== undefined) reader.anchors.set(anchor, undefined);
+  const value = isScalar(node)
+    ? scalarValue(reader, node)
+    : isMap(node)
+      ? mappingValue(reader, node)
+      : sequenceValue(reader, node as unknown as { readonly items: readonly Node[] } & Node);
+  if (anchor !== undefined) reader.anchors.set(anchor, value);
   return value;
 }
 
-/** A node indented more than `indent`; after a mapping key a sequence may also start at the key's own column. */
-function readBlock(reader: Parser, indent: number, afterKey: boolean): Read {
-  if (!enter(reader)) return undefined;
-  const value = readBlockInside(reader, indent, afterKey);
-  reader.depth -= 1;
-  return value;
+function aliasedValue(reader: Reader, name: string, node: Node): HclValue | undefined {
+  const value = reader.anchors.get(name);
+  if (value !== undefined) return value;
+  const inside = reader.anchors.has(name);
+  return reportAt(reader, node, inside ? 'an alias inside its own anchor' : 'an alias without an anchor');
 }
 
-function readBlockInside(reader: Parser, indent: number, afterKey: boolean): Read {
-  const keyLine = afterKey ? lineStart(reader) : -1;
-  skipBlank(reader, true);
-  if (isOutside(reader, indent, afterKey)) return dynamicNull;
-  if (badIndentation(reader)) return report(reader, 'a tab used as indentation');
-  const start = reader.at;
-  const column = columnOf(reader);
-  const line = lineStart(reader);
-  const properties = readProperties(reader);
-  if (properties === undefined) return undefined;
-  const { anchor } = properties;
-  if (reader.at !== start) {
-    // Properties on the line of a key belong to the key when the collection starts there, else to what follows.
-    const sameLine = lineStart(reader) === line && reader.text[reader.at] !== '\n';
-    if (sameLine && keyFollows(reader)) {
-      if (lineStart(reader) === keyLine) return report(reader, 'a mapping on the line of its key');
-      reader.at = start;
-      return readMapping(reader, column);
-    }
-    skipBlank(reader, true);
-    if (isOutside(reader, indent, afterKey)) return anchored(reader, anchor, () => scalar(reader, '', properties.tag));
-  }
-  const here = columnOf(reader);
-  const character = reader.text[reader.at] ?? '';
-  const dash = character === '-' && isBlank(reader.text[reader.at + 1]);
-  if (lineStart(reader) === keyLine && (dash || keyFollows(reader))) {
-    return report(reader, 'a collection on the line of its key');
-  }
-  return anchored(reader, anchor, () => {
-    if (dash) {
-      return collectionTag(reader, properties.tag, '!!seq') ? readSequence(reader, here) : undefined;
-    }
-    if (character === '?' && isBlank(reader.text[reader.at + 1]))
-      return report(reader, 'a key written with "?", which is not supported,');
-    if (keyFollows(reader)) {
-      return collectionTag(reader, properties.tag, '!!map') ? readMapping(reader, here) : undefined;
-    }
-    if (character === '|' || character === '>') {
-      const text = readBlockScalar(reader, indent);
-      return text === undefined ? undefined : scalar(reader, text, properties.tag ?? '!!str');
-    }
-    return readInline(reader, indent, false, properties.tag);
-  });
+function scalarValue(reader: Reader, node: Scalar): HclValue | undefined {
+  const text = scalarText(reader, node);
+  const tag = shortTag(node.tag);
+  if (tag === '!!str' || (tag === undefined && node.type !== 'PLAIN')) return stringValue(text);
+  const value = resolveScalar(text, tag);
+  return value ?? reportAt(reader, node, tag === undefined ? 'a number without a value' : `a value that is no ${tag}`);
 }
 
-function readSequence(reader: Parser, column: number): Read {
+/** The package ends a block with a line break even where the text ends without one. */
+function scalarText({ text }: Reader, { value, type, range }: Scalar): string {
+  const content = String(value ?? '');
+  const isBlock = type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED';
+  const added = isBlock && !text.endsWith('\n') && (range?.[1] ?? 0) >= text.length && content.endsWith('\n');
+  return added ? content.slice(0, -1) : content;
+}
+
+function sequenceValue(reader: Reader, node: Node & { readonly items: readonly Node[] }): HclValue | undefined {
+  if (!hasTag(reader, node, '!!seq')) return undefined;
   const items: HclValue[] = [];
-  for (;;) {
-    reader.at += 1;
-    const item = readBlock(reader, column, false);
-    if (item === undefined) return undefined;
-    items.push(item);
-    skipBlank(reader, true);
-    const here = columnOf(reader);
-    const dash = reader.text[reader.at] === '-' && isBlank(reader.text[reader.at + 1]);
-    if (reader.at >= reader.text.length || here < column || atDocumentMarker(reader) || (here === column && !dash))
-      break;
-    if (here > column) return report(reader, 'an element that is indented differently');
-  }
-  return kept(reader, tupleValue(items));
-}
-
-function readMapping(reader: Parser, column: number): Read {
-  const entries = new Map<string, HclValue>();
-  const merged: HclValue[] = [];
-  for (;;) {
-    const key = readKey(reader, false);
-    if (key === undefined) return undefined;
-    const value = readBlock(reader, column, true);
+  for (const item of node.items) {
+    const value = yaml().isPair(item) ? pairsValue(reader, [item as unknown as Pair]) : nodeValue(reader, item);
     if (value === undefined) return undefined;
-    if (!addEntry(reader, entries, merged, key, value)) return undefined;
-    skipBlank(reader, true);
-    if (reader.at >= reader.text.length || columnOf(reader) < column || atDocumentMarker(reader)) break;
-    if (columnOf(reader) > column) return report(reader, 'a key that is indented differently');
-    if (badIndentation(reader)) return report(reader, 'a tab used as indentation');
-    if (!keyFollows(reader)) return report(reader, 'no key where one is expected');
+    items.push(value);
   }
-  return withMerged(reader, entries, merged);
-}
-
-/** A node that starts and ends by itself: quoted, flow, alias, or unquoted text. */
-function readInline(reader: Parser, indent: number, inFlow: boolean, tag: string | undefined): Read {
-  switch (reader.text[reader.at] ?? '') {
-    case '"':
-    case "'": {
-      const text = readQuoted(reader, indent);
-      return text === undefined ? undefined : scalar(reader, text, tag ?? '!!str');
-    }
-    case '[':
-      return collectionTag(reader, tag, '!!seq') ? readFlowSequence(reader, indent) : undefined;
-    case '{':
-      return collectionTag(reader, tag, '!!map') ? readFlowMapping(reader, indent) : undefined;
-    case '*':
-      return readAlias(reader);
-    default: {
-      if (!startsPlain(reader, inFlow)) return report(reader, 'a character that cannot start a value');
-      const text = readPlain(reader, indent, inFlow, false);
-      skipBlank(reader, false);
-      if (!inFlow && reader.text[reader.at] === ':') return report(reader, 'a mapping in a place where none can be');
-      return scalar(reader, text, tag);
-    }
-  }
-}
-
-function readFlowSequence(reader: Parser, indent: number): Read {
-  const items: HclValue[] = [];
-  reader.at += 1;
-  for (;;) {
-    skipBlank(reader, true);
-    if (reader.text[reader.at] === ']') break;
-    const item = readFlowItem(reader, indent);
-    if (item === undefined) return undefined;
-    items.push(item);
-    skipBlank(reader, true);
-    if (reader.text[reader.at] === ',') reader.at += 1;
-    else if (reader.text[reader.at] !== ']') return report(reader, 'no comma or closing bracket');
-  }
-  reader.at += 1;
   return kept(reader, tupleValue(items));
 }
 
-/** An element, or a single `key: value` pair as an object. */
-function readFlowItem(reader: Parser, indent: number): Read {
-  if (!keyFollows(reader, true)) return readFlowNode(reader, indent);
-  const entries = new Map<string, HclValue>();
-  const key = readKey(reader, true);
-  const value = key === undefined ? undefined : readFlowValue(reader, indent);
-  if (key === undefined || value === undefined) return undefined;
-  const merged: HclValue[] = [];
-  return addEntry(reader, entries, merged, key, value) ? withMerged(reader, entries, merged) : undefined;
+function mappingValue(reader: Reader, node: YAMLMap): HclValue | undefined {
+  return hasTag(reader, node, '!!map') ? pairsValue(reader, node.items) : undefined;
 }
 
-function readFlowMapping(reader: Parser, indent: number): Read {
+/** Keys of its own win over merged ones, and of those the first. A key that comes twice keeps its last value. */
+function pairsValue(reader: Reader, pairs: readonly Pair[]): HclValue | undefined {
   const entries = new Map<string, HclValue>();
   const merged: HclValue[] = [];
-  reader.at += 1;
-  for (;;) {
-    skipBlank(reader, true);
-    if (reader.text[reader.at] === '}') break;
-    const pair = keyFollows(reader, true);
-    const key = pair ? readKey(reader, true) : readFlowNode(reader, indent);
-    const value = key === undefined ? undefined : pair ? readFlowValue(reader, indent) : dynamicNull;
-    if (key === undefined || value === undefined) return undefined;
-    if (!addEntry(reader, entries, merged, typeof key === 'object' && 'key' in key ? key : { key, plain: '' }, value)) {
-      return undefined;
-    }
-    skipBlank(reader, true);
-    if (reader.text[reader.at] === ',') reader.at += 1;
-    else if (reader.text[reader.at] !== '}') return report(reader, 'no comma or closing brace');
+  for (const { key, value } of pairs as readonly Pair<Node | null, Node | null>[]) {
+    const name = isMergeKey(key) ? undefined : keyText(reader, key);
+    const item = reader.problem === undefined ? nodeValue(reader, value) : undefined;
+    if (item === undefined) return undefined;
+    if (name !== undefined) entries.set(name, item);
+    else merged.push(...(item.kind === 'tuple' ? item.items : [item]));
   }
-  reader.at += 1;
-  return withMerged(reader, entries, merged);
-}
-
-function readFlowValue(reader: Parser, indent: number): Read {
-  skipBlank(reader, true);
-  return /[,\]}]/.test(reader.text[reader.at] ?? '') ? dynamicNull : readFlowNode(reader, indent);
-}
-
-function readFlowNode(reader: Parser, indent: number): Read {
-  if (!enter(reader)) return undefined;
-  const properties = readProperties(reader);
-  let value: Read;
-  if (properties !== undefined) {
-    skipBlank(reader, true);
-    const empty = /[,\]}]/.test(reader.text[reader.at] ?? '');
-    value = anchored(reader, properties.anchor, () =>
-      empty ? scalar(reader, '', properties.tag) : readInline(reader, indent, true, properties.tag),
-    );
-  }
-  reader.depth -= 1;
-  return value;
-}
-
-interface Key {
-  readonly key: HclValue;
-  /** The text as written, when it is not quoted: only then can it be the merge key. */
-  readonly plain: string;
-}
-
-/** Reads a key and its colon; only called where `keyFollows`. */
-function readKey(reader: Parser, inFlow: boolean): Key | undefined {
-  const properties = readProperties(reader);
-  if (properties === undefined) return undefined;
-  const first = reader.text[reader.at];
-  const start = reader.at;
-  let key: Read;
-  if (first === '*') key = readAlias(reader);
-  else if (first === '"' || first === "'") {
-    const text = readQuoted(reader, -1);
-    key = text === undefined ? undefined : scalar(reader, text, properties.tag ?? '!!str');
-  } else key = scalar(reader, readPlain(reader, -1, inFlow, true), properties.tag);
-  if (key === undefined) return undefined;
-  if (properties.anchor !== undefined) reader.anchors.set(properties.anchor, key);
-  const plain = properties.tag === undefined ? reader.text.slice(start, reader.at) : '';
-  skipBlank(reader, false);
-  reader.at += 1;
-  return { key, plain };
-}
-
-/** Looks ahead: is there a key on this line, with a colon after it? */
-function keyFollows(reader: Parser, inFlow = false): boolean {
-  const { at, problem } = reader;
-  const line = lineStart(reader);
-  let found = false;
-  if (readProperties(reader) !== undefined) {
-    const first = reader.text[reader.at] ?? '';
-    if (first === '"' || first === "'") found = readQuoted(reader, -1) !== undefined;
-    else if (first === '*') found = /^\*[^\s,[\]{}]+/.test(reader.text.slice(reader.at, reader.at + 200));
-    else found = first === ':' || startsPlain(reader, inFlow);
-    if (first === '*') while (!isBlank(reader.text[reader.at])) reader.at += 1;
-    else if (found && first !== '"' && first !== "'") readPlain(reader, -1, inFlow, true);
-    const quoted = first === '"' || first === "'";
-    skipBlank(reader, false);
-    const after = reader.text[reader.at + 1];
-    const closes = isBlank(after) || (inFlow && (quoted || /[,[\]{}]/.test(after ?? '')));
-    found = found && reader.text[reader.at] === ':' && closes && lineStart(reader) === line;
-  }
-  reader.at = at;
-  reader.problem = problem;
-  return found;
-}
-
-function addEntry(
-  reader: Parser,
-  entries: Map<string, HclValue>,
-  merged: HclValue[],
-  { key, plain }: Key,
-  value: HclValue,
-): boolean {
-  if (plain === '<<') {
-    merged.push(...(value.kind === 'tuple' ? value.items : [value]));
-    return true;
-  }
-  const text = key.kind === 'null' ? undefined : convert(key, stringType).unwrapOr(undefined);
-  if (text?.kind !== 'string') {
-    report(reader, 'a key that is no text');
-    return false;
-  }
-  entries.set(normalizeText(text.value), value);
-  return true;
-}
-
-/** Keys of its own win over merged ones, and of those the first. */
-function withMerged(reader: Parser, entries: Map<string, HclValue>, merged: readonly HclValue[]): Read {
   for (const source of merged) {
     const added = entriesOf(source);
-    if (added === undefined) return report(reader, 'a merge of something that is no mapping');
-    if (!reader.budget.charge(added.size)) return exceed(reader);
+    if (added === undefined) return report(reader, { what: 'a merge of something that is no mapping', offset: 0 });
+    if (!reader.budget.charge(2 * sizeOf(source))) return report(reader, TOO_LARGE);
     for (const [key, value] of added) if (!entries.has(key)) entries.set(key, value);
   }
   return kept(reader, objectValue(entries));
 }
 
-const PROPERTY = /&([^\s,[\]{}]+)|(!(?:![\w-]+|<[^>\s]*>|[^\s,[\]{}]*))/y;
-
-/** Anchor and tag, in either order. */
-function readProperties(reader: Parser): Properties | undefined {
-  let anchor: string | undefined;
-  let tag: string | undefined;
-  for (let found = 0; found < 2; found += 1) {
-    PROPERTY.lastIndex = reader.at;
-    const match = PROPERTY.exec(reader.text);
-    if (match === null) break;
-    if (!isBlank(reader.text[PROPERTY.lastIndex]) && !/[,\]}]/.test(reader.text[PROPERTY.lastIndex] ?? '')) {
-      return report(reader, 'a tag or anchor that is not valid');
-    }
-    anchor = match[1] ?? anchor;
-    tag = match[2]?.replace(/^!<tag:yaml\.org,2002:(.*)>$/, '!!$1') ?? tag;
-    reader.at = PROPERTY.lastIndex;
-    skipBlank(reader, false);
-  }
-  return { anchor, tag };
+function isMergeKey(key: Node | null): boolean {
+  return yaml().isScalar(key) && key.type === 'PLAIN' && key.value === '<<' && key.tag === undefined;
 }
 
-function readAlias(reader: Parser): Read {
-  const match = /^\*([^\s,[\]{}]+)/.exec(reader.text.slice(reader.at, reader.at + 200));
-  const name = match?.[1] ?? '';
-  const value = reader.anchors.get(name);
-  if (value === undefined) {
-    return report(reader, reader.anchors.has(name) ? 'an alias inside its own anchor' : 'an alias without an anchor');
-  }
-  reader.at += name.length + 1;
-  return value;
+function keyText(reader: Reader, key: Node | null): string | undefined {
+  const value = nodeValue(reader, key);
+  if (value === undefined) return undefined;
+  const text = value.kind === 'null' ? undefined : convert(value, stringType).unwrapOr(undefined);
+  if (text?.kind === 'string') return normalizeText(text.value);
+  return key === null
+    ? report(reader, { what: 'a key that is no text', offset: 0 })
+    : reportAt(reader, key, 'a key that is no text');
 }
 
-function anchored(reader: Parser, anchor: string | undefined, read: () => Read): Read {
-  if (anchor === undefined) return read();
-  reader.anchors.set(anchor, undefined);
-  const value = read();
-  reader.anchors.set(anchor, value);
-  return value;
-}
-
-function scalar(reader: Parser, text: string, tag: string | undefined): Read {
-  if (tag === '!!str' || tag === '!') return stringValue(text);
-  const value = resolveScalar(text, tag);
-  return value ?? report(reader, tag === undefined ? 'a number without a value' : `a value that is no ${tag}`);
-}
-
-function collectionTag(reader: Parser, tag: string | undefined, expected: string): boolean {
+function hasTag(reader: Reader, node: Node, expected: '!!seq' | '!!map'): boolean {
+  const tag = shortTag(node.tag);
   if (tag === undefined || tag === expected || tag === '!') return true;
-  report(reader, `a collection with the tag ${tag}`);
+  reportAt(reader, node, `a collection with the tag ${tag}`);
   return false;
 }
 
-function startsPlain({ text, at }: Parser, inFlow: boolean): boolean {
-  const first = text[at];
-  if (first === undefined || isBlank(first)) return false;
-  if (/[-?:]/.test(first)) return !isBlank(text[at + 1]) && !(inFlow && /[,[\]{}]/.test(text[at + 1] ?? ''));
-  return !/[,[\]{}#&*!|>'"%@`]/.test(first);
-}
+const STANDARD = 'tag:yaml.org,2002:';
 
-function isOutside(reader: Parser, indent: number, afterKey: boolean): boolean {
-  if (reader.at >= reader.text.length || atDocumentMarker(reader)) return true;
-  const column = columnOf(reader);
-  if (column > indent) return false;
-  return !(afterKey && column === indent && reader.text[reader.at] === '-' && isBlank(reader.text[reader.at + 1]));
-}
-
-/** Tabs before a block node at the start of its line. */
-function badIndentation(reader: Parser): boolean {
-  const before = reader.text.slice(lineStart(reader), reader.at);
-  return before.includes('\t') && /^[ \t]*$/.test(before);
-}
-
-function lineStart({ text, at }: Parser): number {
-  return text.lastIndexOf('\n', at - 1) + 1;
-}
-
-function enter(reader: Parser): boolean {
-  if (reader.depth >= reader.budget.limits.depth || !reader.budget.charge(1)) {
-    exceed(reader);
-    return false;
-  }
-  reader.depth += 1;
-  return true;
+function shortTag(tag: string | undefined): string | undefined {
+  return tag?.startsWith(STANDARD) === true ? `!!${tag.slice(STANDARD.length)}` : tag;
 }
 
 /** Aliases can make a value of any size from a short text, so each collection is weighed. */
-function kept(reader: Parser, value: HclValue): Read {
+function kept(reader: Reader, value: HclValue): HclValue | undefined {
   const count = itemsOf(value)?.length ?? entriesOf(value)?.size ?? 0;
   const fits = reader.budget.chargeElements(count) && sizeOf(value) <= reader.budget.limits.valueSize;
-  return fits ? value : exceed(reader);
+  return fits ? value : report(reader, TOO_LARGE);
 }
 
-function exceed(reader: Parser): undefined {
-  reader.tooLarge = true;
-  return report(reader, 'too much');
+function reportAt(reader: Reader, node: Node, what: string): undefined {
+  return report(reader, { what, offset: node.range?.[0] ?? 0 });
+}
+
+function report(reader: Reader, problem: Problem): undefined {
+  reader.problem ??= problem;
+  return undefined;
+}
+
+function lowerFirst(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 }

@@ -1,3 +1,4 @@
+import type { Meter } from '../values/graphemes.js';
 import { numberText } from '../values/number.js';
 import type { HclValue } from '../values/value.js';
 import { entriesOf, itemsOf } from '../values/value.js';
@@ -5,10 +6,13 @@ import { entriesOf, itemsOf } from '../values/value.js';
 /**
  * The value as one YAML document in block style: keys and strings in double quotes, strings of several lines as literal blocks
  * where YAML allows it, long strings folded after column 80.
+ *
+ * @returns undefined when the meter has nothing left
  */
-export function yamlText(value: HclValue): string {
-  const writer: Writer = { text: '', column: 0 };
+export function yamlText(value: HclValue, meter: Meter): string | undefined {
+  const writer: Writer = { text: '', column: 0, meter, stopped: false };
   writeNode(writer, value, -1, 'root');
+  if (writer.stopped) return undefined;
   if (!writer.text.endsWith('\n')) writer.text += '\n';
   // A bare word could go on in the next line, so the end of the document is marked.
   if (value.kind === 'null' || value.kind === 'bool' || value.kind === 'number') writer.text += '...\n';
@@ -18,7 +22,13 @@ export function yamlText(value: HclValue): string {
 interface Writer {
   text: string;
   column: number;
+  readonly meter: Meter;
+  /** There is nothing left to pay with: nothing more is written. */
+  stopped: boolean;
 }
+
+/** Units of work of a node, beyond its characters. */
+const NODE = 4;
 
 /** What the node hangs on; `compact` is a dash or the colon after a written-out key, after which a collection starts at once. */
 type Place = 'root' | 'mapping' | 'compact';
@@ -27,6 +37,7 @@ const FOLD_AFTER = 80;
 const LONGEST_SIMPLE_KEY = 128;
 
 function writeNode(writer: Writer, value: HclValue, indent: number, place: Place): void {
+  if (writer.stopped || !pays(writer, NODE + indent)) return;
   const items = itemsOf(value);
   const entries = entriesOf(value);
   if (items !== undefined && items.length > 0) {
@@ -108,6 +119,7 @@ function isLiteral(text: string): boolean {
 }
 
 function writeLiteral(writer: Writer, text: string, indent: number): void {
+  if (!pays(writer, text.length >>> 1)) return;
   const start = text.startsWith(' ') || text.startsWith('\n') ? '2' : '';
   const end = !text.endsWith('\n') ? '-' : text === '\n' || text.endsWith('\n\n') ? '+' : '';
   put(writer, `|${start}${end}`);
@@ -119,6 +131,7 @@ function writeLiteral(writer: Writer, text: string, indent: number): void {
 
 /** Without an indent the text must stay on its line, as a key has to. */
 function writeQuoted(writer: Writer, text: string, indent: number | undefined): void {
+  if (!pays(writer, text.length)) return;
   put(writer, '"');
   const characters = Array.from(text);
   let afterSpace = false;
@@ -159,6 +172,11 @@ function quotedCharacter(character: string): string {
   const hex = code.toString(16).toUpperCase();
   if (code <= 0xff) return `\\x${hex.padStart(2, '0')}`;
   return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
+}
+
+function pays(writer: Writer, work: number): boolean {
+  writer.stopped ||= !writer.meter.charge(Math.max(0, work));
+  return !writer.stopped;
 }
 
 function put(writer: Writer, text: string): void {

@@ -62,7 +62,12 @@ function resolveTimestamp(text: string): HclValue | undefined {
   const [, year, month, day, hour, minute, second, sign, offsetHour, offsetMinute, h, m, s] = match.map((part) => part);
   const local = localTime([year, month, day, hour ?? h ?? 0, minute ?? m ?? 0, second ?? s ?? 0].map(Number));
   if (local === undefined) return undefined;
-  const ahead = Number(offsetHour ?? 0) * 60 + Number(offsetMinute ?? 0);
-  const shown = timestampText({ local, nanoseconds: 0, offsetMinutes: sign === '-' ? -ahead : ahead });
+  const shown = timestampText({ local, nanoseconds: 0, offsetMinutes: minutesAhead(sign, offsetHour, offsetMinute) });
   return shown === undefined ? undefined : stringValue(shown);
+}
+
+/** How far a zone is ahead of UTC, in minutes. */
+function minutesAhead(sign: string | undefined, hours = '0', minutes = '0'): number {
+  const ahead = Number(hours) * 60 + Number(minutes);
+  return sign === '-' ? -ahead : ahead;
 }

@@ -1,5 +1,5 @@
+import { isWhiteSpace } from '../../shared/text-values.js';
 import { type Parser, report } from './parser.js';
-import { countGraphemes } from './source.js';
 import type { Expression, Span, Template, TemplatePart, TextPart } from './tree.js';
 
 /** A piece of a template in reading order, before white space is trimmed and directives are matched. */
@@ -65,7 +65,7 @@ function removeIndentation(raw: readonly RawPart[]): readonly RawPart[] {
       else {
         const space = leadingSpace(part.text);
         if (space < part.text.length || !part.text.endsWith('\n')) {
-          smallest = Math.min(smallest, countGraphemes(part.text.slice(0, space)));
+          smallest = Math.min(smallest, indentation(part.text.slice(0, space)));
           starts.add(part);
         }
       }
@@ -78,12 +78,19 @@ function removeIndentation(raw: readonly RawPart[]): readonly RawPart[] {
   );
 }
 
+/** White space in characters: each is one, but for a carriage return with its line feed. */
+function indentation(space: string): number {
+  return space.replaceAll('\r\n', '\n').length;
+}
+
 type Frame = {
   readonly opening: RawSequence | undefined;
   parts: TemplatePart[];
   /** The parts of the first branch, once an `else` was met. */
   whenTrue: TemplatePart[] | undefined;
 };
+
+const CLOSES = { endif: 'if', endfor: 'for' } as const;
 
 function nest(parser: Parser, raw: readonly RawPart[], span: Span): TemplatePart[] | undefined {
   const root: Frame = { opening: undefined, parts: [], whenTrue: undefined };
@@ -112,9 +119,7 @@ function nest(parser: Parser, raw: readonly RawPart[], span: Span): TemplatePart
         break;
       case 'endif':
       case 'endfor': {
-        const { opening } = frame;
-        const closes = part.kind === 'endif' ? 'if' : 'for';
-        if (opening?.kind !== closes) return unbalanced(parser, part, frame);
+        if (frame.opening?.kind !== CLOSES[part.kind]) return unbalanced(parser, part, frame);
         stack.pop();
         const closed = closeFrame(frame, part.end);
         frame = stack.at(-1) ?? root;
@@ -130,8 +135,10 @@ function nest(parser: Parser, raw: readonly RawPart[], span: Span): TemplatePart
     parser,
     'unbalanced_directive',
     { start: end, end: span.end },
-    `The text ends before the "${keyword}" directive in it is closed.`,
-    `Close it with %{ end${keyword} }; it starts with: ${opening(parser, frame.opening)}`,
+    {
+      message: `The text ends before the "${keyword}" directive in it is closed.`,
+      detail: `Close it with %{ end${keyword} }; it starts with: ${opening(parser, frame.opening)}`,
+    },
   );
 }
 
@@ -162,13 +169,10 @@ function unbalanced(parser: Parser, part: RawSequence, frame: Frame): undefined 
     frame.opening === undefined
       ? 'No directive is open here.'
       : `The open directive is: ${opening(parser, frame.opening)}${frame.whenTrue === undefined ? '' : ' with its "else"'}`;
-  return report(
-    parser,
-    'unbalanced_directive',
-    part,
-    `The "${part.kind}" directive has nothing that it belongs to.`,
-    within,
-  );
+  return report(parser, 'unbalanced_directive', part, {
+    message: `The "${part.kind}" directive has nothing that it belongs to.`,
+    detail: within,
+  });
 }
 
 function opening(parser: Parser, part: Span): string {
@@ -178,18 +182,12 @@ function opening(parser: Parser, part: Span): string {
 
 function leadingSpace(text: string): number {
   let at = 0;
-  while (at < text.length && isSpace(text.charCodeAt(at))) at += 1;
+  while (at < text.length && isWhiteSpace(text.charCodeAt(at))) at += 1;
   return at;
 }
 
 function trailingSpaceStart(text: string): number {
   let at = text.length;
-  while (at > 0 && isSpace(text.charCodeAt(at - 1))) at -= 1;
+  while (at > 0 && isWhiteSpace(text.charCodeAt(at - 1))) at -= 1;
   return at;
 }
-
-function isSpace(unit: number): boolean {
-  return (unit >= 9 && unit <= 13) || unit === 32 || (unit >= 0x85 && WIDE_SPACE.test(String.fromCharCode(unit)));
-}
-
-const WIDE_SPACE = /[\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;

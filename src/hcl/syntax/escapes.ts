@@ -2,6 +2,20 @@ import { type Parser, report } from './parser.js';
 
 const SIMPLE: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\' };
 
+/** What stands at an offset: `${` or `%{`, which begins a template sequence, or `$${` or `%%{`, which stands for that text. */
+export function sequenceKind(text: string, at: number): 'none' | 'escape' | 'sequence' {
+  const unit = text.charCodeAt(at);
+  if (!beginsSequence(unit)) return 'none';
+  const next = text.charCodeAt(at + 1);
+  if (next === 123) return 'sequence';
+  return next === unit && text.charCodeAt(at + 2) === 123 ? 'escape' : 'none';
+}
+
+/** `$` or `%`. */
+export function beginsSequence(unit: number): boolean {
+  return unit === 36 || unit === 37;
+}
+
 /** Reads the backslash escape at an offset; a wrong one is reported, and `text` is then undefined. */
 export function readEscape(parser: Parser, start: number): { text: string | undefined; end: number } {
   const { text } = parser.lexer;
@@ -15,7 +29,12 @@ export function readEscape(parser: Parser, start: number): { text: string | unde
     letter === '$' || letter === '%'
       ? `For a literal "${letter}{" write "${letter}${letter}{".`
       : 'The escapes are \\n \\r \\t \\" \\\\ \\uXXXX and \\UXXXXXXXX.';
-  report(parser, 'bad_escape', { start, end }, `There is no escape "\\${end === start + 1 ? '' : letter}".`, detail);
+  report(
+    parser,
+    'bad_escape',
+    { start, end },
+    { message: `There is no escape "\\${end === start + 1 ? '' : letter}".`, detail },
+  );
   return { text: undefined, end };
 }
 
@@ -32,8 +51,10 @@ function readUnicodeEscape(parser: Parser, start: number, digits: number): { tex
       parser,
       'bad_escape',
       { start, end },
-      'This escape does not name a character.',
-      point > 0x10ffff ? undefined : 'Write characters above U+FFFF with \\U and eight digits.',
+      {
+        message: 'This escape does not name a character.',
+        detail: point > 0x10ffff ? undefined : 'Write characters above U+FFFF with \\U and eight digits.',
+      },
     );
     return { text: undefined, end };
   }

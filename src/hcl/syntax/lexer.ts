@@ -51,10 +51,13 @@ export interface Lexer {
   previousEnd: number;
   /** Within brackets of most kinds line ends are spaces. */
   ignoreNewlines: boolean;
+  /** Tokens read so far. Behind the last one allowed the text seems to end. */
+  tokens: number;
+  readonly maxTokens: number;
 }
 
-export function createLexer(text: string): Lexer {
-  return { text, kind: 'end', start: 0, end: 0, previousEnd: 0, ignoreNewlines: false };
+export function createLexer(text: string, maxTokens: number): Lexer {
+  return { text, kind: 'end', start: 0, end: 0, previousEnd: 0, ignoreNewlines: false, tokens: 0, maxTokens };
 }
 
 /** Moves to the next token behind the current one. */
@@ -106,6 +109,7 @@ export function badTokenReason(lexer: Lexer): { code: DiagnosticCode; message: s
 }
 
 /** Offset behind the identifier that starts at `offset`, or `offset` itself when none does. */
+// oxlint-disable-next-line complexity -- one scan over code units; most of a file's characters pass through it
 export function identifierEnd(text: string, offset: number): number {
   let at = offset;
   let unit = text.charCodeAt(at);
@@ -140,8 +144,11 @@ function identifierClasses(): { readonly start: RegExp; readonly continuation: R
 
 let classes: { readonly start: RegExp; readonly continuation: RegExp } | undefined;
 
+// oxlint-disable-next-line complexity -- one scan over white space and comments, which every token begins with
 function scan(lexer: Lexer, from: number): Lexer {
   const { text } = lexer;
+  lexer.tokens += 1;
+  if (lexer.tokens > lexer.maxTokens) return token(lexer, 'end', text.length, 0);
   let at = from;
   for (;;) {
     const unit = text.charCodeAt(at);
@@ -164,6 +171,7 @@ function scan(lexer: Lexer, from: number): Lexer {
   }
 }
 
+// oxlint-disable-next-line complexity -- one switch over the language's signs, each with what may follow it
 function scanToken(lexer: Lexer, at: number, unit: number): Lexer {
   const { text } = lexer;
   if (isDigit(unit)) return token(lexer, 'number', at, numberEnd(text, at) - at);

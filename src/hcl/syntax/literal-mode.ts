@@ -1,6 +1,6 @@
 import type { Problem } from '../diagnostics/diagnostic.js';
 import { literalNumber, readLiteralHeredoc, readLiteralString } from './literal-texts.js';
-import type { ParseLimits } from './parse.js';
+import type { ParseLimits } from './parser.js';
 import type { SourceText } from './source.js';
 import type { Body, BodyItem, Expression, Label, ObjectItem, Span } from './tree.js';
 
@@ -8,7 +8,10 @@ import type { Body, BodyItem, Expression, Label, ObjectItem, Span } from './tree
 interface LiteralReader {
   readonly text: string;
   readonly maxDepth: number;
+  readonly maxTokens: number;
   at: number;
+  /** Keys and values read so far, as the tokens that they take. */
+  tokens: number;
   depth: number;
   failure: { readonly span: Span; readonly message: string } | undefined;
 }
@@ -20,7 +23,15 @@ interface LiteralReader {
  */
 export function parseLiteralBody(source: SourceText, limits: ParseLimits, problems: Problem[]): Body {
   const { text } = source;
-  const reader: LiteralReader = { text, maxDepth: limits.depth, at: 0, depth: 0, failure: undefined };
+  const reader: LiteralReader = {
+    text,
+    maxDepth: limits.depth,
+    maxTokens: limits.sourceTokens,
+    at: 0,
+    tokens: 0,
+    depth: 0,
+    failure: undefined,
+  };
   if (text.charCodeAt(0) === 0xfeff) reader.at = 1;
   let items: readonly BodyItem[] | undefined;
   if (text.length > limits.sourceLength) {
@@ -63,18 +74,10 @@ function readItems(reader: LiteralReader, open: number | undefined): BodyItem[] 
 }
 
 function readItem(reader: LiteralReader): BodyItem | undefined {
+  if (!counted(reader)) return undefined;
   const start = reader.at;
-  const keys: Label[] = [];
-  for (;;) {
-    skipSpace(reader);
-    const character = reader.text.charAt(reader.at);
-    if (character === '=' || character === '{') break;
-    const key = character === '"' ? readKeyString(reader) : readWord(reader);
-    if (key === undefined) {
-      return fail(reader, reader.at, reader.at + 1, 'A key, a "=" or a "{" is expected here.');
-    }
-    keys.push(key);
-  }
+  const keys = readKeys(reader);
+  if (keys === undefined) return undefined;
   const [first, ...labels] = keys;
   if (first === undefined) return fail(reader, reader.at, reader.at + 1, 'A key is expected here.');
   if (reader.text.charAt(reader.at) === '=') {
@@ -95,6 +98,21 @@ function readItem(reader: LiteralReader): BodyItem | undefined {
   return { kind: 'block', type: first.text, typeSpan, labels, body, start, end: body.end };
 }
 
+/** The name of an attribute, or the type and labels of a block, up to what follows them. */
+function readKeys(reader: LiteralReader): readonly Label[] | undefined {
+  const keys: Label[] = [];
+  for (;;) {
+    skipSpace(reader);
+    const character = reader.text.charAt(reader.at);
+    if (character === '=' || character === '{') return keys;
+    const key = character === '"' ? readKeyString(reader) : readWord(reader);
+    if (key === undefined) {
+      return fail(reader, reader.at, reader.at + 1, 'A key, a "=" or a "{" is expected here.');
+    }
+    keys.push(key);
+  }
+}
+
 function readBraces(reader: LiteralReader): Body | undefined {
   const start = reader.at;
   if (!enter(reader)) return undefined;
@@ -107,6 +125,7 @@ function readBraces(reader: LiteralReader): Body | undefined {
 }
 
 function readValue(reader: LiteralReader): Expression | undefined {
+  if (!counted(reader)) return undefined;
   skipSpace(reader);
   const { text, at: start } = reader;
   switch (text.charAt(start)) {
@@ -221,6 +240,14 @@ function readWord(reader: LiteralReader): Label | undefined {
   return { text, start, end: reader.at };
 }
 
+/** Counts a key or a value with the sign behind it; false, and reported, when there are too many. */
+function counted(reader: LiteralReader): boolean {
+  reader.tokens += 2;
+  if (reader.tokens <= reader.maxTokens) return true;
+  fail(reader, 0, 0, `The text has more than ${reader.maxTokens} words and signs.`);
+  return false;
+}
+
 function enter(reader: LiteralReader): boolean {
   reader.depth += 1;
   if (reader.depth <= reader.maxDepth) return true;
@@ -229,6 +256,7 @@ function enter(reader: LiteralReader): boolean {
 }
 
 /** Skips white space, line ends and comments. */
+// oxlint-disable-next-line complexity -- one scan over white space and comments
 function skipSpace(reader: LiteralReader): void {
   const { text } = reader;
   for (;;) {

@@ -1,4 +1,4 @@
-import { normalizeText } from '../values/value.js';
+import { normalizeText } from '../values/normalize-text.js';
 
 export type LiteralText =
   | { readonly text: string; readonly end: number }

@@ -1,42 +1,51 @@
 import type { Problem } from '../diagnostics/diagnostic.js';
 import type { JsonMember, JsonValue } from './json-tree.js';
-import type { ParseLimits } from './parse.js';
+import type { ParseLimits } from './parser.js';
 import type { SourceText } from './source.js';
+import type { Span } from './tree.js';
+
+type Code = 'bad_json' | 'too_deep' | 'too_long';
 
 interface Reader {
   readonly text: string;
   readonly limits: ParseLimits;
   at: number;
+  /** Values and names read so far. */
+  parts: number;
   depth: number;
-  failure: { readonly start: number; readonly end: number; readonly message: string; readonly deep?: true } | undefined;
+  failure: { readonly span: Span; readonly message: string; readonly code: Code } | undefined;
 }
 
 /** Parses a text in JSON. It stops at the first mistake, which is added to `problems`. */
 export function parseJson(source: SourceText, limits: ParseLimits, problems: Problem[]): JsonValue | undefined {
-  const reader: Reader = { text: source.text, limits, at: 0, depth: 0, failure: undefined };
+  const reader: Reader = { text: source.text, limits, at: 0, parts: 0, depth: 0, failure: undefined };
   if (source.text.charCodeAt(0) === 0xfeff) reader.at = 1;
   let value: JsonValue | undefined;
   if (source.text.length > limits.sourceLength) {
-    fail(reader, 0, 0, `The text has ${source.text.length} characters; the most allowed is ${limits.sourceLength}.`);
+    fail(reader, NOWHERE, `The text has ${source.text.length} characters; the most allowed is ${limits.sourceLength}.`);
   } else {
     value = readValue(reader);
     skipSpace(reader);
     if (value !== undefined && reader.at < source.text.length) {
-      fail(reader, reader.at, reader.at + 1, 'The JSON value is complete here: nothing can follow it.');
+      fail(reader, oneAt(reader.at), 'The JSON value is complete here: nothing can follow it.');
     }
   }
   const { failure } = reader;
   if (failure === undefined) return value;
-  const code = failure.deep === true ? 'too_deep' : 'bad_json';
-  const span = { start: failure.start, end: failure.end };
-  problems.push({ code, severity: 'error', message: failure.message, source, span });
+  problems.push({ ...failure, severity: 'error', source });
   return undefined;
 }
 
-function fail(reader: Reader, start: number, end: number, message: string): undefined {
-  reader.failure ??= { start, end, message };
+function fail(reader: Reader, span: Span, message: string, code: Code = 'bad_json'): undefined {
+  reader.failure ??= { span, message, code };
   return undefined;
 }
+
+function oneAt(start: number): Span {
+  return { start, end: start + 1 };
+}
+
+const NOWHERE: Span = { start: 0, end: 0 };
 
 function skipSpace(reader: Reader): void {
   for (;;) {
@@ -47,6 +56,10 @@ function skipSpace(reader: Reader): void {
 }
 
 function readValue(reader: Reader): JsonValue | undefined {
+  reader.parts += TOKENS_OF_A_VALUE;
+  if (reader.parts > reader.limits.sourceTokens) {
+    return fail(reader, NOWHERE, `The text has more than ${reader.limits.sourceTokens} words and signs.`, 'too_long');
+  }
   skipSpace(reader);
   const { text, at } = reader;
   switch (text.charAt(at)) {
@@ -56,18 +69,20 @@ function readValue(reader: Reader): JsonValue | undefined {
     case '"':
       return readString(reader);
     case '':
-      return fail(reader, text.length, text.length, 'The JSON text ends where a value is expected.');
+      return fail(reader, { start: text.length, end: text.length }, 'The JSON text ends where a value is expected.');
     default:
       return readScalar(reader);
   }
 }
 
+/** A value and the sign behind it; a name and its colon come with a value. */
+const TOKENS_OF_A_VALUE = 2;
+
 function readNested(reader: Reader): JsonValue | undefined {
   reader.depth += 1;
   if (reader.depth > reader.limits.depth) {
     const message = `This is nested more than ${reader.limits.depth} levels deep.`;
-    reader.failure ??= { start: reader.at, end: reader.at + 1, message, deep: true };
-    return undefined;
+    return fail(reader, oneAt(reader.at), message, 'too_deep');
   }
   const value = reader.text.charAt(reader.at) === '{' ? readObject(reader) : readArray(reader);
   reader.depth -= 1;
@@ -84,13 +99,13 @@ function readObject(reader: Reader): JsonValue | undefined {
     for (;;) {
       skipSpace(reader);
       if (reader.text.charAt(reader.at) !== '"') {
-        return fail(reader, reader.at, reader.at + 1, 'The quoted name of a member is expected here.');
+        return fail(reader, oneAt(reader.at), 'The quoted name of a member is expected here.');
       }
       const name = readString(reader);
       if (name === undefined) return undefined;
       skipSpace(reader);
       if (reader.text.charAt(reader.at) !== ':') {
-        return fail(reader, reader.at, reader.at + 1, 'A ":" is expected behind the name.');
+        return fail(reader, oneAt(reader.at), 'A ":" is expected behind the name.');
       }
       reader.at += 1;
       const value = readValue(reader);
@@ -128,8 +143,8 @@ function readSeparator(reader: Reader, close: string, start: number): boolean | 
     reader.at += 1;
     return character === ',';
   }
-  if (character === '') return fail(reader, start, start + 1, `This is never closed with "${close}".`);
-  return fail(reader, reader.at, reader.at + 1, `A "," or "${close}" is expected here.`);
+  if (character === '') return fail(reader, oneAt(start), `This is never closed with "${close}".`);
+  return fail(reader, oneAt(reader.at), `A "," or "${close}" is expected here.`);
 }
 
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y;
@@ -137,12 +152,12 @@ const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|fal
 function readString(reader: Reader): (JsonValue & { kind: 'json-string' }) | undefined {
   const start = reader.at;
   const end = stringEnd(reader.text, start);
-  if (end === undefined) return fail(reader, start, start + 1, 'This is not a correct JSON string.');
+  if (end === undefined) return fail(reader, oneAt(start), 'This is not a correct JSON string.');
   reader.at = end;
   const inner = reader.text.slice(start + 1, end - 1);
   const verbatim = !inner.includes('\\');
   const text = verbatim ? inner : (JSON.parse(reader.text.slice(start, end)) as string);
-  if (LONE_SURROGATE.test(text)) return fail(reader, start, end, 'The string is not valid Unicode.');
+  if (LONE_SURROGATE.test(text)) return fail(reader, { start, end }, 'The string is not valid Unicode.');
   return { kind: 'json-string', text, verbatim, start, end };
 }
 
@@ -169,7 +184,7 @@ function readScalar(reader: Reader): JsonValue | undefined {
   const start = reader.at;
   SCALAR.lastIndex = start;
   const text = SCALAR.exec(reader.text)?.[0];
-  if (text === undefined) return fail(reader, start, start + 1, 'This is not a JSON value.');
+  if (text === undefined) return fail(reader, oneAt(start), 'This is not a JSON value.');
   reader.at = start + text.length;
   const span = { start, end: reader.at };
   if (text === 'true' || text === 'false' || text === 'null') return { kind: 'json-keyword', name: text, ...span };

@@ -1,21 +1,28 @@
 import type { Problem } from '../diagnostics/diagnostic.js';
+import type { Steps } from '../steps.js';
 import { advance, continueAt } from './lexer.js';
-import { at, createParser, type Parser, report, reportToken, tokenName } from './parser.js';
+import {
+  at,
+  createParser,
+  isCutShort,
+  type ParseLimits,
+  type Parser,
+  report,
+  reportToken,
+  tokenName,
+} from './parser.js';
 import { readFileBody } from './read-body.js';
 import { readExpression } from './read-expression.js';
 import { readTemplate, readWholeText } from './read-template.js';
 import type { SourceText } from './source.js';
 import type { Body, Expression, Template } from './tree.js';
 
-export interface ParseLimits {
-  readonly depth: number;
-  readonly sourceLength: number;
-}
-
 /** Parses a file. All mistakes are added to `problems`; the body holds what could be read. */
-export function parseBody(source: SourceText, limits: ParseLimits, problems: Problem[]): Body {
+export function* parseBody(source: SourceText, limits: ParseLimits, problems: Problem[]): Steps<Body> {
   const parser = start(source, limits, problems);
-  return parser.stopped ? { kind: 'body', items: [], start: 0, end: 0 } : readFileBody(parser);
+  const body: Body = parser.stopped ? { kind: 'body', items: [], start: 0, end: 0 } : yield* readFileBody(parser);
+  isCutShort(parser);
+  return body;
 }
 
 /** Parses a text that is one expression; line ends are spaces, as if it stood in parentheses. */
@@ -25,7 +32,7 @@ export function parseExpression(source: SourceText, limits: ParseLimits, problem
   parser.lexer.ignoreNewlines = true;
   continueAt(parser.lexer, source.text.charCodeAt(0) === 0xfeff ? 1 : 0);
   const expression = parser.readExpression(parser);
-  if (expression === undefined) return undefined;
+  if (expression === undefined || isCutShort(parser)) return undefined;
   while (at(parser, 'newline')) advance(parser.lexer);
   if (at(parser, 'end')) return expression;
   return reportToken(
@@ -38,11 +45,12 @@ export function parseExpression(source: SourceText, limits: ParseLimits, problem
 /** Parses a text that is one template: what a string of the JSON form holds. */
 export function parseTemplate(source: SourceText, limits: ParseLimits, problems: Problem[]): Template | undefined {
   const parser = start(source, limits, problems);
-  return parser.stopped ? undefined : readWholeText(parser);
+  const template = parser.stopped ? undefined : readWholeText(parser);
+  return isCutShort(parser) ? undefined : template;
 }
 
 function start(source: SourceText, limits: ParseLimits, problems: Problem[]): Parser {
-  const parser = createParser(source, limits.depth, problems, { readExpression, readTemplate });
+  const parser = createParser(source, limits, problems, { readExpression, readTemplate });
   if (!isAcceptable(source, limits, parser)) parser.stopped = true;
   return parser;
 }

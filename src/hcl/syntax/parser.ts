@@ -1,5 +1,5 @@
 import type { DiagnosticCode } from '../diagnostics/codes.js';
-import type { Problem } from '../diagnostics/diagnostic.js';
+import type { Problem, ProblemText } from '../diagnostics/diagnostic.js';
 import { badTokenReason, createLexer, type Lexer, type TokenKind } from './lexer.js';
 import type { SourceText } from './source.js';
 import type { Expression, Span, Template } from './tree.js';
@@ -31,12 +31,18 @@ const FOLLOW_UPS: ReadonlySet<DiagnosticCode> = new Set(['item_expected', 'newli
 
 export type Readers = Pick<Parser, 'readExpression' | 'readTemplate'>;
 
-export function createParser(source: SourceText, maxDepth: number, problems: Problem[], readers: Readers): Parser {
+export interface ParseLimits {
+  readonly depth: number;
+  readonly sourceLength: number;
+  readonly sourceTokens: number;
+}
+
+export function createParser(source: SourceText, limits: ParseLimits, problems: Problem[], readers: Readers): Parser {
   return {
     source,
-    lexer: createLexer(source.text),
+    lexer: createLexer(source.text, limits.sourceTokens),
     problems,
-    maxDepth,
+    maxDepth: limits.depth,
     depth: 0,
     stopped: false,
     recovering: false,
@@ -45,18 +51,32 @@ export function createParser(source: SourceText, maxDepth: number, problems: Pro
   };
 }
 
+/** True when the text has too many tokens, which is reported once and ends the reading: what seems to be wrong then is not. */
+export function isCutShort(parser: Parser): boolean {
+  const { lexer, source } = parser;
+  if (lexer.tokens <= lexer.maxTokens) return false;
+  if (!parser.stopped) {
+    const message = `The text has more than ${lexer.maxTokens} words and signs.`;
+    parser.problems.push({ code: 'too_long', severity: 'error', message, source, span: { start: 0, end: 0 } });
+    parser.stopped = true;
+  }
+  return true;
+}
+
 /** Whether the current token is of a kind. (A function, because the compiler would believe that `kind` stays as it was compared.) */
 export function at(parser: Parser, kind: TokenKind): boolean {
   return parser.lexer.kind === kind;
 }
 
 /** Reports a problem; always undefined, so that a reader can end with it. */
-export function report(parser: Parser, code: DiagnosticCode, span: Span, message: string, detail?: string): undefined {
+export function report(parser: Parser, code: DiagnosticCode, span: Span, text: ProblemText): undefined {
   const repeated = parser.recovering && FOLLOW_UPS.has(code);
+  if (isCutShort(parser)) return undefined;
   if (!parser.stopped && !repeated) {
     const { start, end } = span;
+    const said = typeof text === 'string' ? { message: text } : text;
     if (parser.problems.length >= MOST_PROBLEMS_KEPT) parser.stopped = true;
-    parser.problems.push({ code, severity: 'error', message, detail, source: parser.source, span: { start, end } });
+    parser.problems.push({ code, severity: 'error', ...said, source: parser.source, span: { start, end } });
   }
   return undefined;
 }
@@ -64,16 +84,13 @@ export function report(parser: Parser, code: DiagnosticCode, span: Span, message
 /** Reports the current token as not being what was expected; a character that fits nowhere gets its own explanation. */
 export function reportToken(parser: Parser, code: DiagnosticCode, message: string, detail?: string): undefined {
   const { lexer } = parser;
-  if (lexer.kind !== 'bad') return report(parser, code, lexer, message, detail);
+  if (lexer.kind !== 'bad') return report(parser, code, lexer, { message, detail });
   const reason = badTokenReason(lexer);
   const closes = reason.code === 'comment_not_closed';
-  report(
-    parser,
-    reason.code,
-    closes ? { start: lexer.start, end: lexer.start + 2 } : lexer,
-    reason.message,
-    reason.detail,
-  );
+  report(parser, reason.code, closes ? { start: lexer.start, end: lexer.start + 2 } : lexer, {
+    message: reason.message,
+    detail: reason.detail,
+  });
   if (closes) parser.stopped = true;
   return undefined;
 }
@@ -86,8 +103,7 @@ export function enter(parser: Parser, span: Span = parser.lexer): boolean {
     parser,
     'too_deep',
     { start: span.start, end: span.end },
-    `This is nested more than ${parser.maxDepth} levels deep.`,
-    'Name inner parts with locals.',
+    { message: `This is nested more than ${parser.maxDepth} levels deep.`, detail: 'Name inner parts with locals.' },
   );
   parser.stopped = true;
   return false;

@@ -1,53 +1,112 @@
-import { normalizeText } from '../values/value.js';
-import { readEscape } from './escapes.js';
+import type { Steps } from '../steps.js';
+import { normalizeText } from '../values/normalize-text.js';
+import { readEscape, sequenceKind } from './escapes.js';
 import { advance, continueAt } from './lexer.js';
 import { at, enter, leave, type Parser, report, reportToken, tokenName } from './parser.js';
 import { heredocEnd, quotedEnd } from './read-template.js';
 import { startSpan } from './spans.js';
 import type { Body, BodyItem, Label, Span } from './tree.js';
 
-/** Reads the items of a file. */
-export function readFileBody(parser: Parser): Body {
-  const { lexer } = parser;
-  continueAt(lexer, lexer.text.charCodeAt(0) === 0xfeff ? 1 : 0);
-  const items = readItems(parser, undefined);
-  return { kind: 'body', items, start: 0, end: lexer.text.length };
+/** Tokens after which reading can be interrupted. */
+const TOKENS_OF_A_PART = 20_000;
+
+/** A body whose items are being read: the file's, or that of a block whose brace is open. */
+interface OpenBody {
+  /** Undefined for the file. */
+  readonly header: BlockHeader | undefined;
+  readonly items: BodyItem[];
+  /** Of its attributes, once there are any. */
+  names: Set<string> | undefined;
 }
 
-function readItems(parser: Parser, open: Span | undefined): BodyItem[] {
+interface BlockHeader {
+  readonly type: string;
+  readonly typeSpan: Span;
+  readonly labels: readonly Label[];
+  /** The brace. */
+  readonly open: Span;
+}
+
+/** Reads the items of a file, a block being on a stack while its own are read. */
+export function* readFileBody(parser: Parser): Steps<Body> {
   const { lexer } = parser;
-  const items: BodyItem[] = [];
-  const attributes = new Set<string>();
-  while (!parser.stopped) {
-    while (at(parser, 'newline')) advance(lexer);
-    if (at(parser, 'end')) {
-      if (open !== undefined) report(parser, 'block_not_closed', open, 'This block is never closed with "}".');
-      break;
-    }
-    if (at(parser, '}') && open !== undefined) break;
-    const item = readItem(parser);
-    if (item === undefined) {
-      if (!parser.stopped) skipItem(parser);
-      parser.recovering = true;
-      continue;
-    }
-    if (item.kind === 'attribute') parser.recovering = false;
-    items.push(item);
-    if (item.kind === 'attribute') {
-      if (attributes.has(item.name)) {
-        report(
-          parser,
-          'duplicate_attribute',
-          item.nameSpan,
-          `"${item.name}" is already set in this block.`,
-          'An attribute can be set once.',
-        );
-      }
-      attributes.add(item.name);
-    }
-    if (!endItem(parser, item)) skipItem(parser);
+  continueAt(lexer, lexer.text.charCodeAt(0) === 0xfeff ? 1 : 0);
+  const file = openBody(undefined);
+  const bodies: OpenBody[] = [file];
+  let interruptAt = TOKENS_OF_A_PART;
+  while (!parser.stopped && readNext(parser, bodies)) {
+    if (lexer.tokens < interruptAt) continue;
+    interruptAt = lexer.tokens + TOKENS_OF_A_PART;
+    yield;
   }
-  return items;
+  return { kind: 'body', items: file.items, start: 0, end: lexer.text.length };
+}
+
+function openBody(header: BlockHeader | undefined): OpenBody {
+  return { header, items: [], names: undefined };
+}
+
+/** Reads the next item, or the end of the innermost body; false at the end of the file. */
+function readNext(parser: Parser, bodies: OpenBody[]): boolean {
+  const { lexer } = parser;
+  const body = bodies.at(-1) as OpenBody;
+  while (at(parser, 'newline')) advance(lexer);
+  if (at(parser, 'end')) {
+    if (body.header === undefined) return false;
+    report(parser, 'block_not_closed', body.header.open, 'This block is never closed with "}".');
+    bodies.pop();
+    leave(parser);
+    parser.recovering = true;
+    return true;
+  }
+  if (body.header !== undefined && at(parser, '}')) {
+    bodies.pop();
+    leave(parser);
+    addItem(parser, bodies.at(-1) as OpenBody, closedBlock(parser, body.header, body.items));
+    return true;
+  }
+  const read = readItem(parser);
+  if (read === undefined) {
+    if (!parser.stopped) skipItem(parser);
+    parser.recovering = true;
+  } else if (read.kind === 'header') bodies.push(openBody(read.header));
+  else addItem(parser, body, read);
+  return true;
+}
+
+function addItem(parser: Parser, body: OpenBody, item: BodyItem): void {
+  body.items.push(item);
+  if (item.kind === 'attribute') {
+    parser.recovering = false;
+    body.names ??= new Set();
+    if (body.names.has(item.name)) {
+      report(parser, 'duplicate_attribute', item.nameSpan, {
+        message: `"${item.name}" is already set in this block.`,
+        detail: 'An attribute can be set once.',
+      });
+    }
+    body.names.add(item.name);
+  }
+  if (!endItem(parser, item)) skipItem(parser);
+}
+
+/** The block whose closing brace is the current token. */
+function closedBlock(
+  parser: Parser,
+  { type, typeSpan, labels, open }: BlockHeader,
+  items: readonly BodyItem[],
+): BodyItem {
+  advance(parser.lexer);
+  const end = parser.lexer.previousEnd;
+  return {
+    kind: 'block',
+    type,
+    typeSpan,
+    labels,
+    body: { kind: 'body', items, start: open.start, end },
+    start: typeSpan.start,
+    end,
+  };
 }
 
 /** An item must be followed by a line end. */
@@ -63,7 +122,8 @@ function endItem(parser: Parser, item: BodyItem): boolean {
   return false;
 }
 
-function readItem(parser: Parser): BodyItem | undefined {
+/** An attribute, a block on one line, or a block as far as its brace. */
+function readItem(parser: Parser): BodyItem | { readonly kind: 'header'; readonly header: BlockHeader } | undefined {
   const { lexer } = parser;
   if (!at(parser, 'identifier')) return reportNoItem(parser);
   const nameSpan = startSpan(lexer);
@@ -77,13 +137,10 @@ function reportNoItem(parser: Parser): undefined {
   if (!at(parser, 'quote')) {
     return reportToken(parser, 'item_expected', `An attribute or a block is expected here, not ${tokenName(parser)}.`);
   }
-  return report(
-    parser,
-    'quoted_name',
-    parser.lexer,
-    'Names of attributes and types of blocks are not quoted.',
-    'Keys that are not names are possible in "name = { … }" objects.',
-  );
+  return report(parser, 'quoted_name', parser.lexer, {
+    message: 'Names of attributes and types of blocks are not quoted.',
+    detail: 'Keys that are not names are possible in "name = { … }" objects.',
+  });
 }
 
 function readAttribute(parser: Parser, name: string, nameSpan: Span): BodyItem | undefined {
@@ -94,7 +151,23 @@ function readAttribute(parser: Parser, name: string, nameSpan: Span): BodyItem |
   return { kind: 'attribute', name, nameSpan, value, start: nameSpan.start, end: value.end };
 }
 
-function readBlock(parser: Parser, type: string, typeSpan: Span): BodyItem | undefined {
+function readBlock(parser: Parser, type: string, typeSpan: Span): ReturnType<typeof readItem> {
+  const { lexer } = parser;
+  const labels = readLabels(parser, type);
+  if (labels === undefined) return undefined;
+  const header: BlockHeader = { type, typeSpan, labels, open: startSpan(lexer) };
+  if (!enter(parser)) return undefined;
+  advance(lexer);
+  if (at(parser, 'newline')) return { kind: 'header', header };
+  const items = readOneLine(parser, header.open);
+  // What is wrong in a one-line block leaves its brace open: go on behind the block.
+  if (items === undefined && !parser.stopped) skipItem(parser, 1);
+  leave(parser);
+  return items === undefined || !at(parser, '}') ? undefined : closedBlock(parser, header, items);
+}
+
+/** The labels between a block's type and its brace. */
+function readLabels(parser: Parser, type: string): readonly Label[] | undefined {
   const { lexer } = parser;
   const labels: Label[] = [];
   while (!at(parser, '{')) {
@@ -116,25 +189,7 @@ function readBlock(parser: Parser, type: string, typeSpan: Span): BodyItem | und
       );
     }
   }
-  const open = startSpan(lexer);
-  if (!enter(parser)) return undefined;
-  advance(lexer);
-  const items = at(parser, 'newline') ? readItems(parser, open) : readOneLine(parser, open);
-  // What is wrong in a one-line block leaves its brace open: go on behind the block.
-  if (items === undefined && !parser.stopped) skipItem(parser, 1);
-  leave(parser);
-  if (items === undefined || !at(parser, '}')) return undefined;
-  advance(lexer);
-  const end = lexer.previousEnd;
-  return {
-    kind: 'block',
-    type,
-    typeSpan,
-    labels,
-    body: { kind: 'body', items, start: open.start, end },
-    start: typeSpan.start,
-    end,
-  };
+  return labels;
 }
 
 /** `{ }` or `{ name = value }`. */
@@ -151,8 +206,7 @@ function readOneLine(parser: Parser, open: Span): BodyItem[] | undefined {
       parser,
       'one_line_block',
       { start: nameSpan.start, end: lexer.end },
-      'A block on one line can hold a single attribute only.',
-      'Start a new line behind the "{".',
+      { message: 'A block on one line can hold a single attribute only.', detail: 'Start a new line behind the "{".' },
     );
   }
   const item = readAttribute(parser, name, nameSpan);
@@ -169,8 +223,7 @@ function readOneLine(parser: Parser, open: Span): BodyItem[] | undefined {
 /** A quoted label: escapes, but no template sequences. */
 function readQuotedLabel(parser: Parser): Label | undefined {
   const { lexer } = parser;
-  const { text } = lexer;
-  const { start } = lexer;
+  const { text, start } = lexer;
   let label = '';
   let offset = start + 1;
   let failed = false;
@@ -186,24 +239,23 @@ function readQuotedLabel(parser: Parser): Label | undefined {
       if (escaped.text === undefined) failed = true;
       label += escaped.text ?? '';
       offset = escaped.end;
-    } else if ((character === '$' || character === '%') && text.charAt(offset + 1) === '{') {
+      continue;
+    }
+    const special = sequenceKind(text, offset);
+    if (special === 'sequence') {
       continueAt(lexer, offset);
       return report(
         parser,
         'block_header',
         { start: offset, end: offset + 2 },
-        'A label is a plain text: nothing is evaluated in it.',
-        'Use a "dynamic" block for labels that are worked out.',
+        {
+          message: 'A label is a plain text: nothing is evaluated in it.',
+          detail: 'Use a "dynamic" block for labels that are worked out.',
+        },
       );
-    } else {
-      const escaped = (character === '$' || character === '%') && text.startsWith(`${character}${character}{`, offset);
-      label += character;
-      offset += escaped ? 2 : 1;
-      if (escaped) {
-        label += '{';
-        offset += 1;
-      }
     }
+    label += special === 'escape' ? `${character}{` : character;
+    offset += special === 'escape' ? 3 : 1;
   }
   continueAt(lexer, offset + 1);
   return failed ? undefined : { text: normalizeText(label), start, end: offset + 1 };

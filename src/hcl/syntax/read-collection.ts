@@ -1,4 +1,4 @@
-import { normalizeText } from '../values/value.js';
+import { normalizeText } from '../values/normalize-text.js';
 import { advance, type Lexer } from './lexer.js';
 import { at, type Parser, report, reportToken, tokenName } from './parser.js';
 import { leadingSpan, startSpan } from './spans.js';
@@ -65,20 +65,9 @@ function readObjectItems(parser: Parser, open: Span, outer: boolean): Expression
     while (at(parser, 'newline')) advance(lexer);
     if (at(parser, '}')) break;
     if (at(parser, 'end')) return report(parser, 'not_closed', open, 'This "{" is never closed.');
-    const key = parser.readExpression(parser);
-    if (key === undefined) return undefined;
-    if (!at(parser, '=') && !at(parser, ':')) {
-      return reportToken(
-        parser,
-        'separator_expected',
-        `A "=" or ":" is expected behind the key, not ${tokenName(parser)}.`,
-        at(parser, '=>') ? '"=>" belongs to for-expressions only.' : undefined,
-      );
-    }
-    advance(lexer);
-    const value = parser.readExpression(parser);
-    if (value === undefined) return undefined;
-    items.push({ key, value });
+    const item = readObjectItem(parser);
+    if (item === undefined) return undefined;
+    items.push(item);
     if (at(parser, ',') || at(parser, 'newline')) advance(lexer);
     else if (at(parser, 'end')) return report(parser, 'not_closed', open, 'This "{" is never closed.');
     else if (!at(parser, '}')) {
@@ -94,75 +83,110 @@ function readObjectItems(parser: Parser, open: Span, outer: boolean): Expression
   return { kind: 'object', items, start: open.start, end: lexer.previousEnd };
 }
 
+function readObjectItem(parser: Parser): ObjectItem | undefined {
+  const key = parser.readExpression(parser);
+  if (key === undefined) return undefined;
+  if (!at(parser, '=') && !at(parser, ':')) {
+    return reportToken(
+      parser,
+      'separator_expected',
+      `A "=" or ":" is expected behind the key, not ${tokenName(parser)}.`,
+      at(parser, '=>') ? '"=>" belongs to for-expressions only.' : undefined,
+    );
+  }
+  advance(parser.lexer);
+  const value = parser.readExpression(parser);
+  return value === undefined ? undefined : { key, value };
+}
+
+type ForExpression = Extract<Expression, { kind: 'for' }>;
+
+/** The two kinds of for-expressions: which bracket closes each, and how it is written. */
+interface ForKind {
+  readonly object: boolean;
+  readonly close: ']' | '}';
+  readonly form: string;
+}
+
+const FOR_TUPLE: ForKind = { object: false, close: ']', form: '[for value in collection : value]' };
+const FOR_OBJECT: ForKind = { object: true, close: '}', form: '{for key, value in collection : key => value}' };
+
 /** Reads a for-expression whose `for` is the current token. */
 function readFor(parser: Parser, open: Span, outer: boolean): Expression | undefined {
   const { lexer } = parser;
-  const object = lexer.text.charCodeAt(open.start) === 123;
-  const form = object ? '{for key, value in collection : key => value}' : '[for value in collection : value]';
-  const fail = (message: string): undefined => reportToken(parser, 'bad_for', message, `The form is ${form}.`);
-  advance(lexer);
-  let valueName = readName(parser);
-  if (valueName === undefined) return fail(`A name is expected behind "for", not ${tokenName(parser)}.`);
-  let keyName: string | undefined;
-  if (at(parser, ',')) {
-    advance(lexer);
-    keyName = valueName;
-    valueName = readName(parser);
-    if (valueName === undefined) return fail(`A second name is expected behind the comma, not ${tokenName(parser)}.`);
-  }
-  if (!isWord(lexer, 'in')) return fail(`"in" is expected here, not ${tokenName(parser)}.`);
-  advance(lexer);
+  const kind = lexer.text.charCodeAt(open.start) === 123 ? FOR_OBJECT : FOR_TUPLE;
+  const names = readForNames(parser, kind);
+  if (names === undefined) return undefined;
   const collection = parser.readExpression(parser);
   if (collection === undefined) return undefined;
-  if (!at(parser, ':')) return fail(`A ":" is expected behind the collection, not ${tokenName(parser)}.`);
+  if (!at(parser, ':')) {
+    return badFor(parser, kind, `A ":" is expected behind the collection, not ${tokenName(parser)}.`);
+  }
   advance(lexer);
-  let key: Expression | undefined;
-  let value = parser.readExpression(parser);
-  if (value === undefined) return undefined;
-  if (at(parser, '=>')) {
-    if (!object) {
-      return report(
-        parser,
-        'bad_for',
-        leadingSpan(value),
-        'A for-expression in "[ ]" makes values without keys.',
-        `The form is ${form}.`,
-      );
-    }
-    advance(lexer);
-    key = value;
-    value = parser.readExpression(parser);
-    if (value === undefined) return undefined;
-  } else if (object) {
-    return fail(`"=>" and a value are expected behind the key, not ${tokenName(parser)}.`);
+  const made = readForElement(parser, kind);
+  if (made === undefined) return undefined;
+  const conditional = isWord(lexer, 'if');
+  if (conditional) advance(lexer);
+  const condition = conditional ? parser.readExpression(parser) : undefined;
+  if (conditional && condition === undefined) return undefined;
+  if (!at(parser, kind.close)) {
+    return badFor(parser, kind, `A "${kind.close}" is expected here, not ${tokenName(parser)}.`);
   }
-  const grouped = at(parser, '...');
-  if (grouped) {
-    if (!object) return fail('Only a for-expression in "{ }" can group its values.');
-    advance(lexer);
-  }
-  let condition: Expression | undefined;
-  if (isWord(lexer, 'if')) {
-    advance(lexer);
-    condition = parser.readExpression(parser);
-    if (condition === undefined) return undefined;
-  }
-  const close = object ? '}' : ']';
-  if (!at(parser, close)) return fail(`A "${close}" is expected here, not ${tokenName(parser)}.`);
   lexer.ignoreNewlines = outer;
   advance(lexer);
-  return {
-    kind: 'for',
-    keyName,
-    valueName,
-    collection,
-    key,
-    value,
-    grouped,
-    condition,
-    start: open.start,
-    end: lexer.previousEnd,
-  };
+  return { kind: 'for', ...names, collection, ...made, condition, start: open.start, end: lexer.previousEnd };
+}
+
+/** `for key, value in`, the key left out by many. */
+function readForNames(parser: Parser, kind: ForKind): Pick<ForExpression, 'keyName' | 'valueName'> | undefined {
+  const { lexer } = parser;
+  advance(lexer);
+  const first = readName(parser);
+  if (first === undefined) return badFor(parser, kind, `A name is expected behind "for", not ${tokenName(parser)}.`);
+  let second: string | undefined;
+  if (at(parser, ',')) {
+    advance(lexer);
+    second = readName(parser);
+    if (second === undefined) {
+      return badFor(parser, kind, `A second name is expected behind the comma, not ${tokenName(parser)}.`);
+    }
+  }
+  if (!isWord(lexer, 'in')) return badFor(parser, kind, `"in" is expected here, not ${tokenName(parser)}.`);
+  advance(lexer);
+  return second === undefined ? { keyName: undefined, valueName: first } : { keyName: first, valueName: second };
+}
+
+/** What each round makes: a value, in an object `key => value`, which `...` behind it groups by key. */
+function readForElement(parser: Parser, kind: ForKind): Pick<ForExpression, 'key' | 'value' | 'grouped'> | undefined {
+  const { lexer } = parser;
+  const first = parser.readExpression(parser);
+  if (first === undefined) return undefined;
+  const keyed = at(parser, '=>');
+  if (keyed && !kind.object) {
+    const text = { message: 'A for-expression in "[ ]" makes values without keys.', detail: formOf(kind) };
+    return report(parser, 'bad_for', leadingSpan(first), text);
+  }
+  if (!keyed && kind.object) {
+    return badFor(parser, kind, `"=>" and a value are expected behind the key, not ${tokenName(parser)}.`);
+  }
+  if (!keyed) {
+    if (at(parser, '...')) return badFor(parser, kind, 'Only a for-expression in "{ }" can group its values.');
+    return { key: undefined, value: first, grouped: false };
+  }
+  advance(lexer);
+  const value = parser.readExpression(parser);
+  if (value === undefined) return undefined;
+  const grouped = at(parser, '...');
+  if (grouped) advance(lexer);
+  return { key: first, value, grouped };
+}
+
+function badFor(parser: Parser, kind: ForKind, message: string): undefined {
+  return reportToken(parser, 'bad_for', message, formOf(kind));
+}
+
+function formOf({ form }: ForKind): string {
+  return `The form is ${form}.`;
 }
 
 function readName(parser: Parser): string | undefined {

@@ -1,4 +1,4 @@
-import { normalizeText } from '../values/value.js';
+import { normalizeText } from '../values/normalize-text.js';
 import type { RawPart } from './build-template.js';
 import { advance, continueAt } from './lexer.js';
 import { at, type Parser, report, reportToken, tokenName } from './parser.js';
@@ -132,11 +132,8 @@ function readClose(parser: Parser, start: number): { trim: boolean; end: number 
 function notClosed(parser: Parser, start: number): undefined {
   const span: Span = { start, end: start + 2 };
   const opening = parser.lexer.text.slice(start, start + 2);
-  return report(
-    parser,
-    'not_closed',
-    span,
-    `This "${opening}" is never closed with "}".`,
-    `For a literal "${opening}" write "${opening.charAt(0)}${opening}".`,
-  );
+  return report(parser, 'not_closed', span, {
+    message: `This "${opening}" is never closed with "}".`,
+    detail: `For a literal "${opening}" write "${opening.charAt(0)}${opening}".`,
+  });
 }

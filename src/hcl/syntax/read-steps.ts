@@ -1,4 +1,4 @@
-import { normalizeText } from '../values/value.js';
+import { normalizeText } from '../values/normalize-text.js';
 import { advance } from './lexer.js';
 import { at, enter, leave, type Parser, report, reportToken, tokenName } from './parser.js';
 import type { AttributeStep, ConstantStep, Expression, IndexStep, Reference, SplatStep, Step } from './tree.js';
@@ -66,13 +66,10 @@ function readNameOrNumber(parser: Parser, start: number): AttributeStep | IndexS
   if (at(parser, 'number')) {
     const text = lexer.text.slice(lexer.start, lexer.end);
     if (!/^\d+$/.test(text)) {
-      return report(
-        parser,
-        'bad_legacy_index',
-        lexer,
-        'Only one whole number may follow a dot.',
-        'Write the indexes in brackets, as in a[0][1].',
-      );
+      return report(parser, 'bad_legacy_index', lexer, {
+        message: 'Only one whole number may follow a dot.',
+        detail: 'Write the indexes in brackets, as in a[0][1].',
+      });
     }
     const key = { kind: 'number', text, start: lexer.start, end: lexer.end } as const;
     advance(lexer);
@@ -95,13 +92,10 @@ function readAttributeSplat(parser: Parser, start: number): SplatStep | undefine
     const stepStart = lexer.start;
     advance(lexer);
     if (at(parser, '*')) {
-      return report(
-        parser,
-        'nested_splat',
-        lexer,
-        'A ".*" cannot stand within the reach of another one.',
-        'Use "[*]", or a for-expression.',
-      );
+      return report(parser, 'nested_splat', lexer, {
+        message: 'A ".*" cannot stand within the reach of another one.',
+        detail: 'Use "[*]", or a for-expression.',
+      });
     }
     const step = readNameOrNumber(parser, stepStart);
     if (step === undefined) return undefined;

@@ -1,6 +1,6 @@
-import { normalizeText } from '../values/value.js';
+import { normalizeText } from '../values/normalize-text.js';
 import { buildTemplate, type RawPart } from './build-template.js';
-import { readEscape } from './escapes.js';
+import { beginsSequence, readEscape, sequenceKind } from './escapes.js';
 import { continueAt } from './lexer.js';
 import { type Parser, report } from './parser.js';
 import { readSequence } from './read-sequence.js';
@@ -8,6 +8,8 @@ import type { Template } from './tree.js';
 
 /** Reads the quoted text or heredoc that starts at the current token. */
 export function readTemplate(parser: Parser): Template | undefined {
+  // What is within counts as another token.
+  parser.lexer.tokens += 1;
   return parser.lexer.kind === 'quote' ? readQuoted(parser) : readHeredoc(parser);
 }
 
@@ -20,7 +22,7 @@ export function readWholeText(parser: Parser): Template | undefined {
   let piece = '';
   while (at < text.length) {
     const unit = text.charCodeAt(at);
-    const special = unit === 36 || unit === 37 ? sequenceKind(text, at) : 'none';
+    const special = beginsSequence(unit) ? sequenceKind(text, at) : 'none';
     if (special === 'none') {
       at += 1;
       continue;
@@ -67,7 +69,7 @@ function readQuoted(parser: Parser): Template | undefined {
       else piece += escaped.text;
       at = escaped.end;
       pieceStart = at;
-    } else if (unit === 36 || unit === 37) {
+    } else if (beginsSequence(unit)) {
       const special = sequenceKind(text, at);
       if (special === 'none') at += 1;
       else if (special === 'escape') {
@@ -87,29 +89,40 @@ function readQuoted(parser: Parser): Template | undefined {
         pieceStart = at;
         literalStart = at;
       }
-    } else if (unit === 10 || (unit === 13 && text.charCodeAt(at + 1) === 10)) {
-      continueAt(lexer, at);
-      return report(
-        parser,
-        'newline_in_text',
-        { start: at, end: at + (unit === 10 ? 1 : 2) },
-        'A quoted text cannot go on to the next line.',
-        'Close it with a double quote; use \\n, or a heredoc for a text of several lines.',
-      );
-    } else if (at >= text.length) {
-      continueAt(lexer, at);
-      return report(
-        parser,
-        'text_not_closed',
-        { start, end: start + 1 },
-        'This text is never closed with a double quote.',
-      );
-    } else at += 1;
+    } else if (at >= text.length || lineEndLength(text, at) > 0) return reportOpenQuote(parser, start, at);
+    else at += 1;
   }
   flush();
   continueAt(lexer, at + 1);
   const template = buildTemplate(parser, raw, { start, end: at + 1 }, false);
   return failed ? undefined : template;
+}
+
+/** A quoted text is open at the end of its line, or of all text. */
+function reportOpenQuote(parser: Parser, start: number, at: number): undefined {
+  const { lexer } = parser;
+  const length = lineEndLength(lexer.text, at);
+  continueAt(lexer, at);
+  if (length === 0) {
+    const span = { start, end: start + 1 };
+    return report(parser, 'text_not_closed', span, 'This text is never closed with a double quote.');
+  }
+  return report(
+    parser,
+    'newline_in_text',
+    { start: at, end: at + length },
+    {
+      message: 'A quoted text cannot go on to the next line.',
+      detail: 'Close it with a double quote; use \\n, or a heredoc for a text of several lines.',
+    },
+  );
+}
+
+/** Characters of the line end at an offset; 0 where none is. */
+function lineEndLength(text: string, at: number): number {
+  const unit = text.charCodeAt(at);
+  if (unit === 10) return 1;
+  return unit === 13 && text.charCodeAt(at + 1) === 10 ? 2 : 0;
 }
 
 function readHeredoc(parser: Parser): Template | undefined {
@@ -124,20 +137,7 @@ function readHeredoc(parser: Parser): Template | undefined {
   let atLineStart = true;
   for (;;) {
     if (lineEnd < at) lineEnd = text.indexOf('\n', at);
-    if (lineEnd < 0) {
-      continueAt(lexer, text.length);
-      const line = `<<${indented ? '-' : ''}${marker}`;
-      report(
-        parser,
-        'heredoc_not_closed',
-        { start: text.length, end: text.length },
-        `The heredoc ${line} is not closed.`,
-        `It ends with a line that holds ${marker} only, and that has a line end itself.`,
-      );
-      // It has taken in all that follows.
-      parser.stopped = true;
-      return undefined;
-    }
+    if (lineEnd < 0) return reportOpenHeredoc(parser, indented, marker);
     if (atLineStart && isMarkerLine(text, at, lineEnd, marker)) break;
     const next = nextSequence(text, at, lineEnd);
     const pieceEnd = next < 0 ? lineEnd + 1 : next;
@@ -159,7 +159,25 @@ function readHeredoc(parser: Parser): Template | undefined {
   return buildTemplate(parser, raw, { start, end: markerEnd }, indented);
 }
 
+/** A heredoc without an end has taken in all that follows. */
+function reportOpenHeredoc(parser: Parser, indented: boolean, marker: string): undefined {
+  const { length } = parser.lexer.text;
+  continueAt(parser.lexer, length);
+  report(
+    parser,
+    'heredoc_not_closed',
+    { start: length, end: length },
+    {
+      message: `The heredoc <<${indented ? '-' : ''}${marker} is not closed.`,
+      detail: `It ends with a line that holds ${marker} only, and that has a line end itself.`,
+    },
+  );
+  parser.stopped = true;
+  return undefined;
+}
+
 /** Offset behind a quoted text, without looking closely at what is in it; at most the end of its line outside of sequences. */
+// oxlint-disable-next-line complexity -- one scan over code units with a stack of two kinds of levels
 export function quotedEnd(text: string, start: number): number {
   // Whether each open level is a quoted text or a sequence in one.
   const levels: ('text' | 'sequence')[] = ['text'];
@@ -212,18 +230,12 @@ function isBlank(unit: number): boolean {
 function nextSequence(text: string, start: number, lineEnd: number): number {
   for (let at = start; at < lineEnd; at += 1) {
     const unit = text.charCodeAt(at);
-    if (unit !== 36 && unit !== 37) continue;
+    if (!beginsSequence(unit)) continue;
     const kind = sequenceKind(text, at);
     if (kind === 'sequence') return at;
     if (kind === 'escape') at += 2;
   }
   return -1;
-}
-
-function sequenceKind(text: string, at: number): 'none' | 'escape' | 'sequence' {
-  const next = text.charCodeAt(at + 1);
-  if (next === 123) return 'sequence';
-  return next === text.charCodeAt(at) && text.charCodeAt(at + 2) === 123 ? 'escape' : 'none';
 }
 
 function unescapeDollars(text: string): string {

@@ -1,3 +1,5 @@
+import { clusterCount, clustersOf, STEPS_OF_CLUSTER } from '../values/graphemes.js';
+
 /** A text to read and the name by which its positions are shown, e.g. `job` or `variables`. */
 export interface SourceText {
   readonly name: string;
@@ -19,6 +21,8 @@ export interface PositionFinder {
   position(offset: number): Position;
   /** The line without its line end; undefined behind the last line. `line` counts from 1. */
   line(line: number): string | undefined;
+  /** The characters of a piece of a line, as columns count them. */
+  characters(text: string): readonly string[];
 }
 
 /** Builds the line table of a text once; everything else is worked out when it is asked for. */
@@ -26,24 +30,24 @@ export function positionFinder(text: string): PositionFinder {
   const starts = lineStarts(text);
   const plain = !NOT_ASCII.test(text);
   const byteStarts = plain ? starts : byteOffsets(text, starts);
-  // Neighbouring questions usually concern one line: continuing from the last answer keeps many errors on one long line linear.
-  let last = { index: 0, offset: starts[0] ?? 0, column: 0, bytes: 0 };
+  const counter = clusterCounter();
+  // Questions usually concern one line, and come in order: places on the way keep many of them about one long line linear.
+  let known: KnownPlaces = { index: -1, places: [], last: { offset: 0, column: 0, bytes: 0 } };
 
   return {
+    characters: counter.characters,
     position(offset) {
       const wanted = Math.min(Math.max(offset, 0), text.length);
       const index = lineIndex(starts, wanted);
       const lineStart = starts[index] ?? 0;
       if (plain) return { line: index + 1, column: columnInPlainLine(text, lineStart, wanted), offset: wanted };
-      if (last.index !== index || last.offset > wanted) last = { index, offset: lineStart, column: 0, bytes: 0 };
-      const piece = text.slice(last.offset, Math.max(wanted, lineStart));
-      last = {
-        index,
-        offset: Math.max(wanted, lineStart),
-        column: last.column + countGraphemes(piece),
-        bytes: last.bytes + utf8Length(piece),
-      };
-      return { line: index + 1, column: last.column + 1, offset: (byteStarts[index] ?? 0) + last.bytes };
+      if (known.index !== index) {
+        const first = { offset: lineStart, column: 0, bytes: 0 };
+        known = { index, places: [first], last: first };
+      }
+      known.last = placeAt(text, known, Math.max(wanted, lineStart), counter.count);
+      const { column, bytes } = known.last;
+      return { line: index + 1, column: column + 1, offset: (byteStarts[index] ?? 0) + bytes };
     },
     line(line) {
       const start = starts[line - 1];
@@ -55,19 +59,60 @@ export function positionFinder(text: string): PositionFinder {
   };
 }
 
-/** Number of grapheme clusters in a text. */
-export function countGraphemes(text: string): number {
-  if (!NOT_ASCII.test(text)) return text.includes('\r\n') ? text.replaceAll('\r\n', '\n').length : text.length;
-  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
-  let count = 0;
-  for (const _ of segmenter.segment(text)) count += 1;
-  return count;
+/** An offset in a line, with the clusters and bytes of the line before it. */
+interface Place {
+  readonly offset: number;
+  readonly column: number;
+  readonly bytes: number;
+}
+
+interface KnownPlaces {
+  readonly index: number;
+  /** One every `STRIDE` characters of the line, as far as anybody asked. */
+  readonly places: Place[];
+  last: Place;
+}
+
+const STRIDE = 1024;
+
+function placeAt(text: string, { places, last }: KnownPlaces, offset: number, count: (text: string) => number): Place {
+  const walked = (from: Place, to: number): Place => {
+    const piece = text.slice(from.offset, to);
+    return { offset: to, column: from.column + count(piece), bytes: from.bytes + utf8Length(piece) };
+  };
+  const first = places[0] as Place;
+  const wanted = Math.floor((offset - first.offset) / STRIDE);
+  while (places.length <= wanted) places.push(walked(places.at(-1) as Place, first.offset + places.length * STRIDE));
+  const place = places[wanted] as Place;
+  return walked(last.offset <= offset && last.offset > place.offset ? last : place, offset);
+}
+
+/**
+ * Counting clusters takes a microsecond for each, so as many are counted in one text; behind them columns count code points. No line
+ * that is written by hand comes near.
+ */
+const CLUSTERS_COUNTED = 50_000;
+
+function clusterCounter(): Pick<PositionFinder, 'characters'> & { readonly count: (text: string) => number } {
+  let left = CLUSTERS_COUNTED;
+  const meter = {
+    charge: (steps: number): boolean => {
+      left -= steps / STEPS_OF_CLUSTER;
+      return left >= 0;
+    },
+  };
+  const split = (text: string): readonly string[] =>
+    (left > 0 ? clustersOf(text, meter) : undefined) ?? Array.from(text);
+  return { characters: split, count: (text) => (left > 0 ? clusterCount(text, meter) : undefined) ?? pointCount(text) };
 }
 
 const NOT_ASCII = /[^\0-\x7f]/;
 
-// Made on first use: building it costs more than parsing a job.
-let segmenter: Intl.Segmenter | undefined;
+function pointCount(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) if (!isLowSurrogate(text.charCodeAt(at))) count += 1;
+  return count;
+}
 
 function lineStarts(text: string): readonly number[] {
   const starts = [text.charCodeAt(0) === 0xfeff ? 1 : 0];

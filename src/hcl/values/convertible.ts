@@ -21,19 +21,24 @@ export function canConvert(from: HclType, to: HclType): boolean {
       if (from.kind === 'map') return canConvert(from.element, to.element);
       return from.kind === 'object' && every(from.attributes.values(), (type) => canConvert(type, to.element));
     case 'tuple':
-      return (
-        from.kind === 'tuple' &&
-        from.elements.length === to.elements.length &&
-        from.elements.every((element, at) => canConvert(element, to.elements[at] as HclType))
-      );
+      return from.kind === 'tuple' && fitsTuple(from.elements, to.elements);
     case 'object':
-      if (from.kind === 'map') return every(to.attributes.values(), (type) => canConvert(from.element, type));
-      if (from.kind !== 'object') return false;
-      return every(to.attributes, ([name, type]) => {
-        const given = from.attributes.get(name);
-        return given !== undefined && canConvert(given, type);
-      });
+      return fitsObject(from, to);
   }
+}
+
+function fitsTuple(from: readonly HclType[], to: readonly HclType[]): boolean {
+  return from.length === to.length && from.every((element, at) => canConvert(element, to[at] as HclType));
+}
+
+/** An object may have more attributes than are wanted; a map is taken to have them all. */
+function fitsObject(from: HclType, to: Extract<HclType, { kind: 'object' }>): boolean {
+  if (from.kind === 'map') return every(to.attributes.values(), (type) => canConvert(from.element, type));
+  if (from.kind !== 'object') return false;
+  return every(to.attributes, ([name, type]) => {
+    const given = from.attributes.get(name);
+    return given !== undefined && canConvert(given, type);
+  });
 }
 
 function every<Item>(items: Iterable<Item>, holds: (item: Item) => boolean): boolean {

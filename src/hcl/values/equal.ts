@@ -37,11 +37,9 @@ export function typesEqual(left: HclType, right: HclType): boolean {
  */
 export function valuesEqual(left: HclValue, right: HclValue): boolean {
   if (left.kind === 'null' || right.kind === 'null') return left.kind === right.kind;
-  if (left.kind === right.kind && left.kind !== 'object' && left.kind !== 'tuple') {
-    if (left.kind === 'string' && right.kind === 'string') return left.value === right.value;
-    if (left.kind === 'number' && right.kind === 'number') return numbersEqual(left.value, right.value);
-    if (left.kind === 'bool' && right.kind === 'bool') return left.value === right.value;
-  }
+  if (left.kind === 'string' && right.kind === 'string') return left.value === right.value;
+  if (left.kind === 'number' && right.kind === 'number') return numbersEqual(left.value, right.value);
+  if (left.kind === 'bool' && right.kind === 'bool') return left.value === right.value;
   return left === right || (typesEqual(typeOf(left), typeOf(right)) && sameContent(left, right));
 }
 

@@ -1,3 +1,5 @@
+import { bitLength } from './bit-length.js';
+
 /** Significant decimal digits without leading or trailing zeros; the value is `0.DIGITS * 10 ** point`. Zero has no digits. */
 export interface Digits {
   readonly negative: boolean;
@@ -9,41 +11,118 @@ export interface Digits {
  * The fewest digits that name a binary float of the given precision: the first decimal that lies nearer to it than half a unit of
  * its last mantissa bit. Bounds count as inside when the mantissa is even, since ties round to even.
  */
+// oxlint-disable-next-line complexity -- one loop compares three digit strings place by place; its steps mean nothing alone
 export function shortestDigits(mantissa: bigint, exponent: number, precision: number): Digits {
   if (mantissa === 0n) return { negative: false, digits: '', point: 0 };
   const negative = mantissa < 0n;
   const magnitude = negative ? -mantissa : mantissa;
-  const bits = magnitude.toString(2).length;
   // One bit more than the precision, so that the last bit is worth half a unit.
-  const shift = precision + 1 - bits;
+  const shift = precision + 1 - bitLength(magnitude);
   const centre = magnitude << BigInt(shift);
-  const power = exponent - shift;
-  const exact = exactDigits(centre, power);
-  const lower = exactDigits(centre - 1n, power);
-  const upper = exactDigits(centre + 1n, power);
+  const scale = decimalScale(precision + 1, exponent - shift, Math.ceil(precision * LOG_2) + 4);
+  const exact = scale.digitsOf(centre);
+  const width = exact.length;
+  const mid = withoutZeros(exact);
+  const low = withoutZeros(scale.digitsOf(centre - 1n).padStart(width, '0'));
+  const high = withoutZeros(scale.digitsOf(centre + 1n).padStart(width, '0'));
   const inclusive = (centre & 2n) === 0n;
-  const width = Math.max(exact.point, lower.point, upper.point);
-  const low = padded(lower, width);
-  const mid = padded(exact, width);
-  const high = padded(upper, width);
-  const start = width - exact.point;
-  for (let at = start; at < mid.length; at += 1) {
-    const downFits = low.slice(0, at + 1) !== mid.slice(0, at + 1) || (inclusive && at + 1 >= low.length);
-    const cut = BigInt(mid.slice(0, at + 1));
-    const highCut = BigInt(padEndTo(high, at + 1).slice(0, at + 1));
-    const upFits = highCut > cut + 1n || (highCut === cut + 1n && (inclusive || hasMore(high, at + 1)));
+  const places = width - scale.stickyDigits + scale.power;
+  // How much larger the digits of the upper bound are than those of the number, as far as they were compared; 2 stands for more.
+  let above = high.length > width ? 2 : 0;
+  let below = false;
+  for (let at = 0; at < mid.length; at += 1) {
+    below ||= digitAt(low, at) !== digitAt(mid, at);
+    above = Math.min(2, above * 10 + digitAt(high, at) - digitAt(mid, at));
+    const downFits = below || (inclusive && at + 1 >= low.length);
+    const upFits = above > 1 || (above === 1 && (inclusive || high.length > at + 1));
     if (!downFits && !upFits) continue;
+    const cut = BigInt(mid.slice(0, at + 1));
     const chosen = downFits && upFits ? roundedCut(mid, at + 1, cut) : downFits ? cut : cut + 1n;
-    return trimmed(negative, chosen, width - (at + 1));
+    return trimmed(negative, chosen, places - (at + 1));
   }
-  return { ...exact, negative };
+  return { negative, digits: mid, point: places };
 }
 
-/** All digits of `magnitude * 2 ** exponent`. */
-export function exactDigits(magnitude: bigint, exponent: number): Digits {
-  if (exponent >= 0) return trimmed(false, magnitude << BigInt(exponent), 0);
-  // m / 2^k is m * 5^k / 10^k.
-  return trimmed(false, magnitude * 5n ** BigInt(-exponent), exponent);
+interface DecimalScale {
+  /** The leading digits of a whole number times `2 ** power`, and one more that is not 0 when others follow. */
+  digitsOf(whole: bigint): string;
+  /** The last of the leading digits is worth `10 ** power`. */
+  readonly power: number;
+  readonly stickyDigits: 0 | 1;
+}
+
+/** How to write numbers of so many bits in decimal with at least `enough` digits, or all of them when there are fewer. */
+function decimalScale(bits: number, exponent: number, enough: number): DecimalScale {
+  // The last decimal of a binary fraction stands at its exponent.
+  const power = Math.max(magnitudeOf(bits, exponent) - enough, Math.min(exponent, 0));
+  return scaleTo(exponent, power);
+}
+
+/** Decimal digits in front of the point of a number of so many bits, or one more; negative for zeros behind the point. */
+function magnitudeOf(bits: number, exponent: number): number {
+  return Math.floor((bits - 1 + exponent) * LOG_2) + 1;
+}
+
+function scaleTo(exponent: number, power: number): DecimalScale {
+  if (power <= 0 && exponent >= 0) {
+    return { digitsOf: (whole) => (whole << BigInt(exponent)).toString(), power: 0, stickyDigits: 0 };
+  }
+  const numerator = (exponent > 0 ? 1n << BigInt(exponent) : 1n) * (power < 0 ? powerOfTen(-power) : 1n);
+  const denominator = (exponent < 0 ? 1n << BigInt(-exponent) : 1n) * (power > 0 ? powerOfTen(power) : 1n);
+  return {
+    digitsOf: (whole) => {
+      const scaled = whole * numerator;
+      const quotient = scaled / denominator;
+      return `${quotient}${quotient * denominator === scaled ? '0' : '1'}`;
+    },
+    power,
+    stickyDigits: 1,
+  };
+}
+
+const LOG_2 = Math.log10(2);
+
+function withoutZeros(digits: string): string {
+  let end = digits.length;
+  while (end > 0 && digits.charCodeAt(end - 1) === 48) end -= 1;
+  return digits.slice(0, end);
+}
+
+/** Behind the last digit there are zeros. */
+function digitAt(digits: string, at: number): number {
+  return at < digits.length ? digits.charCodeAt(at) - 48 : 0;
+}
+
+/** The last few powers, since numbers that are written together often have one size. */
+function powerOfTen(power: number): bigint {
+  const known = powers.get(power);
+  if (known !== undefined) return known;
+  if (powers.size >= 16) powers.clear();
+  const made = 10n ** BigInt(power);
+  powers.set(power, made);
+  return made;
+}
+
+const powers = new Map<number, bigint>();
+
+/**
+ * The digits of `magnitude * 2 ** exponent` down to so many decimals, or so many leading ones, and behind them one that is not 0 when
+ * others follow: enough to round by.
+ */
+export function digitsOf(
+  magnitude: bigint,
+  exponent: number,
+  wanted: { readonly decimals: number } | { readonly leading: number },
+): Digits {
+  if (magnitude === 0n) return { negative: false, digits: '', point: 0 };
+  const scale =
+    'decimals' in wanted
+      ? scaleTo(exponent, Math.max(-wanted.decimals, Math.min(exponent, 0)))
+      : decimalScale(bitLength(magnitude), exponent, wanted.leading);
+  const text = scale.digitsOf(magnitude);
+  const point = text.length - scale.stickyDigits + scale.power;
+  const start = text.search(/[1-9]/);
+  return { negative: false, digits: withoutZeros(text.slice(start)), point: point - start };
 }
 
 /** Plain notation with exactly as many decimals as there are digits, or with `decimals` when given (zeros appended). */
@@ -61,19 +140,6 @@ export function trimmed(negative: boolean, whole: bigint, power: number): Digits
   let end = text.length;
   while (text.charCodeAt(end - 1) === 48) end -= 1;
   return { negative, digits: text.slice(0, end), point: text.length + power };
-}
-
-/** The digits with zeros in front, so that the point stands after `width` digits. */
-function padded({ digits, point }: Digits, width: number): string {
-  return '0'.repeat(width - point) + digits;
-}
-
-function padEndTo(text: string, length: number): string {
-  return text.padEnd(length, '0');
-}
-
-function hasMore(text: string, from: number): boolean {
-  return text.length > from;
 }
 
 /** Nearest of `cut` and the next decimal of the same length; an exact half goes to the even one. */

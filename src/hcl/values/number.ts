@@ -1,5 +1,6 @@
 import type { Result } from 'neverthrow';
 import { err, ok } from 'neverthrow';
+import { bitLength } from './bit-length.js';
 import { decimalText, shortestDigits } from './number-text.js';
 
 /**
@@ -43,24 +44,42 @@ export function parseNumber(text: string): HclNumber | undefined {
   if (text.length <= 15 && PLAIN_DIGITS.test(text)) return Number(text);
   const infinite = INFINITY_TEXT.exec(text);
   if (infinite !== null) return infinite[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-  const parts = text.length <= MAX_DIGITS ? DECIMAL.exec(text) : null;
-  if (parts === null) return undefined;
-  const [, sign, whole = '', fraction = '', , binary, exponentText = '0'] = parts;
-  const digits = (whole + fraction).replace(/^0+/, '');
-  if (digits === '') return whole + fraction === '' ? undefined : sign === '-' ? -0 : 0;
-  const scale = Number(exponentText);
-  if (Math.abs(scale) > MAX_EXPONENT_BITS) return undefined;
-  const magnitude = BigInt(digits);
-  const mantissa = sign === '-' ? -magnitude : magnitude;
-  const tens = (binary === undefined ? scale : 0) - fraction.length;
-  const twos = binary === undefined ? 0 : scale;
+  const parts = decimalParts(text);
+  if (parts === undefined) return undefined;
+  const { negative, digits, tens, twos } = parts;
+  if (digits === '') return negative ? -0 : 0;
   // Not even the leading digit of such a number is in range, so the power of ten is not worth computing.
   if (tens + digits.length > MAX_DIGITS || tens < -2 * MAX_DIGITS) return undefined;
+  const magnitude = BigInt(digits);
+  const mantissa = negative ? -magnitude : magnitude;
   const exact =
     tens >= 0
       ? make(mantissa * 10n ** BigInt(tens), twos, FULL_PRECISION)
       : quotient(mantissa, 10n ** BigInt(-tens), twos);
-  return exact.isOk() ? exact.value : undefined;
+  return exact.unwrapOr(undefined);
+}
+
+/** A number as written: `digits` without leading zeros (none for zero), times a power of ten and a power of two. */
+interface DecimalParts {
+  readonly negative: boolean;
+  readonly digits: string;
+  readonly tens: number;
+  readonly twos: number;
+}
+
+function decimalParts(text: string): DecimalParts | undefined {
+  const parts = text.length <= MAX_DIGITS ? DECIMAL.exec(text) : null;
+  if (parts === null) return undefined;
+  const [, sign, whole = '', fraction = '', , binary, exponentText = '0'] = parts;
+  const written = whole + fraction;
+  if (written === '') return undefined;
+  const negative = sign === '-';
+  const digits = written.replace(/^0+/, '');
+  const scale = Number(exponentText);
+  if (Math.abs(scale) > MAX_EXPONENT_BITS && digits !== '') return undefined;
+  return binary === undefined
+    ? { negative, digits, tens: scale - fraction.length, twos: 0 }
+    : { negative, digits, tens: -fraction.length, twos: scale };
 }
 
 /** A whole number at the precision of counts: lengths, positions, loop indexes. `count` must be a safe integer. */
@@ -231,19 +250,22 @@ export function numberText(value: HclNumber): string {
     if (Number.isFinite(value)) return Object.is(value, -0) ? '-0' : String(value);
     return value > 0 ? '+Inf' : '-Inf';
   }
+  const whole = shortWhole(value);
+  if (whole !== undefined) return String(whole);
   return decimalText(shortestDigits(value.mantissa, value.exponent, value.precision));
 }
 
-/** Weight of a number in `sizeOf`: one, and more for long mantissas and large exponents, whose texts are long. */
-export function numberSize(value: HclNumber): number {
-  return typeof value === 'number' ? 1 : 1 + (Math.abs(value.exponent) >>> 8);
+/** The number when it is whole and has fewer bits than the least precise numbers carry: then its digits are its text. */
+function shortWhole({ mantissa, exponent }: BigFloat): number | undefined {
+  if (exponent < 0 || exponent >= DOUBLE_PRECISION || mantissa > MAX_SAFE || mantissa < -MAX_SAFE) return undefined;
+  const whole = Number(mantissa) * 2 ** exponent;
+  return Math.abs(whole) < 2 ** (DOUBLE_PRECISION - 1) ? whole : undefined;
 }
 
-/** Bits of a positive whole number. */
-export function bitLength(magnitude: bigint): number {
-  if (magnitude <= MAX_SAFE) return magnitude === 0n ? 0 : safeBitLength(Number(magnitude));
-  const hex = magnitude.toString(16);
-  return (hex.length - 1) * 4 + safeBitLength(Number.parseInt(hex[0] ?? '0', 16));
+/** Weight of a number in `sizeOf`: one, and more for fractions and large numbers, whose texts take long to find. */
+export function numberSize(value: HclNumber): number {
+  if (typeof value === 'number' || shortWhole(value) !== undefined) return 1;
+  return 60 + (Math.abs(value.exponent) >>> 4) + (value.precision > FULL_PRECISION ? value.precision >>> 2 : 0);
 }
 
 /** Mantissa, exponent and precision of any finite number. */
@@ -256,10 +278,6 @@ const INFINITY_TEXT = /^([+-]?)(?:Inf|inf)$/;
 const DECIMAL = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([eE]|([pP]))([+-]?[0-9]+))?$/;
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 const SMALL_COUNTS: (HclNumber | undefined)[] = [];
-
-function safeBitLength(value: number): number {
-  return value < 2 ** 31 ? 32 - Math.clz32(value) : 32 + safeBitLength(Math.floor(value / 2 ** 32));
-}
 
 /** Rounds to the precision, takes the factors of two out of the mantissa, and checks the range. */
 function make(mantissa: bigint, exponent: number, precision: number): Result<HclNumber, NumberError> {

@@ -64,28 +64,35 @@ function valueFrom(data: unknown, left: number, limit: number): Result<HclValue,
   if (data === null) return ok(dynamicNull);
   if (typeof data === 'string') return ok(stringValue(data));
   if (typeof data === 'boolean') return ok(boolValue(data));
-  if (typeof data === 'number') {
-    const number = Number.isSafeInteger(data) ? data : Number.isFinite(data) ? parseNumber(String(data)) : undefined;
-    return number === undefined ? err({ type: 'not_plain_data', found: String(data) }) : ok(numberValue(number));
-  }
+  if (typeof data === 'number') return numberFrom(data);
   if (typeof data !== 'object') return err({ type: 'not_plain_data', found: typeof data });
   if (left === 0) return err({ type: 'too_deep', limit });
-  if (Array.isArray(data)) {
-    const items: HclValue[] = [];
-    for (const item of data as readonly unknown[]) {
-      const value = valueFrom(item, left - 1, limit);
-      if (value.isErr()) return value;
-      items.push(value.value);
-    }
-    return ok(tupleValue(items));
+  return Array.isArray(data) ? tupleFrom(data, left - 1, limit) : objectFrom(data, left - 1, limit);
+}
+
+function numberFrom(data: number): Result<HclValue, PlainError> {
+  const number = Number.isSafeInteger(data) ? data : Number.isFinite(data) ? parseNumber(String(data)) : undefined;
+  return number === undefined ? err({ type: 'not_plain_data', found: String(data) }) : ok(numberValue(number));
+}
+
+function tupleFrom(data: readonly unknown[], left: number, limit: number): Result<HclValue, PlainError> {
+  const items: HclValue[] = [];
+  for (const item of data) {
+    const value = valueFrom(item, left, limit);
+    if (value.isErr()) return value;
+    items.push(value.value);
   }
+  return ok(tupleValue(items));
+}
+
+function objectFrom(data: object, left: number, limit: number): Result<HclValue, PlainError> {
   const prototype: unknown = Object.getPrototypeOf(data);
   if (prototype !== Object.prototype && prototype !== null)
     return err({ type: 'not_plain_data', found: 'an instance' });
   const entries: [string, HclValue][] = [];
   for (const [key, item] of Object.entries(data)) {
     if (item === undefined) continue;
-    const value = valueFrom(item, left - 1, limit);
+    const value = valueFrom(item, left, limit);
     if (value.isErr()) return value;
     entries.push([key, value.value]);
   }

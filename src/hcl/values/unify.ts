@@ -19,16 +19,28 @@ export function unifyTypes(types: readonly HclType[]): HclType | undefined {
   const kinds = new Set(different.map(({ kind }) => kind));
   const open = kinds.delete('dynamic');
   const closed = open ? different.filter(({ kind }) => kind !== 'dynamic') : different;
-  if (only(kinds, 'map')) return unifyElements(closed, open, mapOf);
-  if (only(kinds, 'list')) return unifyElements(closed, open, listOf);
-  if (only(kinds, 'set')) return unifyElements(closed, open, setOf);
-  if (only(kinds, 'map', 'object')) return open ? dynamicType : unifyElements(closed, false, mapOf);
-  if (only(kinds, 'list', 'tuple')) return open ? dynamicType : unifyElements(closed, false, listOf);
-  if (only(kinds, 'object')) return open ? dynamicType : unifyObjects(closed);
-  if (only(kinds, 'tuple')) return open ? dynamicType : unifyTuples(closed);
+  const rule = RULES.find((candidate) => only(kinds, ...candidate.kinds));
+  if (rule !== undefined) return rule.unify(closed, open);
   if (kinds.has('object') && kinds.has('tuple')) return undefined;
   return mostGeneral(different);
 }
+
+interface UnificationRule {
+  readonly kinds: readonly HclType['kind'][];
+  /** `open`: a bare null stands beside the types. */
+  readonly unify: (types: readonly HclType[], open: boolean) => HclType | undefined;
+}
+
+/** How types of these kinds, and no others, are unified; the first that fits counts. */
+const RULES: readonly UnificationRule[] = [
+  { kinds: ['map'], unify: (types, open) => unifyElements(types, open, mapOf) },
+  { kinds: ['list'], unify: (types, open) => unifyElements(types, open, listOf) },
+  { kinds: ['set'], unify: (types, open) => unifyElements(types, open, setOf) },
+  { kinds: ['map', 'object'], unify: (types, open) => (open ? dynamicType : unifyElements(types, false, mapOf)) },
+  { kinds: ['list', 'tuple'], unify: (types, open) => (open ? dynamicType : unifyElements(types, false, listOf)) },
+  { kinds: ['object'], unify: (types, open) => (open ? dynamicType : unifyObjects(types)) },
+  { kinds: ['tuple'], unify: (types, open) => (open ? dynamicType : unifyTuples(types)) },
+];
 
 /** Each type once. Keys instead of pairwise comparison keep a list of a thousand different objects linear. */
 function distinctTypes(types: readonly HclType[]): readonly HclType[] {

@@ -1,4 +1,5 @@
 import { compareCodePoints } from './code-points.js';
+import { normalizeText } from './normalize-text.js';
 import type { HclNumber } from './number.js';
 import { numberSize } from './number.js';
 import { arrangeSet } from './set-order.js';
@@ -185,13 +186,6 @@ export function itemsOf(value: HclValue): readonly HclValue[] | undefined {
 export function entriesOf(value: HclValue): ReadonlyMap<string, HclValue> | undefined {
   return value.kind === 'map' || value.kind === 'object' ? value.entries : undefined;
 }
-
-/** Texts below U+0300 are in normal form as they stand, which spares nearly all texts the real check. */
-export function normalizeText(text: string): string {
-  return COMBINING.test(text) ? text.normalize('NFC') : text;
-}
-
-const COMBINING = /[\u0300-\uffff]/;
 
 const knownTypes = new WeakMap<HclValue, HclType>();
 

@@ -40,36 +40,49 @@ interface Implied {
 }
 
 function impliedConstraints(group: TaskGroup): Implied[] {
-  const implied: Implied[] = [];
-  const attribute = (LTarget: string, Operand: string, RTarget: string) =>
-    implied.push({ constraint: { LTarget, RTarget, Operand }, match: 'attribute' });
-  const identical = (LTarget: string, Operand: string, RTarget: string) =>
-    implied.push({ constraint: { LTarget, RTarget, Operand }, match: 'identical' });
+  return implications.flatMap((implication) => implication(group));
+}
 
-  const services = servicesOf(group);
-  const nomadServices = services.filter((service) => service.Provider === 'nomad');
+/** What each content of a group asks of its node, in the order in which the constraints are added. */
+const implications: readonly ((group: TaskGroup) => readonly Implied[])[] = [
+  ({ Tasks }) => (Tasks.some(({ Vault }) => Vault !== null) ? [attribute('vault.version', 'semver', '>= 0.6.1')] : []),
+  ({ Tasks }) => {
+    const signals = signalsOf(Tasks);
+    return signals.length > 0 ? [identical('os.signals', 'set_contains', signals.join(','))] : [];
+  },
+  (group) => (ownServices(group).length > 0 ? [identical('nomad.service_discovery', '=', 'true')] : []),
+  (group) =>
+    ownServices(group).some(({ Checks }) => Checks !== null) ? [identical('nomad.version', 'semver', '>= 1.4.0')] : [],
+  ({ Services }) =>
+    Services?.some(isInCatalogue) === true ? [{ constraint: needsCatalogue, match: 'attribute' }] : [],
+  ({ Tasks }) =>
+    [...secretProviders(Tasks)].map((provider) => attribute(`plugins.secrets.${provider}.version`, 'is_set', '')),
+  ({ Networks }) => (Networks?.some(({ Mode }) => Mode === 'bridge') === true ? bridgePlugins : []),
+  ({ Services }) => (Services?.some(usesTransparentProxy) === true ? transparentProxy : []),
+  (group) => [...partitions(group)].map((partition) => identical('consul.partition', '=', partition)),
+  (group) => (hasOwnIdentity(group) ? [identical('nomad.version', 'semver', '>= 1.7.0-a')] : []),
+];
 
-  if (group.Tasks.some((task) => task.Vault !== null)) attribute(attr('vault.version'), 'semver', '>= 0.6.1');
-  const signals = signalsOf(group.Tasks);
-  if (signals.length > 0) identical(attr('os.signals'), 'set_contains', signals.join(','));
-  if (nomadServices.length > 0) identical(attr('nomad.service_discovery'), '=', 'true');
-  if (nomadServices.some((service) => service.Checks !== null)) identical(attr('nomad.version'), 'semver', '>= 1.4.0');
-  if (group.Services?.some(isInCatalogue) === true) implied.push({ constraint: needsCatalogue, match: 'attribute' });
-  for (const provider of secretProviders(group.Tasks)) {
-    attribute(attr(`plugins.secrets.${provider}.version`), 'is_set', '');
-  }
-  if (group.Networks?.some((network) => network.Mode === 'bridge') === true) {
-    for (const plugin of ['bridge', 'firewall', 'host-local', 'loopback', 'portmap']) {
-      attribute(attr(`plugins.cni.version.${plugin}`), 'semver', '>= 0.4.0');
-    }
-  }
-  if (group.Services?.some(usesTransparentProxy) === true) {
-    attribute(attr('plugins.cni.version.consul-cni'), 'semver', '>= 1.4.2');
-    attribute(attr('nomad.version'), 'semver', '>= 1.8.0-dev');
-  }
-  for (const partition of partitions(group)) identical(attr('consul.partition'), '=', partition);
-  if (hasOwnIdentity(group, services)) identical(attr('nomad.version'), 'semver', '>= 1.7.0-a');
-  return implied;
+const bridgePlugins = ['bridge', 'firewall', 'host-local', 'loopback', 'portmap'].map((plugin) =>
+  attribute(`plugins.cni.version.${plugin}`, 'semver', '>= 0.4.0'),
+);
+
+const transparentProxy = [
+  attribute('plugins.cni.version.consul-cni', 'semver', '>= 1.4.2'),
+  attribute('nomad.version', 'semver', '>= 1.8.0-dev'),
+];
+
+function attribute(name: string, Operand: string, RTarget: string): Implied {
+  return { constraint: { LTarget: attr(name), RTarget, Operand }, match: 'attribute' };
+}
+
+function identical(name: string, Operand: string, RTarget: string): Implied {
+  return { constraint: { LTarget: attr(name), RTarget, Operand }, match: 'identical' };
+}
+
+/** The services that this scheduler announces itself. */
+function ownServices(group: TaskGroup): readonly Service[] {
+  return servicesOf(group).filter(({ Provider }) => Provider === 'nomad');
 }
 
 const needsCatalogue: Constraint = { LTarget: attr('consul.version'), RTarget: '>= 1.8.0', Operand: 'semver' };
@@ -119,9 +132,9 @@ function partitions(group: TaskGroup): Set<string> {
   return found;
 }
 
-function hasOwnIdentity(group: TaskGroup, services: readonly Service[]): boolean {
+function hasOwnIdentity(group: TaskGroup): boolean {
   return (
     group.Tasks.some((task) => (task.Identities?.length ?? 0) > 0) ||
-    services.some((service) => service.Identity !== null)
+    servicesOf(group).some((service) => service.Identity !== null)
   );
 }

@@ -160,19 +160,24 @@ function withCustomTask(task: Task, custom: SidecarTask): Task {
     Meta: merged(task.Meta, custom.Meta),
     Resources: custom.Resources === null ? task.Resources : withCustomResources(task.Resources, custom.Resources),
     KillTimeout: custom.KillTimeout ?? task.KillTimeout,
-    LogConfig:
-      custom.LogConfig === null
-        ? task.LogConfig
-        : {
-            MaxFiles: custom.LogConfig.MaxFiles || task.LogConfig.MaxFiles,
-            MaxFileSizeMB: custom.LogConfig.MaxFileSizeMB || task.LogConfig.MaxFileSizeMB,
-            Disabled: custom.LogConfig.Disabled,
-          },
+    LogConfig: custom.LogConfig === null ? task.LogConfig : withCustomLogs(task.LogConfig, custom.LogConfig),
     ShutdownDelay: custom.ShutdownDelay ?? task.ShutdownDelay,
     KillSignal: custom.KillSignal || task.KillSignal,
-    VolumeMounts: nullIfEmpty([...(task.VolumeMounts ?? []), ...(custom.VolumeMounts ?? [])]),
-    Identities: nullIfEmpty([...(task.Identities ?? []), ...(custom.Identities ?? [])]),
+    VolumeMounts: appended(task.VolumeMounts, custom.VolumeMounts),
+    Identities: appended(task.Identities, custom.Identities),
   };
+}
+
+function withCustomLogs(base: Task['LogConfig'], custom: Task['LogConfig']): Task['LogConfig'] {
+  return {
+    MaxFiles: custom.MaxFiles || base.MaxFiles,
+    MaxFileSizeMB: custom.MaxFileSizeMB || base.MaxFileSizeMB,
+    Disabled: custom.Disabled,
+  };
+}
+
+function appended<T>(own: readonly T[] | null, custom: readonly T[] | null): readonly T[] | null {
+  return nullIfEmpty([...(own ?? []), ...(custom ?? [])]);
 }
 
 function merged<T>(

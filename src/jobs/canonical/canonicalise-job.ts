@@ -200,12 +200,10 @@ export const defaultTaskIdentity: WorkloadIdentity = {
  */
 function storedIdentities(task: Task): Pick<Task, 'Identity' | 'Identities'> {
   const listed = task.Identities?.map(storedIdentity) ?? null;
-  const moved = task.Identity === null ? listed?.findIndex(isDefault) : undefined;
-  const Identity = task.Identity ?? listed?.[moved ?? -1] ?? defaultTaskIdentity;
-  return {
-    Identity: storedIdentity(Identity),
-    Identities: moved === undefined || moved < 0 ? listed : (listed?.filter((_, index) => index !== moved) ?? null),
-  };
+  if (task.Identity !== null) return { Identity: storedIdentity(task.Identity), Identities: listed };
+  const moved = listed?.find(isDefault);
+  if (moved === undefined) return { Identity: storedIdentity(defaultTaskIdentity), Identities: listed };
+  return { Identity: storedIdentity(moved), Identities: listed?.filter((identity) => identity !== moved) ?? null };
 }
 
 function isDefault(identity: WorkloadIdentity): boolean {

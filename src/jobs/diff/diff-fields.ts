@@ -1,4 +1,4 @@
-import { compareText } from './compare-text.js';
+import { compareBytes } from '../../shared/text-values.js';
 import type { DiffType, FieldDiff } from './job-diff.js';
 
 /** The scalars of one side by name. */
@@ -12,14 +12,14 @@ export const nothingFlat: Flat = new Map();
  */
 export function diffFields(old: Flat, next: Flat, contextual: boolean): FieldDiff[] {
   const fields: FieldDiff[] = [];
-  for (const [name, before] of old) addField(fields, name, before, next.get(name) ?? '', contextual);
-  for (const [name, after] of next) if (!old.has(name)) addField(fields, name, '', after, contextual);
+  for (const [Name, Old] of old) addField(fields, { Name, Old, New: next.get(Name) ?? '' }, contextual);
+  for (const [Name, New] of next) if (!old.has(Name)) addField(fields, { Name, Old: '', New }, contextual);
   return fields.sort(compareFields);
 }
 
-function addField(fields: FieldDiff[], Name: string, Old: string, New: string, contextual: boolean): void {
-  const Type = typeOfChange(Old, New);
-  if (Type !== 'None' || contextual) fields.push({ Type, Name, Old, New, Annotations: null });
+function addField(fields: FieldDiff[], values: Pick<FieldDiff, 'Name' | 'Old' | 'New'>, contextual: boolean): void {
+  const Type = typeOfChange(values.Old, values.New);
+  if (Type !== 'None' || contextual) fields.push({ Type, ...values, Annotations: null });
 }
 
 function typeOfChange(old: string, next: string): DiffType {
@@ -30,7 +30,7 @@ function typeOfChange(old: string, next: string): DiffType {
 
 /** By name, then by both values: the fields of a list of texts all have one name. */
 export function compareFields(a: FieldDiff, b: FieldDiff): number {
-  return compareText(a.Name, b.Name) || compareText(a.Old, b.Old) || compareText(a.New, b.New);
+  return compareBytes(a.Name, b.Name) || compareBytes(a.Old, b.Old) || compareBytes(a.New, b.New);
 }
 
 /** The type of an object that is what its fields are: edited when they go both ways, `None` when none changed. */

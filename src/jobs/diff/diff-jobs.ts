@@ -1,9 +1,9 @@
 import { err, ok, type Result } from 'neverthrow';
+import { compareBytes } from '../../shared/text-values.js';
 import { equalValues } from '../document/equal-values.js';
 import type { Job } from '../document/job.js';
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
-import { compareText } from './compare-text.js';
 import { diffFields, nothingFlat } from './diff-fields.js';
 import { listOrNull, type Part, typeOfPresence } from './diff-objects.js';
 import type { Flatten, Item } from './flatten.js';
@@ -82,7 +82,7 @@ function groupFieldDiffs(old: TaskGroup | null, next: TaskGroup | null): FieldDi
   const fields = diffSides(groupFields, old, next);
   if (old === null || next === null) return fields;
   const delay = diffFields(delayOf(old), delayOf(next), false);
-  return [...fields, ...delay].sort((a, b) => compareText(a.Name, b.Name));
+  return [...fields, ...delay].sort((a, b) => compareBytes(a.Name, b.Name));
 }
 
 function delayOf({ ShutdownDelay }: TaskGroup): ReadonlyMap<string, string> {
@@ -121,6 +121,6 @@ function diffNamed<T extends { readonly Name: string }, D>(
 ): D[] {
   const before = new Map((old ?? []).map((item) => [item.Name, item]));
   const after = new Map((next ?? []).map((item) => [item.Name, item]));
-  const names = [...new Set([...before.keys(), ...after.keys()])].sort(compareText);
+  const names = [...new Set([...before.keys(), ...after.keys()])].sort(compareBytes);
   return names.map((name) => diff(before.get(name) ?? null, after.get(name) ?? null));
 }

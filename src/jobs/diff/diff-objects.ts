@@ -1,5 +1,5 @@
+import { compareBytes } from '../../shared/text-values.js';
 import { equalValues } from '../document/equal-values.js';
-import { compareText } from './compare-text.js';
 import { compareFields, diffFields, type Flat, nothingFlat, typeOfFields } from './diff-fields.js';
 import { type Flatten, flattenFreeForm, type Item } from './flatten.js';
 import type { DiffType, FieldDiff, ObjectDiff } from './job-diff.js';
@@ -114,7 +114,7 @@ export function byLabel(field: string, rule: ObjectRule): Part {
   return (old, next, contextual) => {
     const before = itemAt(old, field) ?? {};
     const after = itemAt(next, field) ?? {};
-    const labels = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort(compareText);
+    const labels = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort(compareBytes);
     return labels.flatMap((label) =>
       present(diffObject(rule, itemAt(before, label), itemAt(after, label), contextual)),
     );
@@ -212,7 +212,7 @@ const typeOrder: Readonly<Record<DiffType, number>> = { Edited: 0, Added: 1, Del
 
 function compareObjects(a: ObjectDiff, b: ObjectDiff): number {
   return (
-    compareText(a.Name, b.Name) ||
+    compareBytes(a.Name, b.Name) ||
     typeOrder[a.Type] - typeOrder[b.Type] ||
     sizeOf(a.Fields) - sizeOf(b.Fields) ||
     sizeOf(a.Objects) - sizeOf(b.Objects) ||

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
+import { parseDurationNanos } from '../../shared/duration.js';
 import { type Block, type Field, type FieldKind, type FieldSet, submittedFields } from './field-table.js';
 import { jobBlock } from './job-fields.js';
 import { fastShape, type ShapeCopier, shapeCopier } from './shape-copies.js';
@@ -18,13 +19,22 @@ export interface DecodeError {
 const maximumDepth = 100;
 const maximumValues = 500_000;
 
+export interface DecodeOptions {
+  /** Reads durations that are written as texts too, such as `30s`. The wire's durations are numbers only. */
+  readonly durationTexts?: boolean;
+}
+
 /**
  * Reads a submitted job from parsed JSON (job interface, request bodies): keys match without regard to case, unknown keys
  * are ignored, null means "not given", durations are whole nanoseconds. The answer is a deep copy with every key of the
  * table present. Only shapes are checked here; `validateJob` checks the meaning.
  */
-export function decodeJob(input: unknown): Result<SubmittedJob, DecodeError> {
-  const reading: Reading = { remaining: maximumValues, failure: undefined };
+export function decodeJob(input: unknown, options: DecodeOptions = {}): Result<SubmittedJob, DecodeError> {
+  const reading: Reading = {
+    remaining: maximumValues,
+    failure: undefined,
+    durationTexts: options.durationTexts === true,
+  };
   const job = readBlock(reading, compileBlock(jobBlock), input);
   if (job !== undefined) return ok(job as unknown as SubmittedJob);
   const { expected, got, path } = reading.failure as Failure;
@@ -54,6 +64,7 @@ interface Failure {
 interface Reading {
   remaining: number;
   failure: Failure | undefined;
+  readonly durationTexts: boolean;
 }
 
 type Template = Record<string, unknown>;
@@ -132,8 +143,11 @@ function readField(reading: Reading, field: CompiledField, raw: unknown): unknow
     case 'string':
       return typeof raw === 'string' ? raw : fail(reading, 'a string', raw);
     case 'integer':
-    case 'duration':
       return readInteger(reading, field, raw);
+    case 'duration':
+      return typeof raw === 'string' && reading.durationTexts
+        ? readDurationText(reading, raw)
+        : readInteger(reading, field, raw);
     case 'boolean':
       return typeof raw === 'boolean' ? raw : fail(reading, 'true or false', raw);
     case 'block':
@@ -168,6 +182,11 @@ function readInteger(reading: Reading, field: CompiledField, raw: unknown): numb
     return fail(reading, `a whole number from ${field.min} to ${field.max}`, raw);
   }
   return fail(reading, field.kind === 'duration' ? 'whole nanoseconds (a number)' : 'a whole number', raw);
+}
+
+function readDurationText(reading: Reading, raw: string): number | undefined {
+  const nanos = parseDurationNanos(raw);
+  return nanos.isOk() ? Number(nanos.value) : fail(reading, 'a duration such as "30s" or "1h30m"', raw);
 }
 
 const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

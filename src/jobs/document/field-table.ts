@@ -42,6 +42,8 @@ export interface Field<A, S> {
   readonly stored: StoredRule;
   readonly block?: Block<FieldSet>;
   readonly bounds?: IntegerBounds;
+  /** The values that validation accepts. */
+  readonly values?: readonly string[];
   /** The spelling in the stored form, where it differs. */
   readonly storedName?: string;
   /** What null becomes in the stored form, where that is not the zero value. */
@@ -78,19 +80,12 @@ export type Submitted<B> =
       }
     : never;
 
-/** What a caller may write: any subset of the fields, null for "not given". */
-export type Input<T> = T extends readonly (infer E)[]
-  ? readonly Input<E>[]
-  : T extends (infer O extends object) | null
-    ? T extends object
-      ? string extends keyof O
-        ? { readonly [K in keyof O]: Input<O[K]> }
-        : { readonly [K in keyof O]?: Input<O[K]> | null }
-      : T
-    : T;
-
 /** A free-form value: what JSON can carry. */
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+
+export interface JsonObject {
+  readonly [key: string]: JsonValue;
+}
 
 export type StringMap = { [key: string]: string };
 export type FreeForm = { [key: string]: JsonValue };
@@ -122,6 +117,17 @@ export function block<const F extends FieldSet>(name: string, fields: F, options
 // Scalars: plain ones have the zero value when unset, the `…OrNull` ones have null in the submitted form.
 export const text: Field<string, string> = { kind: 'string', unset: '', stored: 'zero' };
 export const textOrNull: Field<string | null, string> = { kind: 'string', unset: null, stored: 'zero' };
+/** A text with one of these values. Decoding accepts any text: validation tells which values there are. */
+export function oneOf<const V extends readonly string[]>(...values: V): Choice<string, V> {
+  return { ...text, values };
+}
+
+export function oneOfOrNull<const V extends readonly string[]>(...values: V): Choice<string | null, V> {
+  return { ...textOrNull, values };
+}
+
+export type Choice<A, V extends readonly string[]> = Field<A, string> & { readonly values: V };
+
 export const flag: Field<boolean, boolean> = { kind: 'boolean', unset: false, stored: 'zero' };
 export const flagOrNull: Field<boolean | null, boolean> = { kind: 'boolean', unset: null, stored: 'zero' };
 /** Whole nanoseconds. */

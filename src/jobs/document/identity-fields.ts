@@ -1,9 +1,9 @@
-import { block, duration, flag, strings, text } from './field-table.js';
+import { block, duration, flag, oneOf, strings, text } from './field-table.js';
 
 export const identityBlock = block('WorkloadIdentity', {
   Name: text,
   Audience: strings,
-  ChangeMode: text,
+  ChangeMode: oneOf('noop', 'restart', 'signal'),
   ChangeSignal: text,
   Env: flag,
   File: flag,

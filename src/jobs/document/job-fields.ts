@@ -11,6 +11,8 @@ import {
   neverNull,
   one,
   oneAlways,
+  oneOf,
+  oneOfOrNull,
   reset,
   storedAs,
   stringMap,
@@ -19,6 +21,7 @@ import {
   textOrNull,
   uint64,
 } from './field-table.js';
+import { jobTypes } from './job.js';
 import { affinityBlock, constraintBlock, spreadBlock } from './placement-fields.js';
 import { migrateBlock, rescheduleBlock, updateBlock } from './policy-fields.js';
 import { taskGroupBlock } from './task-group-fields.js';
@@ -51,7 +54,7 @@ export const periodicBlock = block('PeriodicConfig', {
 });
 
 export const parameterizedBlock = block('ParameterizedJobConfig', {
-  Payload: text,
+  Payload: oneOf('optional', 'required', 'forbidden'),
   MetaRequired: strings,
   MetaOptional: strings,
 });
@@ -69,7 +72,7 @@ export const jobBlock = block('Job', {
   ID: textOrNull,
   ParentID: reset(textOrNull),
   Name: textOrNull,
-  Type: textOrNull,
+  Type: oneOfOrNull(...jobTypes),
   Priority: integerOrNull,
   AllAtOnce: flagOrNull,
   Datacenters: neverNull(strings),

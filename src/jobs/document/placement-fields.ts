@@ -1,11 +1,34 @@
-import { block, int8, integerOf, integerOrNullOf, many, text, uint8 } from './field-table.js';
+import { block, int8, integerOf, integerOrNullOf, many, oneOf, text, uint8 } from './field-table.js';
 
-export const constraintBlock = block('Constraint', { LTarget: text, RTarget: text, Operand: text });
+/** Operators that constraints and affinities share. */
+const matchers = [
+  '=',
+  '==',
+  'is',
+  '!=',
+  'not',
+  '<',
+  '<=',
+  '>',
+  '>=',
+  'regexp',
+  'version',
+  'semver',
+  'set_contains',
+  'set_contains_all',
+  'set_contains_any',
+] as const;
+
+export const constraintBlock = block('Constraint', {
+  LTarget: text,
+  RTarget: text,
+  Operand: oneOf(...matchers, 'is_set', 'is_not_set', 'distinct_hosts', 'distinct_property'),
+});
 
 export const affinityBlock = block('Affinity', {
   LTarget: text,
   RTarget: text,
-  Operand: text,
+  Operand: oneOf(...matchers),
   Weight: integerOrNullOf(int8),
 });
 

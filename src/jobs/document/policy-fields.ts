@@ -9,18 +9,19 @@ import {
   integerOf,
   integerOrNull,
   keptNull,
+  oneOf,
+  oneOfOrNull,
   reset,
   storedUnset,
   stringMap,
   text,
-  textOrNull,
   uint64,
 } from './field-table.js';
 
 export const updateBlock = block('UpdateStrategy', {
   Stagger: durationOrNull,
   MaxParallel: integerOrNull,
-  HealthCheck: textOrNull,
+  HealthCheck: oneOfOrNull('checks', 'task_states', 'manual'),
   MinHealthyTime: durationOrNull,
   HealthyDeadline: durationOrNull,
   ProgressDeadline: durationOrNull,
@@ -31,7 +32,7 @@ export const updateBlock = block('UpdateStrategy', {
 
 export const migrateBlock = block('MigrateStrategy', {
   MaxParallel: integerOrNull,
-  HealthCheck: textOrNull,
+  HealthCheck: oneOfOrNull('checks', 'task_states'),
   MinHealthyTime: durationOrNull,
   HealthyDeadline: durationOrNull,
 });
@@ -40,7 +41,7 @@ export const restartBlock = block('RestartPolicy', {
   Attempts: integerOrNull,
   Interval: durationOrNull,
   Delay: durationOrNull,
-  Mode: textOrNull,
+  Mode: oneOfOrNull('fail', 'delay'),
   RenderTemplates: flagOrNull,
 });
 
@@ -48,7 +49,7 @@ export const rescheduleBlock = block('ReschedulePolicy', {
   Attempts: integerOrNull,
   Interval: durationOrNull,
   Delay: durationOrNull,
-  DelayFunction: textOrNull,
+  DelayFunction: oneOfOrNull('constant', 'exponential', 'fibonacci'),
   MaxDelay: durationOrNull,
   Unlimited: flagOrNull,
 });
@@ -57,7 +58,7 @@ export const disconnectBlock = block('DisconnectStrategy', {
   LostAfter: durationOrNull,
   StopOnClientAfter: keptNull(durationOrNull),
   Replace: keptNull(flagOrNull),
-  Reconcile: textOrNull,
+  Reconcile: oneOfOrNull('best_score', 'longest_running', 'keep_original', 'keep_replacement'),
 });
 
 export const ephemeralDiskBlock = block('EphemeralDisk', {
@@ -68,7 +69,7 @@ export const ephemeralDiskBlock = block('EphemeralDisk', {
 
 export const scalingBlock = block('ScalingPolicy', {
   ID: reset(text),
-  Type: text,
+  Type: oneOf('horizontal', 'vertical_cpu', 'vertical_mem'),
   Namespace: inputOnly(text),
   Target: stringMap,
   Policy: freeForm,

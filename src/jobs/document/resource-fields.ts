@@ -1,4 +1,15 @@
-import { block, integerOrNull, integerOrNullOf, many, one, reset, strings, text, uint64 } from './field-table.js';
+import {
+  block,
+  integerOrNull,
+  integerOrNullOf,
+  many,
+  one,
+  oneOf,
+  reset,
+  strings,
+  text,
+  uint64,
+} from './field-table.js';
 import { networkBlock } from './network-fields.js';
 import { affinityBlock, constraintBlock } from './placement-fields.js';
 
@@ -9,7 +20,7 @@ export const deviceBlock = block('RequestedDevice', {
   Affinities: many(affinityBlock),
 });
 
-export const numaBlock = block('NUMA', { Affinity: text, Devices: strings });
+export const numaBlock = block('NUMA', { Affinity: oneOf('none', 'prefer', 'require'), Devices: strings });
 
 export const resourcesBlock = block('Resources', {
   CPU: integerOrNull,

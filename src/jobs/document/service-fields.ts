@@ -7,6 +7,7 @@ import {
   integer,
   many,
   one,
+  oneOf,
   storedOnly,
   stringListMap,
   stringMap,
@@ -16,20 +17,22 @@ import {
 import { identityBlock } from './identity-fields.js';
 import { checkRestartBlock } from './policy-fields.js';
 
+const onUpdate = oneOf('require_healthy', 'ignore_warnings', 'ignore');
+
 export const serviceCheckBlock = block('ServiceCheck', {
   Name: text,
-  Type: text,
+  Type: oneOf('http', 'tcp', 'grpc', 'script'),
   Command: text,
   Args: strings,
   Path: text,
   Protocol: text,
   PortLabel: text,
   Expose: flag,
-  AddressMode: text,
+  AddressMode: oneOf('host', 'driver', 'alloc', 'alloc_ipv6'),
   Advertise: inputOnly(text),
   Interval: duration,
   Timeout: duration,
-  InitialStatus: text,
+  InitialStatus: oneOf('passing', 'warning', 'critical'),
   Notes: text,
   TLSServerName: text,
   TLSSkipVerify: flag,
@@ -43,7 +46,7 @@ export const serviceCheckBlock = block('ServiceCheck', {
   FailuresBeforeCritical: integer,
   FailuresBeforeWarning: integer,
   Body: text,
-  OnUpdate: text,
+  OnUpdate: onUpdate,
 });
 
 export const serviceWeightsBlock = block('ServiceWeights', { Passing: integer, Warning: integer });
@@ -52,7 +55,7 @@ export const serviceBlock = block('Service', {
   Name: text,
   TaskName: text,
   PortLabel: text,
-  AddressMode: text,
+  AddressMode: oneOf('auto', 'host', 'driver', 'alloc', 'alloc_ipv6'),
   Address: text,
   EnableTagOverride: flag,
   Tags: strings,
@@ -63,10 +66,10 @@ export const serviceBlock = block('Service', {
   Meta: stringMap,
   CanaryMeta: stringMap,
   TaggedAddresses: stringMap,
-  OnUpdate: text,
+  OnUpdate: onUpdate,
   Identity: one(identityBlock),
   Weights: one(serviceWeightsBlock),
-  Provider: text,
+  Provider: oneOf('consul', 'nomad'),
   Cluster: text,
   Kind: text,
   Namespace: storedOnly(text),

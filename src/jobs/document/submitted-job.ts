@@ -1,4 +1,4 @@
-import type { Input, Submitted } from './field-table.js';
+import type { Submitted } from './field-table.js';
 import type { jobBlock } from './job-fields.js';
 import type { serviceBlock } from './service-fields.js';
 import type { taskBlock } from './task-fields.js';
@@ -13,5 +13,4 @@ export interface SubmittedTaskGroup extends Submitted<typeof taskGroupBlock> {}
 export interface SubmittedTask extends Submitted<typeof taskBlock> {}
 export interface SubmittedService extends Submitted<typeof serviceBlock> {}
 
-/** What a caller writes to register a job: any subset of the document's fields. */
-export type JobInput = Input<SubmittedJob>;
+export type { JobInput } from './job-input.js';

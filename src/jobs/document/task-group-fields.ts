@@ -10,6 +10,7 @@ import {
   neverNull,
   one,
   oneAlways,
+  oneOf,
   reset,
   stringMap,
   strings,
@@ -34,12 +35,20 @@ export const mountOptionsBlock = block('CSIMountOptions', { FSType: text, MountF
 
 export const volumeBlock = block('VolumeRequest', {
   Name: text,
-  Type: text,
+  Type: oneOf('host', 'csi'),
   Source: text,
   ReadOnly: flag,
   Sticky: flag,
-  AccessMode: text,
-  AttachmentMode: text,
+  AccessMode: oneOf(
+    'single-node-reader-only',
+    'single-node-writer',
+    'single-node-single-writer',
+    'single-node-multi-writer',
+    'multi-node-reader-only',
+    'multi-node-single-writer',
+    'multi-node-multi-writer',
+  ),
+  AttachmentMode: oneOf('file-system', 'block-device'),
   MountOptions: one(mountOptionsBlock),
   PerAlloc: flag,
 });

@@ -9,6 +9,8 @@ import {
   integerOrNull,
   keptNull,
   one,
+  oneOf,
+  oneOfOrNull,
   stringMap,
   strings,
   text,
@@ -26,17 +28,20 @@ export const volumeMountBlock = block('VolumeMount', {
   Volume: textOrNull,
   Destination: textOrNull,
   ReadOnly: flagOrNull,
-  PropagationMode: textOrNull,
-  SELinuxLabel: textOrNull,
+  PropagationMode: oneOfOrNull('private', 'host-to-task', 'bidirectional'),
+  SELinuxLabel: oneOfOrNull('z', 'Z'),
 });
 
-export const lifecycleBlock = block('TaskLifecycle', { Hook: text, Sidecar: flag });
+export const lifecycleBlock = block('TaskLifecycle', {
+  Hook: oneOf('prestart', 'poststart', 'poststop'),
+  Sidecar: flag,
+});
 
 export const artifactBlock = block('TaskArtifact', {
   GetterSource: textOrNull,
   GetterOptions: stringMap,
   GetterHeaders: stringMap,
-  GetterMode: textOrNull,
+  GetterMode: oneOfOrNull('any', 'file', 'dir'),
   GetterInsecure: flagOrNull,
   RelativeDest: textOrNull,
   Chown: flag,
@@ -49,7 +54,7 @@ export const vaultBlock = block('Vault', {
   Cluster: text,
   Env: flagOrNull,
   DisableFile: flagOrNull,
-  ChangeMode: textOrNull,
+  ChangeMode: oneOfOrNull('noop', 'restart', 'signal'),
   ChangeSignal: textOrNull,
   AllowTokenExpiration: flagOrNull,
 });
@@ -68,7 +73,7 @@ export const templateBlock = block('Template', {
   SourcePath: textOrNull,
   DestPath: textOrNull,
   EmbeddedTmpl: textOrNull,
-  ChangeMode: textOrNull,
+  ChangeMode: oneOfOrNull('noop', 'restart', 'signal', 'script'),
   ChangeScript: one(changeScriptBlock),
   ChangeSignal: textOrNull,
   Once: flagOrNull,
@@ -88,7 +93,7 @@ export const dispatchPayloadBlock = block('DispatchPayload', { File: text });
 
 export const csiPluginBlock = block('CSIPluginConfig', {
   ID: text,
-  Type: text,
+  Type: oneOf('node', 'controller', 'monolith'),
   MountDir: text,
   StagePublishBaseDir: text,
   HealthTimeout: duration,

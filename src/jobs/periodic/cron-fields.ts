@@ -71,20 +71,19 @@ const monthNames = named(
 const dayNames = named(['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'], 0);
 
 const FIELDS: Readonly<Record<FieldName, Field>> = {
-  second: field('second', 0, 59, '0?[0-9]|[1-5][0-9]'),
-  minute: field('minute', 0, 59, '0?[0-9]|[1-5][0-9]'),
-  hour: field('hour', 0, 23, '0?[0-9]|1[0-9]|2[0-3]'),
-  'day-of-month': field('day-of-month', 1, 31, '0?[1-9]|[12][0-9]|3[01]'),
-  month: field('month', 1, 12, '0?[1-9]|1[0-2]', monthNames),
+  second: field('second', [0, 59], '0?[0-9]|[1-5][0-9]'),
+  minute: field('minute', [0, 59], '0?[0-9]|[1-5][0-9]'),
+  hour: field('hour', [0, 23], '0?[0-9]|1[0-9]|2[0-3]'),
+  'day-of-month': field('day-of-month', [1, 31], '0?[1-9]|[12][0-9]|3[01]'),
+  month: field('month', [1, 12], '0?[1-9]|1[0-2]', monthNames),
   // A digit after a zero is read as Sunday, as the upstream does: `05` is no Friday.
   'day-of-week': field(
     'day-of-week',
-    0,
-    6,
+    [0, 6],
     '0?[0-7]',
     new Map([...dayNames, ['7', 0], ...Array.from({ length: 8 }, (_, day) => [`0${day}`, 0] as const)]),
   ),
-  year: field('year', 1970, 2099, '19[789][0-9]|20[0-9]{2}'),
+  year: field('year', [1970, 2099], '19[789][0-9]|20[0-9]{2}'),
 };
 
 /** The values of a field, ascending. */
@@ -219,8 +218,7 @@ function named(names: readonly string[], first: number): ReadonlyMap<string, num
 
 function field(
   name: FieldName,
-  least: number,
-  greatest: number,
+  [least, greatest]: readonly [least: number, greatest: number],
   digits: string,
   names: ReadonlyMap<string, number> = new Map(),
 ): Field {

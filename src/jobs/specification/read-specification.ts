@@ -67,7 +67,7 @@ function readBlock(
   for (const [name, attribute] of block.body.attributes) readAttribute(specification, draft, name, attribute);
   for (const [name, children] of block.body.blocks) {
     const child = specification.blocks[name];
-    if (child !== undefined) readChildren(child, name, draft, children, report, own);
+    if (child !== undefined) readChildren({ draft, report, inheritance: own }, name, child, children);
   }
   specification.finish?.(draft, block, report);
   // The job spreads what it has when its groups are complete.
@@ -90,13 +90,18 @@ function readAttribute(
   if (child?.as === 'map') draft[child.field] = value;
 }
 
+/** A block as far as it was read. */
+interface BlockReading {
+  readonly draft: Draft;
+  readonly report: Report;
+  readonly inheritance: Inheritance;
+}
+
 function readChildren(
-  child: Child,
+  { draft, report, inheritance }: BlockReading,
   name: string,
-  draft: Draft,
+  child: Child,
   blocks: readonly DecodedBlock[],
-  report: Report,
-  inheritance: Inheritance,
 ): void {
   const [first] = blocks;
   if (first === undefined) return;

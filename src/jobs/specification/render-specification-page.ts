@@ -1,8 +1,9 @@
+import { durationTextFromNanos } from '../../shared/duration.js';
 import { canonicaliseSubmitted } from '../canonical/canonicalise-submitted.js';
 import { emptyBlock } from '../document/decode-job.js';
-import { hourNanos, minuteNanos, secondNanos } from '../document/document-values.js';
 import type { Field } from '../document/field-table.js';
 import type { SubmittedJob } from '../document/submitted-job.js';
+import { fieldText } from './field-texts/index.js';
 import { jobSpecification } from './job-blocks.js';
 import { type Child, type Draft, fieldOf, type SpecificationBlock } from './specification-table.js';
 
@@ -25,17 +26,18 @@ interface Entry {
   readonly defaults: Draft | undefined;
 }
 
+/** Where a block was met, and how often it may stand there. */
+interface Standing {
+  readonly parent: string | undefined;
+  readonly times: Entry['times'];
+  readonly defaults: unknown;
+}
+
 /** Every block once, in the order in which a reader meets them, with all places where it stands. */
 function collectBlocks(): Entry[] {
   const entries = new Map<SpecificationBlock, Entry>();
   const job = canonicaliseSubmitted(sampleOf(jobSpecification) as unknown as SubmittedJob);
-  const visit = (
-    name: string,
-    block: SpecificationBlock,
-    parent: string | undefined,
-    times: Entry['times'],
-    defaults: unknown,
-  ): void => {
+  const visit = (name: string, block: SpecificationBlock, { parent, times, defaults }: Standing): void => {
     const known = entries.get(block);
     if (known !== undefined) {
       if (parent !== undefined) known.parents.add(parent);
@@ -52,10 +54,11 @@ function collectBlocks(): Entry[] {
     for (const [childName, child] of Object.entries(block.blocks)) {
       if (!('block' in child)) continue;
       const value = child.as === 'inherited' ? undefined : filled?.[child.field];
-      visit(childName, child.block, `\`${name}\``, timesOf(child), sampleFrom(child, value));
+      const within = `\`${name}\``;
+      visit(childName, child.block, { parent: within, times: timesOf(child), defaults: sampleFrom(child, value) });
     }
   };
-  visit('job', jobSpecification, undefined, 'once', job);
+  visit('job', jobSpecification, { parent: undefined, times: 'once', defaults: job });
   return [...entries.values()];
 }
 
@@ -128,7 +131,7 @@ function renderBlock({ name, block, parents, times, defaults }: Entry): string {
   const label = block.discardedLabel ?? block.label;
   const heading = label === undefined ? name : `${name} "${label.toLowerCase()}"`;
   const rows = [...attributeRows(block, defaults), ...shorthandRows(block), ...childRows(block)];
-  const table = ['| Name | Kind | Field | Default |', '|---|---|---|---|', ...rows].join('\n');
+  const table = ['| Name | Kind | Field | Default | Meaning |', '|---|---|---|---|---|', ...rows].join('\n');
   return `## ${heading}
 
 ${block.about} ${placeText(parents, times)}
@@ -151,44 +154,49 @@ function attributeRows(block: SpecificationBlock, defaults: Draft | undefined): 
     const plain = field.unset === null ? '' : ', plain';
     const kind =
       block.required?.includes(name) === true ? `${kindText(field)}, required` : `${kindText(field)}${plain}`;
-    return row(`\`${name}\``, kind, `\`${fieldName}\``, defaultText(field, defaults?.[fieldName]));
+    const meaning = fieldText(block.document, fieldName);
+    return row(`\`${name}\``, kind, `\`${fieldName}\``, defaultText(field, defaults?.[fieldName]), meaning);
   });
 }
 
 function shorthandRows(block: SpecificationBlock): string[] {
   return Object.entries(block.shorthands ?? {}).map(([name, { is, about }]) => {
     const kind = is === 'bool' ? 'true or false' : is === 'number' ? 'number' : 'text';
-    return row(`\`${name}\``, kind, about, '');
+    return row(`\`${name}\``, kind, '', '', about);
   });
 }
 
 function childRows(block: SpecificationBlock): string[] {
-  return Object.entries(block.blocks).map(([name, child]) => childRow(name, child));
+  return Object.entries(block.blocks).map(([name, child]) => childRow(block, name, child));
 }
 
-function childRow(name: string, child: Child): string {
+function childRow(block: SpecificationBlock, name: string, child: Child): string {
+  const meaning = 'field' in child ? fieldText(block.document, child.field) : inheritedText(name);
+  return row(`\`${name}\``, childKind(child), 'field' in child ? `\`${child.field}\`` : '', '', meaning);
+}
+
+function childKind(child: Child): string {
   switch (child.as) {
     case 'one':
-      return row(`\`${name}\``, 'block', `\`${child.field}\``, '');
+      return 'block';
     case 'many':
-      return row(`\`${name}\``, 'blocks', `\`${child.field}\``, '');
+      return 'blocks';
     case 'keyed':
-      return row(`\`${name}\``, 'blocks by label', `\`${child.field}\``, '');
+      return 'blocks by label';
     case 'free_form':
-      return row(`\`${name}\``, 'block with anything inside', `\`${child.field}\``, '');
+      return 'block with anything inside';
     case 'map': {
       const values = child.values === 'string' ? 'texts' : 'lists of texts';
-      const form = child.orAttribute ? 'block or attribute' : 'block';
-      return row(`\`${name}\``, `${form} of names and ${values}`, `\`${child.field}\``, '');
+      return `${child.orAttribute ? 'block or attribute' : 'block'} of names and ${values}`;
     }
     case 'inherited':
-      return row(`\`${name}\``, child.times === 'once' ? 'block' : 'blocks', inheritedText(name), '');
+      return child.times === 'once' ? 'block' : 'blocks';
   }
 }
 
 function inheritedText(name: string): string {
-  if (name === 'task') return 'a group with this one task, before the other groups';
-  return name === 'vault' ? 'every task below without a block of its own' : 'added to every task below';
+  if (name === 'task') return 'A group with this one task, before the other groups.';
+  return name === 'vault' ? 'For every task below without a block of its own.' : 'Added to every task below.';
 }
 
 function row(...cells: string[]): string {
@@ -198,6 +206,7 @@ function row(...cells: string[]): string {
 function kindText(field: Field<unknown, unknown>): string {
   switch (field.kind) {
     case 'string':
+      return field.values?.map((value) => `\`${value}\``).join(', ') ?? 'text';
     case 'base64':
       return 'text';
     case 'boolean':
@@ -226,20 +235,8 @@ function kindText(field: Field<unknown, unknown>): string {
 
 function defaultText(field: Field<unknown, unknown>, value: unknown): string {
   if (value === null || value === undefined || value === '') return '';
-  if (field.kind === 'duration') return `\`${typeof value === 'number' ? durationText(value) : ''}\``;
+  if (field.kind === 'duration') return `\`${typeof value === 'number' ? durationTextFromNanos(value) : ''}\``;
   // The zero of a plain field says no more than that nothing was given.
   if (value === field.unset) return '';
   return `\`${JSON.stringify(value)}\``;
-}
-
-function durationText(nanos: number): string {
-  if (nanos === 0) return '0';
-  for (const [unit, size] of [
-    ['h', hourNanos],
-    ['m', minuteNanos],
-    ['s', secondNanos],
-  ] as const) {
-    if (nanos % size === 0) return `${nanos / size}${unit}`;
-  }
-  return `${nanos}ns`;
 }

@@ -1,28 +1,43 @@
+import type { Instant } from '../../shared/instant.js';
+import { hasSidecar } from '../admission/service-mesh.js';
 import type { WorkloadIdentity } from '../document/identity.js';
 import type { Job } from '../document/job.js';
 import type { SubmittedJob } from '../document/submitted-job.js';
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
-import { quoted, type Report, within } from './problem-texts.js';
+import { periodicProblems, periodicWarnings } from '../periodic/validate-periodic.js';
+import { type TaskNeed, taskNeeds } from '../task-needs.js';
+import { quoted } from './problem-texts.js';
+import { type Problems, type Report, within } from './problems.js';
 
-/** Things in a valid job that its author should know about (job interface, warnings). */
-export function warningsOf(job: Job, allowsMemoryOversubscription: boolean): string[] {
-  const warnings: string[] = [];
-  const warn: Report = (warning) => {
-    warnings.push(warning);
-  };
-  if (job.Periodic?.Enabled === true && job.Periodic.Spec !== '') {
-    warn('periodic: cron is deprecated, use crons');
+/** What the installation says that warnings depend on. */
+export interface WarningContext {
+  /** Whether tasks may use more memory than they ask for; off when left out. */
+  readonly allowsMemoryOversubscription?: boolean;
+  /** From when on the launches of a periodic job are looked at for surprises; not at all when left out. */
+  readonly now?: Instant;
+  /** Of these needs those that no node meets all at once; nothing is said when left out. */
+  readonly unmetByNodes?: (needs: readonly TaskNeed[]) => readonly TaskNeed[];
+}
+
+/** Things in a job that its author should know about (job interface, warnings). */
+export function warnAboutJob(job: Job, context: WarningContext, warnings: Problems): void {
+  for (const group of job.TaskGroups) warnAboutGroup(group, warnings.within('group', group.Name));
+  const promoting = job.TaskGroups.filter((group) => group.Update?.AutoPromote === true);
+  const waiting = job.TaskGroups.filter(
+    (group) => (group.Update?.Canary ?? 0) > 0 && group.Update?.AutoPromote !== true,
+  );
+  if (promoting.length > 0 && waiting.length > 0) {
+    warnings.report('auto_promote has an effect only when all groups with canaries have it');
   }
-  const withCanaries = job.TaskGroups.filter((group) => (group.Update?.Canary ?? 0) > 0);
-  const promoted = withCanaries.filter((group) => group.Update?.AutoPromote === true);
-  if (promoted.length > 0 && promoted.length < withCanaries.length) {
-    warn('auto_promote has an effect only when all groups with canaries have it');
+  warnAboutLaunches(job, context.now, warnings.report);
+  warnAboutIdentityNames(job, warnings.report);
+  if (context.allowsMemoryOversubscription !== true) warnAboutMemory(job, warnings.report);
+  for (const group of job.TaskGroups) warnAboutShutdown(group, warnings.report);
+  const { unmetByNodes } = context;
+  if (unmetByNodes !== undefined) {
+    for (const group of job.TaskGroups) warnAboutNeeds(group, unmetByNodes, warnings.within('group', group.Name));
   }
-  for (const group of job.TaskGroups) {
-    warnAboutGroup(group, allowsMemoryOversubscription, within(warn, 'group', group.Name));
-  }
-  return warnings;
 }
 
 /** Keys of a submission that are accepted and have no effect any more. */
@@ -38,40 +53,51 @@ export function submissionWarnings(submitted: SubmittedJob): string[] {
   );
 }
 
-function warnAboutGroup(group: TaskGroup, allowsMemoryOversubscription: boolean, warn: Report): void {
+function warnAboutLaunches(job: Job, now: Instant | undefined, warn: Report): void {
+  if (job.Periodic?.Enabled !== true) return;
+  const at = within(warn, 'periodic');
+  if (job.Periodic.Spec !== '') at('cron is deprecated, use crons');
+  if (now !== undefined && periodicProblems(job.Periodic).length === 0) {
+    for (const warning of periodicWarnings(job.Periodic, now)) at(warning);
+  }
+}
+
+function warnAboutGroup(group: TaskGroup, warn: Report): void {
   if (group.Update !== null && group.Count > 1 && group.Update.MaxParallel > group.Count) {
     warn(`update: max_parallel (${group.Update.MaxParallel}) is above the count (${group.Count})`);
   }
-  if (group.Services !== null && group.ShutdownDelay === null) {
-    warn('services are deregistered at the moment of the stop; a shutdown_delay gives clients time to notice');
+  if ((group.Networks?.[0]?.MBits ?? 0) > 0) warn('network: mbits has no effect any more');
+  for (const task of group.Tasks) warnAboutTask(task, within(warn, 'task', task.Name));
+  for (const { Name, Identity } of group.Services ?? []) {
+    if (Identity !== null) warnAboutIdentity(Identity, within(warn, 'service', Name));
   }
-  if (group.Networks?.some((network) => network.MBits !== undefined) === true)
-    warn('network: mbits has no effect any more');
-  for (const task of group.Tasks) warnAboutTask(task, allowsMemoryOversubscription, within(warn, 'task', task.Name));
 }
 
-function warnAboutTask(task: Task, allowsMemoryOversubscription: boolean, warn: Report): void {
-  if (task.Services !== null && task.ShutdownDelay === 0) {
-    warn('services are deregistered at the moment of the stop; a shutdown_delay gives clients time to notice');
+/** A group of no allocations asks nothing of any node. */
+function warnAboutNeeds(group: TaskGroup, unmet: NonNullable<WarningContext['unmetByNodes']>, warn: Report): void {
+  if (group.Count === 0) return;
+  for (const task of group.Tasks) {
+    const needs = taskNeeds(task, group.Volumes);
+    const missing = needs.length === 0 ? needs : unmet(needs);
+    if (missing.length > 0) within(warn, 'task', task.Name)(`no node provides what it needs: ${missing.join(', ')}`);
   }
+}
+
+function warnAboutTask(task: Task, warn: Report): void {
   if (task.Resources.IOPS !== 0) warn('resources: iops has no effect any more');
   if (task.Resources.Networks !== null) warn('resources: networks belong into the group');
-  if (task.Resources.Networks?.some((network) => network.MBits !== undefined) === true) {
-    warn('network: mbits has no effect any more');
+  for (const [index, template] of (task.Templates ?? []).entries()) {
+    if (template.VaultGrace !== 0) warn(`template ${index + 1}: vault_grace has no effect any more`);
   }
-  if (task.Resources.MemoryMaxMB !== 0 && !allowsMemoryOversubscription) {
-    warn('resources: memory_max has no effect, because memory oversubscription is off');
+  for (const identity of task.Identities ?? []) {
+    warnAboutIdentity(identity, within(warn, 'identity', identity.Name));
   }
-  task.Templates?.forEach((template, index) => {
-    if (template.ChangeMode !== 'script' && template.ChangeScript !== null) {
-      warn(`template ${index + 1}: change_script has an effect only with change_mode script`);
-    }
-  });
-  for (const identity of task.Identities ?? [])
-    warnAboutIdentity(identity, task, within(warn, 'identity', identity.Name));
+  for (const { Name, Identity } of task.Services ?? []) {
+    if (Identity !== null) warnAboutIdentity(Identity, within(warn, 'service', Name));
+  }
 }
 
-function warnAboutIdentity(identity: WorkloadIdentity, task: Task, warn: Report): void {
+function warnAboutIdentity(identity: WorkloadIdentity, warn: Report): void {
   const audiences = identity.Audience?.length ?? 0;
   if (audiences === 0) warn('without an audience anyone who accepts the issuer accepts the token');
   if (audiences > 1) warn('several audiences let one recipient use the token at another');
@@ -79,5 +105,49 @@ function warnAboutIdentity(identity: WorkloadIdentity, task: Task, warn: Report)
   if (identity.Env && identity.ChangeMode !== 'restart') {
     warn('env = true needs change_mode restart for the task to see a new token');
   }
-  if (identity.Name.startsWith('vault_') && task.Vault === null) warn('has no effect without a vault block');
+}
+
+function warnAboutIdentityNames(job: Job, warn: Report): void {
+  for (const task of job.TaskGroups.flatMap((group) => group.Tasks)) {
+    if (task.Vault !== null) continue;
+    for (const { Name } of task.Identities ?? []) {
+      if (Name.startsWith('vault_')) {
+        warn(`task ${quoted(task.Name)}: the identity ${quoted(Name)} has no effect without a vault block`);
+      }
+    }
+  }
+}
+
+function warnAboutMemory(job: Job, warn: Report): void {
+  for (const group of job.TaskGroups) {
+    for (const task of group.Tasks) {
+      if (task.Resources.MemoryMaxMB === 0) continue;
+      const place = `group ${quoted(group.Name)}: task ${quoted(task.Name)}`;
+      warn(
+        `${place}: memory_max has no effect, because memory oversubscription is off in the scheduler's configuration`,
+      );
+    }
+  }
+}
+
+const noDelay = 'are deregistered at the moment of the stop; a shutdown_delay gives clients time to notice';
+
+/** Services vanish from the catalogue at the moment of a stop, unless something waits. */
+function warnAboutShutdown(group: TaskGroup, warn: Report): void {
+  const delays = new Map(group.Tasks.map((task) => [task.Name, task.ShutdownDelay]));
+  for (const task of group.Tasks) {
+    if (task.Services !== null && task.ShutdownDelay === 0) {
+      warn(`group ${quoted(group.Name)}: task ${quoted(task.Name)}: services ${noDelay}`);
+    }
+  }
+  const services = group.Services ?? [];
+  const bound = new Set(services.map((service) => service.TaskName).filter((name) => delays.get(name) === 0));
+  for (const name of bound) {
+    warn(`group ${quoted(group.Name)}: services of the task ${quoted(name)} ${noDelay}`);
+  }
+  const isDelayed = (group.ShutdownDelay ?? 0) > 0 || group.Tasks.some((task) => task.ShutdownDelay > 0);
+  // A sidecar has a delay of its own.
+  if (!isDelayed && services.some((service) => service.TaskName === '' && !hasSidecar(service))) {
+    warn(`group ${quoted(group.Name)}: services ${noDelay}`);
+  }
 }

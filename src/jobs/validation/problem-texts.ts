@@ -1,16 +1,25 @@
-/** Takes one problem; the place is already in the text. */
-export type Report = (problem: string) => void;
-
-/**
- * Reports whose texts begin with the place: `within(report, 'group', 'web')` with `group "web": `. The text is made when there
- * is a problem to tell, since most jobs have none.
- */
-export function within(report: Report, place: string, name?: string): Report {
-  return (problem) => report(`${name === undefined ? place : `${place} ${quoted(name)}`}: ${problem}`);
-}
-
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 128 ? `${text.slice(0, 128)}…` : text);
+}
+
+/**
+ * Why the value is none of the field's, for example `mode must be fail or delay, not "x"`; undefined when it is one. `name` is
+ * the field's name in the job specification.
+ */
+export function choiceProblem(
+  name: string,
+  field: { readonly values: readonly string[] },
+  value: string,
+): string | undefined {
+  if (field.values.includes(value)) return undefined;
+  const others = field.values.slice(0, -1).join(', ');
+  return `${name} must be ${others === '' ? '' : `${others} or `}${field.values.at(-1)}, not ${quoted(value)}`;
+}
+
+/** Names for a text: quoted, and no more of them than a person reads. */
+export function listed(names: readonly string[]): string {
+  const shown = names.slice(0, 20).map(quoted).join(', ');
+  return names.length > 20 ? `${shown} and ${names.length - 20} more` : shown;
 }
 
 /**

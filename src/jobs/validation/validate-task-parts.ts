@@ -1,15 +1,23 @@
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
+import {
+  artifactBlock,
+  csiPluginBlock,
+  lifecycleBlock,
+  vaultBlock,
+  volumeMountBlock,
+} from '../document/task-part-fields.js';
 import type {
   CSIPluginConfig,
   TaskAction,
   TaskArtifact,
   TaskLifecycle,
-  TaskTemplate,
+  TaskSecret,
   TaskVault,
   VolumeMount,
 } from '../document/task-parts.js';
-import { quoted, type Report, within } from './problem-texts.js';
+import { choiceProblem, quoted } from './problem-texts.js';
+import { type Report, reportIf, within } from './problems.js';
 
 /** Whether a path, seen from `base` inside the allocation's directory, leaves that directory. */
 export function pathEscapes(base: string, path: string): boolean {
@@ -23,78 +31,42 @@ export function pathEscapes(base: string, path: string): boolean {
   return false;
 }
 
-const checksumLengths: Readonly<Record<string, number>> = { md5: 32, sha1: 40, sha256: 64, sha512: 128 };
-
 export function validateArtifact(artifact: TaskArtifact, report: Report): void {
   if (artifact.GetterSource === '') report('a source is needed');
-  if (!['any', 'file', 'dir'].includes(artifact.GetterMode)) {
-    report(`the mode must be any, file or dir, not ${quoted(artifact.GetterMode)}`);
-  }
+  reportIf(report, choiceProblem('the mode', artifactBlock.fields.GetterMode, artifact.GetterMode));
   if (pathEscapes('task', artifact.RelativeDest)) report('the destination leaves the allocation');
   const checksum = artifact.GetterOptions?.['checksum'];
-  if (checksum !== undefined && !checksum.includes('${') && !isChecksum(checksum.trim())) {
-    report('the checksum must be <md5|sha1|sha256|sha512>:<hexadecimal digits> or file:<source>');
-  }
+  // What an interpolation will put there is not known yet.
+  if (checksum === undefined || /\$\{[A-Za-z0-9_.-]+\}/.test(checksum)) return;
+  if (!isChecksum(checksum.trim())) report('the checksum must be <md5|sha1|sha256|sha512>:<hexadecimal digits>');
 }
+
+const checksumLengths = new Map([
+  ['md5', 32],
+  ['sha1', 40],
+  ['sha256', 64],
+  ['sha512', 128],
+]);
 
 function isChecksum(checksum: string): boolean {
-  const [, kind = '', value = ''] = /^([^:]*):(.*)$/.exec(checksum) ?? [];
-  if (kind === 'file') return value !== '';
-  return /^[0-9A-Fa-f]+$/.test(value) && value.length === checksumLengths[kind.toLowerCase()];
-}
-
-export function validateTemplates(templates: readonly TaskTemplate[] | null, report: Report): void {
-  const destinations = new Set<string>();
-  templates?.forEach((template, index) => {
-    const at = within(report, `template ${index + 1}`);
-    validateTemplate(template, at);
-    if (destinations.has(template.DestPath)) at(`the destination ${quoted(template.DestPath)} is used twice`);
-    else if (template.DestPath !== '') destinations.add(template.DestPath);
-  });
-}
-
-function validateTemplate(template: TaskTemplate, report: Report): void {
-  if (template.SourcePath === '' && template.EmbeddedTmpl === '') report('a source or data is needed');
-  if (template.DestPath === '') report('a destination is needed');
-  else if (pathEscapes('task', template.DestPath)) report('the destination leaves the allocation');
-  switch (template.ChangeMode) {
-    case 'noop':
-    case 'restart':
-      break;
-    case 'signal':
-      if (template.ChangeSignal === '') report('change_mode signal needs change_signal');
-      if (template.Envvars) report('change_mode signal cannot be used with env = true');
-      break;
-    case 'script':
-      if ((template.ChangeScript?.Command ?? '') === '')
-        report('change_mode script needs a change_script with a command');
-      break;
-    default:
-      report(`change_mode must be noop, restart, signal or script, not ${quoted(template.ChangeMode)}`);
-  }
-  if (template.Splay < 0) report('splay must not be negative');
-  if (template.Perms !== '' && !/^0*[0-7]{1,4}$/.test(template.Perms)) {
-    report(`perms must be an octal number, not ${quoted(template.Perms)}`);
-  }
-  const { Min, Max } = template.Wait ?? { Min: null, Max: null };
-  if (Min !== null && Max !== null && Min > Max) report('wait: min must not be longer than max');
+  const [kind = '', digits = '', ...others] = checksum.split(':');
+  return others.length === 0 && /^[0-9A-Fa-f]+$/.test(digits) && digits.length === checksumLengths.get(kind);
 }
 
 export function validateActions(actions: readonly TaskAction[] | null, report: Report): void {
-  const names = new Set<string>();
+  const names = new Map<string, number>();
   for (const action of actions ?? []) {
     const at = within(report, 'action', action.Name);
     if (action.Command === '') at('a command is needed');
     if (!/^[^\s\0]{1,128}$/u.test(action.Name)) at('the name must be 1 to 128 characters without white space');
-    if (names.has(action.Name)) at('the name is used twice');
-    names.add(action.Name);
+    const uses = (names.get(action.Name) ?? 0) + 1;
+    names.set(action.Name, uses);
+    if (uses === 2) at('the name is used more than once');
   }
 }
 
 export function validateLifecycle(lifecycle: TaskLifecycle, report: Report): void {
-  if (!['prestart', 'poststart', 'poststop'].includes(lifecycle.Hook)) {
-    report(`the lifecycle hook must be prestart, poststart or poststop, not ${quoted(lifecycle.Hook)}`);
-  }
+  reportIf(report, choiceProblem('the lifecycle hook', lifecycleBlock.fields.Hook, lifecycle.Hook));
 }
 
 export function validateVolumeMounts(
@@ -104,46 +76,58 @@ export function validateVolumeMounts(
 ): void {
   mounts?.forEach((mount, index) => {
     const at = within(report, `volume_mount ${index + 1}`);
-    if (mount.Volume === '') at('a volume is needed');
-    else if (volumes === null || !Object.hasOwn(volumes, mount.Volume)) {
+    if (volumes === null || !Object.hasOwn(volumes, mount.Volume)) {
       at(`the group has no volume ${quoted(mount.Volume)}`);
     }
-    if (!['private', 'host-to-task', 'bidirectional'].includes(mount.PropagationMode)) {
-      at(`propagation_mode must be private, host-to-task or bidirectional, not ${quoted(mount.PropagationMode)}`);
-    }
-    if (!['', 'z', 'Z'].includes(mount.SELinuxLabel)) at('selinux_label must be z or Z');
+    if (mount.Volume === '') at('a volume is needed');
+    const { PropagationMode, SELinuxLabel } = volumeMountBlock.fields;
+    reportIf(at, choiceProblem('propagation_mode', PropagationMode, mount.PropagationMode));
+    if (mount.SELinuxLabel !== '') reportIf(at, choiceProblem('selinux_label', SELinuxLabel, mount.SELinuxLabel));
   });
 }
 
 export function validateCsiPlugin(plugin: CSIPluginConfig, report: Report): void {
   if (plugin.ID === '') report('an id is needed');
-  if (!['node', 'controller', 'monolith'].includes(plugin.Type)) {
-    report(`the type must be node, controller or monolith, not ${quoted(plugin.Type)}`);
-  }
+  reportIf(report, choiceProblem('the type', csiPluginBlock.fields.Type, plugin.Type));
   if (plugin.HealthTimeout < 0) report('health_timeout must not be negative');
+  if (isBelow(plugin.StagePublishBaseDir, plugin.MountDir))
+    report('stage_publish_base_dir must not be below mount_dir');
+}
+
+/** Whether a directory is another one, or inside of it. */
+function isBelow(path: string, directory: string): boolean {
+  const [inner, outer] = [path, directory].map(
+    (text) =>
+      `/${text
+        .split('/')
+        .filter((part) => part !== '' && part !== '.')
+        .join('/')}`,
+  ) as [string, string];
+  return inner === outer || inner.startsWith(outer === '/' ? outer : `${outer}/`);
 }
 
 export function validateVault(vault: TaskVault, report: Report): void {
-  if (!['noop', 'restart', 'signal'].includes(vault.ChangeMode)) {
-    report(`change_mode must be noop, restart or signal, not ${quoted(vault.ChangeMode)}`);
-  }
+  reportIf(report, choiceProblem('change_mode', vaultBlock.fields.ChangeMode, vault.ChangeMode));
   if (vault.ChangeMode === 'signal' && vault.ChangeSignal === '') report('change_mode signal needs change_signal');
-  if (vault.Namespace !== '') report('Vault namespaces are not available in this edition');
-  if (vault.Cluster !== 'default') report('only the Vault cluster "default" is available in this edition');
 }
 
 export function validateSecrets(task: Task, report: Report): void {
   const names = new Set<string>();
   for (const secret of task.Secrets ?? []) {
     const at = within(report, 'secret', secret.Name);
+    if (secret.Name === '') at('a name is needed');
     if (!/^[A-Za-z0-9_]{1,128}$/.test(secret.Name)) at('the name must be 1 to 128 letters, digits and underscores');
     if (names.has(secret.Name)) at('the name is used twice');
     names.add(secret.Name);
     if (secret.Provider === '') at('a provider is needed');
     if (secret.Path === '') at('a path is needed');
-    const isBuiltIn = secret.Provider === 'nomad' || secret.Provider === 'vault';
-    if (secret.Provider === 'vault' && task.Vault === null) at('the provider vault needs a vault block');
-    if (isBuiltIn && secret.Env !== null) at(`the provider ${secret.Provider} takes no env`);
-    if (!isBuiltIn && secret.Config !== null) at('config is for the providers nomad and vault');
+    validateProvider(task, secret, at);
   }
+}
+
+function validateProvider(task: Task, { Provider, Env, Config }: TaskSecret, report: Report): void {
+  const isBuiltIn = Provider === 'nomad' || Provider === 'vault';
+  if (Provider === 'vault' && task.Vault === null) report('the provider vault needs a vault block');
+  if (isBuiltIn && Env !== null) report(`the provider ${Provider} takes no env`);
+  if (!isBuiltIn && Config !== null) report('config is for the providers nomad and vault');
 }

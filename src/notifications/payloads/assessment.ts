@@ -1,5 +1,5 @@
 import type { AssessmentEvent, AssessmentResult } from '../event.js';
-import type { Workspace } from '../workspace.js';
+import type { WorkspaceNames } from '../workspace.js';
 
 /** The body of a health assessment notification, version 2 as a number (notification interface, Health assessment payload). */
 export interface AssessmentPayload {
@@ -22,7 +22,7 @@ export function assessmentPayload(
   configuration: { readonly id: string; readonly url: string },
   trigger: string,
   event: AssessmentEvent,
-  workspace: Workspace,
+  workspace: WorkspaceNames,
 ): AssessmentPayload {
   return {
     payload_version: 2,

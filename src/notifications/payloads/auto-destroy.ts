@@ -1,5 +1,5 @@
 import type { AutoDestroyEvent } from '../event.js';
-import type { Workspace } from '../workspace.js';
+import type { WorkspaceNames } from '../workspace.js';
 
 /** The body of an auto destroy notification, version 2 as a string (notification interface, Auto destroy payload). */
 export interface AutoDestroyPayload {
@@ -26,7 +26,7 @@ export function autoDestroyPayload(
   configuration: { readonly id: string; readonly url: string },
   trigger: string,
   event: AutoDestroyEvent,
-  workspace: Workspace,
+  workspace: WorkspaceNames,
 ): AutoDestroyPayload {
   const reminder = event.trigger === 'workspace:auto_destro_reminder';
   return {

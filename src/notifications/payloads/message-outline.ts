@@ -1,5 +1,5 @@
 import type { Instant } from '../../shared/instant.js';
-import type { AssessmentEvent, AutoDestroyEvent, RunEvent } from '../event.js';
+import type { AssessmentEvent, AutoDestroyEvent, CustomEvent, RunEvent, RunFailure } from '../event.js';
 import type { MessageContext } from '../message-context.js';
 import { linkFrom, onOneLine, onSeveralLines } from './text.js';
 
@@ -42,6 +42,8 @@ export function messageOutline({ subject, workspace, configuration }: MessageCon
       return { place, ...assessmentOutline(subject) };
     case 'auto_destroy':
       return { place, ...autoDestroyOutline(subject) };
+    case 'custom':
+      return { place, ...customOutline(subject) };
   }
 }
 
@@ -93,9 +95,23 @@ function runOutline(run: RunEvent): OutlineInPlace {
       ...textFact('Changed by', run.runUpdatedBy),
       { title: 'Run', value: id },
       ...timeFact('Created', run.runCreatedAt),
+      ...failureFacts(run.failure),
     ],
     action: runActions[run.trigger],
   };
+}
+
+function failureFacts(failure: RunFailure | undefined): Fact[] {
+  if (failure === undefined) return [];
+  const { group, task, exitCode, signal, message, allocationId, outputUrl } = failure;
+  const exit = signal !== null ? `signal ${signal}` : exitCode === null ? null : `code ${exitCode}`;
+  return [
+    ...textFact('Failed task', task === null ? group : `${group}/${task}`),
+    ...textFact('Exit', exit),
+    ...textFact('Reason', message),
+    ...textFact('Allocation', allocationId),
+    ...textFact('Output', outputUrl ?? null),
+  ];
 }
 
 const runTones: Readonly<Record<RunEvent['trigger'], Tone>> = {
@@ -192,6 +208,38 @@ function autoDestroyOutline(destroy: AutoDestroyEvent): OutlineInPlace {
       ? { needed: true, sentence: 'Action is needed: the resources were not destroyed as planned.' }
       : { needed: false, sentence: 'No action is needed.' },
   };
+}
+
+/** Members of the data that a message shows: beside them stand the event and its time. */
+const mostMembers = 6;
+
+/** The data's own texts and numbers; `id` and `url`, where it has them, name what the event is about. */
+function customOutline({ trigger, message, data, occurredAt }: CustomEvent): OutlineInPlace {
+  const event = onOneLine(message);
+  const id = typeof data['id'] === 'string' || typeof data['id'] === 'number' ? onOneLine(String(data['id'])) : '';
+  const link = typeof data['url'] === 'string' ? linkFrom(data['url']) : null;
+  const shown = Object.entries(data).filter(([name, value]) => isShown(name, value));
+  return {
+    introduction: 'Notification for',
+    event,
+    tone: tones.find((tone) => tone === data['tone']) ?? 'quiet',
+    item: id === '' && link === null ? null : { label: onOneLine(trigger), id, link },
+    person: null,
+    reason: typeof data['reason'] === 'string' ? onSeveralLines(data['reason']) || null : null,
+    facts: [
+      { title: 'Event', value: event },
+      ...timeFact('Event time', occurredAt),
+      ...shown.slice(0, mostMembers).flatMap(([name, value]) => textFact(onOneLine(name), String(value))),
+    ],
+    action: { needed: false, sentence: `This event is of the type ${onOneLine(trigger)}.` },
+  };
+}
+
+const tones: readonly Tone[] = ['quiet', 'attention', 'progress', 'success', 'failure'];
+
+function isShown(name: string, value: unknown): boolean {
+  if (name === 'id' || name === 'url' || name === 'reason' || name === 'tone') return false;
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
 function textFact(title: string, value: string | null): Fact[] {

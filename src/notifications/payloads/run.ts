@@ -1,5 +1,5 @@
-import type { RunEvent } from '../event.js';
-import type { Workspace } from '../workspace.js';
+import type { RunEvent, RunFailure } from '../event.js';
+import type { WorkspaceNames } from '../workspace.js';
 
 /** The body of a run notification, version 1 (notification interface, Run payload). Keys in this order, all always present. */
 export interface RunPayload {
@@ -22,6 +22,17 @@ export interface RunNotification {
   readonly run_status: string | null;
   readonly run_updated_at: string | null;
   readonly run_updated_by: string | null;
+  /** Only of a job's run that ended by a failure. */
+  readonly run_failure?: {
+    readonly allocation_id: string;
+    readonly task_group: string;
+    readonly task: string | null;
+    readonly exit_code: number | null;
+    readonly signal: number | null;
+    readonly message: string;
+    /** Where the error stream of the task is read. */
+    readonly output_url?: string;
+  };
 }
 
 /** `trigger` is spelled as the configuration spells it. */
@@ -29,7 +40,7 @@ export function runPayload(
   configurationId: string,
   trigger: string,
   event: RunEvent,
-  workspace: Workspace,
+  workspace: WorkspaceNames,
 ): RunPayload {
   return {
     payload_version: 1,
@@ -49,7 +60,13 @@ export function runPayload(
         run_status: event.runStatus,
         run_updated_at: event.runUpdatedAt,
         run_updated_by: event.runUpdatedBy,
+        ...(event.failure === undefined ? {} : { run_failure: failureMember(event.failure) }),
       },
     ],
   };
+}
+
+function failureMember({ allocationId, group, task, exitCode, signal, message, outputUrl }: RunFailure) {
+  const member = { allocation_id: allocationId, task_group: group, task, exit_code: exitCode, signal, message };
+  return outputUrl === undefined ? member : { ...member, output_url: outputUrl };
 }

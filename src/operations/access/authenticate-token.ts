@@ -1,52 +1,92 @@
 import type { ResultAsync } from 'neverthrow';
+import { policies } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
-import { principalFromToken, tokens } from '../../access/tokens.js';
-import type { ReadView, StorageError } from '../../ports/storage.js';
+import { roles } from '../../access/role-record.js';
+import { nobodysPrincipal, type Rulebook, tokenPrincipal } from '../../access/token-principal.js';
+import { isExpired, type StoredToken, tokens } from '../../access/tokens.js';
+import type { ReadView, Row, StorageError } from '../../ports/storage.js';
 import type { EngineContext } from '../shared/context.js';
+import { rememberPresented } from './presented-secret.js';
 import { secretHash } from './secret-hash.js';
 
-/** The principal of the token with this secret; undefined when there is none. */
+/** The principal of the token with this secret; undefined when there is none, or when it has expired. */
 export function authenticateToken(
   context: EngineContext,
   secret: string,
 ): ResultAsync<Principal | undefined, StorageError> {
   const hash = secretHash(secret);
-  return context.storage.read((view) => principalIn(view, hash));
+  return context.storage.read((view) => {
+    const row = rowOf(view, hash);
+    if (row === undefined || isExpired(row.record, context.clock.now())) return undefined;
+    return tokenPrincipal(row.record, rulebookOf(view));
+  });
 }
 
-/** Secrets known to be valid that one authenticator remembers. */
+/** Callers that one authenticator remembers. */
 const remembered = 1000;
 
+interface Remembered {
+  readonly token: StoredToken;
+  readonly modifyIndex: number;
+  /** Index of the tokens when the row was last looked up. */
+  readonly checkedAt: number;
+  readonly principal: Principal;
+}
+
 /**
- * `authenticateToken` for many calls: remembers the principals it found until any token changes, in this process or in
- * another one on the same store. A removed token is therefore refused by the very next call.
+ * `authenticateToken` for many calls. It remembers whom it found, with their compiled rights, until the token, a policy or a role
+ * changes, in this process or in another one on the same store: the very next call is answered by what is stored then. Without a
+ * secret it gives the principal of those who have none, with the rights of the policy `anonymous`.
  */
 export function tokenAuthenticator(
   context: EngineContext,
-): (secret: string) => ResultAsync<Principal | undefined, StorageError> {
-  let known = new Map<string, Principal>();
-  let knownAt = 0;
+): (secret: string | undefined) => ResultAsync<Principal | undefined, StorageError> {
+  let known = new Map<string, Remembered>();
+  let nobody: Principal | undefined;
+  let rulesAt = '';
+  const forgetOldRules = (view: ReadView): void => {
+    const rules = `${view.tableIndex(policies)} ${view.tableIndex(roles)}`;
+    if (rules === rulesAt) return;
+    known = new Map();
+    nobody = undefined;
+    rulesAt = rules;
+  };
+  const rememberedFor = (view: ReadView, hash: string, secret: string): Remembered | undefined => {
+    const before = known.get(hash);
+    const tokensAt = view.tableIndex(tokens);
+    if (before?.checkedAt === tokensAt) return before;
+    const row = rowOf(view, hash);
+    known.delete(hash);
+    if (row === undefined) return undefined;
+    const principal =
+      before?.modifyIndex === row.modifyIndex ? before.principal : tokenPrincipal(row.record, rulebookOf(view));
+    rememberPresented(principal, secret);
+    const found = { token: row.record, modifyIndex: row.modifyIndex, checkedAt: tokensAt, principal };
+    if (known.size >= remembered) known.delete(known.keys().next().value ?? '');
+    known.set(hash, found);
+    return found;
+  };
   return (secret) => {
-    const hash = secretHash(secret);
+    const hash = secret === undefined ? undefined : secretHash(secret);
     return context.storage.read((view) => {
-      const changedAt = view.tableIndex(tokens);
-      if (changedAt !== knownAt) {
-        known = new Map();
-        knownAt = changedAt;
+      forgetOldRules(view);
+      if (hash === undefined || secret === undefined) {
+        nobody ??= nobodysPrincipal(rulebookOf(view));
+        return nobody;
       }
-      const before = known.get(hash);
-      if (before !== undefined) return before;
-      const principal = principalIn(view, hash);
-      if (principal !== undefined) {
-        if (known.size >= remembered) known.clear();
-        known.set(hash, principal);
-      }
-      return principal;
+      const found = rememberedFor(view, hash, secret);
+      return found === undefined || isExpired(found.token, context.clock.now()) ? undefined : found.principal;
     });
   };
 }
 
-function principalIn(view: ReadView, hash: string): Principal | undefined {
-  const row = view.list(tokens, { index: 'by_secret', prefix: [hash], limit: 1 })[0];
-  return row === undefined ? undefined : principalFromToken(row.record);
+function rowOf(view: ReadView, hash: string): Row<StoredToken> | undefined {
+  return view.list(tokens, { index: 'by_secret', prefix: [hash], limit: 1 })[0];
+}
+
+function rulebookOf(view: ReadView): Rulebook {
+  return {
+    policy: (name) => view.get(policies, [name])?.record,
+    role: (id) => view.get(roles, [id])?.record,
+  };
 }

@@ -1,5 +1,16 @@
 export { authenticateToken, tokenAuthenticator } from './authenticate-token.js';
 export { bootstrapManagementToken } from './bootstrap-management-token.js';
+export { type ListTokenStubsInput, listTokenStubs } from './list-token-stubs.js';
 export { listTokens } from './list-tokens.js';
+export { type PutPolicyError, putPolicy } from './put-policy.js';
+export { type PutRoleError, putRole } from './put-role.js';
 export { type IssuedToken, putToken, type TokenInfo, type TokenInput, type UnfitSecret } from './put-token.js';
-export { removeToken, type TokenNotFound } from './remove-token.js';
+export { type ListPoliciesInput, listPolicies, readPolicy } from './read-policies.js';
+export { type ListRolesInput, listRoles, type RoleReference, readRole } from './read-roles.js';
+export { readOwnToken, readToken } from './read-token.js';
+export { removePolicy } from './remove-policy.js';
+export { removeRole } from './remove-role.js';
+export { removeToken } from './remove-token.js';
+export { type SaveTokenError, type SaveTokenInput, saveToken } from './save-token.js';
+export { tokenExpiryLoop } from './token-expiry-loop.js';
+export { workloadCaller } from './workload-caller.js';

@@ -2,8 +2,10 @@ import { err, ok, type ResultAsync } from 'neverthrow';
 import type { NamespaceRule, Principal, WorkspaceRight } from '../../access/principal.js';
 import { type StoredToken, tokens } from '../../access/tokens.js';
 import type { StorageError } from '../../ports/storage.js';
+import { commit, type Transaction } from '../commit.js';
 import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
+import { contentHash } from './content-hash.js';
 import { secretHash } from './secret-hash.js';
 
 export interface TokenInput {
@@ -16,6 +18,8 @@ export interface TokenInput {
   readonly management?: boolean;
   readonly namespaces?: Readonly<Record<string, NamespaceRule>>;
   readonly workspaces?: Readonly<Record<string, WorkspaceRight>>;
+  /** Names of policies, whose rights come beside the token's own rules. */
+  readonly policies?: readonly string[];
 }
 
 /** A token as it may be shown: everything but the secret. */
@@ -25,6 +29,7 @@ export interface TokenInfo {
   readonly management: boolean;
   readonly namespaces: Readonly<Record<string, NamespaceRule>>;
   readonly workspaces: Readonly<Record<string, WorkspaceRight>>;
+  readonly policies: readonly string[];
   readonly createdAt: number;
 }
 
@@ -41,42 +46,57 @@ export interface UnfitSecret {
 
 /**
  * Stores a token; one with the same secret is replaced and keeps its accessor. Only management callers may do this.
- * The secret itself is not stored.
+ * The secret itself is not stored, unless the host gave a cipher: then encrypted.
  */
 export function putToken(
   context: EngineContext,
   caller: Principal,
   input: TokenInput,
 ): ResultAsync<IssuedToken, PermissionDenied | UnfitSecret | StorageError> {
-  const secret = input.secret ?? context.ids.next('token_secret');
-  const fresh = context.ids.next('token_accessor');
-  const now = context.clock.now();
-  const hash = secretHash(secret);
+  const { secret } = input;
   return authoriseManagement(caller)
-    .andThen(() => checkSecret(secret))
-    .asyncAndThen(() =>
-      context.storage.write((view) => {
-        const existing = view.list(tokens, { index: 'by_secret', prefix: [hash], limit: 1 })[0]?.record;
-        const token: StoredToken = {
-          accessor: existing?.accessor ?? fresh,
-          secretHash: hash,
-          name: input.name,
-          management: input.management ?? false,
-          namespaces: input.namespaces ?? {},
-          workspaces: input.workspaces ?? {},
-          createdAt: existing?.createdAt ?? now,
-        };
-        if (existing === undefined || !sameToken(existing, token)) view.put(tokens, token);
-        return ok(token);
-      }),
-    )
-    .map(({ value }) => ({ token: tokenInfo(value), secret }));
+    .andThen(() => (secret === undefined ? ok(undefined) : checkSecret(secret)))
+    .asyncAndThen(() => commit(context, caller, (tx) => ok<IssuedToken, never>(storeToken(context, tx, input))))
+    .map(({ value }) => value);
+}
+
+function storeToken(context: EngineContext, tx: Transaction, input: TokenInput): IssuedToken {
+  const secret = input.secret ?? tx.ids.next('token_secret');
+  const hash = secretHash(secret);
+  const existing = tx.list(tokens, { index: 'by_secret', prefix: [hash], limit: 1 })[0]?.record;
+  const sealed = existing === undefined ? context.cipher?.seal(secret) : existing.sealedSecret;
+  const token: StoredToken = {
+    ...(existing === undefined ? freshToken(tx) : keptOf(existing, tx)),
+    secretHash: hash,
+    ...(sealed === undefined ? {} : { sealedSecret: sealed }),
+    ...statedRights(input, existing),
+  };
+  if (existing === undefined || !sameToken(existing, token)) tx.put(tokens, token);
+  return { token: tokenInfo(token), secret };
+}
+
+function freshToken(tx: Transaction): Pick<StoredToken, 'accessor' | 'createdAt' | 'madeAt'> {
+  return { accessor: tx.ids.next('token_accessor'), createdAt: tx.now, madeAt: tx.index };
+}
+
+/** What a secret that is stated again keeps. Its rights are stated anew, so that it has no roles. */
+function keptOf({ roles: _replaced, ...kept }: StoredToken, tx: Transaction): Omit<StoredToken, 'roles'> {
+  return { ...kept, madeAt: kept.madeAt ?? tx.index };
+}
+
+function statedRights(
+  { name, management = false, namespaces = {}, workspaces = {}, policies = [] }: TokenInput,
+  existing: StoredToken | undefined,
+): Pick<StoredToken, 'name' | 'management' | 'namespaces' | 'workspaces' | 'policies' | 'hash'> {
+  const hash = contentHash(name, management, namespaces, workspaces, policies);
+  const rights = { name, management, namespaces, workspaces, hash };
+  return policies.length === 0 && existing?.policies === undefined ? rights : { ...rights, policies };
 }
 
 /** What may be shown of a stored token. */
 export function tokenInfo(token: StoredToken): TokenInfo {
-  const { accessor, name, management, namespaces, workspaces, createdAt } = token;
-  return { accessor, name, management, namespaces, workspaces, createdAt };
+  const { accessor, name, management, namespaces, workspaces, policies = [], createdAt } = token;
+  return { accessor, name, management, namespaces, workspaces, policies, createdAt };
 }
 
 /** Secrets travel in a header. */

@@ -3,15 +3,22 @@ import type { Job } from '../../jobs/document/job.js';
 import type { InvalidJob } from '../../jobs/errors.js';
 import type { NamespaceCapabilities } from '../../jobs/namespace.js';
 import { errorsText } from '../../jobs/validation/problem-texts.js';
-import { type ValidationContext, validateJob } from '../../jobs/validation/validate-job.js';
+import { type JobProblems, type ValidationContext, validateJob } from '../../jobs/validation/validate-job.js';
 import type { ReadView } from '../../ports/storage.js';
 import type { Settings } from '../../settings.js';
-import { readNamespace } from '../shared/namespace-store.js';
+import { readNamespace } from '../books/namespace-rows.js';
+import { readNodePool } from '../books/node-pool-rows.js';
+import { unmetByNodes } from '../books/node-provisions.js';
 
 /** The warnings about a document, or all its faults in one error: those of its own and those against its surroundings. */
 export function checkJob(view: ReadView, job: Job, settings: Settings): Result<readonly string[], InvalidJob> {
-  const { errors, warnings } = validateJob(job, surroundings(view, job, settings));
-  return errors.length === 0 ? ok(warnings) : err({ type: 'invalid_job', errors, message: errorsText(errors) });
+  const { errors, warningsByPart } = problemsOfJob(view, job, settings);
+  return errors.length === 0 ? ok(warningsByPart) : err({ type: 'invalid_job', errors, message: errorsText(errors) });
+}
+
+/** Everything that is wrong or questionable about a document, by itself and against its surroundings. */
+export function problemsOfJob(view: ReadView, job: Job, settings: Settings): JobProblems {
+  return validateJob(job, surroundings(view, job, settings));
 }
 
 function surroundings(view: ReadView, job: Job, settings: Settings): ValidationContext {
@@ -19,7 +26,8 @@ function surroundings(view: ReadView, job: Job, settings: Settings): ValidationC
   const context: ValidationContext = {
     maximumCount: settings.jobs.maximumCount,
     hasNamespace: () => namespace !== undefined,
-    isTimeZone,
+    unmetByNodes: (needs) => unmetByNodes(view, needs),
+    hasNodePool: (name) => readNodePool(view, name) !== undefined,
   };
   const capabilities = namespace?.Capabilities ?? null;
   if (capabilities === null) return context;
@@ -35,13 +43,4 @@ function permits(capabilities: NamespaceCapabilities, kind: 'TaskDrivers' | 'Net
   const enabled = capabilities[`Enabled${kind}`] ?? [];
   const disabled = capabilities[`Disabled${kind}`] ?? [];
   return !disabled.includes(name) && (enabled.length === 0 || enabled.includes(name));
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
 }

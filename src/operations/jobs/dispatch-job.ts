@@ -1,17 +1,23 @@
-import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { checkDispatch, type DispatchRequest, dispatchedChild } from '../../jobs/decide-dispatch.js';
 import type { Job } from '../../jobs/document/job.js';
-import { type DispatchRefused, type InvalidRequest, invalidRequest, type JobNotFound } from '../../jobs/errors.js';
+import {
+  type DispatchRefused,
+  type InvalidRequest,
+  invalidRequest,
+  type JobNotFound,
+  type RegistrationsDisabled,
+} from '../../jobs/errors.js';
 import { jobs } from '../../jobs/job-record.js';
-import type { StorageError, WriteView } from '../../ports/storage.js';
+import type { StorageError } from '../../ports/storage.js';
+import { readJobRow } from '../books/job-rows.js';
+import { writeRegistration } from '../books/write-registration.js';
+import { commit, type Transaction } from '../commit.js';
 import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import type { ConsequenceEnvironment } from '../shared/consequence-environment.js';
 import type { EngineContext } from '../shared/context.js';
-import { emitFacts, type Fact } from '../shared/facts.js';
-import { readJobRow } from '../shared/job-store.js';
-import { environmentOf, type JobReference, namespaceOf } from './job-reference.js';
-import { writeRegistration } from './write-registration.js';
+import { acceptsRegistrations } from './accepts-registrations.js';
+import { type JobReference, namespaceOf } from './job-reference.js';
 
 export interface DispatchJobInput extends JobReference {
   /** Standard base64; its decoded bytes are limited (job interface, Limits). */
@@ -33,7 +39,13 @@ export interface DispatchedJob {
   readonly index: number;
 }
 
-export type DispatchJobError = PermissionDenied | JobNotFound | DispatchRefused | InvalidRequest | StorageError;
+export type DispatchJobError =
+  | PermissionDenied
+  | JobNotFound
+  | DispatchRefused
+  | InvalidRequest
+  | RegistrationsDisabled
+  | StorageError;
 
 /** Longest texts that are taken: they become part of IDs and keys. */
 const maximumTextLength = 1024;
@@ -62,34 +74,24 @@ export function dispatchJob(
       return errAsync(invalidRequest(field, `${field} must not be longer than ${maximumTextLength} characters`));
     }
   }
-  const environment = environmentOf(context, caller);
-  return context.storage
-    .write<{ answer: DispatchedJob; facts: readonly Fact[] }, DispatchJobError>((view) => {
-      const parent = readJobRow(view, namespace, input.jobId)?.record;
-      if (parent === undefined) {
-        return err({
-          type: 'job_not_found',
-          namespace,
-          jobId: input.jobId,
-          message: 'parameterized job not found',
-        });
-      }
-      const checked = checkDispatch(parent, request, context.settings.jobs);
-      if (checked.isErr()) return err(checked.error);
-      const known = instanceOfToken(view, parent, request.idempotencyToken);
-      if (known !== undefined) return ok({ answer: knownInstance(known), facts: [] });
-      return ok(dispatchWithin(view, environment, parent, request));
-    })
-    .map(({ value }) => {
-      emitFacts(context, value.facts);
-      return value.answer;
-    });
+  return commit(context, caller, (tx): Result<DispatchedJob, DispatchJobError> => {
+    const accepted = acceptsRegistrations(tx);
+    if (accepted.isErr()) return err(accepted.error);
+    const parent = readJobRow(tx, namespace, input.jobId)?.record;
+    if (parent === undefined) {
+      return err({ type: 'job_not_found', namespace, jobId: input.jobId, message: 'parameterized job not found' });
+    }
+    const checked = checkDispatch(parent, request, tx.settings.jobs);
+    if (checked.isErr()) return err(checked.error);
+    const known = instanceOfToken(tx, parent, request.idempotencyToken);
+    return ok(known === undefined ? dispatchWithin(tx, parent, request) : knownInstance(known));
+  }).map(({ value }) => value);
 }
 
-function instanceOfToken(view: WriteView, parent: Job, token: string): Job | undefined {
+function instanceOfToken(tx: Transaction, parent: Job, token: string): Job | undefined {
   if (token === '') return undefined;
   const prefix = [parent.Namespace, parent.ID, token];
-  return view.list(jobs, { index: 'by_dispatch_token', prefix, limit: 1 })[0]?.record;
+  return tx.list(jobs, { index: 'by_dispatch_token', prefix, limit: 1 })[0]?.record;
 }
 
 function knownInstance(child: Job): DispatchedJob {
@@ -102,40 +104,30 @@ function knownInstance(child: Job): DispatchedJob {
   };
 }
 
-function dispatchWithin(
-  view: WriteView,
-  environment: ConsequenceEnvironment,
-  parent: Job,
-  request: DispatchRequest,
-): { answer: DispatchedJob; facts: readonly Fact[] } {
-  const child = newChild(view, environment, parent, request);
-  const { evaluation, facts } = writeRegistration(
-    view,
-    environment,
+function dispatchWithin(tx: Transaction, parent: Job, request: DispatchRequest): DispatchedJob {
+  const child = newChild(tx, parent, request);
+  const { index } = tx;
+  tx.tell('job.dispatched', { namespace: parent.Namespace, parentId: parent.ID, jobId: child.ID, index });
+  const { evaluation } = writeRegistration(
+    tx,
     { type: 'created', job: child },
     { triggeredBy: 'job-register' },
     undefined,
   );
-  const { index } = view;
-  const answer = {
+  return {
     dispatchedJobId: child.ID,
     evalId: evaluation?.ID ?? '',
     evalCreateIndex: evaluation?.CreateIndex ?? 0,
     jobCreateIndex: index,
     index,
   };
-  const fact: Fact = {
-    name: 'job.dispatched',
-    fact: { namespace: parent.Namespace, parentId: parent.ID, jobId: child.ID, index },
-  };
-  return { answer, facts: [fact, ...facts] };
 }
 
 /** The suffix is short: another one is drawn in the unlikely case that the ID is taken. */
-function newChild(view: WriteView, environment: ConsequenceEnvironment, parent: Job, request: DispatchRequest): Job {
+function newChild(tx: Transaction, parent: Job, request: DispatchRequest): Job {
   for (;;) {
-    const suffix = environment.ids.next('dispatch_suffix');
-    const child = dispatchedChild(parent, request, view.index, environment.now, suffix);
-    if (readJobRow(view, child.Namespace, child.ID) === undefined) return child;
+    const suffix = tx.ids.next('dispatch_suffix');
+    const child = dispatchedChild(parent, request, tx, suffix);
+    if (readJobRow(tx, child.Namespace, child.ID) === undefined) return child;
   }
 }

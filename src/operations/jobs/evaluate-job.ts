@@ -1,21 +1,20 @@
-import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import { type EvaluationRefused, type JobNotFound, jobNotFound } from '../../jobs/errors.js';
 import { isParameterized, isPeriodic } from '../../jobs/job-record.js';
-import type { StorageError, WriteView } from '../../ports/storage.js';
+import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
+import { recomputeJobStatus } from '../books/job-consequences.js';
+import { readJobRow } from '../books/job-rows.js';
+import { newEvaluation } from '../books/new-evaluation.js';
+import { putAllocation } from '../books/put-allocation.js';
+import { putEvaluation } from '../books/put-evaluation.js';
+import { commit, type Transaction } from '../commit.js';
 import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import type { ConsequenceEnvironment } from '../shared/consequence-environment.js';
 import type { EngineContext } from '../shared/context.js';
-import { emitFacts, type Fact } from '../shared/facts.js';
-import { recomputeJobStatus } from '../shared/job-consequences.js';
-import { readJobRow } from '../shared/job-store.js';
-import { newEvaluation } from '../shared/new-evaluation.js';
-import { putAllocation } from '../shared/put-allocation.js';
-import { putEvaluation } from '../shared/put-evaluation.js';
-import { environmentOf, type JobReference, namespaceOf } from './job-reference.js';
+import { type JobReference, namespaceOf } from './job-reference.js';
 import type { Registered } from './register-job.js';
 
 export interface EvaluateJobInput extends JobReference {
@@ -34,51 +33,41 @@ export function evaluateJob(
   const namespace = namespaceOf(input);
   const allowed = authorise(caller, namespace, ['submit-job', 'evaluate-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
-  const environment = environmentOf(context, caller);
-  return context.storage
-    .write<{ answer: Registered; facts: readonly Fact[] }, EvaluateJobError>((view) => {
-      const job = readJobRow(view, namespace, input.jobId)?.record;
-      if (job === undefined) return err(jobNotFound(namespace, input.jobId));
-      if (isPeriodic(job)) return err(refused('periodic'));
-      if (isParameterized(job)) return err(refused('parameterized'));
-      if (input.forceReschedule === true) forceReschedules(view, environment, job);
-      const evaluation = newEvaluation(view, environment, job, { triggeredBy: 'job-register' });
-      putEvaluation(view, evaluation, '');
-      const facts = recomputeJobStatus(view, environment, namespace, job.ID);
-      const { index } = view;
-      const answer: Registered = {
-        evalId: evaluation.ID,
-        evalCreateIndex: index,
-        jobModifyIndex: job.ModifyIndex,
-        warnings: '',
-        index,
-      };
-      return ok({ answer, facts });
-    })
-    .map(({ value }) => {
-      emitFacts(context, value.facts);
-      return value.answer;
-    });
+  return commit(context, caller, (tx): Result<Registered, EvaluateJobError> => {
+    const job = readJobRow(tx, namespace, input.jobId)?.record;
+    if (job === undefined) return err(jobNotFound(namespace, input.jobId));
+    if (isPeriodic(job)) return err(refused('periodic'));
+    if (isParameterized(job)) return err(refused('parameterized'));
+    if (input.forceReschedule === true) forceReschedules(tx, job);
+    const evaluation = newEvaluation(tx, { ...job, JobModifyIndex: job.ModifyIndex }, { triggeredBy: 'job-register' });
+    putEvaluation(tx, evaluation);
+    recomputeJobStatus(tx, namespace, job.ID);
+    const { index } = tx;
+    return ok({ evalId: evaluation.ID, evalCreateIndex: index, jobModifyIndex: job.ModifyIndex, warnings: '', index });
+  }).map(({ value }) => value);
 }
 
 function refused(reason: EvaluationRefused['reason']): EvaluationRefused {
   return { type: 'evaluation_refused', reason, message: `can't evaluate ${reason} job` };
 }
 
-function forceReschedules(view: WriteView, environment: ConsequenceEnvironment, job: Job): void {
+function forceReschedules(tx: Transaction, job: Job): void {
   const reschedules = new Set(
     job.TaskGroups.filter(
       ({ ReschedulePolicy: policy }) => policy !== null && (policy.Attempts > 0 || policy.Unlimited),
     ).map((group) => group.Name),
   );
-  for (const { record } of view.list(allocations, { index: 'by_job', prefix: [job.Namespace, job.ID] })) {
+  for (const { record } of tx.list(allocations, {
+    index: 'current_by_job',
+    prefix: [job.Namespace, job.ID, 'failed'],
+  })) {
     if (!reschedules.has(record.TaskGroup) || !canBeForced(record, job)) continue;
-    putAllocation(view, record, {
+    putAllocation(tx, record, {
       ...record,
       DesiredTransition: { ...record.DesiredTransition, ForceReschedule: true },
-      ModifyIndex: view.index,
-      AllocModifyIndex: view.index,
-      ModifyTime: unixNanosFromInstant(environment.now),
+      ModifyIndex: tx.index,
+      AllocModifyIndex: tx.index,
+      ModifyTime: unixNanosFromInstant(tx.now),
     });
   }
 }

@@ -3,11 +3,29 @@
  * record. Reads give an `Answer` (index and value) and wait when asked to; a value of `undefined` means that there is no
  * such thing, with the index that a reader has to wait for. Rows carry their JSON text, to be relayed as it is.
  */
+
+export type { FilterFault, ListAnswer } from '../shared/listing/answer-list.js';
+export type { ListRequest } from '../shared/listing/list-request.js';
+export { applyPlan } from './apply-plan.js';
+export {
+  type DeletedEvaluations,
+  type DeleteEvaluationsError,
+  type DeleteEvaluationsInput,
+  deleteEvaluations,
+  type EvaluationDeletionRefused,
+} from './delete-evaluations.js';
 export { type DispatchedJob, type DispatchJobError, type DispatchJobInput, dispatchJob } from './dispatch-job.js';
 export { type EvaluateJobError, type EvaluateJobInput, evaluateJob } from './evaluate-job.js';
 export type { JobReference } from './job-reference.js';
-export { type ListJobsInput, listJobs } from './list-jobs.js';
+export {
+  type ListJobStatusesInput,
+  listJobStatuses,
+  listNamedJobStatuses,
+  type NamedJobsInput,
+} from './list-job-statuses.js';
+export { type ListedJob, type ListJobsInput, listJobs } from './list-jobs.js';
 export { type ParseJobSourceInput, parseJobSource, type UnreadableSource } from './parse-job-source.js';
+export { type JobPlan, type PlanJobInput, planJob } from './plan-job.js';
 export {
   type AllocationWithJob,
   type ListAllocationsInput,
@@ -16,8 +34,18 @@ export {
   readAllocation,
   type UnknownAllocation,
 } from './read-allocations.js';
-export { listDeployments, listJobDeployments, readLatestDeployment } from './read-deployments.js';
 export {
+  type ListDeploymentsInput,
+  listDeploymentAllocations,
+  listDeployments,
+  listJobDeployments,
+  readDeployment,
+  readLatestDeployment,
+} from './read-deployments.js';
+export {
+  countEvaluations,
+  type EvaluationCount,
+  type EvaluationRow,
   type ListEvaluationsInput,
   listEvaluationAllocations,
   listEvaluations,
@@ -25,13 +53,33 @@ export {
   type RecordQuery,
   readEvaluation,
 } from './read-evaluations.js';
-export { type JobQuery, listJobVersions, readJob, readJobSubmission, readJobSummary } from './read-job.js';
+export {
+  compareJobVersions,
+  type JobQuery,
+  listJobVersions,
+  readJob,
+  readJobSubmission,
+  readJobSummary,
+} from './read-job.js';
 export type { NamespaceQuery, Read } from './read-query.js';
 export { type GroupScaleStatus, type JobScaleStatus, readJobScaleStatus } from './read-scale-status.js';
-export { type Registered, type RegisterJobError, type RegisterJobInput, registerJob } from './register-job.js';
+export {
+  type JobDocumentInput,
+  type Registered,
+  type RegisterJobError,
+  type RegisterJobInput,
+  registerJob,
+} from './register-job.js';
 export { type RevertJobError, type RevertJobInput, revertJob } from './revert-job.js';
 export { type ScaleJobError, type ScaleJobInput, scaleJob } from './scale-job.js';
+export type { PlanOutdated, PlanSeal } from './sealed-plan.js';
 export { type SetJobStabilityInput, setJobStability } from './set-job-stability.js';
 export { type StopJobInput, type StoppedJob, stopJob } from './stop-job.js';
-export { type TagJobVersionError, type TagJobVersionInput, tagJobVersion, untagJobVersion } from './tag-job-version.js';
+export {
+  type TaggedVersion,
+  type TagJobVersionError,
+  type TagJobVersionInput,
+  tagJobVersion,
+  untagJobVersion,
+} from './tag-job-version.js';
 export { type ValidatedJob, validateSubmittedJob } from './validate-submitted-job.js';

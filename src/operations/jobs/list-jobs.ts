@@ -1,73 +1,89 @@
-import { everyNamespace } from '../../access/allows.js';
+import { err, errAsync, ok, type Result } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
-import { type JobListStub, jobListStub } from '../../jobs/job-stub.js';
+import { type JobListStub, jobListStub, jobStubs } from '../../jobs/job-stub.js';
 import { jobSummaries } from '../../jobs/job-summary-record.js';
-import type { ListQuery, ReadView, Row } from '../../ports/storage.js';
-import { jobPlaceOf, jobTokenOf } from '../../queries/list-tokens.js';
-import { type Page, type PageRequest, readPage } from '../../queries/page.js';
+import type { ReadView, Row } from '../../ports/storage.js';
+import { compileFilter } from '../../queries/filters/index.js';
+import type { Source } from '../../queries/page.js';
+import type { NodePoolError } from '../../scheduler/nodes/check-node-pool.js';
+import { hasCurrentStubs } from '../books/job-stub-rows.js';
+import { readNodePool } from '../books/node-pool-rows.js';
+import { authoriseNodePool } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
+import { namespacedSource } from '../shared/listing/keyed-source.js';
+import type { ListRequest } from '../shared/listing/list-request.js';
 import { namespaceOf } from './job-reference.js';
-import { type NamespaceQuery, queryKey, type Read, readQuery, type Visibility, visibilityOf } from './read-query.js';
+import { type ListRead, type NamespaceQuery, readList, visibilityOf } from './read-query.js';
 
-export interface ListJobsInput extends NamespaceQuery, PageRequest {
-  /** Beginning of the IDs. */
-  readonly prefix?: string;
+export interface ListJobsInput extends NamespaceQuery, ListRequest {
   /** Adds each job's meta. */
   readonly meta?: boolean;
+  /** Only jobs of this node pool. */
+  readonly pool?: string;
+}
+
+/** A job as a list shows it, with its JSON text, which is to be relayed as it is. */
+export interface ListedJob {
+  readonly record: JobListStub;
+  readonly text: string;
 }
 
 /**
  * The jobs of a namespace, or of all that the caller may list, by namespace and ID; instances are among them. Index: that
- * of the jobs and summaries tables.
+ * of the jobs and summaries tables. Jobs are not read for it but where a filter or the meta asks for them: their stubs are.
  */
-export function listJobs(context: EngineContext, caller: Principal, input: ListJobsInput): Read<Page<JobListStub>> {
+export function listJobs(context: EngineContext, caller: Principal, input: ListJobsInput): ListRead<ListedJob> {
   const namespace = namespaceOf(input);
-  const visibility = visibilityOf(caller, namespace, ['list-jobs']);
-  const { prefix = '', meta = false, perPage = 0, nextToken = '', reverse = false } = input;
-  const query = {
-    key: queryKey('jobs', namespace, visibility.key, prefix, meta, perPage, nextToken, reverse),
+  const { key, sees } = visibilityOf(caller, namespace, ['list-jobs']);
+  const { meta = false, filter = '', pool } = input;
+  const request = { ...input, namespace, sees };
+  const fromStubs = (view: ReadView): boolean => !meta && filter === '' && pool === undefined && hasCurrentStubs(view);
+  return readList(context, caller, input, {
+    key: ['jobs', namespace, key, meta, pool],
+    anyOf: ['list-jobs'],
     tables: [jobs, jobSummaries],
-    run: (view: ReadView) => {
-      const page = readPage(jobSource(view, namespace, visibility, input), perPage);
-      const items = page.items.map(({ record }) => {
-        const summary = view.get(jobSummaries, [record.Namespace, record.ID])?.record;
-        return jobListStub(record, summary, meta);
-      });
-      const index = Math.max(view.tableIndex(jobs), view.tableIndex(jobSummaries));
-      return { index, value: { items, nextToken: page.nextToken } };
-    },
-  };
-  return readQuery(context, caller, namespace, ['list-jobs'], query, input.waiting);
+    source: (view: ReadView): Source<StubRow | Row<Job>> =>
+      fromStubs(view)
+        ? namespacedSource(view, jobStubs, request, ({ ID }) => ID)
+        : ofPool(
+            namespacedSource(view, jobs, request, ({ ID }) => ID),
+            pool,
+          ),
+    filters: compileFilter.job,
+    filtered: (_, { record }) => record,
+    show: (view: ReadView, row) => (fromStubs(view) ? (row as StubRow) : shownJob(view, row as Row<Job>, meta)),
+  });
 }
 
-function jobSource(view: ReadView, namespace: string, visibility: Visibility, input: ListJobsInput) {
-  const { prefix = '', nextToken = '', reverse = false } = input;
-  const inAll = namespace === everyNamespace;
-  return {
-    slice: (last: Row<Job> | undefined, limit: number | undefined): readonly Row<Job>[] => {
-      const place = last === undefined ? placeOfToken(nextToken) : [last.record.Namespace, last.record.ID];
-      const query: ListQuery = {
-        ...(inAll ? {} : { prefix: [namespace], ...(prefix === '' ? {} : { textPrefix: prefix }) }),
-        ...(place === undefined ? {} : rangeAt(place, reverse, last !== undefined)),
-        ...(limit === undefined ? {} : { limit }),
-        reverse,
-      };
-      return view.list(jobs, query);
-    },
-    accept: ({ record }: Row<Job>) =>
-      visibility.sees(record.Namespace) && (!inAll || prefix === '' || record.ID.startsWith(prefix)),
-    token: ({ record }: Row<Job>) => jobTokenOf(record),
-  };
+/** The jobs of a node pool, as `listJobs` gives them. Needs `read` on the pool and `list-jobs` in the namespace. */
+export function listPoolJobs(
+  context: EngineContext,
+  caller: Principal,
+  input: ListJobsInput & { readonly pool: string },
+): ListRead<ListedJob, NodePoolError> {
+  const { pool } = input;
+  const allowed = authoriseNodePool(caller, pool, 'read');
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return context.storage
+    .read((view) => readNodePool(view, pool) !== undefined)
+    .andThen((isThere): Result<void, NodePoolError> => (isThere ? ok(undefined) : err(nodePoolNotFound(pool))))
+    .andThen(() => listJobs(context, caller, input));
 }
 
-function placeOfToken(nextToken: string): readonly string[] | undefined {
-  return nextToken === '' ? undefined : jobPlaceOf(nextToken);
+function nodePoolNotFound(name: string): NodePoolError {
+  return { type: 'node_pool_not_found', name, message: 'node pool not found' };
 }
 
-/** From a place on, or from behind it. A tuple with one more part stands right behind its beginning. */
-function rangeAt(place: readonly string[], reverse: boolean, behind: boolean): Pick<ListQuery, 'from' | 'to'> {
-  if (reverse) return { to: behind ? place : [...place, null] };
-  return { from: behind ? [...place, null] : place };
+function ofPool(source: Source<Row<Job>>, pool: string | undefined): Source<Row<Job>> {
+  if (pool === undefined) return source;
+  return { ...source, accept: (row) => row.record.NodePool === pool && source.accept(row) };
+}
+
+type StubRow = Row<JobListStub>;
+
+function shownJob(view: ReadView, { record: job }: Row<Job>, meta: boolean): ListedJob {
+  const record = jobListStub(job, view.get(jobSummaries, [job.Namespace, job.ID])?.record, meta);
+  return { record, text: JSON.stringify(record) };
 }

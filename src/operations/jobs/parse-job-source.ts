@@ -3,9 +3,10 @@ import type { Principal } from '../../access/principal.js';
 import type { Diagnostic } from '../../hcl/diagnostics/diagnostic.js';
 import { renderDiagnostics } from '../../hcl/diagnostics/render.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
-import { type ParsedJob, parseJob } from '../../jobs/parse-job.js';
+import { type ParsedJob, parseJobInSteps } from '../../jobs/parse-job.js';
 import { authorise, type PermissionDenied } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
+import { inTurns } from '../shared/in-turns.js';
 import { namespaceOf } from './job-reference.js';
 
 export interface ParseJobSourceInput {
@@ -25,17 +26,21 @@ export interface UnreadableSource {
   readonly message: string;
 }
 
-/** The job that a specification describes (job interface, parse). Stores nothing and does not validate. */
-export function parseJobSource(
+/**
+ * The job that a specification describes (job interface, parse). Stores nothing and does not validate. A large text is read in
+ * several turns of the event loop.
+ */
+export async function parseJobSource(
   context: EngineContext,
   caller: Principal,
   input: ParseJobSourceInput,
-): Result<ParsedJob, PermissionDenied | InvalidRequest | UnreadableSource> {
+): Promise<Result<ParsedJob, PermissionDenied | InvalidRequest | UnreadableSource>> {
   const allowed = authorise(caller, namespaceOf(input), ['parse-job', 'submit-job']);
   if (allowed.isErr()) return err(allowed.error);
   if (input.source.trim() === '') return err(invalidRequest('JobHCL', 'Job spec is empty'));
   const { source, canonicalize = false, hcl1 = false, variables = '' } = input;
-  const parsed = parseJob(source, { canonicalize, hcl1, variables, ids: { next: () => context.ids.next('uuid') } });
+  const ids = { next: () => context.ids.next('uuid') };
+  const parsed = await inTurns(parseJobInSteps(source, { canonicalize, hcl1, variables, ids }));
   if (parsed.isOk()) return ok(parsed.value);
   const diagnostics = parsed.error;
   return err({

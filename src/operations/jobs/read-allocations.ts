@@ -1,49 +1,56 @@
 import { err, errAsync, ok } from 'neverthrow';
+import { allows, everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { InvalidRequest } from '../../jobs/errors.js';
 import type { ReadView, Row } from '../../ports/storage.js';
-import type { Page, PageRequest } from '../../queries/page.js';
+import { compileFilter } from '../../queries/filters/index.js';
+import { isUuid } from '../../queries/list-tokens.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import {
   type AllocationListStub,
   type AllocationStubOptions,
   allocationListStub,
 } from '../../scheduler/allocation-stub.js';
-import { authorise } from '../shared/authorise.js';
+import { readAllocationJob, readJobRow } from '../books/job-rows.js';
+import { answerQuery } from '../shared/blocking-query.js';
 import type { EngineContext } from '../shared/context.js';
-import { readAllocationJob, readJobRow } from '../shared/job-store.js';
-import { readCreatedPage } from './created-list.js';
+import { createdSource } from '../shared/listing/created-source.js';
+import type { ListRequest } from '../shared/listing/list-request.js';
 import { namespaceOf } from './job-reference.js';
-import { faultOfId, type RecordQuery } from './read-evaluations.js';
+import { malformedId, type RecordQuery } from './read-evaluations.js';
 import type { JobQuery } from './read-job.js';
-import { type NamespaceQuery, queryKey, type Read, readQuery, visibilityOf } from './read-query.js';
+import {
+  type ListRead,
+  type NamespaceQuery,
+  queryKey,
+  type Read,
+  readList,
+  readQuery,
+  visibilityOf,
+} from './read-query.js';
 
-export interface ListAllocationsInput extends NamespaceQuery, PageRequest, AllocationStubOptions {
-  /** Beginning of the IDs. */
-  readonly prefix?: string;
-}
+export interface ListAllocationsInput extends NamespaceQuery, ListRequest, AllocationStubOptions {}
 
 /** The allocations of a namespace, or of all that the caller may read. Index: that of the allocations table. */
 export function listAllocations(
   context: EngineContext,
   caller: Principal,
   input: ListAllocationsInput,
-): Read<Page<AllocationListStub>> {
+): ListRead<AllocationListStub> {
   const namespace = namespaceOf(input);
-  const visibility = visibilityOf(caller, namespace, ['read-job']);
-  const { prefix = '', perPage = 0, nextToken = '', reverse = false, resources = false, taskStates = true } = input;
-  const query = {
-    key: queryKey('allocations', namespace, visibility.key, prefix, perPage, nextToken, reverse, resources, taskStates),
+  const { key, sees } = visibilityOf(caller, namespace, ['read-job']);
+  const { resources = false, taskStates = true } = input;
+  return readList(context, caller, input, {
+    key: ['allocations', namespace, key, resources, taskStates],
+    anyOf: ['read-job'],
     tables: [allocations],
-    run: (view: ReadView) => {
-      const request = { namespace, visibility, prefix, accept: () => true, perPage, nextToken, reverse };
-      const page = readCreatedPage(view, allocations, request);
-      const items = page.items.map(({ record }) => allocationListStub(record, { resources, taskStates }));
-      return { index: view.tableIndex(allocations), value: { items, nextToken: page.nextToken } };
-    },
-  };
-  return readQuery(context, caller, namespace, ['read-job'], query, input.waiting);
+    source: (view: ReadView) => createdSource(view, allocations, { ...input, namespace, sees }),
+    filters: compileFilter.allocation,
+    filtered: (view, { record }, { members }) =>
+      members.has('Job') ? { ...record, Job: readAllocationJob(view, record)?.record ?? null } : record,
+    show: (_, { record }) => allocationListStub(record, { resources, taskStates }),
+  });
 }
 
 /** The allocations of one job, by ID; without `all`, those of the present registration when there is one. */
@@ -66,7 +73,7 @@ export function listJobAllocations(
       return { index: view.tableIndex(allocations), value };
     },
   };
-  return readQuery(context, caller, namespace, ['read-job'], query, input.waiting);
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
 }
 
 /** An allocation with the job version that it runs laid in; null when that version is no longer kept. */
@@ -75,7 +82,7 @@ export interface AllocationWithJob {
   readonly job: Row<Job> | undefined;
 }
 
-/** The caller has no right in the allocation's namespace: it is as if there were none. */
+/** The caller may not read in the allocation's namespace, or in any: it is as if there were none. */
 export interface UnknownAllocation {
   readonly type: 'unknown_allocation';
   readonly message: string;
@@ -87,8 +94,8 @@ export function readAllocation(
   caller: Principal,
   input: RecordQuery,
 ): Read<AllocationWithJob | undefined, InvalidRequest | UnknownAllocation> {
-  const fault = faultOfId(input.id);
-  if (fault !== undefined) return errAsync(fault);
+  if (!allows(caller, everyNamespace, ['read-job'])) return errAsync(unknownAllocation(input.id));
+  if (!isUuid(input.id)) return errAsync(malformedId());
   const query = {
     key: queryKey('allocation', input.id),
     tables: [allocations],
@@ -98,12 +105,13 @@ export function readAllocation(
       return { index: row?.modifyIndex ?? view.tableIndex(allocations), value };
     },
   };
-  return readQuery(context, caller, namespaceOf(input), ['read-job'], query, input.waiting).andThen((answer) => {
+  return answerQuery(context, query, input.waiting).andThen((answer) => {
     const found = answer.value?.allocation.record;
-    if (found === undefined || authorise(caller, found.Namespace, ['read-job']).isOk()) return ok(answer);
-    return err<never, UnknownAllocation>({
-      type: 'unknown_allocation',
-      message: `Unknown allocation "${found.ID}"`,
-    });
+    if (found === undefined || allows(caller, found.Namespace, ['read-job'])) return ok(answer);
+    return err(unknownAllocation(found.ID));
   });
+}
+
+function unknownAllocation(id: string): UnknownAllocation {
+  return { type: 'unknown_allocation', message: `Unknown allocation "${id.slice(0, 64)}"` };
 }

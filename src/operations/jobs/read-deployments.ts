@@ -1,45 +1,150 @@
+import { errAsync } from 'neverthrow';
+import { everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
-import type { ReadView } from '../../ports/storage.js';
+import type { InvalidRequest } from '../../jobs/errors.js';
+import type { ReadView, Row } from '../../ports/storage.js';
+import { compileFilter } from '../../queries/filters/index.js';
+import { allocations } from '../../scheduler/allocation.js';
+import { type AllocationListStub, allocationListStub } from '../../scheduler/allocation-stub.js';
+import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
+import { readJobRow } from '../books/job-rows.js';
 import type { EngineContext } from '../shared/context.js';
+import { createdSource } from '../shared/listing/created-source.js';
+import type { ListRequest } from '../shared/listing/list-request.js';
 import { namespaceOf } from './job-reference.js';
+import { faultOfLookUp, type RecordQuery } from './read-evaluations.js';
 import type { JobQuery } from './read-job.js';
-import { type NamespaceQuery, queryKey, type Read, readQuery } from './read-query.js';
+import {
+  type ListRead,
+  type NamespaceQuery,
+  queryKey,
+  type Read,
+  readList,
+  readQuery,
+  visibilityOf,
+} from './read-query.js';
 
-/*
- * Updates are not yet rolled out by deployments: no job has one. The reads say so in the shapes that readers expect, so
- * that a client which looks for a deployment after a registration goes on.
+export interface ListDeploymentsInput extends NamespaceQuery, ListRequest {}
+
+/** The deployments of a namespace, or of all that the caller may read. Index: that of the deployments table. */
+export function listDeployments(
+  context: EngineContext,
+  caller: Principal,
+  input: ListDeploymentsInput,
+): ListRead<Deployment> {
+  const namespace = namespaceOf(input);
+  const { key, sees } = visibilityOf(caller, namespace, ['read-job']);
+  return readList(context, caller, input, {
+    key: ['deployments', namespace, key],
+    anyOf: ['read-job'],
+    tables: [deployments],
+    source: (view: ReadView) => createdSource(view, deployments, { ...input, namespace, sees }, () => true),
+    filters: compileFilter.deployment,
+    filtered: (_, { record }) => record,
+    show: (_, row) => row.record,
+  });
+}
+
+/**
+ * One deployment; undefined when there is none, and when it is in a namespace where the caller may not read: nothing tells the two
+ * apart.
  */
+export function readDeployment(
+  context: EngineContext,
+  caller: Principal,
+  input: RecordQuery,
+): Read<Deployment | undefined, InvalidRequest> {
+  const fault = faultOfLookUp(caller, input);
+  if (fault !== undefined) return errAsync(fault);
+  const visible = visibilityOf(caller, everyNamespace, ['read-job']);
+  const query = {
+    key: queryKey('deployment', input.id, visible.key),
+    tables: [deployments],
+    run: (view: ReadView) => {
+      const row = view.get(deployments, [input.id.toLowerCase()]);
+      const shown = row !== undefined && visible.sees(row.record.Namespace) ? row : undefined;
+      return { index: shown?.modifyIndex ?? view.tableIndex(deployments), value: shown?.record };
+    },
+  };
+  return readQuery(
+    context,
+    caller,
+    { namespace: namespaceOf(input), anyOf: ['read-job'], waiting: input.waiting },
+    query,
+  );
+}
 
-/** The deployments of a job: none. */
+/** The allocations that count for a deployment; empty when there is none. */
+export function listDeploymentAllocations(
+  context: EngineContext,
+  caller: Principal,
+  input: RecordQuery,
+): Read<readonly AllocationListStub[], InvalidRequest> {
+  const fault = faultOfLookUp(caller, input);
+  if (fault !== undefined) return errAsync(fault);
+  const visible = visibilityOf(caller, everyNamespace, ['read-job']);
+  const query = {
+    key: queryKey('deployment-allocations', input.id, visible.key),
+    tables: [allocations],
+    run: (view: ReadView) => ({
+      index: view.tableIndex(allocations),
+      value: view
+        .list(allocations, { index: 'by_deployment', prefix: [input.id.toLowerCase()] })
+        .filter(({ record }) => visible.sees(record.Namespace))
+        .map(({ record }) => allocationListStub(record)),
+    }),
+  };
+  return readQuery(
+    context,
+    caller,
+    { namespace: namespaceOf(input), anyOf: ['read-job'], waiting: input.waiting },
+    query,
+  );
+}
+
+/** The deployments of a job, oldest first; without `all`, those of the present registration when there is one. */
 export function listJobDeployments(
   context: EngineContext,
   caller: Principal,
   input: JobQuery & { readonly all?: boolean },
-): Read<readonly never[]> {
-  return noDeployments(context, caller, input, []);
+): Read<readonly Deployment[]> {
+  const namespace = namespaceOf(input);
+  const all = input.all === true;
+  const query = {
+    key: queryKey('job-deployments', namespace, input.jobId, all),
+    tables: [deployments],
+    run: (view: ReadView) => ({
+      index: view.tableIndex(deployments),
+      value: rowsOfJob(view, namespace, input.jobId, all).map(({ record }) => record),
+    }),
+  };
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
 }
 
-/** The newest deployment of a job: none. */
-export function readLatestDeployment(context: EngineContext, caller: Principal, input: JobQuery): Read<null> {
-  return noDeployments(context, caller, input, null);
-}
-
-/** The deployments of a namespace: none. */
-export function listDeployments(
+/** The newest deployment of a job's present registration; null when there is none. */
+export function readLatestDeployment(
   context: EngineContext,
   caller: Principal,
-  input: NamespaceQuery,
-): Read<readonly never[]> {
-  return noDeployments(context, caller, input, []);
-}
-
-function noDeployments<T>(context: EngineContext, caller: Principal, input: NamespaceQuery, value: T): Read<T> {
+  input: JobQuery,
+): Read<Deployment | null> {
   const namespace = namespaceOf(input);
   const query = {
-    key: queryKey('deployments', namespace, value),
-    tables: [],
-    // A table that nothing was written to has index 1.
-    run: (_view: ReadView) => ({ index: 1, value }),
+    key: queryKey('latest-deployment', namespace, input.jobId),
+    tables: [deployments],
+    run: (view: ReadView) => {
+      const latest = rowsOfJob(view, namespace, input.jobId, false).at(-1);
+      return {
+        index: latest?.modifyIndex ?? view.tableIndex(deployments),
+        value: latest === undefined ? null : latest.record,
+      };
+    },
   };
-  return readQuery(context, caller, namespace, ['read-job'], query, input.waiting);
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+}
+
+function rowsOfJob(view: ReadView, namespace: string, jobId: string, all: boolean): readonly Row<Deployment>[] {
+  const present = all ? undefined : readJobRow(view, namespace, jobId)?.record.CreateIndex;
+  return view
+    .list(deployments, { index: 'by_job', prefix: [namespace, jobId] })
+    .filter(({ record }) => present === undefined || record.JobCreateIndex === present);
 }

@@ -3,47 +3,64 @@ import { everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
 import type { ReadView, Row } from '../../ports/storage.js';
+import { compileFilter } from '../../queries/filters/index.js';
 import { isUuid } from '../../queries/list-tokens.js';
-import type { Page, PageRequest } from '../../queries/page.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { type AllocationListStub, allocationListStub } from '../../scheduler/allocation-stub.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
+import { type EvaluationStub, relatedEvaluations } from '../../scheduler/related-evaluations.js';
+import { authorise, type PermissionDenied } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
-import { readCreatedPage } from './created-list.js';
+import type { FilterFault } from '../shared/listing/answer-list.js';
+import { createdSource } from '../shared/listing/created-source.js';
+import type { ListRequest } from '../shared/listing/list-request.js';
 import { namespaceOf } from './job-reference.js';
 import type { JobQuery } from './read-job.js';
-import { type NamespaceQuery, queryKey, type Read, readQuery, visibilityOf } from './read-query.js';
+import {
+  type ListRead,
+  type NamespaceQuery,
+  queryKey,
+  type Read,
+  readList,
+  readQuery,
+  visibilityOf,
+} from './read-query.js';
 
-export interface ListEvaluationsInput extends NamespaceQuery, PageRequest {
-  /** Beginning of the IDs. */
-  readonly prefix?: string;
+export interface ListEvaluationsInput extends NamespaceQuery, ListRequest {
   /** Exact status. */
   readonly status?: string;
   /** Exact job ID. */
   readonly job?: string;
 }
 
-/** The evaluations of a namespace, or of all that the caller may read. Index: that of the evaluations table. */
+/**
+ * The evaluations of a namespace, or of all that the caller may read. A filter says everything: it is refused together with `status` or
+ * `job`. Index: that of the evaluations table.
+ */
 export function listEvaluations(
   context: EngineContext,
   caller: Principal,
   input: ListEvaluationsInput,
-): Read<Page<Row<Evaluation>>> {
+): ListRead<Row<Evaluation>, InvalidRequest> {
   const namespace = namespaceOf(input);
-  const visibility = visibilityOf(caller, namespace, ['read-job']);
-  const { prefix = '', status = '', job = '', perPage = 0, nextToken = '', reverse = false } = input;
-  const query = {
-    key: queryKey('evaluations', namespace, visibility.key, prefix, status, job, perPage, nextToken, reverse),
+  const { key, sees } = visibilityOf(caller, namespace, ['read-job']);
+  const { status = '', job = '', filter = '' } = input;
+  if (filter !== '' && (status !== '' || job !== '')) return errAsync(invalidRequest('filter', withOthers));
+  return readList(context, caller, input, {
+    key: ['evaluations', namespace, key, status, job],
+    anyOf: ['read-job'],
     tables: [evaluations],
-    run: (view: ReadView) => {
-      const accept = (record: Evaluation) =>
-        (status === '' || record.Status === status) && (job === '' || record.JobID === job);
-      const request = { namespace, visibility, prefix, accept, perPage, nextToken, reverse };
-      return { index: view.tableIndex(evaluations), value: readCreatedPage(view, evaluations, request) };
-    },
-  };
-  return readQuery(context, caller, namespace, ['read-job'], query, input.waiting);
+    source: (view: ReadView) =>
+      createdSource(view, evaluations, { ...input, namespace, sees }, ({ Status, JobID }) => {
+        return (status === '' || Status === status) && (job === '' || JobID === job);
+      }),
+    filters: compileFilter.evaluation,
+    filtered: (_, { record }) => record,
+    show: (_, row) => row,
+  });
 }
+
+const withOthers = 'a filter cannot be used together with status or job; put them into the filter';
 
 export interface RecordQuery extends NamespaceQuery {
   readonly id: string;
@@ -56,21 +73,42 @@ export interface RecordQuery extends NamespaceQuery {
 export function readEvaluation(
   context: EngineContext,
   caller: Principal,
-  input: RecordQuery,
-): Read<Row<Evaluation> | undefined, InvalidRequest> {
-  const fault = faultOfId(input.id);
+  input: RecordQuery & { readonly related?: boolean },
+): Read<EvaluationRow | undefined, InvalidRequest> {
+  const fault = faultOfLookUp(caller, input);
   if (fault !== undefined) return errAsync(fault);
   const visible = visibilityOf(caller, everyNamespace, ['read-job']);
   const query = {
-    key: queryKey('evaluation', input.id, visible.key),
+    key: queryKey('evaluation', input.id, input.related === true, visible.key),
     tables: [evaluations],
     run: (view: ReadView) => {
       const row = view.get(evaluations, [input.id.toLowerCase()]);
       const shown = row !== undefined && visible.sees(row.record.Namespace) ? row : undefined;
-      return { index: shown?.modifyIndex ?? view.tableIndex(evaluations), value: shown };
+      const value = shown !== undefined && input.related === true ? withRelated(view, shown) : shown;
+      return { index: shown?.modifyIndex ?? view.tableIndex(evaluations), value };
     },
   };
-  return readQuery(context, caller, namespaceOf(input), ['read-job'], query, input.waiting);
+  return readQuery(
+    context,
+    caller,
+    { namespace: namespaceOf(input), anyOf: ['read-job'], waiting: input.waiting },
+    query,
+  );
+}
+
+/** An evaluation, with those that it follows from or has led to where they were asked for and there are any. */
+export interface EvaluationRow {
+  readonly record: Evaluation & { readonly RelatedEvals?: readonly EvaluationStub[] };
+  readonly text: string;
+}
+
+function withRelated(view: ReadView, { record, text }: Row<Evaluation>): EvaluationRow {
+  const RelatedEvals = relatedEvaluations(record, (id) => view.get(evaluations, [id])?.record);
+  if (RelatedEvals.length === 0) return { record, text };
+  return {
+    record: { ...record, RelatedEvals },
+    text: `${text.slice(0, -1)},"RelatedEvals":${JSON.stringify(RelatedEvals)}}`,
+  };
 }
 
 /** The evaluations of one job. Index: that of the evaluations table. */
@@ -88,7 +126,7 @@ export function listJobEvaluations(
       value: view.list(evaluations, { index: 'by_job', prefix: [namespace, input.jobId] }),
     }),
   };
-  return readQuery(context, caller, namespace, ['read-job'], query, input.waiting);
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
 }
 
 /** The allocations that an evaluation made; empty when there is no such evaluation. */
@@ -97,7 +135,7 @@ export function listEvaluationAllocations(
   caller: Principal,
   input: RecordQuery,
 ): Read<readonly AllocationListStub[], InvalidRequest> {
-  const fault = faultOfId(input.id);
+  const fault = faultOfLookUp(caller, input);
   if (fault !== undefined) return errAsync(fault);
   const namespace = namespaceOf(input);
   const visible = visibilityOf(caller, everyNamespace, ['read-job']);
@@ -112,10 +150,35 @@ export function listEvaluationAllocations(
         .map(({ record }) => allocationListStub(record)),
     }),
   };
-  return readQuery(context, caller, namespace, ['read-job'], query, input.waiting);
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
 }
 
-/** Evaluations, allocations and deployments are looked up by their whole ID only. */
-export function faultOfId(id: string): InvalidRequest | undefined {
-  return isUuid(id) ? undefined : invalidRequest('id', 'the ID must be a UUID of 36 characters');
+/**
+ * Evaluations, allocations and deployments are looked up by their whole ID only. Told after the right to read in the
+ * namespace of the request: who has none learns nothing.
+ */
+export function faultOfLookUp(caller: Principal, input: RecordQuery): PermissionDenied | InvalidRequest | undefined {
+  const allowed = authorise(caller, namespaceOf(input), ['read-job']);
+  if (allowed.isErr()) return allowed.error;
+  return isUuid(input.id) ? undefined : malformedId();
+}
+
+export function malformedId(): InvalidRequest {
+  return invalidRequest('id', 'the ID must be a UUID of 36 characters');
+}
+
+export interface EvaluationCount {
+  readonly count: number;
+}
+
+/** How many evaluations the list has. */
+export function countEvaluations(
+  context: EngineContext,
+  caller: Principal,
+  input: Omit<ListEvaluationsInput, 'perPage' | 'nextToken' | 'reverse'>,
+): Read<EvaluationCount, InvalidRequest | FilterFault> {
+  return listEvaluations(context, caller, input).map(({ index, value }) => ({
+    index,
+    value: { count: value.items.length },
+  }));
 }

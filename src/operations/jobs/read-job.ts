@@ -1,11 +1,14 @@
+import { ok } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
+import { diffVersions, type VersionBase, type VersionBaseNotFound } from '../../jobs/diff/diff-versions.js';
+import type { JobDiff } from '../../jobs/diff/job-diff.js';
 import type { Job } from '../../jobs/document/job.js';
 import { jobs, jobVersions } from '../../jobs/job-record.js';
 import { type JobSubmission, jobSubmissions } from '../../jobs/job-submission.js';
 import { type JobSummary, jobSummaries } from '../../jobs/job-summary-record.js';
 import type { ReadView, Row } from '../../ports/storage.js';
+import { readJobRow, readJobVersions } from '../books/job-rows.js';
 import type { EngineContext } from '../shared/context.js';
-import { readJobRow, readJobVersions } from '../shared/job-store.js';
 import { type JobReference, namespaceOf } from './job-reference.js';
 import { type NamespaceQuery, queryKey, type Read, readQuery } from './read-query.js';
 
@@ -26,7 +29,7 @@ export function readJob(context: EngineContext, caller: Principal, input: JobQue
       return { index: row?.modifyIndex ?? view.tableIndex(jobs), value: row };
     },
   };
-  return readQuery(context, caller, namespace, ['read-job'], query, input.waiting);
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
 }
 
 /** The kept versions, newest first; empty when there is no such job. */
@@ -41,7 +44,7 @@ export function listJobVersions(context: EngineContext, caller: Principal, input
       return { index: newest === 0 ? view.tableIndex(jobs) : newest, value: rows };
     },
   };
-  return readQuery(context, caller, namespace, ['read-job'], query, input.waiting);
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
 }
 
 /** The source of one version; undefined when none is kept, with index 0. */
@@ -59,7 +62,7 @@ export function readJobSubmission(
       return { index: row?.record.JobModifyIndex ?? 0, value: row };
     },
   };
-  return readQuery(context, caller, namespace, ['read-job'], query, input.waiting);
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
 }
 
 /** The counters of a job's allocations and children; undefined when there is no such job. */
@@ -77,5 +80,35 @@ export function readJobSummary(
       return { index: row?.modifyIndex ?? view.tableIndex(jobSummaries), value: row };
     },
   };
-  return readQuery(context, caller, namespace, ['read-job'], query, input.waiting);
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+}
+
+export interface VersionsQuery extends JobQuery {
+  /** Whether to compare the versions: each with the one before it, unless a tag or a version is named. */
+  readonly diffs?: boolean;
+  /** Wins over `diffVersion`. */
+  readonly diffTag?: string;
+  readonly diffVersion?: number;
+}
+
+/** The versions of a job, newest first, and their differences when these were asked for; null when there are none. */
+export function compareJobVersions(
+  context: EngineContext,
+  caller: Principal,
+  input: VersionsQuery,
+): Read<{ readonly versions: readonly Row<Job>[]; readonly diffs: readonly JobDiff[] | null }, VersionBaseNotFound> {
+  const { diffs = false, diffTag = '', diffVersion } = input;
+  return listJobVersions(context, caller, input).andThen(({ index, value: versions }) => {
+    if (!diffs || versions.length === 0) return ok({ index, value: { versions, diffs: null } });
+    const base: VersionBase =
+      diffTag !== ''
+        ? { by: 'tag', tag: diffTag }
+        : diffVersion !== undefined
+          ? { by: 'version', version: diffVersion }
+          : { by: 'predecessor' };
+    return diffVersions(
+      versions.map(({ record }) => record),
+      base,
+    ).map((found) => ({ index, value: { versions, diffs: found.length === 0 ? null : found } }));
+  });
 }

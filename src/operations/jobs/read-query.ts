@@ -6,7 +6,11 @@ import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../shared/authorise.js';
 import { answerQuery, type Waiting } from '../shared/blocking-query.js';
 import type { EngineContext } from '../shared/context.js';
+import { answerList, type List, type ListAnswer } from '../shared/listing/answer-list.js';
+import { everythingSeen } from '../shared/listing/keyed-source.js';
+import type { ListRequest } from '../shared/listing/list-request.js';
 import type { Answer, BlockingQuery } from '../shared/parked-queries.js';
+import { namespaceOf } from './job-reference.js';
 
 /** The answer of a read: the index to wait for next, and the value. */
 export type Read<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;
@@ -18,17 +22,36 @@ export interface NamespaceQuery {
   readonly waiting?: Waiting;
 }
 
+/** Where a query reads, which rights allow it, one of them being enough, and how long its reader waits. */
+export interface QueryTerms {
+  readonly namespace: string;
+  readonly anyOf: readonly Capability[];
+  readonly waiting: Waiting | undefined;
+}
+
 /** Asks for the right, then answers the query as soon as its index is greater than the one that the reader has. */
 export function readQuery<T>(
   context: EngineContext,
   caller: Principal,
-  namespace: string,
-  anyOf: readonly Capability[],
+  { namespace, anyOf, waiting }: QueryTerms,
   query: BlockingQuery<T>,
-  waiting: Waiting | undefined,
 ): Read<T> {
   const allowed = authorise(caller, namespace, anyOf);
   return allowed.isErr() ? errAsync(allowed.error) : answerQuery(context, query, waiting);
+}
+
+/** A page of a list, or why there is none. */
+export type ListRead<S, E = never> = ListAnswer<S, PermissionDenied | E>;
+
+/** Asks for the right, then answers the list. */
+export function readList<T, S>(
+  context: EngineContext,
+  caller: Principal,
+  input: NamespaceQuery & ListRequest,
+  { anyOf, ...list }: List<T, S> & { readonly anyOf: readonly Capability[] },
+): ListRead<S> {
+  const allowed = authorise(caller, namespaceOf(input), anyOf);
+  return allowed.isErr() ? errAsync(allowed.error) : answerList(context, input, list, input.waiting);
 }
 
 /** Names a query for those who wait for the same one. */
@@ -42,7 +65,7 @@ export interface Visibility {
   readonly sees: (namespace: string) => boolean;
 }
 
-const seesAll: Visibility = { key: '', sees: () => true };
+const seesAll: Visibility = { key: '', sees: everythingSeen };
 
 /** In a single namespace the right was checked before; in all of them each namespace is checked, and remembered. */
 export function visibilityOf(caller: Principal, namespace: string, anyOf: readonly Capability[]): Visibility {

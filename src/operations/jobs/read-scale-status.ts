@@ -4,8 +4,8 @@ import { jobs } from '../../jobs/job-record.js';
 import { type ScalingEvent, scalingEventOf, scalingEvents } from '../../jobs/scaling-event.js';
 import type { ReadView } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { readJobRow } from '../books/job-rows.js';
 import type { EngineContext } from '../shared/context.js';
-import { readJobRow } from '../shared/job-store.js';
 import { namespaceOf } from './job-reference.js';
 import type { JobQuery } from './read-job.js';
 import { queryKey, type Read, readQuery } from './read-query.js';
@@ -47,7 +47,12 @@ export function readJobScaleStatus(
       return job === undefined ? { index: view.index, value: undefined } : statusOf(view, job);
     },
   };
-  return readQuery(context, caller, namespace, ['read-job', 'read-job-scaling'], query, input.waiting);
+  return readQuery(
+    context,
+    caller,
+    { namespace, anyOf: ['read-job', 'read-job-scaling'], waiting: input.waiting },
+    query,
+  );
 }
 
 function statusOf(view: ReadView, job: Job): { readonly index: number; readonly value: JobScaleStatus } {
@@ -55,7 +60,10 @@ function statusOf(view: ReadView, job: Job): { readonly index: number; readonly 
   const live = view
     .list(allocations, { index: 'live_by_job', prefix })
     .map((row) => row.record)
-    .filter((allocation) => allocation.JobCreateIndex === job.CreateIndex);
+    // Canaries stand beside the count until they are promoted.
+    .filter(
+      ({ JobCreateIndex, DeploymentStatus }) => JobCreateIndex === job.CreateIndex && DeploymentStatus?.Canary !== true,
+    );
   const events = view.list(scalingEvents, { prefix, reverse: true }).map((row) => row.record);
   const groups = job.TaskGroups.map(({ Name, Count }) => {
     const own = events.filter((event) => event.Group === Name).map(scalingEventOf);
@@ -90,8 +98,8 @@ function groupStatus(desired: number, live: readonly Allocation[], events: reado
     Desired: desired,
     Placed: live.length,
     Running: live.filter((allocation) => allocation.ClientStatus === 'running').length,
-    Healthy: 0,
-    Unhealthy: 0,
+    Healthy: live.filter(({ DeploymentStatus }) => DeploymentStatus?.Healthy === true).length,
+    Unhealthy: live.filter(({ DeploymentStatus }) => DeploymentStatus?.Healthy === false).length,
     Events: events.length === 0 ? null : events,
   };
 }

@@ -5,31 +5,43 @@ import { canonicaliseJob } from '../../jobs/canonical/canonicalise-job.js';
 import { decideRegistration, type Registration } from '../../jobs/decide-registration.js';
 import { type DecodeError, decodeJob } from '../../jobs/document/decode-job.js';
 import type { Job } from '../../jobs/document/job.js';
+import type { JobInput } from '../../jobs/document/job-input.js';
 import type { SubmittedJob } from '../../jobs/document/submitted-job.js';
+import { unknownFields } from '../../jobs/document/unknown-fields.js';
 import {
   type AdmissionRefused,
   type InvalidJob,
   type InvalidRequest,
   invalidRequest,
   type RegistrationRefusal,
+  type RegistrationsDisabled,
   type UnknownRegion,
 } from '../../jobs/errors.js';
 import { jobSubmissions, type SubmissionInput } from '../../jobs/job-submission.js';
 import { droppedSourceWarning, submissionLength } from '../../jobs/submissions.js';
 import { warningsText } from '../../jobs/validation/problem-texts.js';
-import type { ReadView, StorageError, WriteView } from '../../ports/storage.js';
+import type { StorageError } from '../../ports/storage.js';
+import { readJobRow } from '../books/job-rows.js';
+import { type WrittenRegistration, writeRegistration } from '../books/write-registration.js';
+import { commit, type Transaction } from '../commit.js';
 import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import type { ConsequenceEnvironment } from '../shared/consequence-environment.js';
 import type { EngineContext } from '../shared/context.js';
-import { emitFacts, type Fact } from '../shared/facts.js';
-import { readJobRow } from '../shared/job-store.js';
+import { acceptsRegistrations } from './accepts-registrations.js';
 import { checkJob } from './check-job.js';
-import { environmentOf, namespaceOf } from './job-reference.js';
-import { type WrittenRegistration, writeRegistration } from './write-registration.js';
+import { namespaceOf } from './job-reference.js';
 
-export interface RegisterJobInput {
-  /** The job document as JSON carries it: a `JobInput`, or whatever a client sent. Its shape is checked. */
-  readonly job: unknown;
+/** A job document as a caller hands it over. */
+export interface JobDocumentInput {
+  /**
+   * Its shape is checked, whatever its type says. Durations may be texts such as `30s`, and fields that do not exist are
+   * warned about.
+   */
+  readonly job: JobInput;
+  /** The document came over the wire: durations are numbers there, and unknown fields are passed over, as clients expect. */
+  readonly fromWire?: boolean;
+}
+
+export interface RegisterJobInput extends JobDocumentInput {
   /** The ID that the document must have, when the caller has named the job already. */
   readonly jobId?: string;
   /** Wins over the document's own. */
@@ -66,6 +78,7 @@ export type RegisterJobError =
   | InvalidRequest
   | UnknownRegion
   | RegistrationRefusal
+  | RegistrationsDisabled
   | StorageError;
 
 /**
@@ -95,8 +108,8 @@ export function registerJob(
     triggeredBy: 'job-register',
     submission: input.submission ?? undefined,
     inheritsFrom: submitted.Version ?? undefined,
+    warnings: input.fromWire === true ? [] : unknownFields(input.job).map(({ message }) => message),
   };
-  const environment = environmentOf(context, caller);
   // Faults of the document are told before the lack of a right; a caller without the right never starts a write.
   const allowed = authoriseRegistration(caller, registration);
   if (allowed.isErr()) {
@@ -104,12 +117,7 @@ export function registerJob(
       .read((view) => checkJob(view, job, context.settings))
       .andThen((checked) => (checked.isErr() ? err(checked.error) : err(allowed.error)));
   }
-  return context.storage
-    .write((view) => registerWithin(view, environment, registration))
-    .map(({ value }) => {
-      emitFacts(context, value.facts);
-      return value.answer;
-    });
+  return commit(context, caller, (tx) => registerWithin(tx, registration)).map(({ value }) => value);
 }
 
 /** A document that is ready to be registered, and how. */
@@ -126,6 +134,8 @@ export interface JobRegistration {
   readonly submission?: SubmissionInput | undefined;
   /** The version whose source the new version takes over when none is submitted. */
   readonly inheritsFrom?: number | undefined;
+  /** About the document as it was written, told beside those about what it means. */
+  readonly warnings?: readonly string[];
 }
 
 export function authoriseRegistration(
@@ -141,23 +151,25 @@ export function authoriseRegistration(
 
 /** The registration itself, in the caller's transaction: checks, decision, rows. */
 export function registerWithin(
-  view: WriteView,
-  environment: ConsequenceEnvironment,
+  tx: Transaction,
   registration: JobRegistration,
-): Result<{ answer: Registered; job: Job; facts: Fact[] }, InvalidJob | RegistrationRefusal> {
+): Result<Registered, InvalidJob | RegistrationRefusal | RegistrationsDisabled> {
   const { job, triggeredBy, evalPriority } = registration;
-  const checked = checkJob(view, job, environment.settings);
+  const checked = checkJob(tx, job, tx.settings);
   if (checked.isErr()) return err(checked.error);
-  const current = readJobRow(view, job.Namespace, job.ID)?.record;
+  const accepted = acceptsRegistrations(tx);
+  if (accepted.isErr()) return err(accepted.error);
+  const current = readJobRow(tx, job.Namespace, job.ID)?.record;
   const { version, enforcedIndex, preserveCounts, preserveResources } = registration;
-  const policyId = () => environment.ids.next('uuid');
+  const policyId = () => tx.ids.next('uuid');
   const request = { job, version, enforcedIndex, preserveCounts, preserveResources, policyId };
-  return decideRegistration(current, request, view.index, environment.now).map((decided) => {
-    const { source, warnings } = sourceOf(view, environment, registration);
+  return decideRegistration(current, request, tx.index, tx.now).map((decided) => {
+    if (decided.type !== 'unchanged') tellRegistered(tx, decided.job);
+    const { source, warnings } = sourceOf(tx, registration);
     const priority = evalPriority === undefined || evalPriority === 0 ? {} : { priority: evalPriority };
-    const written = writeRegistration(view, environment, decided, { triggeredBy, ...priority }, source);
-    const answer = answerOf(decided, written, warningsText([...checked.value, ...warnings]), view.index);
-    return { answer, job: written.job, facts: [...registeredFacts(decided, view.index), ...written.facts] };
+    const written = writeRegistration(tx, decided, { triggeredBy, ...priority }, source);
+    const texts = warningsText([...checked.value, ...(registration.warnings ?? []), ...warnings]);
+    return answerOf(decided, written, texts, tx.index);
   });
 }
 
@@ -174,36 +186,33 @@ function answerOf(decided: Registration, written: WrittenRegistration, warnings:
   };
 }
 
-function registeredFacts(decided: Registration, index: number): Fact[] {
-  if (decided.type === 'unchanged') return [];
-  const { Namespace: namespace, ID: jobId, Version: version } = decided.job;
-  return [{ name: 'job.registered', fact: { namespace, jobId, version, index } }];
+function tellRegistered(tx: Transaction, { Namespace: namespace, ID: jobId, Version: version }: Job): void {
+  tx.tell('job.registered', { namespace, jobId, version, index: tx.index });
 }
 
 function sourceOf(
-  view: ReadView,
-  { settings }: ConsequenceEnvironment,
+  tx: Transaction,
   { job, submission, inheritsFrom }: JobRegistration,
 ): { readonly source: SubmissionInput | undefined; readonly warnings: readonly string[] } {
   if (submission !== undefined) {
     const length = submissionLength(submission);
-    const maximum = settings.jobs.maximumSourceLength;
+    const maximum = tx.settings.jobs.maximumSourceLength;
     if (length <= maximum) return { source: submission, warnings: [] };
     return { source: undefined, warnings: [droppedSourceWarning(length, maximum)] };
   }
   if (inheritsFrom === undefined) return { source: undefined, warnings: [] };
-  return { source: view.get(jobSubmissions, [job.Namespace, job.ID, inheritsFrom])?.record, warnings: [] };
+  return { source: tx.get(jobSubmissions, [job.Namespace, job.ID, inheritsFrom])?.record, warnings: [] };
 }
 
 /** The checks that need neither the store nor the document's meaning. */
-function readSubmitted(
+export function readSubmitted(
   context: EngineContext,
   input: RegisterJobInput,
 ): Result<{ readonly submitted: SubmittedJob }, DecodeError | InvalidRequest | UnknownRegion> {
   if (input.job === undefined || input.job === null) {
     return err(invalidRequest('Job', 'Job must be specified'));
   }
-  return decodeJob(input.job).andThen((decoded) => {
+  return decodeJob(input.job, { durationTexts: input.fromWire !== true }).andThen((decoded) => {
     const fault = faultOfRequest(input, decoded);
     if (fault !== undefined) return err(fault);
     const region = regionOf(context.settings.jobs.region, input.region, decoded.Region);

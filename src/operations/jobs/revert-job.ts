@@ -1,4 +1,4 @@
-import { err, errAsync, type ResultAsync } from 'neverthrow';
+import { err, errAsync, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { decideRevert, type RevertRequest } from '../../jobs/decide-revert.js';
 import {
@@ -6,15 +6,16 @@ import {
   type JobNotFound,
   jobNotFound,
   type RegistrationRefusal,
+  type RegistrationsDisabled,
   type RevertRefused,
   type VersionNotFound,
 } from '../../jobs/errors.js';
 import type { StorageError } from '../../ports/storage.js';
+import { readJobRow, readJobVersion } from '../books/job-rows.js';
+import { commit } from '../commit.js';
 import { authorise, type PermissionDenied } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
-import { emitFacts } from '../shared/facts.js';
-import { readJobRow, readJobVersion } from '../shared/job-store.js';
-import { environmentOf, type JobReference, namespaceOf } from './job-reference.js';
+import { type JobReference, namespaceOf } from './job-reference.js';
 import { type Registered, registerWithin } from './register-job.js';
 
 export interface RevertJobInput extends JobReference {
@@ -30,6 +31,7 @@ export type RevertJobError =
   | VersionNotFound
   | InvalidJob
   | RegistrationRefusal
+  | RegistrationsDisabled
   | StorageError;
 
 /** Registers an earlier version's document again, as a new version with that version's source (job interface, revert). */
@@ -42,28 +44,22 @@ export function revertJob(
   const capabilities = ['submit-job', 'revert-job'] as const;
   const allowed = authorise(caller, namespace, capabilities);
   if (allowed.isErr()) return errAsync(allowed.error);
-  const environment = environmentOf(context, caller);
   const request: RevertRequest = {
     version: input.version,
     enforcedPriorVersion: input.enforcePriorVersion ?? null,
   };
-  return context.storage
-    .write<{ answer: Registered; facts: Parameters<typeof emitFacts>[1] }, RevertJobError>((view) => {
-      const current = readJobRow(view, namespace, input.jobId)?.record;
-      if (current === undefined) return err(jobNotFound(namespace, input.jobId));
-      const target = readJobVersion(view, namespace, input.jobId, input.version)?.record;
-      return decideRevert(current, target, request).andThen((document) =>
-        registerWithin(view, environment, {
-          job: { ...document, NomadTokenID: caller.accessor },
-          version: null,
-          capabilities,
-          triggeredBy: 'job-register',
-          inheritsFrom: input.version,
-        }),
-      );
-    })
-    .map(({ value }) => {
-      emitFacts(context, value.facts);
-      return value.answer;
-    });
+  return commit(context, caller, (tx): Result<Registered, RevertJobError> => {
+    const current = readJobRow(tx, namespace, input.jobId)?.record;
+    if (current === undefined) return err(jobNotFound(namespace, input.jobId));
+    const target = readJobVersion(tx, namespace, input.jobId, input.version)?.record;
+    return decideRevert(current, target, request).andThen((document) =>
+      registerWithin(tx, {
+        job: { ...document, NomadTokenID: caller.accessor },
+        version: null,
+        capabilities,
+        triggeredBy: 'job-register',
+        inheritsFrom: input.version,
+      }),
+    );
+  }).map(({ value }) => value);
 }

@@ -1,4 +1,4 @@
-import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { checkScaleRequest, decideScale, type ScaleRequest, type Scaling } from '../../jobs/decide-scale.js';
 import type { Job } from '../../jobs/document/job.js';
@@ -8,21 +8,23 @@ import {
   invalidRequest,
   type JobNotFound,
   jobNotFound,
+  type RegistrationsDisabled,
   type ScalingRefused,
   type TotalCountTooLarge,
 } from '../../jobs/errors.js';
 import { jobSubmissions } from '../../jobs/job-submission.js';
 import { scalingEvents, trackedScalingEvents } from '../../jobs/scaling-event.js';
-import type { StorageError, WriteView } from '../../ports/storage.js';
+import type { StorageError } from '../../ports/storage.js';
+import { deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
+import { readJobRow } from '../books/job-rows.js';
+import { type WrittenRegistration, writeRegistration } from '../books/write-registration.js';
+import { commit, type Transaction } from '../commit.js';
 import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import type { ConsequenceEnvironment } from '../shared/consequence-environment.js';
 import type { EngineContext } from '../shared/context.js';
-import { emitFacts, type Fact } from '../shared/facts.js';
-import { readJobRow } from '../shared/job-store.js';
-import { environmentOf, type JobReference, namespaceOf } from './job-reference.js';
+import { acceptsRegistrations } from './accepts-registrations.js';
+import { type JobReference, namespaceOf } from './job-reference.js';
 import type { Registered } from './register-job.js';
-import { writeRegistration } from './write-registration.js';
 
 export interface ScaleJobInput extends JobReference {
   /** `Group` names the group; `Job` and `Namespace` must agree with the request when they are given. */
@@ -46,11 +48,12 @@ export type ScaleJobError =
   | ScalingRefused
   | TotalCountTooLarge
   | IndexConflict
+  | RegistrationsDisabled
   | StorageError;
 
 /**
- * Scales a group, or records why it is not scaled (job interface, scale). Version, evaluation and event are one write and
- * share its index.
+ * Scales a group, or records why it is not scaled (job interface, scale). Version, evaluation and event are one write, in which
+ * each takes an index of its own.
  */
 export function scaleJob(
   context: EngineContext,
@@ -58,7 +61,7 @@ export function scaleJob(
   input: ScaleJobInput,
 ): ResultAsync<Registered, ScaleJobError> {
   const namespace = namespaceOf(input);
-  const { Job: targetJob = '', Namespace: targetNamespace = '', Group: group = '' } = input.target;
+  const { Job: targetJob = '', Namespace: targetNamespace = '' } = input.target;
   if (targetJob !== '' && targetJob !== input.jobId) {
     return errAsync(invalidRequest('Target', 'Job ID does not match'));
   }
@@ -69,86 +72,84 @@ export function scaleJob(
   if (targetNamespace !== '' && targetNamespace !== namespace) {
     return errAsync(invalidRequest('Target', 'Namespace in Target does not match the request'));
   }
-  const request: ScaleRequest = {
-    group,
+  const upstream = context.settings.notifications.names === 'upstream';
+  const request = requestOf(input, upstream);
+  const checked = checkScaleRequest(request, upstream);
+  if (checked.isErr()) return errAsync(checked.error);
+  return commit(context, caller, (tx): Result<Registered, ScaleJobError> => {
+    const accepted = acceptsRegistrations(tx);
+    if (accepted.isErr()) return err(accepted.error);
+    const current = readJobRow(tx, namespace, input.jobId)?.record;
+    if (current === undefined) return err(jobNotFound(namespace, input.jobId));
+    const { maximumCount } = tx.settings.jobs;
+    const circumstances = { maximumCount, activeDeployment: hasActiveDeployment(tx, current) };
+    return decideScale(current, request, circumstances, tx).map((scaling) =>
+      scaleWithin(tx, current, scaling, { ...request, meta: input.meta ?? null }),
+    );
+  }).map(({ value }) => value);
+}
+
+function hasActiveDeployment(tx: Transaction, { Namespace, ID, CreateIndex }: Job): boolean {
+  const [latest] = tx.list(deployments, { index: 'by_job', prefix: [Namespace, ID], reverse: true, limit: 1 });
+  return latest !== undefined && latest.record.JobCreateIndex === CreateIndex && isActiveDeployment(latest.record);
+}
+
+function requestOf(input: ScaleJobInput, upstream: boolean): ScaleRequest {
+  return {
+    group: input.target.Group ?? '',
     count: input.count ?? null,
     message: input.message ?? '',
     error: input.error ?? false,
-    enforceIndex: input.enforceIndex ?? false,
+    // There, only an index above 0 is compared.
+    enforceIndex: !upstream && input.enforceIndex === true,
     jobModifyIndex: input.jobModifyIndex ?? 0,
   };
-  const checked = checkScaleRequest(request);
-  if (checked.isErr()) return errAsync(checked.error);
-  const environment = environmentOf(context, caller);
-  return context.storage
-    .write<{ answer: Registered; facts: readonly Fact[] }, ScaleJobError>((view) => {
-      const current = readJobRow(view, namespace, input.jobId)?.record;
-      if (current === undefined) return err(jobNotFound(namespace, input.jobId));
-      return decideScale(current, request, context.settings.jobs, view.index, environment.now).map((scaling) =>
-        scaleWithin(view, environment, current, scaling, request, input.meta ?? null),
-      );
-    })
-    .map(({ value }) => {
-      emitFacts(context, value.facts);
-      return value.answer;
-    });
+}
+
+/** The version with the new count, with the source of the present one. */
+function writeScaled(tx: Transaction, previous: Job, job: Job): WrittenRegistration {
+  const { Namespace: namespace, ID: jobId, Version: version } = job;
+  const source = tx.get(jobSubmissions, [namespace, jobId, previous.Version])?.record;
+  tx.tell('job.registered', { namespace, jobId, version, index: tx.index });
+  const evaluates = { triggeredBy: 'job-scaling', ownIndex: true } as const;
+  return writeRegistration(tx, { type: 'updated', job, previous }, evaluates, source);
 }
 
 function scaleWithin(
-  view: WriteView,
-  environment: ConsequenceEnvironment,
+  tx: Transaction,
   current: Job,
   scaling: Scaling,
-  request: ScaleRequest,
-  meta: Readonly<Record<string, unknown>> | null,
-): { answer: Registered; facts: readonly Fact[] } {
-  const { index } = view;
-  const source = view.get(jobSubmissions, [current.Namespace, current.ID, current.Version])?.record;
-  const written =
-    scaling.job === undefined
-      ? undefined
-      : writeRegistration(
-          view,
-          environment,
-          { type: 'updated', job: scaling.job, previous: current },
-          { triggeredBy: 'job-scaling' },
-          source,
-        );
-  const evalId = written?.evaluation?.ID ?? '';
-  view.put(scalingEvents, {
-    Namespace: current.Namespace,
-    JobID: current.ID,
+  request: ScaleRequest & { readonly meta: Readonly<Record<string, unknown>> | null },
+): Registered {
+  const { Namespace: namespace, ID: jobId } = current;
+  const written = scaling.job === undefined ? undefined : writeScaled(tx, current, scaling.job);
+  const { ID: evalId = '', CreateIndex: evalCreateIndex = 0 } = written?.evaluation ?? {};
+  const index = written === undefined ? tx.index : tx.nextIndex();
+  tx.put(scalingEvents, {
+    Namespace: namespace,
+    JobID: jobId,
     Group: request.group,
-    Time: unixNanosFromInstant(environment.now),
+    Time: unixNanosFromInstant(tx.now),
     Count: request.count,
     PreviousCount: scaling.previousCount,
     Message: scaling.message,
     Error: scaling.isError,
-    Meta: meta,
+    Meta: request.meta,
     EvalID: evalId === '' ? null : evalId,
     CreateIndex: index,
   });
-  pruneEvents(view, current, request.group);
-  const { Namespace: namespace, ID: jobId } = current;
-  const registered: Fact[] =
-    written === undefined
-      ? []
-      : [{ name: 'job.registered', fact: { namespace, jobId, version: written.job.Version, index } }];
+  pruneEvents(tx, current, request.group);
   return {
-    answer: {
-      evalId,
-      evalCreateIndex: written?.evaluation?.CreateIndex ?? 0,
-      jobModifyIndex: written === undefined ? current.ModifyIndex : index,
-      warnings: '',
-      index,
-    },
-    facts: [...registered, ...(written?.facts ?? [])],
+    evalId,
+    evalCreateIndex,
+    jobModifyIndex: written === undefined ? current.ModifyIndex : written.job.JobModifyIndex,
+    warnings: '',
+    index,
   };
 }
 
-function pruneEvents(view: WriteView, job: Job, group: string): void {
+function pruneEvents(tx: Transaction, job: Job, group: string): void {
   const prefix = [job.Namespace, job.ID, group];
-  const kept = view.list(scalingEvents, { prefix, reverse: true });
-  for (const { record } of kept.slice(trackedScalingEvents))
-    view.remove(scalingEvents, [...prefix, record.CreateIndex]);
+  const kept = tx.list(scalingEvents, { prefix, reverse: true });
+  for (const { record } of kept.slice(trackedScalingEvents)) tx.remove(scalingEvents, [...prefix, record.CreateIndex]);
 }

@@ -2,11 +2,12 @@ import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { versionNotFound } from '../../jobs/decide-revert.js';
 import type { VersionNotFound } from '../../jobs/errors.js';
-import { jobs, jobVersions } from '../../jobs/job-record.js';
 import type { StorageError } from '../../ports/storage.js';
+import { readJobRow, readJobVersion } from '../books/job-rows.js';
+import { putJobVersion } from '../books/job-stub-rows.js';
+import { commit } from '../commit.js';
 import { authorise, type PermissionDenied } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
-import { readJobRow, readJobVersion } from '../shared/job-store.js';
 import { type JobReference, namespaceOf } from './job-reference.js';
 
 export interface SetJobStabilityInput extends JobReference {
@@ -14,7 +15,10 @@ export interface SetJobStabilityInput extends JobReference {
   readonly stable: boolean;
 }
 
-/** Marks one version as stable or not; makes no version (job interface, set stability). Gives the index of the write. */
+/**
+ * Marks one version as stable or not; makes no version (job interface, set stability). Gives the index of the write: there is one
+ * also when the version was so already.
+ */
 export function setJobStability(
   context: EngineContext,
   caller: Principal,
@@ -23,16 +27,13 @@ export function setJobStability(
   const namespace = namespaceOf(input);
   const allowed = authorise(caller, namespace, ['submit-job', 'stable-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
-  return context.storage
-    .write((view) => {
-      const version = readJobVersion(view, namespace, input.jobId, input.version)?.record;
-      if (version === undefined) {
-        return err(versionNotFound({ ID: input.jobId, Namespace: namespace }, input.version));
-      }
-      if (version.Stable === input.stable) return ok(undefined);
-      const current = readJobRow(view, namespace, input.jobId)?.record.Version === version.Version;
-      view.put(current ? jobs : jobVersions, { ...version, Stable: input.stable, ModifyIndex: view.index });
-      return ok(undefined);
-    })
-    .map(({ index }) => ({ index }));
+  return commit(context, caller, (tx) => {
+    const version = readJobVersion(tx, namespace, input.jobId, input.version)?.record;
+    if (version === undefined) {
+      return err(versionNotFound({ ID: input.jobId, Namespace: namespace }, input.version));
+    }
+    const current = readJobRow(tx, namespace, input.jobId)?.record.Version === version.Version;
+    putJobVersion(tx, { ...version, Stable: input.stable, ModifyIndex: tx.index }, current);
+    return ok(undefined);
+  }).map(({ index }) => ({ index }));
 }

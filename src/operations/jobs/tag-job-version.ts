@@ -1,14 +1,15 @@
-import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { versionNotFound } from '../../jobs/decide-revert.js';
 import type { Job, JobVersionTag } from '../../jobs/document/job.js';
 import { type InvalidRequest, invalidRequest, type TagRefused, type VersionNotFound } from '../../jobs/errors.js';
-import { jobs, jobVersions } from '../../jobs/job-record.js';
-import type { StorageError, WriteView } from '../../ports/storage.js';
+import type { StorageError } from '../../ports/storage.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
+import { readJobVersions } from '../books/job-rows.js';
+import { putJobVersion } from '../books/job-stub-rows.js';
+import { commit, type Transaction } from '../commit.js';
 import { authorise, type PermissionDenied } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
-import { readJobVersions } from '../shared/job-store.js';
 import { type JobReference, namespaceOf } from './job-reference.js';
 
 export interface TagJobVersionInput extends JobReference {
@@ -18,6 +19,11 @@ export interface TagJobVersionInput extends JobReference {
   /** Tags the current version. */
   readonly latest?: boolean;
   readonly description?: string;
+}
+
+/** A tag as it was set, and the index of the write. */
+export interface TaggedVersion extends JobVersionTag {
+  readonly index: number;
 }
 
 export type TagJobVersionError = PermissionDenied | InvalidRequest | TagRefused | VersionNotFound | StorageError;
@@ -30,7 +36,7 @@ export function tagJobVersion(
   context: EngineContext,
   caller: Principal,
   input: TagJobVersionInput,
-): ResultAsync<JobVersionTag, TagJobVersionError> {
+): ResultAsync<TaggedVersion, TagJobVersionError> {
   const namespace = namespaceOf(input);
   const { jobId, name, version = 0, latest = false, description = '' } = input;
   const allowed = authorise(caller, namespace, ['submit-job', 'tag-job-version']);
@@ -40,24 +46,18 @@ export function tagJobVersion(
   if (latest && version !== 0) {
     return errAsync(refused('version_and_latest', 'cannot specify both a version and the latest'));
   }
-  const tag: JobVersionTag = {
-    Name: name,
-    Description: description,
-    TaggedTime: unixNanosFromInstant(context.clock.now()),
-  };
-  return context.storage
-    .write<JobVersionTag, TagJobVersionError>((view) => {
-      const versions = readJobVersions(view, namespace, jobId).map((row) => row.record);
-      const target = latest ? versions[0] : versions.find((each) => each.Version === version);
-      if (target === undefined) return err(versionNotFound({ ID: jobId, Namespace: namespace }, version));
-      const holder = versions.find((each) => each.VersionTag?.Name === name);
-      if (holder !== undefined && holder !== target) {
-        return err(refused('taken', `tag ${JSON.stringify(name)} already exists on version ${holder.Version}`));
-      }
-      putTag(view, versions, target, tag);
-      return ok(tag);
-    })
-    .map(({ value }) => value);
+  return commit(context, caller, (tx): Result<JobVersionTag, TagJobVersionError> => {
+    const versions = readJobVersions(tx, namespace, jobId).map((row) => row.record);
+    const target = latest ? versions[0] : versions.find((each) => each.Version === version);
+    if (target === undefined) return err(versionNotFound({ ID: jobId, Namespace: namespace }, version));
+    const holder = versions.find((each) => each.VersionTag?.Name === name);
+    if (holder !== undefined && holder !== target) {
+      return err(refused('taken', `tag ${JSON.stringify(name)} already exists on version ${holder.Version}`));
+    }
+    const tag = { Name: name, Description: description, TaggedTime: unixNanosFromInstant(tx.now) };
+    putTag(tx, versions, target, tag);
+    return ok(tag);
+  }).map(({ index, value }) => ({ ...value, index }));
 }
 
 /** Takes a name away from the version that has it. */
@@ -65,25 +65,23 @@ export function untagJobVersion(
   context: EngineContext,
   caller: Principal,
   input: JobReference & { readonly name: string },
-): ResultAsync<void, TagJobVersionError> {
+): ResultAsync<{ readonly index: number }, TagJobVersionError> {
   const namespace = namespaceOf(input);
   const allowed = authorise(caller, namespace, ['submit-job', 'tag-job-version']);
   if (allowed.isErr()) return errAsync(allowed.error);
-  return context.storage
-    .write<void, TagJobVersionError>((view) => {
-      const versions = readJobVersions(view, namespace, input.jobId).map((row) => row.record);
-      const target = versions.find((each) => each.VersionTag?.Name === input.name);
-      if (target === undefined) {
-        return err(refused('not_found', `tag ${JSON.stringify(input.name.slice(0, 128))} not found`));
-      }
-      putTag(view, versions, target, null);
-      return ok(undefined);
-    })
-    .map(({ value }) => value);
+  return commit(context, caller, (tx): Result<void, TagJobVersionError> => {
+    const versions = readJobVersions(tx, namespace, input.jobId).map((row) => row.record);
+    const target = versions.find((each) => each.VersionTag?.Name === input.name);
+    if (target === undefined) {
+      return err(refused('not_found', `tag ${JSON.stringify(input.name.slice(0, 128))} not found`));
+    }
+    putTag(tx, versions, target, null);
+    return ok(undefined);
+  }).map(({ index }) => ({ index }));
 }
 
-function putTag(view: WriteView, versions: readonly Job[], target: Job, tag: JobVersionTag | null): void {
-  view.put(target === versions[0] ? jobs : jobVersions, { ...target, VersionTag: tag, ModifyIndex: view.index });
+function putTag(tx: Transaction, versions: readonly Job[], target: Job, tag: JobVersionTag | null): void {
+  putJobVersion(tx, { ...target, VersionTag: tag, ModifyIndex: tx.index }, target === versions[0]);
 }
 
 function faultOfTag(name: string, description: string): InvalidRequest | undefined {

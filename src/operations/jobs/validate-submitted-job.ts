@@ -3,16 +3,18 @@ import type { Principal } from '../../access/principal.js';
 import { admitJob } from '../../jobs/admission/admit-job.js';
 import { canonicaliseJob } from '../../jobs/canonical/canonicalise-job.js';
 import { type DecodeError, decodeJob } from '../../jobs/document/decode-job.js';
+import { unknownFields } from '../../jobs/document/unknown-fields.js';
 import { type AdmissionRefused, type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
-import { warningsText } from '../../jobs/validation/problem-texts.js';
+import { errorsText, warningsText } from '../../jobs/validation/problem-texts.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
-import { checkJob } from './check-job.js';
+import { problemsOfJob } from './check-job.js';
 import { namespaceOf } from './job-reference.js';
+import type { JobDocumentInput } from './register-job.js';
 
 export interface ValidatedJob {
-  /** Empty when the job could be registered. */
+  /** One text for each part of the job that has problems; empty when the job could be registered. */
   readonly errors: readonly string[];
   /** All errors as one text; empty when there is none. */
   readonly error: string;
@@ -26,13 +28,16 @@ export interface ValidatedJob {
 export function validateSubmittedJob(
   context: EngineContext,
   caller: Principal,
-  input: { readonly job: unknown },
+  input: JobDocumentInput,
 ): ResultAsync<ValidatedJob, PermissionDenied | DecodeError | AdmissionRefused | InvalidRequest | StorageError> {
   if (input.job === undefined || input.job === null) {
     return errAsync(invalidRequest('Job', 'Job must be specified'));
   }
-  const decoded = decodeJob(input.job);
+  const decoded = decodeJob(input.job, { durationTexts: input.fromWire !== true });
   if (decoded.isErr()) return errAsync(decoded.error);
+  if (decoded.value.Namespace === '') {
+    return errAsync({ type: 'admission_refused', message: 'the namespace of the job must not be empty' });
+  }
   const namespace = namespaceOf({ namespace: decoded.value.Namespace ?? '' });
   const allowed = authorise(caller, namespace, ['read-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
@@ -41,12 +46,12 @@ export function validateSubmittedJob(
   const admitted = admitJob(canonicaliseJob(submitted), { region: settings.jobs.region });
   if (admitted.isErr()) return errAsync(admitted.error);
   const job = admitted.value;
+  const unknown = input.fromWire === true ? [] : unknownFields(input.job).map(({ message }) => message);
   return storage
-    .read((view) => checkJob(view, job, settings))
-    .map((checked) =>
-      checked.match(
-        (warnings): ValidatedJob => ({ errors: [], error: '', warnings: warningsText(warnings) }),
-        ({ errors, message }): ValidatedJob => ({ errors, error: message, warnings: '' }),
-      ),
-    );
+    .read((view) => problemsOfJob(view, job, settings))
+    .map(({ errors, errorsByPart, warningsByPart }) => ({
+      errors: errorsByPart,
+      error: errors.length === 0 ? '' : errorsText(errors),
+      warnings: warningsText([...warningsByPart, ...unknown]),
+    }));
 }

@@ -3,7 +3,9 @@ import type { Principal } from '../../access/principal.js';
 import { checkNamespace } from '../../jobs/check-namespace.js';
 import type { NamespaceError } from '../../jobs/errors.js';
 import { defaultNamespace, type Namespace, type NamespaceCapabilities, namespaces } from '../../jobs/namespace.js';
+import { namespaceHash } from '../../jobs/namespace-hash.js';
 import type { StorageError } from '../../ports/storage.js';
+import { commit } from '../commit.js';
 import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
 
@@ -30,23 +32,19 @@ export function putNamespace(
   const { name: Name, description: Description = '', capabilities: Capabilities = null, meta: Meta = null } = input;
   const checked = checkNamespace({ Name, Description });
   if (checked.isErr()) return errAsync(checked.error);
-  return context.storage
-    .write((view) => {
-      const before = view.get(namespaces, [Name])?.record;
-      const next: Namespace = {
-        ...defaultNamespace,
-        Name,
-        Description,
-        Capabilities,
-        Meta,
-        CreateIndex: before?.CreateIndex ?? view.index,
-        ModifyIndex: view.index,
-      };
-      // The seed file is applied at every start: what did not change is not written.
-      if (before === undefined || !sameNamespace(before, next)) view.put(namespaces, next);
-      return ok(undefined);
-    })
-    .map(({ index }) => ({ index }));
+  return commit(context, caller, (tx) => {
+    const before = tx.get(namespaces, [Name])?.record;
+    const content = { ...defaultNamespace, Name, Description, Capabilities, Meta };
+    const next: Namespace = {
+      ...content,
+      Hash: namespaceHash(content),
+      CreateIndex: before?.CreateIndex ?? tx.index,
+      ModifyIndex: tx.index,
+    };
+    // The seed file is applied at every start: what did not change is not written.
+    if (before === undefined || !sameNamespace(before, next)) tx.put(namespaces, next);
+    return ok(undefined);
+  }).map(({ index }) => ({ index }));
 }
 
 function sameNamespace(a: Namespace, b: Namespace): boolean {

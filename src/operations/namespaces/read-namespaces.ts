@@ -1,13 +1,16 @@
-import { errAsync, type ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allows } from '../../access/allows.js';
 import { namespaceCapabilities } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
+import type { Filter } from '../../filter/compile-filter.js';
 import { defaultNamespace, type Namespace, namespaces } from '../../jobs/namespace.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
+import { compileFilter } from '../../queries/filters/index.js';
+import { readNamespace as findNamespace } from '../books/namespace-rows.js';
 import type { PermissionDenied } from '../shared/authorise.js';
 import { answerQuery, type Waiting } from '../shared/blocking-query.js';
 import type { EngineContext } from '../shared/context.js';
-import { readNamespace as findNamespace } from '../shared/namespace-store.js';
+import type { FilterFault } from '../shared/listing/answer-list.js';
 import type { Answer } from '../shared/parked-queries.js';
 
 const anything = namespaceCapabilities.filter((capability) => capability !== 'deny');
@@ -16,9 +19,11 @@ const anything = namespaceCapabilities.filter((capability) => capability !== 'de
 export function listNamespaces(
   context: EngineContext,
   caller: Principal,
-  input: { readonly prefix?: string; readonly waiting?: Waiting } = {},
-): ResultAsync<Answer<readonly Namespace[]>, StorageError> {
-  const { prefix = '' } = input;
+  input: { readonly prefix?: string; readonly filter?: string; readonly waiting?: Waiting } = {},
+): ResultAsync<Answer<readonly Namespace[]>, StorageError | FilterFault> {
+  const { prefix = '', filter: expression = '' } = input;
+  const filter = expression === '' ? ok(undefined) : compileFilter.namespace(expression);
+  if (filter.isErr()) return errAsync(filter.error);
   const rights = caller.management ? '' : JSON.stringify(caller.namespaces);
   const query = {
     key: JSON.stringify(['namespaces', prefix, rights]),
@@ -29,7 +34,20 @@ export function listNamespaces(
       return { index: view.tableIndex(namespaces), value };
     },
   };
-  return answerQuery(context, query, input.waiting);
+  return answerQuery(context, query, input.waiting).andThen(({ index, value }) =>
+    filtered(value, filter.value).map((kept) => ({ index, value: kept })),
+  );
+}
+
+function filtered(listed: readonly Namespace[], filter: Filter | undefined): Result<readonly Namespace[], FilterFault> {
+  if (filter === undefined) return ok(listed);
+  const kept: Namespace[] = [];
+  for (const namespace of listed) {
+    const matches = filter.matches(namespace);
+    if (matches.isErr()) return err(matches.error);
+    if (matches.value) kept.push(namespace);
+  }
+  return ok(kept);
 }
 
 /** One namespace; undefined when there is none. A caller without any right in it is refused, whether it exists or not. */

@@ -1,10 +1,12 @@
-import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { NamespaceError } from '../../jobs/errors.js';
 import { jobs } from '../../jobs/job-record.js';
 import { defaultNamespaceName, namespaces } from '../../jobs/namespace.js';
-import type { StorageError, WriteView } from '../../ports/storage.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
 import { allocations, isTerminalAllocation } from '../../scheduler/allocation.js';
+import { variables } from '../../variables/variable.js';
+import { commit } from '../commit.js';
 import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
 
@@ -25,25 +27,22 @@ export function removeNamespace(
   if (name === defaultNamespaceName) {
     return errAsync({ type: 'namespace_protected', name, message: 'default namespace can not be deleted' });
   }
-  return context.storage
-    .write<void, RemoveNamespaceError>((view) => {
-      if (view.get(namespaces, [name]) === undefined) {
-        return err({ type: 'namespace_not_found', name, message: `namespace "${name.slice(0, 140)}" not found` });
-      }
-      const use = useOf(view, name);
-      if (use !== undefined) {
-        return err({ type: 'namespace_in_use', name, message: `namespace "${name}" has ${use}` });
-      }
-      view.remove(namespaces, [name]);
-      return ok(undefined);
-    })
-    .map(({ index }) => ({ index }));
+  return commit(context, caller, (tx): Result<void, RemoveNamespaceError> => {
+    if (tx.get(namespaces, [name]) === undefined) {
+      return err({ type: 'namespace_not_found', name, message: `namespace "${name.slice(0, 140)}" not found` });
+    }
+    const use = useOf(tx, name);
+    if (use !== undefined) return err({ type: 'namespace_in_use', name, message: `namespace "${name}" has ${use}` });
+    tx.remove(namespaces, [name]);
+    return ok(undefined);
+  }).map(({ index }) => ({ index }));
 }
 
-function useOf(view: WriteView, name: string): string | undefined {
+function useOf(view: ReadView, name: string): string | undefined {
   if (view.list(jobs, { prefix: [name] }).some(({ record }) => record.Status !== 'dead')) {
     return 'jobs that are not dead in this region';
   }
+  if (view.list(variables, { prefix: [name], limit: 1 }).length > 0) return 'variables';
   const living = view.list(allocations, { index: 'live_by_job', prefix: [name] });
   return living.some(({ record }) => !isTerminalAllocation(record))
     ? 'allocations that are not terminal in this region'

@@ -17,11 +17,14 @@ import type {
 } from '../../notifications/errors.js';
 import { users } from '../../notifications/user.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import { type EngineContext, emit } from '../shared/context.js';
+import { commit } from '../commit.js';
+import type { EngineContext } from '../shared/context.js';
+import { addQueue } from './change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import { findWorkspace } from './find-resource.js';
+import { mailObstacle } from './mail-obstacle.js';
 import { refusedVerification } from './refused-verification.js';
-import { sealSecret } from './stored-secrets.js';
+import { sealOptions, sealSecret } from './stored-secrets.js';
 import { verifyDestination } from './verify-destination.js';
 
 export interface CreateConfigurationRequest {
@@ -62,40 +65,43 @@ async function create(
   const step = transitionEnablement(enablement, { type: 'create', enabled: contents.enabled, probes });
   if (step.isOk()) enablement = step.value.next;
   if (enablement.type === 'verifying') {
-    const verified = await verifyDestination(context, id, contents);
+    const verified = await verifyDestination(
+      context,
+      { workspaceId: request.workspaceId, configurationId: id },
+      contents,
+    );
     if (verified.isErr()) return err(verified.error);
     if (!verified.value.successful) return err(refusedVerification(context, contents.url ?? '', verified.value));
     response = verified.value;
   }
 
-  const now = context.clock.now();
-  const written = await context.storage.write<ConfigurationView, CreateConfigurationError>((view) => {
-    const workspace = findWorkspace(view, caller, request.workspaceId);
+  const { workspaceId } = request;
+  const written = await commit<ConfigurationView, CreateConfigurationError>(context, caller, (tx) => {
+    const workspace = findWorkspace(tx, caller, workspaceId);
     if (workspace.isErr()) return err(workspace.error);
-    const full = limitReached(context, view, request.workspaceId);
+    const full = limitReached(context, tx, workspaceId);
     if (full !== null) return err(full);
+    const { options: asked, ...stated } = contents;
+    const options = sealOptions(context, asked);
     const configuration: NotificationConfiguration = {
-      ...contents,
+      ...stated,
+      ...(options === undefined ? {} : { options }),
       id,
-      workspaceId: request.workspaceId,
+      workspaceId,
       token: contents.token === null ? null : sealSecret(context, contents.token),
       retiredTokens: [],
       url: contents.url === null ? null : sealSecret(context, contents.url),
       response,
-      createdAt: now,
-      updatedAt: now,
+      createdAt: tx.now,
+      updatedAt: tx.now,
       version: 1,
     };
-    view.put(configurations, configuration);
-    return ok(viewConfiguration(context, view, configuration, workspace.value));
+    tx.put(configurations, configuration);
+    addQueue(tx, id, workspaceId);
+    tx.tell('notification.configuration', { configurationId: id, workspaceId, change: 'created' });
+    return ok(viewConfiguration(context, tx, configuration, workspace.value));
   });
-  if (written.isErr()) return err(written.error);
-  emit(context, 'notification.configuration', {
-    configurationId: id,
-    workspaceId: request.workspaceId,
-    change: 'created',
-  });
-  return ok(written.value.value);
+  return written.map(({ value }) => value);
 }
 
 function decide(
@@ -112,6 +118,7 @@ function decide(
       organization: workspace.value.organization,
       findUser: (id) => view.get(users, [id])?.record,
       checkUrl: (url) => context.delivery.check(url),
+      mailObstacle: mailObstacle(context),
     },
     request.faults,
   );

@@ -2,11 +2,12 @@ import {
   type Attempt,
   type Delivery,
   type DeliveryOutcome,
-  type DeliveryState,
   outcomeOf,
-} from '../../notifications/delivery.js';
+  type RecipientResult,
+} from '../../notifications/delivery/delivery.js';
 import type { DestinationKind } from '../../notifications/destination.js';
-import { isoFromInstant } from '../../shared/instant.js';
+import type { WaitReason } from '../../notifications/queue/wait-reason.js';
+import { type Instant, isoFromInstant } from '../../shared/instant.js';
 
 /** A line of the delivery log. All times are RFC 3339 in UTC with milliseconds. */
 export interface DeliverySummary {
@@ -22,6 +23,8 @@ export interface DeliverySummary {
   readonly createdAt: string;
   /** When the next attempt is due; null when none is. */
   readonly nextAttemptAt: string | null;
+  /** Pending: what holds it up, and until when as far as that is known. Null when nothing does, or when it has ended. */
+  readonly waitsFor: { readonly reason: WaitReason; readonly until: string | null } | null;
   /** When it ended; null while pending. */
   readonly settledAt: string | null;
   readonly attemptCount: number;
@@ -32,10 +35,18 @@ export interface DeliverySummary {
 /** With the whole attempts and the body that is sent. */
 export interface DeliveryDetails extends DeliverySummary {
   readonly attempts: readonly (Omit<Attempt, 'startedAt'> & { readonly startedAt: string })[];
+  /** E-mail: what became of it for each recipient. */
+  readonly recipients: readonly (Omit<RecipientResult, 'at'> & { readonly at: string })[];
   readonly body: string | null;
 }
 
-export function summariseDelivery(delivery: Delivery): DeliverySummary {
+/** What the log says of one that has not ended. */
+export interface Pending {
+  readonly nextAttemptAt: Instant | null;
+  readonly waitsFor: { readonly reason: WaitReason; readonly until: Instant | null } | null;
+}
+
+export function summariseDelivery(delivery: Delivery, pending: Pending | null): DeliverySummary {
   const last = delivery.attempts.at(-1);
   return {
     id: delivery.id,
@@ -47,7 +58,8 @@ export function summariseDelivery(delivery: Delivery): DeliverySummary {
     outcome: outcomeOf(delivery.state),
     reason: 'reason' in delivery.state ? delivery.state.reason : null,
     createdAt: isoFromInstant(delivery.createdAt),
-    nextAttemptAt: nextAttemptOf(delivery.state),
+    nextAttemptAt: shownTime(pending?.nextAttemptAt),
+    waitsFor: shownWait(pending),
     settledAt: 'at' in delivery.state ? isoFromInstant(delivery.state.at) : null,
     attemptCount: last?.number ?? 0,
     lastStatus: last?.status ?? null,
@@ -55,16 +67,20 @@ export function summariseDelivery(delivery: Delivery): DeliverySummary {
   };
 }
 
-export function describeDelivery(delivery: Delivery, body: string | null): DeliveryDetails {
+export function describeDelivery(delivery: Delivery, pending: Pending | null, body: string | null): DeliveryDetails {
   return {
-    ...summariseDelivery(delivery),
+    ...summariseDelivery(delivery, pending),
     attempts: delivery.attempts.map((attempt) => ({ ...attempt, startedAt: isoFromInstant(attempt.startedAt) })),
+    recipients: (delivery.recipients ?? []).map((result) => ({ ...result, at: isoFromInstant(result.at) })),
     body,
   };
 }
 
-/** A redelivery is due at once, which the queue writes as the beginning of time. */
-function nextAttemptOf(state: DeliveryState): string | null {
-  if (state.type === 'waiting') return isoFromInstant(state.dueAt);
-  return state.type === 'manual' ? isoFromInstant(state.requestedAt) : null;
+function shownTime(moment: Instant | null | undefined): string | null {
+  return moment === null || moment === undefined ? null : isoFromInstant(moment);
+}
+
+function shownWait(pending: Pending | null): DeliverySummary['waitsFor'] {
+  const wait = pending?.waitsFor ?? null;
+  return wait === null ? null : { reason: wait.reason, until: shownTime(wait.until) };
 }

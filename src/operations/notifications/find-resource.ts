@@ -2,8 +2,11 @@ import { err, ok, type Result } from 'neverthrow';
 import { allowsWorkspace } from '../../access/allows.js';
 import type { Principal, WorkspaceRight } from '../../access/principal.js';
 import { configurations, type NotificationConfiguration } from '../../notifications/configuration.js';
-import { type Delivery, deliveries } from '../../notifications/delivery.js';
+import { type Delivery, deliveries } from '../../notifications/delivery/delivery.js';
+import { positionFromDeliveryId, sequenceFromId } from '../../notifications/delivery/delivery-id.js';
+import { freshDelivery } from '../../notifications/delivery/fresh-delivery.js';
 import type { NotFound } from '../../notifications/errors.js';
+import { events, type StoredEvent } from '../../notifications/event.js';
 import { type Workspace, workspaces } from '../../notifications/workspace.js';
 import type { ReadView } from '../../ports/storage.js';
 
@@ -38,9 +41,34 @@ export function findConfiguration(view: ReadView, caller: Principal, id: string)
     : ok({ configuration, workspace });
 }
 
-export function findDelivery(view: ReadView, caller: Principal, id: string): Result<Delivery, NotFound> {
-  const delivery = view.get(deliveries, [id])?.record;
-  return delivery === undefined || !allowsWorkspace(caller, delivery.workspaceId, 'admin')
+/** A delivery with its event, which is kept at least as long. */
+export interface FoundDelivery {
+  readonly delivery: Delivery;
+  /** Whether it has a row; else it is made of its event. */
+  readonly stored: boolean;
+  readonly event: StoredEvent;
+}
+
+export function findDelivery(
+  view: ReadView,
+  caller: Principal,
+  id: string,
+  ordered: boolean,
+): Result<FoundDelivery, NotFound> {
+  const found = deliveryWithId(view, id, ordered);
+  return found === undefined || !allowsWorkspace(caller, found.delivery.workspaceId, 'admin')
     ? err({ type: 'not_found', resource: 'notification_delivery', id })
-    : ok(delivery);
+    : ok(found);
+}
+
+function deliveryWithId(view: ReadView, id: string, ordered: boolean): FoundDelivery | undefined {
+  const sequence = sequenceFromId(id);
+  const position = positionFromDeliveryId(id);
+  if (sequence === null || position === null) return undefined;
+  const event = view.get(events, [sequence])?.record;
+  const configurationId = event?.notified[position]?.id;
+  if (event === undefined || configurationId === undefined) return undefined;
+  const row = view.get(deliveries, [configurationId, sequence])?.record;
+  const delivery = row ?? freshDelivery(event, position, ordered);
+  return delivery.id === id ? { delivery, stored: row !== undefined, event } : undefined;
 }

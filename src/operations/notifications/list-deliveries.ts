@@ -1,25 +1,45 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
+import { configurations } from '../../notifications/configuration.js';
 import {
-  bodyKeyOf,
   type Delivery,
   type DeliveryOutcome,
-  deliveries,
-  deliveryBodies,
   deliveryOutcomes,
-} from '../../notifications/delivery.js';
+  isUnfinished,
+  outcomeOf,
+} from '../../notifications/delivery/delivery.js';
 import type { InvalidParameter, NotFound } from '../../notifications/errors.js';
+import { queues } from '../../notifications/queue/queue-record.js';
+import { waitOf } from '../../notifications/queue/wait-reason.js';
 import { triggerDefinitions, triggerFromSpelling } from '../../notifications/trigger.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import type { Key } from '../../shared/table.js';
+import type { Instant } from '../../shared/instant.js';
 import type { EngineContext } from '../shared/context.js';
-import { type DeliveryDetails, type DeliverySummary, describeDelivery, summariseDelivery } from './delivery-view.js';
+import { bodyOf } from './delivery/attempt-delivery.js';
+import { rateOf } from './delivery/load-destination.js';
+import {
+  asItStands,
+  failedOnes,
+  isFailed,
+  type LogOwner,
+  logOwner,
+  newestFirst,
+  unfinishedOnes,
+} from './delivery-log.js';
+import {
+  type DeliveryDetails,
+  type DeliverySummary,
+  describeDelivery,
+  type Pending,
+  summariseDelivery,
+} from './delivery-view.js';
 import { findConfiguration, findDelivery } from './find-resource.js';
 import { type PageRequest, readPage } from './page.js';
+import { type QueueClock, queueClock } from './queue-clock.js';
 
 export interface ListDeliveriesRequest {
   readonly configurationId: string;
-  /** One of `pending`, `delivered`, `dead`, `cancelled`; all when absent. */
+  /** One of `pending`, `delivered`, `partly_delivered`, `dead`, `cancelled`; all when absent. */
   readonly outcome?: string | undefined;
   /** Any spelling of a trigger; all when absent. */
   readonly trigger?: string | undefined;
@@ -35,11 +55,10 @@ export interface DeliveryList {
   readonly nextPage: number | null;
 }
 
-/** Rows looked at for one page with a trigger filter, and the deepest row that a page number reaches. */
+/** The deepest entry that a page number reaches, and entries looked at for one page with a filter. */
 const deepest = 50_000;
-const chunk = 256;
 
-/** The delivery log of a configuration, newest first (with an outcome: latest ended first; pending: next due last). */
+/** The delivery log of a configuration, newest first (dead, cancelled and partly delivered ones: latest ended first). */
 export function listDeliveries(
   context: EngineContext,
   caller: Principal,
@@ -55,10 +74,15 @@ export function listDeliveries(
       const filter = readFilter(request);
       if (filter.isErr()) return err(filter.error);
       const { number, size } = page.value ?? { number: 1, size: notifications.defaultPageSize };
-      const skip = (number - 1) * size;
-      const matching = collect(view, request.configurationId, filter.value, skip, size + 1);
+      const ordered = notifications.delivery.ordering !== 'none';
+      const owner = logOwner(view, request.configurationId, found.value.workspace.id, ordered);
+      const matching = collect(view, owner, filter.value, { skip: (number - 1) * size, take: size + 1 });
+      const clock = queueClock(context, view);
+      const { queue } = owner;
+      const rate = rateOf(context.settings, found.value.configuration);
+      const items = matching.slice(0, size);
       return ok({
-        items: matching.slice(0, size).map(summariseDelivery),
+        items: items.map((delivery) => summariseDelivery(delivery, pendingOf(clock, { queue, rate }, delivery))),
         currentPage: number,
         pageSize: size,
         prevPage: number > 1 ? number - 1 : null,
@@ -74,13 +98,45 @@ export function showDelivery(
   caller: Principal,
   request: { readonly deliveryId: string },
 ): ResultAsync<DeliveryDetails, NotFound | StorageError> {
+  const ordered = context.settings.notifications.delivery.ordering !== 'none';
   return context.storage
     .read((view) =>
-      findDelivery(view, caller, request.deliveryId).map((delivery) =>
-        describeDelivery(delivery, view.get(deliveryBodies, bodyKeyOf(delivery))?.record.body ?? null),
-      ),
+      findDelivery(view, caller, request.deliveryId, ordered).map(({ delivery, event }) => {
+        const queue = view.get(queues, [delivery.configurationId])?.record ?? null;
+        const shown = asItStands(delivery, queue);
+        const configuration = view.get(configurations, [delivery.configurationId])?.record;
+        const rate = configuration === undefined ? 0 : rateOf(context.settings, configuration);
+        const pending = pendingOf(queueClock(context, view), { queue, rate }, shown);
+        return describeDelivery(shown, pending, bodyOf(context, delivery, event).unwrapOr(null));
+      }),
     )
     .andThen((it) => it);
+}
+
+/** What holds a delivery up, and when its next attempt is due; null when it has ended. */
+function pendingOf(
+  clock: QueueClock,
+  { queue, rate }: Pick<LogOwner, 'queue'> & { readonly rate: number },
+  delivery: Delivery,
+): Pending | null {
+  const { state } = delivery;
+  if (!isUnfinished(state)) return null;
+  const wait = queue === null ? null : waitOf(delivery, queue, rate, clock.queue);
+  const until = wait === null || wait.until === null ? null : clock.shown(wait.until);
+  return {
+    nextAttemptAt:
+      state.type === 'waiting'
+        ? dueAt(delivery, state.dueAt, clock)
+        : 'requestedAt' in state
+          ? state.requestedAt
+          : null,
+    waitsFor: wait === null ? null : { reason: wait.reason, until },
+  };
+}
+
+/** What was only accepted is due since then. */
+function dueAt({ createdAt, attempts }: Delivery, due: Instant, clock: QueueClock): Instant {
+  return attempts.length === 0 ? createdAt : clock.shown(due);
 }
 
 interface Filter {
@@ -94,7 +150,8 @@ function readFilter(request: ListDeliveriesRequest): Result<Filter, InvalidParam
     const message = `The outcome must be one of ${deliveryOutcomes.join(', ')}`;
     return err({ type: 'invalid_parameter', parameter: 'filter[outcome]', message });
   }
-  const trigger = request.trigger === undefined ? null : triggerFromSpelling(request.trigger);
+  const asked = request.trigger;
+  const trigger = asked === undefined ? null : (triggerFromSpelling(asked) ?? customType(asked));
   if (trigger === undefined) {
     const message = `The trigger must be one of ${triggerDefinitions.map(({ value }) => value).join(', ')}`;
     return err({ type: 'invalid_parameter', parameter: 'filter[trigger]', message });
@@ -102,29 +159,42 @@ function readFilter(request: ListDeliveriesRequest): Result<Filter, InvalidParam
   return ok({ outcome, trigger: trigger?.value ?? null });
 }
 
-/** Walks the index in pieces, so that a page near the top costs little whatever the length of the log. */
-function collect(view: ReadView, configurationId: string, filter: Filter, skip: number, take: number): Delivery[] {
-  const { index, prefix } = indexFor(configurationId, filter.outcome);
-  if (filter.trigger === null) {
-    if (skip + take > deepest) return [];
-    const rows = view.list(deliveries, { index, prefix, reverse: true, limit: skip + take });
-    return rows.slice(skip).map((row) => row.record);
-  }
-  const matching: Delivery[] = [];
-  let before: Key | undefined;
-  for (let seen = 0; seen < deepest && matching.length < skip + take; seen += chunk) {
-    const range = before === undefined ? { prefix } : { from: prefix, to: before };
-    const rows = view.list(deliveries, { index, ...range, reverse: true, limit: chunk });
-    for (const { record } of rows) if (record.trigger === filter.trigger) matching.push(record);
-    const last = rows.at(-1)?.record;
-    if (last === undefined || rows.length < chunk) break;
-    before = deliveries.indexes[index]?.key(last);
-  }
-  return matching.slice(skip, skip + take);
+/** Types of the application stand in the log by their names, also when they are no longer registered. */
+function customType(name: string): { readonly value: string } | undefined {
+  return /^[\w-]+(\.[\w-]+)+$/.test(name) ? { value: name } : undefined;
 }
 
-function indexFor(configurationId: string, outcome: DeliveryOutcome | null): { index: string; prefix: Key } {
-  if (outcome === null) return { index: 'by_configuration', prefix: [configurationId] };
-  if (outcome === 'pending') return { index: 'due', prefix: [configurationId] };
-  return { index: 'settled', prefix: [configurationId, outcome] };
+function collect(
+  view: ReadView,
+  owner: LogOwner,
+  filter: Filter,
+  { skip, take }: { readonly skip: number; readonly take: number },
+): Delivery[] {
+  const matching: Delivery[] = [];
+  let looked = 0;
+  let skipped = 0;
+  for (const delivery of entriesFor(view, owner, filter.outcome)) {
+    looked += 1;
+    if (looked > deepest) break;
+    if (!matches(delivery, filter)) continue;
+    if (skipped < skip) {
+      skipped += 1;
+      continue;
+    }
+    matching.push(delivery);
+    if (matching.length === take) break;
+  }
+  return matching;
+}
+
+function entriesFor(view: ReadView, owner: LogOwner, outcome: DeliveryOutcome | null): Generator<Delivery> {
+  if (outcome === 'pending') return unfinishedOnes(view, owner);
+  // While a cancellation is being carried out, what is cancelled has no rows that say so yet.
+  if (isFailed(outcome) && owner.queue?.cancellation == null) return failedOnes(view, owner, outcome);
+  return newestFirst(view, owner);
+}
+
+function matches({ state, trigger }: Delivery, filter: Filter): boolean {
+  if (filter.outcome !== null && outcomeOf(state) !== filter.outcome) return false;
+  return filter.trigger === null || filter.trigger === trigger;
 }

@@ -47,7 +47,7 @@ export function listNotificationConfigurations(
 }
 
 /** Beyond the last page there is neither a previous nor a next one. */
-function paginate(number: number, size: number, totalCount: number): Pagination {
+export function paginate(number: number, size: number, totalCount: number): Pagination {
   const totalPages = Math.max(1, Math.ceil(totalCount / size));
   const beyond = number > totalPages;
   return {

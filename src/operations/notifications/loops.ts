@@ -1,6 +1,7 @@
 import type { BackgroundLoop } from '../shared/context.js';
-import { deliveryLoop } from './delivery-loop.js';
+import { deliveryLoop } from './delivery/delivery-loop.js';
+import { recoveryLoop } from './recoveries.js';
 import { retentionLoop } from './retention-loop.js';
 
 /** Every background loop of this area. */
-export const notificationLoops: readonly BackgroundLoop[] = [deliveryLoop, retentionLoop];
+export const notificationLoops: readonly BackgroundLoop[] = [deliveryLoop, recoveryLoop, retentionLoop];

@@ -3,6 +3,7 @@ import type { Principal } from '../../access/principal.js';
 import type { FieldFault, InvalidAttributes, NotFound } from '../../notifications/errors.js';
 import { type User, users } from '../../notifications/user.js';
 import type { StorageError } from '../../ports/storage.js';
+import { commit } from '../commit.js';
 import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
 import { checkIdentifier } from './identifier.js';
@@ -20,12 +21,10 @@ export function putUser(
   if (allowed.isErr()) return new ResultAsync(Promise.resolve(err(allowed.error)));
   const { id, username, email, organization } = input;
   const user: User = { id, username, email, organization };
-  return context.storage
-    .write<User, never>((view) => {
-      if (JSON.stringify(view.get(users, [id])?.record) !== JSON.stringify(user)) view.put(users, user);
-      return ok(user);
-    })
-    .map(({ value }) => value);
+  return commit<User, never>(context, caller, (tx) => {
+    if (JSON.stringify(tx.get(users, [id])?.record) !== JSON.stringify(user)) tx.put(users, user);
+    return ok(user);
+  }).map(({ value }) => value);
 }
 
 /** Removes a user. Configurations that name him keep working for their other users. Management only. */
@@ -37,11 +36,9 @@ export function removeUser(
   const allowed = authoriseManagement(caller);
   if (allowed.isErr()) return new ResultAsync(Promise.resolve(err(allowed.error)));
   const id = request.userId;
-  return context.storage
-    .write<void, NotFound>((view) =>
-      view.remove(users, [id]) ? ok(undefined) : err({ type: 'not_found', resource: 'user', id }),
-    )
-    .map(() => undefined);
+  return commit<void, NotFound>(context, caller, (tx) =>
+    tx.remove(users, [id]) ? ok(undefined) : err({ type: 'not_found', resource: 'user', id }),
+  ).map(() => undefined);
 }
 
 function faultsOf(input: User): FieldFault[] {

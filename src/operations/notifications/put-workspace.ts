@@ -4,6 +4,7 @@ import { configurations } from '../../notifications/configuration.js';
 import type { FieldFault, InvalidAttributes, NotFound } from '../../notifications/errors.js';
 import { type ExecutionMode, executionModes, type Workspace, workspaces } from '../../notifications/workspace.js';
 import type { StorageError } from '../../ports/storage.js';
+import { commit } from '../commit.js';
 import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
 import { removeConfiguration } from './delete-notification-configuration.js';
@@ -33,25 +34,22 @@ export function putWorkspace(
     return faults.length === 0 ? ok(undefined) : err<void, InvalidAttributes>({ type: 'invalid_attributes', faults });
   });
   if (allowed.isErr()) return new ResultAsync(Promise.resolve(err(allowed.error)));
-  const now = context.clock.now();
-  return context.storage
-    .write<Workspace, never>((view) => {
-      const workspace: Workspace = {
-        id: input.id,
-        name: input.name,
-        organization: input.organization,
-        executionMode: input.executionMode ?? 'remote',
-        driftDetection: input.driftDetection ?? false,
-        healthAssessments: input.healthAssessments ?? false,
-        url: input.url ?? null,
-        createdAt: view.get(workspaces, [input.id])?.record.createdAt ?? now,
-      };
-      const present = view.get(workspaces, [input.id])?.record;
-      // An upsert at every start must not wake everybody who watches workspaces.
-      if (JSON.stringify(present) !== JSON.stringify(workspace)) view.put(workspaces, workspace);
-      return ok(workspace);
-    })
-    .map(({ value }) => value);
+  return commit<Workspace, never>(context, caller, (tx) => {
+    const workspace: Workspace = {
+      id: input.id,
+      name: input.name,
+      organization: input.organization,
+      executionMode: input.executionMode ?? 'remote',
+      driftDetection: input.driftDetection ?? false,
+      healthAssessments: input.healthAssessments ?? false,
+      url: input.url ?? null,
+      createdAt: tx.get(workspaces, [input.id])?.record.createdAt ?? tx.now,
+    };
+    const present = tx.get(workspaces, [input.id])?.record;
+    // An upsert at every start must not wake everybody who watches workspaces.
+    if (JSON.stringify(present) !== JSON.stringify(workspace)) tx.put(workspaces, workspace);
+    return ok(workspace);
+  }).map(({ value }) => value);
 }
 
 /** Removes a workspace with its configurations; what was still to be delivered is cancelled. Management only. */
@@ -63,16 +61,13 @@ export function removeWorkspace(
   const allowed = authoriseManagement(caller);
   if (allowed.isErr()) return new ResultAsync(Promise.resolve(err(allowed.error)));
   const id = request.workspaceId;
-  const now = context.clock.now();
-  return context.storage
-    .write<void, NotFound>((view) => {
-      if (!view.remove(workspaces, [id])) return err({ type: 'not_found', resource: 'workspace', id });
-      for (const row of view.list(configurations, { index: 'by_workspace', prefix: [id] })) {
-        removeConfiguration(view, row.record.id, now);
-      }
-      return ok(undefined);
-    })
-    .map(() => undefined);
+  return commit<void, NotFound>(context, caller, (tx) => {
+    if (!tx.remove(workspaces, [id])) return err({ type: 'not_found', resource: 'workspace', id });
+    for (const row of tx.list(configurations, { index: 'by_workspace', prefix: [id] })) {
+      removeConfiguration(tx, row.record.id);
+    }
+    return ok(undefined);
+  }).map(() => undefined);
 }
 
 function faultsOf(input: WorkspaceInput): FieldFault[] {

@@ -1,12 +1,14 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { configurations } from '../../notifications/configuration.js';
-import { type Delivery, deliveries, deliveryLanes, newLane } from '../../notifications/delivery.js';
+import { type Delivery, deliveries } from '../../notifications/delivery/delivery.js';
+import { transitionDelivery } from '../../notifications/delivery/transition-delivery.js';
 import type { Conflict, InvalidParameter, NotFound } from '../../notifications/errors.js';
-import { transitionDelivery } from '../../notifications/transition-delivery.js';
-import type { StorageError, WriteView } from '../../ports/storage.js';
+import type { StorageError } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
+import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../shared/context.js';
+import { touchQueue } from './change-queue.js';
 import { type DeliverySummary, summariseDelivery } from './delivery-view.js';
 import { findConfiguration, findDelivery } from './find-resource.js';
 
@@ -19,27 +21,28 @@ export function redeliver(
   caller: Principal,
   request: { readonly deliveryId: string },
 ): ResultAsync<DeliverySummary, NotFound | Conflict | StorageError> {
-  const now = context.clock.now();
-  return context.storage
-    .write<DeliverySummary, NotFound | Conflict>((view) => {
-      const found = findDelivery(view, caller, request.deliveryId);
-      if (found.isErr()) return err(found.error);
-      const configuration = view.get(configurations, [found.value.configurationId])?.record;
-      if (configuration === undefined) {
-        return err({
-          type: 'conflict',
-          message: 'The notification configuration of this delivery does not exist any more',
-        });
-      }
-      if (!configuration.enabled) {
-        return err({
-          type: 'conflict',
-          message: 'The notification configuration is disabled; enable it before redelivering',
-        });
-      }
-      return ok(summariseDelivery(requestAttempt(view, found.value, now)));
-    })
-    .map(({ value }) => value);
+  const ordered = context.settings.notifications.delivery.ordering !== 'none';
+  return commit<DeliverySummary, NotFound | Conflict>(context, caller, (tx) => {
+    const found = findDelivery(tx, caller, request.deliveryId, ordered);
+    if (found.isErr()) return err(found.error);
+    const { delivery } = found.value;
+    const configuration = tx.get(configurations, [delivery.configurationId])?.record;
+    if (configuration === undefined) {
+      return err({
+        type: 'conflict',
+        message: 'The notification configuration of this delivery does not exist any more',
+      });
+    }
+    if (!configuration.enabled) {
+      return err({
+        type: 'conflict',
+        message: 'The notification configuration is disabled; enable it before redelivering',
+      });
+    }
+    const asked = requestAttempt(tx, delivery);
+    touchQueue(tx, delivery.configurationId);
+    return ok(summariseDelivery(asked, { nextAttemptAt: tx.now, waitsFor: null }));
+  }).map(({ value }) => value);
 }
 
 export interface RecoverRequest {
@@ -87,10 +90,9 @@ async function recover(
   let count = 0;
   let reached: Instant | null = null;
   for (;;) {
-    const now = context.clock.now();
     const size = Math.min(recoverBatch, limit - count);
-    const written = await context.storage.write<{ taken: Instant[]; more: boolean }, NotFound | Conflict>((view) => {
-      const found = findConfiguration(view, caller, configurationId);
+    const written = await commit<{ taken: Instant[]; more: boolean }, NotFound | Conflict>(context, caller, (tx) => {
+      const found = findConfiguration(tx, caller, configurationId);
       if (found.isErr()) return err(found.error);
       if (!found.value.configuration.enabled) {
         return err({
@@ -98,16 +100,17 @@ async function recover(
           message: 'The notification configuration is disabled; enable it before recovering',
         });
       }
-      const rows = view.list(deliveries, {
-        index: 'settled',
+      const rows = tx.list(deliveries, {
+        index: 'failed',
         from: [configurationId, outcome, since],
         to: [configurationId, outcome, until],
         limit: size + 1,
       });
       const taken = rows.slice(0, size).map(({ record }) => {
-        requestAttempt(view, record, now);
-        return 'at' in record.state ? record.state.at : now;
+        requestAttempt(tx, record);
+        return 'at' in record.state ? record.state.at : tx.now;
       });
+      if (taken.length > 0) touchQueue(tx, configurationId);
       return ok({ taken, more: rows.length > size });
     });
     if (written.isErr()) return err(written.error);
@@ -119,14 +122,9 @@ async function recover(
 }
 
 /** Attempts outside the schedule stand before all others in the queue and do not wait for an open breaker. */
-function requestAttempt(view: WriteView, delivery: Delivery, now: Instant): Delivery {
-  const state = transitionDelivery(delivery.state, { type: 'redelivery_requested', at: now });
+export function requestAttempt(tx: Transaction, delivery: Delivery): Delivery {
+  const state = transitionDelivery(delivery.state, { type: 'redelivery_requested', at: tx.now });
   const next = state.isOk() ? { ...delivery, state: state.value } : delivery;
-  view.put(deliveries, next);
-  const { configurationId } = delivery;
-  const lane = view.get(deliveryLanes, [configurationId])?.record;
-  if (lane === undefined) view.put(deliveryLanes, newLane(configurationId, now));
-  else if (lane.dueAt === null || lane.dueAt > now || lane.lease !== null)
-    view.put(deliveryLanes, { ...lane, dueAt: now });
+  tx.put(deliveries, next);
   return next;
 }

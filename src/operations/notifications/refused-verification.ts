@@ -1,5 +1,5 @@
-import { classifyAnswer } from '../../notifications/classify-failure.js';
 import type { StoredResponse } from '../../notifications/configuration.js';
+import { classifyAnswer } from '../../notifications/delivery/classify-failure.js';
 import type { VerificationFailed } from '../../notifications/errors.js';
 import { originOf } from '../../notifications/redact.js';
 import type { EngineContext } from '../shared/context.js';

@@ -7,7 +7,12 @@ import {
   type StoredResponse,
 } from '../../notifications/configuration.js';
 import type { UncheckedConfigurationInput } from '../../notifications/configuration-input.js';
-import { type ConfigurationContents, decideUpdate } from '../../notifications/decide-configuration.js';
+import {
+  type ConfigurationContents,
+  type DecidedConfiguration,
+  decideUpdate,
+} from '../../notifications/decide-configuration.js';
+import { noDeliveryOptions, sameOptions } from '../../notifications/delivery-options.js';
 import { transitionEnablement } from '../../notifications/enablement.js';
 import type {
   Conflict,
@@ -17,13 +22,16 @@ import type {
   VerificationFailed,
 } from '../../notifications/errors.js';
 import { users } from '../../notifications/user.js';
-import type { StorageError } from '../../ports/storage.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
-import { type EngineContext, emit } from '../shared/context.js';
+import { commit, type Transaction } from '../commit.js';
+import type { EngineContext } from '../shared/context.js';
+import { cancelUnfinished, closeBreaker } from './change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import { findConfiguration } from './find-resource.js';
+import { mailObstacle } from './mail-obstacle.js';
 import { refusedVerification } from './refused-verification.js';
-import { openSecret, sealSecret } from './stored-secrets.js';
+import { openOptions, openSecret, sealOptions, sealSecret } from './stored-secrets.js';
 import { verifyDestination } from './verify-destination.js';
 
 export interface UpdateConfigurationRequest {
@@ -67,64 +75,101 @@ async function update(
   caller: Principal,
   request: UpdateConfigurationRequest,
 ): Promise<Result<ConfigurationView, UpdateConfigurationError>> {
-  const { notifications } = context.settings;
-  const id = request.configurationId;
-  const read = await context.storage.read((view) =>
-    findConfiguration(view, caller, id).andThen(({ configuration, workspace }) => {
-      const before = contentsOf(context, configuration);
-      const surroundings = {
-        organization: workspace.organization,
-        findUser: (userId: string) => view.get(users, [userId])?.record,
-        checkUrl: (url: string) => context.delivery.check(url),
-      };
-      return decideUpdate(before, request.attributes, surroundings, notifications, request.faults).map((decided) => ({
-        configuration,
-        before,
-        ...decided,
-      }));
-    }),
-  );
+  const read = await context.storage.read((view) => decide(context, view, caller, request));
   const decision = read.andThen((it) => it);
   if (decision.isErr()) return err(decision.error);
-  const { configuration, before, contents, probes } = decision.value;
+  const verified = await verifyIfNeeded(context, decision.value);
+  if (verified.isErr()) return err(verified.error);
+  const verifiedUpdate = { ...decision.value, response: verified.value };
+  const written = await commit<ConfigurationView, UpdateConfigurationError>(context, caller, (tx) =>
+    writeUpdate(context, tx, caller, verifiedUpdate),
+  );
+  return written.map(({ value }) => value);
+}
 
-  let response: StoredResponse | null = null;
+/** An update as it was decided on one state of the store. */
+interface Update extends DecidedConfiguration {
+  readonly configuration: NotificationConfiguration;
+  readonly before: ConfigurationContents;
+}
+
+function decide(
+  context: EngineContext,
+  view: ReadView,
+  caller: Principal,
+  request: UpdateConfigurationRequest,
+): Result<Update, UpdateConfigurationError> {
+  return findConfiguration(view, caller, request.configurationId).andThen(({ configuration, workspace }) => {
+    const before = contentsOf(context, configuration);
+    const surroundings = {
+      organization: workspace.organization,
+      findUser: (userId: string) => view.get(users, [userId])?.record,
+      checkUrl: (url: string) => context.delivery.check(url),
+      mailObstacle: mailObstacle(context),
+    };
+    return decideUpdate(before, request, surroundings, context.settings.notifications).map((decided) => ({
+      configuration,
+      before,
+      ...decided,
+    }));
+  });
+}
+
+/** Asks the destination whether it answers; gives its response, or null when it need not be asked. */
+async function verifyIfNeeded(
+  context: EngineContext,
+  { configuration, contents, probes }: Update,
+): Promise<Result<StoredResponse | null, UpdateConfigurationError>> {
   const step = transitionEnablement(
     { type: configuration.enabled ? 'enabled' : 'disabled' },
     { type: 'update', enabled: contents.enabled, probes },
   );
-  if (step.isOk() && step.value.next.type === 'verifying') {
-    const verified = await verifyDestination(context, id, contents);
-    if (verified.isErr()) return err(verified.error);
-    if (!verified.value.successful) return err(refusedVerification(context, contents.url ?? '', verified.value));
-    response = verified.value;
-  }
+  if (step.isErr() || step.value.next.type !== 'verifying') return ok(null);
+  const about = { workspaceId: configuration.workspaceId, configurationId: configuration.id };
+  const verified = await verifyDestination(context, about, contents);
+  if (verified.isErr()) return err(verified.error);
+  return verified.value.successful
+    ? ok(verified.value)
+    : err(refusedVerification(context, contents.url ?? '', verified.value));
+}
 
-  const now = context.clock.now();
-  const written = await context.storage.write<ConfigurationView, UpdateConfigurationError>((view) => {
-    const found = findConfiguration(view, caller, id);
-    if (found.isErr()) return err(found.error);
-    const present = found.value.configuration;
-    if (present.version !== configuration.version) return err(changedMeanwhile);
-    const next: NotificationConfiguration = {
-      ...present,
-      enabled: contents.enabled,
-      name: contents.name,
-      triggers: contents.triggers,
-      users: contents.users,
-      url: contents.url === before.url ? present.url : contents.url === null ? null : sealSecret(context, contents.url),
-      ...nextTokens(context, present, before, contents, now),
-      response: response ?? present.response,
-      updatedAt: Math.max(now, present.updatedAt),
-      version: present.version + 1,
-    };
-    view.put(configurations, next);
-    return ok(viewConfiguration(context, view, next, found.value.workspace));
-  });
-  if (written.isErr()) return err(written.error);
-  const { workspaceId } = configuration;
-  emit(context, 'notification.configuration', { configurationId: id, workspaceId, change: 'updated' });
-  return ok(written.value.value);
+function writeUpdate(
+  context: EngineContext,
+  tx: Transaction,
+  caller: Principal,
+  update: Update & { readonly response: StoredResponse | null },
+): Result<ConfigurationView, UpdateConfigurationError> {
+  const { configuration, before, contents, response } = update;
+  const found = findConfiguration(tx, caller, configuration.id);
+  if (found.isErr()) return err(found.error);
+  const present = found.value.configuration;
+  if (present.version !== configuration.version) return err(changedMeanwhile);
+  const { options: presentOptions, ...kept } = present;
+  const unchanged = sameOptions(contents.options, before.options);
+  const options = unchanged ? presentOptions : sealOptions(context, contents.options);
+  const next: NotificationConfiguration = {
+    ...kept,
+    ...(options === undefined ? {} : { options }),
+    enabled: contents.enabled,
+    name: contents.name,
+    triggers: contents.triggers,
+    users: contents.users,
+    url: contents.url === before.url ? present.url : sealUrl(context, contents.url),
+    ...nextTokens(context, present, { before, after: contents }, tx.now),
+    response: response ?? present.response,
+    updatedAt: Math.max(tx.now, present.updatedAt),
+    version: present.version + 1,
+  };
+  tx.put(configurations, next);
+  if (present.enabled && !next.enabled) cancelUnfinished(tx, present.id, 'configuration_disabled');
+  else if (next.enabled && (response !== null || !present.enabled)) closeBreaker(tx, present.id);
+  const { id: configurationId, workspaceId } = present;
+  tx.tell('notification.configuration', { configurationId, workspaceId, change: 'updated' });
+  return ok(viewConfiguration(context, tx, next, found.value.workspace));
+}
+
+function sealUrl(context: EngineContext, url: string | null): NotificationConfiguration['url'] {
+  return url === null ? null : sealSecret(context, url);
 }
 
 const changedMeanwhile: Conflict = {
@@ -144,6 +189,7 @@ export function contentsOf(context: EngineContext, configuration: NotificationCo
     users: recipients,
     token: openSecret(context, configuration.token).unwrapOr(null),
     url: openSecret(context, configuration.url).unwrapOr(null),
+    options: openOptions(context, configuration.options).unwrapOr({ ...noDeliveryOptions, ...configuration.options }),
   };
 }
 
@@ -154,15 +200,14 @@ const maximumRetiredTokens = 10;
 function nextTokens(
   context: EngineContext,
   present: NotificationConfiguration,
-  before: ConfigurationContents,
-  contents: ConfigurationContents,
+  { before, after }: { readonly before: ConfigurationContents; readonly after: ConfigurationContents },
   now: Instant,
 ): Pick<NotificationConfiguration, 'token' | 'retiredTokens'> {
   const stillValid = present.retiredTokens.filter((retired) => retired.until > now);
-  if (contents.token === before.token) return { token: present.token, retiredTokens: stillValid };
-  if (contents.token === null) return { token: null, retiredTokens: [] };
-  const token = sealSecret(context, contents.token);
-  const grace = context.settings.notifications.signature.rotationGrace;
+  if (after.token === before.token) return { token: present.token, retiredTokens: stillValid };
+  if (after.token === null) return { token: null, retiredTokens: [] };
+  const token = sealSecret(context, after.token);
+  const grace = after.options.rotationGrace ?? context.settings.notifications.signature.rotationGrace;
   if (grace <= 0 || present.token === null) return { token, retiredTokens: stillValid };
   const retired: RetiredToken = { token: present.token, until: now + grace };
   return { token, retiredTokens: [retired, ...stillValid].slice(0, maximumRetiredTokens) };

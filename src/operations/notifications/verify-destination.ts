@@ -1,11 +1,13 @@
 import { err, ok, type Result } from 'neverthrow';
-import { classifySilence } from '../../notifications/classify-failure.js';
 import type { StoredResponse } from '../../notifications/configuration.js';
 import type { ConfigurationContents } from '../../notifications/decide-configuration.js';
+import { classifySilence } from '../../notifications/delivery/classify-failure.js';
+import { authorizationOf, type SecretOptions } from '../../notifications/delivery-options.js';
 import type { VerificationFailed } from '../../notifications/errors.js';
 import type { Recipient } from '../../notifications/message-context.js';
 import { originOf, redactHeaders } from '../../notifications/redact.js';
 import { renderPayload } from '../../notifications/render-payload.js';
+import type { DeliveryRequest } from '../../ports/http-delivery.js';
 import type { EngineContext } from '../shared/context.js';
 import { sealSecret } from './stored-secrets.js';
 
@@ -15,7 +17,7 @@ import { sealSecret } from './stored-secrets.js';
  */
 export async function verifyDestination(
   context: EngineContext,
-  configurationId: string,
+  { workspaceId, configurationId }: { readonly workspaceId: string; readonly configurationId: string },
   contents: ConfigurationContents,
 ): Promise<Result<StoredResponse, VerificationFailed>> {
   const { notifications } = context.settings;
@@ -30,6 +32,7 @@ export async function verifyDestination(
         token: contents.token,
         retiredTokens: [],
         messageId: context.ids.next('notification_event'),
+        acceptedAt: context.clock.now(),
         now: context.clock.now(),
       },
       recipients: [],
@@ -38,14 +41,16 @@ export async function verifyDestination(
   const sent = await context.delivery.send({
     method: 'POST',
     url,
-    headers: rendered.type === 'http' ? rendered.headers : {},
+    headers: { ...(rendered.type === 'http' ? rendered.headers : {}), ...extraHeaders(contents.options) },
     body: rendered.type === 'http' ? rendered.body : '',
     connectTimeout: notifications.verification.connectTimeout,
     totalTimeout: notifications.verification.totalTimeout,
     maximumResponseBytes: notifications.delivery.maximumResponseBytes,
+    partition: workspaceId,
+    ...certificateOf(contents.options),
   });
   const outcome = sent.isErr() ? 'unanswered' : isSuccess(sent.value.status) ? 'verified' : 'refused';
-  context.observer.count('notification_verifications', 1, { kind: contents.kind, outcome });
+  context.observer.count('signalbox.notification.verifications', 1, { kind: contents.kind, outcome });
   if (sent.isErr()) {
     const failure = classifySilence(sent.error);
     return err({
@@ -60,10 +65,19 @@ export async function verifyDestination(
     url: sealSecret(context, url),
     body,
     code: String(status),
-    headers: redactHeaders(headers),
+    headers: redactHeaders(headers, notifications.redactedHeaders),
     sentAt: Math.trunc(timing.startedAt),
     successful: isSuccess(status),
   });
+}
+
+/** What the options add to every request. */
+export function extraHeaders({ headers, authentication }: SecretOptions): Readonly<Record<string, string>> {
+  return authentication === null ? headers : { ...headers, authorization: authorizationOf(authentication) };
+}
+
+export function certificateOf({ clientCertificate }: SecretOptions): Pick<DeliveryRequest, 'clientCertificate'> {
+  return clientCertificate === null ? {} : { clientCertificate };
 }
 
 /** Sends the test mail to each recipient. Nobody to send to is no failure (notification interface, e-mail is verified manually only). */
@@ -74,7 +88,11 @@ export async function verifyRecipients(
   recipients: readonly Recipient[],
 ): Promise<Result<void, VerificationFailed>> {
   const { notifications } = context.settings;
-  if (recipients.length === 0) return ok(undefined);
+  const failed = (cause: 'mail_rejected' | 'mail_unavailable', message: string): Result<void, VerificationFailed> =>
+    err({ type: 'verification_failed', message: `The test mail was not sent: ${message}`, cause, response: null });
+  if (recipients.length === 0) {
+    return failed('mail_rejected', 'nobody is to be told; name users of the organization as recipients first');
+  }
   const rendered = renderPayload(
     { ...contents, id: configurationId },
     { type: 'verification' },
@@ -85,13 +103,12 @@ export async function verifyRecipients(
         token: null,
         retiredTokens: [],
         messageId: context.ids.next('notification_delivery'),
+        acceptedAt: context.clock.now(),
         now: context.clock.now(),
       },
       recipients,
     },
   );
-  const failed = (cause: 'mail_rejected' | 'mail_unavailable', message: string): Result<void, VerificationFailed> =>
-    err({ type: 'verification_failed', message: `The test mail was not sent: ${message}`, cause, response: null });
   if (context.mailer === undefined) return failed('mail_unavailable', 'no mail transport is configured');
   for (const mail of rendered.type === 'email' ? rendered.mails : []) {
     const sent = await context.mailer.send(mail);

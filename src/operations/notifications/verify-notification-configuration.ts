@@ -11,7 +11,9 @@ import type { Recipient } from '../../notifications/message-context.js';
 import { users } from '../../notifications/user.js';
 import type { Workspace } from '../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import { type EngineContext, emit } from '../shared/context.js';
+import { commit } from '../commit.js';
+import type { EngineContext } from '../shared/context.js';
+import { closeBreaker } from './change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import { findConfiguration } from './find-resource.js';
 import { refusedVerification } from './refused-verification.js';
@@ -53,19 +55,24 @@ async function verify(
     return (await verifyRecipients(context, id, contents, recipients)).map(() => shown);
   }
 
-  const verified = await verifyDestination(context, id, contents);
+  const verified = await verifyDestination(
+    context,
+    { workspaceId: configuration.workspaceId, configurationId: id },
+    contents,
+  );
   if (verified.isErr()) return err(verified.error);
   const response = verified.value;
-  const stored = await context.storage.write<ConfigurationView, VerifyConfigurationError>((view) =>
-    findConfiguration(view, caller, id).map((present) => {
+  const stored = await commit<ConfigurationView, VerifyConfigurationError>(context, caller, (tx) =>
+    findConfiguration(tx, caller, id).map((present) => {
       const next = withResponse(present.configuration, configuration, response);
-      if (next !== present.configuration) view.put(configurations, next);
-      return viewConfiguration(context, view, next, present.workspace);
+      if (next !== present.configuration) tx.put(configurations, next);
+      if (response.successful) closeBreaker(tx, id);
+      const { workspaceId } = present.configuration;
+      tx.tell('notification.configuration', { configurationId: id, workspaceId, change: 'verified' });
+      return viewConfiguration(context, tx, next, present.workspace);
     }),
   );
   if (stored.isErr()) return err(stored.error);
-  const { workspaceId } = configuration;
-  emit(context, 'notification.configuration', { configurationId: id, workspaceId, change: 'verified' });
   return response.successful ? ok(stored.value.value) : err(refusedVerification(context, contents.url ?? '', response));
 }
 

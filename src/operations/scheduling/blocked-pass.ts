@@ -1,44 +1,58 @@
 import type { ReadView } from '../../ports/storage.js';
-import { blockedQueues } from '../../scheduler/blocked-queue.js';
+import {
+  afterTrial,
+  type BlockedPass,
+  beginsAnew,
+  nextOf,
+  passOver,
+  skipped,
+} from '../../scheduler/blocked/blocked-pass.js';
+import { type WaitingAsk, waitingAsks } from '../../scheduler/blocked/waiting-ask.js';
 import { capacitySignals } from '../../scheduler/capacity-signal.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
+import type { Transaction } from '../commit.js';
 
-/** How far the blocked evaluations have been tried since capacity was last freed. A value: a write may run twice. */
-export interface BlockedPass {
-  /** The capacity signal that the pass answers. */
-  readonly seen: number;
-  /** The queue to try next; undefined when the pass is over. */
-  readonly cursor: string | undefined;
+/** The blocked evaluation that is to be tried next, and the entry that led to it. */
+export interface NextBlocked {
+  readonly evaluation: Evaluation | undefined;
+  readonly entry: WaitingAsk | undefined;
+  readonly pass: BlockedPass;
 }
 
-/** Before the first pass: every queue is worth a try when an engine starts. */
-export const firstPass: BlockedPass = { seen: -1, cursor: undefined };
-
-/** The first blocked evaluation of the queue that the pass has come to; a new capacity signal starts a new pass. */
-export function nextBlocked(
-  view: ReadView,
-  pass: BlockedPass,
-): { readonly evaluation: Evaluation | undefined; readonly pass: BlockedPass } {
+/** Goes on with the round, or begins another one when capacity was freed. */
+export function nextBlocked(view: ReadView, before: BlockedPass): NextBlocked {
   const signalled = view.get(capacitySignals, ['capacity'])?.record.index ?? 0;
-  const seen = Math.max(signalled, pass.seen);
-  let cursor = signalled > pass.seen ? '' : pass.cursor;
-  while (cursor !== undefined) {
-    const [entry] = view.list(blockedQueues, { index: 'by_queue', from: [cursor], limit: 1 });
-    if (entry === undefined) return { evaluation: undefined, pass: { seen, cursor: undefined } };
-    const evaluation = view.get(evaluations, [entry.record.ID])?.record;
-    if (evaluation?.Status === 'blocked') return { evaluation, pass: { seen, cursor } };
-    cursor = afterQueue(entry.record.queue);
+  let pass = beginsAnew(before, signalled) ? passOver(headsOf(view), before, signalled) : before;
+  for (let entry = nextOf(pass); entry !== undefined; entry = nextOf(pass)) {
+    const evaluation = view.get(evaluations, [entry.ID])?.record;
+    const exhausted = pass.exhausted.has(entry.ask);
+    if (evaluation?.Status === 'blocked' && !exhausted) return { evaluation, entry, pass };
+    pass = skipped(pass, entry, exhausted ? undefined : followingOf(view, entry));
   }
-  return { evaluation: undefined, pass: { seen, cursor } };
+  return { evaluation: undefined, entry: undefined, pass };
 }
 
-/** The same queue again while its evaluations find room; else the rest of the queue wants the same and is passed over. */
-export function passAfter(view: ReadView, tried: Evaluation, placedAll: boolean, pass: BlockedPass): BlockedPass {
-  const queue = view.get(blockedQueues, [tried.ID])?.record.queue;
-  return placedAll || queue === undefined ? pass : { ...pass, cursor: afterQueue(queue) };
+/** The round after the entry's evaluation was tried in this transaction. */
+export function passAfter(tx: Transaction, { pass, entry }: Pick<NextBlocked, 'pass' | 'entry'>): BlockedPass {
+  if (entry === undefined) return pass;
+  const waitsFor = tx.list(waitingAsks, { prefix: [entry.ID] }).map(({ record }) => record.ask);
+  return afterTrial(pass, { entry, waitsFor, following: followingOf(tx, entry) });
 }
 
-/** A key after every entry of the queue: queue names are JSON arrays, which end in `]`. */
-function afterQueue(queue: string): string {
-  return `${queue}\u{10ffff}`;
+/** The most urgent entry of every ask. */
+function headsOf(view: ReadView): WaitingAsk[] {
+  const heads: WaitingAsk[] = [];
+  for (let from = ''; ; ) {
+    const [head] = view.list(waitingAsks, { index: 'by_ask', from: [from], limit: 1 });
+    if (head === undefined) return heads;
+    heads.push(head.record);
+    from = `${head.record.ask}\u{10ffff}`;
+  }
+}
+
+/** The next one of the same ask, by urgency. */
+function followingOf(view: ReadView, { ask, priority, createIndex, ID }: WaitingAsk): WaitingAsk | undefined {
+  const from = [ask, -priority, createIndex, `${ID}\u0000`];
+  const [following] = view.list(waitingAsks, { index: 'by_ask', from, to: [`${ask}\u{10ffff}`], limit: 1 });
+  return following?.record;
 }

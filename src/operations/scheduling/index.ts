@@ -2,16 +2,12 @@ import type { BackgroundLoop } from '../shared/context.js';
 import { evaluationLoop } from './evaluation-loop.js';
 import { nodeLivenessLoop } from './node-liveness-loop.js';
 
-export { listNodeWork, type NodeWork } from './list-node-work.js';
-export { listNodes, readNode } from './read-nodes.js';
-export {
-  heartbeatNode,
-  type NodeDescription,
-  type RegisteredNode,
-  registerNode,
-  type UnknownNode,
-} from './register-node.js';
-export { type AllocationReport, type ReportOutcome, reportAllocations } from './report-allocations.js';
+export { type AgentPorts, agentLink, agentPorts } from './agent-link.js';
+export { listNodeWork } from './list-node-work.js';
+export { type ListNodesInput, listNodes, readNode } from './read-nodes.js';
+export { heartbeatNode, registerNode } from './register-node.js';
+export { reportAllocations } from './report-allocations.js';
+export { leaveNode } from './take-node-down.js';
 
 /** The background loops of this area. */
 export const schedulingLoops: readonly BackgroundLoop[] = [evaluationLoop, nodeLivenessLoop];

@@ -1,42 +1,51 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
-import type { Job } from '../../jobs/document/job.js';
-import type { StorageError } from '../../ports/storage.js';
-import { type Allocation, allocations } from '../../scheduler/allocation.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
+import type { NodeWork, NodeWorkList } from '../../agent/link/node-work.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
+import { allocations } from '../../scheduler/allocation.js';
+import { nodeAssignments } from '../../scheduler/node-assignment.js';
+import { readAllocationJob } from '../books/job-rows.js';
+import { authoriseNode, type PermissionDenied } from '../shared/authorise.js';
 import { answerQuery, type Waiting } from '../shared/blocking-query.js';
 import type { EngineContext } from '../shared/context.js';
-import { readAllocationJob } from '../shared/job-store.js';
 import type { Answer } from '../shared/parked-queries.js';
+import { listAssignments } from './node-assignments.js';
 
-/** One allocation that the node has not finished with, and the job version that it runs. */
-export interface NodeWork {
-  readonly allocation: Allocation;
-  /** Undefined when the job was purged: the allocation must end. */
-  readonly job: Job | undefined;
-}
-
-/** What the agent of a node has to look after. An allocation that is not listed any more must end. Waits like every read. */
+/**
+ * What the agent of a node has to look after: everything, or with `waiting.after` what has changed since that index. Waits
+ * like every read, woken only by changes that the scheduler made to assignments.
+ */
 export function listNodeWork(
   context: EngineContext,
   caller: Principal,
   input: { readonly nodeId: string },
   waiting: Waiting = {},
-): ResultAsync<Answer<readonly NodeWork[]>, PermissionDenied | StorageError> {
-  const allowed = authoriseManagement(caller);
+): ResultAsync<Answer<NodeWorkList>, PermissionDenied | StorageError> {
+  const allowed = authoriseNode(caller, input.nodeId);
   if (allowed.isErr()) return errAsync(allowed.error);
+  const after = Math.max(0, waiting.after ?? 0);
   return answerQuery(
     context,
     {
-      key: `node-work:${input.nodeId}`,
-      tables: [allocations],
-      run: (view) => ({
-        index: view.tableIndex(allocations),
-        value: view
-          .list(allocations, { index: 'open_by_node', prefix: [input.nodeId] })
-          .map(({ record }) => ({ allocation: record, job: readAllocationJob(view, record)?.record })),
-      }),
+      key: `node-work:${input.nodeId}:${after}`,
+      tables: [nodeAssignments],
+      run: (view) => nodeWorkList(view, input.nodeId, after),
     },
     waiting,
   );
+}
+
+function nodeWorkList(view: ReadView, nodeId: string, after: number): Answer<NodeWorkList> {
+  const assignments = listAssignments(view, nodeId, after);
+  const complete = after === 0;
+  // Nothing new keeps the reader's own index: it goes on waiting.
+  const index = complete || assignments.length > 0 ? view.index : after;
+  const work = assignments.flatMap((row) => (row.gone ? [] : (workOf(view, row.allocationId) ?? [])));
+  const gone = assignments.filter((row) => row.gone).map((row) => row.allocationId);
+  return { index, value: { index, complete, work, gone } };
+}
+
+function workOf(view: ReadView, allocationId: string): NodeWork | undefined {
+  const allocation = view.get(allocations, [allocationId])?.record;
+  return allocation === undefined ? undefined : { allocation, job: readAllocationJob(view, allocation)?.record };
 }

@@ -1,61 +1,79 @@
 import { ok } from 'neverthrow';
+import { hostPrincipal } from '../../access/principal.js';
+import type { ReadView } from '../../ports/storage.js';
 import { nodeHeartbeats, nodes } from '../../scheduler/node.js';
-import { type Instant, unixSecondsFromInstant } from '../../shared/instant.js';
-import { type BackgroundLoop, type EngineContext, emit } from '../shared/context.js';
-import { evaluateJobsOnNode } from './node-evaluations.js';
+import { type Heartbeat, newSilenceWatch, observeHeartbeats, type SilenceWatch } from '../../scheduler/node-silence.js';
+import { second } from '../../shared/duration.js';
+import { commit, type Transaction } from '../commit.js';
+import type { BackgroundLoop, EngineContext } from '../shared/context.js';
+import { takeNodeDown } from './take-node-down.js';
 
 /** Takes nodes that have been silent for too long for down, so that their allocations are replaced. */
 export const nodeLivenessLoop: BackgroundLoop = {
   name: 'node-liveness',
   run: async (context, signal) => {
-    while (!signal.aborted) {
-      const swept = await sweep(context);
-      await untilNextExpiry(context, swept, signal);
-    }
+    let watch = newSilenceWatch(context.clock.monotonic());
+    while (!signal.aborted) watch = await watchOnce(context, watch, signal);
   },
 };
 
-interface Sweep {
-  readonly next: Instant | undefined;
-  readonly silenced: readonly string[];
-}
-
-async function sweep(context: EngineContext): Promise<{ readonly index: number; readonly next: Instant | undefined }> {
-  const now = context.clock.now();
-  const written = await context.storage.write((view) => {
-    const silenced: string[] = [];
-    for (const { record } of view.list(nodeHeartbeats, { index: 'by_expiry' })) {
-      if (record.expiresAt > now) return ok<Sweep, never>({ next: record.expiresAt, silenced });
-      view.remove(nodeHeartbeats, [record.ID]);
-      const node = view.get(nodes, [record.ID])?.record;
-      if (node === undefined) continue;
-      view.put(nodes, {
-        ...node,
-        Status: 'down',
-        StatusDescription: 'The node has not been heard of for too long',
-        StatusUpdatedAt: unixSecondsFromInstant(now),
-        ModifyIndex: view.index,
-      });
-      evaluateJobsOnNode(view, { now, ids: context.ids }, node);
-      silenced.push(node.ID);
-    }
-    return ok<Sweep, never>({ next: undefined, silenced });
-  });
-  if (written.isErr()) {
-    context.logger.error({ error: written.error.message }, 'The nodes could not be looked through');
-    return { index: 0, next: now + 1000 };
+/** Judges once, and waits until the next node can turn silent, or the first one comes. */
+async function watchOnce(context: EngineContext, watch: SilenceWatch, signal: AbortSignal): Promise<SilenceWatch> {
+  const swept = await sweep(context, watch);
+  const { clock } = context;
+  if (swept === undefined) {
+    await clock.sleep(second, signal);
+    // While the store failed, heartbeats could not be taken down either.
+    return newSilenceWatch(clock.monotonic());
   }
-  const { next, silenced } = written.value.value;
-  for (const nodeId of silenced) emit(context, 'node.changed', { nodeId, status: 'down' });
-  return { index: written.value.index, next };
+  if (swept.next !== undefined) {
+    await clock.sleep(swept.next - clock.monotonic(), signal);
+    return swept.watch;
+  }
+  await context.storage.waitForChange([nodeHeartbeats], swept.index, signal);
+  return newSilenceWatch(clock.monotonic());
 }
 
-/** A heartbeat only moves an expiry further away, so the loop wakes for the earliest one, or for the first node. */
-async function untilNextExpiry(
-  context: EngineContext,
-  swept: { readonly index: number; readonly next: Instant | undefined },
-  signal: AbortSignal,
-): Promise<void> {
-  if (swept.next === undefined) await context.storage.waitForChange([nodeHeartbeats], swept.index, signal);
-  else await context.clock.sleepUntil(swept.next, signal);
+interface Sweep {
+  readonly watch: SilenceWatch;
+  readonly next: number | undefined;
+  readonly index: number;
+}
+
+/** Undefined when the store failed. */
+async function sweep(context: EngineContext, before: SilenceWatch): Promise<Sweep | undefined> {
+  const ttl = context.settings.scheduling.heartbeatTtl;
+  const watch = { ...before, since: Math.max(before.since, context.outages.lastAt) };
+  const seen = await context.storage.read((view) => ({
+    ...observeHeartbeats(watch, heartbeatsOf(view, context.clock.timeline), ttl, context.clock.monotonic()),
+    index: view.index,
+  }));
+  if (seen.isErr()) return failed(context, seen.error.message);
+  if (seen.value.silent.length === 0) return seen.value;
+  const written = await commit(context, hostPrincipal, (tx) => {
+    // Judged again on what is stored now, and by the time at which it is stored: this process may have been stopped in between.
+    const judged = observeHeartbeats(watch, heartbeatsOf(tx, tx.timeline), ttl, tx.monotonic);
+    for (const { nodeId } of judged.silent) takeForDown(tx, nodeId);
+    return ok<Sweep, never>({ watch: judged.watch, next: judged.next, index: tx.index });
+  });
+  return written.isErr() ? failed(context, written.error.message) : written.value.value;
+}
+
+function heartbeatsOf(view: ReadView, timeline: string): Heartbeat[] {
+  return view.list(nodeHeartbeats).map(({ record, modifyIndex }) => ({
+    nodeId: record.ID,
+    token: modifyIndex,
+    at: record.timeline === timeline ? record.at : undefined,
+  }));
+}
+
+function takeForDown(tx: Transaction, nodeId: string): void {
+  const node = tx.get(nodes, [nodeId])?.record;
+  if (node === undefined) tx.remove(nodeHeartbeats, [nodeId]);
+  else takeNodeDown(tx, node, 'The node has not been heard of for too long');
+}
+
+function failed(context: EngineContext, message: string): undefined {
+  context.logger.error({ error: message }, 'The nodes could not be looked through');
+  return undefined;
 }

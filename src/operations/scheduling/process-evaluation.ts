@@ -1,116 +1,129 @@
 import type { Job } from '../../jobs/document/job.js';
-import type { WriteView } from '../../ports/storage.js';
+import type { ReadView } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
-import { blockedQueueName } from '../../scheduler/blocked-queue.js';
+import { asksOf } from '../../scheduler/blocked/asks-of.js';
+import { deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, type EvaluationStatus, evaluations } from '../../scheduler/evaluation.js';
-import { nodes } from '../../scheduler/node.js';
-import { nodeUsages } from '../../scheduler/node-usage.js';
-import { type SchedulingResult, schedule } from '../../scheduler/schedule.js';
+import type { SchedulingResult } from '../../scheduler/plan/outcome.js';
+import { schedule } from '../../scheduler/schedule.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
-import type { Fact } from '../shared/facts.js';
-import { afterEvaluationWrite, applyJobConsequences, type ConsequenceEnvironment } from '../shared/job-consequences.js';
-import { readJobRow, readJobVersion } from '../shared/job-store.js';
-import { putAllocation } from '../shared/put-allocation.js';
-import { putEvaluation } from '../shared/put-evaluation.js';
+import { applyJobConsequences } from '../books/job-consequences.js';
+import { readJobVersion } from '../books/job-rows.js';
+import type { AllocationChange } from '../books/job-runs.js';
+import { putJobVersion } from '../books/job-stub-rows.js';
+import { clusterAfter, clusterAt, type KnownCluster } from '../books/known-cluster.js';
+import { newEvaluation } from '../books/new-evaluation.js';
+import { putAllocation } from '../books/put-allocation.js';
+import { putEvaluation } from '../books/put-evaluation.js';
+import { readSchedulingSnapshot } from '../books/scheduling-snapshot.js';
+import type { Transaction } from '../commit.js';
 
 export interface ProcessedEvaluation {
   readonly evaluation: Evaluation;
-  /** Everything that it wanted to place has a place. */
-  readonly placedAll: boolean;
-  readonly facts: readonly Fact[];
+  /** The cluster after the write. */
+  readonly cluster: KnownCluster;
 }
 
 /**
  * Works on one evaluation from reading the job to writing the plan, all in the caller's transaction: nothing can change
- * between decision and commit, so a plan is never refused and no lease is needed.
+ * between decision and commit, so a plan is never refused and no lease is needed. `known` is the cluster as far as the caller
+ * has it from the write before.
  */
-export function processEvaluation(
-  view: WriteView,
-  environment: ConsequenceEnvironment,
-  evaluation: Evaluation,
-): ProcessedEvaluation {
-  const { Namespace, JobID } = evaluation;
-  const job = readJobRow(view, Namespace, JobID)?.record;
-  const existing = view.list(allocations, { index: 'by_job', prefix: [Namespace, JobID] }).map((row) => row.record);
-  const result = schedule(
-    {
-      job,
-      allocations: existing,
-      versions: versionsOf(view, job, existing),
-      nodes: view.list(nodes).map((row) => row.record),
-      used: new Map(view.list(nodeUsages).map(({ record }) => [record.ID, record])),
-      index: view.index,
-    },
-    evaluation,
-    environment.now,
-    environment.ids,
-  );
-  const queue = blockedQueueName(Namespace, JobID, job?.ParentID ?? '');
+export function processEvaluation(tx: Transaction, evaluation: Evaluation, known?: KnownCluster): ProcessedEvaluation {
+  const cluster = clusterAt(tx, known);
+  const snapshot = readSchedulingSnapshot(tx, evaluation, cluster.cluster, tx.stopwatch);
+  const result = schedule(snapshot, evaluation, tx.now, tx.ids);
+  const changes = changesOf(tx, result, snapshot.allocations);
+  writePlan(tx, { result, changes, job: snapshot.job });
+  tellFinished(tx, result.evaluation);
   return {
     evaluation: result.evaluation,
-    placedAll: result.evaluation.FailedTGAllocs === undefined,
-    facts: writePlan(view, environment, result, existing, queue),
+    cluster: clusterAfter(cluster, changes, tx),
   };
 }
 
 /** Ends an evaluation that cannot be worked on, so that it does not hold up its job for ever. */
-export function failEvaluation(
-  view: WriteView,
-  environment: ConsequenceEnvironment,
-  evaluation: Evaluation,
-  description: string,
-): readonly Fact[] {
-  const failed = ended(view, environment, evaluation, 'failed', description);
-  putEvaluation(view, failed, '');
-  return afterEvaluationWrite(view, environment, failed);
+export function failEvaluation(tx: Transaction, evaluation: Evaluation, description: string): void {
+  const failed = ended(tx, evaluation, 'failed', description);
+  putEvaluation(tx, failed);
+  applyJobConsequences(tx, { evaluations: [failed] });
+  tellFinished(tx, failed);
 }
 
-function writePlan(
-  view: WriteView,
-  environment: ConsequenceEnvironment,
-  result: SchedulingResult,
-  existing: readonly Allocation[],
-  queue: string,
-): readonly Fact[] {
+function tellFinished(tx: Transaction, { Namespace, ID, JobID, Status }: Evaluation): void {
+  tx.tell('evaluation.finished', { namespace: Namespace, evaluationId: ID, jobId: JobID, status: Status });
+}
+
+interface Plan {
+  readonly result: SchedulingResult;
+  readonly changes: readonly AllocationChange[];
+  readonly job: Job | undefined;
+}
+
+function writePlan(tx: Transaction, plan: Plan): void {
+  const { result, changes, job } = plan;
+  for (const deployment of result.deployments) tx.put(deployments, deployment);
+  for (const change of changes) putAllocation(tx, change.before, change.after);
+  if (job !== undefined && result.stableVersion !== undefined) markStable(tx, job, result.stableVersion);
+  const again =
+    job !== undefined && result.looksAgain ? [newEvaluation(tx, job, { triggeredBy: 'alloc-failure' })] : [];
+  const written = [...superseded(tx, result), ...result.followUps, result.evaluation, ...again];
+  for (const evaluation of written) putEvaluation(tx, evaluation, asksOf(job, evaluation));
+  for (const evaluation of result.preemptions) putEvaluation(tx, evaluation);
+  applyJobConsequences(tx, { evaluations: [...written, ...result.preemptions], allocations: changes });
+}
+
+/** Every changed allocation as it was; those of other jobs are preempted ones. */
+function changesOf(view: ReadView, result: SchedulingResult, existing: readonly Allocation[]): AllocationChange[] {
   const before = new Map(existing.map((allocation) => [allocation.ID, allocation]));
-  const changed = result.allocations.map((after) => ({ before: before.get(after.ID), after }));
-  for (const change of changed) putAllocation(view, change.before, change.after);
-  const written = [...superseded(view, environment, result), ...result.followUps, result.evaluation];
-  for (const evaluation of written) putEvaluation(view, evaluation, queue);
-  return applyJobConsequences(view, environment, { evaluations: written, allocations: changed });
+  return result.allocations.map((after) => {
+    const known = before.get(after.ID) ?? view.get(allocations, [after.ID])?.record;
+    return { before: known, after: known === undefined ? after : withOwnTracker(after, known) };
+  });
 }
 
-/** The job's stored versions that its allocations still run. */
-function versionsOf(view: WriteView, job: Job | undefined, existing: readonly Allocation[]): Map<number, Job> {
-  const versions = new Map<number, Job>();
-  if (job === undefined) return versions;
-  for (const { JobVersion: version } of existing) {
-    if (version === job.Version || versions.has(version)) continue;
-    const row = readJobVersion(view, job.Namespace, job.ID, version);
-    if (row !== undefined) versions.set(version, row.record);
-  }
-  return versions;
+/** One that was replaced keeps what is stored of its own reschedules: how it was rescheduled stands with its successor. */
+function withOwnTracker(after: Allocation, before: Allocation): Allocation {
+  if (after.NextAllocation === before.NextAllocation || after.RescheduleTracker === before.RescheduleTracker)
+    return after;
+  const { RescheduleTracker: _, ...replaced } = after;
+  return before.RescheduleTracker === undefined
+    ? replaced
+    : { ...replaced, RescheduleTracker: before.RescheduleTracker };
+}
+
+/** The job version has proved itself: a failed update may go back to it. */
+function markStable(tx: Transaction, job: Job, version: number): void {
+  const row = readJobVersion(tx, job.Namespace, job.ID, version)?.record;
+  if (row === undefined || row.Stable) return;
+  putJobVersion(tx, { ...row, Stable: true, ModifyIndex: tx.index }, job.Version === version);
 }
 
 /**
  * The job was just looked at as a whole: its other evaluations that are due have nothing left to find, and a new blocked
  * one takes the place of an older one.
  */
-function superseded(view: WriteView, environment: ConsequenceEnvironment, result: SchedulingResult): Evaluation[] {
+function superseded(tx: Transaction, result: SchedulingResult): Evaluation[] {
   const { ID, Namespace, JobID } = result.evaluation;
   const blockedAnew = result.followUps.some((followUp) => followUp.Status === 'blocked');
   const canceled: Evaluation[] = [];
-  for (const { record } of view.list(evaluations, { index: 'open_by_job', prefix: [Namespace, JobID] })) {
+  for (const { record } of tx.list(evaluations, { index: 'open_by_job', prefix: [Namespace, JobID] })) {
     if (record.ID === ID || record.WaitUntil !== undefined) continue;
     if (record.Status === 'blocked' && !blockedAnew) continue;
-    canceled.push(ended(view, environment, record, 'canceled', 'A newer evaluation of the job took its place'));
+    canceled.push(ended(tx, record, 'canceled', supersededBecause(record)));
   }
   return canceled;
 }
 
+/** Existing clients know these texts. */
+function supersededBecause({ Status, JobID }: Evaluation): string {
+  return Status === 'blocked'
+    ? `existing blocked evaluation exists for job "${JobID}"`
+    : 'canceled after more recent eval was processed';
+}
+
 function ended(
-  view: WriteView,
-  environment: ConsequenceEnvironment,
+  tx: Transaction,
   evaluation: Evaluation,
   status: Extract<EvaluationStatus, 'failed' | 'canceled'>,
   description: string,
@@ -119,7 +132,7 @@ function ended(
     ...evaluation,
     Status: status,
     StatusDescription: description,
-    ModifyIndex: view.index,
-    ModifyTime: unixNanosFromInstant(environment.now),
+    ModifyIndex: tx.index,
+    ModifyTime: unixNanosFromInstant(tx.now),
   };
 }

@@ -1,31 +1,37 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
-import type { Row, StorageError } from '../../ports/storage.js';
+import type { ReadView, Row, StorageError } from '../../ports/storage.js';
+import { compileFilter } from '../../queries/filters/index.js';
 import { type Node, nodes } from '../../scheduler/node.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
+import { authoriseArea, type PermissionDenied } from '../shared/authorise.js';
 import { answerQuery, type Waiting } from '../shared/blocking-query.js';
 import type { EngineContext } from '../shared/context.js';
+import { answerList, type ListAnswer } from '../shared/listing/answer-list.js';
+import { namedSource } from '../shared/listing/keyed-source.js';
+import type { ListRequest } from '../shared/listing/list-request.js';
 import type { Answer } from '../shared/parked-queries.js';
 
-/** All nodes whose id begins with the prefix, by id. */
+export interface ListNodesInput extends ListRequest {
+  readonly waiting?: Waiting;
+}
+
+/** A page of the nodes, by ID. Index: that of the nodes. */
 export function listNodes(
   context: EngineContext,
   caller: Principal,
-  input: { readonly prefix?: string } = {},
-  waiting: Waiting = {},
-): ResultAsync<Answer<readonly Row<Node>[]>, PermissionDenied | StorageError> {
-  const allowed = authoriseManagement(caller);
+  input: ListNodesInput = {},
+): ListAnswer<Row<Node>, PermissionDenied> {
+  const allowed = authoriseArea(caller, 'node', 'read');
   if (allowed.isErr()) return errAsync(allowed.error);
-  const textPrefix = input.prefix ?? '';
-  return answerQuery(
-    context,
-    {
-      key: `nodes:${textPrefix}`,
-      tables: [nodes],
-      run: (view) => ({ index: view.tableIndex(nodes), value: view.list(nodes, { textPrefix }) }),
-    },
-    waiting,
-  );
+  const list = {
+    key: ['nodes'],
+    tables: [nodes],
+    source: (view: ReadView) => namedSource(view, nodes, input),
+    filters: compileFilter.node,
+    filtered: (_: ReadView, { record }: Row<Node>) => record,
+    show: (_: ReadView, row: Row<Node>) => row,
+  };
+  return answerList(context, input, list, input.waiting);
 }
 
 /** One node; waits for it to appear like every read. */
@@ -35,7 +41,7 @@ export function readNode(
   input: { readonly nodeId: string },
   waiting: Waiting = {},
 ): ResultAsync<Answer<Row<Node> | undefined>, PermissionDenied | StorageError> {
-  const allowed = authoriseManagement(caller);
+  const allowed = authoriseArea(caller, 'node', 'read');
   if (allowed.isErr()) return errAsync(allowed.error);
   return answerQuery(
     context,

@@ -1,65 +1,98 @@
-import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { type ClaimRefused, decideNodeClaim } from '../../access/node-claim.js';
 import type { Principal } from '../../access/principal.js';
+import { tokens } from '../../access/tokens.js';
+import type { NodeDescription, RegisteredNode } from '../../agent/link/node-work.js';
+import type { UnknownNode } from '../../ports/agent-link.js';
 import type { StorageError } from '../../ports/storage.js';
-import { isReadyNode, type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
+import { type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
+import { newNodePool, nodePools } from '../../scheduler/node-pool.js';
+import { withNodeEvent } from '../../scheduler/nodes/node-events.js';
 import { unixSecondsFromInstant } from '../../shared/instant.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import { type EngineContext, emit } from '../shared/context.js';
-import { signalCapacity } from '../shared/put-allocation.js';
-import { evaluateJobsOnNode, evaluateSystemJobs } from './node-evaluations.js';
-
-/** A node as its agent describes it; the engine adds status and indexes. */
-export type NodeDescription = Omit<
-  Node,
-  'Status' | 'StatusDescription' | 'StatusUpdatedAt' | 'CreateIndex' | 'ModifyIndex'
->;
-
-export interface RegisteredNode {
-  readonly index: number;
-  /** How long the node may stay silent, in milliseconds. */
-  readonly heartbeatTtl: number;
-}
+import { evaluateForNode } from '../books/node-evaluations.js';
+import { readNodePool } from '../books/node-pool-rows.js';
+import { signalCapacity } from '../books/put-allocation.js';
+import { commit, type Transaction } from '../commit.js';
+import { authoriseNode, type PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+import { assignOpenAllocations } from './node-assignments.js';
 
 /** Registers a node, or brings its description up to date, and makes it ready. */
 export function registerNode(
   context: EngineContext,
   caller: Principal,
   description: NodeDescription,
-): ResultAsync<RegisteredNode, PermissionDenied | StorageError> {
-  const allowed = authoriseManagement(caller);
-  if (allowed.isErr()) return errAsync(allowed.error);
-  const now = context.clock.now();
-  const heartbeatTtl = context.settings.scheduling.heartbeatTtl;
-  return context.storage
-    .write((view) => {
-      const before = view.get(nodes, [description.ID])?.record;
-      const node: Node = {
-        ...description,
-        Status: 'ready',
-        StatusDescription: '',
-        StatusUpdatedAt: unixSecondsFromInstant(now),
-        CreateIndex: before?.CreateIndex ?? view.index,
-        ModifyIndex: view.index,
-      };
-      view.put(nodes, node);
-      view.put(nodeHeartbeats, { ID: node.ID, expiresAt: now + heartbeatTtl });
-      const turnedReady = before === undefined || !isReadyNode(before);
-      signalCapacity(view);
-      if (turnedReady) {
-        evaluateJobsOnNode(view, { now, ids: context.ids }, node);
-        evaluateSystemJobs(view, { now, ids: context.ids }, node);
-      }
-      return ok(turnedReady);
-    })
-    .map(({ value: turnedReady, index }) => {
-      if (turnedReady) emit(context, 'node.changed', { nodeId: description.ID, status: 'ready' });
-      return { index, heartbeatTtl };
-    });
+): ResultAsync<RegisteredNode, PermissionDenied | ClaimRefused | StorageError> {
+  if (!caller.management && caller.node === undefined) return errAsync({ type: 'permission_denied' });
+  const { heartbeatTtl } = context.settings.scheduling;
+  return commit(context, caller, (tx) => {
+    const before = tx.get(nodes, [description.ID])?.record;
+    const claimed = caller.node === undefined ? ok(undefined) : claimNode(tx, caller, description, before);
+    if (claimed.isErr()) return err<never, ClaimRefused>(claimed.error);
+    const node = registered(tx, description, before);
+    tx.put(nodes, node);
+    createPool(tx, node.NodePool);
+    putHeartbeat(tx, node.ID);
+    signalCapacity(tx);
+    assignOpenAllocations(tx, node.ID);
+    if (before?.Status !== 'ready') {
+      evaluateForNode(tx, node);
+      tx.tell('node.changed', { nodeId: node.ID, status: 'ready' });
+    }
+    return ok<undefined, ClaimRefused>(undefined);
+  }).map(({ index }) => ({ index, heartbeatTtl }));
 }
 
-export interface UnknownNode {
-  readonly type: 'node_not_found';
-  readonly nodeId: string;
+/** The token of an agent is for one node: the one that it names, or the first that registers with it. */
+function claimNode(
+  tx: Transaction,
+  caller: Principal,
+  { ID, NodePool }: NodeDescription,
+  before: Node | undefined,
+): Result<void, ClaimRefused> {
+  const token = tx.get(tokens, [caller.accessor])?.record;
+  const identity = token?.node ?? caller.node;
+  if (identity === undefined) return ok(undefined);
+  const holders = tx.list(tokens, { index: 'by_node', prefix: [ID], limit: 1 });
+  const isTaken = before !== undefined || holders.length > 0;
+  return decideNodeClaim(identity, { id: ID, pool: NodePool, isTaken }).andThen((node): Result<void, ClaimRefused> => {
+    if (node === identity) return ok(undefined);
+    if (token === undefined)
+      return err({ type: 'claim_refused', message: 'nobody keeps to which node the caller belongs' });
+    tx.put(tokens, { ...token, node });
+    return ok(undefined);
+  });
+}
+
+/** What the agent says of its node, beside what operators have decided about it. */
+function registered(tx: Transaction, description: NodeDescription, before: Node | undefined): Node {
+  const node: Node = {
+    ...description,
+    ...(before === undefined ? {} : decidedByOperators(before)),
+    Status: 'ready',
+    StatusDescription: '',
+    StatusUpdatedAt: before?.Status === 'ready' ? before.StatusUpdatedAt : unixSecondsFromInstant(tx.now),
+    CreateIndex: before?.CreateIndex ?? tx.index,
+    ModifyIndex: tx.index,
+  };
+  if (before?.Status === 'ready') return node;
+  const Message = before === undefined ? 'Node registered' : 'Node re-registered';
+  return withNodeEvent(node, { Subsystem: 'Cluster', Message }, { now: tx.now, index: tx.index });
+}
+
+function decidedByOperators(before: Node): Partial<Node> {
+  const { SchedulingEligibility, DrainStrategy, LastDrain, Events } = before;
+  return {
+    SchedulingEligibility,
+    ...(DrainStrategy === undefined ? {} : { DrainStrategy }),
+    ...(LastDrain === undefined ? {} : { LastDrain }),
+    ...(Events === undefined ? {} : { Events }),
+  };
+}
+
+/** A pool exists from its first node on. */
+function createPool(tx: Transaction, name: string): void {
+  if (readNodePool(tx, name) === undefined) tx.put(nodePools, newNodePool(name, tx.index));
 }
 
 /** Tells that the node is alive. A node that was taken for down is unknown here: it must register again. */
@@ -68,17 +101,19 @@ export function heartbeatNode(
   caller: Principal,
   nodeId: string,
 ): ResultAsync<{ readonly heartbeatTtl: number }, PermissionDenied | UnknownNode | StorageError> {
-  const allowed = authoriseManagement(caller);
+  const allowed = authoriseNode(caller, nodeId);
   if (allowed.isErr()) return errAsync(allowed.error);
-  const heartbeatTtl = context.settings.scheduling.heartbeatTtl;
-  return context.storage
-    .write((view) => {
-      const node = view.get(nodes, [nodeId])?.record;
-      if (node === undefined || node.Status === 'down') {
-        return err<never, UnknownNode>({ type: 'node_not_found', nodeId });
-      }
-      view.put(nodeHeartbeats, { ID: nodeId, expiresAt: context.clock.now() + heartbeatTtl });
-      return ok<undefined, UnknownNode>(undefined);
-    })
-    .map(() => ({ heartbeatTtl }));
+  const { heartbeatTtl } = context.settings.scheduling;
+  return commit(context, caller, (tx) => {
+    const node = tx.get(nodes, [nodeId])?.record;
+    if (node === undefined || node.Status === 'down') {
+      return err<never, UnknownNode>({ type: 'node_not_found', nodeId });
+    }
+    putHeartbeat(tx, nodeId);
+    return ok<undefined, UnknownNode>(undefined);
+  }).map(() => ({ heartbeatTtl }));
+}
+
+function putHeartbeat(tx: Transaction, nodeId: string): void {
+  tx.put(nodeHeartbeats, { ID: nodeId, timeline: tx.timeline, at: tx.monotonic });
 }

@@ -1,122 +1,116 @@
 import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
-import type { Job } from '../../jobs/document/job.js';
-import type { StorageError, WriteView } from '../../ports/storage.js';
-import {
-  type Allocation,
-  allocations,
-  type ClientStatus,
-  isClientTerminal,
-  type TaskState,
-} from '../../scheduler/allocation.js';
+import type { AllocationReport, NodeReport, ReportOutcome } from '../../agent/link/node-work.js';
+import type { UnknownNode } from '../../ports/agent-link.js';
+import type { StorageError } from '../../ports/storage.js';
+import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
+import { isMeasuredByChecks, measureHealth } from '../../scheduler/deployment/measure-health.js';
+import { withReportedHealth } from '../../scheduler/deployment/reported-health.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';
+import { triggerAfterReport } from '../../scheduler/evaluation-after-report.js';
 import { nodes } from '../../scheduler/node.js';
-import { decideReschedule } from '../../scheduler/reconcile/reschedule.js';
-import { type Instant, unixNanosFromInstant } from '../../shared/instant.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
+import { unixNanosFromInstant } from '../../shared/instant.js';
+import { followDeployments } from '../books/follow-deployments.js';
+import { applyJobConsequences } from '../books/job-consequences.js';
+import { readAllocationJob, readJobRow } from '../books/job-rows.js';
+import { newEvaluation } from '../books/new-evaluation.js';
+import { putAllocation } from '../books/put-allocation.js';
+import { putEvaluation } from '../books/put-evaluation.js';
+import { registerServices } from '../books/service-rows.js';
+import { commit, type Transaction } from '../commit.js';
+import { authoriseNode, type PermissionDenied } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
-import { emitFacts, type Fact } from '../shared/facts.js';
-import { applyJobConsequences } from '../shared/job-consequences.js';
-import { readJobRow } from '../shared/job-store.js';
-import { putAllocation } from '../shared/put-allocation.js';
-import { putEvaluation } from '../shared/put-evaluation.js';
-import { evaluationFor } from './node-evaluations.js';
-import type { UnknownNode } from './register-node.js';
-
-/** What a node's agent says of one of its allocations: the agent is the authority for exactly these fields. */
-export interface AllocationReport {
-  readonly allocationId: string;
-  readonly clientStatus: Extract<ClientStatus, 'pending' | 'running' | 'complete' | 'failed'>;
-  readonly clientDescription: string;
-  readonly taskStates: Readonly<Record<string, TaskState>>;
-}
-
-export interface ReportOutcome {
-  readonly index: number;
-  /** Allocations that the engine does not know on this node (any more): the agent ends them. */
-  readonly unknown: readonly string[];
-}
+import { forgetEnded } from './node-assignments.js';
 
 /** Takes the reports of a node in one write, with everything that follows from them: counters, status, run events, reschedules. */
 export function reportAllocations(
   context: EngineContext,
   caller: Principal,
-  input: { readonly nodeId: string; readonly reports: readonly AllocationReport[] },
+  input: NodeReport,
 ): ResultAsync<ReportOutcome, PermissionDenied | UnknownNode | StorageError> {
-  const allowed = authoriseManagement(caller);
+  const allowed = authoriseNode(caller, input.nodeId);
   if (allowed.isErr()) return errAsync(allowed.error);
-  const now = context.clock.now();
-  return context.storage
-    .write((view) => {
-      const node = view.get(nodes, [input.nodeId])?.record;
-      if (node === undefined || node.Status === 'down') {
-        return err<never, UnknownNode>({ type: 'node_not_found', nodeId: input.nodeId });
-      }
-      const unknown: string[] = [];
-      const changed: { before: Allocation; after: Allocation }[] = [];
-      for (const report of input.reports) {
-        const before = view.get(allocations, [report.allocationId])?.record;
-        if (before === undefined || before.NodeID !== input.nodeId) unknown.push(report.allocationId);
-        else if (!isClientTerminal(before)) changed.push({ before, after: reported(before, report, view.index, now) });
-      }
-      for (const { before, after } of changed) putAllocation(view, before, after);
-      const followUps = evaluationsAfter(view, context, now, changed);
-      for (const evaluation of followUps) putEvaluation(view, evaluation, '');
-      const environment = { now, ids: context.ids, settings: context.settings };
-      const facts = applyJobConsequences(view, environment, { evaluations: followUps, allocations: changed });
-      return ok<{ unknown: string[]; facts: Fact[] }, UnknownNode>({
-        unknown,
-        facts: [...facts, ...changed.map(changeFact)],
-      });
-    })
-    .map(({ value, index }) => {
-      emitFacts(context, value.facts);
-      return { index, unknown: value.unknown };
+  return commit(context, caller, (tx) => {
+    const node = tx.get(nodes, [input.nodeId])?.record;
+    if (node === undefined || node.Status === 'down') {
+      return err<never, UnknownNode>({ type: 'node_not_found', nodeId: input.nodeId });
+    }
+    forgetEnded(tx, input.nodeId, input.ended ?? []);
+    const { unknown, changed } = takeReports(tx, input);
+    for (const { before, after } of changed) {
+      putAllocation(tx, before, after);
+      registerServices(tx, after);
+    }
+    const followUps = evaluationsAfter(tx, changed);
+    for (const evaluation of followUps) putEvaluation(tx, evaluation);
+    const deployed = followDeployments(tx, changed);
+    applyJobConsequences(tx, {
+      evaluations: [...followUps, ...deployed.evaluations],
+      allocations: [...changed, ...deployed.allocations],
     });
+    for (const { after } of changed) tellChange(tx, after);
+    return ok<readonly string[], UnknownNode>(unknown);
+  }).map(({ value: unknown, index }) => ({ index, unknown }));
 }
 
-function reported(before: Allocation, report: AllocationReport, index: number, now: Instant): Allocation {
-  return {
+function reported(tx: Transaction, before: Allocation, report: AllocationReport): Allocation {
+  const after = {
     ...before,
     ClientStatus: report.clientStatus,
     ClientDescription: report.clientDescription,
     TaskStates: report.taskStates,
-    ModifyIndex: index,
-    ModifyTime: unixNanosFromInstant(now),
+    ModifyIndex: tx.index,
+    ModifyTime: unixNanosFromInstant(tx.now),
   };
+  const healthy = report.healthy === undefined ? healthByTasks(tx, after) : report.healthy;
+  return withReportedHealth(after, healthy, { now: tx.now, index: tx.index });
 }
 
-/** A failed allocation that may be rescheduled asks for an evaluation, one for each job. */
+/** Health where the node does not measure it: by the states of the tasks; null when it is not known yet. */
+function healthByTasks(tx: Transaction, allocation: Allocation): boolean | null {
+  const known = allocation.DeploymentStatus?.Healthy ?? null;
+  if (allocation.DeploymentID === undefined || known !== null) return null;
+  const version = readAllocationJob(tx, allocation)?.record;
+  const group = version?.TaskGroups.find(({ Name }) => Name === allocation.TaskGroup);
+  if (group === undefined) return null;
+  if (isMeasuredByChecks(group)) return allocation.ClientStatus === 'running' ? true : null;
+  return measureHealth(allocation, group, tx.now).healthy ?? null;
+}
+
+/** What was reported may call for another look at the job: one evaluation for each. */
 function evaluationsAfter(
-  view: WriteView,
-  context: EngineContext,
-  now: Instant,
-  changed: readonly { readonly after: Allocation }[],
+  tx: Transaction,
+  changed: readonly { readonly before: Allocation; readonly after: Allocation }[],
 ): Evaluation[] {
   const byJob = new Map<string, Evaluation>();
-  for (const { after } of changed) {
+  for (const { before, after } of changed) {
     const key = JSON.stringify([after.Namespace, after.JobID]);
-    if (byJob.has(key) || !isClientTerminal(after)) continue;
-    const job = readJobRow(view, after.Namespace, after.JobID)?.record;
-    if (job === undefined || !needsEvaluation(job, after, now)) continue;
-    byJob.set(key, evaluationFor(view, { now, ids: context.ids }, job, 'alloc-failure'));
+    if (byJob.has(key)) continue;
+    const job = readJobRow(tx, after.Namespace, after.JobID)?.record;
+    const trigger = job === undefined ? undefined : triggerAfterReport(job, before, after, tx.now);
+    if (job === undefined || trigger === undefined) continue;
+    byJob.set(key, newEvaluation(tx, job, { triggeredBy: trigger }));
   }
   return [...byJob.values()];
 }
 
-/** A service that ended, although services are not supposed to, is replaced as well. */
-function needsEvaluation(job: Job, allocation: Allocation, now: Instant): boolean {
-  if (job.Stop || allocation.DesiredStatus !== 'run' || allocation.JobCreateIndex !== job.CreateIndex) return false;
-  if (allocation.ClientStatus === 'complete') return job.Type === 'service' || job.Type === 'system';
-  const group = job.TaskGroups.find((candidate) => candidate.Name === allocation.TaskGroup);
-  if (group === undefined || allocation.FollowupEvalID) return false;
-  return job.Type === 'system' || decideReschedule(allocation, group.ReschedulePolicy, '', now).when !== 'never';
+function tellChange(tx: Transaction, { Namespace, ID, JobID, ClientStatus }: Allocation): void {
+  tx.tell('allocation.changed', { namespace: Namespace, allocationId: ID, jobId: JobID, clientStatus: ClientStatus });
 }
 
-function changeFact({ after }: { readonly after: Allocation }): Fact {
-  const { Namespace, ID, JobID, ClientStatus } = after;
-  return {
-    name: 'allocation.changed',
-    fact: { namespace: Namespace, allocationId: ID, jobId: JobID, clientStatus: ClientStatus },
-  };
+interface TakenReports {
+  /** Allocations that are not the node's. */
+  readonly unknown: readonly string[];
+  readonly changed: readonly { readonly before: Allocation; readonly after: Allocation }[];
+}
+
+function takeReports(tx: Transaction, { nodeId, reports }: NodeReport): TakenReports {
+  const unknown: string[] = [];
+  const changed: { before: Allocation; after: Allocation }[] = [];
+  for (const report of reports) {
+    const before = tx.get(allocations, [report.allocationId])?.record;
+    if (before === undefined || before.NodeID !== nodeId) unknown.push(report.allocationId);
+    else if (!isClientTerminal(before)) changed.push({ before, after: reported(tx, before, report) });
+  }
+  return { unknown, changed };
 }

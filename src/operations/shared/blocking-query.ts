@@ -36,7 +36,8 @@ async function waitedAnswer<T>(
   const { answer, snapshot } = first.value;
   if (answer.index > after) return ok(answer);
   const deadline = context.clock.monotonic() + waitWithJitter(context, waiting.wait);
-  const outcome = await context.parked.park(query, answer, snapshot, after, deadline, waiting.whenCancelled);
+  const { whenCancelled } = waiting;
+  const outcome = await context.parked.park(query, { current: answer, snapshot }, { after, deadline, whenCancelled });
   return outcome.type === 'answer' ? ok(outcome.answer) : err(outcome.error);
 }
 

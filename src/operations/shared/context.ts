@@ -6,8 +6,12 @@ import type { Logger } from '../../ports/logger.js';
 import type { Mailer } from '../../ports/mailer.js';
 import type { Observer } from '../../ports/observer.js';
 import type { Storage } from '../../ports/storage.js';
+import type { Transform } from '../../ports/transform.js';
 import type { Settings } from '../../settings.js';
+import type { Milliseconds } from '../../shared/duration.js';
 import type { EngineEmitter, EngineEvents } from '../events.js';
+import type { LogFeed } from './log-feed.js';
+import type { NodeSwitch } from './node-switch.js';
 import type { ParkedQueries } from './parked-queries.js';
 
 /** What every operation works with. `Engine` is one of these with a start and a stop. */
@@ -18,13 +22,21 @@ export interface EngineContext {
   readonly delivery: HttpDelivery;
   /** Absent: e-mail destinations can be configured, and their deliveries fail with `mail_unavailable`. */
   readonly mailer: Mailer | undefined;
+  /** Absent: messages are sent as they are made. */
+  readonly transform: Transform | undefined;
   /** Absent: secrets are stored as they are. */
   readonly cipher: Cipher | undefined;
   readonly observer: Observer;
   readonly logger: Logger;
+  /** The same log, for those who read along. */
+  readonly feed: LogFeed;
   readonly settings: Settings;
   readonly events: EngineEmitter;
   readonly parked: ParkedQueries;
+  /** The agents of nodes that are connected to this engine. */
+  readonly agents: NodeSwitch;
+  /** When this engine last failed to reach its store, by the monotonic clock: what others sent it then may be lost. */
+  readonly outages: { lastAt: Milliseconds };
   /** Names this engine in leases; another engine over the same store has another one. */
   readonly owner: string;
 }
@@ -41,6 +53,7 @@ export function emit<K extends keyof EngineEvents>(
   name: K,
   ...fact: Parameters<EngineEvents[K]>
 ): void {
+  context.feed.trace(fact[0], name);
   try {
     // The emitter's own argument type is a conditional over all events; the pair is checked by this signature.
     (context.events.emit as (event: K, ...args: Parameters<EngineEvents[K]>) => boolean).call(

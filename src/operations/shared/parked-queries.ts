@@ -39,6 +39,14 @@ interface Group {
 /** Readers answered between two turns of the event loop: at 20 to 40 microseconds each, a turn stays below 5 ms. */
 const readersPerTurn = 96;
 
+/** How long a query waits for an index greater than `after`. */
+export interface ParkedWait {
+  readonly after: number;
+  readonly deadline: Milliseconds;
+  /** Receives a function that gives up the wait. */
+  readonly whenCancelled?: ((cancel: () => void) => void) | undefined;
+}
+
 /**
  * Readers that wait for a change. A committed write runs each distinct query that watches one of the changed tables
  * once, whatever the number of its readers, and answers those whose index has passed, a slice per turn of the loop.
@@ -67,15 +75,12 @@ export class ParkedQueries {
 
   /**
    * Waits until the query's index is greater than `after`, or until the deadline, which gives the last answer.
-   * `snapshot` is the store index at which `current` was read. `whenCancelled` receives a function that gives up the wait.
+   * `snapshot` is the store index at which `current` was read.
    */
   park<T>(
     query: BlockingQuery<T>,
-    current: Answer<T>,
-    snapshot: number,
-    after: number,
-    deadline: Milliseconds,
-    whenCancelled?: (cancel: () => void) => void,
+    { current, snapshot }: { readonly current: Answer<T>; readonly snapshot: number },
+    { after, deadline, whenCancelled }: ParkedWait,
   ): Promise<ParkOutcome<T>> {
     return new Promise((resolve) => {
       const waiter: Waiter = {

@@ -1,21 +1,23 @@
 import { err, ok, type Result } from 'neverthrow';
-import { configurations } from '../../notifications/configuration.js';
-import { type Delivery, deliveries, deliveryBodies, deliveryLanes, newLane } from '../../notifications/delivery.js';
+import { configurations, type NotificationConfiguration } from '../../notifications/configuration.js';
+import { deliveryIdOf, eventIdOf } from '../../notifications/delivery/delivery-id.js';
+import type { Conflict } from '../../notifications/errors.js';
 import {
   events,
+  firstSequenceOf,
   type NotificationEvent,
-  nextEventSequence,
-  orderKeyOf,
+  type NotifiedConfiguration,
   type StoredEvent,
 } from '../../notifications/event.js';
-import { matchConfigurations } from '../../notifications/explain.js';
-import { renderBody } from '../../notifications/render-payload.js';
-import { workspaces } from '../../notifications/workspace.js';
+import { contradicts } from '../../notifications/event-content.js';
+import { type Explanation, explain, matchConfigurations } from '../../notifications/explain.js';
+import { afterArrival, queues } from '../../notifications/queue/queue-record.js';
+import { spellingOf } from '../../notifications/trigger.js';
+import { type Workspace, workspaces } from '../../notifications/workspace.js';
 import type { Ids } from '../../ports/ids.js';
 import type { WriteView } from '../../ports/storage.js';
 import type { Settings } from '../../settings.js';
 import type { Instant } from '../../shared/instant.js';
-import { type EngineContext, emit } from './context.js';
 
 /** An event with the workspace it belongs to. */
 export type PublishableEvent = NotificationEvent & {
@@ -30,6 +32,13 @@ export interface PublishedEvent {
   readonly trigger: string;
   /** One for each configuration that the event notifies; empty when it notifies nobody. */
   readonly deliveryIds: readonly string[];
+  /** When it notifies nobody: each configuration of the workspace with the reasons, as `explainEvent` gives them. */
+  readonly explanations: readonly Explanation[];
+  /**
+   * New deliveries that wait in the fullest of the queues that it entered, about; 0 for a few. A sender who sees it grow is faster
+   * than a destination.
+   */
+  readonly backlog: number;
   /** The idempotency key was known: nothing was written, and the ids are those of the first event. */
   readonly repeated: boolean;
 }
@@ -39,97 +48,112 @@ export interface UnknownWorkspace {
   readonly workspaceId: string;
 }
 
+/** The moment, and where identifiers and settings come from. */
+export interface PublishEnvironment {
+  readonly now: Instant;
+  readonly ids: Ids;
+  readonly settings: Settings;
+  /** The configuration that the event is about, which it does not notify. */
+  readonly except?: string;
+}
+
 /**
- * Writes the event and one delivery for each configuration that it notifies, inside the caller's transaction: what caused
- * the event and its notifications become durable together or not at all. Call `emitPublished` after the commit.
+ * Writes the event with the list of the configurations that it notifies, inside the caller's transaction: what caused the
+ * event and its notifications become durable together or not at all. One row, whatever the number of configurations; a
+ * queue that nobody works on is woken.
  */
 export function publishNotificationEvent(
   view: WriteView,
-  environment: { readonly now: Instant; readonly ids: Ids; readonly settings: Settings },
+  environment: PublishEnvironment,
   published: PublishableEvent,
-): Result<PublishedEvent, UnknownWorkspace> {
-  const { now, ids } = environment;
-  const { notifications } = environment.settings;
+): Result<PublishedEvent, UnknownWorkspace | Conflict> {
   const { workspaceId, idempotencyKey = null, ...event } = published;
   const workspace = view.get(workspaces, [workspaceId])?.record;
   if (workspace === undefined) return err({ type: 'unknown_workspace', workspaceId });
-  if (idempotencyKey !== null) {
-    const first = firstWithKey(view, workspaceId, idempotencyKey);
-    if (first !== undefined && first.createdAt + notifications.retention.idempotency > now) {
-      const { id, trigger, deliveryIds } = first;
-      return ok({ eventId: id, workspaceId, trigger, deliveryIds, repeated: true });
-    }
-  }
+  const first = idempotencyKey === null ? undefined : firstWithKey(view, environment, workspaceId, idempotencyKey);
+  if (first !== undefined) return repeated(first, event);
 
-  const eventId = ids.next('notification_event');
-  const sequence = nextEventSequence(
-    view.index,
-    view.list(events, { index: 'by_sequence', reverse: true, limit: 1 })[0]?.record.sequence,
-  );
-  const ofWorkspace = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
-  const notified = matchConfigurations(
-    event,
-    workspace,
-    ofWorkspace.map((row) => row.record),
-  );
-  const deliveryIds: string[] = [];
-  for (const configuration of notified) {
-    const id = ids.next('notification_delivery');
-    deliveryIds.push(id);
-    view.put(deliveries, {
-      id,
-      workspaceId,
-      configurationId: configuration.id,
-      kind: configuration.kind,
-      eventId,
-      sequence,
-      trigger: event.trigger,
-      orderKey: notifications.delivery.ordering === 'none' ? null : orderKeyOf(event),
-      createdAt: now,
-      state: { type: 'waiting', dueAt: now, attempted: 0 },
-      attempts: [],
-      doneUsers: [],
-    } satisfies Delivery);
-    const body = renderBody(configuration, { type: 'event', event, workspace }, notifications, id);
-    if (body !== null) view.put(deliveryBodies, { configurationId: configuration.id, sequence, body });
-    wakeLane(view, configuration.id, now);
-  }
+  const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
+  const present = rows.map((row) => row.record).filter(({ id }) => id !== environment.except);
+  const notified = matchConfigurations(event, workspace, present);
+  const sequence = nextSequence(view);
   const stored: StoredEvent = {
-    id: eventId,
+    id: eventIdOf(sequence, environment.ids.next('notification_event')),
     workspaceId,
     sequence,
-    createdAt: now,
+    createdAt: environment.now,
     trigger: event.trigger,
     event,
     idempotencyKey,
-    deliveryIds,
+    notified: notified.map((configuration) => notifiedBy(event, configuration)),
+    surroundings: surroundingsOf(workspace, environment.settings),
   };
   view.put(events, stored);
-  return ok({ eventId, workspaceId, trigger: event.trigger, deliveryIds, repeated: false });
+  const backlog = Math.max(0, ...notified.map(({ id }) => wakeQueue(view, id)));
+  const explanations = notified.length === 0 ? explain(event, workspace, present) : [];
+  return ok({ ...summaryOf(stored), explanations, backlog, repeated: false });
 }
 
-/** Tells listeners about an event that has been committed. A repeated one has been told before. */
-export function emitPublished(context: EngineContext, published: PublishedEvent): void {
-  if (published.repeated) return;
-  const { eventId, workspaceId, trigger, deliveryIds } = published;
-  emit(context, 'notification.event', { eventId, workspaceId, trigger, deliveryIds });
+function repeated(first: StoredEvent, event: NotificationEvent): Result<PublishedEvent, Conflict> {
+  if (first.erasedAt === undefined && contradicts(event, first.event)) {
+    const message = `The idempotency key was used before for another event, ${first.id}; use a new key for a new event`;
+    return err({ type: 'conflict', message });
+  }
+  return ok({ ...summaryOf(first), explanations: [], backlog: 0, repeated: true });
+}
+
+function summaryOf({ id, workspaceId, trigger, notified }: StoredEvent) {
+  const deliveryIds = notified.map((_configuration, position) => deliveryIdOf(id, position));
+  return { eventId: id, workspaceId, trigger, deliveryIds };
+}
+
+/** After the events that this write has put already. */
+function nextSequence(view: WriteView): number {
+  const first = firstSequenceOf(view.index);
+  const last = view.list(events, { from: [first], reverse: true, limit: 1 })[0]?.record.sequence;
+  return last === undefined ? first : last + 1;
+}
+
+function notifiedBy(
+  event: NotificationEvent,
+  { id, kind, name, triggers }: NotificationConfiguration,
+): NotifiedConfiguration {
+  const spelling = spellingOf(event.trigger, triggers) ?? event.trigger;
+  return {
+    id,
+    ...(kind === 'generic' ? {} : { kind, name }),
+    ...(spelling === event.trigger ? {} : { trigger: spelling }),
+  };
+}
+
+function surroundingsOf(
+  { name, organization, url }: Workspace,
+  { notifications }: Settings,
+): StoredEvent['surroundings'] {
+  const { publicOrigin, basePath } = notifications;
+  return { workspaceName: name, organization, workspaceUrl: url, publicOrigin, basePath };
 }
 
 /**
- * Makes sure that the configuration's lane comes up no later than `dueAt`. While its breaker is open it comes up when the
- * breaker lets an attempt through.
+ * Makes sure that somebody looks at the configuration's queue. Whoever works on it sees new events by himself. Gives how many
+ * wait in it.
  */
-export function wakeLane(view: WriteView, configurationId: string, dueAt: Instant): void {
-  const lane = view.get(deliveryLanes, [configurationId])?.record;
-  if (lane === undefined) {
-    view.put(deliveryLanes, newLane(configurationId, dueAt));
-    return;
-  }
-  const earliest = lane.breaker.type === 'open' ? Math.max(dueAt, lane.breaker.until) : dueAt;
-  if (lane.dueAt === null || lane.dueAt > earliest) view.put(deliveryLanes, { ...lane, dueAt: earliest });
+function wakeQueue(view: WriteView, configurationId: string): number {
+  const queue = view.get(queues, [configurationId])?.record;
+  if (queue === undefined) return 0;
+  const woken = afterArrival(queue);
+  if (woken !== queue) view.put(queues, woken);
+  return queue.backlog ?? 0;
 }
 
-function firstWithKey(view: WriteView, workspaceId: string, key: string): StoredEvent | undefined {
+function firstWithKey(
+  view: WriteView,
+  { now, settings }: PublishEnvironment,
+  workspaceId: string,
+  key: string,
+): StoredEvent | undefined {
   const prefix = [workspaceId, key];
-  return view.list(events, { index: 'by_idempotency', prefix, reverse: true, limit: 1 })[0]?.record;
+  const row = view.list(events, { index: 'by_idempotency', prefix, reverse: true, limit: 1 })[0];
+  const known = row !== undefined && row.record.createdAt + settings.notifications.retention.idempotency > now;
+  return known ? row.record : undefined;
 }

@@ -1,45 +1,124 @@
-import type { Instant } from '../../shared/instant.js';
+import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { Allocation, ClientStatus } from '../allocation.js';
+import type { Deployment, DeploymentStatus } from '../deployment/deployment.js';
+import type { DesiredUpdates, Evaluation } from '../evaluation.js';
+import type { NameIndex } from './names.js';
 
 /** An allocation that should end. */
 export interface StopIntent {
   readonly allocation: Allocation;
   readonly description: string;
-  /** Set by the scheduler only for allocations whose node cannot report any more. */
-  readonly clientStatus?: Extract<ClientStatus, 'lost'>;
+  /** Set by the scheduler only for allocations whose node cannot tell any more. */
+  readonly clientStatus?: Extract<ClientStatus, 'lost' | 'failed'>;
+  /** The evaluation that looks after it later. */
+  readonly followupEvalId?: string | undefined;
 }
 
 /** A wanted allocation. */
 export interface PlaceIntent {
   readonly name: string;
-  readonly previous: Allocation | null;
+  readonly group: TaskGroup;
+  /** The allocation whose place it takes. */
+  readonly previous?: Allocation;
   /** Counts against the reschedule policy. */
-  readonly reschedule: boolean;
-  /** Stopped if, and only if, the placement succeeds. */
-  readonly replaces: StopIntent | null;
-  /** The only node that will do; null lets the ranking choose. */
-  readonly nodeId: string | null;
+  readonly reschedule?: boolean;
+  readonly lost?: boolean;
+  readonly canary?: boolean;
+  /** Canaries are being judged: what it replaces was of an older version, and so is the replacement. */
+  readonly downgrade?: boolean;
 }
 
-/** A failed allocation that gets its replacement later. */
-export interface LaterIntent {
+/** An allocation that is stopped if, and only if, its replacement finds a node. */
+export interface ReplaceIntent {
   readonly allocation: Allocation;
-  readonly at: Instant;
+  readonly group: TaskGroup;
 }
 
-/** What one group needs so that its allocations become what the job wants. */
-export interface GroupIntents {
-  readonly stop: readonly StopIntent[];
-  /** Allocations that go on under the new job version as they are. */
-  readonly inPlace: readonly Allocation[];
-  readonly place: readonly PlaceIntent[];
-  readonly later: readonly LaterIntent[];
+/** The node is out of reach: nobody knows how the allocation is. */
+export interface UnknownIntent {
+  readonly allocation: Allocation;
+  readonly followupEvalId: string | undefined;
 }
 
+export interface DeploymentUpdate {
+  readonly deploymentId: string;
+  readonly status: DeploymentStatus;
+  readonly description: string;
+}
+
+export type MutableDesiredUpdates = { -readonly [K in keyof DesiredUpdates]: DesiredUpdates[K] };
+
+/** What a job needs so that its allocations become what it wants. Rules write into it as they decide. */
+export class Intents {
+  readonly stop: StopIntent[] = [];
+  readonly unknown: UnknownIntent[] = [];
+  /** They are back, and go on. */
+  readonly reconnected: Allocation[] = [];
+  /** They go on under the new job version as they are. */
+  readonly inPlace: ReplaceIntent[] = [];
+  readonly replace: ReplaceIntent[] = [];
+  readonly place: PlaceIntent[] = [];
+  /** By allocation: the evaluation that replaces it later. */
+  readonly followups = new Map<string, string>();
+  /** New evaluations for later. */
+  readonly evaluations: Evaluation[] = [];
+  readonly names = new Map<string, NameIndex>();
+  /** A deployment that this evaluation makes, or writes again. */
+  deployment: Deployment | undefined;
+  readonly deploymentUpdates: DeploymentUpdate[] = [];
+  readonly #desired = new Map<string, MutableDesiredUpdates>();
+
+  desired(group: string): MutableDesiredUpdates {
+    let desired = this.#desired.get(group);
+    if (desired === undefined) {
+      desired = { ...nothingDesired };
+      this.#desired.set(group, desired);
+    }
+    return desired;
+  }
+
+  get desiredUpdates(): ReadonlyMap<string, DesiredUpdates> {
+    return this.#desired;
+  }
+
+  stopAll(allocations: Iterable<Allocation>, description: string, clientStatus?: StopIntent['clientStatus']): void {
+    for (const allocation of allocations) {
+      this.stop.push({ allocation, description, ...(clientStatus === undefined ? {} : { clientStatus }) });
+    }
+  }
+}
+
+export const nothingDesired: DesiredUpdates = {
+  Ignore: 0,
+  Place: 0,
+  Migrate: 0,
+  Stop: 0,
+  InPlaceUpdate: 0,
+  DestructiveUpdate: 0,
+  Canary: 0,
+  Preemptions: 0,
+  Disconnect: 0,
+  Reconnect: 0,
+  RescheduleNow: 0,
+  RescheduleLater: 0,
+};
+
+/** What an allocation says of why its desired or client status changed. Existing clients know these texts. */
 export const descriptions = {
-  notNeeded: 'The allocation is not needed because the job changed',
-  lost: 'The allocation was lost because its node is down',
-  migrating: 'The allocation is moving to another node',
-  updating: 'The allocation is replaced by one of the new job version',
-  rescheduled: 'The allocation failed and was rescheduled',
+  notNeeded: 'alloc not needed due to job update',
+  lost: 'alloc is lost since its node is down',
+  unknown: 'alloc is unknown since its node is disconnected',
+  migrating: 'alloc is being migrated',
+  updating: 'alloc is being updated due to job update',
+  rescheduled: 'alloc was rescheduled because it failed',
+  reconnected: 'alloc not needed due to disconnected client reconnect',
+  nodeTainted: 'alloc not needed as node is tainted',
+  preempted: (allocationId: string) => `The allocation made room for allocation ${allocationId}`,
 } as const;
+
+/** Without the allocations of the other list. */
+export function without(allocations: readonly Allocation[], removed: Iterable<Allocation>): readonly Allocation[] {
+  const ids = new Set<string>();
+  for (const { ID } of removed) ids.add(ID);
+  return ids.size === 0 ? allocations : allocations.filter(({ ID }) => !ids.has(ID));
+}

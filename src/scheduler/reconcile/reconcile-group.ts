@@ -1,124 +1,321 @@
-import type { Job } from '../../jobs/document/job.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
-import type { Instant } from '../../shared/instant.js';
-import { type Allocation, isClientTerminal } from '../allocation.js';
-import { descriptions, type GroupIntents, type LaterIntent, type PlaceIntent, type StopIntent } from './intents.js';
-import { freeNames, indexFromName } from './names.js';
-import { decideReschedule } from './reschedule.js';
+import { type Allocation, isTerminalAllocation } from '../allocation.js';
+import { placeCanaries, settleCanaries, wantsCanaries } from './canaries.js';
+import { classified } from './classify.js';
+import { settleDisconnecting } from './disconnecting.js';
+import { lostLater, planLaterReschedules, planLostLater } from './follow-ups.js';
+import {
+  type GroupDeployment,
+  groupDeploymentOf,
+  isCanarying,
+  isDeployed,
+  joinDeployment,
+} from './group-deployment.js';
+import type { GroupRequest } from './group-request.js';
+import { type GroupSets, withoutFrom } from './group-sets.js';
+import { descriptions, type Intents, type PlaceIntent, without } from './intents.js';
+import { byIndex, NameIndex } from './names.js';
+import { settleReconnecting } from './reconnect.js';
+import { filterReschedules } from './reschedule-filter.js';
+import { isOlder } from './situation.js';
+import { stopSurplus } from './stop-surplus.js';
+import { type SplitUpdates, splitUpdates } from './updates.js';
 
-export interface GroupSituation {
-  readonly job: Job;
-  readonly group: TaskGroup;
-  /** All allocations of the group, finished ones too. */
-  readonly allocations: readonly Allocation[];
-  readonly evaluationId: string;
-  readonly now: Instant;
-  /** The node is missing or down. */
-  readonly isNodeLost: (nodeId: string) => boolean;
-  /** The allocation can go on under the job's present version where it is. */
-  readonly canStay: (allocation: Allocation) => boolean;
-}
+/**
+ * Compares the allocations of a service or batch group with what the job wants, in the order of docs/interfaces/scheduling.md. Gives
+ * whether nothing is left to do for the group's deployment. Yields now and then.
+ */
+export function* reconcileGroup(request: GroupRequest): Generator<void, boolean> {
+  const { group, standing, situation, intents, job } = request;
+  const desired = intents.desired(group.Name);
+  const part = groupDeploymentOf(standing, group);
+  const considered = dropHistory(request);
+  const { canaries, rest } = settleCanaries(considered, request);
+  const { sets: standingSets, replacedLater } = settleNodes(request, rest);
 
-/** Compares a service or batch group's allocations with the wanted count (scheduler rules for groups, without rollouts). */
-export function reconcileGroup(situation: GroupSituation): GroupIntents {
-  const { job, group, now } = situation;
-  const stop: StopIntent[] = [];
-  const place: PlaceIntent[] = [];
-  const later: LaterIntent[] = [];
-  const kept: Allocation[] = [];
-  const lost: Allocation[] = [];
+  yield;
+  const later = lostLater(standingSets.lost, situation);
+  const lostFollowups = planLostLater(later, situation, intents);
+  planLaterReschedules(replacedLater, situation, intents);
+  desired.RescheduleLater += replacedLater.length;
 
-  for (const allocation of situation.allocations) {
-    if (isOutOfPicture(allocation, job)) continue;
-    if (
-      !isClientTerminal(allocation) &&
-      allocation.DesiredStatus === 'run' &&
-      situation.isNodeLost(allocation.NodeID)
-    ) {
-      stop.push({ allocation, description: descriptions.lost, clientStatus: 'lost' });
-      lost.push(allocation);
-    } else if (allocation.DesiredTransition.Migrate === true && !isClientTerminal(allocation)) {
-      place.push(replacement(allocation, descriptions.migrating, false));
-    } else if (isFinishedForGood(allocation, job)) {
-      if (isBatch(job)) kept.push(allocation);
-    } else {
-      const verdict = decideReschedule(allocation, group.ReschedulePolicy, situation.evaluationId, now);
-      if (verdict.when === 'now') place.push(replacement(allocation, descriptions.rescheduled, true));
-      else kept.push(allocation);
-      if (verdict.when === 'later') later.push({ allocation, at: verdict.at });
-    }
-  }
-
-  const surplus = kept.length + place.length - group.Count;
-  const { surviving, dropped } = dropSurplus(kept, surplus);
-  for (const allocation of dropped) {
-    if (!isClientTerminal(allocation)) stop.push({ allocation, description: descriptions.notNeeded });
-  }
-  const cancelled = surplus > dropped.length ? place.splice(group.Count - surviving.length) : [];
-  for (const { replaces } of cancelled) {
-    if (replaces !== null) stop.push({ allocation: replaces.allocation, description: descriptions.notNeeded });
-  }
-
-  const inPlace: Allocation[] = [];
-  for (const allocation of surviving) {
-    if (allocation.JobVersion === job.Version || isClientTerminal(allocation)) continue;
-    if (situation.canStay(allocation)) inPlace.push(allocation);
-    else place.push(replacement(allocation, descriptions.updating, false));
-  }
-
-  const replacing = place.filter(({ replaces }) => replaces?.description === descriptions.updating).length;
-  let missing = group.Count - surviving.length - (place.length - replacing);
-  for (const allocation of lost) {
-    if (missing <= 0) break;
-    place.push({ name: allocation.Name, previous: allocation, reschedule: false, replaces: null, nodeId: null });
-    missing -= 1;
-  }
-  const names = freeNames(job.ID, group.Name, [...surviving.map(({ Name }) => Name), ...place.map(({ name }) => name)]);
-  for (; missing > 0; missing -= 1) {
-    place.push({ name: names(), previous: null, reschedule: false, replaces: null, nodeId: null });
-  }
-  return { stop, inPlace, place, later };
-}
-
-/** Stopped by the scheduler before (a batch instance that succeeded still counts), replaced already, or a finished batch instance of an older version. */
-function isOutOfPicture(allocation: Allocation, job: Job): boolean {
-  if (allocation.NextAllocation && isClientTerminal(allocation)) return true;
-  if (isBatch(job)) {
-    if (isClientTerminal(allocation) && allocation.JobVersion !== job.Version) return true;
-    return allocation.DesiredStatus !== 'run' && allocation.ClientStatus !== 'complete';
-  }
-  return allocation.DesiredStatus !== 'run';
-}
-
-function isFinishedForGood(allocation: Allocation, job: Job): boolean {
-  return allocation.ClientStatus === 'complete' || (!isBatch(job) && allocation.ClientStatus === 'lost');
-}
-
-function replacement(allocation: Allocation, description: string, reschedule: boolean): PlaceIntent {
-  return {
-    name: allocation.Name,
-    previous: allocation,
-    reschedule,
-    replaces: { allocation, description },
-    nodeId: null,
-  };
-}
-
-/** Without the surplus: the highest names go first, finished ones stay as long as they can. */
-function dropSurplus(
-  kept: readonly Allocation[],
-  surplus: number,
-): { surviving: readonly Allocation[]; dropped: readonly Allocation[] } {
-  if (surplus <= 0) return { surviving: kept, dropped: [] };
-  const order = [...kept].sort(
-    (left, right) =>
-      Number(isClientTerminal(left)) - Number(isClientTerminal(right)) ||
-      indexFromName(right.Name) - indexFromName(left.Name),
+  const names = new NameIndex(job.ID, group.Name, group.Count, [
+    ...standingSets.untainted,
+    ...standingSets.migrating,
+    ...standingSets.replacedNow,
+    ...standingSets.lost,
+  ]);
+  intents.names.set(group.Name, names);
+  stopLost(request, standingSets.lost, lostFollowups);
+  yield;
+  const surplus = stopSurplus(
+    {
+      jobId: job.ID,
+      group: group.Name,
+      count: group.Count,
+      sets: standingSets,
+      names,
+      canaries,
+      canarying: isCanarying(part),
+    },
+    intents,
   );
-  const dropped = new Set(order.slice(0, surplus));
-  return { surviving: kept.filter((allocation) => !dropped.has(allocation)), dropped: [...dropped] };
+  desired.Stop += surplus.length;
+  const remaining = {
+    ...standingSets,
+    untainted: without(standingSets.untainted, surplus),
+    migrating: without(standingSets.migrating, surplus),
+  };
+  const sets = isCanarying(part) ? remaining : dropNeedless(request, remaining);
+
+  const updates = yield* splitUpdates(request, sets.untainted);
+  yield;
+  return rollOut(request, {
+    part,
+    canaries,
+    rest,
+    sets,
+    names,
+    updates,
+    replacedLater: replacedLater.length,
+    waits: later.length > 0,
+  });
 }
 
-function isBatch(job: Job): boolean {
-  return job.Type === 'batch';
+/** What the steps before have found out about a group. */
+interface GroupFindings {
+  readonly part: GroupDeployment;
+  readonly canaries: readonly Allocation[];
+  readonly rest: readonly Allocation[];
+  readonly sets: GroupSets;
+  readonly names: NameIndex;
+  readonly updates: SplitUpdates;
+  readonly replacedLater: number;
+  /** A lost allocation may still run on a node out of reach: nothing is placed before it has ended. */
+  readonly waits: boolean;
+}
+
+/** Places, replaces and moves, as far as the group's deployment lets it. */
+function rollOut(request: GroupRequest, findings: GroupFindings): boolean {
+  const { group, standing, situation, intents, job } = request;
+  const { part, canaries, names, updates, rest, sets: all } = findings;
+  if (!part.existed) part.state.DesiredTotal += updates.replace.length + updates.inPlace.length;
+  const sets = isCanarying(part) ? { ...all, untainted: without(all.untainted, canaries) } : all;
+  const moreCanaries = rollOutCanaries(request, findings);
+
+  const canarying = isCanarying(part);
+  const budget = updateBudget(request, sets, updates, canarying);
+  const places = findings.waits ? [] : wantedPlacements(group, sets, names, canarying);
+  if (!part.existed) part.state.DesiredTotal += places.length;
+  const ready = !standing.paused && !standing.failed && !canarying;
+  if (ready) placeAll(request, places, sets.replacedNow);
+  else placeReplacements(request, places);
+  replaceOutdated(request, updates.replace, ready ? Math.max(0, budget - places.length) : 0);
+  moveMigrating(request, sets.migrating, canarying);
+
+  const updated = updates.replace.length + updates.inPlace.length;
+  const changes = { job, group, allocations: rest, updates: updated > 0 };
+  joinDeployment(part, changes, standing, { situation, intents });
+  truncatePlacements(request);
+  const left = updated + places.length + sets.migrating.length + sets.replacedNow.length + findings.replacedLater;
+  return left === 0 && !moreCanaries && isHealthy(request);
+}
+
+/** Plans the canaries that are missing, unless the deployment waits; gives whether any were. */
+function rollOutCanaries(request: GroupRequest, { part, canaries, names, updates }: GroupFindings): boolean {
+  const { group, standing } = request;
+  if (!wantsCanaries(group, part, updates.replace, canaries)) return false;
+  part.state.DesiredCanaries = group.Update?.Canary ?? 0;
+  if (!standing.paused && !standing.failed) placeCanaries(request, updates.replace, canaries, names);
+  return true;
+}
+
+/** Allocations that were told to stop are history, and so is what a batch job finished in an older version. */
+function dropHistory({ job, group, allocations, intents }: GroupRequest): readonly Allocation[] {
+  if (job.Type !== 'batch') return allocations.filter(({ DesiredStatus }) => DesiredStatus === 'run');
+  const kept = allocations.filter(
+    ({ DesiredStatus, DesiredTransition }) => DesiredStatus === 'run' || DesiredTransition.Reschedule !== true,
+  );
+  const current = kept.filter((allocation) => !isOlder(allocation, job) || !isTerminalAllocation(allocation));
+  intents.desired(group.Name).Ignore += kept.length - current.length;
+  return current;
+}
+
+/** Sorts by what the nodes and the reschedule policy make of the allocations, and settles those whose nodes come and go. */
+function settleNodes(request: GroupRequest, all: readonly Allocation[]) {
+  const { situation, standing, intents, group } = request;
+  const desired = intents.desired(group.Name);
+  const classes = classified(all, situation);
+  desired.Ignore += classes.ignored.length;
+  const failed = filterReschedules(classes.untainted, situation, standing.current, false);
+  const moved = filterReschedules(classes.migrating, situation, standing.current, false);
+  let sets: GroupSets = {
+    untainted: failed.kept,
+    migrating: moved.kept,
+    lost: classes.lost,
+    disconnecting: classes.disconnecting,
+    replacedNow: [...failed.now, ...moved.now],
+  };
+  const replacedLater = [...failed.later, ...moved.later];
+  if (classes.reconnecting.length > 0) {
+    const { kept, stop } = settleReconnecting(classes.reconnecting, all, situation);
+    intents.stop.push(...stop);
+    desired.Stop += stop.length;
+    const running = kept.filter(({ ClientStatus }) => ClientStatus === 'running');
+    intents.reconnected.push(...running);
+    desired.Reconnect += running.length;
+    const stopped = stop.map(({ allocation }) => allocation);
+    sets = withoutFrom(sets, stopped);
+    sets = { ...sets, untainted: [...sets.untainted, ...kept] };
+  }
+  sets = { ...sets, lost: [...sets.lost, ...classes.expiring] };
+  if (sets.disconnecting.length === 0) return { sets, replacedLater };
+  const settled = settleDisconnecting(sets, { situation, standing, intents, group });
+  return { sets: settled.sets, replacedLater: [...replacedLater, ...settled.later] };
+}
+
+function stopLost(
+  { intents, group }: GroupRequest,
+  lost: readonly Allocation[],
+  followups: ReadonlyMap<string, string>,
+): void {
+  for (const allocation of lost) {
+    intents.stop.push({
+      allocation,
+      description: descriptions.lost,
+      clientStatus: 'lost',
+      followupEvalId: followups.get(allocation.ID),
+    });
+  }
+  intents.desired(group.Name).Stop += lost.length;
+}
+
+/** Failed allocations are not replaced beyond the count, but stopped, the highest names first. */
+function dropNeedless({ intents, group }: GroupRequest, sets: GroupSets): GroupSets {
+  const known = sets.untainted.filter(({ ClientStatus }) => ClientStatus !== 'unknown');
+  const room = group.Count - known.length - sets.migrating.length;
+  if (sets.replacedNow.length <= room) return sets;
+  const inOrder = [...sets.replacedNow].sort(byIndex);
+  const needless = inOrder.slice(Math.max(room, 0));
+  intents.stopAll(needless, descriptions.notNeeded);
+  intents.desired(group.Name).Stop += needless.length;
+  return { ...sets, replacedNow: inOrder.slice(0, Math.max(room, 0)) };
+}
+
+/** How many allocations may be replaced or added now, besides those that have to be. */
+function updateBudget(
+  { group, standing }: GroupRequest,
+  { untainted, migrating }: GroupSets,
+  { replace }: SplitUpdates,
+  canarying: boolean,
+): number {
+  if (!isDeployed(group) || replace.length + migrating.length === 0) return group.Count;
+  const parallel = group.Update?.MaxParallel ?? 0;
+  const { current, paused, failed } = standing;
+  if (current === undefined) return parallel;
+  if (paused || failed || canarying) return 0;
+  const deployed = untainted.filter(({ DeploymentID }) => DeploymentID === current.ID);
+  if (deployed.some(({ DeploymentStatus }) => DeploymentStatus?.Healthy === false)) return 0;
+  const unsettled = deployed.filter(({ DeploymentStatus }) => DeploymentStatus?.Healthy !== true).length;
+  return Math.max(parallel - unsettled, 0);
+}
+
+/** Replacements first, each under the name of its predecessor, then as many new ones as are missing. */
+function wantedPlacements(
+  group: TaskGroup,
+  { untainted, migrating, replacedNow, lost }: GroupSets,
+  names: NameIndex,
+  canarying: boolean,
+): readonly PlaceIntent[] {
+  const replacing = (previous: Allocation): PlaceIntent => {
+    const canary = previous.DeploymentStatus?.Canary === true;
+    return { name: previous.Name, group, previous, canary, downgrade: canarying && !canary };
+  };
+  const places: PlaceIntent[] = replacedNow.map((previous) => ({ ...replacing(previous), reschedule: true }));
+  let existing = untainted.length + migrating.length + replacedNow.length;
+  for (const previous of lost) {
+    if (existing >= group.Count) break;
+    places.push({ ...replacing(previous), lost: true });
+    existing += 1;
+  }
+  const missing = group.Count - existing;
+  if (missing > 0) for (const name of names.next(missing)) places.push({ name, group, downgrade: canarying });
+  return places;
+}
+
+function placeAll(
+  { intents, group }: GroupRequest,
+  places: readonly PlaceIntent[],
+  replacedNow: readonly Allocation[],
+): void {
+  const desired = intents.desired(group.Name);
+  intents.place.push(...places);
+  desired.Place += places.length;
+  const failed = replacedNow.filter((allocation) => !isAway(allocation, intents));
+  intents.stopAll(failed, descriptions.rescheduled);
+  desired.Stop += failed.length;
+}
+
+/** A deployment that waits or has failed places nothing new; what was lost or has failed outside it is replaced all the same. */
+function placeReplacements({ intents, group, standing }: GroupRequest, places: readonly PlaceIntent[]): void {
+  const desired = intents.desired(group.Name);
+  for (const place of places) {
+    const { previous } = place;
+    if (previous === undefined) continue;
+    if (place.reschedule === true && standing.failed && previous.DeploymentID === standing.current?.ID) continue;
+    intents.place.push(place);
+    desired.Place += 1;
+    if (place.reschedule !== true || isAway(previous, intents)) continue;
+    intents.stopAll([previous], descriptions.rescheduled);
+    desired.Stop += 1;
+  }
+}
+
+/** Its node is out of reach: it is replaced, but not stopped. */
+function isAway(allocation: Allocation, intents: Intents): boolean {
+  return (
+    allocation.ClientStatus === 'unknown' || intents.unknown.some((intent) => intent.allocation.ID === allocation.ID)
+  );
+}
+
+function replaceOutdated({ intents, group }: GroupRequest, outdated: readonly Allocation[], budget: number): void {
+  const desired = intents.desired(group.Name);
+  const now = [...outdated].sort(byIndex).slice(0, budget);
+  for (const allocation of now) intents.replace.push({ allocation, group });
+  desired.DestructiveUpdate += now.length;
+  desired.Ignore += outdated.length - now.length;
+}
+
+function moveMigrating(
+  { intents, group, job }: GroupRequest,
+  migrating: readonly Allocation[],
+  canarying: boolean,
+): void {
+  intents.desired(group.Name).Migrate += migrating.length;
+  for (const previous of [...migrating].sort(byIndex)) {
+    intents.stopAll([previous], descriptions.migrating);
+    const { MigrateDisablePlacement, Reschedule } = previous.DesiredTransition;
+    if (MigrateDisablePlacement === true || (job.Type === 'batch' && Reschedule === true)) continue;
+    const canary = previous.DeploymentStatus?.Canary === true;
+    intents.place.push({ name: previous.Name, group, previous, canary, downgrade: canarying && !canary });
+  }
+}
+
+/** One evaluation places no more of a group than the group wants in all. */
+function truncatePlacements({ intents, group }: GroupRequest): void {
+  const own = intents.place.filter((place) => place.group.Name === group.Name);
+  if (own.length <= group.Count) return;
+  const surplus = new Set(own.slice(group.Count));
+  const kept = intents.place.filter((place) => !surplus.has(place));
+  intents.place.splice(0, intents.place.length, ...kept);
+  intents.desired(group.Name).Place = group.Count;
+}
+
+function isHealthy({ standing, group }: GroupRequest): boolean {
+  const { current } = standing;
+  if (current === undefined) return false;
+  const state = Object.hasOwn(current.TaskGroups, group.Name) ? current.TaskGroups[group.Name] : undefined;
+  if (state === undefined) return true;
+  const enough = state.HealthyAllocs >= Math.max(state.DesiredTotal, state.DesiredCanaries);
+  return enough && (state.DesiredCanaries === 0 || state.Promoted);
 }

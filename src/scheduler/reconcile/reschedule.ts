@@ -1,83 +1,126 @@
 import type { ReschedulePolicy } from '../../jobs/document/policies.js';
 import { type Instant, instantFromUnixNanos, unixNanosFromInstant } from '../../shared/instant.js';
-import type { Allocation, RescheduleTracker } from '../allocation.js';
+import type { Allocation, RescheduleEvent, RescheduleTracker } from '../allocation.js';
 
-export type RescheduleVerdict =
-  | { readonly when: 'now' }
-  | { readonly when: 'later'; readonly at: Instant }
-  | { readonly when: 'never' };
+/** When a replacement may be placed, and whether the policy allows one at all. */
+export interface RescheduleTime {
+  readonly at: Instant;
+  readonly eligible: boolean;
+}
 
-/** A moment this close counts as reached, so that a timer that fires early does not start another wait. */
-const window = 1000;
+/** Past reschedules that are remembered where their number is not limited. */
 const rememberedWhenUnlimited = 5;
 
-/** Whether and when a failed or lost allocation gets a replacement by its group's policy. */
-export function decideReschedule(
-  allocation: Allocation,
-  policy: ReschedulePolicy | null,
-  evaluationId: string,
-  now: Instant,
-): RescheduleVerdict {
-  if (allocation.ClientStatus !== 'failed' && allocation.ClientStatus !== 'lost') return { when: 'never' };
-  if (allocation.DesiredTransition.ForceReschedule === true) return { when: 'now' };
-  if (policy === null || (policy.Attempts <= 0 && !policy.Unlimited)) return { when: 'never' };
-  const failedAt = failureTime(allocation);
-  const delay = nextDelayNanos(allocation, policy, failedAt);
-  if (!policy.Unlimited && attemptsWithin(allocation, policy.Interval, failedAt) >= policy.Attempts)
-    return { when: 'never' };
+/** What is asked of an allocation to tell when it may be replaced. */
+export type Reschedulable = Pick<
+  Allocation,
+  'ClientStatus' | 'DesiredStatus' | 'DesiredTransition' | 'TaskStates' | 'ModifyTime' | 'RescheduleTracker' | 'JobType'
+>;
+
+/** The policy is there and allows at least one attempt. */
+export function isRescheduling(policy: ReschedulePolicy | null): policy is ReschedulePolicy {
+  return policy !== null && (policy.Attempts > 0 || policy.Unlimited);
+}
+
+/** When an allocation ended: the last of its tasks, or its last change when no task tells. */
+export function failureTime({ TaskStates, ModifyTime }: Pick<Allocation, 'TaskStates' | 'ModifyTime'>): Instant {
+  let latest = Number.NEGATIVE_INFINITY;
+  for (const name in TaskStates) {
+    const finished = TaskStates[name]?.FinishedAt ?? null;
+    if (finished !== null) latest = Math.max(latest, Date.parse(finished));
+  }
+  return latest === Number.NEGATIVE_INFINITY ? instantFromUnixNanos(ModifyTime) : latest;
+}
+
+/**
+ * When a failed or lost allocation gets its replacement by its group's policy; undefined when never. A batch allocation that somebody
+ * stopped for a replacement counts as well.
+ */
+export function nextReschedule(allocation: Reschedulable, policy: ReschedulePolicy | null): RescheduleTime | undefined {
+  if (policy === null || (policy.Attempts === 0 && !policy.Unlimited) || !awaitsReplacement(allocation))
+    return undefined;
+  return rescheduleAfter(allocation, policy, failureTime(allocation));
+}
+
+/** When the replacement is due for an allocation that is taken for failed at that moment. */
+export function rescheduleAfter(
+  allocation: Reschedulable,
+  policy: ReschedulePolicy,
+  failedAt: Instant,
+): RescheduleTime {
+  const delay = nextDelay(allocation, policy);
   const at = failedAt + delay / 1_000_000;
-  if (allocation.FollowupEvalID === evaluationId || at - now <= window) return { when: 'now' };
-  return !allocation.FollowupEvalID ? { when: 'later', at } : { when: 'never' };
+  const events = eventsOf(allocation);
+  if (policy.Attempts <= 0 || events.length === 0) return { at, eligible: isRescheduling(policy) };
+  const eligible = attemptsWithin(events, policy.Interval, failedAt) < policy.Attempts && delay < policy.Interval;
+  return { at, eligible };
+}
+
+/** The policy has attempts left for a failure at that moment. */
+export function hasAttemptsLeft(
+  allocation: Pick<Allocation, 'RescheduleTracker'>,
+  policy: ReschedulePolicy | null,
+  failedAt: Instant,
+): boolean {
+  if (!isRescheduling(policy)) return false;
+  return policy.Unlimited || attemptsWithin(eventsOf(allocation), policy.Interval, failedAt) < policy.Attempts;
 }
 
 /** The tracker that a replacement inherits: its predecessor's recent events and this one. */
 export function trackerAfterReschedule(
-  previous: Allocation,
+  previous: Pick<Allocation, 'ID' | 'NodeID'> & Reschedulable,
   policy: ReschedulePolicy | null,
   now: Instant,
 ): RescheduleTracker {
   const nowNanos = unixNanosFromInstant(now);
-  const events = previous.RescheduleTracker?.Events ?? [];
+  const events = eventsOf(previous);
   const kept =
-    policy === null || policy.Unlimited
-      ? events.slice(-rememberedWhenUnlimited)
-      : events.filter((event) => nowNanos - event.RescheduleTime <= policy.Interval);
-  const delay = policy === null ? 0 : nextDelayNanos(previous, policy, failureTime(previous));
-  const event = { RescheduleTime: nowNanos, PrevAllocID: previous.ID, PrevNodeID: previous.NodeID, Delay: delay };
+    policy !== null && policy.Attempts > 0
+      ? events.filter((event) => nowNanos - event.RescheduleTime <= policy.Interval)
+      : events.slice(-rememberedWhenUnlimited);
+  const Delay = policy === null ? 0 : nextDelay(previous, policy);
+  const event = { RescheduleTime: nowNanos, PrevAllocID: previous.ID, PrevNodeID: previous.NodeID, Delay };
   return { Events: [...kept, event], LastReschedule: 'ok' };
 }
 
-function failureTime(allocation: Allocation): Instant {
-  let latest = 0;
-  for (const state of Object.values(allocation.TaskStates ?? {})) {
-    if (state.FinishedAt !== null) latest = Math.max(latest, Date.parse(state.FinishedAt));
-  }
-  return latest > 0 ? latest : instantFromUnixNanos(allocation.ModifyTime);
-}
-
-function attemptsWithin(allocation: Allocation, interval: number, failedAt: Instant): number {
-  const failedNanos = unixNanosFromInstant(failedAt);
-  return (allocation.RescheduleTracker?.Events ?? []).filter((event) => failedNanos - event.RescheduleTime < interval)
-    .length;
-}
-
-function nextDelayNanos(allocation: Allocation, policy: ReschedulePolicy, failedAt: Instant): number {
-  const events = allocation.RescheduleTracker?.Events ?? [];
+/** Nanoseconds from failure to replacement. A delay at its ceiling starts over when the last replacement ran longer than the ceiling. */
+export function nextDelay(
+  allocation: Pick<Allocation, 'RescheduleTracker' | 'TaskStates' | 'ModifyTime'>,
+  policy: ReschedulePolicy,
+): number {
+  const events = eventsOf(allocation);
   const last = events.at(-1);
-  if (last === undefined || policy.DelayFunction === 'constant') return policy.Delay;
-  const delay = grownDelay(
-    events.map((event) => event.Delay),
-    policy,
-  );
-  if (policy.MaxDelay <= 0 || delay <= policy.MaxDelay) return delay;
-  const sinceLast = unixNanosFromInstant(failedAt) - last.RescheduleTime;
-  return sinceLast > policy.MaxDelay ? policy.Delay : policy.MaxDelay;
+  if (last === undefined) return policy.Delay;
+  const delay = grownDelay(events, policy);
+  if (policy.MaxDelay <= 0 || delay <= policy.MaxDelay || !grows(policy)) return delay;
+  const ran = unixNanosFromInstant(failureTime(allocation)) - last.RescheduleTime;
+  return ran > policy.MaxDelay ? policy.Delay : policy.MaxDelay;
 }
 
-function grownDelay(delays: readonly number[], policy: ReschedulePolicy): number {
-  const last = delays.at(-1) ?? policy.Delay;
+function awaitsReplacement(allocation: Reschedulable): boolean {
+  const { ClientStatus, DesiredStatus, DesiredTransition, JobType, RescheduleTracker: tracker } = allocation;
+  if (JobType === 'batch' && DesiredTransition.Reschedule === true) return true;
+  if (DesiredStatus === 'stop' && tracker?.LastReschedule !== 'no placement') return false;
+  return ClientStatus === 'failed' || ClientStatus === 'lost';
+}
+
+function attemptsWithin(events: readonly RescheduleEvent[], interval: number, failedAt: Instant): number {
+  const failedNanos = unixNanosFromInstant(failedAt);
+  return events.filter((event) => failedNanos - event.RescheduleTime < interval).length;
+}
+
+function grows({ DelayFunction }: ReschedulePolicy): boolean {
+  return DelayFunction === 'exponential' || DelayFunction === 'fibonacci';
+}
+
+function grownDelay(events: readonly RescheduleEvent[], policy: ReschedulePolicy): number {
+  const last = events.at(-1)?.Delay ?? policy.Delay;
   if (policy.DelayFunction === 'exponential') return last * 2;
-  const before = delays.at(-2);
-  if (before === undefined || (last === policy.Delay && before === policy.MaxDelay)) return policy.Delay;
-  return last + before;
+  const before = events.at(-2)?.Delay;
+  if (policy.DelayFunction !== 'fibonacci' || before === undefined) return policy.Delay;
+  return last === policy.Delay && before === policy.MaxDelay ? policy.Delay : last + before;
+}
+
+function eventsOf({ RescheduleTracker: tracker }: Pick<Allocation, 'RescheduleTracker'>): readonly RescheduleEvent[] {
+  return tracker?.Events ?? [];
 }

@@ -1,9 +1,13 @@
 import type { Job } from '../../jobs/document/job.js';
+import type { NetworkResource, Port } from '../../jobs/document/network.js';
+import type { ConsulBlock } from '../../jobs/document/policies.js';
+import type { Resources } from '../../jobs/document/resources.js';
+import type { Service } from '../../jobs/document/service.js';
 import type { Task } from '../../jobs/document/task.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 
-/** Task fields that a running task cannot take over: a change of one replaces the allocation. */
-const destructiveTaskFields = [
+/** Fields that a running task cannot take over: a change of one replaces the allocation. */
+const taskFields = [
   'Driver',
   'User',
   'Config',
@@ -11,7 +15,6 @@ const destructiveTaskFields = [
   'Artifacts',
   'Vault',
   'Secrets',
-  'Consul',
   'Templates',
   'CSIPluginConfig',
   'VolumeMounts',
@@ -19,18 +22,27 @@ const destructiveTaskFields = [
   'Identities',
 ] as const satisfies readonly (keyof Task)[];
 
-/** Whether allocations of the old version of a group can go on under the new version. */
+const resourceFields = [
+  'CPU',
+  'Cores',
+  'MemoryMB',
+  'MemoryMaxMB',
+  'SecretsMB',
+  'Devices',
+  'NUMA',
+] as const satisfies readonly (keyof Resources)[];
+
+/**
+ * Whether allocations of the old version of a group can go on under the new version, as far as their tasks are concerned; whether their
+ * node still suits is another question.
+ */
 export function keepsRunning(oldJob: Job, oldGroup: TaskGroup, newJob: Job, newGroup: TaskGroup): boolean {
-  if (oldGroup.Tasks.length !== newGroup.Tasks.length) return false;
-  if (!sameValue(oldGroup.EphemeralDisk, newGroup.EphemeralDisk)) return false;
-  if (!sameValue(oldGroup.Networks, newGroup.Networks) || !sameValue(oldGroup.Volumes, newGroup.Volumes)) return false;
+  if (!sameGroupParts(oldGroup, newGroup)) return false;
   return newGroup.Tasks.every((task) => {
     const before = oldGroup.Tasks.find((candidate) => candidate.Name === task.Name);
     return (
       before !== undefined &&
-      destructiveTaskFields.every((field) => sameValue(before[field], task[field])) &&
-      sameValue(before.Resources, task.Resources) &&
-      before.LogConfig.Disabled === task.LogConfig.Disabled &&
+      sameTask(before, task) &&
       sameValue(combinedMeta(oldJob, oldGroup, before), combinedMeta(newJob, newGroup, task))
     );
   });
@@ -39,6 +51,73 @@ export function keepsRunning(oldJob: Job, oldGroup: TaskGroup, newJob: Job, newG
 /** The meta that a task sees: the job's, overlaid by the group's, overlaid by its own. */
 export function combinedMeta(job: Job, group: TaskGroup, task: Task): Readonly<Record<string, string>> {
   return { ...job.Meta, ...group.Meta, ...task.Meta };
+}
+
+/** The groups differ in nothing but how long an allocation may run. */
+export function onlyDurationDiffers(before: TaskGroup, after: TaskGroup): boolean {
+  return (
+    before.MaxRunDuration !== after.MaxRunDuration &&
+    sameValue({ ...before, MaxRunDuration: null }, { ...after, MaxRunDuration: null })
+  );
+}
+
+function sameGroupParts(before: TaskGroup, after: TaskGroup): boolean {
+  return (
+    before.Tasks.length === after.Tasks.length &&
+    sameValue(before.EphemeralDisk, after.EphemeralDisk) &&
+    sameNetworks(before.Networks, after.Networks) &&
+    sameValue(before.Volumes, after.Volumes) &&
+    sameConsul(before.Consul, after.Consul) &&
+    sameMeshes(before.Services, after.Services) &&
+    before.RestartPolicy.RenderTemplates === after.RestartPolicy.RenderTemplates
+  );
+}
+
+function sameTask(before: Task, after: Task): boolean {
+  return (
+    taskFields.every((field) => sameValue(before[field], after[field])) &&
+    resourceFields.every((field) => sameValue(before.Resources[field], after.Resources[field])) &&
+    sameNetworks(before.Resources.Networks, after.Resources.Networks) &&
+    sameConsul(before.Consul, after.Consul) &&
+    before.LogConfig.Disabled === after.LogConfig.Disabled &&
+    before.RestartPolicy.RenderTemplates === after.RestartPolicy.RenderTemplates
+  );
+}
+
+/** In order, with the names of their ports, and the values of the static ones. */
+function sameNetworks(before: readonly NetworkResource[] | null, after: readonly NetworkResource[] | null): boolean {
+  return sameValue(before?.map(askedNetwork), after?.map(askedNetwork));
+}
+
+function askedNetwork({ Mode, Hostname, MBits, DNS, CNI, ReservedPorts, DynamicPorts }: NetworkResource) {
+  const [reserved, dynamic] = [ReservedPorts?.map(askedPort), DynamicPorts?.map(askedPort)];
+  return { Mode, Hostname, MBits, DNS, CNI, reserved, dynamic: dynamic?.map(({ Value: _value, ...port }) => port) };
+}
+
+function askedPort({ Label, Value, To, HostNetwork }: Port) {
+  return { Label, Value, To, HostNetwork };
+}
+
+function sameConsul(before: ConsulBlock | null, after: ConsulBlock | null): boolean {
+  if ((before?.Namespace ?? '') !== (after?.Namespace ?? '')) return false;
+  if (before === null || after === null) return true;
+  return before.Cluster === after.Cluster && before.Partition === after.Partition;
+}
+
+/** Services that are part of a mesh, by name. */
+function sameMeshes(before: readonly Service[] | null, after: readonly Service[] | null): boolean {
+  return sameValue(meshesOf(before), meshesOf(after));
+}
+
+function meshesOf(services: readonly Service[] | null) {
+  return Object.fromEntries(
+    (services ?? []).flatMap(({ Name, Connect, PortLabel, Cluster }) => {
+      if (Connect === null) return [];
+      const { Native, Gateway, SidecarTask, SidecarService } = Connect;
+      const sidecar = SidecarService === null ? null : { port: SidecarService.Port };
+      return [[Name, { Native, Gateway, SidecarTask, sidecar, PortLabel, Cluster }]];
+    }),
+  );
 }
 
 /** Equal JSON values; null, an absent member and an empty list or map mean the same here. */
@@ -51,9 +130,13 @@ function sameValue(left: unknown, right: unknown): boolean {
   const leftFields = left as Record<string, unknown>;
   const rightFields = right as Record<string, unknown>;
   for (const name of names) {
-    if (!sameValue(leftFields[name], rightFields[name])) return false;
+    if (!sameValue(own(leftFields, name), own(rightFields, name))) return false;
   }
   return true;
+}
+
+function own(fields: Record<string, unknown>, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
 function isEmpty(value: unknown): boolean {

@@ -17,6 +17,8 @@ export interface Child {
   error(): string;
   /** The origin that the first line of the output names. */
   origin(): Promise<string>;
+  /** What the group of a pattern finds in the output, as soon as it does. */
+  printed(pattern: RegExp): Promise<string>;
 }
 
 const children: Child[] = [];
@@ -52,7 +54,17 @@ export function start(
   child.stderr.on('data', (chunk: Buffer) => {
     error += chunk.toString();
   });
-  const started = { process: child, ended, out: () => out, error: () => error, origin: () => origin };
+  const printed = (pattern: RegExp): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        const found = pattern.exec(out)?.[1];
+        if (found !== undefined) resolve(found);
+      };
+      child.stdout.on('data', look);
+      void ended.then((end) => reject(new Error(`ended with ${JSON.stringify(end)}: ${error}`)));
+      look();
+    });
+  const started = { process: child, ended, out: () => out, error: () => error, origin: () => origin, printed };
   children.push(started);
   return started;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { cipherFromFile } from '../../../adapters/cli/encryption-keys.js';
 import { runCommand } from '../../../adapters/cli/run-command.js';
+import { readTextFile } from '../../../adapters/cli/terminal.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'signalbox-keys-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -64,6 +65,7 @@ describe('signalbox new-key', () => {
       error: (text: string) => {
         error += text;
       },
+      read: readTextFile,
       colours: false,
       environment: {},
     };

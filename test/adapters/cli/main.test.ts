@@ -39,7 +39,9 @@ describe('signalbox serve', () => {
     const seed = await write('seed.json', {
       workspaces: [{ id: 'ws-1', name: 'main', organization: 'org' }],
       namespaces: [{ name: 'team-a', description: 'Team A' }],
-      tokens: [{ secret: 'reader-secret', name: 'reader', namespaces: { '*': { capabilities: [], policy: 'read' } } }],
+      tokens: [
+        { secret: 'reader-secret-token', name: 'reader', namespaces: { '*': { capabilities: [], policy: 'read' } } },
+      ],
     });
     const args = ['serve', '--listen', '127.0.0.1:0', '--store', store, '--seed', seed, '--no-runner'];
     const first = signalbox(args);
@@ -49,7 +51,7 @@ describe('signalbox serve', () => {
 
     const headers = { 'x-svc-token': token };
     expect((await fetch(`${origin}/v1/jobs`)).status).toBe(403);
-    expect((await fetch(`${origin}/v1/jobs`, { headers: { 'x-svc-token': 'reader-secret' } })).status).toBe(200);
+    expect((await fetch(`${origin}/v1/jobs`, { headers: { 'x-svc-token': 'reader-secret-token' } })).status).toBe(200);
     const namespaces = (await (await fetch(`${origin}/v1/namespaces`, { headers })).json()) as { Name: string }[];
     expect(namespaces.map(({ Name }) => Name)).toEqual(['default', 'team-a']);
     expect((await fetch(`${origin}/workspaces/ws-1/notification-configurations`, { headers })).status).toBe(200);
@@ -58,7 +60,7 @@ describe('signalbox serve', () => {
     const environment = { SIGNALBOX_ADDR: origin, SIGNALBOX_TOKEN: token };
     const run = signalbox(['job', 'run', file, '--var', 'command=/bin/echo'], environment);
     expect((await run.ended).code, run.error()).toBe(0);
-    expect(run.out()).toMatch(/^job registered, evaluation [0-9a-f-]{36}\n$/);
+    expect(run.out()).toMatch(/^evaluation \w{8} \([0-9a-f-]{36}\)\n.*is complete\n/s);
     const job = await (await fetch(`${origin}/v1/job/from-cli`, { headers })).json();
     expect(job).toMatchObject({ TaskGroups: [{ Tasks: [{ Config: { command: '/bin/echo' } }] }] });
     const source = await (await fetch(`${origin}/v1/job/from-cli/submission?version=0`, { headers })).json();
@@ -67,7 +69,8 @@ describe('signalbox serve', () => {
     // A reader that waits is answered, and the process ends by itself.
     const index = Number((await fetch(`${origin}/v1/jobs`, { headers })).headers.get('x-svc-index'));
     const waiting = fetch(`${origin}/v1/jobs?index=${index + 1000}&wait=5m`, { headers });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    // One that came later has been answered: the one that waits has been read.
+    expect((await fetch(`${origin}/v1/jobs`, { headers })).status).toBe(200);
     first.process.kill('SIGTERM');
     expect((await waiting).status).toBe(200);
     expect((await first.ended).code).toBe(0);

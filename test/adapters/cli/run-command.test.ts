@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../adapters/cli/run-command.js';
+import { readTextFile } from '../../../adapters/cli/terminal.js';
 
 /** Command lines that end by themselves, run in this process. */
 
@@ -28,6 +29,7 @@ async function run(
     error: (text) => {
       error += text;
     },
+    read: readTextFile,
     colours: options.colours ?? false,
     environment: {},
   });
@@ -56,7 +58,7 @@ describe('signalbox serve', () => {
   it.each<[string, readonly string[], number, RegExp]>([
     ['open access on a public address', ['--access', 'open', '--listen', '0.0.0.0:0'], 2, /loopback/],
     ['an unknown option', ['--colour', 'red'], 2, /--colour/],
-    ['an unknown range', ['--allow-outbound', '10.0.0.0/99'], 2, /--allow-outbound: .*10\.0\.0\.0\/99/],
+    ['an unknown range', ['--allow-outbound', '10.0.0.0/99'], 2, /--allow-outbound takes ranges .*10\.0\.0\.0\/99/],
     ['a store that cannot be', ['--store', 'sqlite:/nowhere/at/all.db'], 1, /the store cannot be opened/],
     ['a seed file that is not there', ['--seed', '/nowhere/seed.json'], 1, /the seed file cannot be read/],
   ])('refuses %s', async (_what, args, code, message) => {
@@ -114,8 +116,8 @@ describe('signalbox parse and job', () => {
   it.each<[readonly string[], RegExp]>([
     [['fly'], /no command "fly"/],
     [['job', 'fly'], /no command "job fly"/],
-    [['parse'], /one job file is needed/],
-    [['parse', 'a', 'b'], /one job file is needed/],
+    [['parse'], /parse needs FILE/],
+    [['parse', 'a', 'b'], /"b" is one too many/],
     [['parse', 'x.hcl', '--var', 'novalue'], /cannot be read|--var takes/],
     [['job', 'run', 'x', '--nonsense'], /--nonsense/],
   ])('refuses %j', async (args, message) => {
@@ -127,7 +129,8 @@ describe('signalbox parse and job', () => {
   it('explains itself', async () => {
     const help = await run(['--help']);
     expect(help.code).toBe(0);
-    expect(help.out).toMatch(/--notifications-base/);
+    expect(help.out).toMatch(/signalbox help TOPIC/);
+    expect((await run(['help', 'serve'])).out).toMatch(/--notifications-base/);
     expect((await run([])).code).toBe(2);
   });
 });

@@ -28,11 +28,26 @@ const complete = {
   ],
   tokens: [
     {
-      secret: 'very-secret',
+      secret: 'very-secret-token',
       name: 'ci',
       management: false,
       namespaces: { 'team-*': { capabilities: ['submit-job', 'sentinel-override'], policy: 'read' } },
       workspaces: { 'ws-*': 'admin' },
+      policies: ['readers'],
+    },
+  ],
+  policies: [{ name: 'readers', description: 'Who reads', rules: 'namespace "default" { policy = "read" }' }],
+  configurations: [
+    {
+      workspace: 'ws-1',
+      name: 'Team',
+      destination_type: 'generic',
+      url: 'https://hooks.example.net',
+      token: 'shared-secret',
+      triggers: ['run:errored'],
+      users: ['user-1'],
+      enabled: false,
+      delivery: { rate: 5 },
     },
   ],
   run_notifications: [{ workspace: 'ws-1', namespace: 'team-*', job: 'report', meta: { team: 'a' } }],
@@ -62,14 +77,24 @@ describe('parseSeedFile', () => {
   });
 
   it('fills what is left out', async () => {
-    const seed = (await parseSeedFile('{"tokens":[{"secret":"s"}]}', 'seed.json'))._unsafeUnwrap();
+    const seed = (await parseSeedFile('{"tokens":[{"secret":"sixteen-letters-"}]}', 'seed.json'))._unsafeUnwrap();
     expect(seed).toEqual({
       workspaces: [],
       users: [],
       namespaces: [],
-      tokens: [{ secret: 's', name: '', management: false, namespaces: {}, workspaces: {} }],
+      tokens: [
+        { secret: 'sixteen-letters-', name: '', management: false, namespaces: {}, workspaces: {}, policies: [] },
+      ],
+      policies: [],
+      configurations: [],
       run_notifications: [],
     });
+  });
+
+  it('refuses a secret that can be tried out, and does not show it', async () => {
+    const fault = (await parseSeedFile('{"tokens":[{"secret":"elevenchars"}]}', 'seed.json'))._unsafeUnwrapErr();
+    expect(fault.message).toContain('at /tokens/0/secret: a secret has at least 12 characters');
+    expect(fault.message).not.toContain('elevenchars');
   });
 
   it('places a fault of syntax by line and column', async () => {

@@ -1,14 +1,15 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
 import { createHttpHandler, fetchHandler, nodeListener, requestFrom } from '../../../adapters/http-server/index.js';
-import { routeTable } from '../../../adapters/http-server/route-table.js';
 import type { Principal } from '../../../src/index.js';
 import { engineUnderTest } from './engine-under-test.js';
-import { bodyFor, sampleJob, targetFor } from './route-samples.js';
+import { bodyFor, bodySchemaOf, sampleJob, targetFor } from './route-samples.js';
 
+/** Routes that ask for a right: those open to any caller, such as the fuzzy search, find nothing for one without rights. */
 const writes = routeTable
-  .filter((route) => route.requestBody !== undefined && route.access.type !== 'public')
+  .filter((route) => bodySchemaOf(route) !== undefined && route.access.type !== 'public' && route.access.type !== 'any')
   .map((route) => ({ name: `${route.methods[0]} ${route.path}`, route }));
 
 const noRight: Principal = { accessor: 'a', name: 'a', management: false, namespaces: {}, workspaces: {} };
@@ -19,11 +20,16 @@ const elsewhere: Principal = {
 };
 
 describe('rights before bodies', () => {
+  it('holds for every route with a body but those that anybody may ask', () => {
+    const forAnybody = routeTable.filter((route) => route.access.type === 'any' && bodySchemaOf(route) !== undefined);
+    expect(forAnybody.map(({ name }) => name)).toEqual(['search.fuzzy']);
+  });
+
   it.each(writes)('$name reads no body of a token without any right', async ({ route }) => {
     const handler = createHttpHandler(engineUnderTest(), { authenticate: () => noRight });
     const request = requestFrom({ method: route.methods[0], target: targetFor(route), body: bodyFor(route) ?? {} });
     const response = await handler({ ...request, readBody: neverRead });
-    expect(response.status).toBe(route.half === 'notifications' ? 404 : 403);
+    expect(response.status).toBe(route.interface === 'notifications' ? 404 : 403);
   });
 
   it.each(writes.filter(({ route }) => route.access.type === 'namespace' && route.access.namedBy !== 'record'))(

@@ -1,20 +1,37 @@
+import { ok, okAsync } from 'neverthrow';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
+import { hostUsage } from '../../../adapters/runner/commands/host-usage.js';
+import type { CommandOutput, CommandPerformer, NodeCommand } from '../../../src/agent/link/node-command.js';
+import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
 import {
   createEngine,
   createNotificationConfiguration,
+  type Deployment,
   type Engine,
   hostPrincipal,
   type Logger,
   listJobAllocations,
+  type Principal,
+  putEventType,
   putNamespace,
+  putNodePool,
+  putPolicy,
+  putRole,
   putUser,
+  putVariable,
   putWorkspace,
+  readLatestDeployment,
   registerJob,
   registerNode,
+  reportAllocations,
   type SettingsOverrides,
+  saveToken,
   sendNotificationEvent,
+  startBulkRedelivery,
   tagJobVersion,
 } from '../../../src/index.js';
+import { setSchedulerConfiguration } from '../../../src/operations/nodes/index.js';
+import { type ServiceRegistration, serviceRegistrations } from '../../../src/services/service-registration.js';
 import { nodeFrom } from '../../support/nodes.js';
 import { places, sampleJob } from './route-samples.js';
 
@@ -30,13 +47,19 @@ export function engineUnderTest(settings: SettingsOverrides = {}, logger?: Logge
   return createEngine(logger === undefined ? ports : { ...ports, logger }, settings);
 }
 
+/** Everything is allowed, and callers are known by a token of their own. */
+export const everything = {
+  authenticate: (): Principal => ({ ...hostPrincipal, accessor: places['accessor_id'] ?? '' }),
+};
+
 /** An engine with one of everything that a request can name; `places` says what is called how. Nothing moves any more. */
 export async function filledEngine(settings: SettingsOverrides = {}, logger?: Logger): Promise<Engine> {
   const engine = engineUnderTest(settings, logger);
   const { Status, StatusDescription, StatusUpdatedAt, CreateIndex, ModifyIndex, ...node } = nodeFrom(
     '00000000-0000-4000-8000-00000000000a',
   );
-  await registerNode(engine, hostPrincipal, node);
+  const roomy = { ...node.NodeResources, Disk: { DiskMB: 10_000 } };
+  await registerNode(engine, hostPrincipal, { ...node, NodeResources: roomy });
   await putNamespace(engine, hostPrincipal, { name: 'spare' });
   await putWorkspace(engine, hostPrincipal, { id: 'ws-1', name: 'main', organization: 'org' });
   await putUser(engine, hostPrincipal, {
@@ -49,9 +72,21 @@ export async function filledEngine(settings: SettingsOverrides = {}, logger?: Lo
   const registered = await registerJob(engine, hostPrincipal, { job: sampleJob('job'), submission });
   await registerJob(engine, hostPrincipal, { job: sampleJob('job', { Priority: 60 }) });
   await tagJobVersion(engine, hostPrincipal, { jobId: 'job', name: 'tagged', latest: true });
-  const block = { Payload: 'optional', MetaRequired: ['colour'], MetaOptional: ['size'] };
+  const block = { Payload: 'optional' as const, MetaRequired: ['colour'], MetaOptional: ['size'] };
   await registerJob(engine, hostPrincipal, { job: sampleJob('template', { ParameterizedJob: block }) });
   await registerJob(engine, hostPrincipal, { job: sampleJob('raw-template', { ParameterizedJob: {} }) });
+  await registerJob(engine, hostPrincipal, { job: sampleJob('cron', { Periodic: { Specs: ['0 0 1 1 *'] } }) });
+  const updated = { Type: 'service' as const, Update: { MaxParallel: 1, HealthCheck: 'manual' as const } };
+  const small = { ...sampleJob('x').TaskGroups?.[0]?.Tasks?.[0], Resources: { CPU: 20, MemoryMB: 20 } };
+  for (const id of ['service', 'other-service']) {
+    const TaskGroups = [{ Name: 'g', Tasks: [small], EphemeralDisk: { SizeMB: 110 } }];
+    await registerJob(engine, hostPrincipal, { job: sampleJob(id, { ...updated, TaskGroups }) });
+  }
+  await putNodePool(engine, hostPrincipal, { name: 'spare' });
+  const Scaling = { Min: 0, Max: 3, Enabled: true };
+  const [group] = sampleJob('scaled', { TaskGroups: [{ Name: 'g', Count: 0, Tasks: [small] }] }).TaskGroups ?? [];
+  await registerJob(engine, hostPrincipal, { job: sampleJob('scaled', { TaskGroups: [{ ...group, Scaling }] }) });
+  const policies = await engine.as(hostPrincipal).scaling.policies();
   const configuration = await createNotificationConfiguration(engine, hostPrincipal, {
     workspaceId: 'ws-1',
     attributes: {
@@ -66,18 +101,89 @@ export async function filledEngine(settings: SettingsOverrides = {}, logger?: Lo
     workspaceId: 'ws-1',
     attributes: { trigger: 'run:errored', run_id: 'run-0' },
   });
+  const policy = { Name: 'spare', Description: '', Rules: 'node { policy = "read" }', JobACL: null };
+  await putPolicy(engine, hostPrincipal, policy);
+  const role = await putRole(engine, hostPrincipal, { Name: 'spare', Description: '', Policies: [{ Name: 'spare' }] });
+  const token = await saveToken(engine, hostPrincipal, { name: 'ada', type: 'client', policies: ['spare'] });
+  await putEventType(engine, hostPrincipal, { name: 'order.created' });
+  const recovery = await startBulkRedelivery(engine, hostPrincipal, { workspaceId: 'ws-1', since: 0 });
   engine.start();
   let allocations = (await listJobAllocations(engine, hostPrincipal, { jobId: 'job' }))._unsafeUnwrap();
   while (allocations.value.length === 0) {
     const waiting = { after: allocations.index, wait: 60_000 };
     allocations = (await listJobAllocations(engine, hostPrincipal, { jobId: 'job', waiting }))._unsafeUnwrap();
   }
+  const deployment = await deploymentOf(engine, 'service');
+  await deploymentOf(engine, 'other-service');
+  const [own] = (await listJobAllocations(engine, hostPrincipal, { jobId: 'service' }))._unsafeUnwrap().value;
   await engine.stop();
+  const allocationId = allocations.value[0]?.ID ?? '';
+  const taskStates = { t: { ...pendingTask, State: 'running' as const, StartedAt: '2026-01-01T00:00:00Z' } };
+  const report = { allocationId, clientStatus: 'running' as const, clientDescription: '', taskStates };
+  await reportAllocations(engine, hostPrincipal, { nodeId: node.ID, reports: [report] });
+  engine.agents.attach(node.ID, answeringNode);
+  await engine.storage.write((view) => {
+    for (const id of ['web-1', 'web-2']) view.put(serviceRegistrations, registration(id, allocationId, node.ID));
+    return ok(undefined);
+  });
+  places['service_name'] = 'web';
+  places['service_id'] = 'web-1';
+  places['deployment_id'] = deployment.ID;
+  places['service_allocation_id'] = own?.ID ?? '';
+  // Evaluations can be deleted while the scheduler takes none.
+  await setSchedulerConfiguration(engine, hostPrincipal, { configuration: { PauseEvalBroker: true } });
   places['evaluation_id'] = registered._unsafeUnwrap().evalId;
   places['allocation_id'] = allocations.value[0]?.ID ?? '';
   places['node_id'] = node.ID;
+  await putVariable(engine, hostPrincipal, { path: 'app/one', items: { k: 'v' } });
+  places['path'] = 'app/one';
+  places['role_id'] = role._unsafeUnwrap().ID;
+  places['accessor_id'] = token._unsafeUnwrap().AccessorID;
+  places['policy_id'] = policies._unsafeUnwrap().value[0]?.ID ?? '';
   places['workspace_id'] = 'ws-1';
+  places['workspace_name'] = 'main';
+  places['organization'] = 'org';
   places['notification_configuration_id'] = configuration._unsafeUnwrap().id;
+  places['event_id'] = event._unsafeUnwrap().eventId;
+  places['event_type'] = 'order.created';
+  places['recovery_id'] = recovery._unsafeUnwrap().id;
+  places['user_id'] = 'user-1';
   places['delivery_id'] = event._unsafeUnwrap().deliveryIds[0] ?? '';
   return engine;
+}
+
+function registration(ID: string, AllocID: string, NodeID: string): ServiceRegistration {
+  const place = {
+    Namespace: 'default',
+    NodeID,
+    Datacenter: 'dc1',
+    JobID: 'job',
+    AllocID,
+    Address: '127.0.0.1',
+    Port: 80,
+  };
+  return { ID, ServiceName: 'web', Tags: [], ...place, CreateIndex: 1, ModifyIndex: 1 };
+}
+
+/** A node that answers every command with a value or a piece of a file. */
+const answeringNode: CommandPerformer = (command) => okAsync(answer(command.type));
+
+async function* answer(type: NodeCommand['type']): AsyncGenerator<CommandOutput> {
+  const file = { Name: 'x', IsDir: false, Size: 1, FileMode: '-rw-r--r--', ModTime: '2026-01-01T00:00:00.000Z' };
+  if (type === 'list_files') yield { type: 'value', value: [file] };
+  else if (type === 'stat_file') yield { type: 'value', value: file };
+  else if (type === 'stats') yield { type: 'value', value: { tasks: {}, at: 0 } };
+  else if (type === 'host_stats') yield { type: 'value', value: hostUsage(null, 0) };
+  else if (type === 'checks') yield { type: 'value', value: {} };
+  else if (type === 'restart' || type === 'signal' || type === 'collect') yield { type: 'value', value: null };
+  else yield { type: 'piece', file: 'x', offset: 1, bytes: Buffer.from('x') };
+}
+
+async function deploymentOf(engine: Engine, jobId: string): Promise<Deployment> {
+  let read = (await readLatestDeployment(engine, hostPrincipal, { jobId }))._unsafeUnwrap();
+  while (read.value === null) {
+    const waiting = { after: read.index, wait: 60_000 };
+    read = (await readLatestDeployment(engine, hostPrincipal, { jobId, waiting }))._unsafeUnwrap();
+  }
+  return read.value;
 }

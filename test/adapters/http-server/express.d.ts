@@ -1,8 +1,9 @@
 /** The little of Express that the mounting tests use; its types are not installed. */
 declare module 'express' {
-  import type { RequestListener } from 'node:http';
+  import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
-  type Application = RequestListener & { use(...handlers: (string | RequestListener)[]): void };
+  type Middleware = (request: IncomingMessage, response: ServerResponse, next: () => void) => void;
+  type Application = RequestListener & { use(...handlers: (string | Middleware)[]): void };
   const express: {
     (): Application;
     json(options: { type: string }): RequestListener;

@@ -221,21 +221,35 @@ describe('bad input', () => {
     ['GET', '/v1/jobs?stale=maybe', /expects true or false/],
     ['GET', '/v1/jobs?per_page=1.5', /expects a number/],
     ['GET', '/v1/jobs?per_page=4294967296', /expects a number/],
-    ['GET', '/v1/jobs?meta=yes', /failed to parse value of "meta" \("yes"\) as a bool/],
     ['GET', '/v1/jobs?filter=ID', /^failed to create result paginator/],
-    ['GET', '/v1/jobs?region=mars', /No path to region/],
     ['GET', '/v1/jobs?prefix=%ZZ', /percent-encoding/],
     ['GET', '/v1/job/%ZZ', /percent-encoding/],
     ['GET', '/v1/job/', /missing job ID/],
     ['GET', '/v1/job//summary', /missing job ID/],
-    ['GET', '/v1/evaluation/not-a-uuid', /UUID/],
-    ['DELETE', '/v1/job/x?purge=2', /failed to parse value of "purge"/],
     ['DELETE', '/v1/job/x?eval_priority=101', /1.*100/],
   ])('%s %s is a 400', async (method, target, message) => {
     const { send } = client();
     const refused = await send(method, target);
     expect(refused.body).toMatch(message);
     expect(refused.status).toBe(400);
+  });
+
+  // As clients of the interface know it.
+  it.each([
+    ['GET', '/v1/jobs?meta=yes', /failed to parse value of "meta" \("yes"\) as a bool/],
+    ['GET', '/v1/evaluation/not-a-uuid', /UUID/],
+    ['GET', '/v1/job/x/versions?diffs=yes', /failed to parse value of "diffs"/],
+    ['DELETE', '/v1/job/x?purge=2', /failed to parse value of "purge"/],
+    ['DELETE', '/v1/job/x?eval_priority=high', /expects a number/],
+  ])('%s %s is a 500', async (method, target, message) => {
+    const refused = await client().send(method, target);
+    expect([refused.status, refused.body]).toEqual([500, expect.stringMatching(message)]);
+  });
+
+  it.each(['GET', 'DELETE'])('an unknown region is what its clients know: %s', async (method) => {
+    const { send } = client();
+    const refused = await send(method, '/v1/job/x?region=mars');
+    expect([refused.status, refused.body]).toEqual([500, expect.stringMatching(/^No path to region/)]);
   });
 
   it.each<[string, unknown, number, RegExp]>([
@@ -414,6 +428,40 @@ describe('what a namespace allows', () => {
     expect((await send('PUT', '/v1/jobs?namespace=team', { Job: batch('x') })).status).toBe(200);
   });
 
+  const onNetwork = (Mode: string) => {
+    const [first] = batch('x').TaskGroups;
+    return { TaskGroups: [{ ...first, Networks: [{ Mode }] }] };
+  };
+
+  it.each([
+    ['a driver that it disables', { DisabledTaskDrivers: ['raw_exec'] }, {}, 'raw_exec'],
+    [
+      'a driver that it enables and disables',
+      { EnabledTaskDrivers: ['raw_exec'], DisabledTaskDrivers: ['raw_exec'] },
+      {},
+      'raw_exec',
+    ],
+    ['another network mode than it enables', { EnabledNetworkModes: ['bridge'] }, onNetwork('host'), 'host'],
+    ['a network mode that it disables', { DisabledNetworkModes: ['host'] }, onNetwork('host'), 'host'],
+  ])(
+    'refuses %s when a job is registered or planned, and keeps nothing of it',
+    async (_what, Capabilities, further, named) => {
+      const Name = 'strict';
+      expect((await send('PUT', '/v1/namespace', { Name, Capabilities })).status).toBe(200);
+      expect(json(await send('GET', '/v1/namespace/strict'))).toMatchObject({ Capabilities });
+      const Job = { ...batch('x', further), Namespace: Name };
+      for (const path of ['/v1/jobs', '/v1/job/x/plan']) {
+        const refused = await send('PUT', `${path}?namespace=strict`, { Job });
+        expect([refused.status, refused.body.toString()]).toEqual([500, expect.stringContaining(named)]);
+      }
+      expect(json(await send('GET', '/v1/jobs?namespace=strict'))).toEqual([]);
+      const open = { DisabledTaskDrivers: ['docker'], DisabledNetworkModes: ['bridge'] };
+      await send('PUT', '/v1/namespace', { Name, Capabilities: open });
+      expect((await send('PUT', '/v1/jobs?namespace=strict', { Job })).status).toBe(200);
+      await send('DELETE', '/v1/job/x?namespace=strict&purge=true');
+    },
+  );
+
   it.each([
     [{ Capabilities: ['raw_exec'] }, '"Capabilities" must be an object'],
     [{ Capabilities: { EnabledTaskDrivers: 'raw_exec' } }, '"EnabledTaskDrivers" must be a list of strings'],
@@ -498,7 +546,7 @@ describe('scaling and tags', () => {
     const { send } = client();
     await send('PUT', '/v1/jobs', { Job: batch('t') });
     const tagged = await send('PUT', '/v1/job/t/versions/golden/tag', { Version: 0, Description: 'good' });
-    expect(json(tagged)).toMatchObject({ Name: 'golden', Description: 'good', Index: 0 });
+    expect(json(tagged)).toMatchObject({ Name: 'golden', Description: 'good', Index: expect.any(Number) });
     expect(header(tagged, 'X-SVC-Index')).toBeUndefined();
     expect(json(await send('GET', '/v1/job/t'))).toMatchObject({ VersionTag: { Name: 'golden' } });
     expect(json(await send('DELETE', '/v1/job/t/versions/golden/tag'))).toMatchObject({ Name: '', TaggedTime: 0 });

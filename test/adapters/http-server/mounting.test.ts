@@ -14,6 +14,7 @@ const echo: HttpHandler = async (request) => {
     token: request.headers['x-svc-token'],
     body: body.type === 'bytes' ? body.bytes.toString() : body.type,
     parsed: body.type === 'parsed' ? body.value : undefined,
+    user: (request.original as { readonly user?: unknown }).user,
   };
   return { status: 200, headers: ['Content-Type', 'application/json', 'X-Seen', 'yes'], body: JSON.stringify(seen) };
 };
@@ -49,6 +50,15 @@ describe.each(Object.entries(mounts))('mounted under %s', (name, mount) => {
     if (name === 'Express behind express.json()') expect(seen.parsed).toEqual({ a: [1, 2] });
     else expect(seen.body).toBe('{"a":[1,2]}');
   });
+
+  it.runIf(['Express', 'Fastify', 'Hono on @hono/node-server'].includes(name))(
+    'lets the host see what its framework knows of the request',
+    async () => {
+      const { origin } = await mounted();
+      const answer = await fetch(origin + '/v1/jobs', { headers: { 'x-user': 'ada' } });
+      expect(await answer.json()).toMatchObject({ user: 'ada' });
+    },
+  );
 
   it('takes a chunked body', async () => {
     const { origin } = await mounted();

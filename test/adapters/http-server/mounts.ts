@@ -4,7 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import express from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';
-import { fetchHandler, type HttpHandler, nodeListener } from '../../../adapters/http-server/index.js';
+import { fastifyRoute, fetchHandler, type HttpHandler, nodeListener } from '../../../adapters/http-server/index.js';
 
 /** A handler that listens, under one of the frameworks that hosts use. */
 export interface Mounted {
@@ -35,6 +35,10 @@ export const mounts: Readonly<Record<string, (handler: HttpHandler) => Promise<M
   'node:http': (handler) => listen(nodeListener(handler)),
   Express: (handler) => {
     const app = express();
+    app.use((request, _response, next) => {
+      Object.assign(request, { user: request.headers['x-user'] });
+      next();
+    });
     app.use(nodeListener(handler));
     return listen(app);
   },
@@ -58,13 +62,13 @@ export const mounts: Readonly<Record<string, (handler: HttpHandler) => Promise<M
   Fastify: async (handler) => {
     const app = fastify();
     await app.register(async (scope) => {
-      const listener = nodeListener(handler);
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-      scope.all('/*', (request, reply) => {
-        void reply.hijack();
-        listener(request.raw, reply.raw);
+      scope.decorateRequest('user', '');
+      scope.addHook('onRequest', async (request) => {
+        Object.assign(request, { user: request.headers['x-user'] });
       });
+      scope.all('/*', fastifyRoute(handler));
     });
     const origin = await app.listen({ port: 0, host: '127.0.0.1' });
     return { origin, server: app.server, mountPath: '', close: () => app.close() };
@@ -72,7 +76,7 @@ export const mounts: Readonly<Record<string, (handler: HttpHandler) => Promise<M
   'Hono on @hono/node-server': (handler) => {
     const app = new Hono();
     const answer = fetchHandler(handler);
-    app.all('*', (context) => answer(context.req.raw));
+    app.all('*', (context) => answer(context.req.raw, { user: context.req.header('x-user') }));
     const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
     return listen((request, response) => void listener(request, response));
   },

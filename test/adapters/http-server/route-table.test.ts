@@ -1,10 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
+import type { HttpResponse } from '../../../adapters/http-server/http-message.js';
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
-import { routeTable } from '../../../adapters/http-server/route-table.js';
 import { hostPrincipal, putToken } from '../../../src/index.js';
-import { engineUnderTest, filledEngine } from './engine-under-test.js';
-import { bodyFor, targetFor } from './route-samples.js';
+import { engineUnderTest, everything, filledEngine } from './engine-under-test.js';
+import { bodyFor, bodySchemaOf, targetFor } from './route-samples.js';
 
 const named = routeTable.map((route) => ({ name: `${route.methods[0]} ${route.path}`, route }));
 
@@ -15,11 +16,27 @@ const guarded = filledEngine().then(async (engine) => {
 });
 
 /** Without rights, these answer with what the caller may see: nothing. */
-const visibleToEverybody = new Set(['listNamespaces']);
+const visibleToEverybody = new Set([
+  'namespaces.list',
+  'nodePools.list',
+  'policies.list',
+  'roles.list',
+  'tokens.self',
+  'variables.list',
+  'organizations.list',
+  'account.show',
+]);
+
+/** Without rights, what is asked for is as if it were not there: these do not tell whether it is. */
+const hidden = new Map([
+  ['allocations.read', { status: 500, text: 'Unknown allocation "' }],
+  ['allocations.collect', { status: 404, text: 'Unknown allocation "' }],
+  ['search.fuzzy', { status: 200, text: '"Matches":{}' }],
+]);
 
 describe('the route table', () => {
   it('names every operation once', () => {
-    const operations = routeTable.map((route) => route.operation);
+    const operations = routeTable.map((route) => route.name);
     expect(new Set(operations).size).toBe(operations.length);
   });
 
@@ -36,7 +53,7 @@ describe('the route table', () => {
     }
   });
 
-  it.each(named.filter(({ route }) => route.access.type !== 'public'))(
+  it.each(named.filter(({ route }) => route.access.type !== 'public' && !hidden.has(route.name)))(
     '$name refuses callers without credentials before it reads their body',
     async ({ route }) => {
       const handler = createHttpHandler(engineUnderTest(), { access: 'token' });
@@ -46,12 +63,36 @@ describe('the route table', () => {
           throw new Error('the body was read');
         };
         const response = await handler({ ...request, readBody });
-        expect(response.status).toBe(route.half === 'notifications' ? 401 : 403);
+        // Whoever asks for no upgrade is told so; the socket itself refuses by its close code.
+        const refused = route.interface === 'notifications' ? 401 : 403;
+        // Without a token there are the rights of everybody; an unknown one has none.
+        const visible = !('x-svc-token' in headers) && visibleToEverybody.has(route.name);
+        if (route.socket !== undefined) expect([403, 500]).toContain(response.status);
+        else expect(response.status).toBe(visible && route.interface === 'jobs' ? 200 : refused);
       }
     },
   );
 
-  it.each(named.filter(({ route }) => route.access.type !== 'public' && !visibleToEverybody.has(route.operation)))(
+  it.each(named.filter(({ route }) => hidden.has(route.name)))(
+    '$name answers a caller without any right as if there were nothing, and refuses an unknown token',
+    async ({ route }) => {
+      const handler = createHttpHandler(await guarded, { access: 'token' });
+      const body = bodyFor(route);
+      const ask = async (headers: Record<string, string>) => {
+        const request = { method: route.methods[0], target: targetFor(route), headers };
+        const response = await handler(requestFrom({ ...request, ...(body === undefined ? {} : { body }) }));
+        return { status: response.status, text: await firstOf(response.body) };
+      };
+      const { status, text } = hidden.get(route.name) ?? { status: 0, text: '' };
+      for (const headers of [{}, { 'x-svc-token': 'powerless' }]) {
+        expect(await ask(headers)).toEqual({ status, text: expect.stringContaining(text) });
+      }
+      expect((await ask({ 'x-svc-token': 'unknown' })).status).toBe(403);
+    },
+  );
+
+  const closed = (name: string): boolean => !visibleToEverybody.has(name) && !hidden.has(name);
+  it.each(named.filter(({ route }) => route.access.type !== 'public' && closed(route.name)))(
     '$name refuses a token without any right',
     async ({ route }) => {
       const handler = createHttpHandler(await guarded, { access: 'token' });
@@ -64,8 +105,10 @@ describe('the route table', () => {
           ...(body === undefined ? {} : { body }),
         }),
       );
-      const refused = route.half === 'notifications' ? 404 : 403;
-      expect([refused, response.body], response.body.toString()).toContain(response.status);
+      const refused = route.interface === 'notifications' ? 404 : 403;
+      // Whoever asks for no upgrade is told so; the socket itself refuses by its close code.
+      const expected = route.socket === undefined ? refused : 500;
+      expect([expected, response.body], String(response.body)).toContain(response.status);
     },
   );
 });
@@ -80,7 +123,7 @@ describe('the OpenAPI document', () => {
     ajv.addSchema(document, 'document');
     for (const { route, name } of named) {
       const operation = document.paths[route.path]?.[(route.methods[0] as string).toLowerCase()];
-      expect(operation?.operationId, name).toBe(route.operation);
+      expect(operation?.operationId, name).toBe(route.name);
       const schemas = [
         ...Object.values(operation.requestBody?.content ?? {}),
         ...Object.values(operation.responses).flatMap((answer) =>
@@ -101,20 +144,26 @@ describe('the OpenAPI document', () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     ajv.addSchema(components, 'document');
     for (const { route, name } of named) {
-      const handler = createHttpHandler(await filledEngine(), { access: 'open' });
+      const handler = createHttpHandler(await filledEngine(), everything);
       const body = bodyFor(route);
       const request = { method: route.methods[0], target: targetFor(route), ...(body === undefined ? {} : { body }) };
       const response = await handler(requestFrom(request));
-      expect(response.status, `${name}: ${response.body.toString()}`).toBeLessThan(300);
-      const answer = route.answers[response.status];
+      if (route.socket !== undefined) continue;
+      const text = await firstOf(response.body);
+      expect(response.status, `${name}: ${text}`).toBeLessThan(300);
+      const operation = components.paths[route.path][(route.methods[0] as string).toLowerCase()];
+      const answer = operation.responses[response.status];
       expect(answer, `${name}: ${response.status}`).toBeDefined();
-      if (answer?.schema === undefined) {
-        expect(response.body, name).toBe('');
+      const [type, content] = Object.entries(answer?.content ?? {})[0] ?? [];
+      const schema = (content as { schema?: object } | undefined)?.schema;
+      if (schema === undefined) {
+        expect(text, name).toBe('');
         continue;
       }
-      expect(response.headers[response.headers.indexOf('Content-Type') + 1], name).toBe(answer.contentType);
-      const validate = ajv.compile(rebased(answer.schema()));
-      const valid = validate(JSON.parse(response.body.toString()));
+      expect(response.headers[response.headers.indexOf('Content-Type') + 1], name).toBe(type);
+      const validate = ajv.compile(rebased(schema));
+      if (type !== 'application/json') continue;
+      const valid = validate(JSON.parse(text));
       expect(valid, `${name}: ${ajv.errorsText(validate.errors)}`).toBe(true);
     }
   });
@@ -126,12 +175,20 @@ describe('the OpenAPI document', () => {
     ajv.addSchema(components, 'document');
     for (const { route, name } of named) {
       const body = bodyFor(route);
-      if (route.requestBody === undefined || body === undefined) continue;
-      const validate = ajv.compile(rebased(route.requestBody.schema()));
+      const schema = bodySchemaOf(route);
+      if (schema === undefined || body === undefined) continue;
+      const validate = ajv.compile(rebased(schema));
       expect(validate(body), `${name}: ${ajv.errorsText(validate.errors)}`).toBe(true);
     }
   });
 });
+
+/** The body, or the first item of a stream. */
+async function firstOf(body: HttpResponse['body']): Promise<string> {
+  if (typeof body === 'string' || body instanceof Uint8Array) return body.toString();
+  for await (const item of body) return item.toString();
+  return '';
+}
 
 /** References point into the document, which the validator knows by a name. */
 function rebased(schema: object): object {

@@ -3,6 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import type { Route, RouteCall } from '../../../adapters/http-server/calls/route.js';
 import { handlerOver } from '../../../adapters/http-server/http-handler.js';
 import {
   type HttpHandlerOptions,
@@ -12,7 +13,6 @@ import {
   type UpgradeOptions,
   upgradeListener,
 } from '../../../adapters/http-server/index.js';
-import type { Route, RouteCall } from '../../../adapters/http-server/route.js';
 import { type Engine, hostPrincipal, type Logger, putToken } from '../../../src/index.js';
 import { engineUnderTest } from './engine-under-test.js';
 import { type Mounted, mounts } from './mounts.js';
@@ -26,14 +26,11 @@ const echo: Conversation = async (_call, socket) => {
 
 function routeOf(socket: Conversation): Route {
   return {
-    half: 'jobs',
+    name: 'talk',
+    interface: 'jobs',
     methods: ['GET'],
     path: '/v1/talk/{id}',
     access: { type: 'namespace', anyOf: ['alloc-exec'] },
-    operation: 'talk',
-    summary: 'A conversation',
-    parameters: {},
-    answers: { 101: { description: 'The conversation begins' } },
     handle: () => Promise.resolve({ status: 400, headers: [], body: 'this path needs a WebSocket' }),
     socket,
   };

@@ -1,6 +1,7 @@
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import type { Route } from '../../../adapters/http-server/calls/route.js';
 import { handlerOver } from '../../../adapters/http-server/http-handler.js';
 import {
   fetchHandler,
@@ -9,7 +10,6 @@ import {
   requestFrom,
   type StreamedBody,
 } from '../../../adapters/http-server/index.js';
-import type { Route } from '../../../adapters/http-server/route.js';
 import { engineUnderTest } from './engine-under-test.js';
 import { type Mounted, mounts } from './mounts.js';
 
@@ -237,14 +237,11 @@ describe('a streamed answer over a socket', () => {
 
 describe('a route with a streamed answer', () => {
   const route: Route = {
-    half: 'jobs',
+    name: 'stream',
+    interface: 'jobs',
     methods: ['GET'],
     path: '/v1/stream',
     access: { type: 'public' },
-    operation: 'stream',
-    summary: 'A stream',
-    parameters: {},
-    answers: { 200: { description: 'Lines', contentType: 'application/json' } },
     handle: () =>
       Promise.resolve({
         status: 200,

@@ -1,10 +1,11 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ok } from 'neverthrow';
+import { errAsync, ok } from 'neverthrow';
 import { afterEach, describe, expect, it } from 'vitest';
 import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
+import { setUpTask } from '../../../adapters/runner/allocation/task-setup.js';
 import {
   createRunner,
   functionDriver,
@@ -12,13 +13,16 @@ import {
   rawExecDriver,
   type TaskFunction,
 } from '../../../adapters/runner/index.js';
-import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
+import { agentPorts, createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
+import type { JobInput } from '../../../src/jobs/document/job-input.js';
+import type { Task } from '../../../src/jobs/document/task.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
+import type { AgentLink } from '../../../src/ports/agent-link.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
-import { groupDocument } from '../../support/jobs.js';
+import { groupDocument, jobFrom } from '../../support/jobs.js';
 
 interface House {
   readonly engine: Engine;
@@ -37,6 +41,8 @@ async function house(
     storage?: Storage;
     directory?: string;
     onStop?: 'leave' | 'kill';
+    /** No report gets through while this holds. */
+    mute?: () => boolean;
   } = {},
 ): Promise<House> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'signalbox-runner-'));
@@ -44,8 +50,14 @@ async function house(
   const engine = createEngine({ storage, clock: systemClock(), ids: randomIds(), delivery: recordingDelivery() });
   engine.start();
   const drivers = [rawExecDriver(), functionDriver(options.functions ?? {})];
-  const runner = createRunner(engine, { directory, drivers, onStop: options.onStop ?? 'kill' });
-  await runner.start();
+  const ports = agentPorts(engine);
+  const report: AgentLink['report'] = (told) =>
+    options.mute?.() === true ? errAsync({ type: 'link_failed', message: 'cut off' }) : ports.link.report(told);
+  const runner = createRunner(
+    { ...ports, link: { ...ports.link, report } },
+    { directory, drivers, onStop: options.onStop ?? 'kill' },
+  );
+  (await runner.start())._unsafeUnwrap();
   cleanups.push(async () => {
     await runner.stop();
     await engine.stop();
@@ -62,7 +74,7 @@ async function run(engine: Engine, task: Record<string, unknown>, change: Record
     },
     task,
   );
-  const job = { ID: 'work', Type: 'batch', Datacenters: ['*'], TaskGroups: [group], ...change };
+  const job = { ID: 'work', Type: 'batch', Datacenters: ['*'], TaskGroups: [group], ...change } as JobInput;
   const registered = await registerJob(engine, hostPrincipal, { job });
   if (registered.isErr()) throw new Error(JSON.stringify(registered.error));
 }
@@ -97,7 +109,10 @@ const ended = (all: readonly Allocation[]): boolean =>
   all.length > 0 && all.every(({ ClientStatus }) => ['complete', 'failed'].includes(ClientStatus));
 
 function log(directory: string, allocation: Allocation | undefined, stream = 'stdout'): string {
-  return readFileSync(join(directory, 'allocations', allocation?.ID ?? '', 'alloc', 'logs', `main.${stream}`), 'utf8');
+  return readFileSync(
+    join(directory, 'allocations', allocation?.ID ?? '', 'alloc', 'logs', `main.${stream}.0`),
+    'utf8',
+  );
 }
 
 const eventTypes = (allocation: Allocation | undefined): string[] =>
@@ -144,13 +159,13 @@ describe('raw_exec', () => {
     ['no command', {}],
     ['arguments that are no list', { command: '/bin/true', args: 'x' }],
     ['a directory that is missing', { command: '/bin/true', work_dir: '/no/such/place' }],
-    ['a NUL character', { command: '/bin/true', args: ['a\0b'] }],
+    ['a NUL character', { command: '/bin/true', work_dir: '/tmp\0' }],
   ])('fails at the start, with a sentence, by %s', async (_name, config) => {
     const { engine } = await house();
     await run(engine, { Driver: 'raw_exec', Config: config });
     const [allocation] = await until(engine, ended);
     expect(allocation?.ClientStatus).toBe('failed');
-    expect(eventTypes(allocation)).toContain('Driver Failure');
+    expect(eventTypes(allocation).at(-2)).toMatch(/^(Driver Failure|Failed Validation)$/);
   });
 
   it('gives the task its environment, its meta and its payload, and nothing secret of the host', async () => {
@@ -206,7 +221,7 @@ describe('raw_exec', () => {
     const { engine, directory } = await house();
     const task = shell('echo run >> tries; [ $(wc -l < tries) -ge 3 ]');
     const group = groupDocument({ RestartPolicy: { Attempts: 3, Interval: 60e9, Delay: 1e7, Mode: 'fail' } }, task);
-    const job = { ID: 'work', Type: 'batch', Datacenters: ['*'], TaskGroups: [group] };
+    const job = { ID: 'work', Type: 'batch', Datacenters: ['*'], TaskGroups: [group] } as JobInput;
     const registered = await registerJob(engine, hostPrincipal, { job });
     expect(registered.isOk() ? '' : JSON.stringify(registered.error)).toBe('');
     const [allocation] = await until(engine, ended);
@@ -216,13 +231,12 @@ describe('raw_exec', () => {
     );
   });
 
-  it('says what it does not provide instead of running half a task', async () => {
-    const { engine } = await house();
-    await run(engine, { ...shell('true'), Templates: [{ EmbeddedTmpl: 'x', DestPath: 'local/x' }] });
-    const [allocation] = await until(engine, ended);
-    expect(allocation?.TaskStates?.['main']?.Events?.at(-1)).toMatchObject({
-      Type: 'Setup Failure',
-      DisplayMessage: expect.stringContaining('templates'),
+  it('says what it does not provide instead of running half a task, should the job come here all the same', async () => {
+    const job = jobFrom({ TaskGroups: [groupDocument({}, { User: 'nobody' })] });
+    const task = job.TaskGroups[0]?.Tasks[0] as Task;
+    expect(await setUpTask(job, task, null)).toMatchObject({
+      kind: 'setup',
+      message: expect.stringContaining('another user'),
     });
   });
 });
@@ -338,6 +352,26 @@ describe('a runner that comes back', () => {
     expect(readdirSync(join(task, 'private', 'attempts'))).toEqual(['1']);
   });
 
+  it('tells of an end that the runner before had noted but not told', async () => {
+    const storage = memoryStorage();
+    let cut = false;
+    const first = await house({ storage, onStop: 'leave', mute: () => cut });
+    await run(first.engine, shell('while [ ! -e go ]; do sleep 0.05; done'));
+    const [running] = await until(first.engine, (all) => all[0]?.ClientStatus === 'running');
+    const task = join(first.directory, 'allocations', running?.ID ?? '', 'main');
+    cut = true;
+    writeFileSync(join(task, 'go'), '');
+    const note = join(task, 'private', 'state.json');
+    while (!readFileSync(note, 'utf8').includes('"State":"dead"'))
+      await new Promise((resolve) => setImmediate(resolve));
+    await first.runner.stop();
+    await first.engine.stop();
+    expect((await allAllocations(first.engine))[0]?.ClientStatus).toBe('running');
+    const second = await house({ storage, directory: first.directory });
+    const [allocation] = await until(second.engine, ended);
+    expect(allocation?.ClientStatus).toBe('complete');
+  });
+
   it('ends a process that nobody wants any more', async () => {
     const storage = memoryStorage();
     const first = await house({ storage, onStop: 'leave' });
@@ -374,19 +408,53 @@ describe('a runner that comes back', () => {
     expect(isGone(Number(readFileSync(file, 'utf8')))).toBe(true);
   });
 
-  it('counts a function that was under way as failed', async () => {
+  it('runs a function again that it had to break off, without counting it as an attempt', async () => {
     const storage = memoryStorage();
-    const functions = {
-      hang: ({ signal }: { signal: AbortSignal }) =>
-        new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())),
-    };
-    const first = await house({ storage, functions, onStop: 'leave' });
-    await run(first.engine, { Driver: 'function', Config: { function: 'hang' } });
+    const calls: string[] = [];
+    const hang: TaskFunction = ({ signal }) =>
+      new Promise<void>((resolve) => {
+        calls.push('hang');
+        signal.addEventListener('abort', () => resolve());
+      });
+    const first = await house({ storage, functions: { work: hang }, onStop: 'leave' });
+    await run(first.engine, { Driver: 'function', Config: { function: 'work' } });
     await until(first.engine, (all) => all[0]?.ClientStatus === 'running');
-    await first.runner.stop();
+    await first.runner.stop({ deadline: 10 });
+    expect((await allAllocations(first.engine))[0]).toMatchObject({ ClientStatus: 'pending' });
     await first.engine.stop();
+    const functions = { work: () => void calls.push('done') };
     const second = await house({ storage, directory: first.directory, functions });
     const [allocation] = await until(second.engine, ended);
-    expect(allocation?.ClientStatus).toBe('failed');
+    expect(allocation).toMatchObject({ ClientStatus: 'complete', TaskStates: { main: { Restarts: 0 } } });
+    expect(eventTypes(allocation)).toEqual([
+      'Received',
+      'Task Setup',
+      'Started',
+      'Interrupted',
+      'Started',
+      'Terminated',
+    ]);
+    expect(calls).toEqual(['hang', 'done']);
+  });
+
+  it('lets a function finish before the deadline, and does not run it again', async () => {
+    const storage = memoryStorage();
+    const calls: string[] = [];
+    let finish: () => void = () => undefined;
+    const work: TaskFunction = () =>
+      new Promise<void>((resolve) => {
+        calls.push('call');
+        finish = resolve;
+      });
+    const first = await house({ storage, functions: { work } });
+    await run(first.engine, { Driver: 'function', Config: { function: 'work' } });
+    await until(first.engine, (all) => all[0]?.ClientStatus === 'running');
+    const stopped = first.runner.stop({ deadline: 20_000 });
+    finish();
+    await stopped;
+    expect((await allAllocations(first.engine))[0]).toMatchObject({ ClientStatus: 'complete' });
+    await first.engine.stop();
+    await house({ storage, directory: first.directory, functions: { work } });
+    expect(calls).toEqual(['call']);
   });
 });

@@ -4,7 +4,7 @@ import { sqliteStorage } from '../../../adapters/sqlite/sqlite-storage.js';
 import { undiciDelivery } from '../../../adapters/undici/undici-delivery.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine } from '../../../src/engine.js';
-import { deliveryLanes } from '../../../src/notifications/delivery.js';
+import { queues } from '../../../src/notifications/queue/queue-record.js';
 import {
   createNotificationConfiguration,
   listNotificationConfigurations,
@@ -22,7 +22,7 @@ const storage = (await sqliteStorage(file))._unsafeUnwrap();
 const delivery = undiciDelivery({ allow: { cidrs: ['127.0.0.0/8'] } });
 const settings = {
   notifications: {
-    delivery: { lease: 150, concurrency: 16, concurrencyPerDestination: 8, retry: { generic: [20, 20] } },
+    delivery: { lease: 150, linger: 50, concurrency: 16, concurrencyPerDestination: 8, retry: { generic: [20, 20] } },
   },
 };
 const engine = createEngine({ storage, clock: systemClock(), ids: randomIds(), delivery }, settings);
@@ -47,7 +47,7 @@ let next = 0;
 await Promise.all(Array.from({ length: 3 }, accept));
 if (events === '0') {
   const unfinished = async (): Promise<number> =>
-    (await storage.read((view) => view.list(deliveryLanes).length))._unsafeUnwrap();
+    (await storage.read((view) => view.list(queues, { index: 'by_wake' }).length))._unsafeUnwrap();
   while ((await unfinished()) > 0) await new Promise((resolve) => setTimeout(resolve, 20));
   await engine.stop();
   await delivery.close();

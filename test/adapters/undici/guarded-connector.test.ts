@@ -2,7 +2,12 @@ import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { faultFromError } from '../../../adapters/undici/delivery-fault.js';
 import { type ConnectTarget, guardedConnector } from '../../../adapters/undici/guarded-connector.js';
-import type { OutboundGuard } from '../../../adapters/undici/outbound-guard.js';
+import {
+  type AllowedDestinations,
+  type OutboundGuard,
+  outboundGuard,
+} from '../../../adapters/undici/outbound-guard.js';
+import type { ResolvedAddress } from '../../../adapters/undici/resolved-address.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 
 let receiver: Receiver | null = null;
@@ -13,10 +18,12 @@ afterEach(async () => {
 function outcomeOf(
   guard: OutboundGuard,
   target: ConnectTarget,
+  addresses: readonly ResolvedAddress[] = [{ address: '127.0.0.1', family: 4 }],
 ): Promise<{ error: Error | null; socket: Socket | null }> {
-  const resolve = async (): Promise<{ address: string; family: 4 }[]> => [{ address: '127.0.0.1', family: 4 }];
+  const resolve = async (): Promise<readonly ResolvedAddress[]> => addresses;
   return new Promise((done) => {
-    guardedConnector({ guard, resolve })(target, 2000, (error, socket) => done({ error, socket }));
+    const options = { timeout: 2000, partition: '', clientCertificate: null };
+    guardedConnector({ guard, resolve })(target, options, (error, socket) => done({ error, socket }));
   });
 }
 
@@ -33,6 +40,7 @@ describe('guardedConnector', () => {
         asked.push(`${host} at ${address}`);
         return null;
       },
+      isListed: () => false,
     };
     const target = { protocol: 'http:', hostname: 'a.example', port: String(receiver.port) };
     const { error, socket } = await outcomeOf(guard, target);
@@ -44,12 +52,38 @@ describe('guardedConnector', () => {
   it('gives up a connection that reached an address nobody had asked about', async () => {
     receiver = await startReceiver();
     let asked = 0;
-    const guard: OutboundGuard = { judgeHost: () => null, judge: () => (++asked === 2 ? 'not this one' : null) };
+    const guard: OutboundGuard = {
+      judgeHost: () => null,
+      judge: () => (++asked === 2 ? 'not this one' : null),
+      isListed: () => false,
+    };
     const target = { protocol: 'http:', hostname: 'a.example', port: String(receiver.port) };
     const { error, socket } = await outcomeOf(guard, target);
     expect(socket).toBeNull();
     expect(faultFromError(error, 'exchanging')).toEqual({ type: 'address_forbidden', message: 'not this one' });
     await receiver.quiet();
     expect(receiver.requests).toEqual([]);
+  });
+
+  describe('a name with several addresses', () => {
+    const loopback = { address: '127.0.0.1', family: 4 } as const;
+    const loopback6 = { address: '::1', family: 6 } as const;
+    const metadata = { address: '169.254.169.254', family: 4 } as const;
+    const open = { address: '93.184.216.34', family: 4 } as const;
+    const rows: [string, AllowedDestinations, readonly ResolvedAddress[], string][] = [
+      ['uses the one listed, whatever comes first', { cidrs: ['127.0.0.0/8'] }, [loopback6, loopback], 'connected'],
+      ['never uses one that is not listed', { cidrs: ['127.0.0.0/8'] }, [metadata, loopback], 'connected'],
+      ['is refused when a forbidden one stands beside a public one', {}, [open, metadata], 'address_forbidden'],
+      ['is refused when nothing is listed', { cidrs: ['10.0.0.0/8'] }, [loopback6, loopback], 'address_forbidden'],
+      ['is open when the name is allowed', { hosts: ['a.example'] }, [loopback, metadata], 'connected'],
+    ];
+    it.each(rows)('%s', async (_rule, allow, addresses, expected) => {
+      receiver = await startReceiver();
+      const target = { protocol: 'http:', hostname: 'a.example', port: String(receiver.port) };
+      const { error, socket } = await outcomeOf(outboundGuard(allow), target, addresses);
+      socket?.destroy();
+      if (expected === 'connected') expect([error, socket?.remoteAddress]).toEqual([null, '127.0.0.1']);
+      else expect(faultFromError(error, 'exchanging').type).toBe(expected);
+    });
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Resolver } from '../../../adapters/undici/guarded-connector.js';
+import type { Resolver } from '../../../adapters/undici/name-resolver.js';
 import { outboundGuard } from '../../../adapters/undici/outbound-guard.js';
 import { type UndiciDeliverySettings, undiciDelivery } from '../../../adapters/undici/undici-delivery.js';
 import type { DeliveryError, DeliveryRequest, HttpDelivery } from '../../../src/ports/http-delivery.js';

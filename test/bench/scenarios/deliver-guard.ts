@@ -13,7 +13,7 @@ export interface GuardCost {
   readonly limit: 1.1;
 }
 
-const open: OutboundGuard = { judge: () => null, judgeHost: () => null };
+const open: OutboundGuard = { judge: () => null, judgeHost: () => null, isListed: () => true };
 
 /** A listener in a process of its own, so that its work is not counted: accepts and ends. */
 const listener = `
@@ -62,7 +62,7 @@ function connected(connect: ReturnType<typeof guardedConnector>, port: string): 
   return new Promise((resolve, reject) => {
     connect(
       { protocol: 'http:', hostname: 'receiver.example', port },
-      5000,
+      { timeout: 5000, partition: '', clientCertificate: null },
       (error: Error | null, socket: Socket | null) => {
         if (socket === null) reject(error ?? new Error('no connection'));
         else socket.on('close', () => resolve()).resetAndDestroy();

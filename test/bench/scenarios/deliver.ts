@@ -12,8 +12,10 @@ import { sqliteStorage } from '../../../adapters/sqlite/sqlite-storage.js';
 import { undiciDelivery } from '../../../adapters/undici/undici-delivery.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine, type Engine } from '../../../src/engine.js';
-import { deliveryBodies, deliveryLanes } from '../../../src/notifications/delivery.js';
+import { bodyOfEvent } from '../../../src/notifications/delivery/fresh-delivery.js';
 import type { RunEvent } from '../../../src/notifications/event.js';
+import { events } from '../../../src/notifications/event.js';
+import { queues } from '../../../src/notifications/queue/queue-record.js';
 import { createNotificationConfiguration, putWorkspace } from '../../../src/operations/notifications/index.js';
 import { publishNotificationEvent } from '../../../src/operations/shared/publish-notification-event.js';
 import type { Measured } from './store-slices.js';
@@ -119,7 +121,7 @@ async function withBench<T>(work: (bench: Bench) => Promise<T>): Promise<T> {
   const storage = (await sqliteStorage(join(folder, 'ours.db')))._unsafeUnwrap();
   const delivery = undiciDelivery({ allow: { cidrs: ['127.0.0.0/8'] }, socketsPerHost: connections });
   const settings = {
-    notifications: { delivery: { concurrency: connections, concurrencyPerDestination: connections } },
+    notifications: { delivery: { concurrency: connections, concurrencyPerDestination: connections, linger: 0 } },
   };
   const agent = new Agent({ connections, pipelining: 1 });
   const url = `http://127.0.0.1:${port}/hook`;
@@ -136,7 +138,8 @@ async function withBench<T>(work: (bench: Bench) => Promise<T>): Promise<T> {
     };
     (await createNotificationConfiguration(engine, hostPrincipal, { workspaceId, attributes }))._unsafeUnwrap();
     await enqueue(engine, 1);
-    const body = (await storage.read((view) => view.list(deliveryBodies)[0]?.record.body ?? ''))._unsafeUnwrap();
+    const [event] = (await storage.read((view) => view.list(events).map((row) => row.record)))._unsafeUnwrap();
+    const body = event === undefined ? '' : (bodyOfEvent(event, 0) ?? '');
     const driver = await loadDriver(undefined);
     if (typeof driver !== 'function') throw new Error(driver.message);
     const sketch = outboxSketch(driver(join(folder, 'sketch.db'), false), (text) => post(agent, url, text));
@@ -175,11 +178,11 @@ async function drain(engine: Engine): Promise<void> {
   engine.start();
   const index = async (): Promise<{ index: number; left: number }> =>
     (
-      await engine.storage.read((view) => ({ index: view.index, left: view.list(deliveryLanes).length }))
+      await engine.storage.read((view) => ({ index: view.index, left: view.list(queues, { index: 'by_wake' }).length }))
     )._unsafeUnwrap();
   const never = new AbortController().signal;
   for (let now = await index(); now.left > 0; now = await index()) {
-    await engine.storage.waitForChange([deliveryLanes], now.index, never);
+    await engine.storage.waitForChange([queues], now.index, never);
   }
   await engine.stop();
 }

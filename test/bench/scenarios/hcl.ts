@@ -7,6 +7,10 @@ import { parse as parseByOther } from '@cdktf/hcl2json';
 import { build } from 'esbuild';
 import type { BodySchema } from '../../../src/hcl/index.js';
 import { decodeFile, parseFile } from '../../../src/hcl/index.js';
+import { readCorpus } from '../../campaigns/hcl-cost/corpus.js';
+import { textOf } from '../../campaigns/hcl-cost/genome.js';
+import { longestTurn, processedInSteps } from '../../campaigns/hcl-cost/measure.js';
+import { LONGEST, measured } from '../../campaigns/hcl-cost/search.js';
 
 export interface HclRow {
   readonly name: string;
@@ -42,13 +46,36 @@ export async function run(): Promise<HclCost> {
     rows.push({ name: `decode ${kilobytes} KB`, milliseconds: time });
     rows.push({ name: `decode ${kilobytes} KB, per KB`, milliseconds: time / kilobytes });
   }
+  rows.push(...hostile());
   const cold = await coldStart(job);
   rows.push(...cold);
   return {
     name: 'hcl',
     rows,
-    limits: { 'parse, evaluate, decode 146 lines': 1, 'first decode in a process': 25 },
+    limits: {
+      'parse, evaluate, decode 146 lines': 1,
+      'first decode in a process': 25,
+      'worst hostile text in one call': 250,
+      'longest turn of a hostile text': 250,
+      'longest turn of a job of 1 MB': 250,
+    },
   };
+}
+
+/** Processor time of the worst texts that searches have found (`test/campaigns/hcl-cost`), and of a large one that means no harm. */
+function hostile(): readonly HclRow[] {
+  const large = sized(1_000_000);
+  let call = 0;
+  let turn = 0;
+  for (const genome of readCorpus()) {
+    call = Math.max(call, measured(genome).milliseconds);
+    turn = Math.max(turn, longestTurn(processedInSteps(genome.entry, textOf(genome, LONGEST))));
+  }
+  return [
+    { name: 'worst hostile text in one call', milliseconds: call },
+    { name: 'longest turn of a hostile text', milliseconds: turn },
+    { name: 'longest turn of a job of 1 MB', milliseconds: longestTurn(processedInSteps('job', large)) },
+  ];
 }
 
 const ids = { next: (): string => '00000000-0000-4000-8000-000000000000' };

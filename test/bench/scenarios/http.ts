@@ -239,7 +239,7 @@ function closeAll(...lists: readonly (readonly Connection[])[]): void {
 }
 
 function get(path: string, headers = ''): string {
-  return `GET ${path} HTTP/1.1\r\nHost: bench\r\n${headers}\r\n`;
+  return `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
 }
 
 function put(path: string, body: string): string {
@@ -248,7 +248,7 @@ function put(path: string, body: string): string {
 
 function request(method: string, path: string, body: string): string {
   const length = Buffer.byteLength(body);
-  return `${method} ${path} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
+  return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
 }
 
 /** A job of about 3.6 KB that nobody has registered yet. */

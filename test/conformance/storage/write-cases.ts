@@ -53,6 +53,36 @@ export function writeCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(value, [index, index]);
   });
 
+  withStore(
+    test,
+    subject,
+    'a write may take several indexes; rows and tables carry the one that put them',
+    async (storage) => {
+      await store(storage, { key: ['before'] });
+      const { value, index } = await commit(storage, (view) => {
+        const first = view.index;
+        view.put(things, { key: ['a'] });
+        view.put(things, { key: ['b'] });
+        const second = view.nextIndex();
+        view.put(others, { key: ['c'] });
+        assert.equal(view.index, second);
+        const third = view.nextIndex();
+        view.put(things, { key: ['b'], text: 'again' });
+        return [first, second, third];
+      });
+      const [first, second, third] = value as [number, number, number];
+      assert.deepEqual([second, third, index], [first + 1, first + 2, first + 2]);
+      await look(storage, (view) => {
+        assert.equal(view.index, third);
+        assert.equal(view.get(things, ['a'])?.modifyIndex, first);
+        assert.deepEqual([view.get(things, ['b'])?.createIndex, view.get(things, ['b'])?.modifyIndex], [first, third]);
+        assert.equal(view.get(others, ['c'])?.createIndex, second);
+        assert.deepEqual([view.tableIndex(things), view.tableIndex(others)], [third, second]);
+      });
+      assert.equal((await store(storage, { key: ['after'] })).index, third + 1);
+    },
+  );
+
   withStore(test, subject, 'a write that changes nothing takes no index', async (storage) => {
     const { index } = await store(storage, { key: ['a'] });
     const nothing = await commit(storage, (view) => view.list(things).length);

@@ -1,3 +1,4 @@
+import { readTextFile } from '../../../adapters/cli/terminal.js';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -87,6 +88,7 @@ describe.each(transcripts)('$transcript.name ($file)', ({ transcript }) => {
     server = await serve(options.split(' '), {
       out: () => undefined,
       error: () => undefined,
+      read: readTextFile,
       colours: false,
       environment: {},
     });

@@ -3,9 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { admitJob } from '../../../src/jobs/admission/admit-job.js';
 import { canonicaliseJob } from '../../../src/jobs/canonical/canonicalise-job.js';
 import { decodeJob } from '../../../src/jobs/document/decode-job.js';
-import type { JobInput } from '../../../src/jobs/document/submitted-job.js';
+import type { JobInput as StrictJobInput } from '../../../src/jobs/document/submitted-job.js';
 import { jobInputs } from '../../support/job-inputs.js';
+import type { Loose } from '../../support/loose.js';
 import { canonicalJob } from '../canonical-job.js';
+
+/** Also with values that the type forbids. */
+type JobInput = Loose<StrictJobInput>;
 
 function admitted(input: JobInput, region = 'here') {
   return admitJob(canonicaliseJob(decodeJob(input)._unsafeUnwrap()), { region });

@@ -5,8 +5,12 @@ import { canonicaliseSubmitted } from '../../../src/jobs/canonical/canonicalise-
 import { decodeJob } from '../../../src/jobs/document/decode-job.js';
 import { equalSpec } from '../../../src/jobs/document/equal-spec.js';
 import type { Job } from '../../../src/jobs/document/job.js';
-import type { JobInput } from '../../../src/jobs/document/submitted-job.js';
+import type { JobInput as StrictJobInput } from '../../../src/jobs/document/submitted-job.js';
 import { jobInputs } from '../../support/job-inputs.js';
+import type { Loose } from '../../support/loose.js';
+
+/** Also with values that the type forbids. */
+type JobInput = Loose<StrictJobInput>;
 
 const second = 1_000_000_000;
 const minute = 60 * second;

@@ -6,8 +6,12 @@ import type { DiffType, FieldDiff, JobDiff, ObjectDiff } from '../../../src/jobs
 import { decodeJob } from '../../../src/jobs/document/decode-job.js';
 import type { FreeForm } from '../../../src/jobs/document/field-table.js';
 import type { Job } from '../../../src/jobs/document/job.js';
-import type { JobInput } from '../../../src/jobs/document/submitted-job.js';
+import type { JobInput as StrictJobInput } from '../../../src/jobs/document/submitted-job.js';
 import { jobInputs } from '../../support/job-inputs.js';
+import type { Loose } from '../../support/loose.js';
+
+/** Also with values that the type forbids. */
+type JobInput = Loose<StrictJobInput>;
 
 type GroupInput = NonNullable<NonNullable<JobInput['TaskGroups']>[number]>;
 type TaskInput = NonNullable<NonNullable<GroupInput['Tasks']>[number]>;

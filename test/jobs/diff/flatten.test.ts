@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compareText } from '../../../src/jobs/diff/compare-text.js';
 import { flattenFreeForm, floatText } from '../../../src/jobs/diff/flatten.js';
 
 describe('floatText', () => {
@@ -47,15 +46,5 @@ describe('flattenFreeForm', () => {
       ['b[1][0]', 'nil'],
       ['c[d][e]', '1'],
     ]);
-  });
-});
-
-describe('compareText', () => {
-  test('orders as the bytes of UTF-8 do', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (a, b) => {
-        expect(Math.sign(compareText(a, b))).toBe(Math.sign(Buffer.compare(Buffer.from(a), Buffer.from(b))));
-      }),
-    );
   });
 });

@@ -11,9 +11,9 @@ test('the committed page is current', () => {
   expect(readFileSync(page, 'utf8')).toBe(rendered);
 });
 
-test('the page has the defaults that registration fills in', () => {
+test('the page has the defaults that registration fills in, the values that are taken, and the meaning', () => {
   const rendered = renderSpecificationPage();
-  expect(rendered).toContain('| `progress_deadline` | duration | `ProgressDeadline` | `10m` |');
-  expect(rendered).toContain('| `priority` | whole number | `Priority` | `50` |');
-  expect(rendered).toContain('| `hook` | text, required | `Hook` |  |');
+  expect(rendered).toContain('| `progress_deadline` | duration | `ProgressDeadline` | `10m0s` | ');
+  expect(rendered).toContain('| `priority` | whole number | `Priority` | `50` | ');
+  expect(rendered).toMatch(/^\| `hook` \| `prestart`, .*, required \| `Hook` \| {2}\| [A-Z].*\. \|$/m);
 });

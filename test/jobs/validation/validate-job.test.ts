@@ -1,12 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeJob } from '../../../src/jobs/document/decode-job.js';
-import type { JobInput } from '../../../src/jobs/document/submitted-job.js';
+import type { JobInput as StrictJobInput } from '../../../src/jobs/document/submitted-job.js';
 import { submissionWarnings } from '../../../src/jobs/validation/job-warnings.js';
 import { errorsText, warningsText } from '../../../src/jobs/validation/problem-texts.js';
 import { type ValidationContext, validateJob } from '../../../src/jobs/validation/validate-job.js';
 import { jobInputs } from '../../support/job-inputs.js';
+import type { Loose } from '../../support/loose.js';
 import { canonicalJob } from '../canonical-job.js';
+
+/** Also with values that the type forbids. */
+type JobInput = Loose<StrictJobInput>;
 
 type GroupInput = NonNullable<NonNullable<JobInput['TaskGroups']>[number]>;
 type TaskInput = NonNullable<NonNullable<GroupInput['Tasks']>[number]>;
@@ -82,7 +86,7 @@ describe('errors', () => {
     [{ ID: 'a b' }, 'space'],
     [{ ID: 'a\0' }, 'NUL'],
     [{ Name: '' }, 'the job has no name'],
-    [{ Type: 'core' }, 'the type must be one of service, batch, system, sysbatch'],
+    [{ Type: 'core' }, 'the type must be service, batch, system or sysbatch, not "core"'],
     [{ Priority: 101 }, 'the priority must be from 1 to 100, not 101'],
     [{ Priority: -1 }, 'the priority'],
     [{ Datacenters: ['a', ''] }, 'a datacenter must not be empty'],
@@ -102,7 +106,9 @@ describe('errors', () => {
     [{ Periodic: { Specs: ['@daily'] } }, 'only batch and sysbatch jobs can be periodic'],
     [{ ParameterizedJob: {} }, 'only batch and sysbatch jobs can be parameterized'],
     [{ Type: 'batch', Periodic: {} }, 'periodic: a cron expression is needed'],
-    [{ Type: 'batch', Periodic: { Spec: 'a', Specs: ['b'] } }, 'exclude each other'],
+    [{ Type: 'batch', Periodic: { Specs: ['@daily', 'x'] } }, 'periodic: "x" is no cron expression'],
+    [{ Type: 'batch', Periodic: { Specs: ['@daily'], TimeZone: 'Mars/Base' } }, 'unknown time zone "Mars/Base"'],
+    [{ Type: 'batch', Periodic: { Spec: 'a', Specs: ['b'] } }, 'periodic: cron and crons exclude each other'],
     [{ Type: 'batch', Periodic: { Spec: 'a', SpecType: 'x' } }, 'must be cron'],
     [{ Type: 'batch', ParameterizedJob: { Payload: 'maybe' } }, 'payload must be optional, required or forbidden'],
     [{ Type: 'batch', ParameterizedJob: { MetaRequired: ['a'], MetaOptional: ['a'] } }, 'not both: "a"'],
@@ -115,6 +121,9 @@ describe('errors', () => {
     [{ Constraints: [{ LTarget: 'a', Operand: 'version', RTarget: 'one' }] }, 'is no version constraint'],
     [{ Constraints: [{ LTarget: 'a', Operand: 'semver', RTarget: '~> 1.0' }] }, 'is no semver constraint'],
     [{ Constraints: [{ LTarget: 'a', Operand: 'is_set', RTarget: 'b' }] }, 'is_set takes no value'],
+    [{ Constraints: [{ LTarget: 'a', Operand: 'regexp', RTarget: '(?!x)' }] }, 'no regular expression'],
+    [{ Constraints: [{ LTarget: 'a', Operand: 'distinct_property', RTarget: '-1' }] }, 'a whole number of at least 1'],
+    [{ Constraints: [{ LTarget: `\${attr.a`, Operand: '=', RTarget: 'b' }] }, 'names no attribute of a node'],
     [{ Constraints: [{ LTarget: 'a', Operand: 'distinct_property', RTarget: '0' }] }, 'at least 1'],
     [ofTask({ Constraints: [{ Operand: 'distinct_hosts' }] }), 'for jobs and groups, not for a task'],
     [{ Affinities: [{ LTarget: 'a', Operand: '=', RTarget: 'b', Weight: 101 }] }, 'affinity 1: the weight'],
@@ -146,16 +155,22 @@ describe('errors', () => {
     [{ ...ofGroup({ MaxRunDuration: 0 }), Type: 'batch' }, 'max_run_duration must be longer than 0'],
     [ofGroup({ MaxRunDuration: 1 }), 'a service job takes no max_run_duration'],
     [ofGroup({ Disconnect: { LostAfter: 1, StopOnClientAfter: 1 } }), 'exclude each other'],
-    [ofGroup({ Disconnect: { Reconcile: 'x' } }), 'reconcile must be one of'],
+    [
+      ofGroup({ Disconnect: { Reconcile: 'x' } }),
+      'reconcile must be best_score, longest_running, keep_original or keep_replacement, not "x"',
+    ],
     [ofGroup({ EphemeralDisk: { SizeMB: 9 } }), 'at least 10 MB'],
-    [ofGroup({ RestartPolicy: { Mode: 'x' } }), 'restart: mode must be delay or fail'],
+    [ofGroup({ RestartPolicy: { Mode: 'x' } }), 'restart: mode must be fail or delay, not "x"'],
     [ofGroup({ RestartPolicy: { Attempts: 0, Mode: 'delay' } }), '0 attempts'],
     [ofGroup({ RestartPolicy: { Interval: second } }), 'at least 5 seconds'],
     [ofGroup({ RestartPolicy: { Attempts: 100, Delay: hour } }), 'do not fit'],
     [{ Type: 'system', ...ofGroup({ ReschedulePolicy: { Attempts: 1 } }) }, 'never rescheduled'],
-    [ofGroup({ ReschedulePolicy: { Attempts: 1, Interval: hour } }), 'exclude each other'],
+    [ofGroup({ ReschedulePolicy: { Attempts: 1, Interval: hour } }), 'contradict each other'],
     [ofGroup({ ReschedulePolicy: { Delay: 1 } }), 'delay must be at least 5 seconds'],
-    [ofGroup({ ReschedulePolicy: { DelayFunction: 'x' } }), 'delay_function must be one of'],
+    [
+      ofGroup({ ReschedulePolicy: { DelayFunction: 'x' } }),
+      'delay_function must be constant, exponential or fibonacci, not "x"',
+    ],
     [ofGroup({ ReschedulePolicy: { MaxDelay: 6 * second } }), 'max_delay must not be shorter than delay'],
     [ofGroup({ ReschedulePolicy: { Attempts: 1e15, Unlimited: false, Interval: hour } }), 'do not fit in the interval'],
     [{ Type: 'batch', ...ofGroup({ Update: {} }) }, 'a batch job takes no update block'],
@@ -203,7 +218,7 @@ describe('errors', () => {
       ofGroup({ Networks: [{ Mode: 'bridge', DynamicPorts: [{ Label: 'a', IgnoreCollision: true }] }] }),
       'ignore_collision',
     ],
-    [ofGroup({ Networks: [{ Hostname: 'a b' }] }), 'no DNS name'],
+    [ofGroup({ Networks: [{ Hostname: 'a..b' }] }), 'no DNS name'],
     [ofGroup({ Networks: [{ CNI: { Args: { a: 'b;c' } } }] }), 'semicolon'],
     // The task
     [ofTask({ Name: '' }), 'task 1: a name is needed'],
@@ -217,7 +232,7 @@ describe('errors', () => {
     [ofTask({ Resources: { CPU: 0 } }), 'at least 1 MHz'],
     [ofTask({ Resources: { MemoryMB: 9 } }), 'at least 10 MB'],
     [ofTask({ Resources: { MemoryMaxMB: 100 } }), 'must not be below memory'],
-    [ofTask({ Resources: { SecretsMB: 400 } }), 'secrets must not exceed memory'],
+    [ofTask({ Resources: { SecretsMB: 400 } }), 'secrets (400) must not exceed memory (300)'],
     [ofTask({ Resources: { Devices: [{}] } }), 'device 1: a name is needed'],
     [ofTask({ LogConfig: { MaxFiles: 30 } }), 'less than the disk of 300 MB'],
     [ofTask({ LogConfig: { MaxFiles: 0 } }), 'max_files'],
@@ -231,10 +246,10 @@ describe('errors', () => {
     [ofTask({ Templates: [{ EmbeddedTmpl: 'x', DestPath: 'a', ChangeMode: 'script' }] }), 'needs a change_script'],
     [ofTask({ Templates: [{ EmbeddedTmpl: 'x', DestPath: 'a', ChangeMode: 'signal', Envvars: true }] }), 'env = true'],
     [ofTask({ Templates: [{ EmbeddedTmpl: 'x', DestPath: 'a', Wait: { Min: 2, Max: 1 } }] }), 'min must not be longer'],
-    [ofTask({ Templates: repeated(2, { EmbeddedTmpl: 'x', DestPath: 'a' }) }), 'used twice'],
+    [ofTask({ Templates: repeated(2, { EmbeddedTmpl: 'x', DestPath: 'a' }) }), 'is that of template 1'],
     [ofTask({ Actions: [{ Name: 'a' }] }), 'a command is needed'],
     [ofTask({ Actions: [{ Name: 'a b', Command: 'x' }] }), 'without white space'],
-    [ofTask({ Actions: repeated(2, { Name: 'a', Command: 'x' }) }), 'used twice'],
+    [ofTask({ Actions: repeated(2, { Name: 'a', Command: 'x' }) }), 'used more than once'],
     [ofTask({ DispatchPayload: { File: '../../../x' } }), 'dispatch_payload'],
     [ofTask({ Lifecycle: { Hook: 'x' } }), 'prestart, poststart or poststop'],
     [ofTask({ VolumeMounts: [{ Volume: 'v' }] }), 'the group has no volume "v"'],
@@ -247,23 +262,24 @@ describe('errors', () => {
     [ofTask({ Identities: [{ Name: 'a', Filepath: 'x' }] }), 'filepath needs file'],
     [ofTask({ Secrets: [{ Name: 's', Provider: 'vault', Path: 'p' }] }), 'needs a vault block'],
     [ofTask({ Secrets: [{ Name: 's s', Provider: 'x', Path: 'p' }] }), 'the name must be'],
-    [ofTask({ Vault: { Namespace: 'x' } }), 'namespaces are not available'],
-    [ofTask({ Schedule: {} }), 'schedule is not available'],
+    [ofTask({ Vault: {} }), 'Vault "default" is used by the job and not available here'],
+    [ofTask({ Vault: { Cluster: 'other' } }), 'needs an identity named vault_other'],
+    [ofTask({ Schedule: {} }), 'task schedules are not available'],
     [ofTask({ Resources: { NUMA: { Affinity: 'require' } } }), 'numa'],
     [ofTask({ ScalingPolicies: [{ Type: 'x', Max: 1 }] }), 'vertical_cpu or vertical_mem'],
     // Services
     [ofService({ Name: 'a b' }), 'one DNS label'],
-    [ofService({ AddressMode: 'x' }), 'address_mode must be one of'],
+    [ofService({ AddressMode: 'x' }), 'address_mode must be auto, host, driver, alloc or alloc_ipv6, not "x"'],
     [ofService({ AddressMode: 'driver' }), 'for services of a task'],
     [ofService({ AddressMode: 'host', Address: 'x' }), 'needs address_mode auto'],
     [ofTask({ Services: [{ AddressMode: 'alloc' }] }), 'for services of a group'],
     [ofService({ Provider: 'x' }), 'consul or nomad'],
-    [ofService({ OnUpdate: 'x' }), 'on_update must be one of'],
+    [ofService({ OnUpdate: 'x' }), 'on_update must be require_healthy, ignore_warnings or ignore, not "x"'],
     [ofGroup({ Services: [{ Name: 'a' }, { Name: 'b', Provider: 'nomad' }] }), 'the same provider'],
     [ofGroup({ Services: repeated(2, { Name: 'a' }) }), 'not unique'],
     [ofService({ TaskName: 'x' }), 'unknown task "x"'],
-    [ofCheck({ Type: 'x' }), 'the type must be one of http, tcp, script, grpc'],
-    [ofCheck({ Type: 'grpc' }, { Provider: 'nomad' }), 'the type must be one of tcp, http'],
+    [ofCheck({ Type: 'x' }), 'the type must be http, tcp, grpc or script, not "x"'],
+    [ofCheck({ Type: 'grpc' }, { Provider: 'nomad' }), 'the type must be http or tcp, not "grpc"'],
     [ofCheck({ Type: 'http' }), 'needs a path'],
     [ofCheck({ Type: 'http', Path: 'http://x/' }), 'must be relative'],
     [ofCheck({ Type: 'script', Command: 'x' }), 'must name its task'],
@@ -286,17 +302,8 @@ describe('the surroundings', () => {
   test.each<[string, JobInput, ValidationContext, string]>([
     ['namespace', { Namespace: 'x' }, { hasNamespace: (name) => name === 'default' }, 'namespace "x" does not exist'],
     ['pool', { NodePool: 'x' }, { hasNodePool: () => false }, 'node pool "x" does not exist'],
-    ['driver', {}, { allowsDriver: () => false }, 'driver "mock"'],
-    ['network mode', ofGroup({ Networks: [{}] }), { allowsNetworkMode: () => false }, 'network mode "host"'],
-    ['Vault', ofTask({ Vault: {} }), { hasVault: false }, 'Vault is not enabled'],
-    ['cron', { Type: 'batch', Periodic: { Specs: ['x'] } }, { cronError: () => 'bad' }, 'no cron expression: bad'],
-    ['zone', { Type: 'batch', Periodic: { Specs: ['x'] } }, { isTimeZone: () => false }, 'unknown time zone "UTC"'],
-    [
-      'regexp',
-      { Constraints: [{ LTarget: 'a', Operand: 'regexp', RTarget: '(' }] },
-      { regexpError: () => 'bad' },
-      'no regular expression',
-    ],
+    ['driver', {}, { allowsDriver: () => false }, 'drivers "mock"'],
+    ['network mode', ofGroup({ Networks: [{}] }), { allowsNetworkMode: () => false }, 'network modes "host"'],
     ['count', ofGroup({ Count: 3 }), { maximumCount: 2 }, 'more than the allowed 2'],
   ])('%s', (_name, job, context, text) => {
     expect(problems(job, context).errors).toContainEqual(expect.stringContaining(text));
@@ -336,8 +343,15 @@ describe('warnings', () => {
 
   test('memory_max while oversubscription is off', () => {
     const job = ofTask({ Resources: { MemoryMaxMB: 400 } });
+    expect(problems(job).warnings).toHaveLength(1);
+    expect(problems(job, { allowsMemoryOversubscription: true }).warnings).toEqual([]);
+  });
+
+  test('launches that a change of clocks skips', () => {
+    const job: JobInput = { Type: 'batch', Periodic: { Specs: ['30 2 * * *'], TimeZone: 'Europe/Berlin' } };
     expect(problems(job).warnings).toEqual([]);
-    expect(problems(job, { allowsMemoryOversubscription: false }).warnings).toHaveLength(1);
+    const beforeTheChange = Date.parse('2026-03-01T00:00:00Z');
+    expect(problems(job, { now: beforeTheChange }).warnings).toContainEqual(expect.stringMatching(/^periodic: /));
   });
 
   test('legacy keys of a submission', () => {

@@ -1,5 +1,7 @@
+import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
+import { noticeBatches } from '../../../src/events/event-records.js';
 import { jobs, jobVersions } from '../../../src/jobs/job-record.js';
 import { jobSubmissions } from '../../../src/jobs/job-submission.js';
 import { scalingEvents } from '../../../src/jobs/scaling-event.js';
@@ -12,6 +14,7 @@ import { type ScaleJobInput, scaleJob } from '../../../src/operations/jobs/scale
 import { setJobStability } from '../../../src/operations/jobs/set-job-stability.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import { tagJobVersion, untagJobVersion } from '../../../src/operations/jobs/tag-job-version.js';
+import { type Deployment, deployments } from '../../../src/scheduler/deployment/deployment.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { batchJob, group, parameterizedJob, serviceJob, type World, world } from './world.js';
 
@@ -62,10 +65,11 @@ describe('setJobStability', () => {
     expect(await current(w)).toMatchObject({ Version: 1, Stable: true, ModifyIndex: 4, JobModifyIndex: 3 });
     expect((await set(0, true))._unsafeUnwrap()).toEqual({ index: 5 });
     expect(await w.rows(jobVersions)).toMatchObject([{ Version: 0, Stable: true, ModifyIndex: 5 }]);
-    expect((await set(0, true))._unsafeUnwrap()).toEqual({ index: 5 });
+    // Said once more, it is written once more.
+    expect((await set(0, true))._unsafeUnwrap()).toEqual({ index: 6 });
     expect((await set(7, true))._unsafeUnwrapErr()).toMatchObject({ type: 'version_not_found' });
     const versions = (await listJobVersions(w.engine, hostPrincipal, { jobId: 'web' }))._unsafeUnwrap();
-    expect(versions.index).toBe(5);
+    expect(versions.index).toBe(6);
   });
 });
 
@@ -107,7 +111,7 @@ describe('scaleJob', () => {
   it('makes a version, an evaluation and an event in one write', async () => {
     const w = await scalable();
     const answer = (await scale(w, { count: 4, meta: { by: 'test' } }))._unsafeUnwrap();
-    expect(answer).toMatchObject({ evalCreateIndex: 3, jobModifyIndex: 3, index: 3 });
+    expect(answer).toMatchObject({ jobModifyIndex: 3, evalCreateIndex: 4, index: 5 });
     expect((await current(w))?.TaskGroups.map(({ Count }) => Count)).toEqual([4, 4]);
     expect((await w.rows(evaluations))[1]).toMatchObject({ ID: answer.evalId, TriggeredBy: 'job-scaling' });
     expect(await w.rows(scalingEvents)).toMatchObject([
@@ -125,6 +129,39 @@ describe('scaleJob', () => {
       [0, 's'],
       [1, 's'],
     ]);
+  });
+
+  it('gives the version, the evaluation and the event an index each, and tells each under its own', async () => {
+    const w = await scalable();
+    const answer = (await scale(w, { count: 4 }))._unsafeUnwrap();
+    expect(await current(w)).toMatchObject({ JobModifyIndex: 3 });
+    expect((await w.rows(evaluations))[1]).toMatchObject({ CreateIndex: 4, JobModifyIndex: 3 });
+    expect(await w.rows(scalingEvents)).toMatchObject([{ CreateIndex: 5 }]);
+    const told = (await w.rows(noticeBatches)).filter(({ Index }) => Index >= 3);
+    expect(told.map(({ Index, Notices }) => [Index, Notices.map(({ Topic }) => Topic)])).toEqual([
+      [3, ['Job']],
+      [4, ['Evaluation']],
+    ]);
+    expect(answer).toMatchObject({ evalCreateIndex: 4, index: 5 });
+  });
+
+  it.each<[Deployment['Status'], boolean]>([
+    ['running', false],
+    ['paused', false],
+    ['successful', true],
+    ['failed', true],
+  ])('while the latest deployment is %s: is allowed: %s', async (Status, isAllowed) => {
+    const w = await scalable();
+    const job = (await current(w))!;
+    const deployment = {
+      ...{ ID: 'd', Namespace: job.Namespace, JobID: job.ID, JobVersion: job.Version, JobCreateIndex: job.CreateIndex },
+      ...{ JobModifyIndex: job.ModifyIndex, JobSpecModifyIndex: job.JobModifyIndex, IsMultiregion: false },
+      ...{ TaskGroups: {}, Status, StatusDescription: '', EvalPriority: 50 },
+      ...{ CreateIndex: 2, ModifyIndex: 2, CreateTime: 1, ModifyTime: 1 },
+    };
+    (await w.engine.storage.write((view) => ok(view.put(deployments, deployment))))._unsafeUnwrap();
+    expect((await scale(w, { count: 3 })).isOk()).toBe(isAllowed);
+    expect((await scale(w)).isOk()).toBe(true);
   });
 
   it('makes a version for the same count too', async () => {

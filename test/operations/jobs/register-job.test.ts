@@ -10,8 +10,8 @@ import { batchJob, group, parameterizedJob, serviceJob, type World, world } from
 
 const register = async (w: World, input: RegisterJobInput) =>
   (await registerJob(w.engine, hostPrincipal, input))._unsafeUnwrap();
-const refusal = async (w: World, input: RegisterJobInput, caller: Principal = hostPrincipal) =>
-  (await registerJob(w.engine, caller, input))._unsafeUnwrapErr();
+const refusal = async (w: World, input: object, caller: Principal = hostPrincipal) =>
+  (await registerJob(w.engine, caller, input as RegisterJobInput))._unsafeUnwrapErr();
 
 describe('registerJob', () => {
   it('stores the job, its evaluation and its summary in one write', async () => {

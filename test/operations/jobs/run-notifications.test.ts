@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { hostPrincipal } from '../../../src/access/principal.js';
+import { taskEvent } from '../../../src/agent/task/task-event.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { jobRuns } from '../../../src/jobs/job-run.js';
 import { jobSummaries } from '../../../src/jobs/job-summary-record.js';
@@ -10,7 +11,7 @@ import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import { putWorkspace } from '../../../src/operations/notifications/put-workspace.js';
 import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
-import { allocations, type ClientStatus } from '../../../src/scheduler/allocation.js';
+import { allocations, type ClientStatus, type TaskEvent } from '../../../src/scheduler/allocation.js';
 import type { RunNotificationRule } from '../../../src/settings.js';
 import { nodeFrom } from '../../support/nodes.js';
 import { batchJob, group, parameterizedJob, serviceJob, type World, world } from './world.js';
@@ -64,10 +65,12 @@ function taskState(status: 'running' | 'complete' | 'failed') {
     LastRestart: null,
     StartedAt: '2026-01-01T00:00:00.000Z',
     FinishedAt: status === 'running' ? null : '2026-01-01T00:00:01.000Z',
-    Events: null,
+    Events: status === 'failed' ? [terminated] : null,
     Paused: '',
   };
 }
+
+const terminated = taskEvent({ type: 'ended', exit: { type: 'exited', code: 3, signal: 0 } }, 0) as TaskEvent;
 
 const oneShot = { RestartPolicy: { Attempts: 0, Mode: 'fail' }, ReschedulePolicy: { Attempts: 0, Unlimited: false } };
 
@@ -77,7 +80,7 @@ describe('run notifications', () => {
     await registerJob(w.engine, hostPrincipal, { job: parameterizedJob('p') });
     const caller = { ...hostPrincipal, name: 'dana' };
     const { dispatchedJobId } = (await dispatchJob(w.engine, caller, { jobId: 'p' }))._unsafeUnwrap();
-    expect(await heard(w)).toEqual(['run:created pending']);
+    expect((await heard(w))[0]).toEqual('run:created pending');
     await settle(w);
     expect(await heard(w)).toEqual(['run:created pending', 'run:planning planning']);
     await report(w, 'running');
@@ -122,6 +125,15 @@ describe('run notifications', () => {
     await settle(w);
     await report(w, 'failed');
     expect((await heard(w)).at(-1)).toBe('run:errored errored');
+    const told = (await w.rows(events)).find(({ trigger }) => trigger === 'run:errored')?.event;
+    expect(told?.kind === 'run' && told.failure).toMatchObject({
+      group: 'g',
+      task: 't',
+      exitCode: 3,
+      message: 'Exit Code: 3',
+      outputUrl: expect.stringMatching(/\/v1\/client\/fs\/logs\/[0-9a-f-]{36}\?task=t&type=stderr&plain=true$/),
+    });
+    expect(told?.kind === 'run' && told.runUrl).toMatch(/^https?:\/\/[^/]+\/v1\/job\/b\?namespace=default$/);
     await settle(w);
     expect((await heard(w)).filter((event) => event.startsWith('run:errored'))).toHaveLength(1);
     expect(await w.rows(jobs)).toMatchObject([{ Status: 'dead' }]);
@@ -161,7 +173,7 @@ describe('run notifications', () => {
       'run:errored errored',
     ]);
     await registerJob(w.engine, hostPrincipal, { job: job(60) });
-    expect((await heard(w)).slice(5)).toEqual(['run:created pending']);
+    expect((await heard(w))[5]).toEqual('run:created pending');
     expect(await w.rows(jobRuns)).toMatchObject([{ version: 1 }]);
   });
 
@@ -170,7 +182,7 @@ describe('run notifications', () => {
     await registerJob(w.engine, hostPrincipal, { job: serviceJob('web') });
     await settle(w);
     await registerJob(w.engine, hostPrincipal, { job: serviceJob('web', { Meta: { a: '1' } }) });
-    expect(await heard(w)).toEqual([
+    expect((await heard(w)).slice(0, 4)).toEqual([
       'run:created pending',
       'run:planning planning',
       'run:errored canceled',

@@ -4,8 +4,9 @@ import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { recordingDelivery } from '../../../adapters/memory/recording-delivery.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine } from '../../../src/engine.js';
-import { deliveries, deliveryBodies, deliveryHolds, deliveryLanes } from '../../../src/notifications/delivery.js';
+import { deliveries } from '../../../src/notifications/delivery/delivery.js';
 import { events } from '../../../src/notifications/event.js';
+import { queues } from '../../../src/notifications/queue/queue-record.js';
 import {
   deleteNotificationConfiguration,
   listDeliveries,
@@ -36,13 +37,10 @@ const log = async (engine: TestEngine, configurationId: string, filter = {}) =>
   (await must(listDeliveries(engine, owner, { configurationId, ...filter }))).items;
 const runOf = (request: { body: string }): string => JSON.parse(request.body).run_id;
 const triggerOf = (request: { body: string }): string => JSON.parse(request.body).notifications[0].trigger;
-const left = async (engine: TestEngine) =>
-  must(
-    engine.storage.read((view) => ({
-      lanes: view.list(deliveryLanes).map((row) => row.record),
-      holds: view.list(deliveryHolds).length,
-    })),
-  );
+const queuesLeft = async (engine: TestEngine) =>
+  must(engine.storage.read((view) => view.list(queues).map((row) => row.record)));
+const unfinished = async (engine: TestEngine) =>
+  must(engine.storage.read((view) => view.list(deliveries, { index: 'unfinished' }).length));
 
 async function started(settings = {}, attributes = {}, options = {}) {
   const engine = await testEngine(settings, options);
@@ -58,10 +56,12 @@ describe('events in', () => {
     const facts: unknown[] = [];
     engine.events.on('notification.event', (fact) => facts.push(fact));
     const first = await publish(engine, {}, 'key');
-    const second = await publish(engine, { message: 'other' }, 'key');
+    const second = await publish(engine, {}, 'key');
     expect(first.deliveryIds).toHaveLength(1);
     expect(second).toEqual({ ...first, repeated: true });
     expect(facts).toHaveLength(1);
+    const other = { workspaceId, event: runEvent({ message: 'other' }), idempotencyKey: 'key' };
+    expect((await mustFail(sendNotificationEvent(engine, owner, other))).type).toBe('conflict');
     await engine.clock.advance(2 * day);
     expect((await publish(engine, {}, 'key')).repeated).toBe(false);
     await engine.clock.advance(0);
@@ -100,7 +100,7 @@ describe('attempts', () => {
     expect(shown.attempts.map((attempt) => attempt.status)).toEqual([503, 503, 503, 503, 503, 503, 503, 204]);
     expect(at).toEqual([0, 5, 35, 155, 755, 2555, 6155, 13355]);
     expect(new Set(engine.delivery.requests.map((request) => request.body)).size).toBe(1);
-    expect((await left(engine)).lanes).toEqual([]);
+    expect(await queuesLeft(engine)).toMatchObject([{ wakeAt: null, lease: null, breaker: { failures: 0 } }]);
     expect(await engine.stop()).toBe(true);
   });
 
@@ -116,7 +116,7 @@ describe('attempts', () => {
       lastStatus: 500,
       lastFailure: 'server_error',
     });
-    expect((await left(engine)).lanes).toMatchObject([{ dueAt: null, breaker: { type: 'closed', failures: 3 } }]);
+    expect(await queuesLeft(engine)).toMatchObject([{ wakeAt: null, breaker: { type: 'closed', failures: 3 } }]);
     await engine.stop();
   });
 
@@ -229,7 +229,7 @@ describe('order', () => {
     const ofA = sent().filter((it) => it.startsWith('a'));
     expect(ofA.slice(-4)).toEqual(['a run:created', 'a run:completed', 'a run:errored', 'a run:completed']);
     expect(ofA.slice(0, -4).every((it) => it === 'a run:created')).toBe(true);
-    expect(await left(engine)).toEqual({ lanes: [], holds: 0 });
+    expect(await unfinished(engine)).toBe(0);
     await engine.stop();
   });
 
@@ -281,7 +281,7 @@ describe('one destination does not trouble another', () => {
     for (let n = 0; n < 100; n++) await publish(engine, { runId: `run-${n}` });
     await engine.clock.advance(2 * hour);
     expect(engine.delivery.requests.length).toBeLessThan(30);
-    expect((await left(engine)).lanes[0]?.breaker.type).toBe('open');
+    expect((await queuesLeft(engine))[0]?.breaker.type).toBe('open');
     await engine.clock.advance(day);
     expect(await log(engine, id, { outcome: 'delivered', page: { size: 100 } })).toHaveLength(100);
     await engine.stop();
@@ -365,7 +365,7 @@ describe('redelivery', () => {
     await engine.clock.advance(second);
     const deliveryId = deliveryIds[0] ?? '';
     await must(redeliver(engine, owner, { deliveryId }));
-    await engine.clock.advance(5 * second);
+    await engine.clock.advance(6 * second);
     const shown = await must(showDelivery(engine, owner, { deliveryId }));
     expect(shown.attempts.map((attempt) => attempt.manual)).toEqual([false, true]);
     expect(shown).toMatchObject({ outcome: 'pending' });
@@ -438,12 +438,9 @@ describe('the log', () => {
     await engine.clock.advance(second);
     await publish(engine, { runId: 'fine' });
     await engine.clock.advance(2 * day);
-    const bodies = () => engine.storage.read((view) => view.list(deliveryBodies).length);
     expect((await log(engine, id)).map((it) => it.outcome)).toEqual(['dead']);
-    expect(await must(bodies())).toBe(1);
-    await engine.clock.advance(2 * day);
+    await engine.clock.advance(3 * day);
     expect(await log(engine, id)).toEqual([]);
-    expect(await must(bodies())).toBe(0);
     expect(await must(engine.storage.read((view) => view.list(events).length))).toBe(0);
     await engine.stop();
   });
@@ -563,7 +560,7 @@ describe('several engines and restarts', () => {
     await engine.clock.advance(2 * second);
     expect(await stopping).toBe(true);
     expect(engine.delivery.requests).toHaveLength(4);
-    expect((await left(engine)).lanes).toMatchObject([{ lease: null }]);
+    expect(await queuesLeft(engine)).toMatchObject([{ lease: null, wakeAt: 0 }]);
     const other = second_(engine);
     other.start();
     await engine.clock.advance(minute);

@@ -5,7 +5,7 @@ import { systemClock } from '../../../adapters/node/system-clock.js';
 import { undiciDelivery } from '../../../adapters/undici/undici-delivery.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine, type Engine } from '../../../src/engine.js';
-import type { FailureClass } from '../../../src/notifications/delivery.js';
+import type { FailureClass } from '../../../src/notifications/delivery/classify-failure.js';
 import { signBody } from '../../../src/notifications/signature.js';
 import {
   createNotificationConfiguration,
@@ -65,7 +65,7 @@ const cases: readonly Case[] = [
 const limit = 400;
 let receiver: Receiver;
 let engine: Engine;
-const delivery = undiciDelivery({ allow: { cidrs: ['127.0.0.0/8'] } });
+const delivery = undiciDelivery({ allow: { cidrs: ['127.0.0.0/8', '::1/128'] } });
 
 beforeAll(async () => {
   receiver = await startReceiver();

@@ -6,6 +6,7 @@ import {
   recordingDelivery,
   sequentialIds,
 } from '../../../adapters/memory/index.js';
+import type { NodeDescription } from '../../../src/agent/link/node-work.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/register-job.js';
@@ -13,12 +14,11 @@ import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import {
   heartbeatNode,
   listNodeWork,
-  type NodeDescription,
   registerNode,
   reportAllocations,
 } from '../../../src/operations/scheduling/index.js';
 import { type Allocation, allocations, type TaskState } from '../../../src/scheduler/allocation.js';
-import { blockedQueues } from '../../../src/scheduler/blocked-queue.js';
+import { waitingAsks } from '../../../src/scheduler/blocked/waiting-ask.js';
 import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { nodeUsages } from '../../../src/scheduler/node-usage.js';
@@ -75,7 +75,7 @@ async function stored(): Promise<{
     allocations: view.list(allocations).map(({ record }) => record),
     evaluations: view.list(evaluations).map(({ record }) => record),
     usage: Object.fromEntries(view.list(nodeUsages).map(({ record }) => [record.ID, record.cpu])),
-    blocked: view.list(blockedQueues).length,
+    blocked: view.list(waitingAsks).length,
   }));
   return read._unsafeUnwrap();
 }
@@ -145,7 +145,7 @@ describe('placement', () => {
     expect(await stored()).toMatchObject({ usage: { n1: 1000 }, blocked: 190 });
     const ran: string[] = [];
     for (let open = true; open; ) {
-      const work = (await listNodeWork(engine, hostPrincipal, { nodeId: 'n1' }))._unsafeUnwrap().value;
+      const work = (await listNodeWork(engine, hostPrincipal, { nodeId: 'n1' }))._unsafeUnwrap().value.work;
       ran.push(...work.map(({ allocation }) => allocation.JobID).filter((id) => !ran.includes(id)));
       await report(
         'n1',

@@ -1,6 +1,5 @@
 import { err, ok } from 'neverthrow';
 import { expect, test } from 'vitest';
-import { deliveries } from '../../../src/notifications/delivery.js';
 import { events } from '../../../src/notifications/event.js';
 import { publishNotificationEvent } from '../../../src/operations/shared/publish-notification-event.js';
 import { second } from '../../../src/shared/duration.js';
@@ -32,12 +31,12 @@ test('an event belongs to the transaction that caused it', async () => {
   );
   const stored = await must(
     engine.storage.read((view) => ({
-      events: view.list(events, { index: 'by_sequence' }).map((row) => row.record.id),
-      deliveries: view.list(deliveries).map((row) => row.modifyIndex),
+      ids: view.list(events).map((row) => row.record.id),
+      indexes: view.list(events).map((row) => row.modifyIndex),
     })),
   );
-  expect(stored.events).toEqual(written.value.map((published) => published.eventId));
-  expect(new Set(stored.deliveries)).toEqual(new Set([written.index]));
+  expect(stored.ids).toEqual(written.value.map((published) => published.eventId));
+  expect(new Set(stored.indexes)).toEqual(new Set([written.index]));
   await engine.clock.advance(second);
   expect(engine.delivery.requests.map((request) => JSON.parse(request.body).notifications[0].trigger)).toEqual([
     ...triggers,

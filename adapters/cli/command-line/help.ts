@@ -1,0 +1,39 @@
+import { columns } from '../output/columns.js';
+import type { Command, OptionDefinitions } from './command.js';
+
+/** How one command is used: a line, what it does, its options. */
+export function commandHelp(command: Command, options: OptionDefinitions): string {
+  const rows = Object.entries(options).map(([name, { value, summary }]) => [
+    `  --${name}${value === undefined ? '' : ` ${value}`}`,
+    summary,
+  ]);
+  const usage = ['usage: signalbox', command.words, command.parameters].filter((word) => word !== '').join(' ');
+  return `${usage}\n${command.summary}\n\n${columns(rows)}`;
+}
+
+/** The commands whose first word is the topic. */
+export function topicHelp(topic: string, commands: readonly Command[]): string {
+  const rows = commands
+    .filter(({ words }) => words.split(' ')[0] === topic)
+    .map(({ words, parameters, summary }) => [`  signalbox ${words} ${parameters}`.trimEnd(), summary]);
+  return `${columns(rows)}\nsignalbox COMMAND --help tells the options of a command.\n`;
+}
+
+/** The topics, each with its commands in one line. */
+export function generalHelp(commands: readonly Command[]): string {
+  const topics = new Map<string, string[]>();
+  for (const { words } of commands) {
+    const [topic = '', ...rest] = words.split(' ');
+    topics.set(topic, [...(topics.get(topic) ?? []), rest.join(' ')]);
+  }
+  const rows = [...topics].map(([topic, verbs]) => [`  ${topic}`, verbs.filter((verb) => verb !== '').join(', ')]);
+  return `usage: signalbox COMMAND
+
+  serve         run a server; signalbox serve --help tells its options
+  config        print the settings that a server would work with; signalbox help settings lists them
+  new-key FILE  make a key for --encryption-key-file
+${columns(rows)}
+signalbox help TOPIC tells more. Options may have one dash or two; - as FILE reads standard input. The server is
+named by --address or SIGNALBOX_ADDR, its token by SIGNALBOX_TOKEN. Exit codes: 0 done, 1 failed, 2 misused.
+`;
+}

@@ -1,0 +1,119 @@
+import { parseArgs } from 'node:util';
+import { suggestName } from '../../../src/hcl/index.js';
+import { Stopped } from '../stopped.js';
+import type { Command, OptionDefinitions } from './command.js';
+
+/** Options of every command. */
+export const everywhere = {
+  json: { type: 'flag', summary: 'print the answer as JSON' },
+} as const satisfies OptionDefinitions;
+
+/** Options of every command that talks to a server. */
+export const ofServers = {
+  address: { type: 'text', value: 'URL', summary: 'the server (SIGNALBOX_ADDR, else http://127.0.0.1:4646)' },
+  namespace: { type: 'text', value: 'NAME', summary: 'the namespace (SIGNALBOX_NAMESPACE, else `default`)' },
+  'notifications-base': {
+    type: 'text',
+    value: 'PATH',
+    summary: 'where the notification interface is mounted (SIGNALBOX_NOTIFICATIONS_BASE, else /)',
+  },
+} as const satisfies OptionDefinitions;
+
+export interface Arguments {
+  readonly parameters: readonly string[];
+  readonly options: Readonly<Record<string, boolean | string | readonly string[] | undefined>>;
+}
+
+export function optionsOf(command: Command): OptionDefinitions {
+  return { ...command.options, ...everywhere, ...(command.local === true ? {} : ofServers) };
+}
+
+/** Options may stand anywhere and begin with one dash or two; behind `--` nothing is an option. Throws `Stopped`. */
+export function readArguments(command: Command, args: readonly string[]): Arguments {
+  const definitions = optionsOf(command);
+  const { values, positionals } = parsed(command, definitions, separated(command, args));
+  const options: Record<string, boolean | string | readonly string[] | undefined> = {};
+  for (const [name, { type }] of Object.entries(definitions)) {
+    options[name] = values[name] ?? (type === 'flag' ? false : type === 'list' ? [] : undefined);
+  }
+  return { parameters: checkedCount(command, positionals), options };
+}
+
+/** The arguments among which options may stand: not those behind `--`, or behind the parameters that close them. */
+export function withOptions(command: Command, args: readonly string[]): readonly string[] {
+  const separate = separated(command, args);
+  const end = separate.indexOf('--');
+  return end === -1 ? separate : separate.slice(0, end);
+}
+
+/** Puts `--` in front of the first parameter of a command whose options stand first; a `--` right behind it goes. */
+function separated(command: Command, args: readonly string[]): readonly string[] {
+  if (command.optionsFirst !== true) return args;
+  const [first, ...others] = args.slice(firstParameter(optionsOf(command), args));
+  if (first === undefined || first === '--') return args;
+  const options = args.slice(0, args.length - others.length - 1);
+  return [...options, '--', first, ...(others[0] === '--' ? others.slice(1) : others)];
+}
+
+/** Where the options end: at the first text that is neither one nor the value of one. */
+function firstParameter(definitions: OptionDefinitions, args: readonly string[]): number {
+  let at = 0;
+  for (;;) {
+    const option = /^--?([a-z][^=]*)(=?)/.exec(args[at] ?? '');
+    if (option === null) return at;
+    const [, name = '', equals] = option;
+    const takesNext = equals === '' && (definitions[name]?.type ?? 'flag') !== 'flag';
+    at += takesNext ? 2 : 1;
+  }
+}
+
+function parsed(command: Command, definitions: OptionDefinitions, args: readonly string[]) {
+  const options: Record<string, { type: 'boolean' | 'string'; multiple: boolean }> = {};
+  for (const [name, { type }] of Object.entries(definitions)) {
+    options[name] = { type: type === 'flag' ? 'boolean' : 'string', multiple: type === 'list' };
+  }
+  const dashed = withTwoDashes(args);
+  for (const name of optionNames(dashed)) {
+    if (definitions[name] === undefined)
+      throw misused(command, `there is no option --${name}${hint(name, definitions)}`);
+  }
+  try {
+    const { values, positionals } = parseArgs({ args: dashed, options, allowPositionals: true, strict: true });
+    return { values: values as Arguments['options'], positionals };
+  } catch (error) {
+    throw misused(command, error instanceof Error ? error.message : 'the options cannot be read');
+  }
+}
+
+/** `-check-index=7` is `--check-index=7`. A lone dash, and what stands behind `--`, stay. */
+function withTwoDashes(args: readonly string[]): string[] {
+  const end = args.indexOf('--');
+  return args.map((text, at) => (/^-[a-z]/.test(text) && (end === -1 || at < end) ? `-${text}` : text));
+}
+
+function* optionNames(args: readonly string[]): Iterable<string> {
+  for (const text of args) {
+    if (text === '--') return;
+    const name = /^--([a-z][^=]*)/.exec(text)?.[1];
+    if (name !== undefined) yield name;
+  }
+}
+
+function hint(name: string, definitions: OptionDefinitions): string {
+  const near = suggestName(name, Object.keys(definitions));
+  return near === undefined ? '' : `; did you mean --${near}?`;
+}
+
+function checkedCount(command: Command, given: readonly string[]): readonly string[] {
+  const words = command.parameters === '' ? [] : command.parameters.split(' ');
+  const needed = words.filter((word) => !word.startsWith('[')).length;
+  const most = command.parameters.includes('...') ? Number.POSITIVE_INFINITY : words.length;
+  if (given.length < needed) throw misused(command, `${command.words} needs ${command.parameters}`);
+  if (given.length > most) throw misused(command, `"${String(given[most]).slice(0, 60)}" is one too many`);
+  return given;
+}
+
+function misused(command: Command, message: string): Stopped {
+  const usage = ['signalbox', command.words, command.parameters].filter((word) => word !== '').join(' ');
+  return new Stopped(`${message}\nusage: ${usage}; signalbox ${command.words} --help tells the options`, 2);
+}

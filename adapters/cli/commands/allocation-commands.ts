@@ -1,0 +1,131 @@
+import { orThrow } from '../../../src/client/index.js';
+import type { Allocation, TaskState } from '../../../src/index.js';
+import { type Command, command, type Invocation } from '../command-line/command.js';
+import { facts, short, tableOf } from '../output/columns.js';
+import { timeText } from '../output/times.js';
+import { Stopped } from '../stopped.js';
+import { found, theOnly } from './found.js';
+import { afterwards, detach, numberOption, optional } from './job-commands.js';
+import { print } from './print.js';
+import { allocationsText } from './status-of-job.js';
+
+const status = command({
+  words: 'alloc status',
+  parameters: '[ALLOCATION]',
+  summary: 'the allocations, or one with its tasks and what happened to them',
+  options: {},
+  run: async (invocation) => {
+    const [prefix] = invocation.parameters;
+    if (prefix !== undefined) return print(invocation, await allocationOf(invocation, prefix), allocationText);
+    const { value } = await orThrow(invocation.box.allocations.list(invocation.inNamespace));
+    return print(invocation, value.items, allocationsText);
+  },
+});
+
+/** The allocation whose ID begins so. */
+export async function allocationOf({ box, inNamespace }: Invocation, prefix: string): Promise<Allocation> {
+  const { value } = await orThrow(box.allocations.list({ ...inNamespace, prefix }));
+  const { ID } = theOnly(value.items, prefix, 'allocation');
+  return found(box.allocations.read(ID), `allocation ${prefix}`);
+}
+
+function allocationText(allocation: Allocation): string {
+  const head = facts({
+    ID: allocation.ID,
+    Name: allocation.Name,
+    Job: `${allocation.JobID} (version ${allocation.JobVersion ?? 0})`,
+    Namespace: allocation.Namespace,
+    Evaluation: short(allocation.EvalID),
+    Node: `${allocation.NodeName} (${short(allocation.NodeID)})`,
+    Desired: [allocation.DesiredStatus, allocation.DesiredDescription].filter(Boolean).join(': '),
+    Status: [allocation.ClientStatus, allocation.ClientDescription].filter(Boolean).join(': '),
+    Created: timeText(allocation.CreateTime),
+    'Replaced by': allocation.NextAllocation,
+  });
+  const tasks = Object.entries(allocation.TaskStates ?? {});
+  return [head, ...tasks.map(([name, state]) => taskText(name, state))].join('\n');
+}
+
+function taskText(name: string, state: TaskState): string {
+  const head = `Task "${name}" is ${state.State}${state.Failed ? ', failed' : ''}; restarts: ${state.Restarts}\n`;
+  const rows = (state.Events ?? []).map(({ Time, Type, DisplayMessage }) => [timeText(Time), Type, DisplayMessage]);
+  return head + tableOf(['Time', 'Event', 'Message'], rows, 'nothing has happened yet');
+}
+
+const logs = command({
+  words: 'alloc logs',
+  parameters: 'ALLOCATION [TASK]',
+  summary: 'what a task has written; the only task when none is named',
+  options: {
+    stderr: { type: 'flag', summary: 'the error stream' },
+    f: { type: 'flag', summary: 'go on with what is written next' },
+    tail: { type: 'flag', summary: 'begin near the end' },
+    c: { type: 'text', value: 'BYTES', summary: 'with --tail: how much of the end (4096)' },
+  },
+  run: async (invocation) => {
+    const { parameters, options, terminal, box } = invocation;
+    const { ID, TaskStates } = await allocationOf(invocation, parameters[0] ?? '');
+    const task = parameters[1] ?? onlyTask(Object.keys(TaskStates ?? {}));
+    const from = options.tail ? { origin: 'end' as const, offset: numberOption('-c', options.c) ?? 4096 } : {};
+    const type = options.stderr ? 'stderr' : 'stdout';
+    const decoder = new TextDecoder();
+    for await (const piece of box.files.logs(ID, { task, type, follow: options.f, plain: true, ...from })) {
+      if (piece instanceof Uint8Array) terminal.out(decoder.decode(piece, { stream: true }));
+    }
+    return 0;
+  },
+});
+
+export function onlyTask(names: readonly string[]): string {
+  const [first] = names;
+  if (first === undefined) throw new Stopped('nothing has run yet');
+  if (names.length > 1) throw new Stopped(`name one of its tasks: ${names.join(', ')}`, 2);
+  return first;
+}
+
+const restart = command({
+  words: 'alloc restart',
+  parameters: 'ALLOCATION [TASK]',
+  summary: 'restart what runs, or one task',
+  options: { 'all-tasks': { type: 'flag', summary: 'also tasks that have ended' } },
+  run: async (invocation) => {
+    const { ID } = await allocationOf(invocation, invocation.parameters[0] ?? '');
+    const task = optional('task', invocation.parameters[1]);
+    await orThrow(invocation.box.allocations.restart(ID, { ...task, all: invocation.options['all-tasks'] }));
+    invocation.terminal.out(`allocation ${short(ID)} restarts\n`);
+    return 0;
+  },
+});
+
+const signal = command({
+  words: 'alloc signal',
+  parameters: 'ALLOCATION SIGNAL [TASK]',
+  summary: 'send a signal such as SIGHUP to what runs, or to one task',
+  options: {},
+  run: async (invocation) => {
+    const [prefix = '', name = '', task] = invocation.parameters;
+    const { ID } = await allocationOf(invocation, prefix);
+    await orThrow(invocation.box.allocations.signal(ID, name, optional('task', task)));
+    invocation.terminal.out(`allocation ${short(ID)} got ${name}\n`);
+    return 0;
+  },
+});
+
+const stop = command({
+  words: 'alloc stop',
+  parameters: 'ALLOCATION',
+  summary: 'end an allocation; another one takes its place where its job still wants it',
+  options: {
+    ...detach,
+    'no-shutdown-delay': { type: 'flag', summary: 'end its tasks without shutdown delays' },
+  },
+  run: async (invocation) => {
+    const { parameters, options, box } = invocation;
+    const { ID, Namespace } = await allocationOf(invocation, parameters[0] ?? '');
+    const answer = await orThrow(box.allocations.stop(ID, { noShutdownDelay: options['no-shutdown-delay'] }));
+    const inItsNamespace = { ...invocation, inNamespace: optional('namespace', Namespace) };
+    return afterwards(inItsNamespace, options.detach, answer, `allocation ${short(ID)} stops`);
+  },
+});
+
+export const allocationCommands: readonly Command[] = [status, logs, restart, signal, stop];

@@ -1,0 +1,202 @@
+import { orThrow } from '../../../src/client/index.js';
+import { type Command, command, type Invocation } from '../command-line/command.js';
+import { findJsonFault } from '../json-fault.js';
+import { facts, tableOf } from '../output/columns.js';
+import { Stopped } from '../stopped.js';
+import { optional, pairs } from './job-commands.js';
+import { print } from './print.js';
+
+const attributesOptions = {
+  set: { type: 'list', value: 'NAME=TEXT', summary: 'an attribute such as run_id, may be repeated' },
+  file: {
+    type: 'text',
+    value: 'FILE',
+    summary: 'JSON with the attributes, or the payload of an own type; - for input',
+  },
+} as const;
+
+const send = command({
+  words: 'event send',
+  parameters: 'WORKSPACE TRIGGER',
+  summary: 'publish an event; tells who is notified, or why nobody is',
+  options: attributesOptions,
+  run: async (invocation) => {
+    const [workspace = ''] = invocation.parameters;
+    const sent = await orThrow(invocation.box.notifications.send(workspace, await attributesOf(invocation)));
+    return print(invocation, sent, ({ eventId, deliveryIds, explanations }) => {
+      if (deliveryIds.length > 0) return `event ${eventId}: ${deliveryIds.length} to deliver\n`;
+      return `event ${eventId} notifies nobody\n${explained(explanations)}`;
+    });
+  },
+});
+
+const explain = command({
+  words: 'event explain',
+  parameters: 'WORKSPACE TRIGGER',
+  summary: 'which configurations an event would notify, and why others not; nothing is sent',
+  options: attributesOptions,
+  run: async (invocation) => {
+    const [workspace = ''] = invocation.parameters;
+    const explanations = await orThrow(invocation.box.events.explain(workspace, await attributesOf(invocation)));
+    return print(invocation, explanations, explained);
+  },
+});
+
+const list = command({
+  words: 'event list',
+  parameters: 'WORKSPACE',
+  summary: 'the events of a workspace, newest first',
+  options: {
+    trigger: { type: 'text', value: 'TRIGGER', summary: 'of this trigger or type' },
+    outcome: { type: 'text', value: 'OUTCOME', summary: 'with a delivery that is pending, delivered, dead, ...' },
+    filter: { type: 'text', value: 'EXPRESSION', summary: 'whose attributes match' },
+    since: { type: 'text', value: 'TIME', summary: 'accepted from then on, such as 2026-01-02T03:04:05Z' },
+    until: { type: 'text', value: 'TIME', summary: 'accepted before then' },
+  },
+  run: async (invocation) => {
+    const { trigger, outcome, filter, since, until } = invocation.options;
+    const asked = {
+      ...optional('trigger', trigger),
+      ...optional('outcome', outcome),
+      ...optional('filter', filter),
+      ...optional('since', momentOf('since', since)),
+      ...optional('until', momentOf('until', until)),
+    };
+    const found = await orThrow(invocation.box.events.list(invocation.parameters[0] ?? '', asked));
+    const rows = found.items.map(({ id, trigger: of, createdAt, deliveries }) => [
+      id,
+      of,
+      createdAt,
+      deliveries.map(({ outcome: ended }) => ended).join(','),
+    ]);
+    return print(invocation, found, ({ totalCount, items }) => {
+      const table = tableOf(['ID', 'Trigger', 'Accepted', 'Deliveries'], rows, 'no events');
+      return totalCount > items.length ? `${table}${totalCount} events match\n` : table;
+    });
+  },
+});
+
+const show = command({
+  words: 'event show',
+  parameters: 'EVENT',
+  summary: 'one event, what it said and every attempt',
+  options: {},
+  run: async (invocation) => {
+    const event = await orThrow(invocation.box.events.show(invocation.parameters[0] ?? ''));
+    return print(invocation, event, ({ id, trigger, message, createdAt, erasedAt, attempts, explanations }) => {
+      const head = { ID: id, Trigger: trigger, Message: message, Accepted: createdAt, Erased: erasedAt ?? undefined };
+      const rows = attempts.flatMap((delivery) =>
+        delivery.attempts.map(({ number, status, failure }) => [
+          delivery.id,
+          `${number}`,
+          `${status ?? ''}`,
+          failure?.message ?? '',
+        ]),
+      );
+      const table = tableOf(['Delivery', 'Attempt', 'Status', 'Failure'], rows, 'no attempts yet');
+      return `${facts(head)}\n${table}\n${explained(explanations)}`;
+    });
+  },
+});
+
+const erase = command({
+  words: 'event erase',
+  parameters: 'EVENT',
+  summary: 'erase what an event said and keep its record',
+  options: {},
+  run: async ({ parameters: [id = ''], terminal, box }) => {
+    await orThrow(box.events.erase(id));
+    terminal.out(`${id} is erased\n`);
+    return 0;
+  },
+});
+
+const types = command({
+  words: 'event-type list',
+  parameters: '',
+  summary: 'the event types of the application',
+  options: {},
+  run: async (invocation) => {
+    const found = await orThrow(invocation.box.eventTypes.list());
+    const rows = found.map(({ name, description }) => [name, description ?? '']);
+    return print(invocation, found, () => tableOf(['Name', 'Description'], rows, 'no event types'));
+  },
+});
+
+const showType = command({
+  words: 'event-type show',
+  parameters: 'NAME',
+  summary: 'an event type with its JSON Schema',
+  options: {},
+  run: async (invocation) => {
+    const type = await orThrow(invocation.box.eventTypes.show(invocation.parameters[0] ?? ''));
+    return print(invocation, type, (shown) => `${JSON.stringify(shown, null, 2)}\n`);
+  },
+});
+
+const putType = command({
+  words: 'event-type put',
+  parameters: 'NAME FILE',
+  summary: 'register an event type: JSON with description, schema, example, body; - for input',
+  options: {},
+  run: async (invocation) => {
+    const [name = '', file = ''] = invocation.parameters;
+    const type = await orThrow(invocation.box.eventTypes.put(name, await jsonOf(invocation, file)));
+    return print(invocation, type, () => `event type ${name} is stored\n`);
+  },
+});
+
+const removeType = command({
+  words: 'event-type delete',
+  parameters: 'NAME',
+  summary: 'remove an event type: no more events of it are accepted',
+  options: {},
+  run: async ({ parameters: [name = ''], terminal, box }) => {
+    await orThrow(box.eventTypes.remove(name));
+    terminal.out(`event type ${name} is removed\n`);
+    return 0;
+  },
+});
+
+function explained(explanations: readonly { name: string; fires: boolean; obstacles: readonly string[] }[]): string {
+  const rows = explanations.map(({ name, fires, obstacles }) => [name, fires ? 'yes' : 'no', obstacles.join(',')]);
+  return tableOf(['Configuration', 'Notified', 'Why not'], rows, 'the workspace has no configurations');
+}
+
+async function attributesOf(
+  invocation: Invocation<typeof attributesOptions>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { parameters, options } = invocation;
+  const inFile = options.file === undefined ? {} : await jsonOf(invocation, options.file);
+  return { trigger: parameters[1] ?? '', ...inFile, ...pairs('set', options.set) };
+}
+
+/** The JSON object of a file. */
+export async function jsonOf({ terminal }: Pick<Invocation, 'terminal'>, file: string): Promise<Record<string, never>> {
+  const text = await terminal.read(file);
+  const fault = findJsonFault(text);
+  if (fault !== undefined) throw new Stopped(`${file}:${fault.line}:${fault.column}: ${fault.message}`, 2);
+  const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Stopped(`${file}: an object is expected`, 2);
+  return value as Record<string, never>;
+}
+
+function momentOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const moment = Date.parse(text);
+  if (Number.isNaN(moment)) throw new Stopped(`${name} takes a time such as 2026-01-02T03:04:05Z`, 2);
+  return moment;
+}
+
+export const eventCommands: readonly Command[] = [
+  send,
+  explain,
+  list,
+  show,
+  erase,
+  types,
+  showType,
+  putType,
+  removeType,
+];

@@ -1,0 +1,29 @@
+import type { ResultAsync } from 'neverthrow';
+import { SignalboxError } from '../../../src/client/index.js';
+import { Stopped } from '../stopped.js';
+
+type Answer<T> = ResultAsync<{ readonly value: T | undefined | null }, { readonly type: string }>;
+
+/** The value of a read; `Stopped` names what is not there. */
+export async function found<T>(answer: Answer<T>, what: string): Promise<T> {
+  const result = await answer;
+  if (result.isOk()) {
+    if (result.value.value === undefined || result.value.value === null) throw new Stopped(`there is no ${what}`);
+    return result.value.value;
+  }
+  if (result.error.type.endsWith('_not_found') || result.error.type === 'not_found') {
+    throw new Stopped(`there is no ${what}`);
+  }
+  throw new SignalboxError(result.error);
+}
+
+/** The only one of the listed things whose ID begins so. */
+export function theOnly<T extends { readonly ID: string }>(items: readonly T[], beginning: string, what: string): T {
+  const exact = items.find(({ ID }) => ID === beginning);
+  const [first, second] = items;
+  if (exact !== undefined) return exact;
+  if (first === undefined) throw new Stopped(`there is no ${what} ${beginning}`);
+  if (second === undefined) return first;
+  const ids = items.slice(0, 10).map(({ ID }) => `  ${ID}`);
+  throw new Stopped(`${beginning} is the beginning of more than one ${what}:\n${ids.join('\n')}`);
+}

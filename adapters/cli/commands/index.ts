@@ -1,0 +1,37 @@
+import type { Command } from '../command-line/command.js';
+import { receive } from '../receive-command.js';
+import { agent } from './agent-command.js';
+import { allocationCommands } from './allocation-commands.js';
+import { deploymentCommands } from './deployment-commands.js';
+import { directoryCommands } from './directory-commands.js';
+import { evaluationCommands } from './evaluation-commands.js';
+import { eventCommands } from './event-commands.js';
+import { execCommands } from './exec-commands.js';
+import { jobCommands } from './job-commands.js';
+import { namespaceCommands } from './namespace-commands.js';
+import { nodeCommands } from './node-commands.js';
+import { notificationCommands } from './notification-commands.js';
+import { parse } from './parse-command.js';
+import { plan } from './plan-command.js';
+import { recoveryCommands } from './recovery-commands.js';
+import { tokenCommands } from './token-commands.js';
+
+/** Every command but those that concern a server of one's own, in the order of the help. */
+export const commands: readonly Command[] = [
+  parse,
+  plan,
+  ...jobCommands,
+  ...deploymentCommands,
+  ...allocationCommands,
+  ...execCommands,
+  ...evaluationCommands,
+  ...nodeCommands,
+  ...namespaceCommands,
+  ...tokenCommands,
+  ...directoryCommands,
+  ...notificationCommands,
+  ...eventCommands,
+  ...recoveryCommands,
+  receive,
+  agent,
+];

@@ -1,0 +1,62 @@
+import { orThrow } from '../../../src/client/index.js';
+import { type Command, command } from '../command-line/command.js';
+import { facts, tableOf } from '../output/columns.js';
+import { found } from './found.js';
+import { optional, pairs } from './job-commands.js';
+import { print } from './print.js';
+
+const list = command({
+  words: 'namespace list',
+  parameters: '',
+  summary: 'the namespaces',
+  options: {},
+  run: async (invocation) => {
+    const { value } = await orThrow(invocation.box.namespaces.list());
+    const rows = value.map(({ Name, Description }) => [Name, Description]);
+    return print(invocation, value, () => tableOf(['Name', 'Description'], rows, 'no namespaces'));
+  },
+});
+
+const status = command({
+  words: 'namespace status',
+  parameters: 'NAMESPACE',
+  summary: 'one namespace',
+  options: {},
+  run: async (invocation) => {
+    const [name = ''] = invocation.parameters;
+    const namespace = await found(invocation.box.namespaces.read(name), `namespace ${name}`);
+    return print(invocation, namespace, ({ Name, Description, Meta }) => facts({ Name, Description, ...Meta }));
+  },
+});
+
+const apply = command({
+  words: 'namespace apply',
+  parameters: 'NAMESPACE',
+  summary: 'create or change a namespace',
+  options: {
+    description: { type: 'text', value: 'TEXT', summary: 'what it is for' },
+    meta: { type: 'list', value: 'KEY=VALUE', summary: 'a meta value, may be repeated' },
+  },
+  run: async ({ parameters: [name = ''], options, terminal, box }) => {
+    const meta = options.meta.length === 0 ? undefined : pairs('meta', options.meta);
+    await orThrow(
+      box.namespaces.put(name, { ...optional('description', options.description), ...optional('meta', meta) }),
+    );
+    terminal.out(`namespace ${name} is stored\n`);
+    return 0;
+  },
+});
+
+const remove = command({
+  words: 'namespace delete',
+  parameters: 'NAMESPACE',
+  summary: 'delete an empty namespace',
+  options: {},
+  run: async ({ parameters: [name = ''], terminal, box }) => {
+    await orThrow(box.namespaces.remove(name));
+    terminal.out(`namespace ${name} is deleted\n`);
+    return 0;
+  },
+});
+
+export const namespaceCommands: readonly Command[] = [list, status, apply, remove];

@@ -1,0 +1,107 @@
+import { orThrow } from '../../../src/client/index.js';
+import { parseDuration } from '../../../src/hcl/index.js';
+import { type Command, command, type Invocation } from '../command-line/command.js';
+import { facts, short, tableOf } from '../output/columns.js';
+import { Stopped } from '../stopped.js';
+import { found, theOnly } from './found.js';
+import { print } from './print.js';
+
+const status = command({
+  words: 'node status',
+  parameters: '[NODE]',
+  summary: 'the nodes, or one node',
+  options: {},
+  run: async (invocation) => {
+    const [prefix] = invocation.parameters;
+    if (prefix !== undefined) return print(invocation, await nodeOf(invocation, prefix), nodeText);
+    const { items } = (await orThrow(invocation.box.nodes.list())).value;
+    const rows = items.map((node) => [
+      short(node.ID),
+      node.NodePool,
+      node.Datacenter,
+      node.Name,
+      node.NodeClass,
+      `${node.Drain}`,
+      node.SchedulingEligibility,
+      node.Status,
+    ]);
+    const headings = ['ID', 'Pool', 'Datacenter', 'Name', 'Class', 'Drain', 'Eligibility', 'Status'];
+    return print(invocation, items, () => tableOf(headings, rows, 'no nodes'));
+  },
+});
+
+/** The node whose ID begins so. */
+export async function nodeOf({ box }: Invocation, prefix: string) {
+  const { value } = await orThrow(box.nodes.list({ prefix }));
+  const { ID } = theOnly(value.items, prefix, 'node');
+  return found(box.nodes.read(ID), `node ${prefix}`);
+}
+
+function nodeText(node: Awaited<ReturnType<typeof nodeOf>>): string {
+  const drivers = Object.entries(node.Drivers ?? {}).filter(([, { Healthy }]) => Healthy);
+  return facts({
+    ID: node.ID,
+    Name: node.Name,
+    Class: node.NodeClass,
+    Pool: node.NodePool,
+    Datacenter: node.Datacenter,
+    Eligibility: node.SchedulingEligibility,
+    Status: node.Status,
+    Description: node.StatusDescription,
+    Drivers: drivers.map(([name]) => name).join(','),
+  });
+}
+
+const eligibility = command({
+  words: 'node eligibility',
+  parameters: 'NODE',
+  summary: 'let a node take new allocations, or not',
+  options: {
+    enable: { type: 'flag', summary: 'it takes new ones' },
+    disable: { type: 'flag', summary: 'it keeps what it has and takes nothing new' },
+  },
+  run: async (invocation) => {
+    const { enable, disable } = invocation.options;
+    if (enable === disable) throw new Stopped('give --enable or --disable', 2);
+    const { ID } = await nodeOf(invocation, invocation.parameters[0] ?? '');
+    const wanted = enable ? 'eligible' : 'ineligible';
+    await orThrow(invocation.box.nodes.setEligibility(ID, wanted));
+    invocation.terminal.out(`node ${short(ID)} is ${wanted}\n`);
+    return 0;
+  },
+});
+
+const drain = command({
+  words: 'node drain',
+  parameters: 'NODE',
+  summary: 'move everything away from a node, or end that',
+  options: {
+    enable: { type: 'flag', summary: 'begin' },
+    disable: { type: 'flag', summary: 'end, and let it take new allocations' },
+    deadline: { type: 'text', value: 'DURATION', summary: 'what is still there then is stopped (1h)' },
+    force: { type: 'flag', summary: 'stop everything at once' },
+    'ignore-system': { type: 'flag', summary: 'leave the allocations of system jobs' },
+    'keep-ineligible': { type: 'flag', summary: 'with --disable: nothing new all the same' },
+  },
+  run: async (invocation) => {
+    const { options, parameters, box, terminal } = invocation;
+    if (options.enable === options.disable) throw new Stopped('give --enable or --disable', 2);
+    const { ID } = await nodeOf(invocation, parameters[0] ?? '');
+    const spec = {
+      Deadline: options.force ? -1 : nanoseconds(options.deadline ?? '1h'),
+      IgnoreSystemJobs: options['ignore-system'],
+    };
+    const request = options.enable ? { spec } : { markEligible: !options['keep-ineligible'] };
+    await orThrow(box.nodes.drain(ID, request));
+    terminal.out(options.enable ? `node ${short(ID)} drains\n` : `node ${short(ID)} drains no more\n`);
+    return 0;
+  },
+});
+
+function nanoseconds(text: string): number {
+  const duration = parseDuration(text);
+  if (duration === undefined) throw new Stopped(`--deadline takes a duration such as 30m, not ${text.slice(0, 40)}`, 2);
+  return Number(duration);
+}
+
+export const nodeCommands: readonly Command[] = [status, eligibility, drain];

@@ -1,0 +1,15 @@
+import { command } from '../command-line/command.js';
+import { jobFileOptions, jobFrom } from './job-file.js';
+
+export const parse = command({
+  words: 'parse',
+  parameters: 'FILE',
+  summary: 'print the JSON job of a job file',
+  local: true,
+  options: { ...jobFileOptions, canonicalize: { type: 'flag', summary: 'fill unset fields with their defaults' } },
+  run: async ({ parameters: [path = ''], options, terminal }) => {
+    const { job } = await jobFrom(path, options, terminal, options.canonicalize);
+    terminal.out(`${JSON.stringify(job, null, 2)}\n`);
+    return 0;
+  },
+});

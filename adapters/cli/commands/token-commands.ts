@@ -1,0 +1,73 @@
+import { orThrow } from '../../../src/client/index.js';
+import type { TokenDocument } from '../../../src/index.js';
+import { type Command, command } from '../command-line/command.js';
+import { facts, tableOf } from '../output/columns.js';
+import { pairs } from './job-commands.js';
+import { print } from './print.js';
+
+const list = command({
+  words: 'token list',
+  parameters: '',
+  summary: 'the tokens, without their secrets',
+  options: {},
+  run: async (invocation) => {
+    const { value } = await orThrow(invocation.box.tokens.list());
+    const tokens = 'items' in value ? value.items : value;
+    const rows = tokens.map(({ Name, Type, AccessorID }) => [Name, Type, AccessorID]);
+    return print(invocation, tokens, () => tableOf(['Name', 'Type', 'Accessor'], rows, 'no tokens'));
+  },
+});
+
+const create = command({
+  words: 'token create',
+  parameters: '[NAME]',
+  summary: 'make a token; its secret is shown once',
+  options: {
+    type: { type: 'text', value: 'TYPE', summary: 'client, management or node (client)' },
+    policy: { type: 'list', value: 'POLICY', summary: 'a policy of a client token, may be repeated' },
+    workspace: { type: 'list', value: 'ID=RIGHT', summary: 'admin or events on a workspace, may be repeated' },
+    'node-id': { type: 'text', value: 'UUID', summary: 'the node of a node token (the first new one that uses it)' },
+    'node-pool': { type: 'text', value: 'POOL', summary: 'the pool of the node of a node token (default)' },
+  },
+  run: async (invocation) => {
+    const { box, options, parameters } = invocation;
+    const { value } = await orThrow(
+      box.tokens.create({
+        name: parameters[0] ?? '',
+        type: options.type ?? 'client',
+        ...(options.policy.length === 0 ? {} : { policies: options.policy }),
+        ...(options.workspace.length === 0 ? {} : { workspaces: pairs('workspace', options.workspace) }),
+        ...(options['node-id'] === undefined ? {} : { nodeId: options['node-id'] }),
+        ...(options['node-pool'] === undefined ? {} : { nodePool: options['node-pool'] }),
+      }),
+    );
+    return print(invocation, value, (token) =>
+      facts({
+        Accessor: token?.AccessorID,
+        Secret: token?.SecretID,
+        Name: token?.Name,
+        Type: token?.Type,
+        ...nodeFacts(token),
+      }),
+    );
+  },
+});
+
+function nodeFacts(token: TokenDocument | undefined) {
+  if (token?.NodePool === undefined) return {};
+  return { Node: token.NodeID ?? 'the first new one that uses it', 'Node pool': token.NodePool };
+}
+
+const remove = command({
+  words: 'token delete',
+  parameters: 'ACCESSOR',
+  summary: 'remove a token: nobody can use it any more',
+  options: {},
+  run: async ({ parameters: [accessor = ''], terminal, box }) => {
+    await orThrow(box.tokens.remove(accessor));
+    terminal.out(`token ${accessor} is removed\n`);
+    return 0;
+  },
+});
+
+export const tokenCommands: readonly Command[] = [list, create, remove];

@@ -1,0 +1,91 @@
+import type { MessageSocket } from '../../../src/client/index.js';
+import { Stopped } from '../stopped.js';
+import type { Keyboard, Streams } from '../terminal.js';
+
+export interface Conversation {
+  readonly socket: MessageSocket;
+  readonly streams: Streams;
+  /** Pass standard input on; the command's input ends at once when this is false. */
+  readonly input: boolean;
+  /** The command runs in a terminal: keys go to it as they are, and it learns the size of the local one. */
+  readonly terminal: boolean;
+}
+
+/*
+ * The messages of a command that runs over a socket, as JSON with base64 data: `{"stdin":{"data":…,"close":true}}` and
+ * `{"tty_size":{"height":…,"width":…}}` to it, `{"stdout":{"data":…}}`, the same of `stderr`, and last
+ * `{"exited":true,"result":{"exit_code":…}}` from it (docs/interfaces: job interface, sockets).
+ */
+
+/** Talks with a command until it has exited, and gives its exit code. Rejects with `Stopped` when the socket ends before. */
+export async function converse({ socket, streams, input, terminal }: Conversation): Promise<number> {
+  const keyboard = terminal ? streams.keyboard : undefined;
+  const release = keyboard === undefined ? () => undefined : handOver(keyboard, socket);
+  try {
+    // What cannot be read any more ends the input; the command goes on with what it has.
+    void sendInput(socket, input ? streams.input() : []).catch(() => endInput(socket));
+    return await passOutput(socket, streams);
+  } finally {
+    release();
+    socket.close();
+  }
+}
+
+/** Keys reach the command as they are, and it follows the size of the terminal. Gives what ends that. */
+function handOver(keyboard: Keyboard, socket: MessageSocket): () => void {
+  const tellSize = (): void => {
+    const { rows, columns } = keyboard.size();
+    void socket.send(JSON.stringify({ tty_size: { height: rows, width: columns } }));
+  };
+  keyboard.setRaw(true);
+  const unfollow = keyboard.onResize(tellSize);
+  tellSize();
+  return () => {
+    unfollow();
+    keyboard.setRaw(false);
+  };
+}
+
+async function sendInput(
+  socket: MessageSocket,
+  input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<void> {
+  for await (const bytes of input) {
+    const data = Buffer.from(bytes).toString('base64');
+    if (!(await socket.send(JSON.stringify({ stdin: { data } })))) return;
+  }
+  await endInput(socket);
+}
+
+async function endInput(socket: MessageSocket): Promise<void> {
+  await socket.send(JSON.stringify({ stdin: { close: true } }));
+}
+
+async function passOutput(socket: MessageSocket, streams: Streams): Promise<number> {
+  for await (const message of socket.messages) {
+    const frame = frameIn(message);
+    if (frame.stdout?.data !== undefined) await streams.out(Buffer.from(frame.stdout.data, 'base64'));
+    if (frame.stderr?.data !== undefined) await streams.error(Buffer.from(frame.stderr.data, 'base64'));
+    if (frame.exited === true) return frame.result?.exit_code ?? 0;
+  }
+  const { reason } = await socket.closed;
+  throw new Stopped(reason || 'the connection was lost before the command ended');
+}
+
+interface Frame {
+  readonly stdout?: { readonly data?: string };
+  readonly stderr?: { readonly data?: string };
+  readonly exited?: boolean;
+  readonly result?: { readonly exit_code?: number };
+}
+
+function frameIn(message: string | Uint8Array): Frame {
+  const text = typeof message === 'string' ? message : new TextDecoder().decode(message);
+  try {
+    const frame: unknown = JSON.parse(text);
+    if (typeof frame === 'object' && frame !== null) return frame;
+  } catch {
+    // Told below.
+  }
+  throw new Stopped('the server sent a message that is not understood');
+}

@@ -1,0 +1,32 @@
+import type { HttpDelivery } from '../../src/index.js';
+import { undiciDelivery, undiciDownload } from '../undici/index.js';
+import type { OutboundOptions } from './serve-options.js';
+import { Stopped } from './stopped.js';
+import { readTextFile } from './terminal.js';
+
+type Download = ReturnType<typeof undiciDownload>;
+
+/** What goes out: messages, and the artifacts of tasks, under the same rules. `hint` is what refusals of addresses end with. */
+export async function outboundFrom(
+  outbound: OutboundOptions,
+  hint: string,
+): Promise<{ readonly delivery: HttpDelivery; readonly download: Download }> {
+  const { cidrs, hosts, httpsOnly, forbiddenPorts, caFile, proxy } = outbound;
+  const ca = caFile === null ? null : await readTextFile(caFile);
+  try {
+    const settings = {
+      allow: { cidrs, hosts },
+      hint,
+      httpsOnly,
+      forbiddenPorts,
+      ...(ca === null ? {} : { ca }),
+      ...(proxy === null ? {} : { proxy }),
+    };
+    return { delivery: undiciDelivery(settings), download: undiciDownload(settings) };
+  } catch (error) {
+    throw new Stopped(
+      `allowOutbound, forbiddenPorts, caFile or proxy: ${error instanceof Error ? error.message : 'unknown error'}`,
+      2,
+    );
+  }
+}

@@ -1,0 +1,30 @@
+/** Lines of cells, each column as wide as its longest cell, two blanks between. Ends with a line feed unless empty. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+  }
+  const lines = rows.map((row) =>
+    row
+      .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  );
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** The same below a line of headings; a sentence when there are no rows. */
+export function tableOf(headings: readonly string[], rows: readonly (readonly string[])[], none: string): string {
+  return rows.length === 0 ? `${none}\n` : columns([headings, ...rows]);
+}
+
+/** Names and values, one on each line: `ID = digest`. */
+export function facts(entries: Readonly<Record<string, string | number | boolean | undefined>>): string {
+  const rows = Object.entries(entries).filter(([, value]) => value !== undefined && value !== '');
+  return columns(rows.map(([name, value]) => [name, `= ${String(value)}`]));
+}
+
+/** The first eight characters of an identifier: enough to tell it from others, and taken by every command. */
+export function short(id: string): string {
+  return id.slice(0, 8);
+}

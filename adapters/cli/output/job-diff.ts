@@ -1,0 +1,62 @@
+import type { FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from '../../../src/jobs/index.js';
+import type { Colours } from './colours.js';
+
+type Change = Pick<ObjectDiff, 'Type' | 'Fields' | 'Objects'>;
+
+/** What differs between two jobs, indented, each line with `+`, `-` or `+/-` in front. */
+export function jobDiffText(diff: JobDiff, colours: Colours): string {
+  const lines = [
+    `${sign(diff.Type, colours)}Job: "${diff.ID}"`,
+    ...membersOf(diff, 1, colours),
+    ...(diff.TaskGroups ?? []).flatMap((group) => groupLines(group, colours)),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function groupLines(group: TaskGroupDiff, colours: Colours): string[] {
+  const updates = Object.entries(group.Updates ?? {}).map(([kind, count]) => `${count} ${kind}`);
+  const tasks = (group.Tasks ?? []).filter(({ Type }) => Type !== 'None');
+  return [
+    `${sign(group.Type, colours)}Group: "${group.Name}"${updates.length === 0 ? '' : ` (${updates.join(', ')})`}`,
+    ...membersOf(group, 1, colours),
+    ...tasks.flatMap((task) => taskLines(task, colours)),
+  ];
+}
+
+function taskLines(task: TaskDiff, colours: Colours): string[] {
+  return [
+    `  ${sign(task.Type, colours)}Task: "${task.Name}"${notes(task.Annotations)}`,
+    ...membersOf(task, 2, colours),
+  ];
+}
+
+function membersOf(change: Change, depth: number, colours: Colours): string[] {
+  const blank = '  '.repeat(depth);
+  return [
+    ...(change.Fields ?? [])
+      .filter(({ Type }) => Type !== 'None')
+      .map((field) => `${blank}${sign(field.Type, colours)}${fieldText(field)}`),
+    ...(change.Objects ?? [])
+      .filter(({ Type }) => Type !== 'None')
+      .flatMap((object) => [
+        `${blank}${sign(object.Type, colours)}${object.Name} {`,
+        ...membersOf(object, depth + 1, colours),
+        `${blank}    }`,
+      ]),
+  ];
+}
+
+function fieldText({ Type, Name, Old, New, Annotations }: FieldDiff): string {
+  const values = Type === 'Edited' ? `"${Old}" => "${New}"` : `"${Type === 'Deleted' ? Old : New}"`;
+  return `${Name}: ${values}${notes(Annotations)}`;
+}
+
+function notes(annotations: readonly string[] | null): string {
+  return annotations === null || annotations.length === 0 ? '' : ` (${annotations.join(', ')})`;
+}
+
+function sign(type: JobDiff['Type'], colours: Colours): string {
+  if (type === 'Added') return colours.added('+   ');
+  if (type === 'Deleted') return colours.removed('-   ');
+  return type === 'Edited' ? colours.changed('+/- ') : '    ';
+}

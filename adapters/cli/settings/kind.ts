@@ -1,0 +1,166 @@
+import { err, ok, type Result } from 'neverthrow';
+import { parseDurationNanos } from '../../../src/index.js';
+
+/** Where in a value of the settings file a fault lies; empty for the value itself. */
+export interface Misfit {
+  readonly pointer: string;
+}
+
+/** What values of a setting are: how they are written as text and as JSON. */
+export interface Kind {
+  /** `takes HOST:PORT, such as 127.0.0.1:4646`: the message of a fault, behind the setting's name. */
+  readonly takes: string;
+  /** The value of a text on the command line or in the environment. */
+  fromText(text: string): Result<unknown, Misfit>;
+  /** The value of parsed JSON. */
+  fromJson(json: unknown): Result<unknown, Misfit>;
+  /** What `fromJson` reads as this value. */
+  toJson(value: unknown): unknown;
+  /** JSON Schema of what `fromJson` takes; patterns cannot say everything that it checks. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** A path: what is not absolute counts from the folder of the settings file. */
+  readonly path?: 'file' | 'store';
+}
+
+const misfit = err<never, Misfit>({ pointer: '' });
+
+/** Text that `accepts` gives a value for. */
+export function textKind(
+  takes: string,
+  accepts: (text: string) => string | undefined,
+  schema: Readonly<Record<string, unknown>> = {},
+): Kind {
+  const fromText = (text: string): Result<unknown, Misfit> => {
+    const value = accepts(text);
+    return value === undefined ? misfit : ok(value);
+  };
+  return {
+    takes,
+    fromText,
+    fromJson: (json) => (typeof json === 'string' ? fromText(json) : misfit),
+    toJson: (value) => value,
+    schema: { type: 'string', ...schema },
+  };
+}
+
+/** The path of a file. */
+export const fileKind: Kind = {
+  ...textKind('takes the path of a file', (text) => (text === '' || text.includes('\0') ? undefined : text), {
+    minLength: 1,
+  }),
+  path: 'file',
+};
+
+export function oneOf(...words: readonly string[]): Kind {
+  const takes = `takes ${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+  return { ...textKind(takes, (text) => (words.includes(text) ? text : undefined)), schema: { enum: words } };
+}
+
+export const flagKind: Kind = {
+  takes: 'takes true or false',
+  fromText: (text) => (text === 'true' || text === 'false' ? ok(text === 'true') : misfit),
+  fromJson: (json) => (typeof json === 'boolean' ? ok(json) : misfit),
+  toJson: (value) => value,
+  schema: { type: 'boolean' },
+};
+
+/** Numbers within bounds, both included; whole ones unless `fractions`. */
+export function numberKind(minimum: number, maximum: number, fractions: 'whole' | 'fractions' = 'whole'): Kind {
+  const fits = (value: unknown): value is number =>
+    typeof value === 'number' &&
+    value >= minimum &&
+    value <= maximum &&
+    (fractions === 'fractions' || Number.isInteger(value));
+  const fromJson = (json: unknown): Result<unknown, Misfit> => (fits(json) ? ok(json) : misfit);
+  return {
+    takes: `takes a ${fractions === 'whole' ? 'whole number' : 'number'} from ${minimum} to ${maximum}`,
+    fromText: (text) => (/^[0-9]+(?:\.[0-9]+)?$/.test(text) ? fromJson(Number(text)) : misfit),
+    fromJson,
+    toJson: (value) => value,
+    schema: { type: fractions === 'whole' ? 'integer' : 'number', minimum, maximum },
+  };
+}
+
+const units: readonly (readonly [string, number])[] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+  ['ms', 1],
+];
+const durationPattern = '^(?:0|(?:[0-9]+(?:\\.[0-9]+)?(?:d|h|m|s|ms))+)$';
+
+/** Milliseconds, written as `250ms`, `30s`, `1h30m` or `30d`, from `least` up to ten years. */
+export function durationKind(least = 0): Kind {
+  const base = textKind('', () => undefined);
+  const fromText = (text: string): Result<unknown, Misfit> => {
+    const value = millisecondsOf(text);
+    return value === undefined || value < least || value > 3650 * 86_400_000 ? misfit : ok(value);
+  };
+  return {
+    ...base,
+    takes: `takes a duration such as 250ms, 30s, 1h30m or 30d${least > 0 ? `, at least ${durationText(least)}` : ''}`,
+    fromText,
+    fromJson: (json) => (typeof json === 'string' ? fromText(json) : misfit),
+    toJson: (value) => durationText(value as number),
+    schema: { type: 'string', pattern: durationPattern },
+  };
+}
+
+function millisecondsOf(text: string): number | undefined {
+  if (text.length > 64 || !new RegExp(durationPattern).test(text)) return undefined;
+  const [, days, rest = ''] = /^(?:([0-9]+(?:\.[0-9]+)?)d)?(.*)$/.exec(text) ?? [];
+  const nanos = rest === '' ? ok(0n) : parseDurationNanos(rest);
+  return nanos.map((value) => Math.round(Number(days ?? 0) * 86_400_000 + Number(value) / 1e6)).unwrapOr(undefined);
+}
+
+/** `1h30m`: units from days to milliseconds, those without amount left out. */
+export function durationText(milliseconds: number): string {
+  let rest = milliseconds;
+  let text = '';
+  for (const [unit, size] of units) {
+    const amount = Math.floor(rest / size);
+    rest -= amount * size;
+    if (amount > 0) text += `${amount}${unit}`;
+  }
+  return text === '' ? '0s' : text;
+}
+
+/** A list, in text separated by commas. */
+export function listKind(item: Kind): Kind {
+  const all = (
+    entries: readonly unknown[],
+    read: (entry: never) => Result<unknown, Misfit>,
+  ): Result<unknown, Misfit> => {
+    const values: unknown[] = [];
+    for (const [position, entry] of entries.entries()) {
+      const value = read(entry as never);
+      if (value.isErr()) return err({ pointer: `/${position}${value.error.pointer}` });
+      values.push(value.value);
+    }
+    return ok(values);
+  };
+  return {
+    takes: `${item.takes}, several separated by commas (in the file, a list)`,
+    fromText: (text) =>
+      all(
+        text.split(',').filter((entry) => entry !== ''),
+        item.fromText,
+      ),
+    fromJson: (json) => (Array.isArray(json) && json.length <= 1000 ? all(json, item.fromJson) : misfit),
+    toJson: (value) => (value as readonly unknown[]).map(item.toJson),
+    schema: { type: 'array', items: item.schema, maxItems: 1000 },
+  };
+}
+
+/** Also `none` in text and null in JSON. */
+export function orNone(kind: Kind): Kind {
+  return {
+    ...kind,
+    takes: `${kind.takes}, or none (in the file, null)`,
+    fromText: (text) => (text === 'none' ? ok(null) : kind.fromText(text)),
+    fromJson: (json) => (json === null ? ok(null) : kind.fromJson(json)),
+    toJson: (value) => (value === null ? null : kind.toJson(value)),
+    schema: { anyOf: [kind.schema, { type: 'null' }] },
+  };
+}

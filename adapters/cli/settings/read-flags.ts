@@ -1,0 +1,75 @@
+import { parseArgs } from 'node:util';
+import { err, ok, type Result } from 'neverthrow';
+import { didYouMean, type FlagText } from './resolve-settings.js';
+import { settingTable, variableOf } from './setting-table.js';
+
+export interface ServeFlags {
+  readonly flags: readonly FlagText[];
+  /** `--config`; null when absent. */
+  readonly config: string | null;
+  readonly examples: boolean;
+}
+
+const ofSettings = settingTable.flatMap(({ key, flag }) => (flag === undefined ? [] : [{ key, flag }]));
+const known: Record<string, { readonly type: 'string' | 'boolean'; readonly multiple?: true }> = {
+  config: { type: 'string' },
+  set: { type: 'string', multiple: true },
+  'no-runner': { type: 'boolean' },
+  examples: { type: 'boolean' },
+  ...Object.fromEntries(ofSettings.map(({ flag }) => [flag, { type: 'string', multiple: true }])),
+};
+
+/** The flags of a command line, their values unread; the message of an error names the flag. */
+export function readFlags(args: readonly string[]): Result<ServeFlags, string> {
+  const unknown = args.find((text) => text.startsWith('--') && !Object.hasOwn(known, nameOf(text)));
+  if (unknown !== undefined) {
+    const names = [...Object.keys(known), ...settingTable.map(({ key }) => key)];
+    return err(`there is no option --${nameOf(unknown).slice(0, 64)}${flagHint(nameOf(unknown), names)}`);
+  }
+  try {
+    return flagsFrom(parseArgs({ args: [...args], options: known, allowPositionals: false, strict: true }).values);
+  } catch (error) {
+    return err(error instanceof Error ? error.message : 'the options cannot be read');
+  }
+}
+
+function flagsFrom(values: Readonly<Record<string, unknown>>): Result<ServeFlags, string> {
+  const flags: FlagText[] = [];
+  for (const assignment of (values['set'] ?? []) as readonly string[]) {
+    const flag = assigned(assignment);
+    if (flag.isErr()) return err(flag.error);
+    flags.push(flag.value);
+  }
+  for (const { key, flag } of ofSettings) {
+    for (const text of (values[flag] ?? []) as readonly string[]) flags.push({ key, flag: `--${flag}`, text });
+  }
+  if (values['no-runner'] === true) flags.push({ key: 'runner', flag: '--no-runner', text: 'false' });
+  const config = values['config'];
+  return ok({ flags, config: typeof config === 'string' ? config : null, examples: values['examples'] === true });
+}
+
+/** What a `--set KEY=VALUE` says. */
+function assigned(assignment: string): Result<FlagText, string> {
+  const [, key = '', text = ''] = /^([^=]*)=(.*)$/s.exec(assignment) ?? [];
+  if (key === '') return err('--set takes KEY=VALUE, such as notifications.delivery.rate.generic=10');
+  const setting = settingTable.find((one) => one.key === key);
+  if (setting === undefined) {
+    const keys = settingTable.map((one) => one.key);
+    return err(`--set: there is no setting "${key.slice(0, 64)}"${didYouMean(key, keys)}`);
+  }
+  if (setting.secret === true) {
+    return err(`--set ${key}: command lines can be read by others; give it as ${variableOf(key)} or in the file`);
+  }
+  return ok({ key, flag: `--set ${key}`, text });
+}
+
+function nameOf(text: string): string {
+  return text.slice(2).split('=')[0] ?? '';
+}
+
+/** A setting without a flag of its own is named as `--set` takes it. */
+function flagHint(given: string, names: readonly string[]): string {
+  const asKey = given.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const setting = settingTable.find(({ key, flag }) => flag === undefined && key.split('.').at(-1) === asKey);
+  return setting === undefined ? didYouMean(given, names) : `; settings without an option: --set ${setting.key}=VALUE`;
+}

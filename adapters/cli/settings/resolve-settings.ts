@@ -1,0 +1,180 @@
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { err, ok, type Result } from 'neverthrow';
+import { suggestName } from '../../../src/hcl/index.js';
+import { type Setting, settingTable, variableOf } from './setting-table.js';
+
+/** Where settings come from; the first that has a value wins: flags, environment, file, default. */
+export interface SettingSources {
+  /** Texts of flags, in their order. */
+  readonly flags: readonly FlagText[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly file: SettingsFile | null;
+}
+
+export interface FlagText {
+  readonly key: string;
+  /** As it was written: `--listen`, `--set listen`. */
+  readonly flag: string;
+  readonly text: string;
+}
+
+export interface SettingsFile {
+  readonly path: string;
+  readonly content: unknown;
+}
+
+export interface ResolvedSetting {
+  readonly setting: Setting;
+  /** Undefined: not set, and there is no default. */
+  readonly value: unknown;
+  /** `--listen`, `SIGNALBOX_LISTEN`, the path of the file, or `default`. */
+  readonly source: string;
+}
+
+/** By key; every setting of the table is there, in its order. */
+export type ResolvedSettings = ReadonlyMap<string, ResolvedSetting>;
+
+type Found = { readonly value: unknown; readonly source: string };
+
+/** Every setting with its value and where that is from; all faults at once, one message each. */
+export function resolveSettings({ flags, environment, file }: SettingSources): Result<ResolvedSettings, string[]> {
+  const faults: string[] = [];
+  const inFile = file === null ? new Map<string, unknown>() : valuesIn(file, faults);
+  const resolved = new Map<string, ResolvedSetting>();
+  for (const setting of settingTable) {
+    const found =
+      fromFlags(setting, flags, faults) ??
+      fromEnvironment(setting, environment, faults) ??
+      fromFile(setting, inFile, file, faults);
+    const value = found === undefined ? setting.default : found.value;
+    resolved.set(setting.key, { setting, value, source: found?.source ?? 'default' });
+  }
+  return faults.length > 0 ? err(faults) : ok(resolved);
+}
+
+/** Variables that are most likely misspelled settings, each as a message. */
+export function misspelledVariables(environment: SettingSources['environment']): readonly string[] {
+  const known = new Set([...settingTable.map(({ key }) => variableOf(key)), ...ofCommands]);
+  return Object.keys(environment).flatMap((name) => {
+    if (!name.startsWith('SIGNALBOX_') || known.has(name)) return [];
+    const near = nearName(name, [...known]);
+    return near === undefined ? [] : [`${name} is not a setting; did you mean ${near}?`];
+  });
+}
+
+/** Variables that have a meaning besides those of settings. */
+const ofCommands = ['SIGNALBOX_CONFIG', 'SIGNALBOX_ADDR', 'SIGNALBOX_TOKEN', 'SIGNALBOX_NAMESPACE'];
+
+/** `; did you mean listen?`, or nothing. */
+export function didYouMean(given: string, known: readonly string[]): string {
+  const near = nearName(given, known);
+  return near === undefined ? '' : `; did you mean ${near}?`;
+}
+
+/** Also finds names that are near in nothing but their case. */
+function nearName(given: string, known: readonly string[]): string | undefined {
+  const lower = given.toLowerCase();
+  return known.find((name) => name.toLowerCase() === lower) ?? suggestName(given, known);
+}
+
+function fromFlags(setting: Setting, flags: readonly FlagText[], faults: string[]): Found | undefined {
+  const given = flags.filter(({ key }) => key === setting.key);
+  const [first] = given;
+  const last = given.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  // A flag that may hold several values may also be repeated.
+  const text = Array.isArray(setting.default) ? given.map((one) => one.text).join(',') : last.text;
+  return fromText(setting, text, last.flag, faults);
+}
+
+function fromEnvironment(
+  setting: Setting,
+  environment: SettingSources['environment'],
+  faults: string[],
+): Found | undefined {
+  const name = variableOf(setting.key);
+  const text = environment[name];
+  return text === undefined || text === '' ? undefined : fromText(setting, text, name, faults);
+}
+
+function fromText(setting: Setting, text: string, source: string, faults: string[]): Found {
+  const read = setting.kind.fromText(text);
+  if (read.isErr()) faults.push(`${source} ${setting.kind.takes}${butIs(setting, text)}`);
+  return { value: read.unwrapOr(undefined), source };
+}
+
+function fromFile(
+  setting: Setting,
+  values: ReadonlyMap<string, unknown>,
+  file: SettingsFile | null,
+  faults: string[],
+): Found | undefined {
+  const { key, kind } = setting;
+  if (file === null || !values.has(key)) return undefined;
+  const read = kind.fromJson(values.get(key));
+  if (read.isErr()) {
+    faults.push(
+      `${file.path}: at /${key.replaceAll('.', '/')}${read.error.pointer}: it ${kind.takes}${butIs(setting, values.get(key))}`,
+    );
+    return { value: undefined, source: file.path };
+  }
+  return { value: rebased(read.value, kind.path, dirname(file.path)), source: file.path };
+}
+
+/** `, not "x"`; nothing of a secret. */
+function butIs({ secret }: Setting, value: unknown): string {
+  return secret === true ? '' : `, not ${(JSON.stringify(value) ?? 'nothing').slice(0, 60)}`;
+}
+
+/** Paths in a settings file count from its folder. */
+function rebased(value: unknown, path: 'file' | 'store' | undefined, folder: string): unknown {
+  if (typeof value !== 'string' || path === undefined) return value;
+  if (path === 'file') return isAbsolute(value) ? value : resolve(folder, value);
+  const inner = value.startsWith('sqlite:') ? value.slice('sqlite:'.length) : null;
+  return inner === null || isAbsolute(inner) ? value : `sqlite:${resolve(folder, inner)}`;
+}
+
+/** The values of a file by key. Keys that no setting has are faults. */
+function valuesIn(file: SettingsFile, faults: string[]): ReadonlyMap<string, unknown> {
+  const values = new Map<string, unknown>();
+  const keys = new Set(settingTable.map(({ key }) => key));
+  const walk = (within: unknown, prefix: string): void => {
+    if (typeof within !== 'object' || within === null || Array.isArray(within)) {
+      faults.push(`${file.path}: at ${pointer(prefix)}: an object is expected`);
+      return;
+    }
+    for (const [name, value] of Object.entries(within)) {
+      if (prefix === '' && name === '$schema') continue;
+      const key = prefix === '' ? name : `${prefix}.${name}`;
+      if (keys.has(key) && !name.includes('.')) values.set(key, value);
+      else if (!name.includes('.') && isGroup(key)) walk(value, key);
+      else faults.push(`${file.path}: at ${pointer(prefix)}: there is no setting ${quoted(name)}${hint(prefix, name)}`);
+    }
+  };
+  walk(file.content, '');
+  return values;
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, 64));
+}
+
+/** A name at the same place, else the whole key of a setting whose last word it is. */
+function hint(prefix: string, name: string): string {
+  const start = prefix === '' ? '' : `${prefix}.`;
+  const here = settingTable
+    .filter(({ key }) => key.startsWith(start))
+    .map(({ key }) => key.slice(start.length).split('.')[0] as string);
+  const near = didYouMean(name, [...new Set(here)]);
+  if (near !== '') return near;
+  const elsewhere = settingTable.find(({ key }) => key.endsWith(`.${name}`));
+  return elsewhere === undefined ? '' : `; did you mean ${elsewhere.key}?`;
+}
+
+function pointer(key: string): string {
+  return key === '' ? 'the top level' : `/${key.replaceAll('.', '/')}`;
+}
+
+function isGroup(key: string): boolean {
+  return settingTable.some((setting) => setting.key.startsWith(`${key}.`));
+}

@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { findJsonFault } from '../json-fault.js';
+import { Stopped } from '../stopped.js';
+import type { SettingsFile } from './resolve-settings.js';
+
+/** Looked for in the working folder. */
+const usualName = 'signalbox.json';
+
+/**
+ * The settings file: the one that is named by `--config` or SIGNALBOX_CONFIG, else `signalbox.json` in the working folder,
+ * if there is one. Rejects with `Stopped` when it cannot be read or is no JSON.
+ */
+export async function readSettingsFile(
+  config: string | null,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<SettingsFile | null> {
+  const variable = environment['SIGNALBOX_CONFIG'];
+  const named = config ?? (variable === undefined || variable === '' ? null : variable);
+  const path = resolve(named ?? usualName);
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (named === null && (error as { code?: unknown } | null)?.code === 'ENOENT') return null;
+    const reason = error instanceof Error ? error.message : 'unknown error';
+    throw new Stopped(`the settings file cannot be read: ${reason}`, 2);
+  });
+  if (text === null) return null;
+  const fault = findJsonFault(text);
+  if (fault !== undefined) throw new Stopped(`${path}:${fault.line}:${fault.column}: ${fault.message}`, 2);
+  return { path, content: JSON.parse(text.replace(/^\ufeff/, '')) };
+}

@@ -1,0 +1,155 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type BodyAllowance,
+  bodyFrom,
+  type HttpHandler,
+  type HttpRequest,
+  type HttpResponse,
+  isWhole,
+  type RequestBody,
+} from '../http-message.js';
+import { writeStream } from './write-stream.js';
+
+/** A request as a framework may hand it on: with a body that has been read already. */
+type ReadRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
+
+export interface NodeListenerOptions {
+  /** Milliseconds that a client may take to accept the next piece of a streamed answer; 30 seconds when absent. */
+  readonly stallTimeout?: number;
+}
+
+/**
+ * The handler as a `node:http` listener, also for Express and Koa (for Fastify: `fastifyRoute`). Writes straight to the
+ * response, with a content length unless the answer is streamed. Behind a body parser it uses `rawBody` or `body`; under a
+ * path prefix that the framework strips it needs nothing, else give the handler its `basePath`.
+ */
+export function nodeListener(
+  handler: HttpHandler,
+  options: NodeListenerOptions = {},
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const answer = answerer(handler, options);
+  return (request, response) => answer(request, response, request);
+}
+
+/** The parts of Fastify's request and reply that a route needs. */
+export interface FastifyExchange {
+  readonly request: { readonly raw: IncomingMessage };
+  readonly reply: { readonly raw: ServerResponse; hijack(): unknown };
+}
+
+/**
+ * The handler as a route of Fastify, whose `authenticate` gets Fastify's own request. Register it where no content type is parsed:
+ *
+ * ```ts
+ * await app.register(async (scope) => {
+ *   scope.removeAllContentTypeParsers();
+ *   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+ *   scope.all('/*', fastifyRoute(handler));
+ * });
+ * ```
+ */
+export function fastifyRoute(
+  handler: HttpHandler,
+  options: NodeListenerOptions = {},
+): (request: FastifyExchange['request'], reply: FastifyExchange['reply']) => void {
+  const answer = answerer(handler, options);
+  return (request, reply) => {
+    reply.hijack();
+    answer(request.raw, reply.raw, request);
+  };
+}
+
+function answerer(
+  handler: HttpHandler,
+  options: NodeListenerOptions,
+): (request: IncomingMessage, response: ServerResponse, original: unknown) => void {
+  const stallTimeout = options.stallTimeout ?? 30_000;
+  return (request, response, original) => {
+    const record: HttpRequest = {
+      method: request.method ?? 'GET',
+      target: request.url ?? '/',
+      headers: request.headers,
+      readBody: (allowance) => readBody(request, allowance),
+      whenClosed: (callback) => {
+        if (response.destroyed || response.closed) callback();
+        else response.once('close', callback);
+      },
+      localAddress: () => request.socket.localAddress,
+      original,
+    };
+    void handler(record).then((answer) => write(response, answer, stallTimeout));
+  };
+}
+
+function write(response: ServerResponse, answer: HttpResponse, stallTimeout: number): void | Promise<void> {
+  const { status, headers, body } = answer;
+  if (!isWhole(body)) return writeStream(response, { status, headers, body }, stallTimeout);
+  // The client has gone, or the host has answered in our place (a time limit of its own).
+  if (response.headersSent || response.destroyed) return;
+  if (status !== 204 && status !== 304) headers.push('Content-Length', String(Buffer.byteLength(body)));
+  if (isClosing(response)) response.shouldKeepAlive = false;
+  response.writeHead(status, headers);
+  response.end(body);
+}
+
+/**
+ * Whether the server takes no more connections. Its answers then end theirs, or a reader that asks again over the same one
+ * would keep the server for as long as it likes: `server.close` waits for it.
+ */
+function isClosing({ req }: ServerResponse): boolean {
+  // Set by node:http on every connection it accepts; its types do not say so.
+  const { server } = req.socket as { readonly server?: { readonly listening?: boolean } };
+  return server?.listening === false;
+}
+
+async function readBody(request: ReadRequest, allowance: BodyAllowance): Promise<RequestBody> {
+  if (!announcesBody(request)) return { type: 'absent' };
+  if (request.readableDidRead || request.readableEnded) return bodyReadBefore(request, allowance);
+  if (Number(request.headers['content-length'] ?? 0) > allowance.limit) return { type: 'too_large' };
+  return readStream(request, allowance);
+}
+
+/** A client may announce JSON and send nothing; then there is nothing to parse. */
+function announcesBody(request: IncomingMessage): boolean {
+  const length = request.headers['content-length'];
+  return length === undefined ? request.headers['transfer-encoding'] !== undefined : length !== '0';
+}
+
+function bodyReadBefore(request: ReadRequest, allowance: BodyAllowance): RequestBody {
+  const raw = request.rawBody ?? request.body;
+  if (Buffer.isBuffer(raw)) return bodyFrom(raw, allowance);
+  if (typeof raw === 'string') return bodyFrom(Buffer.from(raw), allowance);
+  return raw === undefined ? { type: 'absent' } : { type: 'parsed', value: raw };
+}
+
+/** Reads to the end, or gives up at the limit: what still arrives then is read and dropped, so that the answer gets through. */
+function readStream(request: IncomingMessage, { limit, take }: BodyAllowance): Promise<RequestBody> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const finish = (body: RequestBody): void => {
+      request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
+      resolve(body);
+    };
+    const giveUp = (body: RequestBody): void => {
+      finish(body);
+      request.on('error', ignore).resume();
+    };
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      if (size > limit) giveUp({ type: 'too_large' });
+      else if (!take(chunk.length)) giveUp({ type: 'no_room' });
+      else chunks.push(chunk);
+    };
+    const onEnd = (): void => finish(size === 0 ? { type: 'absent' } : { type: 'bytes', bytes: joined(chunks) });
+    const onClose = (): void => finish({ type: 'aborted' });
+    request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
+  });
+}
+
+function joined(chunks: readonly Buffer[]): Buffer {
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+}
+
+const ignore = (): void => undefined;

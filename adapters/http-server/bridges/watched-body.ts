@@ -1,0 +1,19 @@
+import type { Logger } from '../../../src/index.js';
+import type { StreamedBody } from '../http-message.js';
+
+/** The same body; what it fails with is logged, because the client only sees that the answer breaks off. */
+export function watchedBody(body: StreamedBody, logger: Logger): StreamedBody {
+  return {
+    [Symbol.asyncIterator]: () => {
+      const pieces = body[Symbol.asyncIterator]();
+      return {
+        next: () =>
+          pieces.next().catch((error: unknown) => {
+            logger.error({ error: error instanceof Error ? error.stack : 'unknown' }, 'A streamed answer failed');
+            throw error;
+          }),
+        return: async () => (await pieces.return?.()) ?? { done: true, value: undefined },
+      };
+    },
+  };
+}

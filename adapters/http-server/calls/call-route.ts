@@ -1,0 +1,164 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { CallInput } from '../../../src/api/answers.js';
+import type { Call } from '../../../src/api/call.js';
+import { waitingInputs } from '../../../src/api/call.js';
+import type { NamedCall } from '../../../src/api/index.js';
+import { socketRefusal } from '../../../src/api/socket-refusal.js';
+import type { Waiting } from '../../../src/index.js';
+import type { BadInput } from '../errors/bad-input.js';
+import { badInput } from '../errors/bad-input.js';
+import type { HttpResponse } from '../http-message.js';
+import { resourceResponse } from '../notifications/resource-responses.js';
+import { answerResponse, isPlainOrPretty, listHead } from './answer-response.js';
+import { badParameter } from './query.js';
+import { inputReader, type ReadInputs } from './read-inputs.js';
+import type { Route, RouteCall } from './route.js';
+import { streamResponse } from './stream-response.js';
+import { firstPageOf, gathered, listPieces } from './whole-list.js';
+
+/** Looks at what was read before the operation does; gives the answer when it refuses. */
+export type InputCheck = (call: RouteCall, read: ReadInputs) => Promise<HttpResponse | undefined>;
+
+/** The route of a call: reads its inputs, has the engine make it, and prints what comes of it. */
+export function callRoute(named: NamedCall, check?: InputCheck): Route {
+  const { name, call: definition } = named;
+  const readInputs = inputReader(definition);
+  const takesFilter = Object.hasOwn(definition.inputs, 'filter');
+
+  const waitingAskedFor = (call: RouteCall): Result<Waiting, BadInput> => {
+    const unwanted = takesFilter || definition.interface !== 'jobs' ? undefined : unwantedFilter(call);
+    if (unwanted !== undefined) return err(unwanted);
+    return definition.kind === 'waiting' ? waitingOf(call) : ok(immediately);
+  };
+
+  const handle = async (call: RouteCall): Promise<HttpResponse> => {
+    const waiting = waitingAskedFor(call);
+    if (waiting.isErr()) return call.errors.badInput(waiting.error);
+    const reading = readInputs(call);
+    const read = reading instanceof Promise ? await reading : reading;
+    if (read.isErr()) return call.errors.badInput(read.error);
+    const refused = await check?.(call, read.value);
+    return refused ?? answered(named, call, { ...read.value, waiting: waiting.value });
+  };
+
+  const { methods, path, access } = definition;
+  return {
+    name,
+    interface: definition.interface,
+    methods,
+    ...(definition.anyMethod === true ? { anyMethod: true } : {}),
+    path,
+    access,
+    handle: definition.kind === 'socket' ? needsUpgrade : handle,
+    ...(definition.kind === 'socket' ? { socket: conversation(named) } : {}),
+  };
+}
+
+/** Has the engine make the call, and prints what comes of it. */
+async function answered(named: NamedCall, call: RouteCall, asked: ReadInputs & { readonly waiting: Waiting }) {
+  const { call: definition } = named;
+  const { waiting, faults } = asked;
+  const waited = waiting.after !== undefined;
+  const first = isPlainOrPretty(call) ? undefined : firstPageOf(definition, asked.input, waited);
+  const input = first ?? asked.input;
+  const manner = { waiting, faults, fromWire: !call.plain, signal: signalOf(definition, call) };
+  const result = await call.engine.perform(named, call.caller, input, manner);
+  if (result.isErr()) return call.errors.callError(result.error, definition.statuses ?? noStatuses);
+  const { value } = result;
+  if (first !== undefined && hasFurtherPage(definition, value)) return longListResponse(named, call, { input, value });
+  if (definition.kind === 'stream') return streamResponse(definition, input, value as AsyncIterable<unknown>);
+  if (definition.answer.resource !== undefined && !call.plain) return resourceResponse(definition, call, value);
+  return answerResponse(definition, call, { value, input, waited });
+}
+
+function hasFurtherPage({ answer }: Call, value: unknown): boolean {
+  return (answer.nextToken?.(value) ?? '') !== '';
+}
+
+/** A list of several pages that is wanted as a whole. */
+async function longListResponse(
+  named: NamedCall,
+  call: RouteCall,
+  first: { readonly input: CallInput; readonly value: unknown },
+): Promise<HttpResponse> {
+  const { call: definition } = named;
+  const manner = { waiting: immediately, faults: [], fromWire: true, signal: never };
+  const pieces = listPieces<HttpResponse>(definition, first, async (input) => {
+    const page = await call.engine.perform(named, call.caller, input, manner);
+    return page.isOk()
+      ? { value: page.value }
+      : { failure: call.errors.callError(page.error, definition.statuses ?? noStatuses) };
+  });
+  const head = listHead(definition, call, first.value);
+  if (first.input['filter'] === undefined) return { ...head, body: pieces };
+  const body = await gathered<HttpResponse>(pieces);
+  return 'failure' in body ? body.failure : { ...head, body };
+}
+
+const immediately: Waiting = {};
+const noStatuses = {};
+const never = new AbortController().signal;
+
+/** Only what lasts looks at its signal: others do not pay for one. */
+function signalOf(definition: Call, call: RouteCall): AbortSignal {
+  if (definition.kind !== 'stream') return never;
+  const gone = new AbortController();
+  call.request.whenClosed(() => gone.abort());
+  return gone.signal;
+}
+
+/** How a reader waits, and the cancellation when the client goes away. */
+function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
+  if (call.query.isEmpty) return ok(immediately);
+  const values: Record<string, unknown> = {};
+  for (const [name, { places }] of Object.entries(waitingInputs)) {
+    const [place] = places;
+    const text = call.query.get(name);
+    if (text.isErr()) return err(text.error);
+    if (text.value === undefined || place.in !== 'query') continue;
+    const value = place.codec.parse(text.value, name);
+    if (value.isErr()) return err(badParameter(name, value.error));
+    values[name] = value.value;
+  }
+  const { index, wait } = values as { readonly index?: number; readonly wait?: number };
+  if (index === undefined || index === 0) return ok(immediately);
+  return ok({
+    after: index,
+    ...(wait === undefined ? {} : { wait }),
+    whenCancelled: (cancel) => call.request.whenClosed(cancel),
+  });
+}
+
+/** A client that sends a filter must not take the whole for what it asked: calls that have none refuse it. */
+function unwantedFilter({ query }: RouteCall): BadInput | undefined {
+  if (query.isEmpty) return undefined;
+  return query.get('filter').match(
+    (text) => {
+      if (text === undefined || text === '') return undefined;
+      const message = 'failed to create result paginator: this call takes no filter expression';
+      return { ...badInput('malformed', message), parameter: 'filter' };
+    },
+    (error) => error,
+  );
+}
+
+/** Clients of the job interface expect a 500 where they should have asked for a socket. */
+function needsUpgrade(): Promise<HttpResponse> {
+  const body = 'this path opens a WebSocket: ask for an upgrade';
+  return Promise.resolve({ status: 500, headers: ['Content-Type', 'text/plain; charset=utf-8'], body });
+}
+
+function conversation(named: NamedCall): NonNullable<Route['socket']> {
+  const readInputs = inputReader(named.call);
+  return async (call, socket) => {
+    const read = await readInputs(call);
+    if (read.isErr()) return socket.close(1008, read.error.message);
+    const gone = new AbortController();
+    void socket.closed.then(() => gone.abort());
+    const manner = { waiting: immediately, faults: [], signal: gone.signal };
+    const begun = await call.engine.perform(named, call.caller, read.value.input, manner);
+    if (begun.isOk()) return (begun.value as (opened: typeof socket) => Promise<void>)(socket);
+    const { code, reason } = socketRefusal(named.call, begun.error);
+    socket.close(code, reason);
+  };
+}

@@ -1,0 +1,106 @@
+import { err, ok, type Result } from 'neverthrow';
+import { type BadInput, badInput } from '../errors/bad-input.js';
+import type { RequestBody } from '../http-message.js';
+
+/** Deeper than any document of the two interfaces, and far from where recursive code would overflow the stack. */
+export const maximumJsonDepth = 64;
+
+/**
+ * The first JSON value of the body; what follows it is ignored, as the clients of the job interface expect. Refuses
+ * deeper nesting than `maximumJsonDepth` and the key `__proto__`, so that the value is safe to copy and to walk.
+ */
+export function parseJsonBody(body: RequestBody): Result<unknown, BadInput> {
+  switch (body.type) {
+    case 'absent':
+      return err(badInput('absent', 'request body is empty'));
+    case 'too_large':
+    case 'no_room':
+    case 'aborted':
+      return err(unreadBody(body));
+    case 'parsed':
+      return checkedTree(body.value);
+    case 'bytes':
+      return parseText(body.bytes.toString('utf8')).andThen(checkedTree);
+  }
+}
+
+/** What to say of a body that was not read to its end. */
+export function unreadBody(body: Extract<RequestBody, { type: 'too_large' | 'no_room' | 'aborted' }>): BadInput {
+  switch (body.type) {
+    case 'too_large':
+      return badInput('too_large', 'the request body is larger than this server accepts');
+    case 'no_room':
+      return badInput('no_room', 'this server holds as many request bodies as it may; try again in a moment');
+    case 'aborted':
+      return badInput('aborted', 'the request ended before its body was complete');
+  }
+}
+
+function parseText(text: string): Result<unknown, BadInput> {
+  try {
+    return ok(JSON.parse(text));
+  } catch (error) {
+    const end = endOfFirstValue(text);
+    if (end > 0 && end < text.length) {
+      try {
+        return ok(JSON.parse(text.slice(0, end)));
+      } catch {
+        // The whole text's message is the better one.
+      }
+    }
+    return err(badInput('malformed', 'the request body is not valid JSON: ' + reasonOf(error, text)));
+  }
+}
+
+/** The engine's message quotes what the caller sent; it is kept short and on one line. */
+function reasonOf(error: unknown, text: string): string {
+  if (text.trim() === '') return 'it is blank';
+  const message = error instanceof Error ? error.message : 'unreadable';
+  return JSON.stringify(message.slice(0, 160)).slice(1, -1);
+}
+
+/** Where the object or list at the start of the text closes; 0 when the text begins with anything else or never closes. */
+function endOfFirstValue(text: string): number {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (inString) {
+      if (code === 0x5c) at += 1;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) {
+      if (depth === 0) return 0;
+      inString = true;
+    } else if (code === 0x7b || code === 0x5b) {
+      depth += 1;
+    } else if (code === 0x7d || code === 0x5d) {
+      depth -= 1;
+      if (depth <= 0) return at + 1;
+    }
+  }
+  return 0;
+}
+
+function checkedTree(value: unknown): Result<unknown, BadInput> {
+  const fault = faultIn(value, 0);
+  return fault === undefined ? ok(value) : err(badInput('malformed', fault));
+}
+
+function faultIn(value: unknown, depth: number): string | undefined {
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'a number in the request body is out of range';
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth >= maximumJsonDepth) return `the request body is nested deeper than ${maximumJsonDepth} levels`;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const fault = faultIn(value[i], depth + 1);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+  for (const key in value) {
+    if (key === '__proto__') return 'the key "__proto__" is not accepted';
+    const fault = faultIn((value as Record<string, unknown>)[key], depth + 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}

@@ -1,0 +1,41 @@
+import type { Result } from 'neverthrow';
+import type { Interface } from '../../../src/api/call.js';
+import type { BadInput } from '../errors/bad-input.js';
+import { clientRoutes } from './client-routes.js';
+import type { Route } from './route.js';
+import { createRouter, type Match } from './router.js';
+
+/** The interface that a path belongs to, and what it leads to there. */
+export interface Located {
+  readonly interface: Interface;
+  readonly match: Result<Match, BadInput>;
+}
+
+export type Locate = (method: string, path: string) => Located | undefined;
+
+/** Finds the interface of a path, and the route in it; undefined for a path of neither. */
+export function locator(routes: readonly Route[], basePath: string, notificationsPath: string): Locate {
+  const jobs = createRouter({
+    routes: routes.filter((route) => route.interface !== 'notifications'),
+    known: clientRoutes,
+    openPrefixes: ['/v1/job/', '/v1/var/'],
+  });
+  const ofNotifications = routes.filter((route) => route.interface === 'notifications');
+  const notifications = createRouter({ routes: ofNotifications, known: [], openPrefixes: [] });
+  const firstSegments = new Set(ofNotifications.map((route) => route.path.split('/', 2)[1]));
+
+  return (method, fullPath) => {
+    if (basePath !== '' && !isBelow(fullPath, basePath)) return undefined;
+    const path = fullPath.slice(basePath.length);
+    const match = jobs(method, path);
+    if (match.isErr() || match.value.type !== 'unknown_path') return { interface: 'jobs', match };
+    if (notificationsPath !== '' && !isBelow(path, notificationsPath)) return undefined;
+    const rest = path.slice(notificationsPath.length);
+    if (notificationsPath === '' && !firstSegments.has(rest.split('/', 2)[1])) return undefined;
+    return { interface: 'notifications', match: notifications(method, rest) };
+  };
+}
+
+function isBelow(path: string, base: string): boolean {
+  return path.startsWith(base) && (path.length === base.length || path.charCodeAt(base.length) === 0x2f);
+}

@@ -1,0 +1,257 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Call } from '../../../src/api/call.js';
+import type { Input, Place } from '../../../src/api/inputs.js';
+import { isJsonObject, kindOf, membersIn, readMember } from '../../../src/api/json-codecs.js';
+import { type BadInput, badInput } from '../errors/bad-input.js';
+import { type DocumentFault, type RequestDocument, readDocument } from '../notifications/request-document.js';
+import { parseJsonBody, unreadBody } from './json-body.js';
+import { badParameter } from './query.js';
+import type { RouteCall } from './route.js';
+
+/** The inputs of a call as a request gives them, under their own names. */
+export interface ReadInputs {
+  readonly input: Readonly<Record<string, unknown>>;
+  /** What was wrong around the attributes of a document; the operation reports it with its own findings. */
+  readonly faults: readonly DocumentFault[];
+  /** The request document, for calls that have one. */
+  readonly document?: RequestDocument;
+}
+
+/** Where the values of a request stand, beside the query. */
+interface Sources {
+  readonly call: RouteCall;
+  readonly path: ReadonlyMap<string, string>;
+  readonly body: Body;
+}
+
+type Body =
+  | { readonly type: 'none' }
+  | { readonly type: 'members'; readonly given: (name: string) => unknown }
+  | { readonly type: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly type: 'document'; readonly document: RequestDocument };
+
+const noBody: Body = { type: 'none' };
+const noFaults: readonly DocumentFault[] = [];
+
+/** Reads the inputs of requests for a call: the path and the query at once, the body only where an input stands in it. */
+export function inputReader(
+  definition: Call,
+): (call: RouteCall) => Promise<Result<ReadInputs, BadInput>> | Result<ReadInputs, BadInput> {
+  const inputs = Object.entries(definition.inputs);
+  const pathNames = [...definition.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
+  const bodyKind = bodyKindOf(definition);
+  const pathOf = (call: RouteCall): ReadonlyMap<string, string> =>
+    new Map(pathNames.map((name, at) => [name, call.pathValues[at] ?? '']));
+  // Path and query are judged before a body is read, and are read without one where a call has none.
+  const early = inputs.filter(([, input]) =>
+    input.places.every(({ in: place }) => place === 'path' || place === 'query' || place === 'queries'),
+  );
+
+  return (call) => {
+    const path = pathOf(call);
+    const first = readAll(early, { call, path, body: noBody });
+    if (first.isErr()) return err(first.error);
+    if (definition.interface === 'jobs' && path.get(pathNames[0] ?? '') === '') {
+      return err(badInput('absent', 'missing job ID'));
+    }
+    if (bodyKind === 'none') return ok({ input: first.value, faults: noFaults });
+    return readBody(definition, call).then((read) =>
+      read.andThen((body) => {
+        const sources = { call, path, body };
+        return repetitionsFit(inputs, sources)
+          .andThen(() => readAll(inputs, sources))
+          .map((input) => ({ input, ...documentIn(body) }));
+      }),
+    );
+  };
+}
+
+/** Which kind of body the inputs of a call stand in. */
+export function bodyKindOf(definition: Call): 'none' | 'members' | 'bytes' | 'document' {
+  for (const input of Object.values(definition.inputs)) {
+    if (input.repeated !== undefined) return 'members';
+    for (const place of input.places) {
+      if (place.in === 'bytes' || place.in === 'document') return place.in;
+      if (place.in === 'body' || place.in === 'members') return 'members';
+    }
+  }
+  return 'none';
+}
+
+function readAll(
+  inputs: readonly (readonly [string, Input<unknown>])[],
+  sources: Sources,
+): Result<Readonly<Record<string, unknown>>, BadInput> {
+  const values: Record<string, unknown> = {};
+  for (const [name, input] of inputs) {
+    const value = readInput(name, input, sources);
+    if (value.isErr()) return err(value.error);
+    if (value.value !== undefined) values[name] = value.value;
+    else if (Object.hasOwn(input, 'fallback')) values[name] = input.fallback;
+  }
+  return ok(values);
+}
+
+/** The value at the first place where there is one. */
+function readInput(name: string, input: Input<unknown>, sources: Sources): Result<unknown, BadInput> {
+  for (const place of input.places) {
+    const value = readPlace(place, sources);
+    if (value.isErr() || value.value !== undefined) return value;
+  }
+  const [place] = input.places;
+  if (!input.required || Object.hasOwn(input, 'fallback')) return ok(undefined);
+  // An absent parameter is read as an empty text, which gives the parameter's own message.
+  if (place.in === 'query')
+    return place.codec.parse('', place.name).mapErr((message) => badParameter(place.name, message));
+  const named = 'name' in place ? place.name : name;
+  return err({ ...badInput('wrong_type', `"${named}" must be given`), pointer: '/' + named });
+}
+
+function readPlace(place: Place, { call, path, body }: Sources): Result<unknown, BadInput> {
+  switch (place.in) {
+    case 'path':
+      return place.codec
+        .parse(path.get(place.name) ?? '', place.name)
+        .mapErr((message) => badParameter(place.name, message));
+    case 'query':
+      return readQuery(place, call);
+    case 'queries':
+      return call.query.all(place.name).map((texts) => (texts.length === 0 ? undefined : texts));
+    case 'body':
+      return body.type === 'members' ? readBodyMember(place.name, place.codec, body.given(place.name)) : ok(undefined);
+    case 'members':
+      return body.type === 'members' ? readMembers(place, body.given) : ok(undefined);
+    case 'bytes':
+      return ok(body.type === 'bytes' ? body.bytes : undefined);
+    case 'document':
+      return ok(body.type === 'document' ? attributesOf(place, body.document) : undefined);
+  }
+}
+
+function readQuery(
+  { name, aliases, codec }: Extract<Place, { readonly in: 'query' }>,
+  { query }: RouteCall,
+): Result<unknown, BadInput> {
+  if (query.isEmpty) return ok(undefined);
+  for (const spelling of [name, ...aliases]) {
+    const text = query.get(spelling);
+    if (text.isErr()) return err(text.error);
+    if (text.value === undefined) continue;
+    return codec.parse(text.value, spelling).mapErr((message) => badParameter(spelling, message, codec.status));
+  }
+  return ok(undefined);
+}
+
+function readBodyMember(
+  name: string,
+  codec: Extract<Place, { readonly in: 'body' }>['codec'],
+  given: unknown,
+): Result<unknown, BadInput> {
+  if (given === undefined || given === null) return ok(undefined);
+  const read = readMember(name, codec, given);
+  return 'message' in read ? err({ ...badInput('wrong_type', read.message), pointer: read.pointer }) : ok(read.value);
+}
+
+function readMembers(
+  { members, join }: Extract<Place, { readonly in: 'members' }>,
+  given: (name: string) => unknown,
+): Result<unknown, BadInput> {
+  const found: Record<string, unknown> = {};
+  for (const [own, { name, codec }] of Object.entries(members)) {
+    const value = readBodyMember(name, codec, given(name));
+    if (value.isErr()) return value;
+    if (value.value !== undefined) found[own] = value.value;
+  }
+  return ok(join.read(found));
+}
+
+/** The attributes and relationships under the core's names. A relationship without data is left as it is. */
+function attributesOf(
+  { document: shape }: Extract<Place, { readonly in: 'document' }>,
+  { attributes, relationships }: RequestDocument,
+): Readonly<Record<string, unknown>> {
+  const names = Object.entries(shape.attributes);
+  if (names.length === 0) return attributes;
+  const own: Record<string, unknown> = {};
+  for (const [name, attribute] of names) own[name] = attributes[attribute];
+  for (const [name, relationship] of Object.entries(shape.relationships)) {
+    const given = relationships[relationship.name];
+    own[name] = isJsonObject(given) && !Object.hasOwn(given, 'data') ? undefined : given;
+  }
+  return own;
+}
+
+function documentIn(body: Body): Pick<ReadInputs, 'faults' | 'document'> {
+  return body.type === 'document' ? { faults: body.document.faults, document: body.document } : { faults: noFaults };
+}
+
+/** Clients repeat what the path names in the body; another value cannot be meant. */
+function repetitionsFit(
+  inputs: readonly (readonly [string, Input<unknown>])[],
+  { path, body }: Sources,
+): Result<void, BadInput> {
+  for (const [, { repeated, places }] of inputs) {
+    if (repeated === undefined || body.type !== 'members') continue;
+    const given = body.given(repeated.name);
+    const absent = given === undefined || given === null || given === '';
+    if (absent && repeated.required) {
+      return err({ ...badInput('wrong_type', `"${repeated.name}" must be given`), pointer: '/' + repeated.name });
+    }
+    const [place] = places;
+    if (absent || (place.in === 'path' && given === path.get(place.name))) continue;
+    return err(badInput('wrong_type', `the ${repeated.what} of the body is not that of the path`));
+  }
+  return ok(undefined);
+}
+
+async function readBody(definition: Call, call: RouteCall): Promise<Result<Body, BadInput>> {
+  switch (bodyKindOf(definition)) {
+    case 'none':
+      return ok(noBody);
+    case 'bytes':
+      return (await bytesOf(call)).map((bytes): Body => ({ type: 'bytes', bytes }));
+    case 'document':
+      return (await readDocument(call, documentTypesOf(definition))).map(
+        (document): Body => ({ type: 'document', document }),
+      );
+    case 'members':
+      return membersOf(definition, call);
+  }
+}
+
+async function membersOf(definition: Call, call: RouteCall): Promise<Result<Body, BadInput>> {
+  const read = await call.readBody();
+  if (read.type === 'absent' && definition.optionalBody === true) return ok(noBody);
+  return parseJsonBody(read).andThen(
+    (value): Result<Body, BadInput> =>
+      isJsonObject(value)
+        ? ok({ type: 'members', given: membersIn(value) })
+        : err({
+            ...badInput('wrong_type', `the request body must be a JSON object, not ${kindOf(value)}`),
+            pointer: '',
+          }),
+  );
+}
+
+async function bytesOf(call: RouteCall): Promise<Result<Uint8Array, BadInput>> {
+  const body = await call.readBody();
+  switch (body.type) {
+    case 'absent':
+      return ok(new Uint8Array());
+    case 'bytes':
+      return ok(body.bytes);
+    case 'parsed':
+      return err(badInput('malformed', 'a body parser has read the body before this server; mount it in front'));
+    case 'too_large':
+    case 'no_room':
+    case 'aborted':
+      return err(unreadBody(body));
+  }
+}
+
+function documentTypesOf(definition: Call): readonly [string, ...string[]] {
+  for (const { places } of Object.values(definition.inputs)) {
+    for (const place of places) if (place.in === 'document') return place.document.types;
+  }
+  return [''];
+}

@@ -1,0 +1,21 @@
+import { callsOf } from '../../../src/api/index.js';
+import { checkConfiguration, checkWorkspace } from '../notifications/document-checks.js';
+import { introducing } from '../notifications/known-clients.js';
+import { openApiRoute } from '../open-api/open-api-route.js';
+import { callRoute, type InputCheck } from './call-route.js';
+import type { Route } from './route.js';
+
+/** What is looked at before the operation is asked. */
+const checks: Readonly<Record<string, InputCheck>> = {
+  'notifications.create': checkWorkspace,
+  'notifications.update': checkConfiguration,
+};
+
+/** Every route of both interfaces. */
+export const routeTable: readonly Route[] = [
+  ...callsOf().map((named) => {
+    const route = callRoute(named, checks[named.name]);
+    return named.name === 'notifications.ping' ? introducing(route) : route;
+  }),
+  openApiRoute,
+];

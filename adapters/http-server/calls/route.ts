@@ -1,0 +1,47 @@
+import type { CallAccess } from '../../../src/api/access.js';
+import type { HttpMethod, Interface } from '../../../src/api/call.js';
+import type { MessageSocket } from '../../../src/api/message-socket.js';
+import type { Engine, Principal } from '../../../src/index.js';
+import type { HeaderNames } from '../edge/header-names.js';
+import type { InterfaceErrors } from '../errors/interface-errors.js';
+import type { HttpRequest, HttpResponse, RequestBody } from '../http-message.js';
+import type { Query } from './query.js';
+
+/** What a request is matched by and answered with. Nearly all are made from the rows of the interface (`callRoute`). */
+export interface Route {
+  /** The name of the call, such as `jobs.register`. */
+  readonly name: string;
+  readonly interface: Interface;
+  readonly methods: readonly [HttpMethod, ...HttpMethod[]];
+  /** Other methods mean the same. */
+  readonly anyMethod?: true;
+  /** Below the base path of the interface, parameters in braces: `/v1/job/{job_id}/allocations`. */
+  readonly path: string;
+  readonly access: CallAccess;
+  readonly handle: (call: RouteCall) => Promise<HttpResponse>;
+  /**
+   * The conversation of a route that opens a WebSocket. The caller is known, and may have the right, when it begins; what
+   * it does not close itself is closed with 1000 when it resolves, with 1011 when it rejects. `handle` answers those who
+   * did not ask for an upgrade.
+   */
+  readonly socket?: (call: RouteCall, socket: MessageSocket) => Promise<void>;
+}
+
+/** What a route works with. */
+export interface RouteCall {
+  readonly engine: Engine;
+  readonly caller: Principal;
+  readonly request: HttpRequest;
+  /** Decoded path parameters in the order of the path. */
+  readonly pathValues: readonly string[];
+  readonly query: Query;
+  readonly names: HeaderNames;
+  /** How errors are printed for this request. */
+  readonly errors: InterfaceErrors;
+  /** Whether the client asked for values and errors as the engine gives them. */
+  readonly plain: boolean;
+  /** Reads the request's body, once, within the handler's bounds. Never rejects. */
+  readonly readBody: () => Promise<RequestBody>;
+  /** Where the notification interface is mounted, without a slash at the end. */
+  readonly notificationsPath: string;
+}

@@ -1,0 +1,24 @@
+import type { CallInput } from '../../../src/api/answers.js';
+import { type Call, framingOf } from '../../../src/api/call.js';
+import type { HttpResponse } from '../http-message.js';
+import { jsonType } from './responses.js';
+
+/** The items of a stream as they come. An item that is undefined is a sign of life. */
+export function streamResponse(definition: Call, input: CallInput, items: AsyncIterable<unknown>): HttpResponse {
+  const { answer, contentType = 'application/octet-stream' } = definition;
+  const framing = framingOf(definition, input);
+  const type = framing === 'bytes' ? contentType : jsonType;
+  const headers = ['Content-Type', type, 'Cache-Control', 'no-cache'];
+  return { status: answer.status, headers, body: framing === 'bytes' ? bytes() : texts() };
+
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    for await (const item of items) if (item !== undefined) yield answer.toBytes?.(item, input) ?? (item as Uint8Array);
+  }
+
+  async function* texts(): AsyncGenerator<string> {
+    for await (const item of items) {
+      const text = item === undefined ? '{}' : (answer.toWire(item, input) ?? '{}');
+      yield framing === 'lines' ? text + '\n' : text;
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import type { CallInput } from '../../../src/api/answers.js';
+import type { Call } from '../../../src/api/call.js';
+
+/** A page of a list, or the answer to whoever asked for it when it cannot be read. */
+export type ReadPage<F> = (input: CallInput) => Promise<{ readonly value: unknown } | { readonly failure: F }>;
+
+/** Rows of the first page. Most lists are not longer, and are answered as one text. */
+const firstRows = 500;
+/** Readers that wait share one text, so that of theirs is longer. */
+const sharedRows = 2000;
+/** Later pages have about so many characters. */
+const pageLength = 1 << 20;
+const mostRows = 2000;
+
+/** The page that a request for a whole list begins with; undefined when it asks for a page, or for no list. */
+export function firstPageOf({ answer, inputs }: Call, input: CallInput, waits: boolean): CallInput | undefined {
+  if (answer.nextToken === undefined || !Object.hasOwn(inputs, 'perPage')) return undefined;
+  const { perPage } = input;
+  return typeof perPage === 'number' && perPage > 0 ? undefined : { ...input, perPage: waits ? sharedRows : firstRows };
+}
+
+/**
+ * A list that is longer than its first page, piece by piece, so that only a page of it is in memory. Each page is read when it
+ * is asked for: what changes meanwhile is told by the index of the first one, as it is to a client that asks page by page.
+ * Ends with a fault when a page cannot be read: nobody must take a part for the whole.
+ */
+export async function* listPieces<F>(
+  { answer }: Call,
+  first: { readonly input: CallInput; readonly value: unknown },
+  readPage: ReadPage<F>,
+): AsyncGenerator<string, void, void> {
+  let { value, input } = first;
+  let text = answer.toWire(value, input) ?? '[]';
+  yield text.slice(0, -1);
+  for (;;) {
+    const nextToken = answer.nextToken?.(value) ?? '';
+    if (nextToken === '') break;
+    input = { ...input, nextToken, perPage: rowsAfter(text, Number(input['perPage'])) };
+    const page = await readPage(input);
+    if ('failure' in page) throw new UnreadablePage(page.failure);
+    value = page.value;
+    text = answer.toWire(value, input) ?? '[]';
+    if (text.length > 2) yield `,${text.slice(1, -1)}`;
+  }
+  yield ']';
+}
+
+/**
+ * A list whose filter may turn out to be wrong at any of its rows: it is gathered, outside of the heap, before it is
+ * answered. Gives the failure when there is one.
+ */
+export async function gathered<F>(pieces: AsyncIterable<string>): Promise<Buffer | { readonly failure: F }> {
+  const found: Buffer[] = [];
+  try {
+    for await (const piece of pieces) found.push(Buffer.from(piece));
+  } catch (error) {
+    if (error instanceof UnreadablePage) return { failure: error.failure as F };
+    throw error;
+  }
+  return Buffer.concat(found);
+}
+
+/** Carries the answer that the list would have had if its first page could not have been read. */
+class UnreadablePage<F> extends Error {
+  readonly failure: F;
+
+  constructor(failure: F) {
+    super('a page of a list could not be read');
+    this.failure = failure;
+  }
+}
+
+/** As many rows as fill a page, if they are like those before. */
+function rowsAfter(text: string, rows: number): number {
+  return Math.max(1, Math.min(mostRows, Math.round((rows * pageLength) / text.length)));
+}

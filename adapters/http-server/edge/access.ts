@@ -1,0 +1,97 @@
+import {
+  anonymousPrincipal,
+  type Engine,
+  hostPrincipal,
+  mayCall,
+  type Principal,
+  tokenAuthenticator,
+} from '../../../src/index.js';
+import type { Query } from '../calls/query.js';
+import type { Route } from '../calls/route.js';
+import { type HttpRequest, headerValue } from '../http-message.js';
+import { tokenHeaders } from './header-names.js';
+
+/**
+ * Who may call. There is no default: either the host authenticates, or the built-in token store does, or the host asks
+ * for an open server by name.
+ */
+export type AccessOptions =
+  | {
+      /** Undefined refuses the request. A rejected promise is a 500: the host could not tell. */
+      readonly authenticate: (request: HttpRequest) => Principal | undefined | Promise<Principal | undefined>;
+      readonly access?: never;
+    }
+  | {
+      /** `token`: tokens of the engine's store. `open`: everybody may do everything; for loopback and for tests. */
+      readonly access: 'token' | 'open';
+      readonly authenticate?: never;
+    };
+
+/** What is known of a caller before any operation runs. */
+export type Authentication =
+  | { readonly type: 'known'; readonly caller: Principal }
+  /** No credentials at all: what those without a token may do. */
+  | { readonly type: 'missing'; readonly caller: Principal }
+  /** Credentials that nobody knows. */
+  | { readonly type: 'unknown' }
+  | { readonly type: 'failed'; readonly message: string };
+
+export type Authenticator = (request: HttpRequest) => Authentication | Promise<Authentication>;
+
+/** The authenticator for the options. Throws when no decision was made: serving without one must not happen by accident. */
+export function authenticatorFrom(engine: Engine, options: AccessOptions): Authenticator {
+  if (typeof options.authenticate === 'function') return hostAuthenticator(options.authenticate);
+  if (options.access === 'token') return storeAuthenticator(engine);
+  if (options.access === 'open') return () => everybody;
+  throw new TypeError(
+    "createHttpHandler needs a decision about access: give `authenticate`, or `access: 'token'`, or `access: 'open'`",
+  );
+}
+
+const everybody: Authentication = { type: 'known', caller: hostPrincipal };
+const unknown: Authentication = { type: 'unknown' };
+
+/** The principal of a caller without credentials, which has no rights. */
+export const nobody: Principal = anonymousPrincipal;
+
+function hostAuthenticator(
+  authenticate: (request: HttpRequest) => Principal | undefined | Promise<Principal | undefined>,
+): Authenticator {
+  return async (request) => {
+    const caller = await authenticate(request);
+    return caller === undefined ? unknown : { type: 'known', caller };
+  };
+}
+
+function storeAuthenticator(engine: Engine): Authenticator {
+  const authenticate = tokenAuthenticator(engine);
+  return (request) => {
+    const secret = tokenFrom(request);
+    return authenticate(secret).match<Authentication, Authentication>(
+      (caller) => {
+        if (caller === undefined) return unknown;
+        return { type: secret === undefined ? 'missing' : 'known', caller };
+      },
+      (error) => ({ type: 'failed', message: error.message }),
+    );
+  };
+}
+
+/** The token of a request: one of the token headers, else a bearer token (job interface, token transport). */
+export function tokenFrom(request: HttpRequest): string | undefined {
+  for (const name of tokenHeaders) {
+    // A header that is sent twice comes as one, and the first counts. No secret has blanks.
+    const token = headerValue(request, name)?.split(', ', 1)[0]?.trim();
+    if (token !== undefined && token !== '') return token;
+  }
+  const [scheme, token] = (headerValue(request, 'authorization') ?? '').trim().split(/\s+/, 2);
+  return scheme?.toLowerCase() === 'bearer' && token !== undefined && token !== '' ? token : undefined;
+}
+
+/** Whether the caller can have the right that the route asks for; keeps the bodies of others from being read. */
+export function mayHaveRight(route: Route, caller: Principal, pathValues: readonly string[], query: Query): boolean {
+  return mayCall(route.access, caller, {
+    namespace: query.get('namespace').unwrapOr(undefined),
+    workspace: route.path.startsWith('/workspaces/{') ? pathValues[0] : undefined,
+  });
+}

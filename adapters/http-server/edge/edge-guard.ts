@@ -1,0 +1,104 @@
+import { quoted } from '../errors/bad-input.js';
+import { type HttpRequest, headerValue } from '../http-message.js';
+import { authorityOf } from './target.js';
+
+/**
+ * Why a request is refused before anything else is looked at. 421: it was sent to a name that this server does not answer
+ * to, as a browser does after the name's DNS answer was replaced. 403: a page of another origin sent it.
+ */
+export interface EdgeRefusal {
+  readonly status: 421 | 403;
+  readonly message: string;
+}
+
+export interface EdgeGuardOptions {
+  /** Origin of the server as browsers see it, such as `https://jobs.example.org`. */
+  readonly publicOrigin: string;
+  /** Further names and addresses that the server answers to, without ports; `*` accepts every name. */
+  readonly hosts: readonly string[];
+}
+
+/** Gives the refusal, or undefined for a request that may go on. */
+export type EdgeGuard = (request: HttpRequest) => EdgeRefusal | undefined;
+
+/**
+ * Keeps web pages away from a server that trusts its network place or the browser's credentials. A host is answered when
+ * it is loopback, the address that the client connected to, the public origin's, or named in `hosts`; ports do not count.
+ * A write (everything but GET and HEAD, and every upgrade) is refused when a browser says that a page of another origin
+ * sent it. Clients that are no browsers send neither `Origin` nor `Sec-Fetch-Site`, and are not affected.
+ */
+export function edgeGuard({ publicOrigin, hosts }: EdgeGuardOptions): EdgeGuard {
+  const known = new Set(['localhost', '[::1]', hostNameOf(hostOfOrigin(publicOrigin)), ...hosts.map(asHostName)]);
+  const anyHost = hosts.includes('*');
+  const ownOrigin = originHost(publicOrigin);
+
+  const answersTo = (host: string, request: HttpRequest): boolean => {
+    const name = hostNameOf(host);
+    if (name === undefined) return false;
+    return known.has(name) || isLoopback(name) || name === addressAsHost(request.localAddress?.());
+  };
+
+  return (request) => {
+    const host = headerValue(request, 'host') ?? headerValue(request, ':authority') ?? authorityOf(request.target);
+    if (host !== undefined && !anyHost && !answersTo(host, request)) return unknownHost(host);
+    return isWrite(request) && isFromForeignPage(request, [ownOrigin, host?.toLowerCase()]) ? foreignPage : undefined;
+  };
+}
+
+/** Everything but a plain read; an upgrade opens a socket, over which anything may be said. */
+function isWrite(request: HttpRequest): boolean {
+  return (request.method !== 'GET' && request.method !== 'HEAD') || headerValue(request, 'upgrade') !== undefined;
+}
+
+/** Whether a browser says that a page of another origin than these sent it. */
+function isFromForeignPage(request: HttpRequest, own: readonly (string | undefined)[]): boolean {
+  const site = headerValue(request, 'sec-fetch-site');
+  if (site === 'cross-site' || site === 'same-site') return true;
+  const origin = headerValue(request, 'origin');
+  if (origin === undefined) return false;
+  const from = originHost(origin);
+  return from === undefined || !own.includes(from);
+}
+
+function unknownHost(host: string): EdgeRefusal {
+  const message = `this server does not answer to the host ${quoted(host)}; its public origin or its list of hosts must name it`;
+  return { status: 421, message };
+}
+
+const foreignPage: EdgeRefusal = {
+  status: 403,
+  message: 'this server takes no writes and no sockets from pages of another origin',
+};
+
+/** The name of a `Host` header without the port, in lower case; undefined when it is none. IPv6 keeps its brackets. */
+function hostNameOf(host: string | undefined): string | undefined {
+  return host === undefined ? undefined : hostPattern.exec(host)?.[1]?.toLowerCase();
+}
+
+const hostPattern = /^(\[[0-9a-fA-F:.]+\]|[^\s:/?#@[\]]+)(?::[0-9]*)?$/;
+
+function isLoopback(name: string): boolean {
+  return /^127(?:\.[0-9]{1,3}){3}$/.test(name);
+}
+
+/** Hosts may be given as they stand in a URL, or as a bare IPv6 address. */
+function asHostName(host: string): string {
+  const name = host.toLowerCase();
+  return name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
+}
+
+/** A socket's local address as it stands in a `Host` header; IPv4 in IPv6 notation is IPv4. */
+function addressAsHost(address: string | undefined): string | undefined {
+  if (address === undefined) return undefined;
+  return asHostName(address.replace(/^::ffff:(?=[0-9.]+$)/i, '').replace(/%.*$/, ''));
+}
+
+function hostOfOrigin(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}
+
+/** Host and port of an origin as a browser's `Host` header has them: without the port that the scheme implies. */
+function originHost(origin: string): string | undefined {
+  const host = origin.startsWith('http://') || origin.startsWith('https://') ? hostOfOrigin(origin) : undefined;
+  return host === '' ? undefined : host;
+}

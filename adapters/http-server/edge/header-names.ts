@@ -1,0 +1,33 @@
+/** The spellings of the headers that the job interface adds, and of the token headers it reads. */
+export interface HeaderNames {
+  readonly vocabulary: Vocabulary;
+  readonly index: string;
+  readonly lastContact: string;
+  readonly knownLeader: string;
+  readonly nextToken: string;
+}
+
+export type Vocabulary = 'neutral' | 'upstream';
+
+const families: Readonly<Record<Vocabulary, HeaderNames>> = {
+  neutral: family('neutral', 'X-SVC'),
+  upstream: family('upstream', 'X-Nomad'),
+};
+
+/** Both families are accepted in requests; answers carry the one that is asked for here. */
+export function headerNamesFor(vocabulary: Vocabulary): HeaderNames {
+  return families[vocabulary];
+}
+
+/** Request headers that carry a token, in the order they are looked at. */
+export const tokenHeaders: readonly string[] = ['x-svc-token', 'x-nomad-token'];
+
+function family(vocabulary: Vocabulary, prefix: string): HeaderNames {
+  return {
+    vocabulary,
+    index: prefix + '-Index',
+    lastContact: prefix + '-LastContact',
+    knownLeader: prefix + '-KnownLeader',
+    nextToken: prefix + '-NextToken',
+  };
+}

@@ -1,0 +1,47 @@
+import { err, ok, type Result } from 'neverthrow';
+import { type BadInput, badInput } from '../errors/bad-input.js';
+
+/** The longest request target accepted: clients are known to send more than 3 KB of query, servers allow 16 KB of head. */
+export const maximumTargetLength = 16_384;
+
+/** A request target, cut in two. Both parts are raw. */
+export interface Target {
+  readonly path: string;
+  /** Without the question mark; empty when there is none. */
+  readonly query: string;
+}
+
+/** Cuts the target into path and query; the form with scheme and host (`GET http://host/path`) loses both. */
+export function splitTarget(target: string): Target {
+  let from = 0;
+  if (target.charCodeAt(0) !== slash) {
+    const authority = target.indexOf('://');
+    if (authority > 0) {
+      const path = target.indexOf('/', authority + 3);
+      from = path < 0 ? target.length : path;
+    }
+  }
+  const mark = target.indexOf('?', from);
+  if (mark < 0) return { path: from === 0 ? target : target.slice(from), query: '' };
+  return { path: target.slice(from, mark), query: target.slice(mark + 1) };
+}
+
+/** Host and port of a target in the form `http://host:port/path`; undefined for the usual form, which begins with the path. */
+export function authorityOf(target: string): string | undefined {
+  if (target.charCodeAt(0) === slash) return undefined;
+  const scheme = target.indexOf('://');
+  if (scheme <= 0) return undefined;
+  return /^[^/?#]*/.exec(target.slice(scheme + 3))?.[0];
+}
+
+/** Decodes percent-encoding; most texts have none and come back as they are. */
+export function decodePathText(text: string): Result<string, BadInput> {
+  if (!text.includes('%')) return ok(text);
+  try {
+    return ok(decodeURIComponent(text));
+  } catch {
+    return err(badInput('malformed', 'the path holds an invalid percent-encoding; write % as %25'));
+  }
+}
+
+const slash = 0x2f;

@@ -1,0 +1,22 @@
+export { quoted } from '../../../src/api/quoted.js';
+
+/** What is wrong with a request before any operation has seen it. The two interfaces print it in their own forms. */
+export interface BadInput {
+  readonly type: 'bad_input';
+  /**
+   * `malformed` cannot be read at all, `wrong_type` can be read and does not fit, `absent` is missing, `too_large`
+   * exceeds a limit, `unsupported` is written in another media type, `no_room` came while too many others were held.
+   */
+  readonly reason: 'malformed' | 'wrong_type' | 'absent' | 'too_large' | 'unsupported' | 'aborted' | 'no_room';
+  readonly message: string;
+  /** JSON pointer into the body. */
+  readonly pointer?: string;
+  /** Name of the query parameter. */
+  readonly parameter?: string;
+  /** The status that clients of the job interface expect in place of a 400. */
+  readonly status?: 500;
+}
+
+export function badInput(reason: BadInput['reason'], message: string): BadInput {
+  return { type: 'bad_input', reason, message };
+}

@@ -1,0 +1,150 @@
+import type { JobCallError } from '../../../src/api/errors.js';
+import { emptyResponse, textResponse } from '../calls/responses.js';
+import type { HttpResponse } from '../http-message.js';
+import type { BadInput } from './bad-input.js';
+import type { InterfaceErrors } from './interface-errors.js';
+
+/** Errors whose message is their answer. */
+type Told = Exclude<
+  JobCallError,
+  {
+    readonly type:
+      | 'permission_denied'
+      | 'filter_syntax'
+      | 'filter_evaluation'
+      | 'undecipherable'
+      | 'role_not_found'
+      | 'token_not_found'
+      | 'storage_failed';
+  }
+>;
+
+/**
+ * The status of an error (job interface, success and error bodies). That a request which is understood and refused by the state of
+ * things is a 500 is that interface's contract, and its clients go by the texts; what cannot be read, or has a value that it can never
+ * have, is a 400.
+ */
+const statuses: Readonly<Record<Told['type'], 400 | 403 | 404 | 500>> = {
+  invalid_document: 400,
+  invalid_request: 400,
+  invalid_namespace: 400,
+  unreadable_source: 400,
+  scaling_refused: 400,
+  invalid_access: 400,
+  bootstrap_done: 400,
+  items_missing: 400,
+  invalid_topic: 400,
+  command_invalid: 400,
+  registrations_disabled: 403,
+  claim_refused: 403,
+  command_not_found: 404,
+  command_failed: 500,
+  unknown_region: 500,
+  admission_refused: 500,
+  invalid_job: 500,
+  index_conflict: 500,
+  transition_refused: 500,
+  job_not_found: 500,
+  version_not_found: 500,
+  revert_refused: 500,
+  version_base_not_found: 500,
+  dispatch_refused: 500,
+  evaluation_refused: 500,
+  total_count_too_large: 500,
+  tag_refused: 500,
+  evaluation_deletion_refused: 500,
+  search_refused: 500,
+  unknown_allocation: 500,
+  namespace_not_found: 500,
+  namespace_protected: 500,
+  namespace_in_use: 500,
+  force_refused: 500,
+  deployment_not_found: 500,
+  deployment_over: 500,
+  unknown_deployment_group: 500,
+  canaries_not_healthy: 500,
+  not_of_deployment: 500,
+  no_allocations: 500,
+  node_not_found: 500,
+  node_refused: 500,
+  invalid_node_pool: 500,
+  node_pool_not_found: 500,
+  node_pool_in_use: 500,
+  malformed_accessor: 500,
+  invalid_variable: 500,
+};
+
+function jobErrorResponse(error: JobCallError): HttpResponse {
+  return isTold(error) ? textResponse(statuses[error.type], error.message) : wordedResponse(error);
+}
+
+function isTold(error: JobCallError): error is Told {
+  return Object.hasOwn(statuses, error.type);
+}
+
+/** Errors that clients know by words of their own. */
+function wordedResponse(error: Exclude<JobCallError, Told>): HttpResponse {
+  switch (error.type) {
+    case 'permission_denied':
+      return permissionDenied();
+    // Clients recognise the beginnings of these two.
+    case 'filter_syntax':
+      return textResponse(400, `failed to create result paginator: failed to read filter expression: ${error.message}`);
+    case 'filter_evaluation':
+      return textResponse(400, `failed to read result page: ${error.message}`);
+    case 'undecipherable':
+      return textResponse(500, 'the variable cannot be decrypted: its key is not among those of this server');
+    case 'role_not_found':
+      return textResponse(500, 'ACL role not found');
+    case 'token_not_found':
+      return textResponse(400, `Cannot delete nonexistent tokens: ${error.accessor.slice(0, 64)}`);
+    case 'storage_failed':
+      return textResponse(500, 'the store failed: ' + error.reason);
+  }
+}
+
+function permissionDenied(): HttpResponse {
+  return textResponse(403, 'Permission denied');
+}
+
+/** Errors of the job interface: plain text. */
+export const jobErrors: InterfaceErrors = {
+  badInput: (error) => {
+    const response = textResponse(statusOfBadInput(error), error.message);
+    if (error.reason === 'no_room') response.headers.push('Retry-After', '1');
+    return response;
+  },
+  unknownPath: () => emptyResponse(404),
+  unreadablePath: (error) => textResponse(400, error.message),
+  wrongMethod: (allowed) => {
+    const response = textResponse(405, 'Invalid method');
+    response.headers.push('Allow', allowed.join(', '));
+    return response;
+  },
+  unauthenticated: permissionDenied,
+  forbidden: permissionDenied,
+  refused: textResponse,
+  callError: (error, statuses) => {
+    const response = jobErrorResponse(error as JobCallError);
+    const status = statuses[error.type];
+    return status === undefined ? response : { ...response, status };
+  },
+  internal: () => textResponse(500, 'internal error; the server log has the cause'),
+};
+
+export function statusOfBadInput(error: BadInput): number {
+  if (error.status !== undefined) return error.status;
+  switch (error.reason) {
+    case 'too_large':
+      return 413;
+    case 'unsupported':
+      return 415;
+    case 'no_room':
+      return 503;
+    case 'malformed':
+    case 'wrong_type':
+    case 'absent':
+    case 'aborted':
+      return 400;
+  }
+}

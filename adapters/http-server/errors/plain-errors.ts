@@ -1,0 +1,46 @@
+import { plainType } from '../../../src/api/plain-type.js';
+import { type HttpResponse, isWhole } from '../http-message.js';
+import type { BadInput } from './bad-input.js';
+import type { InterfaceErrors } from './interface-errors.js';
+
+/**
+ * The errors of an interface for clients that take values and errors as the engine gives them: with the statuses and
+ * headers of that interface, and as a body `{"error": {"type": …, "message": …}}`.
+ */
+export function plainErrorsOf(errors: InterfaceErrors): InterfaceErrors {
+  return {
+    badInput: (error) => plain(errors.badInput(error), badRequest(error)),
+    unknownPath: () => plain(errors.unknownPath(), refusedAs('there is no such path')),
+    unreadablePath: (error) => plain(errors.unreadablePath(error), badRequest(error)),
+    wrongMethod: (allowed) => plain(errors.wrongMethod(allowed), refusedAs('the method is not one of this path')),
+    unauthenticated: () => plain(errors.unauthenticated(), { type: 'permission_denied' }),
+    forbidden: () => plain(errors.forbidden(), { type: 'permission_denied' }),
+    refused: (status, message) => plain(errors.refused(status, message), refusedAs(message)),
+    callError: (error, statuses) => plain(errors.callError(error, statuses), error),
+    internal: () => plain(errors.internal(), refusedAs('internal error; the server log has the cause')),
+  };
+}
+
+function plain({ status, headers, body }: HttpResponse, error: object): HttpResponse {
+  const kept = headers.flatMap((name, at) =>
+    at % 2 === 0 && name !== 'Content-Type' ? [name, headers[at + 1] as string] : [],
+  );
+  // A refusal of the interface never comes in pieces.
+  if (!isWhole(body)) return { status, headers, body };
+  return { status, headers: ['Content-Type', plainType, ...kept], body: JSON.stringify({ error }) };
+}
+
+/** What the status says already is not repeated: a client puts it into the error. */
+function refusedAs(message: string): object {
+  return { type: 'refused', message };
+}
+
+function badRequest({ message, pointer, parameter, reason }: BadInput): object {
+  if (reason === 'no_room') return refusedAs(message);
+  return {
+    type: 'bad_request',
+    message,
+    ...(pointer === undefined ? {} : { pointer }),
+    ...(parameter === undefined ? {} : { parameter }),
+  };
+}

@@ -1,0 +1,39 @@
+import { isJsonObject } from '../../../src/api/json-codecs.js';
+import { listNotificationConfigurations, showNotificationConfiguration } from '../../../src/index.js';
+import type { InputCheck } from '../calls/call-route.js';
+import type { RouteCall } from '../calls/route.js';
+import { errorResponse } from '../errors/notification-errors.js';
+import type { HttpResponse } from '../http-message.js';
+import type { RequestDocument } from './request-document.js';
+
+/* A document may name the resource that the path names, and no other. Whether that exists for the caller is told first. */
+
+/** Clients repeat the workspace of the path in the document. */
+export const checkWorkspace: InputCheck = async (call, { input, document }) => {
+  const workspaceId = String(input['workspaceId']);
+  if (document === undefined || !namesOtherWorkspace(document, workspaceId)) return undefined;
+  const known = await listNotificationConfigurations(call.engine, call.caller, { workspaceId });
+  return known.isErr()
+    ? call.errors.callError(known.error, {})
+    : otherResource(call, '/data/relationships/subscribable');
+};
+
+/** Clients repeat the id of the path in the document. */
+export const checkConfiguration: InputCheck = async (call, { input, document }) => {
+  const configurationId = String(input['configurationId']);
+  if (document?.id === undefined || document.id === configurationId) return undefined;
+  const known = await showNotificationConfiguration(call.engine, call.caller, { configurationId });
+  return known.isErr() ? call.errors.callError(known.error, {}) : otherResource(call, '/data/id');
+};
+
+function namesOtherWorkspace(document: RequestDocument, workspaceId: string): boolean {
+  const subscribable = document.relationships['subscribable'];
+  const data = isJsonObject(subscribable) ? subscribable['data'] : undefined;
+  return isJsonObject(data) && (data['id'] !== workspaceId || data['type'] !== 'workspaces');
+}
+
+function otherResource(call: RouteCall, pointer: string): HttpResponse {
+  const message = 'The document names another resource than the path';
+  if (call.plain) return call.errors.callError({ type: 'conflict', message } as { type: 'conflict' }, {});
+  return errorResponse([{ status: '409', title: 'conflict', detail: message, source: { pointer } }]);
+}

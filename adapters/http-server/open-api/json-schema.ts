@@ -1,0 +1,14 @@
+import type { JsonSchema } from '../../../src/api/json-schema.js';
+
+export type { JsonSchema } from '../../../src/api/json-schema.js';
+export { orNull } from '../../../src/api/json-schema.js';
+
+export const anyObject: JsonSchema = { type: 'object' };
+
+/** An object schema; every property is described and none is required unless named. */
+export function objectSchema(
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[] = [],
+): JsonSchema {
+  return required.length === 0 ? { type: 'object', properties } : { type: 'object', properties, required };
+}

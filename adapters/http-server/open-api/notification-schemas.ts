@@ -1,0 +1,240 @@
+import { anyObject, type JsonSchema, objectSchema, orNull } from './json-schema.js';
+import { organizationSchemas } from './organization-schemas.js';
+
+const text: JsonSchema = { type: 'string' };
+const flag: JsonSchema = { type: 'boolean' };
+const time: JsonSchema = { type: 'string', format: 'date-time' };
+const integer: JsonSchema = { type: 'integer' };
+const texts: JsonSchema = { type: 'array', items: text };
+
+function identifier(type: string): JsonSchema {
+  return objectSchema({ id: text, type: { const: type } }, ['id', 'type']);
+}
+
+function toMany(type: string): JsonSchema {
+  return objectSchema({ data: { type: 'array', items: identifier(type) } });
+}
+
+function toOne(type: string): JsonSchema {
+  return objectSchema({ data: orNull(identifier(type)) });
+}
+
+function resource(type: string, attributes: JsonSchema, relationships: JsonSchema): JsonSchema {
+  return objectSchema({ id: text, type: { const: type }, attributes, relationships, links: anyObject }, ['id', 'type']);
+}
+
+const deliveryResponse = objectSchema({
+  url: text,
+  body: text,
+  code: text,
+  // Null for clients that cannot read it.
+  headers: { type: ['object', 'null'], additionalProperties: texts },
+  'sent-at': time,
+  // As a text with the upstream names.
+  successful: { type: ['boolean', 'string'] },
+});
+
+const configuration = resource(
+  'notification-configurations',
+  objectSchema({
+    enabled: flag,
+    name: text,
+    url: orNull(text),
+    'destination-type': text,
+    token: { type: 'null' },
+    triggers: texts,
+    'delivery-responses': { type: 'array', items: deliveryResponse },
+    'email-addresses': { type: 'null' },
+    delivery: anyObject,
+    'created-at': time,
+    'updated-at': time,
+  }),
+  objectSchema({ subscribable: toOne('workspaces'), users: toMany('users') }),
+);
+
+const delivery = resource(
+  'notification-deliveries',
+  objectSchema({
+    trigger: text,
+    kind: text,
+    outcome: { enum: ['pending', 'delivered', 'partly_delivered', 'dead', 'cancelled'] },
+    'waits-for': orNull(anyObject),
+    recipients: { type: 'array', items: anyObject },
+    reason: orNull(text),
+    'created-at': time,
+    'next-attempt-at': orNull(time),
+    'settled-at': orNull(time),
+    'attempt-count': integer,
+    'last-status': orNull(integer),
+    'last-failure': orNull(text),
+    body: orNull(text),
+    attempts: { type: 'array', items: anyObject },
+  }),
+  objectSchema({
+    workspace: toOne('workspaces'),
+    'notification-configuration': toOne('notification-configurations'),
+    'notification-event': toOne('notification-events'),
+  }),
+);
+
+/** A record whose attributes are told by the operation that gives it. */
+const record = objectSchema({ id: text, type: text, attributes: anyObject }, ['id', 'type', 'attributes']);
+
+function documentOf(types: readonly string[], attributes: JsonSchema): JsonSchema {
+  return objectSchema({ data: objectSchema({ type: { enum: types }, attributes }, ['type', 'attributes']) }, ['data']);
+}
+
+const pagination = objectSchema({ pagination: anyObject });
+
+const attributesToWrite = {
+  'destination-type': { enum: ['generic', 'email', 'chat-a', 'chat-b', 'slack', 'microsoft-teams'] },
+  enabled: flag,
+  name: text,
+  token: orNull(text),
+  triggers: orNull(texts),
+  url: orNull(text),
+  delivery: orNull(anyObject),
+};
+
+function configurationRequest(required: readonly string[]): JsonSchema {
+  return objectSchema(
+    {
+      data: objectSchema(
+        {
+          type: { enum: ['notification-configuration', 'notification-configurations'] },
+          attributes: objectSchema(attributesToWrite, required),
+          relationships: objectSchema({ users: toMany('users'), subscribable: toOne('workspaces') }),
+        },
+        required.length === 0 ? ['type'] : ['type', 'attributes'],
+      ),
+    },
+    ['data'],
+  );
+}
+
+const eventAttributes: JsonSchema = {
+  type: 'object',
+  required: ['trigger'],
+  properties: {
+    trigger: text,
+    message: text,
+    idempotency_key: text,
+    run_id: text,
+    run_url: text,
+    run_message: text,
+    run_created_at: time,
+    run_created_by: text,
+    run_status: text,
+    run_updated_at: time,
+    run_updated_by: text,
+    speculative: flag,
+    new_assessment_result: anyObject,
+    prior_assessment_result: anyObject,
+    auto_destroy_at: time,
+    run_external_id: text,
+    run_create_error_message: text,
+  },
+};
+
+const event = resource(
+  'notification-events',
+  objectSchema({ trigger: text, repeated: flag }),
+  objectSchema({ workspace: toOne('workspaces'), deliveries: toMany('notification-deliveries') }),
+);
+
+const error = objectSchema(
+  {
+    status: text,
+    title: text,
+    detail: text,
+    source: objectSchema({ pointer: text, parameter: text }),
+  },
+  ['status', 'title'],
+);
+
+/** The documents of the notification interface, by the names that the interface gives them. */
+export const notificationSchemas: Readonly<Record<string, JsonSchema>> = {
+  NotificationConfigurationDocument: objectSchema({ data: configuration }, ['data']),
+  NotificationConfigurationListDocument: objectSchema(
+    { data: { type: 'array', items: configuration }, links: anyObject, meta: pagination },
+    ['data'],
+  ),
+  NotificationDeliveryDocument: objectSchema({ data: delivery }, ['data']),
+  NotificationDeliveryListDocument: objectSchema(
+    { data: { type: 'array', items: delivery }, links: anyObject, meta: pagination },
+    ['data'],
+  ),
+  NotificationEventDocument: objectSchema({ data: event }, ['data']),
+  NotificationRecoveryDocument: objectSchema(
+    { meta: objectSchema({ count: integer, more: flag, reached: orNull(time) }) },
+    ['meta'],
+  ),
+  CreateNotificationConfiguration: configurationRequest(['destination-type', 'name']),
+  UpdateNotificationConfiguration: configurationRequest([]),
+  SendNotificationEvent: objectSchema(
+    {
+      data: objectSchema(
+        { type: { enum: ['notification-events', 'notification-event'] }, attributes: eventAttributes },
+        ['type', 'attributes'],
+      ),
+    },
+    ['data'],
+  ),
+  RecoverNotificationDeliveries: objectSchema(
+    {
+      data: objectSchema({
+        type: { enum: ['notification-recoveries', 'notification-recovery'] },
+        attributes: objectSchema({ since: time, until: time, outcome: { enum: ['dead', 'cancelled'] } }, ['since']),
+      }),
+    },
+    ['data'],
+  ),
+  NotificationRecordDocument: objectSchema({ data: record }, ['data']),
+  NotificationRecordListDocument: objectSchema({ data: { type: 'array', items: record } }, ['data']),
+  NotificationEventListDocument: objectSchema(
+    { data: { type: 'array', items: record }, links: anyObject, meta: pagination },
+    ['data', 'meta'],
+  ),
+  StartNotificationRecovery: documentOf(
+    ['notification-recoveries', 'notification-recovery'],
+    objectSchema(
+      {
+        since: time,
+        until: time,
+        outcome: { enum: ['dead', 'cancelled', 'partly_delivered'] },
+        trigger: text,
+        'configuration-id': text,
+      },
+      ['since'],
+    ),
+  ),
+  PutNotificationEventType: documentOf(
+    ['notification-event-types', 'notification-event-type'],
+    objectSchema({
+      description: text,
+      schema: orNull(anyObject),
+      example: orNull(anyObject),
+      body: { enum: ['envelope', 'data'] },
+    }),
+  ),
+  ...organizationSchemas,
+  PutWorkspace: documentOf(
+    ['workspaces', 'workspace'],
+    objectSchema(
+      {
+        name: text,
+        organization: text,
+        'execution-mode': { enum: ['remote', 'agent', 'local'] },
+        'drift-detection': flag,
+        'health-assessments': flag,
+        url: orNull(text),
+      },
+      ['name', 'organization'],
+    ),
+  ),
+  PutUser: documentOf(
+    ['users', 'user'],
+    objectSchema({ username: text, email: text, organization: text }, ['username', 'email', 'organization']),
+  ),
+  NotificationErrors: objectSchema({ errors: { type: 'array', items: error } }, ['errors']),
+};

@@ -1,0 +1,200 @@
+import type { CallAccess } from '../../../src/api/access.js';
+import { type Call, waitingInputs } from '../../../src/api/call.js';
+import { callsOf, type NamedCall } from '../../../src/api/index.js';
+import type { Input, Inputs } from '../../../src/api/inputs.js';
+import { type JsonSchema, orNull } from '../../../src/api/json-schema.js';
+import { bodyKindOf } from '../calls/read-inputs.js';
+import { jsonApiType, jsonType } from '../calls/responses.js';
+import { componentSchemas } from './component-schemas.js';
+
+/** The OpenAPI 3.1 document of the interface; `notificationsPath` is where the notification interface is mounted. */
+export function openApiDocument(notificationsPath: string): JsonSchema {
+  const paths: Record<string, Record<string, JsonSchema>> = {};
+  for (const named of callsOf()) {
+    const { call } = named;
+    const path = (call.interface === 'notifications' ? notificationsPath : '') + call.path;
+    paths[path] ??= {};
+    for (const method of call.methods) {
+      (paths[path] as Record<string, JsonSchema>)[method.toLowerCase()] = operationOf(named, method);
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Signalbox',
+      version: '1',
+      description:
+        'Job scheduling and workspace notifications. Errors of the job interface are plain text, those of the notification interface are JSON:API documents.',
+    },
+    paths: { ...paths, '/v1/openapi.json': ownPath },
+    components: {
+      schemas: componentSchemas(),
+      securitySchemes: {
+        token: { type: 'apiKey', in: 'header', name: 'X-SVC-Token' },
+        bearer: { type: 'http', scheme: 'bearer' },
+      },
+    },
+  };
+}
+
+const ownPath: JsonSchema = {
+  get: {
+    operationId: 'openApi',
+    tags: ['system'],
+    summary: 'This interface as an OpenAPI 3.1 document',
+    description: 'Needs no token.',
+    security: [],
+    parameters: [],
+    responses: { 200: { description: 'The document', content: { [jsonType]: { schema: { type: 'object' } } } } },
+  },
+};
+
+function operationOf({ name, area, call }: NamedCall, method: string): JsonSchema {
+  const main = method === call.methods[0];
+  const body = requestBodyOf(call);
+  return {
+    operationId: main ? name : `${name}.${method.toLowerCase()}`,
+    tags: [area],
+    summary: call.summary,
+    description: accessText(call.access),
+    security: call.access.type === 'public' ? [] : [{ token: [] }, { bearer: [] }],
+    parameters: [...pathParameters(call.path), ...queryParameters(call)],
+    ...(body === undefined ? {} : { requestBody: body }),
+    responses: responsesOf(call),
+  };
+}
+
+function accessText(access: CallAccess): string {
+  switch (access.type) {
+    case 'public':
+      return 'Needs no token.';
+    case 'any':
+      return 'What is answered depends on the token.';
+    case 'namespace': {
+      const place = access.namedBy === 'record' ? 'namespace of what is asked for' : 'namespace of the request';
+      return `Needs one of the capabilities ${access.anyOf.join(', ')} in the ${place}.`;
+    }
+    case 'workspace':
+      return 'Needs the right "' + access.right + '" on the workspace.';
+    case 'variables':
+      return 'Needs a right on the variable: list, read, write or destroy.';
+    case 'area':
+      return `Needs the right "${access.right}" in the area "${access.area}".`;
+    case 'node_pools':
+      return `Needs the capability "${access.right}" on the node pool.`;
+    case 'node':
+      return 'Needs the token of the node, or a management token.';
+    case 'management':
+      return 'Needs a management token.';
+  }
+}
+
+function pathParameters(path: string): JsonSchema[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => ({
+    name: match[1],
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+/** The parameters of the query, by their first spelling. */
+export function queryParameters(call: Call): readonly JsonSchema[] {
+  const inputs: Inputs = call.kind === 'waiting' ? { ...waitingInputs, ...call.inputs } : call.inputs;
+  return Object.values(inputs).flatMap((input) =>
+    input.places.flatMap((place) =>
+      place.in === 'query'
+        ? [
+            {
+              name: place.name,
+              in: 'query',
+              required: isRequired(input) && input.places.length === 1,
+              description: place.description,
+              schema: place.codec.schema,
+            },
+          ]
+        : place.in === 'queries'
+          ? [repeatedParameter(place)]
+          : [],
+    ),
+  );
+}
+
+function repeatedParameter({ name, description }: { readonly name: string; readonly description: string }): JsonSchema {
+  const schema = { type: 'array', items: { type: 'string' } };
+  return { name, in: 'query', required: false, description, style: 'form', explode: true, schema };
+}
+
+function isRequired(input: Input<unknown>): boolean {
+  return input.required && !Object.hasOwn(input, 'fallback');
+}
+
+/** The body of requests for the call; undefined when it takes none. */
+export function requestBodyOf(call: Call): JsonSchema | undefined {
+  switch (bodyKindOf(call)) {
+    case 'none':
+      return undefined;
+    case 'bytes':
+      return { required: false, content: { 'application/octet-stream': { schema: {} } } };
+    case 'members':
+      return { required: call.optionalBody !== true, content: { [jsonType]: { schema: bodySchema(call) } } };
+    case 'document': {
+      const [document] = Object.values(call.inputs).flatMap(({ places }) =>
+        places.flatMap((place) => (place.in === 'document' ? [place.document] : [])),
+      );
+      return { required: true, content: { [jsonApiType]: { schema: document?.schema ?? {} } } };
+    }
+  }
+}
+
+/** The members of a JSON body, each optional unless it must be there. */
+function bodySchema(call: Call): JsonSchema {
+  const properties: Record<string, JsonSchema> = {};
+  const required: string[] = [];
+  const add = (name: string, schema: JsonSchema, needed: boolean): void => {
+    properties[name] = needed ? schema : orNull(schema);
+    if (needed && !required.includes(name)) required.push(name);
+  };
+  for (const input of Object.values(call.inputs)) {
+    if (input.repeated !== undefined) add(input.repeated.name, { type: 'string' }, input.repeated.required);
+    for (const place of input.places) {
+      if (place.in === 'body') add(place.name, place.codec.schema(), isRequired(input) && input.places.length === 1);
+      if (place.in === 'members') {
+        for (const { name, codec } of Object.values(place.members)) add(name, codec.schema(), false);
+      }
+    }
+  }
+  return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
+}
+
+function responsesOf(call: Call): JsonSchema {
+  const { answer } = call;
+  const type = call.framing === 'bytes' ? call.contentType : answer.resource === undefined ? jsonType : jsonApiType;
+  const responses: Record<string, JsonSchema> = {
+    [answer.status]:
+      answer.schema === undefined
+        ? { description: 'Done' }
+        : {
+            description: 'The answer',
+            content: {
+              [type ?? 'application/octet-stream']: {
+                schema: call.framing === 'bytes' ? { type: 'string' } : answer.schema,
+              },
+            },
+          },
+  };
+  if (call.kind === 'socket') responses[101] = { description: 'The conversation begins' };
+  if (call.absent !== undefined) responses[404] = { description: call.absent, content: textContent };
+  for (const status of answer.otherStatuses ?? []) responses[status] = responses[answer.status] as JsonSchema;
+  if (call.access.type === 'public') return responses;
+  responses['default'] = {
+    description: 'An error',
+    content:
+      call.interface === 'notifications'
+        ? { [jsonApiType]: { schema: { $ref: '#/components/schemas/NotificationErrors' } } }
+        : textContent,
+  };
+  return responses;
+}
+
+const textContent: JsonSchema = { 'text/plain': { schema: { type: 'string' } } };

@@ -1,0 +1,45 @@
+import { anyObject, type JsonSchema, objectSchema, orNull } from './json-schema.js';
+
+const text: JsonSchema = { type: 'string' };
+const flag: JsonSchema = { type: 'boolean' };
+const time: JsonSchema = { type: 'string', format: 'date-time' };
+
+function resource(type: string, attributes: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  const members = { id: text, type: { const: type }, attributes: objectSchema(attributes) };
+  return objectSchema({ ...members, relationships: anyObject, links: anyObject }, ['id', 'type', 'attributes']);
+}
+
+function documentOf(data: JsonSchema): JsonSchema {
+  return objectSchema({ data }, ['data']);
+}
+
+function listOf(data: JsonSchema): JsonSchema {
+  const meta = objectSchema({ pagination: anyObject });
+  return objectSchema({ data: { type: 'array', items: data }, links: anyObject, meta }, ['data', 'meta']);
+}
+
+const organization = resource('organizations', { name: text, 'created-at': time, permissions: anyObject });
+
+const workspace = resource('workspaces', {
+  name: text,
+  'execution-mode': { enum: ['remote', 'agent', 'local'] },
+  operations: flag,
+  'assessments-enabled': flag,
+  'health-assessments': flag,
+  'drift-detection': flag,
+  url: orNull(text),
+  'created-at': time,
+  permissions: anyObject,
+});
+
+const account = resource('users', { username: text, email: orNull(text), 'is-service-account': flag });
+
+/** The documents of organizations, workspaces and the account. */
+export const organizationSchemas: Readonly<Record<string, JsonSchema>> = {
+  OrganizationDocument: documentOf(organization),
+  OrganizationListDocument: listOf(organization),
+  EntitlementSetDocument: documentOf(resource('entitlement-sets', {})),
+  WorkspaceDocument: documentOf(workspace),
+  WorkspaceListDocument: listOf(workspace),
+  AccountDocument: documentOf(account),
+};

@@ -1,0 +1,1 @@
+export { type OpenTelemetrySettings, openTelemetryObserver } from './open-telemetry-observer.js';

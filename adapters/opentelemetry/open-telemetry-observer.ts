@@ -1,0 +1,40 @@
+import type { Counter, Gauge, Histogram, Meter } from '@opentelemetry/api';
+import { type Instrument, instruments, type MetricName } from '../../src/metrics/instruments.js';
+import type { Observer } from '../../src/ports/observer.js';
+
+export interface OpenTelemetrySettings {
+  /** `metrics.getMeter('signalbox')` of `@opentelemetry/api`. */
+  readonly meter: Meter;
+}
+
+/**
+ * Hands what is measured to a meter of OpenTelemetry, under the names of `instruments` with their units, descriptions and
+ * recommended buckets. Where it goes from there is the affair of the SDK that the application has set up.
+ */
+export function openTelemetryObserver({ meter }: OpenTelemetrySettings): Observer {
+  const made = new Map<MetricName, Counter | Gauge | Histogram>();
+  const instrument = <T extends Counter | Gauge | Histogram>(name: MetricName, make: (spec: Instrument) => T): T => {
+    const known = made.get(name);
+    if (known !== undefined) return known as T;
+    const fresh = make(instruments[name]);
+    made.set(name, fresh);
+    return fresh;
+  };
+  return {
+    count: (name, amount, labels) =>
+      instrument(name, (spec) => meter.createCounter(name, about(spec))).add(amount, labels),
+    gauge: (name, value, labels) =>
+      instrument(name, (spec) => meter.createGauge(name, about(spec))).record(value, labels),
+    record: (name, value, labels) => {
+      const histogram = instrument(name, (spec) => {
+        const advice = { explicitBucketBoundaries: [...(spec.buckets ?? [])] };
+        return meter.createHistogram(name, { ...about(spec), advice });
+      });
+      histogram.record(value, labels);
+    },
+  };
+}
+
+function about({ unit, description }: Instrument): { readonly unit: string; readonly description: string } {
+  return { unit, description };
+}

@@ -1,0 +1,1 @@
+export { prometheusObserver } from './prometheus-observer.js';

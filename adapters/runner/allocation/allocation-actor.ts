@@ -1,0 +1,301 @@
+import { err, type Result } from 'neverthrow';
+import {
+  type AllocationEffect,
+  type AllocationEvent,
+  type AllocationLife,
+  type AllocationPlan,
+  type EndCause,
+  isAtRest,
+  isDone,
+  mayFinish,
+  newAllocationLife,
+} from '../../../src/agent/allocation/allocation-life.js';
+import { standingOfTasks, toldState } from '../../../src/agent/allocation/client-status.js';
+import { transitionAllocation } from '../../../src/agent/allocation/transition-allocation.js';
+import {
+  type CommandOutput,
+  type CommandRefused,
+  commandRefused,
+  type TaskUsage,
+} from '../../../src/agent/link/node-command.js';
+import type { AllocationReport } from '../../../src/agent/link/node-work.js';
+import { newTaskLife } from '../../../src/agent/task/task-life.js';
+import { taskPlan } from '../../../src/agent/task/task-plan.js';
+import { freshTaskRecord, recalledTaskRecord } from '../../../src/agent/task/task-record.js';
+import { type Milliseconds, millisecondsFromNanos } from '../../../src/shared/duration.js';
+import { instantFromUnixNanos } from '../../../src/shared/instant.js';
+import { AllocationChecks, type CheckedAllocation } from '../checks/allocation-checks.js';
+import { runBriefly } from '../commands/run-briefly.js';
+import { messageOf } from '../disk/transient-fault.js';
+import { knownSignal } from '../drivers/signal-name.js';
+import type { ExecRequest } from '../drivers/task-driver.js';
+import type { AllocationWork } from './allocation-work.js';
+import { momentOf, type Surroundings } from './surroundings.js';
+import { TaskPerformer } from './task-performer.js';
+
+/**
+ * Runs one allocation: takes what happens, lets the pure half decide, keeps the tasks' records, and has the effects
+ * performed. Events are handled one after the other, in the order in which they come.
+ */
+export class AllocationActor {
+  #work: AllocationWork;
+  #life: AllocationLife;
+  readonly #surroundings: Surroundings;
+  readonly #onChange: (id: string) => void;
+  readonly #performers: ReadonlyMap<string, TaskPerformer>;
+  readonly #queue: AllocationEvent[] = [];
+  readonly #checks: AllocationChecks;
+  #handling = false;
+  #timer = new AbortController();
+  #limit = new AbortController();
+  /** The moment of the allocation's creation on the monotonic clock: wall time is looked at once, and may step later. */
+  readonly #createdAt: Milliseconds;
+  readonly #resting: (() => void)[] = [];
+
+  constructor(work: AllocationWork, surroundings: Surroundings, onChange: (id: string) => void) {
+    this.#work = work;
+    this.#surroundings = surroundings;
+    this.#onChange = onChange;
+    const age = surroundings.clock.now() - instantFromUnixNanos(work.allocation.CreateTime);
+    this.#checks = new AllocationChecks(work, surroundings, this.#checked());
+    this.#createdAt = surroundings.clock.monotonic() - Math.max(0, age);
+    this.#performers = new Map(
+      work.group.Tasks.map((task) => [
+        task.Name,
+        new TaskPerformer({ ...work, task }, surroundings, (event) =>
+          this.handle({ type: 'task', task: task.Name, event }),
+        ),
+      ]),
+    );
+    const plan = this.#plan(work);
+    this.#life = newAllocationLife(
+      plan,
+      plan.tasks.map(({ name }) => newTaskLife(this.#recordOf(name))),
+    );
+  }
+
+  get id(): string {
+    return this.#work.allocation.ID;
+  }
+
+  /** All tasks are dead, and nothing will start any more. */
+  get isDone(): boolean {
+    return isDone(this.#life);
+  }
+
+  get mayFinish(): boolean {
+    return mayFinish(this.#life);
+  }
+
+  /** Reports in any case: an agent before may have noted the end of all tasks and died before the server knew. */
+  begin(): void {
+    this.handle({ type: 'assigned' });
+    this.#onChange(this.id);
+    this.#checks.begin();
+    this.#limitDuration();
+  }
+
+  /** The server has changed the allocation, or the version of the job that it runs. */
+  update(work: AllocationWork): void {
+    this.#work = work;
+    for (const task of work.group.Tasks) {
+      const performer = this.#performers.get(task.Name);
+      if (performer !== undefined) performer.assignment = { ...work, task };
+    }
+    this.handle({ type: 'updated', plan: this.#plan(work) });
+    this.#limitDuration();
+  }
+
+  stop(cause: EndCause, skipDelay: boolean): void {
+    this.handle({ type: 'stop', cause, skipDelay });
+  }
+
+  get tasks(): readonly string[] {
+    return [...this.#performers.keys()];
+  }
+
+  /** Restarts one task that runs, all that run, or everything from its beginning. Gives what makes that impossible. */
+  restart(task: string | null, all: boolean): CommandRefused | undefined {
+    const unknown = this.#unknownTask(task);
+    if (unknown !== undefined) return unknown;
+    const running = this.#runningTasks(task);
+    if (running.length === 0 && !all) return commandRefused('failed', 'Task not running');
+    const asked = all ? 'all tasks' : task === null ? 'running tasks' : 'task';
+    const reason = `User requested ${asked} to restart`;
+    this.handle({ type: 'restart', tasks: all ? 'all' : running, reason });
+    return undefined;
+  }
+
+  /** Sends a signal to one task, or to all that run. Gives what makes that impossible. */
+  signal(task: string | null, signal: string): CommandRefused | undefined {
+    const name = knownSignal(signal);
+    if (name === undefined) return commandRefused('failed', `invalid signal: ${signal}`);
+    const unknown = this.#unknownTask(task);
+    if (unknown !== undefined) return unknown;
+    const running = this.#runningTasks(task);
+    if (running.length === 0) return commandRefused('failed', 'Task not running');
+    for (const each of running) {
+      const happening = { type: 'signalling', signal: name, reason: 'User requested to signal task' } as const;
+      this.handle({ type: 'task', task: each, event: { type: 'tell', happening } });
+      this.#performers.get(each)?.signal(name);
+    }
+    return undefined;
+  }
+
+  /** The newest results of the checks of its services. */
+  checkResults(): unknown {
+    return this.#checks.results();
+  }
+
+  /** What the checks may see and do. */
+  #checked(): CheckedAllocation {
+    return {
+      tasks: () => standingOfTasks(this.#life),
+      upFor: (task) => this.#upFor(task),
+      run: (task, command, timeout) => runBriefly((request) => this.exec(task, request), command, timeout),
+      restart: (task, reason) =>
+        this.handle({ type: 'task', task, event: { type: 'restart', reason, asFailure: true } }),
+      changed: () => this.#onChange(this.id),
+    };
+  }
+
+  /** Of several tasks the one that has run for the shortest time counts. */
+  #upFor(task: string | null): Milliseconds | undefined {
+    const began = this.#life.plan.tasks.flatMap(({ name, phase }, at) => {
+      if (task === null ? phase !== 'main' : name !== task) return [];
+      const { step, record } = this.#life.tasks[at] ?? {};
+      return [
+        step?.type === 'running' ? Date.parse(record?.state.LastRestart ?? record?.state.StartedAt ?? '') : Number.NaN,
+      ];
+    });
+    const latest = Math.max(...began);
+    return began.length === 0 || Number.isNaN(latest)
+      ? undefined
+      : Math.max(0, this.#surroundings.clock.now() - latest);
+  }
+
+  usageOf(task: string): Promise<TaskUsage | undefined> {
+    return this.#performers.get(task)?.usage() ?? Promise.resolve(undefined);
+  }
+
+  exec(
+    task: string,
+    request: Omit<ExecRequest, 'directory' | 'environment'>,
+  ): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>> {
+    const performer = this.#performers.get(task);
+    return performer === undefined
+      ? Promise.resolve(err(commandRefused('failed', 'task not found')))
+      : performer.exec(request);
+  }
+
+  #unknownTask(task: string | null): CommandRefused | undefined {
+    if (task === null || this.#performers.has(task)) return undefined;
+    return commandRefused('failed', `Could not find task runner for task: ${task}`);
+  }
+
+  #runningTasks(task: string | null): string[] {
+    return this.#life.plan.tasks
+      .filter(({ name }, at) => (task ?? name) === name && this.#life.tasks[at]?.step.type === 'running')
+      .map(({ name }) => name);
+  }
+
+  report(): AllocationReport {
+    const { healthy } = this.#checks;
+    return { allocationId: this.id, ...toldState(this.#life), ...(healthy === undefined ? {} : { healthy }) };
+  }
+
+  /** Resolves when the agent has nothing more to wait for here. */
+  atRest(): Promise<void> {
+    if (isAtRest(this.#life)) return Promise.resolve();
+    return new Promise((resolve) => this.#resting.push(resolve));
+  }
+
+  handle(event: AllocationEvent): void {
+    this.#queue.push(event);
+    if (this.#handling) return;
+    this.#handling = true;
+    try {
+      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) this.#handleOne(next);
+    } finally {
+      this.#handling = false;
+    }
+  }
+
+  #handleOne(event: AllocationEvent): void {
+    const before = this.#life;
+    const { next, effects } = transitionAllocation(before, event, momentOf(this.#surroundings));
+    this.#life = next;
+    this.#keep(before);
+    for (const effect of effects) this.#perform(effect);
+    if (next !== before) {
+      this.#checks.judge();
+      this.#onChange(this.id);
+    }
+    if (isAtRest(next)) this.#rest();
+  }
+
+  #keep(before: AllocationLife): void {
+    for (const [at, task] of this.#life.tasks.entries()) {
+      const was = before.tasks[at];
+      const name = this.#life.plan.tasks[at]?.name ?? '';
+      if (was?.timer !== task.timer) this.#performers.get(name)?.dropTimer();
+      if (was?.record !== task.record) this.#surroundings.memory.save(this.id, name, task.record);
+    }
+  }
+
+  #perform(effect: AllocationEffect): void {
+    if (effect.type === 'task') this.#performers.get(effect.task)?.perform(effect.effect);
+    else this.#setTimer(effect.timer, effect.after);
+  }
+
+  #rest(): void {
+    this.#checks.end();
+    this.#timer.abort();
+    this.#limit.abort();
+    for (const performer of this.#performers.values()) performer.close();
+    for (const resolve of this.#resting.splice(0)) resolve();
+  }
+
+  #setTimer(timer: number, after: number): void {
+    this.#timer.abort();
+    this.#timer = this.#after(after, () => this.handle({ type: 'timer', timer }));
+  }
+
+  /** `MaxRunDuration` counts from the creation of the allocation. */
+  #limitDuration(): void {
+    this.#limit.abort();
+    const limit = millisecondsFromNanos(this.#work.group.MaxRunDuration ?? 0);
+    if (limit <= 0 || isAtRest(this.#life)) return;
+    const left = this.#createdAt + limit - this.#surroundings.clock.monotonic();
+    this.#limit = this.#after(left, () => this.stop('expired', true));
+  }
+
+  #after(duration: number, act: () => void): AbortController {
+    const controller = new AbortController();
+    const wait = async (): Promise<void> => {
+      await this.#surroundings.clock.sleep(duration, controller.signal);
+      if (!controller.signal.aborted) act();
+    };
+    this.#surroundings.background.run('a timer of an allocation', wait());
+    return controller;
+  }
+
+  #plan({ job, group }: AllocationWork): AllocationPlan {
+    const { drivers, leavesTasks } = this.#surroundings;
+    return {
+      tasks: group.Tasks.map((task) => taskPlan(job, task, leavesTasks && drivers.get(task.Driver)?.survives === true)),
+      shutdownDelay: millisecondsFromNanos(group.ShutdownDelay ?? 0),
+    };
+  }
+
+  #recordOf(task: string) {
+    const moment = momentOf(this.#surroundings);
+    try {
+      const known = this.#surroundings.memory.load(this.id, task);
+      if (known !== undefined) return recalledTaskRecord(known, moment);
+    } catch (error) {
+      this.#surroundings.logger.warn({ allocation: this.id, task, error: messageOf(error) }, 'Notes cannot be read');
+    }
+    return freshTaskRecord(this.#work.allocation.TaskStates?.[task], moment);
+  }
+}

@@ -1,0 +1,68 @@
+import { lstat, rename, rm, stat, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { VolumeMount } from '../../../src/jobs/document/task-parts.js';
+import { indexFromName } from '../../../src/scheduler/reconcile/names.js';
+import type { TaskPaths } from '../disk/task-paths.js';
+import { PathRefused, placeForFile, placeOf } from '../disk/task-place.js';
+import { isWritable } from '../node/host-volumes.js';
+import type { Surroundings } from './surroundings.js';
+import type { TaskAssignment } from './task-assignment.js';
+
+/** Links the volumes of the node into the task's folder, at the destinations that the job names. Throws `PathRefused`. */
+export async function mountVolumes(
+  assignment: TaskAssignment,
+  node: Surroundings['node'],
+  paths: TaskPaths,
+  fill: (text: string) => string,
+): Promise<void> {
+  for (const mount of assignment.task.VolumeMounts ?? []) {
+    const folder = await folderOf(mount, assignment, node);
+    const destination = fill(mount.Destination);
+    await link(folder, paths, destination);
+  }
+}
+
+/** The folder of the host behind a mount. */
+async function folderOf(
+  mount: VolumeMount,
+  { group, allocation }: TaskAssignment,
+  node: Surroundings['node'],
+): Promise<string> {
+  const { Volume, ReadOnly } = mount;
+  const request = group.Volumes?.[Volume];
+  if (request === undefined || request.Type !== 'host') throw new PathRefused(`The group has no host volume ${Volume}`);
+  refuseOwnMount(mount);
+  const source = request.PerAlloc ? `${request.Source}[${indexFromName(allocation.Name)}]` : request.Source;
+  const offered = offeredVolume(node, source);
+  if ((ReadOnly || request.ReadOnly || offered.ReadOnly) && isWritable(offered.Path)) {
+    throw new PathRefused(`The volume ${Volume} is to be read-only, and a link cannot make it so`);
+  }
+  if (!(await stat(offered.Path)).isDirectory()) throw new PathRefused(`The volume ${source} is no directory any more`);
+  return offered.Path;
+}
+
+function offeredVolume({ HostVolumes }: Surroundings['node'], source: string) {
+  const offered = Object.hasOwn(HostVolumes ?? {}, source) ? HostVolumes?.[source] : undefined;
+  if (offered === undefined) throw new PathRefused(`This node has no volume ${source}`);
+  return offered;
+}
+
+/** A link has no propagation mode and no label: those belong to a mount. */
+function refuseOwnMount({ Volume, PropagationMode, SELinuxLabel }: VolumeMount): void {
+  if (SELinuxLabel === '' && (PropagationMode === '' || PropagationMode === 'private')) return;
+  throw new PathRefused(`The volume ${Volume} is linked: it has no propagation mode and no label of its own`);
+}
+
+/** Made anew at each preparation, in one step: the task may have changed what is there. */
+async function link(folder: string, paths: TaskPaths, destination: string): Promise<void> {
+  const place = await placeForFile(placeOf(paths, destination));
+  const target = join(place.folder, place.name);
+  const there = await lstat(target).catch(() => undefined);
+  if (there !== undefined && !there.isSymbolicLink()) {
+    throw new PathRefused(`${destination} is there already, and cannot be a volume`);
+  }
+  const draft = join(place.folder, `.${place.name}.new`);
+  await rm(draft, { force: true });
+  await symlink(folder, draft);
+  await rename(draft, target);
+}

@@ -1,0 +1,12 @@
+import type { Job } from '../../../src/jobs/document/job.js';
+import type { Task } from '../../../src/jobs/document/task.js';
+import type { TaskGroup } from '../../../src/jobs/document/task-group.js';
+import type { Allocation } from '../../../src/scheduler/allocation.js';
+
+/** The task to perform, by the version of its job that is to run. */
+export interface TaskAssignment {
+  readonly job: Job;
+  readonly group: TaskGroup;
+  readonly task: Task;
+  readonly allocation: Allocation;
+}

@@ -1,0 +1,298 @@
+import { err, type Result } from 'neverthrow';
+import {
+  type CommandOutput,
+  type CommandRefused,
+  commandRefused,
+  type TaskUsage,
+} from '../../../src/agent/link/node-command.js';
+import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
+import type { StartFault, TaskEffect, TaskLifeEvent } from '../../../src/agent/task/task-life.js';
+import type { TaskPaths } from '../disk/task-paths.js';
+import { isTransientFault, messageOf } from '../disk/transient-fault.js';
+import { noUsage } from '../drivers/process-usage.js';
+import type { ExecRequest, RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
+import type { Surroundings } from './surroundings.js';
+import type { TaskAssignment } from './task-assignment.js';
+import { TaskPreparation } from './task-preparation.js';
+import { taskStart } from './task-start.js';
+
+/**
+ * Does what the life of one task asks for and answers with events. Whatever the driver or the disk throws, rejects or
+ * never answers becomes an event of this task, or nothing at all.
+ */
+export class TaskPerformer {
+  assignment: TaskAssignment;
+  readonly #surroundings: Surroundings;
+  readonly #tell: (event: TaskLifeEvent) => void;
+  readonly #handles = new Map<number, RunningTask>();
+  readonly #prepared: TaskPreparation;
+  #preparation = new AbortController();
+  #timer = new AbortController();
+
+  constructor(assignment: TaskAssignment, surroundings: Surroundings, tell: (event: TaskLifeEvent) => void) {
+    this.assignment = assignment;
+    this.#surroundings = surroundings;
+    this.#tell = tell;
+    this.#prepared = new TaskPreparation(surroundings, {
+      tell,
+      signal: (name) => void this.signal(name),
+      exec: (request) => this.exec(request),
+    });
+  }
+
+  get driver(): TaskDriver | undefined {
+    return this.#surroundings.drivers.get(this.assignment.task.Driver);
+  }
+
+  perform(effect: TaskEffect): void {
+    switch (effect.type) {
+      case 'prepare':
+        this.#run('preparing a task', this.#prepare());
+        break;
+      case 'cancel_preparation':
+        this.#preparation.abort();
+        break;
+      case 'start':
+        this.#run('starting a task', this.#start(effect.attempt));
+        break;
+      case 'recover':
+        this.#run('finding a task', this.#recover(effect.attempt));
+        break;
+      case 'signal':
+        this.#use(effect.attempt, (task) => task.signal(effect.signal));
+        break;
+      case 'destroy':
+        this.#use(effect.attempt, (task) => task.destroy());
+        break;
+      case 'release':
+        this.#use(effect.attempt, (task) => task.release());
+        break;
+      case 'timer':
+        this.#setTimer(effect.timer, effect.after);
+    }
+  }
+
+  /** Runs a command beside the task. */
+  exec(
+    request: Omit<ExecRequest, 'directory' | 'environment'>,
+  ): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>> {
+    const { task } = this.assignment;
+    const attempt = this.#present;
+    if (attempt === undefined) {
+      return Promise.resolve(err(commandRefused('not_found', `task "${task.Name}" is not running.`)));
+    }
+    const run = this.driver?.exec;
+    if (run === undefined) {
+      return Promise.resolve(err(commandRefused('failed', `The driver ${task.Driver} runs no commands beside a task`)));
+    }
+    return run(this.#arguments(attempt), request);
+  }
+
+  /** What the task uses at present; undefined while it does not run. */
+  async usage(): Promise<TaskUsage | undefined> {
+    const attempt = this.#present;
+    return attempt === undefined ? undefined : ((await this.#handles.get(attempt)?.usage?.()) ?? noUsage);
+  }
+
+  /** Tells the running task something; false while it does not run. */
+  signal(signal: string): boolean {
+    const attempt = this.#present;
+    if (attempt === undefined) return false;
+    this.#use(attempt, (task) => task.signal(signal));
+    return true;
+  }
+
+  get #present(): number | undefined {
+    return [...this.#handles.keys()].at(-1);
+  }
+
+  /** Nothing more is to be done for the task. */
+  close(): void {
+    this.#prepared.ended();
+  }
+
+  /** The timer of a step that was left; nobody waits for it any more. */
+  dropTimer(): void {
+    this.#timer.abort();
+  }
+
+  async #prepare(): Promise<void> {
+    this.#preparation = new AbortController();
+    const { signal } = this.#preparation;
+    const fault = await this.#preparationFault(signal);
+    this.#tell(fault === undefined ? { type: 'prepared' } : { type: 'not_prepared', fault });
+  }
+
+  async #preparationFault(signal: AbortSignal): Promise<StartFault | undefined> {
+    const { task } = this.assignment;
+    if (this.driver === undefined) {
+      return { kind: 'refused', message: `This node has no driver ${task.Driver}`, recoverable: false };
+    }
+    try {
+      return await this.#insist(signal, () => this.#prepared.prepare(this.assignment, signal));
+    } catch (error) {
+      return { kind: 'setup', message: messageOf(error), recoverable: false };
+    }
+  }
+
+  /** Repeats work that fails for want of something that may come back, for a while. */
+  async #insist<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const { clock } = this.#surroundings;
+    let until: number | undefined;
+    for (let pause = 100; ; pause = Math.min(pause * 2, 5000)) {
+      try {
+        return await work();
+      } catch (error) {
+        until ??= clock.monotonic() + transientPatience;
+        if (!isTransientFault(error) || signal.aborted || clock.monotonic() >= until) throw error;
+      }
+      await clock.sleep(pause, signal);
+    }
+  }
+
+  async #start(attempt: number): Promise<void> {
+    this.#preparation = new AbortController();
+    this.#tell(await this.#startAnswer(attempt));
+    this.#watch(attempt);
+  }
+
+  async #startAnswer(attempt: number): Promise<TaskLifeEvent> {
+    const { allocation, task } = this.assignment;
+    const notStarted = (fault: StartFault): TaskLifeEvent => ({ type: 'not_started', attempt, fault });
+    // The number is on disk before the start: a runner that comes back looks for exactly this start.
+    const kept = await this.#surroundings.memory.kept(allocation.ID, task.Name);
+    if (!kept) return notStarted({ kind: 'driver', message: 'The start could not be noted', recoverable: true });
+    const outcome = await this.#askDriver((driver) =>
+      this.#insist(this.#preparation.signal, () => driver.start(this.#arguments(attempt))),
+    );
+    if (outcome.type === 'threw') {
+      return notStarted({ kind: 'driver', message: outcome.message, recoverable: outcome.transient });
+    }
+    if (outcome.type === 'running') {
+      this.#handles.set(attempt, outcome.task);
+      return { type: 'started', attempt };
+    }
+    const { message, recoverable, refused = false } = outcome;
+    return notStarted({ kind: refused ? 'refused' : 'driver', message: messageOf(message), recoverable });
+  }
+
+  async #recover(attempt: number): Promise<void> {
+    this.#preparation = new AbortController();
+    this.#tell(await this.#recoverAnswer(attempt));
+    this.#watch(attempt);
+  }
+
+  async #recoverAnswer(attempt: number): Promise<TaskLifeEvent> {
+    const outcome = await this.#askDriver((driver) =>
+      this.#insist(this.#preparation.signal, () => driver.recover(this.#arguments(attempt))),
+    );
+    switch (outcome.type) {
+      case 'threw':
+        return { type: 'exited', attempt, exit: lost(outcome.message) };
+      case 'never_started':
+        return { type: 'never_started', attempt };
+      case 'exited':
+        return { type: 'exited', attempt, exit: soundExit(outcome.exit) };
+      case 'running':
+        await this.#prepared.recall(this.assignment);
+        this.#handles.set(attempt, outcome.task);
+        return { type: 'found', attempt };
+    }
+  }
+
+  /** Gives the driver's answer, or what it threw. */
+  async #askDriver<T extends { readonly type: string }>(ask: (driver: TaskDriver) => Promise<T>): Promise<T | Threw> {
+    try {
+      const driver = this.driver;
+      if (driver === undefined) return threw(`This node has no driver ${this.assignment.task.Driver}`);
+      const answer = await ask(driver);
+      return typeof answer?.type === 'string' ? answer : threw('The driver gave an answer that means nothing');
+    } catch (error) {
+      return { type: 'threw', message: messageOf(error), transient: isTransientFault(error) };
+    }
+  }
+
+  #arguments(attempt: number): TaskStart {
+    const { memory, node } = this.#surroundings;
+    const { allocation, task } = this.assignment;
+    const paths: TaskPaths | null = memory.paths(allocation.ID, task.Name);
+    return taskStart({ assignment: this.assignment, node, paths }, attempt, this.#prepared.environment);
+  }
+
+  /** Waits for the end of a task that runs. */
+  #watch(attempt: number): void {
+    const task = this.#handles.get(attempt);
+    if (task === undefined) return;
+    this.#prepared.started();
+    const end = async (): Promise<void> => {
+      const exit = await exitOf(task);
+      this.#handles.delete(attempt);
+      this.#prepared.ended();
+      this.#tell({ type: 'exited', attempt, exit });
+    };
+    this.#run('watching a task', end());
+  }
+
+  #use(attempt: number, act: (task: RunningTask) => void | Promise<void>): void {
+    const task = this.#handles.get(attempt);
+    if (task === undefined) return;
+    const { allocation, task: described } = this.assignment;
+    const guarded = async (): Promise<void> => {
+      try {
+        await act(task);
+      } catch (error) {
+        const about = { allocation: allocation.ID, task: described.Name, error: messageOf(error) };
+        this.#surroundings.logger.warn(about, 'A driver failed at a running task');
+      }
+    };
+    this.#run('steering a task', guarded());
+  }
+
+  #setTimer(timer: number, after: number): void {
+    this.#timer.abort();
+    const controller = new AbortController();
+    this.#timer = controller;
+    const ring = async (): Promise<void> => {
+      await this.#surroundings.clock.sleep(after, controller.signal);
+      if (!controller.signal.aborted) this.#tell({ type: 'timer', timer });
+    };
+    this.#run('a timer of a task', ring());
+  }
+
+  #run(what: string, work: Promise<void>): void {
+    this.#surroundings.background.run(what, work);
+  }
+}
+
+interface Threw {
+  readonly type: 'threw';
+  readonly message: string;
+  /** Something was lacking that may come back. */
+  readonly transient: boolean;
+}
+
+function threw(message: string): Threw {
+  return { type: 'threw', message, transient: false };
+}
+
+/** How long a task's preparation or start is repeated while the disk is full or file handles are used up. */
+const transientPatience = 5 * 60_000;
+
+async function exitOf(task: RunningTask): Promise<TaskExit> {
+  try {
+    return soundExit(await task.exited);
+  } catch (error) {
+    return lost(messageOf(error));
+  }
+}
+
+/** A driver's word on an end, as far as it can be believed. */
+function soundExit(exit: TaskExit | undefined): TaskExit {
+  if (exit?.type === 'start_failed') return exit;
+  if (exit?.type === 'exited' && Number.isInteger(exit.code) && Number.isInteger(exit.signal)) return exit;
+  return lost('The driver told of an end that means nothing');
+}
+
+function lost(message: string): TaskExit {
+  return { type: 'exited', code: 1, signal: 0, message };
+}

@@ -1,0 +1,157 @@
+import { interpolate } from '../../../src/agent/environment/task-environment.js';
+import type { StartFault, TaskLifeEvent } from '../../../src/agent/task/task-life.js';
+import type { ChangeScript } from '../../../src/jobs/document/task-parts.js';
+import { combinedMeta } from '../../../src/scheduler/reconcile/same-tasks.js';
+import { millisecondsFromNanos } from '../../../src/shared/duration.js';
+import { ArtifactFailed, fetchArtifacts } from '../artifacts/task-artifacts.js';
+import { runBriefly } from '../commands/run-briefly.js';
+import type { TaskPaths } from '../disk/task-paths.js';
+import { PathRefused } from '../disk/task-place.js';
+import { messageOf } from '../disk/transient-fault.js';
+import type { ExecRequest } from '../drivers/task-driver.js';
+import { TaskTemplates, type TemplateActions } from '../templates/task-templates.js';
+import { mountVolumes } from './mount-volumes.js';
+import type { Surroundings } from './surroundings.js';
+import type { TaskAssignment } from './task-assignment.js';
+import { setUpTask, setupFault } from './task-setup.js';
+import { type TaskSetting, taskSetting } from './task-start.js';
+
+/** What a task's parts do to it while it runs. */
+export interface PreparedTask {
+  readonly tell: (event: TaskLifeEvent) => void;
+  readonly signal: (name: string) => void;
+  readonly exec: (
+    request: Omit<ExecRequest, 'directory' | 'environment'>,
+  ) => ReturnType<Parameters<typeof runBriefly>[0]>;
+}
+
+/** Puts into a task's folder what has to be there before it starts, and keeps it up to date while the task runs. */
+export class TaskPreparation {
+  readonly #surroundings: Surroundings;
+  readonly #running: PreparedTask;
+  #templates: TaskTemplates | undefined;
+
+  constructor(surroundings: Surroundings, running: PreparedTask) {
+    this.#surroundings = surroundings;
+    this.#running = running;
+  }
+
+  /** What the templates add to the environment of the task. */
+  get environment(): Readonly<Record<string, string>> {
+    return this.#templates?.environment ?? {};
+  }
+
+  /** Gives what makes a start impossible. What may pass, such as a full disk, is thrown. */
+  async prepare(assignment: TaskAssignment, signal: AbortSignal): Promise<StartFault | undefined> {
+    const { job, task, allocation } = assignment;
+    const paths = await this.#surroundings.memory.prepare(allocation.ID, task.Name);
+    const fault = await setUpTask(job, task, paths);
+    if (fault !== undefined) return fault;
+    await this.#mount(assignment, paths);
+    const missing = await this.#artifacts(assignment, paths, signal);
+    if (missing !== undefined || signal.aborted) return missing;
+    await this.#templatesOf(assignment, paths)?.prepare(signal);
+    return undefined;
+  }
+
+  /** What a task that was found again has of its templates. */
+  async recall(assignment: TaskAssignment): Promise<void> {
+    const { allocation, task } = assignment;
+    const paths = this.#surroundings.memory.paths(allocation.ID, task.Name);
+    try {
+      await this.#templatesOf(assignment, paths)?.recall();
+    } catch (error) {
+      this.#say(`Template: ${messageOf(error)}`);
+    }
+  }
+
+  /** The task runs. */
+  started(): void {
+    this.#templates?.watch();
+  }
+
+  /** The task has ended, or the runner looks after it no more. */
+  ended(): void {
+    this.#templates?.end();
+  }
+
+  async #mount(assignment: TaskAssignment, paths: TaskPaths | null): Promise<void> {
+    if ((assignment.task.VolumeMounts ?? []).length === 0) return;
+    if (paths === null) throw new PathRefused('Volumes need a runner with a data directory');
+    const { node } = this.#surroundings;
+    const { lookup } = taskSetting({ assignment, node, paths });
+    await mountVolumes(assignment, node, paths, (text) => interpolate(text, lookup));
+  }
+
+  async #artifacts(
+    assignment: TaskAssignment,
+    paths: TaskPaths | null,
+    signal: AbortSignal,
+  ): Promise<StartFault | undefined> {
+    const artifacts = assignment.task.Artifacts ?? [];
+    if (artifacts.length === 0) return undefined;
+    const { node, download, artifactLimits: limits } = this.#surroundings;
+    if (paths === null) return setupFault('Artifacts need a runner with a data directory');
+    if (download === null) return setupFault('This runner fetches no artifacts');
+    const { lookup } = taskSetting({ assignment, node, paths });
+    this.#running.tell({ type: 'tell', happening: { type: 'downloading' } });
+    try {
+      await fetchArtifacts({ artifacts, paths, fill: (text) => interpolate(text, lookup), limits }, download, signal);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof ArtifactFailed)) throw error;
+      return { kind: 'download', message: error.message, recoverable: !error.isFinal };
+    }
+  }
+
+  #templatesOf(assignment: TaskAssignment, paths: TaskPaths | null): TaskTemplates | undefined {
+    const { job, group, task, allocation } = assignment;
+    const templates = task.Templates ?? [];
+    if (templates.length === 0) return undefined;
+    const { node } = this.#surroundings;
+    const { environment, lookup } = taskSetting({ assignment, node, paths });
+    this.#templates ??= new TaskTemplates(
+      {
+        nodeId: node.ID,
+        allocationId: allocation.ID,
+        task: task.Name,
+        templates,
+        paths,
+        inputs: { env: environment, meta: combinedMeta(job, group, task) },
+        fill: (text) => interpolate(text, lookup),
+        rendersAgain: task.RestartPolicy.RenderTemplates,
+      },
+      this.#surroundings,
+      this.#actions({ assignment, node, paths }),
+    );
+    return this.#templates;
+  }
+
+  #actions(setting: TaskSetting): TemplateActions {
+    const { tell, signal } = this.#running;
+    return {
+      tell: (message) => this.#say(message),
+      restart: (reason) => tell({ type: 'restart', reason, asFailure: false }),
+      signal: (name, reason) => {
+        tell({ type: 'tell', happening: { type: 'signalling', signal: name, reason } });
+        signal(name);
+      },
+      run: (script) => this.#runScript(script, setting),
+    };
+  }
+
+  async #runScript(script: ChangeScript, setting: TaskSetting): Promise<void> {
+    const { lookup } = taskSetting(setting, this.environment);
+    const command = [script.Command, ...(script.Args ?? [])].map((text) => interpolate(text, lookup));
+    const timeout = millisecondsFromNanos(script.Timeout);
+    const { code, output } = await runBriefly(this.#running.exec, command, timeout);
+    const said = output.trim() === '' ? '' : `: ${output.trim().slice(0, 500)}`;
+    this.#say(`Template: the script ${script.Command} ended with exit code ${code}${code === 0 ? '' : said}`);
+    if (code === 0 || !script.FailOnError) return;
+    this.#running.tell({ type: 'end', end: { purpose: 'fail', skipDelay: true }, reasons: [] });
+  }
+
+  #say(message: string): void {
+    this.#running.tell({ type: 'tell', happening: { type: 'hook_message', message } });
+  }
+}

@@ -1,0 +1,40 @@
+import { writeFile } from 'node:fs/promises';
+import { dirname, isAbsolute, normalize, resolve, sep } from 'node:path';
+import type { StartFault } from '../../../src/agent/task/task-life.js';
+import type { Job } from '../../../src/jobs/document/job.js';
+import type { Task } from '../../../src/jobs/document/task.js';
+import { makeFolder } from '../disk/make-folder.js';
+import type { TaskPaths } from '../disk/task-paths.js';
+
+/** The decoded payload of a dispatched job; null without one. */
+export function payloadOf(job: Job): Uint8Array | null {
+  return job.Payload === null || job.Payload === '' ? null : Buffer.from(job.Payload, 'base64');
+}
+
+/** Puts into the task's directory what has to be there before it starts. Gives what makes that impossible. */
+export async function setUpTask(job: Job, task: Task, paths: TaskPaths | null): Promise<StartFault | undefined> {
+  const missing = unsupportedPart(task);
+  if (missing !== undefined) return setupFault(`The task uses ${missing}, which this runner does not provide`);
+  const file = task.DispatchPayload?.File ?? '';
+  if (file === '' || job.Payload === null) return undefined;
+  if (paths === null) return setupFault('The task wants its payload in a file, and this runner has no data directory');
+  const target = resolve(paths.local, normalize(file));
+  if (isAbsolute(file) || !target.startsWith(paths.local + sep)) {
+    return setupFault(`The payload file ${file} is outside of the task's directory`);
+  }
+  await makeFolder(dirname(target));
+  await writeFile(target, Buffer.from(job.Payload, 'base64'), { mode: 0o600 });
+  return undefined;
+}
+
+export function setupFault(message: string): StartFault {
+  return { kind: 'setup', message, recoverable: false };
+}
+
+/** A part of the job that would be left undone silently; better to say so than to run half a task. */
+function unsupportedPart(task: Task): string | undefined {
+  if (task.Vault !== null) return 'a secrets service';
+  if ((task.Secrets ?? []).length > 0) return 'secrets';
+  if (task.User !== '') return 'another user';
+  return undefined;
+}

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ArtifactPlan, artifactPlan } from '../../../src/agent/artifact/artifact-plan.js';
+import { type Digest, digestInList } from '../../../src/agent/artifact/checksum.js';
+import type { TaskArtifact } from '../../../src/jobs/document/task-parts.js';
+import type { Download, DownloadRequest } from '../../../src/ports/download.js';
+import type { Milliseconds } from '../../../src/shared/duration.js';
+import { NumberNote } from '../disk/number-note.js';
+import type { TaskPaths } from '../disk/task-paths.js';
+import { placeForFile, placeOf } from '../disk/task-place.js';
+
+/** What one file may cost. */
+export interface ArtifactLimits {
+  /** Bytes of one file; 10 GiB when absent. */
+  readonly maximumBytes?: number;
+  /** Milliseconds from the request to the last byte; 30 minutes when absent. */
+  readonly totalTimeout?: Milliseconds;
+  /** Milliseconds in which a server may say nothing; 1 minute when absent. */
+  readonly idleTimeout?: Milliseconds;
+}
+
+export interface ArtifactTask {
+  readonly artifacts: readonly TaskArtifact[];
+  readonly paths: TaskPaths;
+  /** Fills references. */
+  readonly fill: (text: string) => string;
+  readonly limits: ArtifactLimits;
+}
+
+/** An artifact cannot be had. */
+export class ArtifactFailed extends Error {
+  /** Another try changes nothing. */
+  readonly isFinal: boolean;
+
+  constructor(message: string, isFinal: boolean) {
+    super(message);
+    this.isFinal = isFinal;
+  }
+}
+
+const defaults = { maximumBytes: 10 * 1024 ** 3, totalTimeout: 30 * 60_000, idleTimeout: 60_000 };
+const connectTimeout = 30_000;
+/** Bytes of a list of checksums. */
+const longestList = 1024 * 1024;
+
+/**
+ * Fetches the artifacts of a task, once in the life of its allocation. A file is where it belongs only when it is whole and has its
+ * checksum; which ones are there is noted, so that a runner that died fetches only the rest. Throws `ArtifactFailed`.
+ */
+export async function fetchArtifacts(task: ArtifactTask, download: Download, signal: AbortSignal): Promise<void> {
+  const note = new NumberNote(task.paths, 'artifacts.json');
+  for (const [at, artifact] of task.artifacts.entries()) {
+    if ((await note.read()).includes(at)) continue;
+    const plan = artifactPlan(artifact, task.fill);
+    if (plan.isErr()) throw new ArtifactFailed(`Artifact ${at + 1}: ${plan.error}`, true);
+    const fetching: Fetching = { task, download, signal, at };
+    await fetchOne(fetching, plan.value);
+    if (signal.aborted) return;
+    await note.add([at]);
+  }
+}
+
+interface Fetching {
+  readonly task: ArtifactTask;
+  readonly download: Download;
+  readonly signal: AbortSignal;
+  readonly at: number;
+}
+
+async function fetchOne(fetching: Fetching, plan: ArtifactPlan): Promise<void> {
+  const { paths } = fetching.task;
+  const target = await placeForFile(placeOf(paths, plan.destination));
+  const expected = await expectedDigest(fetching, plan);
+  const draft = join(paths.notes, `artifact-${fetching.at}.new`);
+  await rm(draft, { force: true });
+  const handle = await open(draft, 'wx', 0o644);
+  try {
+    const found = await fetchInto(fetching, plan, handle, expected?.algorithm ?? 'sha256');
+    if (expected !== undefined && found !== expected.digits) {
+      const message = `the checksum is ${found}, not ${expected.digits} (${expected.algorithm})`;
+      throw new ArtifactFailed(`Artifact ${fetching.at + 1}: ${message}`, false);
+    }
+    await rename(draft, join(target.folder, target.name)).catch(refuseFolder);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The digest of what came. */
+async function fetchInto(fetching: Fetching, plan: ArtifactPlan, file: FileHandle, algorithm: string): Promise<string> {
+  const hash = createHash(algorithm);
+  await get(fetching, plan, async (bytes) => {
+    hash.update(bytes);
+    await file.writeFile(bytes);
+  });
+  return hash.digest('hex');
+}
+
+async function expectedDigest(fetching: Fetching, { checksum, headers }: ArtifactPlan): Promise<Digest | undefined> {
+  if (checksum.type !== 'list') return checksum.type === 'none' ? undefined : checksum.digest;
+  const parts: Uint8Array[] = [];
+  const list = { url: checksum.url, headers, maximumBytes: longestList };
+  await get(fetching, list, async (bytes) => void parts.push(bytes));
+  const digest = digestInList(Buffer.concat(parts).toString('utf8'), checksum.name);
+  if (digest !== undefined) return digest;
+  throw new ArtifactFailed(`Artifact ${fetching.at + 1}: the list of checksums does not name ${checksum.name}`, false);
+}
+
+async function get(
+  { task, download, signal, at }: Fetching,
+  wanted: Pick<DownloadRequest, 'url' | 'headers'> & { readonly maximumBytes?: number },
+  take: (bytes: Uint8Array) => Promise<void>,
+): Promise<void> {
+  const request: DownloadRequest = { connectTimeout, ...defaults, ...task.limits, ...own(wanted), signal };
+  const fetched = await download.fetch(request, take);
+  if (fetched.isErr()) {
+    throw new ArtifactFailed(`Artifact ${at + 1}: ${fetched.error.message}`, fetched.error.isFinal);
+  }
+}
+
+function own({ url, headers, maximumBytes }: Parameters<typeof get>[1]) {
+  return maximumBytes === undefined ? { url, headers } : { url, headers, maximumBytes };
+}
+
+function refuseFolder(error: NodeJS.ErrnoException): never {
+  const isFolder = error.code === 'EISDIR' || error.code === 'ENOTEMPTY' || error.code === 'EEXIST';
+  throw isFolder
+    ? new ArtifactFailed('The destination of an artifact is a directory; mode = "file" names the file', true)
+    : error;
+}

@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import { healthVerdict, isJudgedByChecks, isWell } from '../../../src/agent/checks/allocation-health.js';
+import {
+  type CheckState,
+  checkStateAfter,
+  restartIsDue,
+  uncheckedState,
+} from '../../../src/agent/checks/check-state.js';
+import { groupPorts } from '../../../src/agent/environment/port-variables.js';
+import type { Service, ServiceCheck } from '../../../src/jobs/document/service.js';
+import { type Milliseconds, millisecondsFromNanos } from '../../../src/shared/duration.js';
+import { instantFromUnixNanos } from '../../../src/shared/instant.js';
+import type { AllocationWork } from '../allocation/allocation-work.js';
+import type { Surroundings } from '../allocation/surroundings.js';
+import { look } from './look.js';
+
+/** What the checks need of the allocation that they belong to. */
+export interface CheckedAllocation {
+  /** Whether all tasks that have to run do; `failed` when one never will. */
+  tasks(): 'up' | 'coming' | 'failed';
+  /** How long a task has run, in milliseconds; undefined while it does not. */
+  upFor(task: string | null): Milliseconds | undefined;
+  /** Runs a command beside a task; gives its exit code and output. */
+  run(task: string, command: readonly string[], timeout: Milliseconds): Promise<{ code: number; output: string }>;
+  /** A service has failed too often: its task begins again. */
+  restart(task: string, reason: string): void;
+  /** Health has become known, or has changed. */
+  changed(): void;
+}
+
+interface Watched {
+  readonly id: string;
+  readonly service: Service;
+  readonly check: ServiceCheck;
+  /** Null for services of the group. */
+  readonly task: string | null;
+  state: CheckState;
+}
+
+/** Looks at the services of one allocation for as long as it runs, and judges its health where that goes by checks. */
+export class AllocationChecks {
+  readonly #work: AllocationWork;
+  readonly #surroundings: Surroundings;
+  readonly #allocation: CheckedAllocation;
+  readonly #watched: readonly Watched[];
+  readonly #over = new AbortController();
+  readonly #createdAt: Milliseconds;
+  #wellSince: Milliseconds | undefined;
+  #healthy: boolean | undefined;
+  #timer = new AbortController();
+
+  constructor(work: AllocationWork, surroundings: Surroundings, allocation: CheckedAllocation) {
+    this.#work = work;
+    this.#surroundings = surroundings;
+    this.#allocation = allocation;
+    this.#watched = watchedChecks(work);
+    const { clock } = surroundings;
+    this.#createdAt = clock.monotonic() - Math.max(0, clock.now() - instantFromUnixNanos(work.allocation.CreateTime));
+    const known = work.allocation.DeploymentStatus?.Healthy;
+    if (typeof known === 'boolean') this.#healthy = known;
+  }
+
+  /** What the server is told of the allocation's health: null while it is measured, undefined where nobody measures it here. */
+  get healthy(): boolean | null | undefined {
+    if (!this.#isJudge) return undefined;
+    return this.#healthy ?? null;
+  }
+
+  get #isJudge(): boolean {
+    const { allocation, group } = this.#work;
+    return allocation.DeploymentID !== undefined && isJudgedByChecks(group);
+  }
+
+  begin(): void {
+    for (const watched of this.#watched) this.#surroundings.background.run('a check', this.#keepLooking(watched));
+    this.judge();
+  }
+
+  end(): void {
+    this.#over.abort();
+    this.#timer.abort();
+  }
+
+  /** The newest result of each check, by ids that stay the same. */
+  results(): Readonly<Record<string, unknown>> {
+    const { allocation } = this.#work;
+    return Object.fromEntries(
+      this.#watched.map(({ id, service, check, task, state }) => [
+        id,
+        {
+          ID: id,
+          Check: check.Name,
+          Group: allocation.Name,
+          Mode: check.OnUpdate === 'ignore' ? 'readiness' : 'healthiness',
+          Output: state.output,
+          Service: service.Name,
+          ...(task === null ? {} : { Task: task }),
+          Status: state.status,
+          ...(state.statusCode === 0 ? {} : { StatusCode: state.statusCode }),
+          Timestamp: Math.floor(state.at / 1000),
+        },
+      ]),
+    );
+  }
+
+  /** Looks at the evidence again, as after a change of a task. */
+  judge(): void {
+    const update = this.#work.group.Update;
+    if (!this.#isJudge || update === null || this.#healthy !== undefined || this.#over.signal.aborted) return;
+    const { clock } = this.#surroundings;
+    const now = clock.monotonic();
+    const checks = this.#watched
+      .filter(({ check }) => check.OnUpdate !== 'ignore')
+      .map(({ state: { status } }) => status);
+    const tasks = this.#allocation.tasks();
+    this.#wellSince = isWell({ tasks, checks }) ? (this.#wellSince ?? now) : undefined;
+    const evidence = { tasks, checks, wellSince: this.#wellSince, createdAt: this.#createdAt, now };
+    const { healthy, next } = healthVerdict(update, evidence);
+    this.#healthy = healthy;
+    if (healthy !== undefined) this.#allocation.changed();
+    else if (next !== undefined) this.#judgeAfter(next - now);
+  }
+
+  #judgeAfter(duration: Milliseconds): void {
+    this.#timer.abort();
+    const timer = new AbortController();
+    this.#timer = timer;
+    const wait = async (): Promise<void> => {
+      await this.#surroundings.clock.sleep(duration, timer.signal);
+      if (!timer.signal.aborted) this.judge();
+    };
+    this.#surroundings.background.run('a deadline of health', wait());
+  }
+
+  async #keepLooking(watched: Watched): Promise<void> {
+    const { clock } = this.#surroundings;
+    const { signal } = this.#over;
+    const interval = Math.max(minimumInterval, millisecondsFromNanos(watched.check.Interval));
+    // The first look comes soon, so that a service that is up at once is known to be.
+    for (let pause = firstPause; !signal.aborted; pause = interval) {
+      await clock.sleep(Math.min(pause, interval), signal);
+      if (signal.aborted) return;
+      await this.#lookOnce(watched);
+    }
+  }
+
+  async #lookOnce(watched: Watched): Promise<void> {
+    const { check } = watched;
+    const task = watched.task ?? (check.TaskName === '' ? null : check.TaskName);
+    const upFor = this.#allocation.upFor(task);
+    if (upFor === undefined) return;
+    const result = await this.#look(watched, task);
+    if (this.#over.signal.aborted) return;
+    watched.state = checkStateAfter(watched.state, result, check, this.#surroundings.clock.now());
+    this.judge();
+    if (task === null || !restartIsDue(check, watched.state, upFor)) return;
+    watched.state = { ...uncheckedState, output: result.output, at: watched.state.at };
+    this.#allocation.restart(task, `check "${check.Name}" is unhealthy`);
+  }
+
+  async #look({ service, check }: Watched, task: string | null) {
+    if (check.Type === 'script') {
+      const command = [check.Command, ...(check.Args ?? [])];
+      const ended = await this.#allocation.run(task ?? '', command, millisecondsFromNanos(check.Timeout));
+      return { passed: ended.code === 0, output: ended.output, statusCode: 0 };
+    }
+    const label = check.PortLabel === '' ? service.PortLabel : check.PortLabel;
+    const port = groupPorts(this.#work.allocation.AllocatedResources.Shared).find(({ Label }) => Label === label);
+    if (port === undefined) return { passed: false, output: `there is no port "${label}"`, statusCode: 0 };
+    return look(check, { address: port.HostIP ?? '127.0.0.1', port: port.Value });
+  }
+}
+
+const firstPause = 100;
+const minimumInterval = 100;
+
+function watchedChecks({ allocation, group }: AllocationWork): readonly Watched[] {
+  const owned = [
+    ...(group.Services ?? []).map((service) => ({ service, task: null })),
+    ...group.Tasks.flatMap((task) => (task.Services ?? []).map((service) => ({ service, task: task.Name }))),
+  ];
+  return owned.flatMap(({ service, task }) =>
+    (service.Checks ?? []).map((check, at) => ({
+      id: idOf(allocation.ID, service.Name, check.Name, at, task),
+      service,
+      check,
+      task,
+      state: uncheckedState,
+    })),
+  );
+}
+
+function idOf(...parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+}

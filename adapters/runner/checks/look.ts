@@ -1,0 +1,70 @@
+import { request } from 'node:http';
+import { request as secureRequest } from 'node:https';
+import { connect } from 'node:net';
+import type { CheckResult } from '../../../src/agent/checks/check-state.js';
+import type { ServiceCheck } from '../../../src/jobs/document/service.js';
+import { millisecondsFromNanos } from '../../../src/shared/duration.js';
+
+/** What is kept of an answer, for people. In bytes. */
+const maximumOutput = 3 * 1024;
+
+export interface Endpoint {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Looks at a service once. Never rejects. */
+export function look(check: ServiceCheck, endpoint: Endpoint): Promise<CheckResult> {
+  const timeout = Math.max(1, millisecondsFromNanos(check.Timeout));
+  return check.Type === 'http' ? lookByHttp(check, endpoint, timeout) : lookByTcp(endpoint, timeout);
+}
+
+function lookByTcp({ address, port }: Endpoint, timeout: number): Promise<CheckResult> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: address, port, timeout });
+    const end = (passed: boolean, output: string): void => {
+      socket.destroy();
+      resolve({ passed, output, statusCode: 0 });
+    };
+    socket.once('connect', () => end(true, 'nomad: tcp ok'));
+    socket.once('timeout', () => end(false, `connecting to ${address}:${port} took too long`));
+    socket.once('error', (error) => end(false, error.message));
+  });
+}
+
+function lookByHttp(check: ServiceCheck, { address, port }: Endpoint, timeout: number): Promise<CheckResult> {
+  const make = check.Protocol === 'https' ? secureRequest : request;
+  const options = {
+    host: address,
+    port,
+    path: check.Path === '' ? '/' : check.Path,
+    method: check.Method === '' ? 'GET' : check.Method,
+    headers: Object.fromEntries(Object.entries(check.Header ?? {}).map(([name, values]) => [name, [...values]])),
+    rejectUnauthorized: !check.TLSSkipVerify,
+    ...(check.TLSServerName === '' ? {} : { servername: check.TLSServerName }),
+    agent: false as const,
+    signal: AbortSignal.timeout(timeout),
+  };
+  return new Promise((resolve) => {
+    const failed = (error: unknown): void =>
+      resolve({ passed: false, output: error instanceof Error ? error.message : 'failed', statusCode: 0 });
+    try {
+      const asked = make(options, (answer) => {
+        const statusCode = answer.statusCode ?? 0;
+        let output = '';
+        const end = (): void => resolve({ passed: statusCode >= 200 && statusCode < 400, output, statusCode });
+        answer.setEncoding('utf8');
+        answer.on('data', (piece: string) => {
+          output = (output + piece).slice(0, maximumOutput);
+          if (output.length >= maximumOutput) answer.destroy();
+        });
+        answer.once('close', end);
+        answer.once('error', failed);
+      });
+      asked.once('error', failed);
+      asked.end(check.Body === '' ? undefined : check.Body);
+    } catch (error) {
+      failed(error);
+    }
+  });
+}

@@ -1,0 +1,154 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import {
+  type AllocationUsage,
+  type CommandInput,
+  type CommandOutput,
+  type CommandPerformer,
+  type CommandRefused,
+  commandRefused,
+  type NodeCommand,
+  type TaskUsage,
+} from '../../../src/agent/link/node-command.js';
+import type { AllocationActor } from '../allocation/allocation-actor.js';
+import type { Surroundings } from '../allocation/surroundings.js';
+import { messageOf } from '../disk/transient-fault.js';
+import { listFiles, readFile, regularFile, statFile } from './allocation-files.js';
+import { followFile, followLogs } from './follow-files.js';
+import { hostUsage } from './host-usage.js';
+
+export interface DeskOptions {
+  readonly surroundings: Pick<Surroundings, 'memory' | 'clock'>;
+  /** The allocation, while it runs here. */
+  readonly find: (allocationId: string) => AllocationActor | undefined;
+  /** Removes what is kept of an allocation that has ended, or of all (null); false when there is none. */
+  readonly collect: (allocationId: string | null) => Promise<boolean>;
+}
+
+type Answer = Result<AsyncIterable<CommandOutput>, CommandRefused>;
+
+interface Asked<T extends NodeCommand['type']> {
+  readonly command: Extract<NodeCommand, { readonly type: T }>;
+  readonly input: AsyncIterable<CommandInput>;
+  readonly signal: AbortSignal;
+}
+
+/** Carries out what the server asks for. Whatever goes wrong is this command's refusal. */
+export function commandDesk(options: DeskOptions): CommandPerformer {
+  const desk = new Desk(options);
+  const perform = async (asked: Asked<NodeCommand['type']>): Promise<Answer> => {
+    try {
+      return await desk[asked.command.type](asked as never);
+    } catch (error) {
+      return err(commandRefused('failed', messageOf(error)));
+    }
+  };
+  return (command, input, signal) => new ResultAsync(perform({ command, input, signal }));
+}
+
+type Handlers = { readonly [T in NodeCommand['type']]: (asked: Asked<T>) => Promise<Answer> | Answer };
+
+class Desk implements Handlers {
+  readonly #options: DeskOptions;
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  restart({ command }: Asked<'restart'>): Answer {
+    return this.#running(command.allocationId).andThen((actor) => done(actor.restart(command.task, command.all)));
+  }
+
+  signal({ command }: Asked<'signal'>): Answer {
+    return this.#running(command.allocationId).andThen((actor) => done(actor.signal(command.task, command.signal)));
+  }
+
+  async stats({ command }: Asked<'stats'>): Promise<Answer> {
+    const actor = this.#running(command.allocationId);
+    if (actor.isErr()) return err(actor.error);
+    if (command.task !== null && !actor.value.tasks.includes(command.task)) {
+      return err(commandRefused('failed', `Allocation does not have task "${command.task}"`));
+    }
+    const names = command.task === null ? actor.value.tasks : [command.task];
+    const measured = await Promise.all(names.map(async (name) => [name, await actor.value.usageOf(name)] as const));
+    const tasks = measured.filter((entry): entry is [string, TaskUsage] => entry[1] !== undefined);
+    const usage: AllocationUsage = { tasks: Object.fromEntries(tasks), at: this.#options.surroundings.clock.now() };
+    return ok(one(usage));
+  }
+
+  checks({ command }: Asked<'checks'>): Answer {
+    return this.#running(command.allocationId).map((actor) => one(actor.checkResults()));
+  }
+
+  async list_files({ command }: Asked<'list_files'>): Promise<Answer> {
+    const folder = this.#folder(command.allocationId);
+    return folder.isErr() ? err(folder.error) : (await listFiles(folder.value, command.path)).map(one);
+  }
+
+  async stat_file({ command }: Asked<'stat_file'>): Promise<Answer> {
+    const folder = this.#folder(command.allocationId);
+    return folder.isErr() ? err(folder.error) : (await statFile(folder.value, command.path)).map(one);
+  }
+
+  async read_file({ command }: Asked<'read_file'>): Promise<Answer> {
+    const folder = this.#folder(command.allocationId);
+    if (folder.isErr()) return err(folder.error);
+    return readFile(folder.value, command.path, command.offset, command.limit);
+  }
+
+  async stream_file({ command, signal }: Asked<'stream_file'>): Promise<Answer> {
+    const folder = this.#folder(command.allocationId);
+    if (folder.isErr()) return err(folder.error);
+    const file = await regularFile(folder.value, command.path);
+    return file.map((path) => followFile(path, command.path, command, signal));
+  }
+
+  stream_logs({ command, signal }: Asked<'stream_logs'>): Answer {
+    return this.#folder(command.allocationId).map((folder) => {
+      const base = join(folder, 'alloc', 'logs', `${basename(command.task)}.${command.stream}`);
+      return followLogs(base, command, signal);
+    });
+  }
+
+  host_stats(): Answer {
+    const { memory, clock } = this.#options.surroundings;
+    return ok(one(hostUsage(memory.root, clock.now())));
+  }
+
+  async collect({ command: { allocationId } }: Asked<'collect'>): Promise<Answer> {
+    const isCollected = await this.#options.collect(allocationId);
+    if (isCollected || allocationId === null) return ok(one(null));
+    if (this.#options.find(allocationId) === undefined) return err(unknown(allocationId));
+    return err(commandRefused('failed', 'The allocation has not ended on its node'));
+  }
+
+  exec({ command, input, signal }: Asked<'exec'>): Promise<Answer> | Answer {
+    const actor = this.#running(command.allocationId);
+    if (actor.isErr()) return err(actor.error);
+    const { task, terminal } = command;
+    return actor.value.exec(task, { command: command.command, terminal, input, signal });
+  }
+
+  #running(allocationId: string): Result<AllocationActor, CommandRefused> {
+    const actor = this.#options.find(allocationId);
+    return actor === undefined ? err(unknown(allocationId)) : ok(actor);
+  }
+
+  #folder(allocationId: string): Result<string, CommandRefused> {
+    const folder = this.#options.surroundings.memory.folder(allocationId);
+    return folder !== null && existsSync(folder) ? ok(folder) : err(unknown(allocationId));
+  }
+}
+
+function unknown(allocationId: string): CommandRefused {
+  return commandRefused('not_found', `Unknown allocation "${allocationId}"`);
+}
+
+function done(fault: CommandRefused | undefined): Answer {
+  return fault === undefined ? ok(one(null)) : err(fault);
+}
+
+async function* one(value: unknown): AsyncGenerator<CommandOutput> {
+  yield { type: 'value', value };
+}

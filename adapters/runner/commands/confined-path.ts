@@ -1,0 +1,43 @@
+import { lstat, realpath } from 'node:fs/promises';
+import { join, normalize, sep } from 'node:path';
+import { err, ok, type Result } from 'neverthrow';
+import { type CommandRefused, commandRefused } from '../../../src/agent/link/node-command.js';
+
+/**
+ * The place of a path that a caller has named, below the allocation's folder. Neither `..` nor a symbolic link leads out of
+ * it, and the folders of a task's secrets and of the runner's own notes stay closed.
+ */
+export async function confinedPath(root: string, path: string): Promise<Result<string, CommandRefused>> {
+  if (path.includes('\0')) return err(commandRefused('invalid', 'The path holds a NUL character'));
+  const below = normalize(join(sep, path)).slice(1);
+  const escapes = /^\.\.(\/|$)/.test(normalize(join('.', path.replace(/^\/+/, ''))));
+  if (escapes) return err(commandRefused('invalid', 'Path escapes the alloc directory'));
+  const closed = closedFolder(below);
+  if (closed !== undefined) return err(commandRefused('failed', `Reading ${closed} file prohibited: ${path}`));
+  const place = join(root, below);
+  try {
+    await lstat(place);
+    const [real, realRoot] = await Promise.all([realpath(place), realpath(root)]);
+    const target = real === realRoot ? '' : real.slice(realRoot.length + 1);
+    if (real !== realRoot && !real.startsWith(realRoot + sep)) {
+      return err(commandRefused('invalid', 'Path escapes the alloc directory'));
+    }
+    const behind = closedFolder(target);
+    return behind === undefined
+      ? ok(real)
+      : err(commandRefused('failed', `Reading ${behind} file prohibited: ${path}`));
+  } catch (error) {
+    return err(unreachable(path, error as NodeJS.ErrnoException));
+  }
+}
+
+function unreachable(path: string, { code = '' }: NodeJS.ErrnoException): CommandRefused {
+  const reason = code === 'ENOENT' || code === 'ENOTDIR' ? 'not_found' : 'failed';
+  return commandRefused(reason, `stat ${path}: ${code === 'ENOENT' ? 'no such file or directory' : code}`);
+}
+
+function closedFolder(below: string): string | undefined {
+  const folder = below.split(sep)[1];
+  if (below.startsWith(`alloc${sep}`)) return undefined;
+  return folder === 'secrets' ? 'secret' : folder === 'private' ? 'private' : undefined;
+}

@@ -1,0 +1,137 @@
+import { existsSync, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { CommandOutput, StreamPosition } from '../../../src/agent/link/node-command.js';
+import { logNumbers } from '../logs/log-files.js';
+import { pieceBytes } from './allocation-files.js';
+
+/** How often a file that is followed is looked at. In milliseconds. */
+const lookInterval = 100;
+
+interface Place {
+  readonly file: string;
+  readonly offset: number;
+}
+
+/** The bytes of one file; with `follow` what is added to it, until the signal aborts or the file is gone. */
+export async function* followFile(
+  file: string,
+  name: string,
+  position: StreamPosition,
+  signal: AbortSignal,
+): AsyncGenerator<CommandOutput> {
+  const size = statSync(file).size;
+  const fromEnd = position.origin === 'end' || position.offset < 0;
+  const offset = fromEnd ? Math.max(0, size - Math.abs(position.offset)) : position.offset;
+  yield* contents({ file, offset }, name, async () => {
+    if (!position.follow || signal.aborted) return 'end';
+    await wait(signal);
+    return signal.aborted ? 'end' : 'again';
+  });
+}
+
+/**
+ * The output of a task, over the numbered files that it is kept in: when a file is read to its end and there is a next one,
+ * that is read on from its beginning. Files that were removed before they were reached are left out.
+ */
+export async function* followLogs(
+  base: string,
+  position: StreamPosition,
+  signal: AbortSignal,
+): AsyncGenerator<CommandOutput> {
+  let place = startOf(base, position);
+  while (place !== undefined && !signal.aborted) {
+    const { file } = place;
+    const after = (): string | undefined => nextFile(base, file);
+    yield* contents(place, `alloc/logs/${basename(file)}`, async () => {
+      // The next file exists only after the last byte of this one was written: what is there now is all.
+      if (after() !== undefined) return 'last';
+      if (!position.follow || signal.aborted) return 'end';
+      await wait(signal);
+      return signal.aborted ? 'end' : 'again';
+    });
+    const next = signal.aborted ? undefined : after();
+    place = next === undefined ? undefined : { file: next, offset: 0 };
+  }
+}
+
+/** What to do at the end of a file: give up, look again, or read once more what has come meanwhile. */
+type AtEnd = () => Promise<'end' | 'again' | 'last'>;
+
+async function* contents(place: Place, name: string, atEnd: AtEnd): AsyncGenerator<CommandOutput> {
+  const handle = await openOrUndefined(place.file);
+  if (handle === undefined) return;
+  try {
+    let { offset } = place;
+    for (let isLast = false; ; ) {
+      const buffer = Buffer.allocUnsafe(pieceBytes);
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset);
+      if (bytesRead > 0) {
+        offset += bytesRead;
+        yield { type: 'piece', file: name, offset, bytes: buffer.subarray(0, bytesRead) };
+        continue;
+      }
+      if (isLast) return;
+      const event = await fileEvent(handle, place.file, offset);
+      if (event !== undefined) yield { type: 'file_event', file: name, event };
+      if (event === 'deleted') return;
+      if (event === 'truncated') offset = 0;
+      const next = await atEnd();
+      if (next === 'end') return;
+      isLast = next === 'last';
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+async function openOrUndefined(file: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(file, 'r');
+  } catch {
+    return undefined;
+  }
+}
+
+async function fileEvent(
+  handle: FileHandle,
+  file: string,
+  offset: number,
+): Promise<'deleted' | 'truncated' | undefined> {
+  const { size } = await handle.stat();
+  if (size < offset) return 'truncated';
+  return existsSync(file) ? undefined : 'deleted';
+}
+
+function nextFile(base: string, file: string): string | undefined {
+  const present = Number(file.slice(base.length + 1));
+  const next = numbersOf(base).find((number) => number > present);
+  return next === undefined ? undefined : `${base}.${next}`;
+}
+
+/** Undefined when nothing is kept. */
+function startOf(base: string, { offset, origin }: StreamPosition): Place | undefined {
+  const files = numbersOf(base).map((number) => ({ file: `${base}.${number}`, size: sizeOf(`${base}.${number}`) }));
+  const total = files.reduce((sum, { size }) => sum + size, 0);
+  const fromEnd = origin === 'end' || offset < 0;
+  let left = fromEnd ? Math.max(0, total - Math.abs(offset)) : offset;
+  for (const { file, size } of files) {
+    if (left < size) return { file, offset: left };
+    left -= size;
+  }
+  const last = files.at(-1);
+  return last === undefined ? undefined : { file: last.file, offset: last.size };
+}
+
+function numbersOf(base: string): number[] {
+  return existsSync(dirname(base)) ? logNumbers(base) : [];
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+async function wait(signal: AbortSignal): Promise<void> {
+  await pause(lookInterval, undefined, { signal, ref: false }).catch(() => undefined);
+}

@@ -1,0 +1,146 @@
+import { linkSync, readdirSync, readFileSync, statSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { err, ok, type Result } from 'neverthrow';
+import { isAlive, ownIdentity, ownScope, type ProcessIdentity, type ProcessScope } from './process-identity.js';
+import { messageOf } from './transient-fault.js';
+
+/** Another runner works in the directory. */
+export interface DirectoryInUse {
+  readonly type: 'directory_in_use';
+  readonly directory: string;
+  readonly message: string;
+}
+
+/** The directory cannot be used at all. */
+export interface DirectoryUnusable {
+  readonly type: 'directory_unusable';
+  readonly directory: string;
+  readonly message: string;
+}
+
+export interface DirectoryLock {
+  release(): void;
+}
+
+interface Holder extends ProcessIdentity, ProcessScope {
+  readonly token: string;
+}
+
+/** A holder whose process cannot be looked at, on another host or in another container, is alive while it touches its lock. */
+const touchInterval = 10_000;
+const silence = 40_000;
+
+/**
+ * Takes a directory for this process alone. The lock is a file that names its holder; one whose holder is dead is taken
+ * over at once, and only one of several that try at the same moment succeeds.
+ */
+export function lockDirectory(
+  directory: string,
+  token: string,
+): Result<DirectoryLock, DirectoryInUse | DirectoryUnusable> {
+  const own = join(directory, `lock-${token}`);
+  const lock = join(directory, 'lock');
+  const holder: Holder = { token, ...ownIdentity(), ...ownScope() };
+  try {
+    clearRemains(directory);
+    writeFileSync(own, JSON.stringify(holder), { mode: 0o600 });
+    const holding = takeLock(directory, own, lock);
+    unlinkSync(own);
+    if (holding !== undefined) {
+      const where =
+        holding.host === holder.host ? `process ${holding.pid}` : `process ${holding.pid} of ${holding.host}`;
+      const message = `The runner directory ${directory} is in use by ${where}`;
+      return err({ type: 'directory_in_use', directory, message });
+    }
+  } catch (error) {
+    return err({ type: 'directory_unusable', directory, message: messageOf(error) });
+  }
+  return ok(heldLock(lock, token));
+}
+
+/** Gives the present holder when there is one that lives. */
+function takeLock(directory: string, own: string, lock: string): Holder | undefined {
+  for (let attempt = 0; ; attempt += 1) {
+    if (linked(own, lock)) return undefined;
+    const holder = readHolder(lock);
+    if (holder === undefined) {
+      if (isSilent(lock)) unlinkIfThere(lock);
+    } else if (holderLives(holder, lock)) {
+      return holder;
+    } else if (linked(lock, join(directory, `lock-dead-${holder.token}`))) {
+      // This name can be made only once, so nobody else removes the lock of this dead holder, or a later one in its place.
+      unlinkIfThere(lock);
+    }
+    if (attempt >= 100) return holder ?? { token: '', pid: 0, startTime: '', host: '', boot: '', namespace: '' };
+  }
+}
+
+function heldLock(lock: string, token: string): DirectoryLock {
+  const timer = setInterval(() => {
+    try {
+      utimesSync(lock, new Date(), new Date());
+    } catch {
+      // The next touch comes soon.
+    }
+  }, touchInterval);
+  timer.unref();
+  return {
+    release: () => {
+      clearInterval(timer);
+      if (readHolder(lock)?.token === token) unlinkIfThere(lock);
+    },
+  };
+}
+
+function holderLives(holder: Holder, lock: string): boolean {
+  const scope = ownScope();
+  if (holder.host === scope.host && holder.namespace === scope.namespace) {
+    if (holder.boot !== scope.boot) return false;
+    if (holder.startTime !== '') return isAlive(holder);
+    return isAlive(holder) && !isSilent(lock);
+  }
+  return !isSilent(lock);
+}
+
+function isSilent(lock: string): boolean {
+  try {
+    return Date.now() - statSync(lock).mtimeMs > silence;
+  } catch {
+    return false;
+  }
+}
+
+function linked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' || code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+function readHolder(lock: string): Holder | undefined {
+  try {
+    const holder = JSON.parse(readFileSync(lock, 'utf8')) as Partial<Holder> | null;
+    return typeof holder?.token === 'string' && typeof holder.pid === 'number' ? (holder as Holder) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What takers that were killed have left. */
+function clearRemains(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    if (name.startsWith('lock-') && isSilent(join(directory, name))) unlinkIfThere(join(directory, name));
+  }
+}
+
+function unlinkIfThere(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Somebody else was faster.
+  }
+}

@@ -1,0 +1,44 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TaskPaths } from './task-paths.js';
+
+/** Numbers of parts of a task that an agent notes on disk, so that it finds them after its own death; in memory without a disk. */
+export class NumberNote {
+  readonly #file: string | null;
+  #numbers: readonly number[] | undefined;
+
+  constructor(paths: TaskPaths | null, name: string) {
+    this.#file = paths === null ? null : join(paths.notes, name);
+    if (this.#file === null) this.#numbers = [];
+  }
+
+  async read(): Promise<readonly number[]> {
+    this.#numbers ??= await numbersIn(this.#file ?? '');
+    return this.#numbers;
+  }
+
+  async add(numbers: readonly number[]): Promise<void> {
+    const all = [...new Set([...(await this.read()), ...numbers])];
+    if (this.#file !== null) {
+      await writeFile(`${this.#file}.new`, JSON.stringify(all), { mode: 0o600 });
+      await rename(`${this.#file}.new`, this.#file);
+    }
+    this.#numbers = all;
+  }
+
+  async clear(): Promise<void> {
+    if (this.#numbers?.length === 0) return;
+    if (this.#file !== null) await rm(this.#file, { force: true });
+    this.#numbers = [];
+  }
+}
+
+async function numbersIn(file: string): Promise<readonly number[]> {
+  const text = await readFile(file, 'utf8').catch(() => '[]');
+  try {
+    const numbers: unknown = JSON.parse(text);
+    return Array.isArray(numbers) ? numbers.filter((number): number is number => Number.isInteger(number)) : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,67 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+/** A process, told from a later one with the same number. */
+export interface ProcessIdentity {
+  readonly pid: number;
+  /** When it started, in the kernel's own count; empty where there is no /proc. */
+  readonly startTime: string;
+}
+
+/** Where process numbers mean something: the host, since which start of it, and the namespace. */
+export interface ProcessScope {
+  readonly host: string;
+  readonly boot: string;
+  readonly namespace: string;
+}
+
+export function ownIdentity(): ProcessIdentity {
+  return { pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
+}
+
+export function ownScope(): ProcessScope {
+  return {
+    host: hostname(),
+    boot: readOr('', () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    namespace: readOr('', () => readlinkSync('/proc/self/ns/pid')),
+  };
+}
+
+/** A process that has ended but that nobody has collected counts as gone. */
+export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+  }
+  if (startTime === '') return true;
+  const stat = readStat(pid);
+  return stat !== undefined && startTimeFromStat(stat) === startTime && !isZombie(stat);
+}
+
+export function startTimeOf(pid: number): string | undefined {
+  const stat = readStat(pid);
+  return stat === undefined ? undefined : startTimeFromStat(stat);
+}
+
+/** Field 22 of /proc/<pid>/stat, counted after the command name, which may itself hold spaces and brackets. */
+export function startTimeFromStat(stat: string): string {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+function isZombie(stat: string): boolean {
+  const state = stat.charAt(stat.lastIndexOf(')') + 2);
+  return state === 'Z' || state === 'X';
+}
+
+function readStat(pid: number): string | undefined {
+  return readOr(undefined, () => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+}
+
+function readOr<T>(fallback: T, read: () => T): T {
+  try {
+    return read();
+  } catch {
+    return fallback;
+  }
+}

@@ -1,0 +1,131 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { TaskRecord } from '../../../src/agent/task/task-record.js';
+import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
+import { makeFolder } from './make-folder.js';
+import type { NoteKeeper } from './note-keeper.js';
+import { type TaskPaths, taskPaths } from './task-paths.js';
+
+/** Where the runner keeps directories and notes: on disk, or nowhere for functions in a test. */
+export interface TaskMemory {
+  /** Makes the directories of a task; null when there is no disk. */
+  prepare(allocationId: string, task: string): Promise<TaskPaths | null>;
+  /** The same paths, whether they exist or not. */
+  paths(allocationId: string, task: string): TaskPaths | null;
+  /** The folder of an allocation, whether it exists or not; null when there is no disk. */
+  folder(allocationId: string): string | null;
+  load(allocationId: string, task: string): TaskRecord | undefined;
+  /** Takes the newest record of a task; it is written when the disk allows. */
+  save(allocationId: string, task: string, record: TaskRecord): void;
+  /** Resolves true when the newest record will be found again, false when the runner stops before. */
+  kept(allocationId: string, task: string): Promise<boolean>;
+  /** Tasks of allocations that have notes, for finding processes that nobody asks for any more. */
+  known(): readonly { readonly allocationId: string; readonly tasks: readonly string[] }[];
+  forget(allocationId: string): Promise<void>;
+  /** Where the folders of allocations are; null when they are nowhere. */
+  readonly root: string | null;
+}
+
+/** A note says whose it is, so that one that got to another place is not believed. */
+interface StoredNote {
+  readonly allocation: string;
+  readonly task: string;
+  readonly record: TaskRecord;
+}
+
+/** Keeps everything below `<directory>/allocations`. Notes survive the end of the process, not of the machine. */
+export function diskTaskMemory(directory: string, notes: NoteKeeper): TaskMemory {
+  const root = join(directory, 'allocations');
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  const paths = (allocationId: string, task: string): TaskPaths => taskPaths(join(root, allocationId), task);
+  const noteFile = (allocationId: string, task: string): string => join(paths(allocationId, task).notes, 'state.json');
+  return {
+    paths,
+    folder: (allocationId) => join(root, basename(allocationId)),
+    async prepare(allocationId, task) {
+      const made = paths(allocationId, task);
+      for (const name of ['logs', 'tmp', 'data']) await makeFolder(join(made.shared, name));
+      for (const path of [made.local, made.secrets, made.notes, join(made.root, 'tmp')]) {
+        await makeFolder(path, 0o700);
+      }
+      return made;
+    },
+    load(allocationId, task) {
+      const file = noteFile(allocationId, task);
+      const note = readNote(file);
+      if (note !== undefined && note.allocation === allocationId && note.task === task) return note.record;
+      return recordFromAttempts(paths(allocationId, task).notes);
+    },
+    save(allocationId, task, record) {
+      const note: StoredNote = { allocation: allocationId, task, record };
+      notes.set(noteFile(allocationId, task), JSON.stringify(note));
+    },
+    kept: (allocationId, task) => notes.kept(noteFile(allocationId, task)),
+    known() {
+      return readdirSync(root).map((allocationId) => ({
+        allocationId,
+        tasks: subdirectories(join(root, allocationId)).filter((name) => existsSync(noteFile(allocationId, name))),
+      }));
+    },
+    root,
+    async forget(allocationId) {
+      const folder = join(root, allocationId);
+      notes.forget(folder);
+      await rm(folder, { recursive: true, force: true, maxRetries: 2 });
+    },
+  };
+}
+
+function readNote(file: string): StoredNote | undefined {
+  try {
+    const note = JSON.parse(readFileSync(file, 'utf8')) as Partial<StoredNote> | null;
+    return typeof note?.record?.attempt === 'number' ? (note as StoredNote) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Notes were lost, as after a power cut, but starts have left their folders: the last one is looked for. */
+function recordFromAttempts(notes: string): TaskRecord | undefined {
+  const attempt = Math.max(0, ...subdirectories(join(notes, 'attempts')).map(Number).filter(Number.isInteger));
+  if (attempt === 0) return undefined;
+  return {
+    state: pendingTask,
+    attempt,
+    endedAttempt: attempt - 1,
+    counted: { intervalStart: 0, count: 0 },
+    timeline: '',
+    outcome: null,
+  };
+}
+
+function subdirectories(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+/** Remembers nothing beyond the process and makes no directories: for functions only. */
+export function volatileTaskMemory(): TaskMemory {
+  const records = new Map<string, Map<string, TaskRecord>>();
+  return {
+    prepare: () => Promise.resolve(null),
+    paths: () => null,
+    folder: () => null,
+    load: (allocationId, task) => records.get(allocationId)?.get(task),
+    save(allocationId, task, record) {
+      const tasks = records.get(allocationId) ?? new Map<string, TaskRecord>();
+      records.set(allocationId, tasks.set(task, record));
+    },
+    kept: () => Promise.resolve(true),
+    known: () => [...records].map(([allocationId, tasks]) => ({ allocationId, tasks: [...tasks.keys()] })),
+    root: null,
+    forget(allocationId) {
+      records.delete(allocationId);
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+
+/** Absolute paths of a task's directories (job interface, directories and logs). */
+export interface TaskPaths {
+  /** Shared by the tasks of the allocation; `logs`, `tmp` and `data` are in it. */
+  readonly shared: string;
+  readonly logs: string;
+  /** Where the task starts; `local`, `secrets` and `tmp` are in it. */
+  readonly root: string;
+  readonly local: string;
+  readonly secrets: string;
+  /** The runner's own notes; the task has no business there. */
+  readonly notes: string;
+}
+
+export function taskPaths(allocationRoot: string, task: string): TaskPaths {
+  const root = join(allocationRoot, task);
+  return {
+    shared: join(allocationRoot, 'alloc'),
+    logs: join(allocationRoot, 'alloc', 'logs'),
+    root,
+    local: join(root, 'local'),
+    secrets: join(root, 'secrets'),
+    notes: join(root, 'private'),
+  };
+}

@@ -1,0 +1,121 @@
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import type { TaskPaths } from './task-paths.js';
+
+/** A place in one of the two folders that a task calls its own. */
+export interface TaskPlace {
+  /** The task's folder, or the one that the tasks of the allocation share. */
+  readonly root: string;
+  /** Names of folders below it, and the last name. */
+  readonly parts: readonly string[];
+}
+
+/** A path of the job document leads where nothing may be read or written. */
+export class PathRefused extends Error {}
+
+/**
+ * Where a path of the job document leads: relative ones begin in the task's folder, absolute ones too unless they name a folder of the
+ * task. Throws `PathRefused` for every place outside, and for the runner's own notes.
+ */
+export function placeOf(paths: TaskPaths, path: string): TaskPlace {
+  if (path.includes('\0')) throw new PathRefused('The path holds a NUL character');
+  const isOwn = isAbsolute(path) && [paths.root, paths.shared].some((root) => isBelow(root, resolve(path)));
+  const target = isOwn ? resolve(path) : resolve(join(paths.root, path));
+  const root = isBelow(paths.shared, target) ? paths.shared : paths.root;
+  const parts = relative(root, target)
+    .split(sep)
+    .filter((part) => part !== '');
+  if (!isBelow(root, target) || (root === paths.root && parts[0] === 'private')) {
+    throw new PathRefused(`${path} is outside of the task's directory`);
+  }
+  return { root, parts };
+}
+
+function isBelow(root: string, target: string): boolean {
+  return target === root || target.startsWith(root + sep);
+}
+
+/** The folder at a place, made where it is missing. A link or a file on the way is refused: nobody says where that leads. */
+export async function makeFolder({ root, parts }: TaskPlace): Promise<string> {
+  let folder = root;
+  for (const part of parts) {
+    folder = join(folder, part);
+    await mkdir(folder, { mode: 0o755 }).catch(unlessThere);
+    if (!(await lstat(folder)).isDirectory()) throw new PathRefused(`${folder} is a link or a file, not a directory`);
+  }
+  return folder;
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
+
+export interface FileOwner {
+  readonly mode: number;
+  /** Null: whoever runs the runner. */
+  readonly uid: number | null;
+  readonly gid: number | null;
+}
+
+/** Writes a file whole or not at all. What was there before is replaced, also a link, which is not followed. */
+export async function writeWhole(place: TaskPlace, bytes: string | Uint8Array, owner: FileOwner): Promise<void> {
+  const { folder, name } = await placeForFile(place);
+  const target = join(folder, name);
+  const draft = join(folder, `.${name}.new`);
+  await rm(draft, { force: true });
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    await handle.writeFile(bytes);
+    await takeOwner(handle, owner);
+  } finally {
+    await handle.close();
+  }
+  await refuseFolder(target);
+  await rename(draft, target);
+}
+
+/** The folder that a file is to be in, made where it is missing, and the file's name. */
+export async function placeForFile(place: TaskPlace): Promise<{ readonly folder: string; readonly name: string }> {
+  const name = place.parts.at(-1);
+  if (name === undefined) throw new PathRefused("The task's directory itself cannot be a file");
+  return { folder: await makeFolder({ ...place, parts: place.parts.slice(0, -1) }), name };
+}
+
+async function takeOwner(handle: FileHandle, { mode, uid, gid }: FileOwner): Promise<void> {
+  const { uid: ownUid, gid: ownGid } = await handle.stat();
+  if ((uid ?? ownUid) !== ownUid || (gid ?? ownGid) !== ownGid) {
+    try {
+      await handle.chown(uid ?? ownUid, gid ?? ownGid);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+      throw new PathRefused('This runner may not give files to other users: leave uid and gid out, or run it as root');
+    }
+  }
+  await handle.chmod(mode);
+}
+
+async function refuseFolder(target: string): Promise<void> {
+  const there = await lstat(target).catch(() => undefined);
+  if (there?.isDirectory() === true) throw new PathRefused(`${target} is a directory`);
+}
+
+/** Reads a file of the task. Links are followed within the folder; undefined when there is none. Throws when it is too long. */
+export async function readWhole({ root, parts }: TaskPlace, maximumBytes: number): Promise<string | undefined> {
+  const real = await realpath(join(root, ...parts)).catch(() => undefined);
+  if (real === undefined) return undefined;
+  const realRoot = await realpath(root);
+  const below = relative(realRoot, real);
+  if (!isBelow(realRoot, real) || below === 'private' || below.startsWith(`private${sep}`)) {
+    throw new PathRefused(`${join(...parts)} leads out of the task's directory`);
+  }
+  const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const stat = await handle.stat();
+    if (!stat.isFile()) throw new PathRefused(`${join(...parts)} is not a file`);
+    if (stat.size > maximumBytes) throw new PathRefused(`${join(...parts)} is longer than ${maximumBytes} bytes`);
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,62 @@
+import type { CommandOutput } from '../../../src/agent/link/node-command.js';
+
+/** Messages that wait to be taken before `put` holds its caller back. */
+const room = 16;
+
+/** Output on its way to the one who asked for it. Closing the iterator, or `end`, tells whoever produces it. */
+export class Outlet implements AsyncIterable<CommandOutput> {
+  readonly #queue: CommandOutput[] = [];
+  readonly #onEnd: () => void;
+  #taker: (() => void) | undefined;
+  readonly #putters: (() => void)[] = [];
+  #ended = false;
+
+  constructor(onEnd: () => void) {
+    this.#onEnd = onEnd;
+  }
+
+  push(output: CommandOutput): void {
+    if (this.#ended) return;
+    this.#queue.push(output);
+    this.#wake();
+  }
+
+  /** Resolves when there is room for more; false when nobody takes it any more. */
+  async put(output: CommandOutput): Promise<boolean> {
+    this.push(output);
+    while (!this.#ended && this.#queue.length >= room) await new Promise<void>((resume) => this.#putters.push(resume));
+    return !this.#ended;
+  }
+
+  /** What is queued is still given. */
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#onEnd();
+    this.#wake();
+    this.#release();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<CommandOutput> {
+    try {
+      for (;;) {
+        const next = this.#queue.shift();
+        if (this.#queue.length < room) this.#release();
+        if (next !== undefined) yield next;
+        else if (this.#ended) return;
+        else await new Promise<void>((resume) => (this.#taker = resume));
+      }
+    } finally {
+      this.end();
+    }
+  }
+
+  #wake(): void {
+    this.#taker?.();
+    this.#taker = undefined;
+  }
+
+  #release(): void {
+    for (const resume of this.#putters.splice(0)) resume();
+  }
+}

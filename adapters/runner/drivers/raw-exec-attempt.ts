@@ -1,0 +1,74 @@
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
+import { type ProcessIdentity, startTimeFromStat } from '../disk/process-identity.js';
+
+/**
+ * What runs in front of the command, so that a task outlives the runner and is neither lost nor doubled:
+ * 1. the file `claim` is made by exactly one of this script and a runner that came back and found no claim;
+ * 2. the process notes who it is before the command begins;
+ * 3. the exit code is in the file `exit` before the process ends, and then the rest of its process group is ended.
+ * The traps keep the script alive while signals for the group reach the command. The pipes are opened for writing first,
+ * which waits for the collector, and then for both directions, so that a collector that is started anew misses nothing.
+ */
+export const attemptScript = `
+d=$1 logs=$2; shift 2
+set -C
+command : 2>/dev/null >"$d/claim" || exit 0
+set +C
+trap : HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM XCPU XFSZ VTALRM PROF IO SYS
+{ read -r s </proc/$$/stat; } 2>/dev/null
+until printf '%s\\n%s\\n.\\n' $$ "$s" >"$d/process"; do sleep 1; done 2>/dev/null
+[ "$logs" = none ] || exec 3>"$d/out" 4>"$d/err" 1<>"$d/out" 2<>"$d/err" 3>&- 4>&-
+"$@"
+c=$?
+until echo $c >"$d/exit"; do sleep 1; done 2>/dev/null
+kill -9 0
+`;
+
+/** The process vanished without leaving an exit code: killed, or the machine went down. */
+export const lostExit: TaskExit = { type: 'exited', code: 137, signal: 9 };
+
+const claimPatience = 2000;
+
+/** True when the command of the attempt has not begun; from now on it cannot. Throws when nobody can tell at present. */
+export function claimForRunner(attempt: string): boolean {
+  mkdirSync(attempt, { recursive: true });
+  try {
+    closeSync(openSync(join(attempt, 'claim'), 'wx'));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+export function readExit(attempt: string): TaskExit | undefined {
+  const noted = /^(\d+)\n$/.exec(readOr('', join(attempt, 'exit')))?.[1];
+  if (noted === undefined) return undefined;
+  const code = Number(noted);
+  // The shell reports the end by signal n as 128 + n.
+  return { type: 'exited', code, signal: code > 128 && code <= 128 + 64 ? code - 128 : 0 };
+}
+
+/** Who runs the attempt, which may have been claimed a moment ago; undefined when nobody says so in time. */
+export async function readIdentity(attempt: string): Promise<ProcessIdentity | undefined> {
+  const patience = Date.now() + claimPatience;
+  for (;;) {
+    const lines = readOr('', join(attempt, 'process')).split('\n');
+    if (lines.length === 4) {
+      const pid = Number.parseInt(lines[0] ?? '', 10);
+      return Number.isInteger(pid) && pid > 1 ? { pid, startTime: startTimeFromStat(lines[1] ?? '') } : undefined;
+    }
+    if (readExit(attempt) !== undefined || Date.now() > patience) return undefined;
+    await new Promise((done) => setTimeout(done, 10));
+  }
+}
+
+function readOr(fallback: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return fallback;
+  }
+}

@@ -1,0 +1,53 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
+
+/** What to run, and where. */
+export interface Command {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly directory: string;
+}
+
+/** Reads the task's `Config`; a text says what is wrong with it. */
+export function parseRawExecConfig(config: Readonly<Record<string, unknown>>, root: string): Command | string {
+  const { command, args = [], work_dir: directory } = config;
+  if (typeof command !== 'string' || command === '')
+    return 'The task\'s config needs "command", a text that is not empty';
+  if (!Array.isArray(args) || !args.every((arg): arg is string => typeof arg === 'string'))
+    return 'The task\'s config has "args" that is not a list of texts';
+  if (directory !== undefined && (typeof directory !== 'string' || !isAbsolute(directory))) {
+    return 'The task\'s config has "work_dir" that is not an absolute path';
+  }
+  const cwd = directory ?? root;
+  if ([command, ...args, cwd].some((text) => text.includes('\0'))) return "The task's config holds a NUL character";
+  if (!isDirectory(cwd)) return `The working directory ${cwd} does not exist`;
+  return { command, args, directory: cwd };
+}
+
+/** Why the command cannot be run: nothing of that name on the search path, or nothing that may be executed. */
+export function commandFault(command: string, directory: string, searchPath: string): string | undefined {
+  const candidates = command.includes('/')
+    ? [resolve(directory, command)]
+    : searchPath
+        .split(delimiter)
+        .filter((part) => part !== '')
+        .map((part) => join(part, command));
+  return candidates.some(isExecutable) ? undefined : `The command ${command} was not found, or may not be executed`;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import type { Readable } from 'node:stream';
+import { err, ok, type Result } from 'neverthrow';
+import {
+  type CommandInput,
+  type CommandOutput,
+  type CommandRefused,
+  commandRefused,
+} from '../../../src/agent/link/node-command.js';
+import { Outlet } from './outlet.js';
+import { commandFault } from './raw-exec-config.js';
+import type { ExecRequest } from './task-driver.js';
+
+/** What a data message holds at most. In bytes. */
+const messageBytes = 4096;
+
+/** A command beside a task, with pipes. It ends when the asker goes away. */
+export function runWithPipes(request: ExecRequest): Result<AsyncIterable<CommandOutput>, CommandRefused> {
+  const fault = startFault(request);
+  if (fault !== undefined) return err(fault);
+  const [command = '', ...args] = request.command;
+  const { directory, environment, signal } = request;
+  const child = spawn(command, args, { cwd: directory, env: environment, detached: true, stdio: 'pipe' });
+  if (child.pid === undefined) {
+    child.once('error', () => undefined);
+    return err(commandRefused('failed', `failed to start command: ${command}`));
+  }
+  const outlet = new Outlet(() => killGroup(child));
+  signal.addEventListener('abort', () => outlet.end(), { once: true });
+  const streams = (['stdout', 'stderr'] as const).map((name) => pump(child[name] as Readable, name, outlet));
+  child.stdin?.on('error', () => undefined);
+  feed(child, request.input).catch(() => outlet.end());
+  const exited = new Promise<number>((resolve) => {
+    child.once('exit', (code, by) => resolve(code ?? 128 + (by === null ? 9 : constants.signals[by])));
+    child.once('error', () => resolve(127));
+  });
+  Promise.all([exited, ...streams]).then(
+    ([code]) => {
+      outlet.push({ type: 'exited', code });
+      outlet.end();
+    },
+    () => outlet.end(),
+  );
+  return ok(outlet);
+}
+
+export function startFault({ command, directory, environment }: ExecRequest): CommandRefused | undefined {
+  const [name = ''] = command;
+  if (name === '') return commandRefused('failed', 'failed to start command: no command');
+  if (command.some((text) => text.includes('\0'))) {
+    return commandRefused('failed', 'failed to start command: it holds a NUL character');
+  }
+  const fault = commandFault(name, directory, environment['PATH'] ?? '');
+  return fault === undefined ? undefined : commandRefused('failed', `failed to start command: ${fault}`);
+}
+
+/** Passes output on as fast as it is taken. */
+async function pump(readable: Readable, stream: 'stdout' | 'stderr', outlet: Outlet): Promise<void> {
+  try {
+    for await (const chunk of readable as AsyncIterable<Buffer>) {
+      for (let at = 0; at < chunk.length; at += messageBytes) {
+        const taken = await outlet.put({ type: 'data', stream, bytes: chunk.subarray(at, at + messageBytes) });
+        if (!taken) return;
+      }
+    }
+  } catch {
+    // The pipe broke with its process.
+  }
+  outlet.push({ type: 'closed', stream });
+}
+
+async function feed(child: ChildProcess, input: AsyncIterable<CommandInput>): Promise<void> {
+  const { stdin } = child;
+  if (stdin === null) return;
+  for await (const message of input) {
+    if (message.type === 'end') stdin.end();
+    else if (message.type === 'data' && stdin.writable && !stdin.write(message.bytes)) {
+      await new Promise<void>((resume) => {
+        stdin.once('drain', resume);
+        stdin.once('close', resume);
+      });
+    }
+  }
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
+}

@@ -1,0 +1,83 @@
+import type { Result } from 'neverthrow';
+import type { CommandInput, CommandOutput, CommandRefused, TaskUsage } from '../../../src/agent/link/node-command.js';
+import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
+import type { TaskPaths } from '../disk/task-paths.js';
+import type { LogLimits } from '../logs/log-files.js';
+
+/** What a driver is given to start a task. */
+export interface TaskStart {
+  readonly allocationId: string;
+  readonly task: string;
+  /** Number of this start, from 1. */
+  readonly attempt: number;
+  /** The task's `Config`, with references filled in. */
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Null when the runner has no disk. */
+  readonly paths: TaskPaths | null;
+  /** Decoded dispatch payload; null when the job was not dispatched with one. */
+  readonly payload: Uint8Array | null;
+  readonly meta: Readonly<Record<string, string>>;
+  readonly logs: LogLimits;
+}
+
+/** A task that was started. Whatever a member throws concerns this task only. */
+export interface RunningTask {
+  /** How it ended; once. A rejection counts as a failure. */
+  readonly exited: Promise<TaskExit>;
+  /** Asks the task to end, or tells it something. */
+  signal(name: string): void | Promise<void>;
+  /** Ends it whatever it does. */
+  destroy(): void | Promise<void>;
+  /** Lets go of the task without ending it, for a runner that stops and comes back. */
+  release(): void | Promise<void>;
+  /** What it uses at present; absent where nobody can tell. */
+  usage?(): Promise<TaskUsage>;
+}
+
+export type StartOutcome =
+  | { readonly type: 'running'; readonly task: RunningTask }
+  /** `refused`: the configuration makes no sense to the driver. `recoverable`: the fault may pass. */
+  | {
+      readonly type: 'start_failed';
+      readonly message: string;
+      readonly recoverable: boolean;
+      readonly refused?: boolean;
+    };
+
+/** What became of a start after the runner was killed. */
+export type RecoverOutcome =
+  | { readonly type: 'running'; readonly task: RunningTask }
+  | { readonly type: 'exited'; readonly exit: TaskExit }
+  /** It had not begun, and it never will: starting anew cannot double it. */
+  | { readonly type: 'never_started' };
+
+/** A command that is to run beside a task. */
+export interface ExecRequest {
+  readonly command: readonly string[];
+  readonly terminal: boolean;
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly input: AsyncIterable<CommandInput>;
+  /** Aborts when whoever asked for it goes away: the command ends then. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs tasks of one kind. */
+export interface TaskDriver {
+  readonly name: string;
+  /** Whether tasks outlive the runner's process. */
+  readonly survives: boolean;
+  /**
+   * Starts the task. A rejection with an error whose `code` says that the system lacks something for now (`ENOSPC`, `EMFILE`,
+   * `EAGAIN`, …) means that nothing was started: it is asked again, until it answers or the task is no longer wanted.
+   */
+  start(start: TaskStart): Promise<StartOutcome>;
+  /** Says what became of a start. A rejection of the same kind means that nobody can tell yet: it is asked again. */
+  recover(start: TaskStart): Promise<RecoverOutcome>;
+  /** Runs a command beside a task that runs; absent where there is no such thing. */
+  exec?(
+    start: TaskStart,
+    request: Omit<ExecRequest, 'directory' | 'environment'>,
+  ): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>>;
+}

@@ -1,0 +1,141 @@
+import type { CommandPerformer } from '../../../src/agent/link/node-command.js';
+import type { NodeReport } from '../../../src/agent/link/node-work.js';
+import { Channels } from '../../../src/channels/channels.js';
+import { type Client, type ConnectOptions, connect } from '../../../src/client/index.js';
+import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js';
+import type { Clock } from '../../../src/ports/clock.js';
+import type { Logger } from '../../../src/ports/logger.js';
+import { boundedWebSocket } from './bounded-web-socket.js';
+import { carryOut } from './carry-out.js';
+import { watchedLink } from './watched-link.js';
+
+export interface HttpAgentLinkOptions {
+  /** Where the server is, with the path under which it is mounted if there is one: `https://jobs.example.org`. */
+  readonly url: string;
+  /** The secret of a node token. Not needed where the server is open. */
+  readonly token?: string;
+  readonly clock: Clock;
+  readonly logger?: Logger;
+  /** Milliseconds that an answer may take; 30 seconds when absent. */
+  readonly timeout?: number;
+}
+
+/** Bytes of the longest message that is taken: messages of channels are shorter. */
+const longestMessage = 128 * 1024;
+
+/** How long the server may keep a question whose answer has to be another one. */
+const longestAnswer = 30_000;
+/** How long the server may keep a question for work; an answer without work is asked again at once. */
+const workWait = 30_000;
+const shortestPause = 500;
+const longestPause = 15_000;
+/** A connection that lasted so long was a good one: the next one is tried at once. */
+const longEnough = 60_000;
+
+/**
+ * The link of an agent to a server over HTTP: its own calls as requests, and one WebSocket, which it opens and keeps open,
+ * for the commands that the server gives. So nothing needs to reach the host of the agent from outside.
+ */
+export function httpAgentLink(options: HttpAgentLinkOptions): AgentLink {
+  const { url, token, timeout, logger } = options;
+  const server: ConnectOptions = {
+    url,
+    ...(token === undefined ? {} : { token }),
+    ...(timeout === undefined ? {} : { timeout }),
+  };
+  const box = connect(server);
+  const patient = connect({ ...server, timeout: longestAnswer + (timeout ?? longestAnswer) });
+  const link: AgentLink = {
+    register: (node) => box.agents.register(node.ID, node).mapErr(linkError(node.ID)),
+    heartbeat: (nodeId) => box.agents.heartbeat(nodeId).mapErr(linkError(nodeId)),
+    work: ({ nodeId, after }, signal) =>
+      box.agents
+        .work(nodeId, after > 0 ? { index: after, wait: workWait, signal } : { signal })
+        .map(({ value }) => value)
+        .mapErr(linkError(nodeId)),
+    variables: ({ nodeId, ...query }, signal) =>
+      patient.agents.variables(nodeId, query, { signal }).mapErr(linkError(nodeId)),
+    report: ({ nodeId, reports, ended }: NodeReport) =>
+      box.agents.report(nodeId, reports, ended === undefined ? {} : { ended }).mapErr(linkError(nodeId)),
+    serve: (nodeId, perform) => {
+      const over = new AbortController();
+      keepServing(server, options, { nodeId, perform, signal: over.signal }).catch((error: unknown) => {
+        options.logger?.error({ error: String(error) }, 'Commands of the server cannot be taken');
+      });
+      return () => over.abort();
+    },
+    leave: (nodeId) =>
+      box.agents
+        .leave(nodeId)
+        .map(() => undefined)
+        .mapErr(linkError(nodeId)),
+  };
+  return watchedLink(link, url, logger);
+}
+
+interface Served {
+  readonly nodeId: string;
+  readonly perform: CommandPerformer;
+  readonly signal: AbortSignal;
+}
+
+/** Opens the connection for commands again whenever it has ended, after ever longer pauses while it does not last. */
+async function keepServing(
+  server: ConnectOptions,
+  { clock, logger }: HttpAgentLinkOptions,
+  served: Served,
+): Promise<void> {
+  const box = connect({ ...server, WebSocket: await boundedWebSocket(longestMessage) });
+  let pause = shortestPause;
+  let failures = 0;
+  while (!served.signal.aborted) {
+    const begun = clock.monotonic();
+    const ended = await serveOnce(box, clock, served);
+    if (served.signal.aborted) return;
+    const lasted = clock.monotonic() - begun;
+    failures = lasted < pause ? failures + 1 : 1;
+    if (lasted >= longEnough) pause = shortestPause;
+    // Of tries that fail one after the other, the first one is told.
+    const fields = { server: server.url, reason: ended };
+    if (failures === 1) logger?.warn(fields, 'The connection for commands has ended and is opened again');
+    else logger?.debug(fields, 'The connection for commands could not be opened');
+    // Agents that lost the same server do not all come back in the same moment.
+    await clock.sleep(pause * (0.75 + Math.random() / 2), served.signal);
+    pause = Math.min(pause * 2, longestPause);
+  }
+}
+
+/** Gives the reason of the end. */
+async function serveOnce(box: Client, clock: Clock, { nodeId, perform, signal }: Served): Promise<string> {
+  const opened = await box.agents.commands(nodeId, { signal });
+  if (opened.isErr()) return messageOf(opened.error);
+  const socket = opened.value;
+  const channels = new Channels({ socket, clock, onOpen: (channel) => void carryOut(channel, perform) });
+  await channels.run();
+  const stopped = await Promise.race([socket.closed, clock.sleep(shortestPause, signal)]);
+  return stopped?.reason || 'the connection was lost';
+}
+
+type CallFault = { readonly type: string; readonly message?: string };
+
+/** What the server refuses stays refused; all else may go well the next time. */
+function linkError(nodeId: string): (error: CallFault) => AgentLinkError {
+  return (error) => {
+    switch (error.type) {
+      case 'node_not_found':
+        return { type: 'node_not_found', nodeId };
+      case 'permission_denied':
+        return { type: 'node_refused', message: 'the token is not valid, or not one for this node' };
+      case 'claim_refused':
+      case 'invalid_request':
+      case 'bad_request':
+        return { type: 'node_refused', message: messageOf(error) };
+      default:
+        return { type: 'link_failed', message: messageOf(error) };
+    }
+  };
+}
+
+function messageOf({ type, message }: CallFault): string {
+  return message ?? type;
+}

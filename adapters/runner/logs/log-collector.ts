@@ -1,0 +1,157 @@
+import { spawn } from 'node:child_process';
+import { closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isAlive, type ProcessIdentity, startTimeFromStat } from '../disk/process-identity.js';
+import { type LogLimits, logPosition } from './log-files.js';
+
+/**
+ * Takes a task's output from two named pipes and writes it to `<base>.N`, each file up to its limit, and removes the oldest.
+ * It is a process of its own, outside of the task's group: it goes on when the runner does not, nothing that the task
+ * writes passes through the runner, and a task that writes faster than the disk waits. `dd` copies at once what it
+ * reads. It counts reads and not bytes, so each call is given reads that fit in the file even if all are full, and says
+ * what it copied; fewer reads than it was given mean the end. What a full disk does not take is dropped, and the task goes on.
+ */
+const script = `
+trap '' HUP INT QUIT TERM USR1 USR2 ALRM PIPE
+d=$1 max=$2 keep=$3
+newline='
+'
+next() { n=$((n + 1)) left=$max; rm -f "$base.$((n - keep))"; }
+collect() {
+  base=$1 n=$2 left=$3
+  while :; do
+    size=$((left / 64))
+    [ "$size" -le 65536 ] || size=65536
+    [ "$size" -ge 1 ] || size=1
+    count=$((left / size))
+    if report=$(dd bs="$size" count="$count" 2>&1 >>"$base.$n"); then
+      # "[warnings] 12+3 records in, 12+3 records out, 4567 bytes …": whole and partial reads, then bytes.
+      records=\${report%%" records in"*} records=\${records##*"$newline"}
+      set -- \${report##*records out}
+      left=$((left - $1))
+      if [ "$left" -le 0 ]; then next
+      elif [ $((\${records%+*} + \${records#*+})) -lt "$count" ]; then break
+      fi
+    else
+      case $(dd bs=65536 count=1 2>&1 >/dev/null) in *0+0*records*in*) break ;; esac
+      sleep 0.1
+      left=$((max - $(wc -c <"$base.$n" || echo 0)))
+      [ "$left" -gt 0 ] || next
+    fi
+  done
+  [ -s "$base.$n" ] || [ "$n" -eq 0 ] || rm -f "$base.$n"
+}
+umask 077
+for pipe in out err; do [ -p "$d/$pipe" ] || mkfifo "$d/$pipe" || exit 1; done
+{ echo $$; cat /proc/$$/stat; } 2>/dev/null > "$d/collector"
+shift 3
+first=$1; shift
+[ "$first" = first ] && printf r
+exec 5<"$d/out" 6<"$d/err"
+[ "$first" = first ] || printf r
+exec >/dev/null 2>&1 </dev/null
+collect "$1" "$2" "$3" <&5 5<&- 6<&- &
+collect "$4" "$5" "$6" <&6 5<&- 6<&- &
+exec 5<&- 6<&-
+wait
+`;
+
+export interface LogCollection {
+  /** The folder of the attempt: the pipes `out` and `err` are in it. */
+  readonly attempt: string;
+  /** `<logs>/<task>`. */
+  readonly base: string;
+  readonly limits: LogLimits;
+  /** Whether the task has yet to open the pipes, or has them open already. */
+  readonly when: 'first' | 'again';
+}
+
+/** How long a collector may take to find its pipes. In milliseconds. */
+const pipePatience = 5000;
+
+export interface Collector {
+  /** False when the pipes could not be made. */
+  readonly ready: boolean;
+  readonly ended: Promise<void>;
+}
+
+/** Starts the collector of one attempt; resolves when both pipes are there. */
+export function startCollector({ attempt, base, limits, when }: LogCollection): Promise<Collector> {
+  const parameters = [attempt, ...collectorParameters(base, limits, when)];
+  const child = spawn('/bin/sh', ['-c', script, 'signalbox-log', ...parameters], {
+    cwd: '/',
+    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  child.unref();
+  const ended = new Promise<void>((done) => {
+    child.once('exit', () => done());
+    child.once('error', () => done());
+  });
+  return new Promise((resolve) => {
+    const late = setTimeout(() => child.kill('SIGKILL'), pipePatience);
+    const answer = (ready: boolean): void => {
+      clearTimeout(late);
+      child.stdout?.destroy();
+      resolve({ ready, ended });
+    };
+    child.stdout?.once('data', () => answer(true));
+    child.stdout?.once('end', () => answer(false));
+    child.once('error', () => answer(false));
+  });
+}
+
+function collectorParameters(
+  base: string,
+  { maximumFileBytes, maximumFiles }: LogLimits,
+  when: LogCollection['when'],
+): string[] {
+  const maximum = Math.max(1, Math.floor(maximumFileBytes));
+  const stream = (name: string): string[] => {
+    const { number, size } = logPosition(`${base}.${name}`);
+    const isFull = size >= maximum;
+    return [`${base}.${name}`, String(isFull ? number + 1 : number), String(isFull ? maximum : maximum - size)];
+  };
+  return [String(maximum), String(Math.max(1, maximumFiles)), when, ...stream('stdout'), ...stream('stderr')];
+}
+
+/** The collector of an attempt, for a runner that came back; undefined when it has ended. */
+export function livingCollector(attempt: string): ProcessIdentity | undefined {
+  try {
+    const [first = '', ...rest] = readFileSync(join(attempt, 'collector'), 'utf8').split('\n');
+    const identity = { pid: Number.parseInt(first, 10), startTime: startTimeFromStat(rest.join('\n')) };
+    return identity.pid > 1 && isAlive(identity) ? identity : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Between two attempts to wake a collector, and how long it is tried. In milliseconds. */
+const wakeInterval = 20;
+const wakePatience = 2000;
+
+/**
+ * Lets a collector end whose task opens no pipe any more: it waits for somebody who does. One that has both open already reads
+ * what is left in them. It opens one after the other, so one look may be too early for the second.
+ */
+export function dismissCollector(attempt: string): void {
+  wakeUntilGone(attempt).catch(() => undefined);
+}
+
+async function wakeUntilGone(attempt: string): Promise<void> {
+  const patience = Date.now() + wakePatience;
+  while (livingCollector(attempt) !== undefined && Date.now() < patience) {
+    for (const pipe of ['out', 'err']) openOnce(join(attempt, pipe));
+    await new Promise((done) => setTimeout(done, wakeInterval).unref());
+  }
+}
+
+function openOnce(pipe: string): void {
+  if (!existsSync(pipe)) return;
+  try {
+    closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
+  } catch {
+    // Nobody reads it, or not yet.
+  }
+}

@@ -1,0 +1,30 @@
+import { readdirSync, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+
+/** What of a task's output is kept, for each of its two streams (job interface, directories and logs). */
+export interface LogLimits {
+  readonly maximumFiles: number;
+  readonly maximumFileBytes: number;
+  readonly disabled: boolean;
+}
+
+/** Where a stream of output goes on: in `<base>.<number>`, which holds `size` bytes already. */
+export interface LogPosition {
+  readonly number: number;
+  readonly size: number;
+}
+
+/** The numbers of the files `<base>.N` that are there, rising. */
+export function logNumbers(base: string): number[] {
+  const prefix = `${basename(base)}.`;
+  return readdirSync(dirname(base))
+    .filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)))
+    .map((name) => Number(name.slice(prefix.length)))
+    .sort((left, right) => left - right);
+}
+
+/** The newest file; file 0 where there is none. */
+export function logPosition(base: string): LogPosition {
+  const number = logNumbers(base).at(-1);
+  return number === undefined ? { number: 0, size: 0 } : { number, size: statSync(`${base}.${number}`).size };
+}

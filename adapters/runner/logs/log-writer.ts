@@ -1,0 +1,58 @@
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { type LogLimits, logPosition } from './log-files.js';
+
+/**
+ * Writes the lines of one stream of a function's log to `<base>.0`, `<base>.1` and so on, and keeps the newest files. A
+ * line that the disk does not take is dropped: a log is no reason to fail a task.
+ */
+export class LogWriter {
+  readonly #base: string;
+  readonly #limits: LogLimits;
+  #number = 0;
+  #size = 0;
+  #file: number | undefined;
+
+  constructor(base: string, limits: LogLimits) {
+    this.#base = base;
+    this.#limits = limits;
+  }
+
+  line(text: string): void {
+    if (this.#limits.disabled) return;
+    const bytes = Buffer.from(`${text}\n`);
+    try {
+      let file = this.#file ?? this.#open();
+      if (this.#size > 0 && this.#size + bytes.length > this.#limits.maximumFileBytes) file = this.#next();
+      writeSync(file, bytes);
+      this.#size += bytes.length;
+    } catch {
+      this.close();
+    }
+  }
+
+  close(): void {
+    const file = this.#file;
+    this.#file = undefined;
+    if (file !== undefined) closeSync(file);
+  }
+
+  #open(): number {
+    const { number, size } = logPosition(this.#base);
+    return this.#use(number, size);
+  }
+
+  #next(): number {
+    this.close();
+    const file = this.#use(this.#number + 1, 0);
+    rmSync(`${this.#base}.${this.#number - Math.max(1, this.#limits.maximumFiles)}`, { force: true });
+    return file;
+  }
+
+  #use(number: number, size: number): number {
+    const file = openSync(`${this.#base}.${number}`, 'a', 0o600);
+    this.#number = number;
+    this.#size = size;
+    this.#file = file;
+    return file;
+  }
+}

@@ -1,0 +1,274 @@
+import type { AllocationReport, NodeDescription, NodeWork, NodeWorkList } from '../../../src/agent/link/node-work.js';
+import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js';
+import type { Clock } from '../../../src/ports/clock.js';
+import { AllocationActor } from '../allocation/allocation-actor.js';
+import type { AllocationWork } from '../allocation/allocation-work.js';
+import type { Surroundings } from '../allocation/surroundings.js';
+import type { Background } from '../background.js';
+import { commandDesk } from '../commands/command-desk.js';
+import { messageOf } from '../disk/transient-fault.js';
+import { beforeAbort, within } from '../waiting.js';
+import { type Reported, Reporter } from './reporter.js';
+import { endTasks, endUnwanted } from './unwanted-tasks.js';
+
+export interface AgentOptions {
+  readonly link: AgentLink;
+  readonly surroundings: Surroundings;
+  readonly keepFinished: number;
+}
+
+const retryPause = 500;
+const longestPause = 10_000;
+
+/** The agent of one node: takes the allocations that the server gives it, runs their tasks, and reports. */
+export class Agent {
+  readonly #link: AgentLink;
+  readonly #surroundings: Surroundings;
+  readonly #keepFinished: number;
+  readonly #actors = new Map<string, AllocationActor>();
+  /** Allocations that cannot be run, with what the server is to know of them. */
+  readonly #abandoned = new Map<string, AllocationReport>();
+  /** Allocations that end here and of which the server wants to know nothing more. */
+  readonly #dropped = new Set<string>();
+  readonly #finished: string[] = [];
+  readonly #reporter: Reporter;
+  /** Aborts when no new work is taken any more. */
+  readonly #stopping = new AbortController();
+  /** Aborts when the agent is over. */
+  readonly #over = new AbortController();
+  #heartbeatTtl = 0;
+  #stopServing = (): void => undefined;
+
+  constructor({ link, surroundings, keepFinished }: AgentOptions) {
+    this.#link = link;
+    this.#surroundings = surroundings;
+    this.#keepFinished = keepFinished;
+    this.#reporter = new Reporter({
+      link,
+      clock: surroundings.clock,
+      background: surroundings.background,
+      nodeId: surroundings.node.ID,
+      find: (id) => this.#reported(id),
+      onTold: ({ ended, unknown }) => this.#afterReport(ended, unknown),
+      onFailure: (error) => this.#afterFailure(error),
+    });
+  }
+
+  get #node(): NodeDescription {
+    return this.#surroundings.node;
+  }
+
+  get #clock(): Clock {
+    return this.#surroundings.clock;
+  }
+
+  get #background(): Background {
+    return this.#surroundings.background;
+  }
+
+  async start(): Promise<void> {
+    await this.#register();
+    this.#stopServing = this.#link.serve(
+      this.#node.ID,
+      commandDesk({
+        surroundings: this.#surroundings,
+        find: (id) => this.#actors.get(id),
+        collect: (id) => this.#collect(id),
+      }),
+    );
+    this.#background.run('heartbeats', this.#beat());
+    this.#background.run('watching for work', this.#watch());
+  }
+
+  /**
+   * Takes no new work, lets what may finish do so until the deadline aborts, and leaves the rest to the next agent: tasks
+   * that go on without this process are let go of, the others are broken off.
+   */
+  async stop(deadline: AbortSignal): Promise<void> {
+    this.#stopping.abort();
+    const actors = [...this.#actors.values()];
+    for (const actor of actors) actor.handle({ type: 'release' });
+    const finishing = actors.filter(({ mayFinish }) => mayFinish).map((actor) => actor.atRest());
+    await beforeAbort(deadline, Promise.all(finishing));
+    for (const actor of actors) actor.handle({ type: 'interrupt', within: interruptPatience });
+    await within(2 * interruptPatience, Promise.all(actors.map((actor) => actor.atRest())));
+    await within(reportPatience, this.#reporter.flushed());
+    this.#stopServing();
+    this.#reporter.close();
+    this.#over.abort();
+  }
+
+  /** For a node that nobody will meet again: the server need not wait for its silence. */
+  async leave(): Promise<void> {
+    const left = await this.#link.leave(this.#node.ID);
+    if (left.isErr())
+      this.#surroundings.logger.warn({ error: textOf(left.error) }, 'The node could not take its leave');
+  }
+
+  async #register(): Promise<void> {
+    for (let pause = retryPause; !this.#over.signal.aborted; pause = Math.min(pause * 2, longestPause)) {
+      const registered = await this.#link.register(this.#node);
+      if (registered.isOk()) {
+        this.#heartbeatTtl = registered.value.heartbeatTtl;
+        return;
+      }
+      this.#surroundings.logger.error({ error: textOf(registered.error) }, 'The node could not be registered');
+      await this.#clock.sleep(pause, this.#over.signal);
+    }
+  }
+
+  /** Tells that the node lives, three times within the time that it may be silent. */
+  async #beat(): Promise<void> {
+    while (!this.#over.signal.aborted) {
+      await this.#clock.sleep(this.#heartbeatTtl / 3, this.#over.signal);
+      if (this.#over.signal.aborted) return;
+      const beat = await this.#link.heartbeat(this.#node.ID);
+      if (beat.isOk()) this.#heartbeatTtl = beat.value.heartbeatTtl;
+      else if (beat.error.type === 'node_not_found' && !this.#stopping.signal.aborted) await this.#register();
+    }
+  }
+
+  async #watch(): Promise<void> {
+    let after = 0;
+    while (!this.#stopping.signal.aborted) {
+      const listed = await this.#link.work({ nodeId: this.#node.ID, after }, this.#stopping.signal);
+      if (this.#stopping.signal.aborted) return;
+      if (listed.isErr()) {
+        await this.#clock.sleep(retryPause, this.#stopping.signal);
+        continue;
+      }
+      if (after === 0) await this.#clearUp(listed.value);
+      after = listed.value.index;
+      this.#apply(listed.value);
+    }
+  }
+
+  /** At the beginning: what was left behind by an agent before, and is not wanted any more, ends. */
+  async #clearUp({ work }: NodeWorkList): Promise<void> {
+    const wanted = new Set(work.map(({ allocation }) => allocation.ID));
+    try {
+      for (const id of await endUnwanted(this.#surroundings, wanted)) this.#keepForLogs(id);
+    } catch (error) {
+      this.#surroundings.logger.error({ error: messageOf(error) }, 'Allocations of an earlier agent cannot be read');
+    }
+  }
+
+  /** Begins what is new, brings up to date what has changed, ends what is not wanted any more. */
+  #apply({ complete, work, gone }: NodeWorkList): void {
+    for (const item of work) this.#take(item);
+    for (const id of gone) this.#drop(id);
+    if (!complete) return;
+    const listed = new Set(work.map(({ allocation }) => allocation.ID));
+    for (const id of this.#actors.keys()) if (!listed.has(id)) this.#drop(id);
+  }
+
+  #take({ allocation, job }: NodeWork): void {
+    const group = job?.TaskGroups.find((candidate) => candidate.Name === allocation.TaskGroup);
+    const known = this.#actors.get(allocation.ID);
+    if (job === undefined || group === undefined) {
+      if (known !== undefined) known.stop('stopped', true);
+      else this.#background.run('ending an allocation', this.#abandon(allocation));
+      return;
+    }
+    const actor = known ?? this.#begin({ allocation, job, group });
+    if (actor === undefined) return;
+    if (known !== undefined) known.update({ allocation, job, group });
+    const { DesiredStatus, DesiredTransition } = allocation;
+    if (DesiredStatus !== 'run') actor.stop('stopped', DesiredTransition.NoShutdownDelay === true);
+    if (known === undefined) actor.begin();
+  }
+
+  #begin(work: AllocationWork): AllocationActor | undefined {
+    const { ID } = work.allocation;
+    try {
+      const actor = new AllocationActor(work, this.#surroundings, (id) => this.#changed(id));
+      this.#actors.set(ID, actor);
+      return actor;
+    } catch (error) {
+      this.#surroundings.logger.error({ allocation: ID, error: messageOf(error) }, 'An allocation could not be taken');
+      return undefined;
+    }
+  }
+
+  #drop(id: string): void {
+    const actor = this.#actors.get(id);
+    if (actor === undefined) this.#reporter.ended(id);
+    if (actor === undefined || this.#dropped.has(id)) return;
+    this.#dropped.add(id);
+    actor.stop('stopped', true);
+    this.#background.run(
+      'ending an allocation',
+      actor.atRest().then(() => this.#forgetDropped(id)),
+    );
+  }
+
+  #forgetDropped(id: string): void {
+    if (this.#actors.get(id)?.isDone !== true) return;
+    this.#actors.delete(id);
+    this.#dropped.delete(id);
+    this.#keepForLogs(id);
+    this.#reporter.ended(id);
+  }
+
+  /** Nobody can say any more what its tasks are: what is left of them ends. */
+  async #abandon(allocation: AllocationWork['allocation']): Promise<void> {
+    if (this.#abandoned.has(allocation.ID)) return;
+    const clientStatus = allocation.DesiredStatus === 'run' ? 'failed' : 'complete';
+    this.#abandoned.set(allocation.ID, {
+      allocationId: allocation.ID,
+      clientStatus,
+      clientDescription: 'The version of the job that it ran is no longer kept',
+      taskStates: allocation.TaskStates ?? {},
+    });
+    const known = this.#surroundings.memory.known().find(({ allocationId }) => allocationId === allocation.ID);
+    if (known !== undefined) await endTasks(this.#surroundings, allocation.ID, known.tasks);
+    this.#reporter.changed(allocation.ID);
+  }
+
+  #changed(id: string): void {
+    if (!this.#dropped.has(id)) this.#reporter.changed(id);
+  }
+
+  #reported(id: string): Reported | undefined {
+    const abandoned = this.#abandoned.get(id);
+    return abandoned === undefined ? this.#actors.get(id) : { isDone: true, report: () => abandoned };
+  }
+
+  /** The server knows the end: the allocation is over here, and only its newest logs are kept. */
+  #afterReport(ended: readonly string[], unknown: readonly string[]): void {
+    for (const id of unknown) this.#drop(id);
+    for (const id of ended) {
+      this.#actors.delete(id);
+      this.#abandoned.delete(id);
+      this.#keepForLogs(id);
+    }
+  }
+
+  async #afterFailure(error: AgentLinkError): Promise<void> {
+    if (error.type === 'node_not_found' && !this.#stopping.signal.aborted) await this.#register();
+  }
+
+  /** Removes what is kept of an allocation that has ended, or of all; false when there is none. */
+  async #collect(id: string | null): Promise<boolean> {
+    const collected = this.#finished.filter((each) => id === null || each === id);
+    for (const each of collected) this.#finished.splice(this.#finished.indexOf(each), 1);
+    await Promise.all(collected.map((each) => this.#surroundings.memory.forget(each)));
+    return collected.length > 0;
+  }
+
+  #keepForLogs(id: string): void {
+    this.#finished.push(id);
+    while (this.#finished.length > this.#keepFinished) {
+      const oldest = this.#finished.shift() as string;
+      this.#background.run('removing an allocation', this.#surroundings.memory.forget(oldest));
+    }
+  }
+}
+
+/** How long a task that is broken off may take to end. */
+const interruptPatience = 1000;
+const reportPatience = 2000;
+
+function textOf(error: AgentLinkError): string {
+  return error.type === 'node_not_found' ? error.type : error.message;
+}

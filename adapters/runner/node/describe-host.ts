@@ -1,0 +1,169 @@
+import { readFileSync, statfsSync } from 'node:fs';
+import { arch, availableParallelism, constants, cpus, hostname, type as osType, release, totalmem } from 'node:os';
+import type { NodeDescription } from '../../../src/agent/link/node-work.js';
+import { needsAttribute, type TaskNeed } from '../../../src/jobs/task-needs.js';
+import { dynamicPorts } from '../../../src/scheduler/cluster/host-ports.js';
+import { isoFromInstant } from '../../../src/shared/instant.js';
+import type { TaskDriver } from '../drivers/task-driver.js';
+
+/** What the host offers, where the operator says otherwise than it looks. */
+export interface HostOptions {
+  readonly name?: string;
+  readonly datacenter?: string;
+  readonly nodePool?: string;
+  readonly nodeClass?: string;
+  readonly meta?: Readonly<Record<string, string>>;
+  /** MHz, MiB and MiB that allocations may use. */
+  readonly cpu?: number;
+  readonly memory?: number;
+  readonly disk?: number;
+  /** What of them allocations do not get, in the same units. */
+  readonly reserved?: { readonly cpu?: number; readonly memory?: number; readonly disk?: number };
+  /** Host and port by which clients reach the server that speaks for this node; none when absent. */
+  readonly address?: string;
+  /** Folders that allocations may mount, by name. */
+  readonly volumes?: Readonly<Record<string, HostVolume>>;
+}
+
+/** A folder of the host. A mount is a link: it can be read-only only where this process cannot write either. */
+export interface HostVolume {
+  /** Absolute. */
+  readonly path: string;
+  readonly readOnly?: boolean;
+}
+
+/** What of a runner its node is to tell. */
+export interface DescribedRunner {
+  readonly id: string;
+  readonly drivers: Iterable<TaskDriver>;
+  readonly directory: string | null;
+  /** It can fetch artifacts. */
+  readonly downloads: boolean;
+  readonly now: number;
+}
+
+/** A processor without a known clock counts as this many MHz. */
+const assumedMegahertz = 1000;
+
+/** The version of the job interface that the node speaks: jobs ask for the least one that has what they use. */
+const interfaceVersion = '2.0.6';
+
+/** Processor architectures by the names that job files use. */
+const architectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
+
+/** Describes this host as a node. */
+export function describeHost(options: HostOptions, runner: DescribedRunner): NodeDescription {
+  const drivers = [...runner.drivers].map((driver) => driver.name);
+  return {
+    ID: runner.id,
+    Name: options.name ?? hostname(),
+    Datacenter: options.datacenter ?? 'dc1',
+    NodePool: options.nodePool ?? 'default',
+    NodeClass: options.nodeClass ?? '',
+    HTTPAddr: options.address ?? '',
+    Attributes: attributesOf(runner, drivers),
+    Meta: options.meta ?? null,
+    ...resourcesOf(options, runner.directory),
+    Drivers: Object.fromEntries(drivers.map((driver) => [driver, healthyDriver(runner.now)])),
+    HostVolumes: Object.fromEntries(
+      Object.entries(options.volumes ?? {}).map(([volume, { path, readOnly = false }]) => [
+        volume,
+        { Name: volume, Path: path, ReadOnly: readOnly },
+      ]),
+    ),
+    SchedulingEligibility: 'eligible',
+  };
+}
+
+/** What constraints can ask for. */
+function attributesOf(runner: DescribedRunner, drivers: readonly string[]): Readonly<Record<string, string>> {
+  const { cores, megahertz } = processors();
+  return {
+    'cpu.arch': architectures[arch()] ?? arch(),
+    'cpu.numcores': String(cores),
+    'cpu.frequency': String(megahertz),
+    'cpu.totalcompute': String(cores * megahertz),
+    // What jobs with services of the built-in catalogue, and those that name signals, look for.
+    'nomad.service_discovery': 'true',
+    'nomad.version': interfaceVersion,
+    ...operatingSystem(),
+    'os.signals': Object.keys(constants.signals).sort().join(','),
+    'kernel.name': osType().toLowerCase(),
+    'kernel.version': release(),
+    'memory.totalbytes': String(totalmem()),
+    'unique.hostname': hostname(),
+    [needsAttribute]: provisionOf(runner).join(','),
+    ...Object.fromEntries(drivers.map((driver) => [`driver.${driver}`, '1'])),
+  };
+}
+
+/** All of the host's resources, unless the options say otherwise, and what of them is not for allocations. */
+function resourcesOf(
+  options: HostOptions,
+  directory: string | null,
+): Pick<NodeDescription, 'NodeResources' | 'ReservedResources'> {
+  const { reserved = {} } = options;
+  const { cores, megahertz } = processors();
+  return {
+    NodeResources: {
+      Cpu: { CpuShares: options.cpu ?? cores * megahertz, TotalCpuCores: cores, ReservableCpuCores: null },
+      Memory: { MemoryMB: options.memory ?? Math.floor(totalmem() / 1024 / 1024) },
+      Disk: { DiskMB: options.disk ?? freeDiskMegabytes(directory) },
+      MinDynamicPort: dynamicPorts.first,
+      MaxDynamicPort: dynamicPorts.last,
+    },
+    ReservedResources: {
+      Cpu: { CpuShares: reserved.cpu ?? 0 },
+      Memory: { MemoryMB: reserved.memory ?? 0 },
+      Disk: { DiskMB: reserved.disk ?? 0 },
+    },
+  };
+}
+
+function processors(): { readonly cores: number; readonly megahertz: number } {
+  return { cores: availableParallelism(), megahertz: cpus()[0]?.speed || assumedMegahertz };
+}
+
+function healthyDriver(now: number) {
+  return {
+    Attributes: null,
+    Detected: true,
+    Healthy: true,
+    HealthDescription: 'Healthy',
+    UpdateTime: isoFromInstant(now),
+  };
+}
+
+/** What the runner can do with tasks. What is not listed here, it cannot do. */
+function provisionOf({ directory, downloads }: DescribedRunner): TaskNeed[] {
+  const provided: TaskNeed[] = ['templates'];
+  if (directory !== null) provided.push('template_files', 'volumes');
+  if (directory !== null && downloads) provided.push('artifacts');
+  return provided;
+}
+
+/** Name and version of the distribution, where the system tells them. */
+function operatingSystem(): Readonly<Record<string, string>> {
+  const told = readOsRelease();
+  const name = told['ID'] ?? osType().toLowerCase();
+  return { 'os.name': name, 'os.version': told['VERSION_ID'] ?? release() };
+}
+
+/** The file that names the distribution: lines of `NAME=value`, some quoted. */
+function readOsRelease(): Readonly<Record<string, string>> {
+  try {
+    const text = readFileSync('/etc/os-release', 'utf8').slice(0, 4096);
+    return Object.fromEntries(
+      [...text.matchAll(/^(ID|VERSION_ID)="?([^"\n]*)"?$/gm)].map(([, name, value]) => [name, value]),
+    );
+  } catch {
+    return {};
+  }
+}
+
+/** Half a terabyte where there is no directory to measure: functions in a test need no disk. */
+function freeDiskMegabytes(directory: string | null): number {
+  if (directory === null) return 512 * 1024;
+  const { bavail, bsize } = statfsSync(directory);
+  return Math.floor((bavail * bsize) / 1024 / 1024);
+}

@@ -1,0 +1,23 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface NodeIdentity {
+  readonly id: string;
+  /** Why the directory cannot be used with this identity. */
+  readonly fault?: string;
+}
+
+/** The node's identity, the same at every start from the same directory: the one that is asked for, or a made one. */
+export function persistentNodeId(directory: string, asked: string | undefined, make: () => string): NodeIdentity {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const file = join(directory, 'node-id');
+  const known = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+  if (/^[0-9a-f-]{36}$/.test(known)) {
+    if (asked === undefined || asked === known) return { id: known };
+    return { id: asked, fault: `the directory ${directory} has the allocations of another node, ${known}` };
+  }
+  const id = asked ?? make();
+  writeFileSync(`${file}.new`, `${id}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+  return { id };
+}

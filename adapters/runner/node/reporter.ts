@@ -1,0 +1,112 @@
+import type { AllocationReport, NodeReport } from '../../../src/agent/link/node-work.js';
+import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js';
+import type { Clock } from '../../../src/ports/clock.js';
+import type { Background } from '../background.js';
+
+/** An allocation as the reporter sees it. */
+export interface Reported {
+  readonly isDone: boolean;
+  report(): AllocationReport;
+}
+
+export interface ReporterOptions {
+  readonly link: AgentLink;
+  readonly clock: Clock;
+  readonly background: Background;
+  readonly nodeId: string;
+  readonly find: (allocationId: string) => Reported | undefined;
+  /** The server has the report: `ended` allocations are over for it, `unknown` ones are none of this node's. */
+  readonly onTold: (told: { readonly ended: readonly string[]; readonly unknown: readonly string[] }) => void;
+  readonly onFailure: (error: AgentLinkError) => Promise<void>;
+}
+
+const retryPause = 500;
+
+/**
+ * Tells the server of changes, one report at a time: what changes while a report is under way goes into the next one. A
+ * report that fails is made again, with what is true by then.
+ */
+export class Reporter {
+  readonly #options: ReporterOptions;
+  readonly #changed = new Set<string>();
+  readonly #gone = new Set<string>();
+  readonly #closed = new AbortController();
+  #reporting: Promise<void> | undefined;
+
+  constructor(options: ReporterOptions) {
+    this.#options = options;
+  }
+
+  changed(allocationId: string): void {
+    this.#changed.add(allocationId);
+    this.#wake();
+  }
+
+  /** Nothing is left of an allocation that the server had nothing more to do with. */
+  ended(allocationId: string): void {
+    this.#gone.add(allocationId);
+    this.#wake();
+  }
+
+  /** Resolves when everything known has been told, or when the reporter is closed. */
+  async flushed(): Promise<void> {
+    while (this.#reporting !== undefined) await this.#reporting;
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  #wake(): void {
+    if (this.#reporting !== undefined || this.#closed.signal.aborted) return;
+    this.#reporting = this.#reportAll();
+    this.#options.background.run('reporting', this.#reporting);
+  }
+
+  async #reportAll(): Promise<void> {
+    try {
+      while (this.#hasNews() && !this.#closed.signal.aborted) {
+        // Changes of this turn of the loop go together.
+        await new Promise((resolve) => setImmediate(resolve));
+        await this.#reportOnce();
+      }
+    } finally {
+      this.#reporting = undefined;
+    }
+  }
+
+  #hasNews(): boolean {
+    return this.#changed.size > 0 || this.#gone.size > 0;
+  }
+
+  async #reportOnce(): Promise<void> {
+    const { link, clock, nodeId, find, onTold, onFailure } = this.#options;
+    const changed = [...this.#changed];
+    const ended = [...this.#gone];
+    this.#changed.clear();
+    this.#gone.clear();
+    const found = changed.flatMap((id) => find(id) ?? []);
+    if (found.length === 0 && ended.length === 0) return;
+    // Both are read now: an allocation may go on to its end while the report is under way.
+    const reports = found.map((allocation) => ({ done: allocation.isDone, report: allocation.report() }));
+    const outcome = await link.report(
+      reportOf(
+        nodeId,
+        reports.map(({ report }) => report),
+        ended,
+      ),
+    );
+    if (outcome.isOk()) {
+      const over = reports.filter(({ done }) => done).map(({ report }) => report.allocationId);
+      return onTold({ ended: over, unknown: outcome.value.unknown });
+    }
+    for (const id of changed) this.#changed.add(id);
+    for (const id of ended) this.#gone.add(id);
+    await onFailure(outcome.error);
+    await clock.sleep(retryPause, this.#closed.signal);
+  }
+}
+
+function reportOf(nodeId: string, reports: readonly AllocationReport[], ended: readonly string[]): NodeReport {
+  return ended.length === 0 ? { nodeId, reports } : { nodeId, reports, ended };
+}

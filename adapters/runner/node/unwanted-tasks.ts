@@ -1,0 +1,67 @@
+import type { TaskRecord } from '../../../src/agent/task/task-record.js';
+import type { Logger } from '../../../src/ports/logger.js';
+import type { TaskMemory } from '../disk/task-memory.js';
+import { messageOf } from '../disk/transient-fault.js';
+import type { RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
+import { within } from '../waiting.js';
+
+export interface Premises {
+  readonly memory: TaskMemory;
+  readonly drivers: ReadonlyMap<string, TaskDriver>;
+  readonly logger: Logger;
+}
+
+/**
+ * Ends processes of allocations that the server does not want here any more: it took the node for dead, or the job was
+ * purged while this runner was away. Gives the allocations that are over.
+ */
+export async function endUnwanted(premises: Premises, wanted: ReadonlySet<string>): Promise<string[]> {
+  const unwanted = premises.memory.known().filter(({ allocationId }) => !wanted.has(allocationId));
+  for (const { allocationId, tasks } of unwanted) await endTasks(premises, allocationId, tasks);
+  return unwanted.map(({ allocationId }) => allocationId);
+}
+
+/** Ends what is left of one allocation, of which nothing but its notes is known. */
+export async function endTasks(
+  { memory, drivers, logger }: Premises,
+  allocationId: string,
+  tasks: readonly string[],
+): Promise<void> {
+  for (const task of tasks) {
+    const record = memory.load(allocationId, task);
+    if (record === undefined || record.outcome !== null || record.attempt === 0) continue;
+    const start = startToFind(memory, allocationId, task, record);
+    for (const driver of drivers.values()) {
+      if (!driver.survives) continue;
+      try {
+        const outcome = await driver.recover(start);
+        if (outcome.type === 'running') await destroyed(outcome.task);
+      } catch (error) {
+        logger.warn({ allocation: allocationId, task, error: messageOf(error) }, 'A task could not be looked for');
+      }
+    }
+    memory.save(allocationId, task, { ...record, outcome: 'killed' });
+  }
+}
+
+/** Resolves when the task has ended, or does not want to. */
+async function destroyed(task: RunningTask): Promise<void> {
+  await task.destroy();
+  await within(destroyPatience, task.exited);
+}
+
+const destroyPatience = 5000;
+
+function startToFind(memory: TaskMemory, allocationId: string, task: string, { attempt }: TaskRecord): TaskStart {
+  return {
+    allocationId,
+    task,
+    attempt,
+    config: {},
+    environment: {},
+    paths: memory.paths(allocationId, task),
+    payload: null,
+    meta: {},
+    logs: { maximumFiles: 1, maximumFileBytes: Number.POSITIVE_INFINITY, disabled: true },
+  };
+}

@@ -1,0 +1,346 @@
+import { type EnvironmentFault, parseEnvironment } from '../../../src/agent/template/environment-text.js';
+import { KnownVariables } from '../../../src/agent/template/known-variables.js';
+import {
+  type FaultyTemplate,
+  type ReadTemplate,
+  type RenderedTemplate,
+  renderTemplates,
+  type TemplatesOutcome,
+} from '../../../src/agent/template/render-templates.js';
+import { type TemplateChange, templateChange } from '../../../src/agent/template/template-change.js';
+import type { ChangeScript, TaskTemplate } from '../../../src/jobs/document/task-parts.js';
+import { mapProblem } from '../../../src/jobs/validation/validate-start.js';
+import { millisecondsFromNanos } from '../../../src/shared/duration.js';
+import { parseTemplate, type TemplateInputs, type VariableRead } from '../../../src/templates/index.js';
+import type { Surroundings } from '../allocation/surroundings.js';
+import { NumberNote } from '../disk/number-note.js';
+import type { TaskPaths } from '../disk/task-paths.js';
+import { placeOf, readWhole, writeWhole } from '../disk/task-place.js';
+import { isTransientFault, messageOf } from '../disk/transient-fault.js';
+
+/** What the templates of a task work with. */
+export interface TemplatedTask {
+  readonly nodeId: string;
+  readonly allocationId: string;
+  readonly task: string;
+  readonly templates: readonly TaskTemplate[];
+  /** Null when the runner has no disk: then only templates that make variables of the environment are of use. */
+  readonly paths: TaskPaths | null;
+  /** What the templates see of the task. */
+  readonly inputs: Pick<TemplateInputs, 'env' | 'meta'>;
+  /** Fills references in paths. */
+  readonly fill: (text: string) => string;
+  /** Templates are rendered anew with each start, whatever has become of their files. */
+  readonly rendersAgain: boolean;
+}
+
+/** What a change does to the running task. */
+export interface TemplateActions {
+  readonly tell: (message: string) => void;
+  readonly restart: (reason: string) => void;
+  readonly signal: (name: string, reason: string) => void;
+  readonly run: (script: ChangeScript) => Promise<void>;
+}
+
+/** A template cannot be read, rendered or put where it belongs. */
+export class TemplateRefused extends Error {}
+
+type Environment = Readonly<Record<string, string>>;
+
+/** Bytes of a template in a file, and of what was rendered before. */
+const maximumBytes = 16 * 1024 * 1024;
+/** Between two questions that got no answer, in milliseconds. */
+const askPause = 1000;
+/** Between two answers that bring nothing new. */
+const idlePause = 100;
+/** Answers that each make templates ask for more. */
+const maximumRounds = 20;
+const restartReason = 'Template with change_mode restart re-rendered';
+
+/**
+ * The templates of one task: renders them before the task starts, holds it back while variables are missing, and looks for changes
+ * while it runs. What the running task has not noticed yet is noted on disk before its files change.
+ */
+export class TaskTemplates {
+  environment: Environment = {};
+  readonly #task: TemplatedTask;
+  readonly #surroundings: Pick<Surroundings, 'link' | 'clock' | 'ids' | 'background'>;
+  readonly #actions: TemplateActions;
+  readonly #texts = new Map<number, string>();
+  /**
+   * Which templates have changed without the running task having noticed: written before the files change, so that an agent that comes
+   * back after its own death still restarts the task, sends the signal or runs the script.
+   */
+  readonly #note: NumberNote;
+  #known = new KnownVariables();
+  #watching = new AbortController();
+  #said = '';
+  #scriptsToRun: readonly ChangeScript[] = [];
+
+  constructor(
+    task: TemplatedTask,
+    surroundings: Pick<Surroundings, 'link' | 'clock' | 'ids' | 'background'>,
+    actions: TemplateActions,
+  ) {
+    this.#task = task;
+    this.#surroundings = surroundings;
+    this.#actions = actions;
+    this.#note = new NumberNote(task.paths, 'changed-templates.json');
+  }
+
+  /** Renders what is not rendered once and for all, and writes it. Throws `TemplateRefused` for what will not get better. */
+  async prepare(signal: AbortSignal): Promise<void> {
+    const first = this.#texts.size === 0;
+    const rendered = await this.#rendered(await this.#read(first ? 'all' : 'changing'), signal, 'wait');
+    if (rendered === undefined) return;
+    await this.#write(rendered, first || this.#task.rendersAgain);
+    // The start to come sees everything.
+    await this.#note.clear();
+    this.#scriptsToRun = first ? this.#task.templates.flatMap(firstScript) : [];
+  }
+
+  /** After the agent was away: the running task has what is on disk, as far as the note does not say otherwise. */
+  async recall(): Promise<void> {
+    if (this.#task.paths === null) return;
+    for (const [at, template] of this.#task.templates.entries()) {
+      const text = await readWhole(placeOf(this.#task.paths, this.#destination(template)), maximumBytes);
+      if (text !== undefined) this.#texts.set(at, text);
+    }
+    this.#environment(this.#texts);
+  }
+
+  /** The task runs: from now on it is told of changes. */
+  watch(): void {
+    this.#watching.abort();
+    const controller = new AbortController();
+    this.#watching = controller;
+    this.#surroundings.background.run('watching templates', this.#watch(controller.signal));
+  }
+
+  /** The task does not run any more. */
+  end(): void {
+    this.#watching.abort();
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    for (const script of this.#scriptsToRun) await this.#actions.run(script);
+    this.#scriptsToRun = [];
+    await this.#insist(signal, async () =>
+      this.#act(templateChange(this.#templatesAt(await this.#note.read())), signal),
+    );
+    // An agent that comes back has asked for nothing yet.
+    if (this.#known.isEmpty) await this.#insist(signal, () => this.#refresh(signal));
+    while (!signal.aborted && !this.#known.isEmpty) {
+      const { version } = this.#known;
+      const hasChanged = version !== null && (await this.#waitForChange(version, signal));
+      if (!hasChanged) await this.#surroundings.clock.sleep(version === null ? askPause : idlePause, signal);
+      if (signal.aborted) return;
+      if (hasChanged || version === null) await this.#insist(signal, () => this.#refresh(signal));
+    }
+  }
+
+  /** Repeats a step that failed: the disk may be full, or the server out of reach. */
+  async #insist(signal: AbortSignal, step: () => Promise<void>): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await step();
+        return;
+      } catch (error) {
+        this.#tellOnce(messageOf(error));
+        if (!isTransientFault(error)) return;
+      }
+      await this.#surroundings.clock.sleep(askPause, signal);
+    }
+  }
+
+  /** Waits for another answer, and until the answers have been the same for as long as the templates ask for. */
+  async #waitForChange(version: string, signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#surroundings;
+    let answer = await this.#ask(version, signal);
+    if (answer === undefined || answer.version === version) return false;
+    const { shortest, longest } = waitOf(this.#task.templates);
+    const until = clock.monotonic() + longest;
+    for (let pause = shortest; pause > 0; pause = Math.min(shortest, until - clock.monotonic())) {
+      const before = answer.version;
+      await clock.sleep(pause, signal);
+      answer = (await this.#ask(null, signal)) ?? answer;
+      if (signal.aborted || answer.version === before) break;
+    }
+    return true;
+  }
+
+  /** Renders anew, writes what is different and lets the task know. Without a whole answer everything stays as it is. */
+  async #refresh(signal: AbortSignal): Promise<void> {
+    const before = new Map(this.#texts);
+    const rendered = await this.#rendered(await this.#read('changing'), signal, 'tell');
+    if (rendered === undefined || signal.aborted) return;
+    const changed = rendered.filter(({ at, text }) => before.get(at) !== text).map(({ at }) => at);
+    if (changed.length === 0) return;
+    await this.#note.add(changed);
+    await this.#write(rendered, false);
+    await this.#act(templateChange(this.#templatesAt(await this.#note.read())), signal);
+  }
+
+  async #act(change: TemplateChange, signal: AbortSignal): Promise<void> {
+    const { restart, signals, scripts, splay } = change;
+    if (restart || signals.length > 0 || scripts.length > 0) {
+      const { clock, ids } = this.#surroundings;
+      await clock.sleep(splay * ids.fraction(), signal);
+      if (signal.aborted) return;
+    }
+    // The note of a restart is cleared by the preparation of the next start.
+    if (restart) return this.#actions.restart(restartReason);
+    for (const name of signals) this.#actions.signal(name, 'Template re-rendered');
+    for (const script of scripts) await this.#actions.run(script);
+    await this.#note.clear();
+  }
+
+  /** Undefined when the wait was broken off, or when something is missing and nobody is to wait for it. */
+  async #rendered(
+    templates: readonly ReadTemplate[],
+    signal: AbortSignal,
+    whenMissing: 'wait' | 'tell',
+  ): Promise<readonly RenderedTemplate[] | undefined> {
+    this.#known = new KnownVariables();
+    for (let rounds = 0; rounds <= maximumRounds; ) {
+      const outcome = this.#render(templates);
+      if (outcome.type === 'rendered') return outcome.rendered;
+      if (outcome.type === 'missing') {
+        this.#tellOnce(`Waiting for ${namesOf(outcome.missing)}`);
+        if (whenMissing === 'tell') return undefined;
+      } else rounds += 1;
+      const answer = await this.#ask(outcome.type === 'missing' ? this.#known.version : null, signal);
+      if (answer === undefined || signal.aborted) return undefined;
+      if (answer.version === this.#known.version) await this.#surroundings.clock.sleep(idlePause, signal);
+      else this.#known.learn(answer);
+    }
+    throw new TemplateRefused('The templates ask for ever more variables, each for what the one before holds');
+  }
+
+  #render(templates: readonly ReadTemplate[]): TemplatesOutcome {
+    const outcome = renderTemplates(templates, this.#known, this.#task.inputs);
+    if (outcome.isErr()) throw new TemplateRefused(faultText(outcome.error));
+    return outcome.value;
+  }
+
+  /** Asks until there is an answer; undefined when the signal aborted before. */
+  async #ask(known: string | null, signal: AbortSignal) {
+    const { nodeId, allocationId, task } = this.#task;
+    const { link, clock } = this.#surroundings;
+    const query = { nodeId, allocationId, task, ...this.#known.questions, known };
+    while (!signal.aborted) {
+      const answer = await link.variables(query, signal);
+      if (answer.isOk()) return answer.value;
+      const { error } = answer;
+      if (error.type === 'node_refused') throw new TemplateRefused(error.message);
+      if (error.type === 'link_failed') this.#tellOnce(`The variables cannot be read: ${error.message}`);
+      await clock.sleep(askPause, signal);
+    }
+    return undefined;
+  }
+
+  /** Reads the templates themselves: those that may change, or all of them. */
+  async #read(which: 'all' | 'changing'): Promise<ReadTemplate[]> {
+    const read: ReadTemplate[] = [];
+    for (const [at, template] of this.#task.templates.entries()) {
+      if (which === 'changing' && template.Once && this.#texts.has(at)) continue;
+      const delimiters = { left: template.LeftDelim, right: template.RightDelim };
+      const parsed = parseTemplate(await this.#source(template), delimiters);
+      if (parsed.isErr()) throw new TemplateRefused(faultText({ at, fault: parsed.error }));
+      read.push({ at, template: parsed.value, failsWithoutKey: template.ErrMissingKey });
+    }
+    return read;
+  }
+
+  async #source({ SourcePath, EmbeddedTmpl }: TaskTemplate): Promise<string> {
+    if (SourcePath === '') return EmbeddedTmpl;
+    const { paths, fill } = this.#task;
+    if (paths === null) throw new TemplateRefused('A template in a file needs a runner with a data directory');
+    const text = await readWhole(placeOf(paths, fill(SourcePath)), maximumBytes);
+    if (text === undefined) throw new TemplateRefused(`There is no file ${SourcePath} to read a template from`);
+    return text;
+  }
+
+  async #write(rendered: readonly RenderedTemplate[], always: boolean): Promise<void> {
+    const texts = new Map(this.#texts);
+    for (const { at, text } of rendered) texts.set(at, text);
+    this.#environment(texts);
+    for (const { at, text } of rendered) {
+      const template = this.#task.templates[at];
+      if (template !== undefined && (always || this.#texts.get(at) !== text)) await this.#writeOne(template, text);
+      this.#texts.set(at, text);
+    }
+  }
+
+  async #writeOne(template: TaskTemplate, text: string): Promise<void> {
+    const { paths } = this.#task;
+    if (paths === null) {
+      if (template.Envvars) return;
+      throw new TemplateRefused('A template that makes a file needs a runner with a data directory');
+    }
+    const { Perms, Uid, Gid } = template;
+    const owner = { mode: Number.parseInt(Perms === '' ? '644' : Perms, 8), uid: ownerFrom(Uid), gid: ownerFrom(Gid) };
+    await writeWhole(placeOf(paths, this.#destination(template)), text, owner);
+  }
+
+  /** Later templates win. */
+  #environment(texts: ReadonlyMap<number, string>): void {
+    const environment: Record<string, string> = {};
+    for (const [at, { Envvars }] of this.#task.templates.entries()) {
+      if (!Envvars) continue;
+      const parsed = parseEnvironment(texts.get(at) ?? '');
+      if (parsed.isErr()) throw new TemplateRefused(lineText(at, parsed.error));
+      const problem = mapProblem(parsed.value);
+      if (problem !== undefined) throw new TemplateRefused(`Template ${at + 1} gives no environment: ${problem}`);
+      Object.assign(environment, parsed.value);
+    }
+    this.environment = environment;
+  }
+
+  #destination({ DestPath }: TaskTemplate): string {
+    return this.#task.fill(DestPath);
+  }
+
+  #templatesAt(changed: readonly number[]): TaskTemplate[] {
+    return changed.flatMap((at) => this.#task.templates[at] ?? []);
+  }
+
+  #tellOnce(message: string): void {
+    if (message === this.#said) return;
+    this.#said = message;
+    this.#actions.tell(`Template: ${message}`);
+  }
+}
+
+function firstScript({ ChangeMode, ChangeScript }: TaskTemplate): ChangeScript[] {
+  return ChangeMode === 'script' && ChangeScript?.RunOnFirstRender === true ? [ChangeScript] : [];
+}
+
+/** Negative numbers leave the file to whoever runs the runner. */
+function ownerFrom(id: number | null): number | null {
+  return id === null || id < 0 ? null : id;
+}
+
+/** The longest waits of the templates hold for all of them. */
+function waitOf(templates: readonly TaskTemplate[]): { readonly shortest: number; readonly longest: number } {
+  const waits = templates.flatMap(({ Wait }) => (Wait === null ? [] : [Wait]));
+  const shortest = Math.max(0, ...waits.map(({ Min }) => millisecondsFromNanos(Min ?? 0)));
+  const longest = Math.max(0, ...waits.map(({ Min, Max }) => millisecondsFromNanos(Max ?? 4 * (Min ?? 0))));
+  return { shortest, longest: Math.max(shortest, longest) };
+}
+
+function namesOf(missing: readonly VariableRead[]): string {
+  const names = [
+    ...new Set(missing.map(({ path, namespace }) => (namespace === undefined ? path : `${path}@${namespace}`))),
+  ];
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
+  return `the variable${names.length === 1 ? '' : 's'} ${names.slice(0, 5).join(', ')}${more}`;
+}
+
+function faultText({ at, fault }: FaultyTemplate): string {
+  return `Template ${at + 1}, line ${fault.line}, column ${fault.column}: ${fault.message}`;
+}
+
+function lineText(at: number, { line, message }: EnvironmentFault): string {
+  return `Template ${at + 1} gives no environment, line ${line}: ${message}`;
+}

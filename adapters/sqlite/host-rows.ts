@@ -1,0 +1,145 @@
+import type { Result } from 'neverthrow';
+import { ResultAsync } from 'neverthrow';
+import type { Storage, StorageError, WriteView, Written } from '../../src/ports/storage.js';
+import type { SqliteHandle, SqliteValue } from './sqlite-handle.js';
+
+/** Statements in the transaction of a write. They are the host's own: on its tables, in the same file. */
+export interface HostStatements {
+  /** Runs a statement that changes rows. */
+  run(sql: string, ...values: SqliteValue[]): void;
+  /** The rows of a query, as the driver gives them. */
+  all(sql: string, ...values: SqliteValue[]): unknown[];
+}
+
+/** What the operation came to, before it is durable: its value, and the index that its write takes. */
+export interface HostOutcome {
+  readonly value: unknown;
+  readonly index: number;
+}
+
+/**
+ * Changes rows of the host. Synchronous. Runs after the operation has been decided and not when it is refused; may run again when the
+ * store has to repeat the transaction, of which only one is committed. An exception undoes the operation as well.
+ */
+export type HostRows = (sql: HostStatements, outcome: HostOutcome) => void;
+
+/** The host used the transaction in a way that would break it: nothing of the operation was stored. */
+export class HostTransactionError extends Error {}
+
+/** What the rows of a host need of the store. */
+export interface HostTransactions {
+  /** Runs the function in the open write transaction; what it has changed is undone when it throws. */
+  within(run: (sql: HostStatements) => unknown): void;
+}
+
+/** The storage for one operation, whose write also changes rows of the host: both are committed together, or neither. */
+export function alongside(storage: Storage, transactions: HostTransactions, rows: HostRows): Storage {
+  let used = false;
+  return {
+    read: (work) => storage.read(work),
+    waitForChange: (tables, after, signal) => storage.waitForChange(tables, after, signal),
+    close: () => storage.close(),
+    write<T, E>(work: (view: WriteView) => Result<T, E>): ResultAsync<Written<T>, E | StorageError> {
+      if (used)
+        return refused('`alongside` is for one operation with one write: ask for another one for the next operation.');
+      used = true;
+      return storage.write((view) =>
+        work(view).map((value) => {
+          transactions.within((sql) => rows(sql, { value, index: view.index }));
+          return value;
+        }),
+      );
+    },
+  };
+}
+
+function refused<T, E>(message: string): ResultAsync<T, E> {
+  return new ResultAsync(Promise.reject(new HostTransactionError(message)));
+}
+
+/** Runs a host's function between a savepoint and its release. `ended` is called when the host has ended the transaction. */
+export function hostTransactions(handle: SqliteHandle, ended: () => void): HostTransactions {
+  const endedByHost = (): HostTransactionError => {
+    ended();
+    return new HostTransactionError(
+      'The host has ended the transaction of the store. Leave BEGIN, COMMIT and ROLLBACK to it.',
+    );
+  };
+  return {
+    within(run) {
+      handle.exec('SAVEPOINT signalbox_host');
+      const statements = statementsOn(handle);
+      try {
+        const given = run(statements.sql);
+        if (isPromise(given)) {
+          given.then(undefined, () => undefined);
+          throw new HostTransactionError(
+            'The function for your rows must be synchronous: the transaction does not wait.',
+          );
+        }
+      } catch (thrown) {
+        statements.close();
+        if (!succeeds(() => handle.exec('ROLLBACK TO signalbox_host; RELEASE signalbox_host'))) throw endedByHost();
+        throw thrown;
+      }
+      statements.close();
+      if (!succeeds(() => handle.exec('RELEASE signalbox_host'))) throw endedByHost();
+    },
+  };
+}
+
+function statementsOn(handle: SqliteHandle): { readonly sql: HostStatements; readonly close: () => void } {
+  let open = true;
+  const prepare = (text: string) => {
+    if (!open)
+      throw new HostTransactionError('The transaction is over: its statements run inside of the function only.');
+    const fault = faultOf(text);
+    if (fault !== undefined) throw new HostTransactionError(fault);
+    return handle.prepare(text);
+  };
+  return {
+    sql: {
+      run: (text, ...values) => {
+        prepare(text).run(...values);
+      },
+      all: (text, ...values) => prepare(text).all(...values),
+    },
+    close: () => {
+      open = false;
+    },
+  };
+}
+
+/** Statements that would end the transaction, act outside of it, or touch the store's own tables. */
+function faultOf(text: string): string | undefined {
+  const code = text.replace(/--[^\n]*|\/\*[\s\S]*?(\*\/|$)/g, ' ').trim();
+  const [verb = ''] = /^[a-z]*/i.exec(code) ?? [];
+  if (forbidden.has(verb.toUpperCase())) return `${verb.toUpperCase()} cannot be used in the transaction of the store.`;
+  return /signalbox_/i.test(code) ? 'Tables named signalbox_… belong to the store.' : undefined;
+}
+
+const forbidden: ReadonlySet<string> = new Set([
+  'BEGIN',
+  'COMMIT',
+  'END',
+  'ROLLBACK',
+  'SAVEPOINT',
+  'RELEASE',
+  'PRAGMA',
+  'ATTACH',
+  'DETACH',
+  'VACUUM',
+]);
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+}
+
+function succeeds(step: () => unknown): boolean {
+  try {
+    step();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,73 @@
+/** Look-ups under way at once. */
+export interface LookupLimits {
+  readonly perPartition: number;
+  /** Of all partitions; each may have one besides. */
+  readonly all: number;
+}
+
+export interface LookupTurns {
+  /** Resolves when a look-up of the partition may begin, with what ends its turn. Rejects when the signal aborts first. */
+  enter(partition: string, signal: AbortSignal): Promise<() => void>;
+}
+
+interface Waiting {
+  readonly partition: string;
+  readonly begin: () => void;
+}
+
+/** So that a partition whose names nobody answers for keeps only its own look-ups waiting. */
+export function lookupTurns({ perPartition, all }: LookupLimits = { perPartition: 8, all: 128 }): LookupTurns {
+  const running = new Map<string, number>();
+  let total = 0;
+  let waiting: Waiting[] = [];
+
+  const mayBegin = (partition: string): boolean => {
+    const own = running.get(partition) ?? 0;
+    return own === 0 || (own < perPartition && total < all);
+  };
+  const begin = (partition: string): void => {
+    running.set(partition, (running.get(partition) ?? 0) + 1);
+    total += 1;
+  };
+  const end = (partition: string): void => {
+    const left = (running.get(partition) ?? 1) - 1;
+    if (left > 0) running.set(partition, left);
+    else running.delete(partition);
+    total -= 1;
+    for (const next of [...waiting]) {
+      if (!mayBegin(next.partition)) continue;
+      waiting = waiting.filter((each) => each !== next);
+      next.begin();
+    }
+  };
+  const turnOf = (partition: string): (() => void) => {
+    begin(partition);
+    let ended = false;
+    return () => {
+      if (!ended) end(partition);
+      ended = true;
+    };
+  };
+
+  return {
+    enter: (partition, signal) => {
+      if (signal.aborted) return Promise.reject(signal.reason);
+      if (mayBegin(partition)) return Promise.resolve(turnOf(partition));
+      return new Promise((resolve, reject) => {
+        const entry: Waiting = {
+          partition,
+          begin: () => {
+            signal.removeEventListener('abort', giveUp);
+            resolve(turnOf(partition));
+          },
+        };
+        const giveUp = (): void => {
+          waiting = waiting.filter((each) => each !== entry);
+          reject(signal.reason);
+        };
+        signal.addEventListener('abort', giveUp, { once: true });
+        waiting.push(entry);
+      });
+    },
+  };
+}

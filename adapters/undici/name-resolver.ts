@@ -1,0 +1,141 @@
+import { Resolver as DnsResolver } from 'node:dns/promises';
+import type { Milliseconds } from '../../src/shared/duration.js';
+import { type HostsFile, hostsFile } from './hosts-file.js';
+import { type LookupLimits, lookupTurns } from './lookup-turns.js';
+import type { ResolvedAddress } from './resolved-address.js';
+import { candidatesFor, hostSearchList, type SearchList } from './search-list.js';
+
+export interface ResolveOptions {
+  /** Ends the look-up: nobody waits for it any more. */
+  readonly signal: AbortSignal;
+  /** Whose look-up it is: limits are kept for each. */
+  readonly partition: string;
+}
+
+/** All addresses of a name. A failure is a rejection. */
+export type Resolver = (hostname: string, options: ResolveOptions) => Promise<readonly ResolvedAddress[]>;
+
+export interface NameResolverSettings {
+  /** Name servers, `address` or `address:port`; the host's when absent. */
+  readonly servers?: readonly string[];
+  /** How long one query to one server may take. 2.5 s when absent. */
+  readonly timeout?: Milliseconds;
+  readonly hosts?: HostsFile;
+  readonly search?: SearchList;
+  readonly limits?: LookupLimits;
+}
+
+/** The second family may answer so much later than the first. */
+const secondFamilyWait: Milliseconds = 100;
+const longestTtl: Milliseconds = 30_000;
+const mostRemembered = 1000;
+const mostIdle = 16;
+
+interface Remembered {
+  readonly addresses: readonly ResolvedAddress[];
+  readonly until: number;
+}
+
+/**
+ * Looks names up by DNS queries of this process (the host's name servers and search list, after the host's hosts file), and
+ * not by the operating system's function, which cannot be ended and holds one of the process's few threads meanwhile: names
+ * that nobody answers for would stop every other look-up, and the file system with them. A look-up ends with its signal,
+ * look-ups of one partition are bounded, and answers are remembered for their time to live, half a minute at most.
+ */
+export function nameResolver(settings: NameResolverSettings = {}): Resolver {
+  const hosts = settings.hosts ?? hostsFile();
+  const turns = lookupTurns(settings.limits);
+  const remembered = new Map<string, Remembered>();
+  const idle: DnsResolver[] = [];
+  let search = settings.search;
+
+  const ask = async (name: string, signal: AbortSignal): Promise<Remembered> => {
+    const resolver = idle.pop() ?? newResolver(settings);
+    const cancel = (): void => resolver.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      return await bothFamilies(resolver, name);
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      if (idle.length < mostIdle) idle.push(resolver);
+    }
+  };
+
+  const query = async (hostname: string, signal: AbortSignal): Promise<Remembered> => {
+    search ??= hostSearchList();
+    let failure: unknown;
+    for (const name of candidatesFor(hostname, search)) {
+      if (signal.aborted) break;
+      try {
+        return await ask(name, signal);
+      } catch (error) {
+        failure = error;
+        if (!isMissing(error)) break;
+      }
+    }
+    throw failure ?? signal.reason;
+  };
+
+  return async (hostname, { signal, partition }) => {
+    const name = hostname.toLowerCase();
+    if (name === 'localhost' || name.endsWith('.localhost')) return loopback;
+    const local = await hosts(name);
+    if (local !== null) return local;
+    const known = remembered.get(name);
+    if (known !== undefined && known.until > performance.now()) return known.addresses;
+    const leave = await turns.enter(partition, signal);
+    try {
+      const found = await query(name, signal);
+      if (remembered.size >= mostRemembered) remembered.clear();
+      remembered.set(name, found);
+      return found.addresses;
+    } finally {
+      leave();
+    }
+  };
+}
+
+const loopback: readonly ResolvedAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+];
+
+function newResolver({ servers, timeout = 2500 }: NameResolverSettings): DnsResolver {
+  const resolver = new DnsResolver({ timeout, tries: 2 });
+  if (servers !== undefined) resolver.setServers(servers);
+  return resolver;
+}
+
+/** IPv4 first, as most receivers have it. The slower family is not waited for when the other one has answered. */
+async function bothFamilies(resolver: DnsResolver, name: string): Promise<Remembered> {
+  const v4 = resolver.resolve4(name, { ttl: true });
+  const v6 = resolver.resolve6(name, { ttl: true });
+  const settled = Promise.allSettled([v4, v6]);
+  const first = await Promise.any([v4, v6]).catch(() => null);
+  if (first !== null) {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, secondFamilyWait);
+    });
+    await Promise.race([settled, late]);
+    clearTimeout(timer);
+    resolver.cancel();
+  }
+  const [a, aaaa] = await settled;
+  const records = [
+    ...(a.status === 'fulfilled' ? a.value.map(({ address, ttl }) => ({ address, ttl, family: 4 as const })) : []),
+    ...(aaaa.status === 'fulfilled'
+      ? aaaa.value.map(({ address, ttl }) => ({ address, ttl, family: 6 as const }))
+      : []),
+  ];
+  if (records.length === 0) throw a.status === 'rejected' ? a.reason : new Error('no address');
+  const lifetime = Math.min(longestTtl, ...records.map(({ ttl }) => ttl * 1000));
+  const addresses = records.map(({ address, family }) => ({ address, family }));
+  return { addresses, until: performance.now() + lifetime };
+}
+
+/** The name is not there, or not under this domain: the next candidate may be. */
+function isMissing(error: unknown): boolean {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
+  return code === 'ENOTFOUND' || code === 'ENODATA';
+}

@@ -1,0 +1,5 @@
+/** One answer of a look-up. */
+export interface ResolvedAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}

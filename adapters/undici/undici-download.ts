@@ -1,0 +1,177 @@
+import type { EventEmitter } from 'node:events';
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import type { Client, Dispatcher } from 'undici';
+import type { Download, DownloadError, DownloadRequest } from '../../src/ports/download.js';
+import { faultError, faultFromError } from './delivery-fault.js';
+import { type DeliveryUrl, deliveryUrlFromText } from './delivery-url.js';
+import { type GuardedConnector, guardedConnector } from './guarded-connector.js';
+import { outboundGuard } from './outbound-guard.js';
+import { outboundProxy } from './outbound-proxy.js';
+import type { UndiciDeliverySettings } from './undici-delivery.js';
+
+export type UndiciDownloadSettings = Pick<
+  UndiciDeliverySettings,
+  'allow' | 'forbiddenPorts' | 'httpsOnly' | 'ca' | 'lookup' | 'proxy' | 'hint'
+>;
+
+const mostRedirects = 10;
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Downloads over undici 7, which is loaded at the first one. Every connection is guarded where it is made, also those that redirects
+ * lead to. Throws a TypeError for settings that cannot be meant.
+ */
+export function undiciDownload(settings: UndiciDownloadSettings = {}): Download {
+  const { allow, hint, ca, lookup, proxy } = settings;
+  const connector = guardedConnector({
+    guard: outboundGuard(allow, hint),
+    ...(ca === undefined ? {} : { ca: typeof ca === 'string' ? [ca] : ca }),
+    ...(lookup === undefined ? {} : { resolve: lookup }),
+    ...(proxy === undefined ? {} : { proxy: outboundProxy(proxy) }),
+  });
+  return {
+    fetch: (request, take) => new ResultAsync(fetchFile({ settings, connector, request, take })),
+  };
+}
+
+interface Fetching {
+  readonly settings: UndiciDownloadSettings;
+  readonly connector: GuardedConnector;
+  readonly request: DownloadRequest;
+  readonly take: (bytes: Uint8Array) => Promise<void>;
+}
+
+/** What one answer gave: the file, or where else to look. */
+type Hop = { readonly bytes: number } | { readonly location: string };
+
+async function fetchFile(fetching: Fetching): Promise<Result<number, DownloadError>> {
+  const { request } = fetching;
+  const deadline = AbortSignal.any([request.signal, AbortSignal.timeout(request.totalTimeout)]);
+  let target = destination(request.url, fetching.settings);
+  const first = typeof target === 'string' ? '' : target.origin;
+  for (let redirected = 0; redirected <= mostRedirects; redirected += 1) {
+    if (typeof target === 'string') return failed(target, true);
+    const hop = await oneHop(fetching, target, target.origin === first ? request.headers : {}, deadline);
+    if (hop.isErr()) return err(hop.error);
+    if ('bytes' in hop.value) return ok(hop.value.bytes);
+    const next: DeliveryUrl | string = nextTarget(target, hop.value.location, fetching.settings);
+    target = next;
+  }
+  return failed(`more than ${mostRedirects} redirects`, false);
+}
+
+function nextTarget(from: DeliveryUrl, location: string, settings: UndiciDownloadSettings): DeliveryUrl | string {
+  if (!URL.canParse(location, from.url.href)) return `${from.label}: the redirect leads to no URL`;
+  const next = destination(new URL(location, from.url).href, settings);
+  const isDowngrade = from.url.protocol === 'https:' && typeof next !== 'string' && next.url.protocol === 'http:';
+  return isDowngrade ? `${from.label}: a redirect from https: to http: is not followed` : next;
+}
+
+function destination(text: string, settings: UndiciDownloadSettings): DeliveryUrl | string {
+  const target = deliveryUrlFromText(text);
+  if (typeof target === 'string') return target;
+  const { protocol, port } = target.url;
+  if (settings.httpsOnly === true && protocol !== 'https:') return 'the URL must begin with https://';
+  const number = Number(port || (protocol === 'https:' ? 443 : 80));
+  return settings.forbiddenPorts?.includes(number) === true ? `port ${number} is not connected to` : target;
+}
+
+/** One request on a connection of its own, which is closed whatever happens. */
+async function oneHop(
+  fetching: Fetching,
+  target: DeliveryUrl,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Result<Hop, DownloadError>> {
+  const { request } = fetching;
+  const client = await clientFor(fetching, target);
+  try {
+    const answer = await client.request({ path: target.path, method: 'GET', headers: sent(headers, target), signal });
+    const { statusCode, body } = answer;
+    const location = answer.headers['location'];
+    if (redirects.has(statusCode) && typeof location === 'string') {
+      body.on('error', () => undefined).destroy();
+      return ok({ location });
+    }
+    if (statusCode < 200 || statusCode > 299) {
+      body.on('error', () => undefined).destroy();
+      return failed(`${target.label}: the server answered with status ${statusCode}`, false);
+    }
+    return (await takeAll(body, request, fetching.take)).mapErr(({ message }) =>
+      failure(`${target.label}: ${message}`, false),
+    );
+  } catch (error) {
+    if (error instanceof NotTaken) throw error.cause;
+    return err(failureOf(error, target, request));
+  } finally {
+    client.destroy(null, () => undefined);
+  }
+}
+
+async function clientFor({ connector, request }: Fetching, target: DeliveryUrl): Promise<Client> {
+  const { Client } = await import('undici');
+  const options = { timeout: request.connectTimeout, partition: 'downloads', clientCertificate: null };
+  const client = new Client(target.origin, {
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: request.idleTimeout,
+    bodyTimeout: request.idleTimeout,
+    connect: (place, done) => {
+      connector(place, options, (error, socket) => {
+        if (socket !== null) done(null, socket);
+        else done(error ?? new Error('no connection'), null as never);
+      });
+    },
+  });
+  // An unheard error event would end the process.
+  const emitter: EventEmitter = client;
+  emitter.on('error', () => undefined);
+  return client;
+}
+
+function sent(headers: Readonly<Record<string, string>>, { authorization }: DeliveryUrl): Record<string, string> {
+  const all: Record<string, string> = { 'accept-encoding': 'identity' };
+  for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value;
+  if (authorization !== null) all['authorization'] ??= authorization;
+  return all;
+}
+
+/** Whoever takes the bytes failed: that is no fault of the download. */
+class NotTaken extends Error {}
+
+async function takeAll(
+  body: Dispatcher.ResponseData['body'],
+  { maximumBytes }: DownloadRequest,
+  take: (bytes: Uint8Array) => Promise<void>,
+): Promise<Result<{ readonly bytes: number }, { readonly message: string }>> {
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > maximumBytes) return err({ message: `the file is larger than ${maximumBytes} bytes` });
+    try {
+      await take(chunk);
+    } catch (cause) {
+      throw new NotTaken('the bytes could not be taken', { cause });
+    }
+  }
+  return ok({ bytes });
+}
+
+function failureOf(error: unknown, { label }: DeliveryUrl, request: DownloadRequest): DownloadError {
+  if (request.signal.aborted) return failure(`${label}: the download was ended`, false);
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'TimeoutError') return failure(`${label}: no complete answer within ${request.totalTimeout} ms`, false);
+  if (name === 'HeadersTimeoutError' || name === 'BodyTimeoutError') {
+    return failure(`${label}: the server was silent for ${request.idleTimeout} ms`, false);
+  }
+  const fault = faultFromError(error ?? faultError('connection_reset', 'the connection was closed'), 'exchanging');
+  return failure(`${label}: ${fault.message}`, fault.type === 'address_forbidden' || fault.type === 'invalid_url');
+}
+
+function failure(message: string, isFinal: boolean): DownloadError {
+  return { type: 'download_failed', message, isFinal };
+}
+
+function failed(message: string, isFinal: boolean): Result<never, DownloadError> {
+  return err(failure(message, isFinal));
+}

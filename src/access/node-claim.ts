@@ -1,0 +1,52 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { NodeIdentity, Principal } from './principal.js';
+
+/** A node as it wants to register. */
+export interface ClaimedNode {
+  readonly id: string;
+  readonly pool: string;
+  /** Whether the node is known already, or another token belongs to it. */
+  readonly isTaken: boolean;
+}
+
+/** The agent may not register this node; `message` is fit for it. */
+export interface ClaimRefused {
+  readonly type: 'claim_refused';
+  readonly message: string;
+}
+
+/** Whether the caller may look after the node: as its agent, or with management rights. */
+export function mayActForNode({ management, node }: Principal, nodeId: string): boolean {
+  if (node !== undefined) return node.id !== undefined && node.id === nodeId;
+  return management;
+}
+
+/**
+ * Whether the agent with this identity may register the node; gives the identity that the token has from then on. One that
+ * belongs to no node yet can only have a new one, so that nobody takes over a node that exists.
+ */
+export function decideNodeClaim(identity: NodeIdentity, claimed: ClaimedNode): Result<NodeIdentity, ClaimRefused> {
+  if (claimed.pool !== identity.pool) {
+    return refused(`the token is for nodes of the pool "${identity.pool}", and this one is in "${claimed.pool}"`);
+  }
+  if (identity.id === claimed.id) return ok(identity);
+  if (identity.id !== undefined) return refused('the token belongs to another node');
+  if (claimed.isTaken) {
+    return refused('there is a node with this ID, and the token does not belong to it: make one for this node ID');
+  }
+  return ok({ ...identity, id: claimed.id });
+}
+
+function refused(message: string): Result<NodeIdentity, ClaimRefused> {
+  return err({ type: 'claim_refused', message });
+}
+
+/** IDs of nodes whose agents come over a network. */
+export function isNodeId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+}
+
+/** `all` stands for every pool. */
+export function isPoolName(text: string): boolean {
+  return /^[a-zA-Z0-9-_]{1,128}$/.test(text) && text !== 'all';
+}

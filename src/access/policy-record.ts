@@ -1,0 +1,90 @@
+import { table } from '../shared/table.js';
+import { parsePolicy } from './policy/parse-policy.js';
+import type { Policy } from './policy/policy.js';
+import type { RulesFault } from './policy/rules-reader.js';
+import type { Workload } from './principal.js';
+
+/** The tasks that a policy also speaks of: those of a namespace, a job, one of its groups, or one task. Empty texts name all. */
+export interface PolicyJob {
+  readonly Namespace: string;
+  readonly JobID: string;
+  readonly Group: string;
+  readonly Task: string;
+}
+
+/** A stored policy, in the wire's own member names. */
+export interface StoredPolicy {
+  readonly Name: string;
+  readonly Description: string;
+  readonly Rules: string;
+  readonly JobACL: PolicyJob | null;
+  /** Digest of what was written, in base64. */
+  readonly Hash: string;
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+}
+
+/** What may be changed of a policy. */
+export type PolicyInput = Pick<StoredPolicy, 'Name' | 'Description' | 'Rules' | 'JobACL'>;
+
+export const policies = table<StoredPolicy>('acl_policies', (policy) => [policy.Name], {
+  by_job: { version: 1, key: ({ JobACL }) => (JobACL === null ? undefined : [JobACL.Namespace, JobACL.JobID]) },
+});
+
+/** The policy that callers without a token have. */
+export const anonymousPolicy = 'anonymous';
+
+/** What the list of policies shows. */
+export type PolicyStub = Omit<StoredPolicy, 'Rules'>;
+
+export function policyStub({ Rules: _rules, ...stub }: StoredPolicy): PolicyStub {
+  return stub;
+}
+
+const parsed = new WeakMap<StoredPolicy, Policy | undefined>();
+
+/** The rules of a stored policy, parsed once for each record. A text that an older version had accepted and this one does not grants nothing. */
+export function rulesOf(policy: StoredPolicy): Policy | undefined {
+  if (!parsed.has(policy)) parsed.set(policy, parsePolicy(policy.Rules).unwrapOr(undefined));
+  return parsed.get(policy);
+}
+
+/** Whether the policy speaks of the task. */
+export function coversWorkload({ JobACL }: StoredPolicy, { namespace, jobId, group, task }: Workload): boolean {
+  if (JobACL === null || JobACL.Namespace !== namespace) return false;
+  const named: readonly (readonly [string, string])[] = [
+    [JobACL.JobID, jobId],
+    [JobACL.Group, group],
+    [JobACL.Task, task],
+  ];
+  return named.every(([asked, own]) => asked === '' || asked === own);
+}
+
+/** All that is wrong with a policy, in order; empty when it may be stored. */
+export function policyFaults({ Name, Description, Rules, JobACL }: PolicyInput): readonly string[] {
+  const faults: string[] = [];
+  if (!isPolicyName(Name)) faults.push(`invalid name '${Name.slice(0, 160)}'`);
+  const understood = parsePolicy(Rules);
+  if (understood.isErr()) faults.push(`failed to parse rules: ${rulesFaultText(understood.error)}`);
+  if ([...Description].length > 256) faults.push('description longer than 256');
+  faults.push(...jobFaults(JobACL));
+  return faults;
+}
+
+/** 1 to 128 letters, digits and hyphens: policies and roles. */
+export function isPolicyName(name: string): boolean {
+  return /^[A-Za-z0-9-]{1,128}$/.test(name);
+}
+
+function rulesFaultText({ message, line, column }: RulesFault): string {
+  return `at line ${line}, column ${column}: ${message}`;
+}
+
+function jobFaults(job: PolicyJob | null): readonly string[] {
+  if (job === null) return [];
+  const faults: string[] = [];
+  if (job.JobID !== '' && job.Namespace === '') faults.push('namespace must be set to set job ID');
+  if (job.Group !== '' && job.JobID === '') faults.push('job ID must be set to set group');
+  if (job.Task !== '' && job.Group === '') faults.push('group must be set to set task');
+  return faults;
+}

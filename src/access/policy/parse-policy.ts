@@ -1,0 +1,183 @@
+import { err, ok, type Result } from 'neverthrow';
+import { capabilityFromName, expandPolicy } from '../capability.js';
+import {
+  type AreaPolicy,
+  hostVolumeCapabilities,
+  type NamedPolicy,
+  type NamespacePolicy,
+  nodePoolCapabilities,
+  type OperatorPolicy,
+  type Policy,
+} from './policy.js';
+import { readVariablePaths } from './read-variable-paths.js';
+import { areaBlock, bodyOf, Faults, type NamedBlock, namedBlocks, textList, textMember } from './rules-blocks.js';
+import { placeOf, type RulesFault, shown } from './rules-reader.js';
+import { type RulesItem, readRulesText } from './rules-text.js';
+
+/** Words for what is not a plugin. */
+const levels: ReadonlySet<string> = new Set(['read', 'write', 'scale', 'deny']);
+const pluginLevels: ReadonlySet<string> = new Set(['read', 'list', 'deny']);
+const blocks: ReadonlySet<string> = new Set([
+  'namespace',
+  'node_pool',
+  'host_volume',
+  'agent',
+  'node',
+  'operator',
+  'quota',
+  'plugin',
+  'sentinel',
+]);
+
+/**
+ * The rules of a policy (job interface, policies), in the configuration language's first version or in JSON. An empty text has no
+ * rules. Refused, at a line and a column: a text that cannot be read, names and words that do not exist, unknown blocks, a text that
+ * has none. Unknown members of a known block mean nothing, as in the upstream.
+ */
+export function parsePolicy(text: string): Result<Policy, RulesFault> {
+  if (text === '') return ok(emptyPolicy);
+  return readRulesText(text).andThen((items) => {
+    const faults = new Faults();
+    const policy = policyFrom(items, text, faults);
+    const { first } = faults;
+    return first === undefined ? ok(policy) : err({ message: first.message, ...placeOf(text, first.at) });
+  });
+}
+
+const emptyPolicy: Policy = {
+  Namespaces: null,
+  NodePools: null,
+  HostVolumes: null,
+  Agent: null,
+  Node: null,
+  Operator: null,
+  Quota: null,
+  Plugin: null,
+  Sentinel: null,
+  Raw: '',
+  ExtraKeysHCL: null,
+};
+
+function policyFrom(items: readonly RulesItem[], text: string, faults: Faults): Policy {
+  const unknown = items.find(({ keys }) => !blocks.has(keys[0]));
+  if (unknown !== undefined) faults.note(`there is no block "${shown(unknown.keys[0])}" in rules`, unknown.at);
+  if (items.length === 0) faults.note('the rules say nothing: a block such as namespace or node is needed', 0);
+  return {
+    Namespaces: noneAsNull(namedBlocks(items, 'namespace', faults).map((block) => namespacePolicy(block, faults))),
+    NodePools: noneAsNull(namedBlocks(items, 'node_pool', faults).map((block) => namedPolicy(block, nodePool, faults))),
+    HostVolumes: noneAsNull(
+      namedBlocks(items, 'host_volume', faults).map((block) => namedPolicy(block, hostVolume, faults)),
+    ),
+    Agent: areaPolicy(items, 'agent', levels, faults),
+    Node: areaPolicy(items, 'node', levels, faults),
+    Operator: operatorPolicy(items, faults),
+    Quota: areaPolicy(items, 'quota', levels, faults),
+    Plugin: areaPolicy(items, 'plugin', pluginLevels, faults),
+    Sentinel: areaPolicy(items, 'sentinel', levels, faults),
+    Raw: text,
+    ExtraKeysHCL: null,
+  };
+}
+
+function noneAsNull<T>(values: readonly T[]): readonly T[] | null {
+  return values.length === 0 ? null : values;
+}
+
+function namespacePolicy(block: NamedBlock, faults: Faults): NamespacePolicy {
+  const { items, at, name } = block;
+  checkName(block, { what: 'namespace', valid: /^[A-Za-z0-9*-]{1,128}$/ }, faults);
+  const level = levelIn({ items, at }, 'namespace', levels, faults);
+  const written = textList(items, 'capabilities', faults);
+  const odd = written?.find((capability) => capabilityFromName(capability) === undefined);
+  if (odd !== undefined) faults.note(`there is no namespace capability "${shown(odd)}"`, at);
+  const granted = expandPolicy(level, written ?? []);
+  return {
+    Name: name,
+    Policy: level,
+    Capabilities: level === '' && written === undefined ? null : granted,
+    Variables: readVariablePaths(items, faults),
+  };
+}
+
+/** Things with rules by name: how they may be called, and what may be granted. */
+interface NamedKind {
+  readonly what: string;
+  readonly valid: RegExp;
+  readonly capabilities: readonly string[];
+  /** What the words stand for. */
+  readonly words: Readonly<Partial<Record<string, readonly string[]>>>;
+}
+
+const nodePool: NamedKind = {
+  what: 'node pool',
+  valid: /^[A-Za-z0-9_*-]{1,128}$/,
+  capabilities: nodePoolCapabilities,
+  words: { deny: ['deny'], read: ['read'], write: ['delete', 'read', 'write'] },
+};
+
+const hostVolume: NamedKind = {
+  what: 'host volume',
+  valid: /^[A-Za-z0-9*-]{1,128}$/,
+  capabilities: hostVolumeCapabilities,
+  words: { deny: ['deny'], read: ['mount-readonly'], write: ['mount-readonly', 'mount-readwrite'] },
+};
+
+function namedPolicy(block: NamedBlock, kind: NamedKind, faults: Faults): NamedPolicy {
+  const { name, items, at } = block;
+  checkName(block, kind, faults);
+  const level = levelIn({ items, at }, kind.what, levels, faults);
+  const written = textList(items, 'capabilities', faults);
+  const odd = written?.find((capability) => !kind.capabilities.includes(capability));
+  if (odd !== undefined) faults.note(`there is no ${kind.what} capability "${shown(odd)}"`, at);
+  const granted = [...(written ?? []), ...((levels.has(level) ? kind.words[level] : undefined) ?? [])];
+  return { Name: name, Policy: level, Capabilities: level === '' && written === undefined ? null : granted };
+}
+
+function checkName(
+  { name, at }: NamedBlock,
+  { what, valid }: { readonly what: string; readonly valid: RegExp },
+  faults: Faults,
+): void {
+  if (valid.test(name)) return;
+  faults.note(name === '' ? `a block for a ${what} has no name` : `"${shown(name)}" is no name of a ${what}`, at);
+}
+
+/** The word of a block; `''` when it has none. */
+function levelIn(
+  { items, at }: { readonly items: readonly RulesItem[]; readonly at: number },
+  what: string,
+  known: ReadonlySet<string>,
+  faults: Faults,
+): string {
+  const level = textMember(items, 'policy', faults) ?? '';
+  if (level === '' || known.has(level)) return level;
+  faults.note(`"${shown(level)}" is no policy for a ${what}: it is one of ${[...known].join(', ')}`, at);
+  return '';
+}
+
+function areaPolicy(
+  items: readonly RulesItem[],
+  area: string,
+  known: ReadonlySet<string>,
+  faults: Faults,
+): AreaPolicy | null {
+  const block = areaBlock(items, area, faults);
+  if (block === undefined) return null;
+  const level = levelIn({ items: bodyOf(block, faults), at: block.at }, area, known, faults);
+  if (level === '') faults.note(`the block ${area} needs a policy`, block.at);
+  return { Policy: level };
+}
+
+/** What the words for the operator's area stand for. Nothing here asks for them: the area's level decides. */
+const operatorCapabilities: readonly string[] = ['license-read', 'keyring-read'];
+
+function operatorPolicy(items: readonly RulesItem[], faults: Faults): OperatorPolicy | null {
+  const area = areaPolicy(items, 'operator', levels, faults);
+  const block = areaBlock(items, 'operator', faults);
+  if (area === null || block === undefined) return null;
+  const written = textList(bodyOf(block, faults), 'capabilities', faults) ?? [];
+  const odd = written.find((name) => !operatorCapabilities.includes(name));
+  if (odd !== undefined) faults.note(`there is no operator capability "${shown(odd)}"`, block.at);
+  const granted = area.Policy === 'read' || area.Policy === 'write' ? operatorCapabilities : [];
+  return { Policy: area.Policy, Capabilities: [...written, ...granted] };
+}

@@ -1,0 +1,34 @@
+/** A mistake in a rules text, at a line and a column counted from 1. */
+export interface RulesFault {
+  readonly message: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What reads a rules text from left to right. The first mistake ends it. */
+export interface RulesReader {
+  readonly text: string;
+  /** `:` instead of `=`, as in JSON. */
+  readonly json: boolean;
+  at: number;
+  items: number;
+  fault: { readonly message: string; readonly at: number } | undefined;
+}
+
+/** Notes the first mistake. */
+export function fail(reader: RulesReader, message: string, at = reader.at): undefined {
+  reader.fault ??= { message, at };
+  return undefined;
+}
+
+/** Line and column, from 1, of an offset in a text. */
+export function placeOf(text: string, at: number): { readonly line: number; readonly column: number } {
+  const before = text.slice(0, at);
+  const lineStart = before.lastIndexOf('\n') + 1;
+  return { line: before.split('\n').length, column: at - lineStart + 1 };
+}
+
+/** Enough of a text to recognise it in a message. */
+export function shown(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

@@ -1,0 +1,65 @@
+import { type Capability, expandCapabilities } from './capability.js';
+import type { HostVolumeCapability, NodePoolCapability, VariableCapability } from './policy/policy.js';
+import type { Principal, WorkspaceRight } from './principal.js';
+import { type RuleBook, ruleBookFrom } from './rule-book.js';
+
+/** What a caller may do, compiled: every question is a look-up or one walk over its globs. A set that holds `deny` holds nothing else. */
+export interface Rights {
+  readonly namespaces: RuleBook<ReadonlySet<Capability>>;
+  /** By namespace and path in one text, as `variableName` joins them. */
+  readonly variables: RuleBook<ReadonlySet<VariableCapability>>;
+  readonly nodePools: RuleBook<ReadonlySet<NodePoolCapability>>;
+  readonly hostVolumes: RuleBook<ReadonlySet<HostVolumeCapability>>;
+  readonly workspaces: RuleBook<WorkspaceRight>;
+}
+
+const known = new WeakMap<Principal, Rights>();
+
+/** The compiled rights of a caller; made once for each principal. */
+export function rightsOf(principal: Principal): Rights {
+  let rights = known.get(principal);
+  if (rights === undefined) {
+    rights = compiled(principal);
+    known.set(principal, rights);
+  }
+  return rights;
+}
+
+/** Namespace and path of a variable as one name. Neither can hold a NUL, so a star of one never reaches into the other. */
+export function variableName(namespace: string, path: string): string {
+  return `${namespace}\0${path}`;
+}
+
+function compiled({ namespaces, nodePools = {}, hostVolumes = {}, workspaces }: Principal): Rights {
+  const rules = Object.entries(namespaces);
+  return {
+    namespaces: ruleBookFrom(
+      rules.map(([glob, { policy, capabilities }]) => [glob, denyAlone(expandCapabilities(policy, capabilities))]),
+    ),
+    variables: ruleBookFrom(
+      rules.flatMap(([glob, { variables = {} }]) =>
+        Object.entries(variables).map(
+          ([path, granted]) => [variableName(glob, path), denyAlone(withList(granted))] as const,
+        ),
+      ),
+    ),
+    nodePools: ruleBookFrom(sets(nodePools)),
+    hostVolumes: ruleBookFrom(sets(hostVolumes)),
+    workspaces: ruleBookFrom(Object.entries(workspaces)),
+  };
+}
+
+function sets<C extends string>(
+  rules: Readonly<Record<string, readonly C[]>>,
+): readonly (readonly [string, ReadonlySet<C>])[] {
+  return Object.entries(rules).map(([glob, granted]) => [glob, denyAlone(new Set(granted))]);
+}
+
+/** Who may read may list. */
+function withList(granted: readonly VariableCapability[]): ReadonlySet<VariableCapability> {
+  return new Set(granted.includes('read') ? [...granted, 'list'] : granted);
+}
+
+function denyAlone<C extends string>(granted: ReadonlySet<C>): ReadonlySet<C> {
+  return (granted as ReadonlySet<string>).has('deny') ? new Set(['deny' as C]) : granted;
+}

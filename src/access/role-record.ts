@@ -1,0 +1,30 @@
+import { table } from '../shared/table.js';
+import { isPolicyName } from './policy-record.js';
+
+/** A stored role: policies under one name, in the wire's own member names. */
+export interface StoredRole {
+  readonly ID: string;
+  readonly Name: string;
+  readonly Description: string;
+  readonly Policies: readonly { readonly Name: string }[];
+  /** Digest of what was written, in base64. */
+  readonly Hash: string;
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+}
+
+/** What may be changed of a role. */
+export type RoleInput = Pick<StoredRole, 'Name' | 'Description' | 'Policies'>;
+
+export const roles = table<StoredRole>('acl_roles', (role) => [role.ID], {
+  by_name: { version: 1, key: (role) => [role.Name] },
+});
+
+/** All that is wrong with a role, in order; empty when it may be stored. */
+export function roleFaults({ Name, Description, Policies }: RoleInput): readonly string[] {
+  const faults: string[] = [];
+  if (!isPolicyName(Name)) faults.push(`invalid name '${Name.slice(0, 160)}'`);
+  if ([...Description].length > 256) faults.push('description longer than 256');
+  if (Policies.length === 0) faults.push('at least one policy should be specified');
+  return faults;
+}

@@ -1,0 +1,99 @@
+import { durationTextFromNanos } from '../shared/duration.js';
+import { isoFromInstant } from '../shared/instant.js';
+import type { WorkspaceRight } from './principal.js';
+import type { StoredRole } from './role-record.js';
+import type { StoredToken } from './tokens.js';
+
+export interface RoleLink {
+  readonly ID: string;
+  readonly Name: string;
+}
+
+/** A token as lists show it, in the wire's own member names (job interface, tokens). */
+export interface TokenStub {
+  readonly AccessorID: string;
+  readonly Name: string;
+  readonly Type: 'client' | 'management' | 'node';
+  /** Null for a management token and for one of a node. */
+  readonly Policies: readonly string[] | null;
+  /** Null when it never had any. */
+  readonly Roles: readonly RoleLink[] | null;
+  /** Of a node token: the node that it belongs to, absent until the first one has registered with it, and its pool. */
+  readonly NodeID?: string;
+  readonly NodePool?: string;
+  /** Rights on workspaces of notifications, by ID or glob; absent when it has none. */
+  readonly Workspaces?: Readonly<Record<string, WorkspaceRight>>;
+  readonly Global: boolean;
+  readonly Hash: string | null;
+  readonly CreateTime: string;
+  readonly ExpirationTime: string | null;
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+}
+
+/** A token as it is read alone. */
+export interface TokenDocument extends TokenStub {
+  /** Empty when the store does not keep it (it has no cipher) and the caller did not present it. */
+  readonly SecretID: string;
+  /** `1h0m0s`; empty when it has none. */
+  readonly ExpirationTTL: string;
+}
+
+/** The caller without a token, as it is told about itself. */
+export const anonymousDocument: TokenDocument = {
+  AccessorID: 'anonymous',
+  SecretID: '',
+  Name: 'Anonymous Token',
+  Type: 'client',
+  Policies: ['anonymous'],
+  Roles: null,
+  Global: false,
+  Hash: null,
+  CreateTime: '0001-01-01T00:00:00Z',
+  ExpirationTime: null,
+  ExpirationTTL: '',
+  CreateIndex: 0,
+  ModifyIndex: 0,
+};
+
+/** Where a token stands in the store. */
+export interface TokenPlace {
+  readonly createIndex: number;
+  readonly modifyIndex: number;
+  readonly roleById: (id: string) => StoredRole | undefined;
+}
+
+export function tokenStub(token: StoredToken, { createIndex, modifyIndex, roleById }: TokenPlace): TokenStub {
+  const { policies = [], roles, expiresAt, node } = token;
+  return {
+    AccessorID: token.accessor,
+    Name: token.name,
+    Type: typeOf(token),
+    Policies: token.management || node !== undefined ? null : policies,
+    Roles: roles === undefined ? null : roles.flatMap((id) => linkOf(roleById(id))),
+    ...(node?.id === undefined ? {} : { NodeID: node.id }),
+    ...(node === undefined ? {} : { NodePool: node.pool }),
+    ...(Object.keys(token.workspaces).length === 0 ? {} : { Workspaces: token.workspaces }),
+    Global: token.global ?? false,
+    Hash: token.hash ?? null,
+    CreateTime: isoFromInstant(token.createdAt),
+    ExpirationTime: expiresAt === undefined ? null : isoFromInstant(expiresAt),
+    CreateIndex: createIndex,
+    ModifyIndex: modifyIndex,
+  };
+}
+
+function typeOf({ management, node }: StoredToken): TokenStub['Type'] {
+  if (node !== undefined) return 'node';
+  return management ? 'management' : 'client';
+}
+
+export function tokenDocument(token: StoredToken, secret: string, place: TokenPlace): TokenDocument {
+  const { lifetime } = token;
+  const ExpirationTTL = lifetime === undefined ? '' : durationTextFromNanos(lifetime * 1_000_000);
+  return { ...tokenStub(token, place), SecretID: secret, ExpirationTTL };
+}
+
+function linkOf(role: StoredRole | undefined): readonly RoleLink[] {
+  return role === undefined ? [] : [{ ID: role.ID, Name: role.Name }];
+}

@@ -1,0 +1,69 @@
+import type { Milliseconds } from '../../shared/duration.js';
+import { isOver, type TaskEffect, type TaskLife, type TaskLifeEvent } from '../task/task-life.js';
+import type { TaskPlan } from '../task/task-plan.js';
+import type { Course } from './task-orders.js';
+
+/** What the agent decides the life of an allocation by. */
+export interface AllocationPlan {
+  readonly tasks: readonly TaskPlan[];
+  /** Between taking the services out of use and ending the tasks. */
+  readonly shutdownDelay: Milliseconds;
+}
+
+/** Why an allocation ends before its tasks do. `expired`: it may not run any longer. `cut_off`: its node lost the server. */
+export type EndCause = 'stopped' | 'expired' | 'cut_off';
+
+export interface AllocationLife {
+  readonly plan: AllocationPlan;
+  /** In the order of the plan's tasks. */
+  readonly tasks: readonly TaskLife[];
+  readonly course: Course;
+  /** Null while nobody has asked for an end. */
+  readonly cause: EndCause | null;
+  readonly skipDelay: boolean;
+  /** Number of the timer that counts. */
+  readonly timer: number;
+}
+
+export type AllocationEvent =
+  /** The agent has taken it over, for the first time or again. */
+  | { readonly type: 'assigned' }
+  | { readonly type: 'stop'; readonly cause: EndCause; readonly skipDelay: boolean }
+  /** The job version was replaced by one that the tasks can go on under. */
+  | { readonly type: 'updated'; readonly plan: AllocationPlan }
+  /** `tasks`: those that run, by name, or everything from its beginning. */
+  | { readonly type: 'restart'; readonly tasks: readonly string[] | 'all'; readonly reason: string }
+  /** The agent goes: nothing begins any more, what runs may finish. */
+  | { readonly type: 'close' }
+  /** What has not finished by now is broken off, to run again under the next agent. */
+  | { readonly type: 'interrupt'; readonly within: Milliseconds }
+  /** What goes on without its agent is let go of. */
+  | { readonly type: 'release' }
+  | { readonly type: 'timer'; readonly timer: number }
+  | { readonly type: 'task'; readonly task: string; readonly event: TaskLifeEvent };
+
+export type AllocationEffect =
+  | { readonly type: 'task'; readonly task: string; readonly effect: TaskEffect }
+  | { readonly type: 'timer'; readonly timer: number; readonly after: Milliseconds };
+
+export function newAllocationLife(plan: AllocationPlan, tasks: readonly TaskLife[]): AllocationLife {
+  return { plan, tasks, course: 'running', cause: null, skipDelay: false, timer: 0 };
+}
+
+/** All tasks are dead and nothing will begin any more: the server may know the end. */
+export function isDone(life: AllocationLife): boolean {
+  return life.course !== 'restarting' && life.tasks.every(({ record }) => record.outcome !== null);
+}
+
+/** The agent has nothing to wait for: each task is dead, or left to the next agent. */
+export function isAtRest(life: AllocationLife): boolean {
+  return life.tasks.every(isOver);
+}
+
+/** Whether something may come to its end by itself: an agent that stops gives it the time to. */
+export function mayFinish(life: AllocationLife): boolean {
+  return life.tasks.some(
+    (task, at) =>
+      !isOver(task) && life.plan.tasks[at]?.restartsOnSuccess === false && life.plan.tasks[at]?.survives === false,
+  );
+}

@@ -1,0 +1,126 @@
+import type { TaskHappening } from '../task/task-happening.js';
+import { isOver, type TaskLife } from '../task/task-life.js';
+import type { TaskPhase } from '../task/task-phase.js';
+import type { TaskPlan } from '../task/task-plan.js';
+
+/** One task of an allocation, with what it is supposed to do and what it does. */
+export interface TaskStanding {
+  readonly plan: TaskPlan;
+  readonly life: TaskLife;
+}
+
+/**
+ * Where the allocation as a whole is going. `delaying`: it is to end, and its services are being taken out of use before.
+ * `restarting`: all tasks end and begin again. `closing`: the agent goes; what runs may finish, and nothing begins.
+ */
+export type Course = 'running' | 'delaying' | 'ending' | 'restarting' | 'closing';
+
+export type TaskOrder =
+  | { readonly type: 'begin' }
+  | { readonly type: 'end'; readonly reasons: readonly TaskHappening[] }
+  /** It does not run now, and is left to the next agent. */
+  | { readonly type: 'leave' };
+
+/**
+ * What each task has to do now, judged by the tasks' present state alone, so that it comes out the same after the agent was
+ * away (job interface, lifecycle order and termination):
+ *
+ *   phase               begins when                                              ends, besides by itself, when
+ *   prestart            at once                                                  the allocation ends or a task failed
+ *   prestart sidecar    at once                                                  … or only sidecars are left
+ *   main                prestart tasks have succeeded, their sidecars started    … or the leader is dead
+ *   poststart           all main tasks have started                              … or the leader is dead
+ *   poststart sidecar   all main tasks have started                              … or only sidecars are left
+ *   poststop            all others are dead, and one of them had started         never
+ *
+ * The leader ends before the others, and sidecars after them. Nothing begins while the allocation waits for its end.
+ */
+export function taskOrders(tasks: readonly TaskStanding[], course: Course): ReadonlyMap<string, TaskOrder> {
+  const orders = new Map<string, TaskOrder>();
+  for (const task of tasks) {
+    const order = task.plan.phase === 'poststop' ? poststopOrder(task, tasks, course) : orderOf(task, tasks, course);
+    if (order !== undefined) orders.set(task.plan.name, order);
+  }
+  return orders;
+}
+
+function orderOf(task: TaskStanding, tasks: readonly TaskStanding[], course: Course): TaskOrder | undefined {
+  if (isOver(task.life)) return undefined;
+  const reasons = reasonsToEnd(task, tasks, course);
+  if (reasons !== undefined) return mayEndNow(task, tasks) ? { type: 'end', reasons } : undefined;
+  if (course === 'closing') return runsNow(task.life) ? undefined : { type: 'leave' };
+  if (course === 'delaying' || task.life.step.type !== 'idle') return undefined;
+  return mayBegin(task.plan.phase, tasks) ? { type: 'begin' } : undefined;
+}
+
+/** Poststop tasks clean up, however the others ended; without a start there is nothing to clean up. */
+function poststopOrder(task: TaskStanding, tasks: readonly TaskStanding[], course: Course): TaskOrder | undefined {
+  if (isOver(task.life)) return undefined;
+  if (course === 'closing') return runsNow(task.life) ? undefined : { type: 'leave' };
+  if (task.life.step.type !== 'idle' || course === 'restarting') return undefined;
+  const others = tasks.filter(({ plan }) => plan.phase !== 'poststop');
+  if (!others.every(isDead)) return undefined;
+  return others.some(hasStarted) ? { type: 'begin' } : { type: 'end', reasons: [] };
+}
+
+/** A task that is under way, or may be found under way; the others only wait. */
+function runsNow({ step }: TaskLife): boolean {
+  return step.type !== 'idle' && step.type !== 'waiting' && step.type !== 'preparing';
+}
+
+function reasonsToEnd(
+  task: TaskStanding,
+  tasks: readonly TaskStanding[],
+  course: Course,
+): readonly TaskHappening[] | undefined {
+  if (course === 'ending') return [];
+  if (course === 'restarting') return [{ type: 'restart_asked', reason: 'All tasks restart' }];
+  const failed = tasks.find((other) => other !== task && other.life.record.outcome === 'failed');
+  if (failed !== undefined) return [{ type: 'sibling_failed', sibling: failed.plan.name }];
+  if (tasks.some((other) => other !== task && other.plan.leader && isDead(other))) return [{ type: 'leader_dead' }];
+  const onlySidecars = tasks.every((other) => isSidecar(other) || other.plan.phase === 'poststop' || isDead(other));
+  return isSidecar(task) && onlySidecars ? [{ type: 'main_dead' }] : undefined;
+}
+
+/** The leader first, then the others, then the sidecars. */
+function mayEndNow(task: TaskStanding, tasks: readonly TaskStanding[]): boolean {
+  const wave = waveOf(task);
+  return tasks.every((other) => waveOf(other) >= wave || isOver(other.life));
+}
+
+function waveOf(task: TaskStanding): number {
+  if (task.plan.leader) return 0;
+  if (task.plan.phase === 'poststop') return 3;
+  return isSidecar(task) ? 2 : 1;
+}
+
+function mayBegin(phase: TaskPhase, tasks: readonly TaskStanding[]): boolean {
+  switch (phase) {
+    case 'prestart':
+    case 'prestart_sidecar':
+      return true;
+    case 'main':
+      return tasks.every(
+        ({ plan, life }) =>
+          (plan.phase !== 'prestart' || life.record.outcome === 'succeeded') &&
+          (plan.phase !== 'prestart_sidecar' || hasStarted({ plan, life })),
+      );
+    case 'poststart':
+    case 'poststart_sidecar':
+      return tasks.every((task) => task.plan.phase !== 'main' || hasStarted(task));
+    case 'poststop':
+      return false;
+  }
+}
+
+function isSidecar({ plan }: TaskStanding): boolean {
+  return plan.phase === 'prestart_sidecar' || plan.phase === 'poststart_sidecar';
+}
+
+function isDead({ life }: TaskStanding): boolean {
+  return life.record.outcome !== null;
+}
+
+function hasStarted({ life }: TaskStanding): boolean {
+  return life.record.state.StartedAt !== null;
+}

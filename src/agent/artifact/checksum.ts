@@ -1,0 +1,62 @@
+import { err, ok, type Result } from 'neverthrow';
+
+export interface Digest {
+  readonly algorithm: 'md5' | 'sha1' | 'sha256' | 'sha512';
+  /** Hexadecimal digits in lower case. */
+  readonly digits: string;
+}
+
+/** What a file must be: anything, of this digest, or of the digest that a list at an address gives for its name. */
+export type Checksum =
+  | { readonly type: 'none' }
+  | { readonly type: 'digest'; readonly digest: Digest }
+  | { readonly type: 'list'; readonly url: string; readonly name: string };
+
+/** Hexadecimal digits to algorithm. */
+const byLength: ReadonlyMap<number, Digest['algorithm']> = new Map([
+  [32, 'md5'],
+  [40, 'sha1'],
+  [64, 'sha256'],
+  [128, 'sha512'],
+]);
+
+/** Reads `<algorithm>:<digits>`, digits alone, or `file:<url>` of a list that names the source's file. */
+export function parseChecksum(text: string, source: string): Result<Checksum, string> {
+  const trimmed = text.trim();
+  if (trimmed === '') return ok({ type: 'none' });
+  if (trimmed.startsWith('file:')) {
+    const url = trimmed.slice('file:'.length);
+    if (!/^https?:\/\//i.test(url)) return err('the list of checksums must be at an http:// or https:// address');
+    return ok({ type: 'list', url, name: source.split('/').at(-1) ?? '' });
+  }
+  const digest = digestFrom(trimmed);
+  return digest === undefined
+    ? err('the checksum must be <md5|sha1|sha256|sha512>:<hexadecimal digits> or file:<url>')
+    : ok({ type: 'digest', digest });
+}
+
+/**
+ * The digest that a list gives for a file: lines `<digits>  <name>`, `<digits> *<name>` or `SHA256 (<name>) = <digits>`; a list of
+ * nothing but digits is for every file.
+ */
+export function digestInList(list: string, name: string): Digest | undefined {
+  for (const line of list.split(/\r?\n/)) {
+    const tagged = /^(?:MD5|SHA1|SHA256|SHA512) \((.+)\) = ([0-9A-Fa-f]+)$/.exec(line.trim());
+    const plain = /^([0-9A-Fa-f]+)(?:\s+\*?(.+))?$/.exec(line.trim());
+    const [file, digits] = tagged === null ? [plain?.[2], plain?.[1]] : [tagged[1], tagged[2]];
+    if (digits === undefined) continue;
+    if (file === undefined || lastPart(file) === name) return digestFrom(digits);
+  }
+  return undefined;
+}
+
+function lastPart(path: string): string {
+  return path.split('/').at(-1) ?? '';
+}
+
+function digestFrom(text: string): Digest | undefined {
+  const [kind, digits] = text.includes(':') ? (text.split(/:(.*)/s, 2) as [string, string]) : [undefined, text];
+  const algorithm = byLength.get(digits.length);
+  if (algorithm === undefined || !/^[0-9A-Fa-f]+$/.test(digits)) return undefined;
+  return kind === undefined || kind === algorithm ? { algorithm, digits: digits.toLowerCase() } : undefined;
+}

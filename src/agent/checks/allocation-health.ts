@@ -1,0 +1,50 @@
+import type { ServiceCheck } from '../../jobs/document/service.js';
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
+import type { CheckState } from './check-state.js';
+
+/** What an allocation's health is judged by, on one clock. */
+export interface HealthEvidence {
+  readonly tasks: 'up' | 'coming' | 'failed';
+  readonly checks: readonly CheckState['status'][];
+  /** Since when tasks and checks are all well; undefined while they are not. */
+  readonly wellSince: Milliseconds | undefined;
+  /** When the allocation was made. */
+  readonly createdAt: Milliseconds;
+  readonly now: Milliseconds;
+}
+
+export interface HealthVerdict {
+  /** Undefined: not known yet. */
+  readonly healthy: boolean | undefined;
+  /** When it may be known if nothing changes before. */
+  readonly next: Milliseconds | undefined;
+}
+
+/** Whether the node has to ask services how they are: for groups whose deployment goes by checks and that have any. */
+export function isJudgedByChecks(group: TaskGroup): boolean {
+  return group.Update?.HealthCheck === 'checks' && healthChecks(group).length > 0;
+}
+
+/** The checks of a group and its tasks that decide on health. */
+export function healthChecks(group: TaskGroup): readonly ServiceCheck[] {
+  const services = [...(group.Services ?? []), ...group.Tasks.flatMap((task) => task.Services ?? [])];
+  return services.flatMap(({ Checks }) => Checks ?? []).filter(({ OnUpdate }) => OnUpdate !== 'ignore');
+}
+
+export function isWell({ tasks, checks }: Pick<HealthEvidence, 'tasks' | 'checks'>): boolean {
+  return tasks === 'up' && checks.every((status) => status === 'success');
+}
+
+/**
+ * Healthy when all tasks have run and all checks have passed for `min_healthy_time`; unhealthy when a task has failed, or
+ * when that was not reached by `healthy_deadline`.
+ */
+export function healthVerdict(update: NonNullable<TaskGroup['Update']>, evidence: HealthEvidence): HealthVerdict {
+  if (evidence.tasks === 'failed') return { healthy: false, next: undefined };
+  const deadline = evidence.createdAt + millisecondsFromNanos(update.HealthyDeadline);
+  const from = (evidence.wellSince ?? Number.POSITIVE_INFINITY) + millisecondsFromNanos(update.MinHealthyTime);
+  if (from <= Math.min(evidence.now, deadline)) return { healthy: true, next: undefined };
+  if (deadline <= evidence.now) return { healthy: false, next: undefined };
+  return { healthy: undefined, next: Math.min(from, deadline) };
+}

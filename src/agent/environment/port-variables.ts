@@ -1,0 +1,57 @@
+import type { AllocatedNetwork, AllocatedPort } from '../../scheduler/allocated-resources.js';
+import type { Allocation } from '../../scheduler/allocation.js';
+
+/**
+ * What a task is told of the ports of its allocation (job interface, environment given to a task): those of the group's network by
+ * their labels, those of other tasks' own networks by task and label. Names come without a prefix.
+ */
+export function portVariables(allocation: Allocation, task: string): Readonly<Record<string, string>> {
+  const { Shared, Tasks } = allocation.AllocatedResources;
+  const variables: Record<string, string> = {};
+  for (const [name, resources] of Object.entries(Tasks)) {
+    const infix = name === task ? '' : `${cleaned(name)}_`;
+    for (const port of portsOf(resources.Networks)) add(variables, infix, port);
+  }
+  for (const port of groupPorts(Shared)) add(variables, '', port);
+  return variables;
+}
+
+/** The ports of the group's network; of older allocations only the network itself tells them. */
+export function groupPorts({
+  Ports,
+  Networks,
+}: Pick<Allocation['AllocatedResources']['Shared'], 'Ports' | 'Networks'>): readonly AllocatedPort[] {
+  return Ports ?? portsOf(Networks);
+}
+
+export function portsOf(networks: readonly AllocatedNetwork[] | null): readonly AllocatedPort[] {
+  return (networks ?? []).flatMap((network) =>
+    [...(network.ReservedPorts ?? []), ...(network.DynamicPorts ?? [])].map(({ Label, Value, To }) => ({
+      Label: Label ?? '',
+      Value: Value ?? 0,
+      To: To ?? 0,
+      HostIP: network.IP ?? '',
+    })),
+  );
+}
+
+function add(
+  variables: Record<string, string>,
+  infix: string,
+  { Label, Value, To = 0, HostIP = '' }: AllocatedPort,
+): void {
+  const label = infix + cleaned(Label);
+  const inside = String(To > 0 ? To : Value);
+  const address = `${HostIP.includes(':') ? `[${HostIP}]` : HostIP}:${Value}`;
+  variables[`ADDR_${label}`] = address;
+  variables[`IP_${label}`] = HostIP;
+  variables[`PORT_${label}`] = inside;
+  variables[`HOST_ADDR_${label}`] = address;
+  variables[`HOST_IP_${label}`] = HostIP;
+  variables[`HOST_PORT_${label}`] = String(Value);
+  variables[`ALLOC_PORT_${label}`] = inside;
+}
+
+function cleaned(name: string): string {
+  return name.replace(/[^A-Za-z0-9_.]/g, '_');
+}

@@ -1,0 +1,60 @@
+import type { AllocationUsage, CommandOutput, CommandRefused, FileDescription, NodeCommand } from './node-command.js';
+import { amount, bytes, fitted, flag, listOf, mapOf, objectOf, oneOf, type Shape, text, whole } from './shape.js';
+
+const note = text(16_384);
+
+const usage = objectOf({
+  residentBytes: amount,
+  userPercent: amount,
+  systemPercent: amount,
+  processes: listOf(amount, 100_000),
+});
+const file: Shape<FileDescription> = objectOf({
+  Name: text(4096),
+  IsDir: flag,
+  Size: amount,
+  FileMode: text(),
+  ModTime: text(64),
+});
+const stream = oneOf('stdout', 'stderr');
+
+/** The values that commands answer with. */
+const values: Readonly<Partial<Record<NodeCommand['type'], Shape<unknown>>>> = {
+  stats: objectOf({ tasks: mapOf(usage), at: amount }) satisfies Shape<AllocationUsage>,
+  list_files: listOf(file, 100_000),
+  stat_file: file,
+};
+const outputs: { readonly [T in CommandOutput['type']]: Shape<Extract<CommandOutput, { readonly type: T }>> } = {
+  value: (value) => ({ type: 'value', value: (value as { readonly value?: unknown }).value ?? null }),
+  data: objectOf({ type: oneOf('data'), stream, bytes }),
+  closed: objectOf({ type: oneOf('closed'), stream }),
+  exited: objectOf({ type: oneOf('exited'), code: whole }),
+  piece: objectOf({ type: oneOf('piece'), file: text(4096), offset: amount, bytes }),
+  file_event: objectOf({ type: oneOf('file_event'), file: text(4096), event: oneOf('deleted', 'truncated') }),
+};
+const refusal: Shape<CommandRefused> = objectOf({
+  type: oneOf('command_invalid', 'command_not_found', 'command_failed'),
+  message: note,
+});
+
+/** What a node answered to a command; undefined for what is no answer to it. */
+export function readCommandOutput(command: NodeCommand['type'], sent: unknown): CommandOutput | undefined {
+  const kind = fitted(kindOfOutput, sent, 'answer');
+  if (!('value' in kind)) return undefined;
+  const output = fitted<CommandOutput>(outputs[kind.value.type], sent, 'answer');
+  if (!('value' in output)) return undefined;
+  const valueShape = values[command];
+  if (output.value.type !== 'value' || valueShape === undefined) return output.value;
+  const value = fitted(valueShape, output.value.value, 'answer');
+  return 'value' in value ? { type: 'value', value: value.value } : undefined;
+}
+
+const kindOfOutput = objectOf({
+  type: oneOf('value', 'data', 'closed', 'exited', 'piece', 'file_event'),
+});
+
+/** Why a node does not carry out a command; undefined for what says nothing of the kind. */
+export function readCommandRefusal(sent: unknown): CommandRefused | undefined {
+  const read = fitted(refusal, sent, 'refusal');
+  return 'value' in read ? read.value : undefined;
+}

@@ -1,0 +1,196 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { TaskEvent, TaskState } from '../../scheduler/allocation.js';
+import type { Node } from '../../scheduler/node.js';
+import type { AllocationReport, NodeDescription } from './node-work.js';
+import {
+  amount,
+  decimal,
+  fitted,
+  flag,
+  listOf,
+  mapOf,
+  matching,
+  objectOf,
+  oneOf,
+  orNull,
+  type Shape,
+  text,
+  whole,
+} from './shape.js';
+import { MAX_TASK_READS, type TaskVariablesQuery } from './task-variables.js';
+
+/** What an agent sent does not have the form of it. */
+export interface UnfitForNode {
+  readonly field: string;
+  readonly message: string;
+}
+
+/**
+ * The description of a node as an agent sends it. What operators decide about a node and what the server keeps of it are no
+ * part of it: an agent that sends them is not listened to.
+ */
+export function readNodeDescription(value: unknown): Result<NodeDescription, UnfitForNode> {
+  return read(nodeDescription, value, 'node');
+}
+
+export function readReports(value: unknown): Result<readonly AllocationReport[], UnfitForNode> {
+  return read(reports, value, 'reports');
+}
+
+export function readEnded(value: unknown): Result<readonly string[], UnfitForNode> {
+  return read(listOf(uuid, mostReports), value, 'ended');
+}
+
+export function readVariablesQuery(value: unknown): Result<Omit<TaskVariablesQuery, 'nodeId'>, UnfitForNode> {
+  return read(variablesQuery, value, 'query');
+}
+
+function read<T>(shape: Shape<T>, value: unknown, field: string): Result<T, UnfitForNode> {
+  const found = fitted(shape, value, field);
+  return 'value' in found
+    ? ok(found.value)
+    : err({ field: found.at, message: `${found.at} must be ${found.expected}` });
+}
+
+/** Reports, or ended allocations, that one message may hold. */
+const mostReports = 10_000;
+/** Events of a task that a report may hold; ten are kept. */
+const mostEvents = 50;
+
+const uuid = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'a UUID of 36 characters in lower case');
+const name = matching(/^[^\0]{1,255}$/, 'a text of 1 to 255 characters without NUL');
+const poolName = matching(/^(?!all$)[a-zA-Z0-9-_]{1,128}$/, '1 to 128 letters, digits, dashes and underscores');
+const moment = text(64);
+const note = text(16_384);
+const texts = mapOf(text(4096));
+
+const network = objectOf({ Mode: text(), Device: text(), IP: text() }, { CIDR: text(), MBits: amount });
+const address = objectOf(
+  { Alias: text(), Address: text() },
+  { Family: text(), ReservedPorts: text(4096), Gateway: text() },
+);
+const nodeInterface = objectOf(
+  { Mode: text(), Device: text(), Addresses: orNull(listOf(address, 100)) },
+  { MacAddress: text(), Speed: amount },
+);
+const deviceAttribute = objectOf({}, { Float: decimal, Int: whole, String: text(), Bool: flag, Unit: text() });
+const deviceGroup = objectOf({
+  Vendor: text(),
+  Type: text(),
+  Name: text(),
+  Instances: listOf(objectOf({ ID: text(), Healthy: flag }, { HealthDescription: text() }), 1000),
+  Attributes: orNull(mapOf(deviceAttribute)),
+});
+const megabytes = { Cpu: objectOf({ CpuShares: amount }), Memory: objectOf({ MemoryMB: amount }) };
+const disk = objectOf({ DiskMB: amount });
+
+const nodeDescription: Shape<NodeDescription> = objectOf(
+  {
+    ID: uuid,
+    Name: name,
+    Datacenter: name,
+    NodePool: poolName,
+    NodeClass: text(),
+    HTTPAddr: text(),
+    Attributes: texts,
+    Meta: orNull(texts),
+    NodeResources: objectOf(
+      {
+        Cpu: objectOf({
+          CpuShares: amount,
+          TotalCpuCores: amount,
+          ReservableCpuCores: orNull(listOf(amount, 10_000)),
+        }),
+        Memory: megabytes.Memory,
+        Disk: disk,
+      },
+      {
+        Networks: orNull(listOf(network, 100)),
+        NodeNetworks: orNull(listOf(nodeInterface, 100)),
+        Devices: orNull(listOf(deviceGroup, 100)),
+        MinDynamicPort: amount,
+        MaxDynamicPort: amount,
+      },
+    ),
+    ReservedResources: objectOf(
+      { ...megabytes, Disk: disk },
+      { Networks: objectOf({ ReservedHostPorts: text(4096) }) },
+    ),
+    Drivers: mapOf(
+      objectOf({
+        Attributes: orNull(texts),
+        Detected: flag,
+        Healthy: flag,
+        HealthDescription: text(),
+        UpdateTime: moment,
+      }),
+      100,
+    ),
+    SchedulingEligibility: oneOf('eligible'),
+  },
+  {
+    Links: orNull(texts),
+    HostVolumes: orNull(mapOf(objectOf({ Name: text(), Path: text(4096), ReadOnly: flag }, { ID: text() }))),
+    NodeMaxAllocs: amount,
+  },
+) satisfies Shape<Partial<Node>>;
+
+const taskEvent: Shape<TaskEvent> = objectOf({
+  Type: text(),
+  Time: decimal,
+  Message: note,
+  DisplayMessage: note,
+  Details: orNull(mapOf(note, 100)),
+  FailsTask: flag,
+  RestartReason: note,
+  SetupError: note,
+  DriverError: note,
+  ExitCode: decimal,
+  Signal: decimal,
+  KillTimeout: decimal,
+  KillError: note,
+  KillReason: note,
+  StartDelay: decimal,
+  DownloadError: note,
+  ValidationError: note,
+  DiskLimit: decimal,
+  FailedSibling: note,
+  VaultError: note,
+  TaskSignalReason: note,
+  TaskSignal: note,
+  DriverMessage: note,
+  GenericSource: note,
+});
+
+const taskState: Shape<TaskState> = objectOf({
+  State: oneOf('pending', 'running', 'dead'),
+  Failed: flag,
+  Restarts: amount,
+  LastRestart: orNull(moment),
+  StartedAt: orNull(moment),
+  FinishedAt: orNull(moment),
+  Events: orNull(listOf(taskEvent, mostEvents)),
+  Paused: text(),
+});
+
+const reports: Shape<readonly AllocationReport[]> = listOf(
+  objectOf(
+    {
+      allocationId: uuid,
+      clientStatus: oneOf('pending', 'running', 'complete', 'failed'),
+      clientDescription: note,
+      taskStates: mapOf(taskState),
+    },
+    { healthy: orNull(flag) },
+  ),
+  mostReports,
+);
+
+const variableReads = listOf(objectOf({ path: text() }, { namespace: text() }), MAX_TASK_READS);
+const variablesQuery: Shape<Omit<TaskVariablesQuery, 'nodeId'>> = objectOf({
+  allocationId: uuid,
+  task: text(),
+  variables: variableReads,
+  prefixes: variableReads,
+  known: orNull(text()),
+});

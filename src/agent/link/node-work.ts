@@ -1,0 +1,59 @@
+import type { Job } from '../../jobs/document/job.js';
+import type { Allocation } from '../../scheduler/allocation.js';
+import type { Node } from '../../scheduler/node.js';
+import type { Milliseconds } from '../../shared/duration.js';
+import type { ToldState } from '../allocation/client-status.js';
+
+/** A node as its agent describes it; the server adds status and indexes. */
+export type NodeDescription = Omit<
+  Node,
+  'Status' | 'StatusDescription' | 'StatusUpdatedAt' | 'CreateIndex' | 'ModifyIndex'
+>;
+
+export interface RegisteredNode {
+  readonly index: number;
+  /** How long the node may stay silent. */
+  readonly heartbeatTtl: Milliseconds;
+}
+
+/** One allocation that the node has not finished with, and the job version that it runs. */
+export interface NodeWork {
+  readonly allocation: Allocation;
+  /** Undefined when the version is no longer kept: the allocation must end. */
+  readonly job: Job | undefined;
+}
+
+/** What an agent has to look after, or what has changed of it. */
+export interface NodeWorkList {
+  /** What to wait after. */
+  readonly index: number;
+  /** Whether this is everything: an allocation that is not listed must end. */
+  readonly complete: boolean;
+  /** New or changed by the server. */
+  readonly work: readonly NodeWork[];
+  /** Allocations that the server has nothing more to do with: they end, and nothing needs to be told of them. */
+  readonly gone: readonly string[];
+}
+
+/** What a node's agent says of one of its allocations. */
+export interface AllocationReport extends ToldState {
+  readonly allocationId: string;
+  /**
+   * Health for the allocation's deployment: null while the node measures it; absent where it does not, as when the states of the
+   * tasks decide: then the engine goes by these (`measureHealth`).
+   */
+  readonly healthy?: boolean | null;
+}
+
+export interface NodeReport {
+  readonly nodeId: string;
+  readonly reports: readonly AllocationReport[];
+  /** Of the allocations that are gone: those of which nothing is left here. */
+  readonly ended?: readonly string[];
+}
+
+export interface ReportOutcome {
+  readonly index: number;
+  /** Allocations that the server does not know on this node (any more): the agent ends them. */
+  readonly unknown: readonly string[];
+}

@@ -1,0 +1,110 @@
+/*
+ * What comes from another process, checked member by member: types and bounds. Members that are not named are dropped.
+ */
+
+/** What is wrong: a path into the value, such as `reports[2].clientStatus`, and what must stand there. */
+export interface ShapeFault {
+  readonly at: string;
+  readonly expected: string;
+}
+
+/** Gives the value, of which only what is named is kept; throws a `Misfit` where it does not fit. */
+export type Shape<T> = (value: unknown, at: string) => T;
+
+class Misfit extends Error {
+  constructor(readonly fault: ShapeFault) {
+    super(fault.expected);
+  }
+}
+
+/** The value in that shape, or the first place where it does not fit. */
+export function fitted<T>(shape: Shape<T>, value: unknown, name: string): { readonly value: T } | ShapeFault {
+  try {
+    return { value: shape(value, name) };
+  } catch (misfit) {
+    if (misfit instanceof Misfit) return misfit.fault;
+    throw misfit;
+  }
+}
+
+function misfit(at: string, expected: string): never {
+  throw new Misfit({ at: at.slice(0, 200), expected });
+}
+
+/** At most so many UTF-16 units. */
+export function text(longest = 1024): Shape<string> {
+  return (value, at) =>
+    typeof value === 'string' && value.length <= longest
+      ? value
+      : misfit(at, `a text of at most ${longest} characters`);
+}
+
+export function matching(pattern: RegExp, expected: string): Shape<string> {
+  return (value, at) => (typeof value === 'string' && pattern.test(value) ? value : misfit(at, expected));
+}
+
+export function oneOf<const T extends string>(...words: readonly T[]): Shape<T> {
+  return (value, at) => words.find((word) => word === value) ?? misfit(at, `one of ${words.join(', ')}`);
+}
+
+export const flag: Shape<boolean> = (value, at) => (typeof value === 'boolean' ? value : misfit(at, 'true or false'));
+
+export const whole: Shape<number> = (value, at) =>
+  typeof value === 'number' && Number.isSafeInteger(value) ? value : misfit(at, 'a whole number');
+
+/** Not negative. */
+export const amount: Shape<number> = (value, at) =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= Number.MAX_SAFE_INTEGER
+    ? value
+    : misfit(at, 'a number that is not negative');
+
+export const decimal: Shape<number> = (value, at) =>
+  typeof value === 'number' && Number.isFinite(value) ? value : misfit(at, 'a number');
+
+export const bytes: Shape<Uint8Array> = (value, at) => (value instanceof Uint8Array ? value : misfit(at, 'bytes'));
+
+export function orNull<T>(shape: Shape<T>): Shape<T | null> {
+  return (value, at) => (value === null ? null : shape(value, at));
+}
+
+export function listOf<T>(shape: Shape<T>, most: number): Shape<readonly T[]> {
+  return (value, at) => {
+    if (!Array.isArray(value) || value.length > most) return misfit(at, `a list of at most ${most} items`);
+    return value.map((item, position) => shape(item, `${at}[${position}]`));
+  };
+}
+
+/** An object of any keys; `__proto__` is one like every other. */
+export function mapOf<T>(shape: Shape<T>, most = 1000): Shape<Readonly<Record<string, T>>> {
+  return (value, at) => {
+    if (!isObject(value)) return misfit(at, 'an object');
+    const entries = Object.entries(value);
+    if (entries.length > most) return misfit(at, `an object of at most ${most} members`);
+    return Object.fromEntries(
+      entries.map(([key, item]) => [text()(key, `${at}: the key`), shape(item, `${at}.${key}`)]),
+    );
+  };
+}
+
+type Members = Readonly<Record<string, Shape<unknown>>>;
+type Fitted<M extends Members> = { readonly [K in keyof M]: M[K] extends Shape<infer T> ? T : never };
+
+/** An object with these members, of which the second ones may be absent. */
+export function objectOf<const M extends Members, const O extends Members = Record<never, never>>(
+  members: M,
+  optional: O = {} as O,
+): Shape<Fitted<M> & Partial<Fitted<O>>> {
+  return (value, at) => {
+    if (!isObject(value)) return misfit(at, 'an object');
+    const found: Record<string, unknown> = {};
+    for (const [name, shape] of Object.entries(members)) found[name] = shape(value[name], `${at}.${name}`);
+    for (const [name, shape] of Object.entries(optional)) {
+      if (value[name] !== undefined) found[name] = shape(value[name], `${at}.${name}`);
+    }
+    return found as Fitted<M> & Partial<Fitted<O>>;
+  };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

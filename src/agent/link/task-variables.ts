@@ -1,0 +1,30 @@
+import type { VariableName, VariableRead } from '../../templates/index.js';
+
+/** What the templates of a task look at. */
+export interface TaskVariablesQuery {
+  readonly nodeId: string;
+  /** An allocation of this node. */
+  readonly allocationId: string;
+  readonly task: string;
+  /** At most 1,000, and as many prefixes. */
+  readonly variables: readonly VariableRead[];
+  /** Beginnings of paths whose variables are listed. */
+  readonly prefixes: readonly VariableRead[];
+  /** The version of an answer to the same question: the next answer comes when there is another one. Null: at once. */
+  readonly known: string | null;
+}
+
+/** The variables of one moment, as far as the task may read them. With the version that the asker knows, both lists are empty. */
+export interface TaskVariables {
+  /** The same as long as all that follows is. */
+  readonly version: string;
+  /** In the order of the question; null where there is none that the task may read. */
+  readonly items: readonly (Readonly<Record<string, string>> | null)[];
+  readonly lists: readonly (readonly VariableName[])[];
+}
+
+/** Of the variables and of the prefixes of one question. */
+export const MAX_TASK_READS = 1000;
+
+/** Names in one list. */
+export const MAX_LISTED_VARIABLES = 10_000;

@@ -1,0 +1,185 @@
+import type { TaskEvent } from '../../scheduler/allocation.js';
+import { durationTextFromNanos, type Milliseconds } from '../../shared/duration.js';
+import { type Instant, unixNanosFromInstant } from '../../shared/instant.js';
+import type { TaskExit } from './decide-restart.js';
+import type { TaskHappening } from './task-happening.js';
+
+/** An event without anything in it: every member is always there (job interface, TaskEvent). */
+const emptyEvent: TaskEvent = {
+  Type: '',
+  Time: 0,
+  Message: '',
+  DisplayMessage: '',
+  Details: {},
+  FailsTask: false,
+  RestartReason: '',
+  SetupError: '',
+  DriverError: '',
+  ExitCode: 0,
+  Signal: 0,
+  KillTimeout: 0,
+  KillError: '',
+  KillReason: '',
+  StartDelay: 0,
+  DownloadError: '',
+  ValidationError: '',
+  DiskLimit: 0,
+  FailedSibling: '',
+  VaultError: '',
+  TaskSignalReason: '',
+  TaskSignal: '',
+  DriverMessage: '',
+  GenericSource: '',
+};
+
+/** What an event says besides its type: the sentence for people, and its members. */
+type EventContent = Partial<Omit<TaskEvent, 'Time'>> & Pick<TaskEvent, 'Type' | 'DisplayMessage'>;
+
+/** The event that tells of a happening; undefined for one that only changes the state. */
+export function taskEvent(happening: TaskHappening, now: Instant): TaskEvent | undefined {
+  const content = contentOf(happening);
+  return content === undefined ? undefined : { ...emptyEvent, Time: unixNanosFromInstant(now), ...content };
+}
+
+type Writer<T extends TaskHappening['type']> = (
+  happening: Extract<TaskHappening, { readonly type: T }>,
+) => EventContent | undefined;
+
+/** Texts that existing clients show are spelled as they expect them. */
+const writers: { readonly [T in TaskHappening['type']]: Writer<T> } = {
+  received: () => ({ Type: 'Received', DisplayMessage: 'Task received by client' }),
+  setup: () => message('Task Setup', 'Building Task Directory'),
+  setup_failed: ({ message: text }) => ({
+    Type: 'Setup Failure',
+    DisplayMessage: text,
+    SetupError: text,
+    FailsTask: true,
+    Details: { setup_error: text, fails_task: 'true' },
+  }),
+  refused: ({ message: text }) => ({
+    Type: 'Failed Validation',
+    DisplayMessage: text,
+    ValidationError: text,
+    Details: { validation_error: text },
+  }),
+  downloading: () => ({ Type: 'Downloading Artifacts', DisplayMessage: 'Downloading the artifacts of the task' }),
+  download_failed: ({ message: text }) => ({
+    Type: 'Failed Artifact Download',
+    DisplayMessage: text,
+    DownloadError: text,
+    Details: { download_error: text },
+  }),
+  started: () => ({ Type: 'Started', DisplayMessage: 'Task started by client' }),
+  ended: ({ exit }) => (exit.type === 'start_failed' ? driverFailure(exit.message) : terminated(exit)),
+  restarting: ({ after, reason }) => restarting(nanosFrom(after), reason),
+  gave_up: ({ reason }) => ({
+    Type: 'Not Restarting',
+    DisplayMessage: reason,
+    RestartReason: reason,
+    FailsTask: true,
+    Details: { restart_reason: reason, fails_task: 'true' },
+  }),
+  succeeded: () => undefined,
+  restart_asked: ({ reason }) => ({
+    Type: 'Restart Signaled',
+    DisplayMessage: reason,
+    RestartReason: reason,
+    Details: { restart_reason: reason },
+  }),
+  signalling: ({ signal, reason }) => ({
+    Type: 'Signaling',
+    DisplayMessage: reason === '' ? `Sending signal ${signal} to the task` : `Sending signal ${signal}: ${reason}`,
+    TaskSignal: signal,
+    TaskSignalReason: reason,
+    Details: { task_signal: signal, task_signal_reason: reason },
+  }),
+  shutdown_delay: ({ delay }) =>
+    message(
+      'Waiting for shutdown delay',
+      `Waiting ${durationTextFromNanos(nanosFrom(delay))} before the task is ended`,
+    ),
+  shutdown_delay_skipped: () => message('Skipping shutdown delay', 'The shutdown delay is left out as asked'),
+  killing: ({ timeout, reason }) => killing(nanosFrom(timeout), reason),
+  killed: ({ error }) =>
+    error === undefined
+      ? { Type: 'Killed', DisplayMessage: 'Task successfully killed' }
+      : { Type: 'Killed', DisplayMessage: error, KillError: error, Details: { kill_error: error } },
+  sibling_failed: ({ sibling }) => ({
+    Type: 'Sibling Task Failed',
+    DisplayMessage: `Task ${JSON.stringify(sibling)} of the group failed`,
+    FailedSibling: sibling,
+    Details: { failed_sibling: sibling },
+  }),
+  leader_dead: () => ({ Type: 'Leader Task Dead', DisplayMessage: 'The leader task of the group is dead' }),
+  main_dead: () => ({ Type: 'Main Tasks Dead', DisplayMessage: 'The main tasks of the group are dead' }),
+  restored: () => ({ Type: 'Reconnected', DisplayMessage: 'The task was found again after its agent had been away' }),
+  interrupted: () => message('Interrupted', 'The agent stopped while the task ran; it runs again under the next agent'),
+  driver_message: ({ message: text }) => ({
+    Type: 'Driver',
+    DisplayMessage: text,
+    DriverMessage: text,
+    Details: { driver_message: text },
+  }),
+  hook_message: ({ message: text }) => message('Task hook message', text),
+  unhealthy: ({ reason }) => message('Alloc Unhealthy', reason),
+};
+
+function contentOf(happening: TaskHappening): EventContent | undefined {
+  // The table has a writer of its own type for each kind of happening.
+  return (writers[happening.type] as (of: TaskHappening) => EventContent | undefined)(happening);
+}
+
+function message(Type: string, text: string): EventContent {
+  return { Type, DisplayMessage: text, Message: text, Details: { message: text } };
+}
+
+function driverFailure(text: string): EventContent {
+  return { Type: 'Driver Failure', DisplayMessage: text, DriverError: text, Details: { driver_error: text } };
+}
+
+function terminated(exit: Extract<TaskExit, { readonly type: 'exited' }>): EventContent {
+  const { code, signal, message: text, outOfMemory = false } = exit;
+  const withSignal = signal === 0 ? `Exit Code: ${code}` : `Exit Code: ${code}, Signal: ${signal}`;
+  return {
+    Type: 'Terminated',
+    DisplayMessage: text === undefined ? withSignal : `${withSignal}, Exit Message: ${JSON.stringify(text)}`,
+    Message: text ?? '',
+    ExitCode: code,
+    Signal: signal,
+    Details: {
+      exit_code: String(code),
+      signal: String(signal),
+      oom_killed: String(outOfMemory),
+      ...(text === undefined ? {} : { exit_message: text }),
+    },
+  };
+}
+
+function restarting(delay: number, reason: string): EventContent {
+  const soon = `Task restarting in ${durationTextFromNanos(delay)}`;
+  return {
+    Type: 'Restarting',
+    DisplayMessage: reason === '' || reason === 'Restart within policy' ? soon : `${reason} - ${soon}`,
+    RestartReason: reason,
+    StartDelay: delay,
+    Details: { restart_reason: reason, start_delay: String(delay) },
+  };
+}
+
+function killing(timeout: number, reason: string | undefined): EventContent {
+  const waiting = `Sent interrupt. Waiting ${durationTextFromNanos(timeout)} before force killing`;
+  return {
+    Type: 'Killing',
+    DisplayMessage: reason === undefined ? waiting : `${reason}. ${waiting}`,
+    KillTimeout: timeout,
+    KillReason: reason ?? '',
+    Details: {
+      kill_timeout: durationTextFromNanos(timeout),
+      ...(reason === undefined ? {} : { kill_reason: reason }),
+    },
+  };
+}
+
+function nanosFrom(milliseconds: Milliseconds): number {
+  return Math.round(milliseconds * 1_000_000);
+}

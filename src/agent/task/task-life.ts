@@ -1,0 +1,110 @@
+import { type Milliseconds, second } from '../../shared/duration.js';
+import type { TaskExit } from './decide-restart.js';
+import type { TaskHappening } from './task-happening.js';
+import type { TaskRecord } from './task-record.js';
+
+/*
+ * The life of one task on its node.
+ *
+ *   idle ── begin ──▶ preparing ── prepared ──▶ starting ── started ──▶ running
+ *     │                   ▲                        │                      │
+ *     │                   └──── waiting ◀──────────┴──── exited ──────────┤   restart policy
+ *     │                                                                   │
+ *     └── begin, after the agent came back: recovering ── found ──────────┘
+ *
+ *   from anywhere:  end ──▶ ending (delayed ▶ asked ▶ forced) ──▶ over
+ *
+ * A step that waits for an answer of the driver is left when the answer comes, or when patience ends: a driver that never
+ * answers, or answers twice, holds up nothing but its own task.
+ */
+
+export type TaskStep =
+  | { readonly type: 'idle' }
+  | { readonly type: 'preparing' }
+  | { readonly type: 'starting' }
+  | { readonly type: 'recovering' }
+  | { readonly type: 'running' }
+  /** For its restart. */
+  | { readonly type: 'waiting' }
+  | { readonly type: 'ending'; readonly stage: EndingStage; readonly end: TaskEnd }
+  /** Dead by its record's outcome, or let go of. */
+  | { readonly type: 'over'; readonly as: 'dead' | 'interrupted' | 'released' };
+
+/**
+ * `preparing`, `starting` and `recovering` wait for the driver's answer before anything can be ended; `delayed` is the
+ * shutdown delay; `asked` has got its signal; `forced` was killed and still has to be seen gone.
+ */
+export type EndingStage = 'preparing' | 'starting' | 'recovering' | 'delayed' | 'asked' | 'forced';
+
+/** What a task is ended for, and how. `fail`: it must not go on, whatever its restart policy says. */
+export interface TaskEnd {
+  readonly purpose: 'die' | 'fail' | 'interrupt' | 'restart' | 'restart_as_failure';
+  readonly skipDelay: boolean;
+  /** In place of the kill timeout. */
+  readonly within?: Milliseconds;
+}
+
+export interface TaskLife {
+  readonly record: TaskRecord;
+  readonly step: TaskStep;
+  /** Number of the timer that counts; one that was set before means nothing any more. */
+  readonly timer: number;
+}
+
+/** Why a task cannot start, by the step that failed. `refused`: the driver cannot make sense of the configuration. */
+export interface StartFault {
+  readonly kind: 'setup' | 'download' | 'refused' | 'driver';
+  readonly message: string;
+  readonly recoverable: boolean;
+}
+
+export type TaskLifeEvent =
+  /** Its turn has come. */
+  | { readonly type: 'begin' }
+  | { readonly type: 'prepared' }
+  | { readonly type: 'not_prepared'; readonly fault: StartFault }
+  | { readonly type: 'started'; readonly attempt: number }
+  | { readonly type: 'not_started'; readonly attempt: number; readonly fault: StartFault }
+  /** The start was found again, and goes on. */
+  | { readonly type: 'found'; readonly attempt: number }
+  /** The start had not begun and never will. */
+  | { readonly type: 'never_started'; readonly attempt: number }
+  | { readonly type: 'exited'; readonly attempt: number; readonly exit: TaskExit }
+  | { readonly type: 'timer'; readonly timer: number }
+  | { readonly type: 'end'; readonly end: TaskEnd; readonly reasons: readonly TaskHappening[] }
+  /** The agent goes, the task goes on. */
+  | { readonly type: 'release' }
+  | { readonly type: 'restart'; readonly reason: string; readonly asFailure: boolean }
+  /** A task that is dead begins again from its start, as part of a restart of all tasks. */
+  | { readonly type: 'revive' }
+  /** Something to tell that changes nothing. */
+  | { readonly type: 'tell'; readonly happening: TaskHappening };
+
+/** What is to be done; a performer answers with events. */
+export type TaskEffect =
+  | { readonly type: 'prepare'; readonly again: boolean }
+  /** A preparation or start that waits for what it lacks waits no longer. */
+  | { readonly type: 'cancel_preparation' }
+  | { readonly type: 'start'; readonly attempt: number }
+  | { readonly type: 'recover'; readonly attempt: number }
+  | { readonly type: 'signal'; readonly attempt: number; readonly signal: string }
+  | { readonly type: 'destroy'; readonly attempt: number }
+  | { readonly type: 'release'; readonly attempt: number }
+  | { readonly type: 'timer'; readonly timer: number; readonly after: Milliseconds };
+
+/** How long a driver may take to say that a task is gone, once it was told to kill it, or to answer while a task is to end. */
+export const driverPatience: Milliseconds = 15 * second;
+
+export function newTaskLife(record: TaskRecord): TaskLife {
+  return { record, step: record.outcome === null ? { type: 'idle' } : { type: 'over', as: 'dead' }, timer: 0 };
+}
+
+/** Some start of it may have left a process that nobody has seen the end of. */
+export function mayHaveProcess(life: TaskLife): boolean {
+  return life.record.outcome === null && life.record.attempt > life.record.endedAttempt;
+}
+
+/** The agent has nothing more to do for it. */
+export function isOver(life: TaskLife): boolean {
+  return life.step.type === 'over';
+}

@@ -1,0 +1,45 @@
+import type { Job } from '../../jobs/document/job.js';
+import type { RestartPolicy } from '../../jobs/document/policies.js';
+import type { Task } from '../../jobs/document/task.js';
+import { type Milliseconds, millisecondsFromNanos, second } from '../../shared/duration.js';
+import { restartsOnSuccess, type TaskPhase, taskPhase } from './task-phase.js';
+
+/** What the agent decides a task's life by. */
+export interface TaskPlan {
+  readonly name: string;
+  readonly phase: TaskPhase;
+  readonly leader: boolean;
+  readonly restartPolicy: RestartPolicy;
+  /** It is not supposed to end: a success starts it again. */
+  readonly restartsOnSuccess: boolean;
+  /** With `SIG`. */
+  readonly killSignal: string;
+  readonly killTimeout: Milliseconds;
+  readonly shutdownDelay: Milliseconds;
+  /** It goes on when its agent ends, and can be found again. */
+  readonly survives: boolean;
+}
+
+/** A node never waits longer than this for a task that was asked to end. */
+export const maximumKillTimeout = 30 * second;
+
+export function taskPlan(job: Pick<Job, 'Type'>, task: Task, survives: boolean): TaskPlan {
+  const phase = taskPhase(task);
+  return {
+    name: task.Name,
+    phase,
+    leader: task.Leader,
+    restartPolicy: task.RestartPolicy,
+    restartsOnSuccess: restartsOnSuccess(job, phase),
+    killSignal: signalName(task.KillSignal === '' ? 'SIGINT' : task.KillSignal),
+    killTimeout: Math.min(millisecondsFromNanos(task.KillTimeout), maximumKillTimeout),
+    shutdownDelay: millisecondsFromNanos(task.ShutdownDelay),
+    survives,
+  };
+}
+
+/** The signal's full name in capitals; `term` and `TERM` are `SIGTERM`. */
+export function signalName(text: string): string {
+  const name = text.toUpperCase();
+  return name.startsWith('SIG') ? name : `SIG${name}`;
+}

@@ -1,0 +1,58 @@
+import type { TaskState } from '../../scheduler/allocation.js';
+import type { Milliseconds } from '../../shared/duration.js';
+import type { RestartCount } from './decide-restart.js';
+import { pendingTask } from './transition-task-state.js';
+
+export type TaskOutcome = 'succeeded' | 'failed' | 'killed';
+
+/** What is known of a task when its agent comes back after its own death. */
+export interface TaskRecord {
+  readonly state: TaskState;
+  /** Number of the last start; 0 before the first. */
+  readonly attempt: number;
+  /** The last start whose end has been dealt with: noted together with what follows from it. */
+  readonly endedAttempt: number;
+  readonly counted: RestartCount;
+  /** The timeline of the clock that `counted` was read from. */
+  readonly timeline: string;
+  /** Null while the task is not dead. */
+  readonly outcome: TaskOutcome | null;
+}
+
+/** A reading of both clocks, and what a decision needs besides. */
+export interface Moment {
+  /** Wall time, for what people read. */
+  readonly now: number;
+  /** The monotonic clock, for intervals. */
+  readonly monotonic: Milliseconds;
+  readonly timeline: string;
+  /** A random number in [0, 1). */
+  readonly fraction: number;
+}
+
+/** `reported` is what the server was last told of the task, by this agent or an earlier one without its notes. */
+export function freshTaskRecord(reported: TaskState | undefined, moment: Moment): TaskRecord {
+  return {
+    state: reported ?? pendingTask,
+    attempt: 0,
+    endedAttempt: 0,
+    counted: { intervalStart: moment.monotonic, count: 0 },
+    timeline: moment.timeline,
+    outcome: reported === undefined ? null : outcomeOf(reported),
+  };
+}
+
+/** A record that was read back: an interval of another timeline begins anew, with what was counted in it. */
+export function recalledTaskRecord(record: TaskRecord, moment: Moment): TaskRecord {
+  if (record.timeline === moment.timeline) return record;
+  return {
+    ...record,
+    timeline: moment.timeline,
+    counted: { intervalStart: moment.monotonic, count: record.counted.count },
+  };
+}
+
+function outcomeOf(state: TaskState): TaskOutcome | null {
+  if (state.State !== 'dead') return null;
+  return state.Failed ? 'failed' : 'succeeded';
+}

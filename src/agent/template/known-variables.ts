@@ -1,0 +1,59 @@
+import type { TemplateInputs, VariableName, VariableRead } from '../../templates/index.js';
+import type { TaskVariables } from '../link/task-variables.js';
+
+/** The variables that templates have asked for, and what is known of them. Each question is kept, so that it can be asked. */
+export class KnownVariables {
+  readonly #items = new Map<
+    string,
+    { readonly read: VariableRead; value: TaskVariables['items'][number] | undefined }
+  >();
+  readonly #lists = new Map<string, { readonly read: VariableRead; value: readonly VariableName[] | undefined }>();
+  #version: string | null = null;
+
+  /** Null while something was asked for that no answer has told of. */
+  get version(): string | null {
+    return this.#version;
+  }
+
+  get questions(): { readonly variables: readonly VariableRead[]; readonly prefixes: readonly VariableRead[] } {
+    return {
+      variables: [...this.#items.values()].map(({ read }) => read),
+      prefixes: [...this.#lists.values()].map(({ read }) => read),
+    };
+  }
+
+  get isEmpty(): boolean {
+    return this.#items.size + this.#lists.size === 0;
+  }
+
+  /** Variables that were asked for and do not exist, as far as it is known. */
+  get missing(): readonly VariableRead[] {
+    return [...this.#items.values()].filter(({ value }) => value === null).map(({ read }) => read);
+  }
+
+  /** What a template sees: nothing where no answer has told of it yet. */
+  readonly inputs: Pick<TemplateInputs, 'variable' | 'variables'> = {
+    variable: (path, namespace) => this.#ask(this.#items, path, namespace) ?? undefined,
+    variables: (path, namespace) => this.#ask(this.#lists, path, namespace) ?? [],
+  };
+
+  /** Takes the answer to the questions of this moment. */
+  learn({ version, items, lists }: TaskVariables): void {
+    for (const [at, entry] of [...this.#items.values()].entries()) entry.value = items[at] ?? null;
+    for (const [at, entry] of [...this.#lists.values()].entries()) entry.value = lists[at] ?? [];
+    this.#version = version;
+  }
+
+  #ask<T>(
+    entries: Map<string, { readonly read: VariableRead; value: T | undefined }>,
+    path: string,
+    namespace: string | undefined,
+  ): T | undefined {
+    const key = `${namespace ?? ''}@${path}`;
+    const known = entries.get(key);
+    if (known !== undefined) return known.value;
+    entries.set(key, { read: namespace === undefined ? { path } : { path, namespace }, value: undefined });
+    this.#version = null;
+    return undefined;
+  }
+}

@@ -1,0 +1,41 @@
+import type { CallAccess } from '../access/call-access.js';
+import type { Capability } from '../access/capability.js';
+import type { Area, NodePoolCapability } from '../access/policy/policy.js';
+import type { WorkspaceRight } from '../access/principal.js';
+
+export type { CallAccess } from '../access/call-access.js';
+
+export const everybody: CallAccess = { type: 'public' };
+/** Everybody who is known, and those without a token: the operation decides what they get. */
+export const anyCaller: CallAccess = { type: 'any' };
+export const management: CallAccess = { type: 'management' };
+
+/** One of the capabilities in the namespace of the query. */
+export function inNamespace(...anyOf: readonly Capability[]): CallAccess {
+  return { type: 'namespace', anyOf };
+}
+
+/** One of the capabilities in a namespace that the body may name, or that the record or document concerned does. */
+export function inNamespaceOf(namedBy: 'body' | 'record', ...anyOf: readonly Capability[]): CallAccess {
+  return { type: 'namespace', anyOf, namedBy };
+}
+
+export function onWorkspace(right: WorkspaceRight): CallAccess {
+  return { type: 'workspace', right };
+}
+
+/** The agent of a node, for that node. */
+export const nodeAgent: CallAccess = { type: 'node' };
+
+/** Any right on variables; which ones, their paths decide. */
+export const onVariables: CallAccess = { type: 'variables' };
+
+/** A right in an area that has one level for the whole of it, such as nodes. */
+export function inArea(area: Area, right: 'list' | 'read' | 'write'): CallAccess {
+  return { type: 'area', area, right };
+}
+
+/** A right on the node pool that the request names. */
+export function onNodePool(right: Exclude<NodePoolCapability, 'deny'>): CallAccess {
+  return { type: 'node_pools', right };
+}

@@ -1,0 +1,246 @@
+import type { JsonSchema } from './json-schema.js';
+import { namedSchema, orNull } from './json-schema.js';
+
+/** What a read gives: the value, and the index to wait for next. */
+export interface Indexed<T> {
+  readonly index: number;
+  readonly value: T;
+}
+
+/** A page of a list; the token, empty at the end, asks for the next one. */
+export interface PageOf<T> {
+  readonly items: readonly T[];
+  readonly nextToken: string;
+}
+
+/** A stored record as operations give it: its JSON text can be relayed without being read. */
+export interface StoredRow<R> {
+  readonly record: R;
+  readonly text: string;
+}
+
+/** The inputs that a call was made with, by their own names. */
+export type CallInput = Readonly<Record<string, unknown>>;
+
+/**
+ * The answer of a call in its three forms: what the operation gives (V), what a client gets (A), and what stands on the
+ * wire. Both clients get `toClient` of what the operation gave, so a client in process and one over HTTP see the same.
+ */
+export interface AnswerForm<V, A> {
+  /** Absent when there is no body. */
+  readonly schema: JsonSchema | undefined;
+  readonly status: number;
+  /** Where the status depends on the value, and what else it can be. */
+  statusOf?(value: V): number;
+  readonly otherStatuses?: readonly number[];
+  /** What a client gets. It is plain JSON data. */
+  toClient(value: V, input: CallInput): A;
+  /** The JSON text of `toClient`, where there is a cheaper way to it than printing the value. */
+  clientText?(value: V): string;
+  /** The JSON text on the wire; undefined when there is no such thing. */
+  toWire(value: V, input: CallInput): string | undefined;
+  /** The bytes of an item of a stream that is asked for as it is; absent: the item is bytes itself. */
+  toBytes?(value: V, input: CallInput): Uint8Array;
+  /** The index that goes into the header; undefined where the interface tells none. */
+  indexOf(value: V): number | undefined;
+  /** The token of the next page, for lists that have pages. */
+  nextToken?(value: V): string;
+  /** The content type of an answer that is no JSON; undefined for those that are. */
+  contentTypeOf?(value: V): string | undefined;
+  /** The type of JSON:API resource that is answered: its form on the wire is that of the notification interface. */
+  readonly resource?: string;
+  /** Types of the two forms; never there at run time. */
+  readonly types?: readonly [V, A];
+}
+
+/** One stored record, or 404. Relayed as it is stored. */
+export function row<R>(schema: string): AnswerForm<Indexed<StoredRow<R> | undefined>, Indexed<R | undefined>> {
+  return {
+    schema: namedSchema(schema),
+    status: 200,
+    toClient: ({ index, value }) => ({ index, value: value?.record }),
+    clientText: ({ index, value }) => indexedText(index, value?.text),
+    toWire: ({ value }) => value?.text,
+    indexOf,
+  };
+}
+
+/** A list of stored records. */
+export function rows<R>(schema: string): AnswerForm<Indexed<readonly StoredRow<R>[]>, Indexed<readonly R[]>> {
+  return {
+    schema: listSchema(schema),
+    status: 200,
+    toClient: ({ index, value }) => ({ index, value: value.map(({ record }) => record) }),
+    clientText: ({ index, value }) => indexedText(index, textOfRows(value)),
+    toWire: ({ value }) => textOfRows(value),
+    indexOf,
+  };
+}
+
+/** A page of stored records. */
+export function rowPage<R>(schema: string): AnswerForm<Indexed<PageOf<StoredRow<R>>>, Indexed<PageOf<R>>> {
+  return {
+    schema: listSchema(schema),
+    status: 200,
+    toClient: ({ index, value }) => ({
+      index,
+      value: { items: value.items.map(({ record }) => record), nextToken: value.nextToken },
+    }),
+    clientText: ({ index, value }) => pageText(index, textOfRows(value.items), value.nextToken),
+    toWire: ({ value }) => textOfRows(value.items),
+    indexOf,
+    nextToken,
+  };
+}
+
+/** A page of what lists show. */
+export function page<T>(schema: string): AnswerForm<Indexed<PageOf<T>>, Indexed<PageOf<T>>> {
+  return {
+    schema: listSchema(schema),
+    status: 200,
+    toClient: (answer) => answer,
+    toWire: ({ value }) => JSON.stringify(value.items),
+    indexOf,
+    nextToken,
+  };
+}
+
+/** A page of what is shown of stored values. */
+export function shownPage<V, A>(
+  schema: string,
+  show: (value: V, input: CallInput) => A,
+): AnswerForm<Indexed<PageOf<V>>, Indexed<PageOf<A>>> {
+  return {
+    schema: listSchema(schema),
+    status: 200,
+    toClient: ({ index, value }, input) => ({
+      index,
+      value: { items: value.items.map((item) => show(item, input)), nextToken: value.nextToken },
+    }),
+    toWire: ({ value }, input) => JSON.stringify(value.items.map((item) => show(item, input))),
+    indexOf,
+    nextToken,
+  };
+}
+
+/** A value as it is, or 404 when it is undefined. */
+export function found<T>(schema: string): AnswerForm<Indexed<T>, Indexed<T>> {
+  return {
+    schema: namedSchema(schema),
+    status: 200,
+    toClient: (answer) => answer,
+    toWire: ({ value }) => (value === undefined ? undefined : JSON.stringify(value)),
+    indexOf,
+  };
+}
+
+/** A list of values. */
+export function list<T>(schema: string): AnswerForm<Indexed<readonly T[]>, Indexed<readonly T[]>> {
+  return { ...found<readonly T[]>(schema), schema: listSchema(schema) };
+}
+
+/** A value, or the JSON `null`. */
+export function nullable<T>(schema: string): AnswerForm<Indexed<T | null>, Indexed<T | null>> {
+  return { ...found<T | null>(schema), schema: orNull(namedSchema(schema)) };
+}
+
+/** What is shown of a stored value, to clients and on the wire: undefined when there is none. */
+export function shown<V, A>(
+  schema: JsonSchema,
+  show: (value: V, input: CallInput) => A,
+): AnswerForm<Indexed<V>, Indexed<A>> {
+  return {
+    schema,
+    status: 200,
+    toClient: ({ index, value }, input) => ({ index, value: show(value, input) }),
+    toWire: ({ value }, input) => {
+      const wire = show(value, input);
+      return wire === undefined ? undefined : JSON.stringify(wire);
+    },
+    indexOf,
+  };
+}
+
+/**
+ * What a write gives, with the names of its members on the wire. `constants` are members that clients of the interface
+ * expect and that say nothing.
+ */
+export function written<T extends object>(
+  schema: string,
+  names: { readonly [K in keyof T]: string },
+  constants: Readonly<Record<string, unknown>> = {},
+): AnswerForm<T, T> {
+  const entries = Object.entries<string>(names);
+  return {
+    schema: namedSchema(schema),
+    status: 200,
+    toClient: (value) => value,
+    toWire: (value) => {
+      const wire: Record<string, unknown> = {};
+      for (const [own, name] of entries) wire[name] = value[own as keyof T];
+      return JSON.stringify({ ...wire, ...constants });
+    },
+    indexOf: (value) => ('index' in value && typeof value.index === 'number' ? value.index : undefined),
+  };
+}
+
+/** A write that answers with the index of its write, and on the wire with nothing but the header. */
+export function done(): AnswerForm<{ readonly index: number }, { readonly index: number }> {
+  return { schema: undefined, status: 200, toClient: (value) => value, toWire: () => '', indexOf };
+}
+
+/** A JSON document without an index: what was computed and not stored. */
+export function computed<T>(schema: string, toWire: (value: T) => unknown = (value) => value): AnswerForm<T, T> {
+  return {
+    schema: namedSchema(schema),
+    status: 200,
+    toClient: (value) => value,
+    toWire: (value) => JSON.stringify(toWire(value)),
+    indexOf: () => undefined,
+  };
+}
+
+/** A resource of the notification interface, or several; the HTTP adapter writes its JSON:API document. */
+export function resource<T>(type: string, schema: string, status = 200): AnswerForm<T, T> {
+  return {
+    schema: namedSchema(schema),
+    status,
+    toClient: (value) => value,
+    toWire: (value) => JSON.stringify(value),
+    indexOf: () => undefined,
+    resource: type,
+  };
+}
+
+/** Nothing at all. */
+export function nothing(status = 204): AnswerForm<void, void> {
+  return { schema: undefined, status, toClient: () => undefined, toWire: () => '', indexOf: () => undefined };
+}
+
+/** The members that carry what reads have in headers, in the body of writes. */
+export const inlinedMetadata = { LastContact: 0, KnownLeader: false, NextToken: '' } as const;
+
+/** A list of rows as they are stored. */
+export function textOfRows(rowList: readonly StoredRow<unknown>[]): string {
+  return '[' + rowList.map((stored) => stored.text).join(',') + ']';
+}
+
+export function listSchema(schema: string): JsonSchema {
+  return { type: 'array', items: namedSchema(schema) };
+}
+
+function indexOf({ index }: { readonly index: number }): number {
+  return index;
+}
+
+function nextToken({ value }: Indexed<PageOf<unknown>>): string {
+  return value.nextToken;
+}
+
+export function indexedText(index: number, value: string | undefined): string {
+  return value === undefined ? `{"index":${index}}` : `{"index":${index},"value":${value}}`;
+}
+
+function pageText(index: number, items: string, token: string): string {
+  return `{"index":${index},"value":{"items":${items},"nextToken":${JSON.stringify(token)}}}`;
+}

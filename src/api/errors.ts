@@ -1,0 +1,86 @@
+import type { AccessError } from '../access/errors.js';
+import type { ClaimRefused } from '../access/node-claim.js';
+import type { CommandRefused } from '../agent/link/node-command.js';
+import type { InvalidTopic } from '../events/subscription.js';
+import type { VersionBaseNotFound } from '../jobs/diff/diff-versions.js';
+import type { DecodeError } from '../jobs/document/decode-job.js';
+import type {
+  AdmissionRefused,
+  DispatchRefused,
+  EvaluationRefused,
+  IndexConflict,
+  InvalidJob,
+  InvalidRequest,
+  JobNotFound,
+  NamespaceError,
+  RegistrationsDisabled,
+  RevertRefused,
+  ScalingRefused,
+  TagRefused,
+  TotalCountTooLarge,
+  TransitionRefused,
+  UnknownRegion,
+  VersionNotFound,
+} from '../jobs/errors.js';
+import type { ForceRefused } from '../jobs/periodic/decide-launch.js';
+import type { NotificationError } from '../notifications/errors.js';
+import type { EvaluationDeletionRefused, UnknownAllocation, UnreadableSource } from '../operations/jobs/index.js';
+import type { PermissionDenied } from '../operations/shared/authorise.js';
+import type { FilterFault } from '../operations/shared/listing/answer-list.js';
+import type { CipherError } from '../ports/cipher.js';
+import type { StorageError } from '../ports/storage.js';
+import type { SearchRefused } from '../queries/search/search-context.js';
+import type { DeploymentError, DeploymentNotFound } from '../scheduler/deployment/deployment-errors.js';
+import type { NodePoolError } from '../scheduler/nodes/check-node-pool.js';
+import type { NodeNotFound, NodeRefused } from '../scheduler/nodes/node-errors.js';
+import type { VariableError } from '../variables/errors.js';
+
+/** Every error that a call of the job interface can give. Another one is added here, and the HTTP adapter asks for its status. */
+export type JobCallError =
+  | PermissionDenied
+  | StorageError
+  | DecodeError
+  | AdmissionRefused
+  | InvalidJob
+  | InvalidRequest
+  | IndexConflict
+  | TransitionRefused
+  | RegistrationsDisabled
+  | UnknownRegion
+  | JobNotFound
+  | VersionNotFound
+  | RevertRefused
+  | VersionBaseNotFound
+  | DispatchRefused
+  | EvaluationRefused
+  | ScalingRefused
+  | TotalCountTooLarge
+  | TagRefused
+  | EvaluationDeletionRefused
+  | SearchRefused
+  | UnknownAllocation
+  | UnreadableSource
+  | FilterFault
+  | InvalidTopic
+  | NamespaceError
+  | AccessError
+  | VariableError
+  | CipherError
+  | CommandRefused
+  | ClaimRefused
+  | ForceRefused
+  | DeploymentNotFound
+  | DeploymentError
+  | NodeNotFound
+  | NodeRefused
+  | NodePoolError;
+
+/** Every error that a call of the notification interface can give. */
+export type NotificationCallError = NotificationError | PermissionDenied | StorageError;
+
+export type CallError = JobCallError | NotificationCallError;
+
+export type ErrorTag = CallError['type'];
+
+/** The error with that tag. */
+export type ErrorOf<T extends ErrorTag> = Extract<CallError, { readonly type: T }>;

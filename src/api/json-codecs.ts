@@ -1,0 +1,235 @@
+import { type Milliseconds, parseDurationNanos } from '../shared/duration.js';
+import { type Instant, isoFromInstant } from '../shared/instant.js';
+import type { JsonSchema } from './json-schema.js';
+import { orNull } from './json-schema.js';
+import { quoted } from './quoted.js';
+
+/** How a value is written as a member of a JSON body. Null and an absent member both mean: not given. */
+export interface JsonCodec<T> {
+  readonly schema: () => JsonSchema;
+  /** Gives undefined when the JSON value is of another type, and what is wrong with it deeper inside. */
+  readonly read: (value: unknown) => JsonReading<T>;
+  /** What the value must be, for the message. */
+  readonly expected: string;
+  /** As JSON; the value itself when absent. */
+  print?(value: T): unknown;
+}
+
+/** A value, or where it is wrong: `pointer` leads from the member to the place, empty for the member itself. */
+export type JsonReading<T> = { readonly value: T } | { readonly pointer: string; readonly message: string } | undefined;
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A JSON object, not a list and not null. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function codec<T>(schema: JsonSchema, expected: string, fits: (value: unknown) => value is T): JsonCodec<T> {
+  return { schema: () => schema, expected, read: (value) => (fits(value) ? { value } : undefined) };
+}
+
+export const jsonBoolean: JsonCodec<boolean> = codec(
+  { type: 'boolean' },
+  'a bool',
+  (value) => typeof value === 'boolean',
+);
+
+export const jsonText: JsonCodec<string> = codec({ type: 'string' }, 'a string', (value) => typeof value === 'string');
+
+/** A text of which the empty one means that none is given. */
+export const jsonName: JsonCodec<string> = {
+  ...jsonText,
+  read: (value) => (value === '' ? { value: undefined as unknown as string } : jsonText.read(value)),
+};
+
+export const jsonInteger: JsonCodec<number> = codec({ type: 'integer' }, 'a whole number', isWhole);
+
+export const jsonUnsigned: JsonCodec<number> = codec(
+  { type: 'integer', minimum: 0 },
+  'a whole number that is not negative',
+  (value): value is number => isWhole(value) && value >= 0,
+);
+
+export const jsonTexts: JsonCodec<readonly string[]> = codec(
+  { type: 'array', items: { type: 'string' } },
+  'a list of strings',
+  (value): value is readonly string[] => Array.isArray(value) && value.every((item) => typeof item === 'string'),
+);
+
+export const jsonTextMap: JsonCodec<Readonly<Record<string, string>>> = codec(
+  { type: 'object', additionalProperties: { type: 'string' } },
+  'an object whose values are strings',
+  (value): value is Readonly<Record<string, string>> =>
+    isJsonObject(value) && Object.values(value).every((item) => typeof item === 'string'),
+);
+
+/** Any object; whoever gets it judges it. */
+export const jsonMap: JsonCodec<JsonObject> = codec({ type: 'object' }, 'an object', isJsonObject);
+
+/** A text, or a bool that says that another member is meant. */
+export const jsonTextOrBoolean: JsonCodec<string | boolean> = codec(
+  { type: ['string', 'boolean'] },
+  'a string or a bool',
+  (value): value is string | boolean => typeof value === 'string' || typeof value === 'boolean',
+);
+
+/** Any JSON that the operation judges itself, described by a named schema. */
+export function jsonDocument<T>(schema: () => JsonSchema): JsonCodec<T> {
+  return { schema, expected: 'a value', read: (value) => ({ value: value as T }) };
+}
+
+/** A member that clients send and this server has no use for: anything but an empty value is refused. */
+export const jsonUnavailable: JsonCodec<never> = {
+  schema: () => ({ anyOf: [{ maxLength: 0, maxItems: 0, maxProperties: 0, type: ['string', 'array', 'object'] }] }),
+  expected: 'empty: this server has no such feature',
+  read: (value) => (value === '' || isEmptyObject(value) ? { value: undefined as never } : undefined),
+};
+
+/** The members of an object: those of T, each under its name on the wire. Members that are null are left out. */
+export type JsonMembers = Readonly<Record<string, JsonMember<unknown>>>;
+
+export interface JsonMember<T> {
+  readonly name: string;
+  readonly codec: JsonCodec<T>;
+}
+
+export type MembersOf<M extends JsonMembers> = {
+  readonly [K in keyof M]?: M[K] extends JsonMember<infer T> ? T : never;
+};
+
+/** A member under another name than the wire's. */
+export function member<T>(name: string, codec: JsonCodec<T>): JsonMember<T> {
+  return { name, codec };
+}
+
+/** An object whose members are read one by one; keys match in any case, unknown ones are ignored. */
+export function jsonObject<M extends JsonMembers>(members: M): JsonCodec<MembersOf<M>> {
+  const entries = Object.entries(members);
+  return {
+    schema: () => ({
+      type: 'object',
+      properties: Object.fromEntries(entries.map(([, { name, codec }]) => [name, orNull(codec.schema())])),
+    }),
+    expected: 'an object',
+    read: (value) => {
+      if (!isJsonObject(value)) return undefined;
+      const given = membersIn(value);
+      const found: Record<string, unknown> = {};
+      for (const [own, { name, codec }] of entries) {
+        const json = given(name);
+        if (json === undefined || json === null) continue;
+        const read = readMember(name, codec, json);
+        if ('message' in read) return read;
+        found[own] = read.value;
+      }
+      return { value: found as MembersOf<M> };
+    },
+    print: (value) => {
+      const printed: Record<string, unknown> = {};
+      for (const [own, { name, codec }] of entries) {
+        const given = (value as Readonly<Record<string, unknown>>)[own];
+        if (given !== undefined) printed[name] = printJson(codec, given);
+      }
+      return printed;
+    },
+  };
+}
+
+/** A list of which every item is read. */
+export function jsonList<T>(items: JsonCodec<T>): JsonCodec<readonly T[]> {
+  return {
+    schema: () => ({ type: 'array', items: items.schema() }),
+    expected: 'a list',
+    read: (value) => {
+      if (!Array.isArray(value)) return undefined;
+      const found: T[] = [];
+      for (const [position, item] of value.entries()) {
+        const read = items.read(item);
+        if (read === undefined) {
+          return { pointer: `/${position}`, message: `each item must be ${items.expected}, not ${kindOf(item)}` };
+        }
+        if ('message' in read) return { pointer: `/${position}${read.pointer}`, message: read.message };
+        found.push(read.value);
+      }
+      return { value: found };
+    },
+    print: (values) => values.map((value) => printJson(items, value)),
+  };
+}
+
+/** A duration as a text such as `1h30m`, or in whole nanoseconds; none when it is empty or 0. In milliseconds. */
+export const jsonDurationText: JsonCodec<Milliseconds> = {
+  schema: () => ({ type: ['string', 'integer'], examples: ['1h30m', '30s', ''] }),
+  expected: 'a duration such as "1h30m", or whole nanoseconds',
+  read: (value) => {
+    if (value === '' || value === 0) return { value: undefined as unknown as Milliseconds };
+    if (isWhole(value)) return { value: value / 1_000_000 };
+    if (typeof value !== 'string') return undefined;
+    return parseDurationNanos(value).match<JsonReading<Milliseconds>>(
+      (nanos) => ({ value: Number(nanos) / 1_000_000 }),
+      ({ message }) => ({ pointer: '', message: `invalid duration ${quoted(value)}: ${message}` }),
+    );
+  },
+  print: (milliseconds) => `${milliseconds}ms`,
+};
+
+const momentText = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
+
+/** A moment as RFC 3339 writes it; none when it is that of the year 1. */
+export const jsonInstant: JsonCodec<Instant> = {
+  schema: () => ({ type: 'string', format: 'date-time' }),
+  expected: 'a time such as "2030-01-31T12:00:00Z"',
+  read: (value) => {
+    if (typeof value !== 'string' || !momentText.test(value)) return undefined;
+    const instant = Date.parse(value);
+    if (Number.isNaN(instant)) return undefined;
+    return { value: value.startsWith('0001-') ? (undefined as unknown as Instant) : instant };
+  },
+  print: isoFromInstant,
+};
+
+/** Reads one member; a fault is placed and worded for the caller. */
+export function readMember<T>(
+  name: string,
+  codec: JsonCodec<T>,
+  given: unknown,
+): { readonly value: T } | { readonly pointer: string; readonly message: string } {
+  const read = codec.read(given);
+  if (read === undefined) {
+    return { pointer: '/' + name, message: `"${name}" must be ${codec.expected}, not ${kindOf(given)}` };
+  }
+  return 'message' in read ? { pointer: `/${name}${read.pointer}`, message: read.message } : read;
+}
+
+export function printJson<T>(codec: JsonCodec<T>, value: T): unknown {
+  return codec.print === undefined ? value : codec.print(value);
+}
+
+/** Finds members by name, else by the same name in another case, of which the last one counts. */
+export function membersIn(value: JsonObject): (name: string) => unknown {
+  let folded: Map<string, string> | undefined;
+  return (name) => {
+    if (Object.hasOwn(value, name)) return value[name];
+    folded ??= new Map(Object.keys(value).map((key) => [key.toLowerCase(), key]));
+    const key = folded.get(name.toLowerCase());
+    return key === undefined ? undefined : value[key];
+  };
+}
+
+/** What a JSON value is, for messages. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'an object';
+  if (typeof value === 'string') return 'the string ' + quoted(value);
+  return `the ${typeof value} ${JSON.stringify(value)}`;
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}

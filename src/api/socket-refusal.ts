@@ -1,0 +1,19 @@
+import type { Call } from './call.js';
+import type { ErrorTag } from './errors.js';
+
+/** How a socket is closed whose call was refused. */
+export interface SocketRefusal {
+  /** 1008 for what the caller did wrong, 1011 for missing rights and for failures (job interface, sockets). */
+  readonly code: 1008 | 1011;
+  readonly reason: string;
+}
+
+/** Clients tell the two codes apart, and show the reason. */
+export function socketRefusal(
+  call: Call,
+  error: { readonly type: ErrorTag; readonly message?: string },
+): SocketRefusal {
+  const failed = error.type === 'permission_denied' || error.type === 'storage_failed';
+  const reason = error.type === 'permission_denied' ? 'Permission denied' : (error.message ?? error.type);
+  return { code: call.closeCodes?.[error.type] ?? (failed ? 1011 : 1008), reason };
+}

@@ -1,0 +1,183 @@
+import { err, ok, type Result } from 'neverthrow';
+import { type Milliseconds, parseDurationNanos } from '../shared/duration.js';
+import type { JsonSchema } from './json-schema.js';
+import { quoted } from './quoted.js';
+
+/** How a value is written in a path or a query. */
+export interface TextCodec<T> {
+  readonly schema: JsonSchema;
+  /** Gets the decoded text and the parameter's name; gives the message for the caller when the text does not fit. */
+  readonly parse: (text: string, name: string) => Result<T, string>;
+  print(value: T): string;
+  /** The status of a text that does not fit, where existing clients do not expect a 400 (job interface, parameters). */
+  readonly status?: 500;
+}
+
+/** Any text. */
+export const text: TextCodec<string> = {
+  schema: { type: 'string' },
+  parse: (written) => ok(written),
+  print: (value) => value,
+};
+
+/** A text of which the empty one means that none is given. */
+export const name: TextCodec<string> = {
+  schema: { type: 'string' },
+  parse: (written) => ok(written === '' ? (undefined as unknown as string) : written),
+  print: (value) => value,
+};
+
+/** One of the words, exactly. */
+export function word<W extends string>(...words: readonly W[]): TextCodec<W> {
+  return {
+    schema: { type: 'string', enum: words },
+    parse: (written, name) => {
+      const found = words.find((candidate) => candidate === written);
+      return found === undefined
+        ? err(`"${name}" must be one of ${words.join(', ')}, not ${quoted(written)}`)
+        : ok(found);
+    },
+    print: (value) => value,
+  };
+}
+
+const printed = String;
+
+/** `1 t T TRUE true True 0 f F FALSE false False`, and nothing else (job interface, query parameters). */
+export const boolean: TextCodec<boolean> = {
+  schema: { type: 'boolean' },
+  status: 500,
+  parse: (written, name) => {
+    const value = booleans.get(written);
+    return value === undefined ? err(`failed to parse value of "${name}" (${quoted(written)}) as a bool`) : ok(value);
+  },
+  print: printed,
+};
+
+/** As `boolean`, on the calls that answer a text that does not fit with 400. */
+export const strictBoolean: TextCodec<boolean> = { schema: boolean.schema, parse: boolean.parse, print: boolean.print };
+
+/** As `boolean`, but what cannot be read is false. */
+export const lenientBoolean: TextCodec<boolean> = {
+  schema: { type: 'boolean' },
+  parse: (written) => ok(booleans.get(written) ?? false),
+  print: printed,
+};
+
+/** Present without a value means true. */
+export const flag: TextCodec<boolean> = {
+  schema: { type: 'boolean' },
+  parse: (written, name) => {
+    const value = written === '' ? true : booleans.get(written);
+    return value === undefined ? err(`the query parameter "${name}" expects true or false`) : ok(value);
+  },
+  print: printed,
+};
+
+/** True for the literal `true` only; never an error. */
+export const literalTrue: TextCodec<boolean> = {
+  schema: { type: 'boolean' },
+  parse: (written) => ok(written === 'true'),
+  print: printed,
+};
+
+/** Decimal digits; at most 2^53 - 1, beyond which no index can be. `what` begins the message. */
+export function unsigned(what: string, status?: 500): TextCodec<number> {
+  return {
+    ...(status === undefined ? {} : { status }),
+    schema: { type: 'integer', minimum: 0 },
+    parse: (written) => {
+      const value = digitsOnly(written) ? Number(written) : Number.NaN;
+      if (Number.isSafeInteger(value)) return ok(value);
+      return err(`${what}: ${quoted(written)} is not a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`);
+    },
+    print: printed,
+  };
+}
+
+/** A whole number of 32 bits. */
+export const integer: TextCodec<number> = {
+  schema: { type: 'integer', format: 'int32' },
+  parse: (written, name) => {
+    const digits = written.startsWith('-') || written.startsWith('+') ? written.slice(1) : written;
+    const value = digitsOnly(digits) ? Number(written) : Number.NaN;
+    if (value >= -0x80000000 && value <= 0x7fffffff) return ok(value);
+    return err(`the query parameter "${name}" expects a number, not ${quoted(written)}`);
+  },
+  print: printed,
+};
+
+/** A whole number that is exact in JSON. Existing clients know the words behind `what`. */
+export function signedInteger(what: string): TextCodec<number> {
+  return {
+    schema: { type: 'integer' },
+    parse: (written) => {
+      const digits = written.startsWith('-') || written.startsWith('+') ? written.slice(1) : written;
+      const value = digitsOnly(digits) ? Number(written) : Number.NaN;
+      if (Number.isSafeInteger(value)) return ok(value);
+      const reason = /^[0-9]+$/.test(digits) ? 'value out of range' : 'invalid syntax';
+      return err(`${what}: strconv.Atoi: parsing ${quoted(written)}: ${reason}`);
+    },
+    print: printed,
+  };
+}
+/** As `integer`, on the calls that answer a text that does not fit with 500. */
+export const contractInteger: TextCodec<number> = { ...integer, status: 500 };
+
+/** A whole number of up to 15 digits: a place in a file, before its end when it is negative. */
+export const whole: TextCodec<number> = {
+  schema: { type: 'integer' },
+  parse: (written, name) =>
+    /^-?[0-9]{1,15}$/.test(written)
+      ? ok(Number(written))
+      : err(`the query parameter "${name}" expects a number, not ${quoted(written)}`),
+  print: printed,
+};
+
+/** A whole number from 1. */
+export const positive: TextCodec<number> = {
+  schema: { type: 'integer', minimum: 1 },
+  parse: (written, name) => {
+    const value = /^[0-9]{1,9}$/.test(written) ? Number(written) : 0;
+    return value >= 1 ? ok(value) : err(`${name} must be a whole number from 1, not ${quoted(written)}`);
+  },
+  print: printed,
+};
+
+/** A duration such as `5s` or `1m30s`, in milliseconds. `what` begins the message. */
+export function duration(what: string): TextCodec<Milliseconds> {
+  return {
+    schema: { type: 'string', examples: ['30s', '1m30s', '100ms'] },
+    parse: (written) =>
+      parseDurationNanos(written)
+        .map((nanos) => Number(nanos) / 1_000_000)
+        .mapErr((error) => `${what}: ${quoted(written)}: ${error.message}`),
+    print: (milliseconds) => `${Math.round(milliseconds * 1000)}us`,
+  };
+}
+
+/**
+ * The token of a page. It travels in a header, which takes visible ASCII only: others are percent-encoded, and so is the
+ * percent sign, so that reading one back is certain.
+ */
+export const pageToken: TextCodec<string> = {
+  schema: { type: 'string' },
+  parse: (written) => {
+    if (!written.includes('%')) return ok(written);
+    try {
+      return ok(decodeURIComponent(written));
+    } catch {
+      return ok(written);
+    }
+  },
+  print: (token) => (/^[\x21-\x24\x26-\x7e]*$/.test(token) ? token : encodeURIComponent(token)),
+};
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ...['1', 't', 'T', 'TRUE', 'true', 'True'].map((written) => [written, true] as const),
+  ...['0', 'f', 'F', 'FALSE', 'false', 'False'].map((written) => [written, false] as const),
+]);
+
+function digitsOnly(written: string): boolean {
+  return written.length > 0 && written.length <= 16 && /^[0-9]+$/.test(written);
+}

@@ -1,0 +1,118 @@
+import { errAsync, type ResultAsync } from 'neverthrow';
+import type { Principal } from './access/principal.js';
+import type { CallInput } from './api/answers.js';
+import type { ErrorTag } from './api/errors.js';
+import type { Api } from './api/index.js';
+import { quoted } from './api/quoted.js';
+import type { UnknownRegion } from './jobs/errors.js';
+import { policyBindings, roleBindings, tokenBindings } from './operations/access/access-bindings.js';
+import {
+  actionBindings,
+  allocationCommandBindings,
+  fileBindings,
+  nodeCommandBindings,
+} from './operations/allocations/allocation-command-bindings.js';
+import type { AnyBinding, Bindings, CallManner } from './operations/binding.js';
+import { deploymentActionBindings } from './operations/deployments/deployment-bindings.js';
+import { clusterBindings } from './operations/events/cluster-bindings.js';
+import {
+  allocationBindings,
+  deploymentBindings,
+  evaluationBindings,
+  jobBindings,
+  planBindings,
+  poolJobBindings,
+  scalingBindings,
+} from './operations/jobs/job-bindings.js';
+import { maintenanceBindings } from './operations/maintenance/maintenance-bindings.js';
+import { namespaceBindings } from './operations/namespaces/namespace-bindings.js';
+import { nodeActionBindings, nodePoolBindings, schedulerBindings } from './operations/nodes/node-bindings.js';
+import {
+  eventBindings,
+  eventTypeBindings,
+  recoveryBindings,
+  userBindings,
+  workspaceBindings,
+} from './operations/notifications/event-bindings.js';
+import { deliveryBindings, notificationBindings } from './operations/notifications/notification-bindings.js';
+import {
+  accountBindings,
+  organizationBindings,
+  workspaceReadBindings,
+} from './operations/notifications/organization-bindings.js';
+import { periodicBindings } from './operations/periodic/periodic-bindings.js';
+import { agentBindings } from './operations/scheduling/agent-bindings.js';
+import { nodeBindings } from './operations/scheduling/node-bindings.js';
+import { searchBindings } from './operations/search/search-bindings.js';
+import {
+  allocationServiceBindings,
+  jobServiceBindings,
+  serviceBindings,
+} from './operations/services/service-bindings.js';
+import type { EngineContext } from './operations/shared/context.js';
+import { systemBindings } from './operations/store/system-bindings.js';
+import { variableBindings } from './operations/variables/variable-bindings.js';
+
+/** The operation of every call of the interface. */
+const bindings: { readonly [A in keyof Api]: Bindings<Api[A]> } = {
+  jobs: { ...jobBindings, ...planBindings, ...periodicBindings, ...actionBindings, ...jobServiceBindings },
+  evaluations: evaluationBindings,
+  allocations: { ...allocationBindings, ...allocationCommandBindings, ...allocationServiceBindings },
+  services: serviceBindings,
+  files: fileBindings,
+  deployments: { ...deploymentBindings, ...deploymentActionBindings },
+  nodes: { ...nodeBindings, ...nodeActionBindings, ...nodeCommandBindings },
+  agents: agentBindings,
+  nodePools: { ...nodePoolBindings, ...poolJobBindings },
+  scheduler: schedulerBindings,
+  maintenance: maintenanceBindings,
+  namespaces: namespaceBindings,
+  cluster: clusterBindings,
+  variables: variableBindings,
+  policies: policyBindings,
+  roles: roleBindings,
+  tokens: tokenBindings,
+  search: searchBindings,
+  scaling: scalingBindings,
+  notifications: notificationBindings,
+  deliveries: deliveryBindings,
+  events: eventBindings,
+  recoveries: recoveryBindings,
+  eventTypes: eventTypeBindings,
+  organizations: organizationBindings,
+  workspaces: { ...workspaceBindings, ...workspaceReadBindings },
+  account: accountBindings,
+  users: userBindings,
+  system: systemBindings,
+};
+
+/** Which call is made: its area and its name there. */
+export interface CallName {
+  readonly area: string;
+  readonly method: string;
+}
+
+/** Makes one call. */
+export type PerformCall = (
+  call: CallName,
+  caller: Principal,
+  input: CallInput,
+  manner: CallManner,
+) => ResultAsync<unknown, { readonly type: ErrorTag }>;
+
+/** All calls of an engine: both the client in process and the HTTP adapter end here. */
+export function boundCalls(context: EngineContext): PerformCall {
+  return ({ area, method }, caller, input, manner) => {
+    const region = input['region'];
+    if (region !== undefined && region !== '' && region !== context.settings.jobs.region) {
+      return errAsync(unknownRegion(String(region)));
+    }
+    const calls = bindings[area as keyof Api] as unknown as Readonly<Record<string, AnyBinding>>;
+    return (calls[method] as AnyBinding)(context, caller, input, manner);
+  };
+}
+
+/** There is one region. Clients recognise the beginning of the text. */
+function unknownRegion(region: string): UnknownRegion {
+  return { type: 'unknown_region', region, message: `No path to region: this server does not know ${quoted(region)}` };
+}

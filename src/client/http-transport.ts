@@ -1,0 +1,206 @@
+import { err, ok, type Result } from 'neverthrow';
+import { type Call, framingOf } from '../api/call.js';
+import type { NamedCall } from '../api/index.js';
+import type { MessageSocket } from '../api/message-socket.js';
+import { plainType } from '../api/plain-type.js';
+import { openBrowserSocket, type WebSocketConstructor } from './browser-socket.js';
+import type { TaggedError, Transport, TransportOptions } from './client.js';
+import { aborted, type ClientError, type UnexpectedAnswer, type Unreachable } from './client-error.js';
+import { itemsOf } from './items-of.js';
+import { SignalboxError } from './or-throw.js';
+import { requestFromCall, type WireRequest } from './request-from-call.js';
+
+export interface ConnectOptions {
+  /** Where the server is, with the path under which it is mounted if there is one: `https://example.org/tools`. */
+  readonly url: string;
+  /** The secret of a token. */
+  readonly token?: string;
+  /** Path of the notification interface below the URL; the root when absent. `/api/v2` with upstream names. */
+  readonly notificationsPath?: string;
+  /** Milliseconds that an answer may take, beside the time that a read asks to wait; 30 seconds when absent. */
+  readonly timeout?: number;
+  /** Headers of every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** In place of the platform's own. */
+  readonly fetch?: typeof globalThis.fetch;
+  /** For calls that open sockets, in place of the platform's own; Node before version 22 has none. */
+  readonly WebSocket?: WebSocketConstructor;
+}
+
+const longestWait = 5 * 60_000;
+
+/** Calls over HTTP. The first failure of the network is the answer: nothing is tried again. */
+export function httpTransport(options: ConnectOptions): Transport {
+  const server = new Server(options);
+  return {
+    answer: (call, input, how) => server.answer(call, input, how),
+    stream: (call, input, how) => server.stream(call, input, how),
+    open: (call, input, how) => server.open(call, input, how),
+  };
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+class Server {
+  readonly #options: ConnectOptions;
+  readonly #base: string;
+  readonly #notifications: string;
+
+  constructor(options: ConnectOptions) {
+    this.#options = options;
+    const { origin, pathname } = new URL(options.url);
+    this.#base = origin + withoutEndSlash(pathname);
+    this.#notifications = this.#base + withoutEndSlash(options.notificationsPath ?? '');
+  }
+
+  async answer({ call }: NamedCall, input: Input, how: TransportOptions): Promise<Result<unknown, TaggedError>> {
+    const request = requestFromCall(call, input, how.waiting);
+    if (request.isErr()) return err(request.error);
+    const { timeout = 30_000 } = this.#options;
+    const patience = timeout + (how.waiting === undefined ? 0 : ((how.waiting.wait ?? longestWait) * 17) / 16);
+    const ended = endedBy(how.signal, patience);
+    try {
+      const response = await this.#fetch(call, request.value, ended.signal);
+      const text = await response.text();
+      return answerFrom(response, text);
+    } catch (cause) {
+      return err(failureOf(cause, how.signal, ended.signal, this.#base));
+    } finally {
+      ended.forget();
+    }
+  }
+
+  async *stream({ call }: NamedCall, input: Input, how: TransportOptions): AsyncGenerator<unknown> {
+    const request = requestFromCall(call, input, undefined);
+    if (request.isErr()) throw new SignalboxError(request.error);
+    const gone = new AbortController();
+    const follow = (): void => gone.abort();
+    how.signal?.addEventListener('abort', follow, { once: true });
+    if (how.signal?.aborted === true) gone.abort();
+    try {
+      const response = await this.#fetch(call, request.value, gone.signal);
+      if (!response.ok || response.body === null) {
+        const refused = answerFrom(response, await response.text());
+        throw new SignalboxError(refused.isErr() ? refused.error : unexpected(response.status));
+      }
+      yield* itemsOf(response.body, framingOf(call, input));
+    } catch (cause) {
+      throw cause instanceof SignalboxError
+        ? cause
+        : new SignalboxError(failureOf(cause, how.signal, undefined, this.#base));
+    } finally {
+      how.signal?.removeEventListener('abort', follow);
+      gone.abort();
+    }
+  }
+
+  async open({ call }: NamedCall, input: Input, how: TransportOptions): Promise<Result<MessageSocket, TaggedError>> {
+    const request = requestFromCall(call, input, undefined);
+    if (request.isErr()) return err(request.error);
+    const { token, WebSocket = (globalThis as { WebSocket?: WebSocketConstructor }).WebSocket } = this.#options;
+    if (WebSocket === undefined) {
+      const message = 'this platform has no WebSocket: give `connect` one';
+      return err({ type: 'bad_request', message } satisfies ClientError);
+    }
+    const target = request.value.target + (request.value.target.includes('?') ? '&' : '?') + 'ws_handshake=true';
+    return openBrowserSocket({
+      WebSocket,
+      url: this.#urlOf(call, target).replace(/^http/, 'ws'),
+      hello: JSON.stringify({ version: 1, auth_token: token ?? '' }),
+      signal: how.signal,
+    });
+  }
+
+  #fetch(call: Call, { method, target, body, contentType }: WireRequest, signal: AbortSignal): Promise<Response> {
+    const { token, headers, fetch = globalThis.fetch } = this.#options;
+    return fetch(this.#urlOf(call, target), {
+      method,
+      signal,
+      redirect: 'error',
+      headers: {
+        ...headers,
+        Accept: call.kind === 'stream' ? '*/*' : plainType,
+        ...(token === undefined || token === '' ? {} : { 'X-SVC-Token': token }),
+        ...(contentType === undefined ? {} : { 'Content-Type': contentType }),
+      },
+      ...(body === undefined ? {} : { body: body as NonNullable<RequestInit['body']> }),
+    });
+  }
+
+  #urlOf(call: Call, target: string): string {
+    return (call.interface === 'notifications' ? this.#notifications : this.#base) + target;
+  }
+}
+
+/** The value or the error of an answer; one that is not in our form has come from elsewhere. */
+function answerFrom({ status, headers }: Response, text: string): Result<unknown, TaggedError> {
+  if (text === '' && status >= 200 && status < 300) return ok(undefined);
+  if (headers.get('content-type') !== plainType) return err(refusalFrom(status, text));
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return err(unexpected(status));
+  }
+  const error = status < 400 ? undefined : errorIn(value);
+  if (error === undefined) return ok(value);
+  return err(error.type === 'refused' ? { ...error, status } : error);
+}
+
+/** Undefined for a value: some are answered with the status of a failure, such as the health of a server. */
+function errorIn(value: unknown): TaggedError | undefined {
+  const error = (value as { readonly error?: TaggedError } | null)?.error;
+  return typeof error?.type === 'string' ? error : undefined;
+}
+
+/** Texts of servers and proxies that do not know our form; they may be long. */
+function refusalFrom(status: number, text: string): ClientError | TaggedError {
+  if (status === 403 || status === 401) return { type: 'permission_denied' };
+  if (status >= 400) return { type: 'refused', status, message: text.trim().slice(0, 500) || `status ${status}` };
+  return unexpected(status);
+}
+
+function unexpected(status: number): UnexpectedAnswer {
+  return { type: 'unexpected_answer', status, message: 'the answer is not one of this interface' };
+}
+
+function failureOf(
+  cause: unknown,
+  callers: AbortSignal | undefined,
+  ended: AbortSignal | undefined,
+  base: string,
+): ClientError {
+  if (callers?.aborted === true) return aborted;
+  if (ended?.aborted === true) return { type: 'timed_out', message: `${base} did not answer in time` };
+  return unreachable(cause, base);
+}
+
+/** The platform's own errors hide what happened in their cause. */
+function unreachable(cause: unknown, base: string): Unreachable {
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  const what = inner instanceof Error && inner.message !== '' ? inner.message : 'the connection failed';
+  return { type: 'unreachable', message: `${base} cannot be reached: ${what}`, cause };
+}
+
+/** A signal that aborts with the caller's, or when the time is over. */
+function endedBy(
+  callers: AbortSignal | undefined,
+  milliseconds: number,
+): { readonly signal: AbortSignal; readonly forget: () => void } {
+  const controller = new AbortController();
+  const end = (): void => controller.abort();
+  const timer = setTimeout(end, milliseconds);
+  callers?.addEventListener('abort', end, { once: true });
+  if (callers?.aborted === true) end();
+  return {
+    signal: controller.signal,
+    forget: () => {
+      clearTimeout(timer);
+      callers?.removeEventListener('abort', end);
+    },
+  };
+}
+
+function withoutEndSlash(path: string): string {
+  return path.endsWith('/') ? path.slice(0, -1) : path;
+}

@@ -1,0 +1,43 @@
+import type { Result, ResultAsync } from 'neverthrow';
+
+/** An error of the interface as an exception: what it was is its `cause`, of which `type` is the tag. */
+export class SignalboxError extends Error {
+  override readonly name = 'SignalboxError';
+  /** The tag of the error, such as `job_not_found`. */
+  readonly type: string;
+
+  constructor(error: { readonly type: string }) {
+    super(messageOf(error), { cause: error });
+    this.type = error.type;
+  }
+}
+
+/**
+ * The value of a result, or an exception with the message, the type and the whole error as its cause. For programs in
+ * which an error can only be reported: `await orThrow(box.jobs.register(job))`.
+ */
+export function orThrow<T, E extends { readonly type: string }>(result: ResultAsync<T, E>): Promise<T>;
+export function orThrow<T, E extends { readonly type: string }>(result: Result<T, E>): T;
+export function orThrow<T, E extends { readonly type: string }>(
+  result: Result<T, E> | ResultAsync<T, E>,
+): T | Promise<T> {
+  return 'then' in result ? Promise.resolve(result).then(unwrap) : unwrap(result);
+}
+
+function unwrap<T, E extends { readonly type: string }>(result: Result<T, E>): T {
+  if (result.isOk()) return result.value;
+  throw new SignalboxError(result.error);
+}
+
+/** Most errors have a message; faults of attributes have one each, and the others are named by their type. */
+function messageOf(error: { readonly type: string }): string {
+  const { message, faults } = error as { readonly message?: unknown; readonly faults?: unknown };
+  if (typeof message === 'string' && message !== '') return message;
+  if (Array.isArray(faults)) {
+    const texts = (faults as readonly { readonly pointer: string; readonly message: string }[]).map(
+      (fault) => `${fault.pointer}: ${fault.message}`,
+    );
+    if (texts.length > 0) return texts.join('; ');
+  }
+  return error.type.replaceAll('_', ' ');
+}

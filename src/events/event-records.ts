@@ -1,0 +1,28 @@
+import { table } from '../shared/table.js';
+import type { Notice } from './cluster-event.js';
+import type { Topic } from './state-change.js';
+
+/** What one transaction told. The records are where they always are, as long as nothing overwrites them. */
+export interface NoticeBatch {
+  readonly Index: number;
+  readonly Notices: readonly Notice[];
+}
+
+/** A record as the transaction `Index` left it, kept when a later one overwrites or removes it. */
+export interface EarlierRecord {
+  readonly Index: number;
+  readonly Topic: Topic;
+  readonly Namespace: string;
+  readonly Key: string;
+  readonly Record: unknown;
+}
+
+/** By their index; those that are too old are removed by later transactions. */
+export const noticeBatches = table<NoticeBatch>('notice_batches', ({ Index }) => [Index]);
+
+export const earlierRecords = table<EarlierRecord>('earlier_records', ({ Index, Topic, Namespace, Key }) => [
+  Index,
+  Topic,
+  Namespace,
+  Key,
+]);

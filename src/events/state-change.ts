@@ -1,0 +1,27 @@
+import type { Job } from '../jobs/document/job.js';
+import type { Allocation } from '../scheduler/allocation.js';
+import type { Deployment } from '../scheduler/deployment/deployment.js';
+import type { Evaluation } from '../scheduler/evaluation.js';
+import type { Node } from '../scheduler/node.js';
+import type { NodePool } from '../scheduler/node-pool.js';
+
+/** What a topic is about. */
+export interface Subjects {
+  readonly Job: Job;
+  readonly Evaluation: Evaluation;
+  readonly Allocation: Allocation;
+  readonly Deployment: Deployment;
+  readonly Node: Node;
+  readonly NodePool: NodePool;
+}
+
+export type Topic = keyof Subjects;
+
+/** A record before and after one transaction; one side is absent where it was made or removed. */
+export interface ChangeOf<T extends Topic> {
+  readonly topic: T;
+  readonly before: Subjects[T] | undefined;
+  readonly after: Subjects[T] | undefined;
+}
+
+export type StateChange = { [T in Topic]: ChangeOf<T> }[Topic];

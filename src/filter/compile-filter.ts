@@ -1,0 +1,129 @@
+import { err, ok, type Result } from 'neverthrow';
+import { remembered } from '../shared/remembered.js';
+import { type Place, placesIn } from '../shared/source-text.js';
+import { compileQuantified } from './compile-quantified.js';
+import { ABSENT, type CompiledSelector, compileSelector, type Scope, withNames } from './compile-selector.js';
+import { type Evaluation, type FilterEvaluationError, type Predicate, spend } from './evaluation.js';
+import type { Expression, Match, Selector, Test } from './expression.js';
+import { type FilterSyntaxError, parseFilter } from './parse-filter.js';
+import type { FilterType, StructType } from './schema.js';
+import { equality } from './tests/equality.js';
+import { membership } from './tests/membership.js';
+import { patternMatch } from './tests/pattern-match.js';
+import { emptiness, nilness } from './tests/presence.js';
+import type { ValueTest } from './tests/value-test.js';
+
+/** A filter expression, ready for records of one kind. */
+export interface Filter {
+  readonly matches: (record: unknown) => Result<boolean, FilterEvaluationError>;
+  /** The members of the record that it looks at: what is not among them need not be read. */
+  readonly members: ReadonlySet<string>;
+}
+
+/** Steps of one evaluation, each well below a microsecond. Quantified expressions within each other multiply. */
+const MAX_WORK = 100_000;
+
+/**
+ * Compiles filters for records of one kind, and keeps the last few hundred. An expression that names what the records do not have is
+ * no syntax error: it fails at the first record whose answer depends on it.
+ */
+export function filterCompiler(schema: StructType): (expression: string) => Result<Filter, FilterSyntaxError> {
+  return remembered(
+    (expression) => parseFilter(expression).map((tree) => compiled(tree, schema, expression)),
+    256,
+    4_096,
+  );
+}
+
+function compiled(tree: Expression, schema: StructType, source: string): Filter {
+  const members = new Set<string>();
+  const predicate = compile(tree, { scope: { schema, names: [] }, members, placeOf: placesIn(source) });
+  const evaluation: Evaluation = { record: undefined, names: [], work: MAX_WORK, error: undefined };
+  return {
+    members,
+    matches: (record) => {
+      evaluation.record = record;
+      evaluation.work = MAX_WORK;
+      evaluation.error = undefined;
+      const matches = predicate(evaluation);
+      return evaluation.error === undefined ? ok(matches) : err(evaluation.error);
+    },
+  };
+}
+
+interface Context {
+  readonly scope: Scope;
+  /** Members of the record that were named so far. */
+  readonly members: Set<string>;
+  readonly placeOf: (offset: number) => Place;
+}
+
+function compile(expression: Expression, context: Context): Predicate {
+  switch (expression.kind) {
+    case 'or':
+      return anyOf(expression.operands.map((operand) => compile(operand, context)));
+    case 'and':
+      return allOf(expression.operands.map((operand) => compile(operand, context)));
+    case 'not': {
+      const operand = compile(expression.operand, context);
+      return (evaluation) => !operand(evaluation);
+    }
+    case 'match':
+      return compileMatch(expression, context);
+    case 'any':
+    case 'all':
+      return compileQuantified(expression, resolve(expression.selector, context), context.scope.names.length, (names) =>
+        compile(expression.inner, { ...context, scope: withNames(context.scope, names) }),
+      );
+  }
+}
+
+/** Operands after the first that decides are not asked. An error decides too. */
+function anyOf(operands: readonly Predicate[]): Predicate {
+  return (evaluation) => {
+    for (const operand of operands) {
+      if (operand(evaluation)) return true;
+      if (evaluation.error !== undefined) return false;
+    }
+    return false;
+  };
+}
+
+function allOf(operands: readonly Predicate[]): Predicate {
+  return (evaluation) => {
+    for (const operand of operands) {
+      if (!operand(evaluation) || evaluation.error !== undefined) return false;
+    }
+    return true;
+  };
+}
+
+function compileMatch({ test, negated, selector, value }: Match, context: Context): Predicate {
+  const { type, read, where } = resolve(selector, context);
+  const isTrue = TESTS[test](type, value, where);
+  const ifAbsent = WHEN_ABSENT.has(test) !== negated;
+  return (evaluation) => {
+    if (!spend(evaluation, 1)) return false;
+    const found = read(evaluation);
+    if (evaluation.error !== undefined) return false;
+    return found === ABSENT ? ifAbsent : isTrue(found, evaluation) !== negated;
+  };
+}
+
+const TESTS: Readonly<Record<Test, (type: FilterType, value: string, where: string) => ValueTest>> = {
+  equal: equality,
+  in: membership,
+  matches: patternMatch,
+  empty: (type, _, where) => emptiness(type, where),
+  nil: (type, _, where) => nilness(type, where),
+};
+
+/** A name that a map does not hold stands for nothing, which is empty and nil, and equal to nothing. */
+const WHEN_ABSENT: ReadonlySet<Test> = new Set<Test>(['empty', 'nil']);
+
+function resolve(selector: Selector, { scope, members, placeOf }: Context): CompiledSelector {
+  const { line, column } = placeOf(selector.offset);
+  const compiledSelector = compileSelector(selector, scope, `${line}:${column}: ${selector.text}`);
+  if (compiledSelector.member !== undefined) members.add(compiledSelector.member);
+  return compiledSelector;
+}

@@ -1,0 +1,76 @@
+import { ABSENT, type CompiledSelector, type LocalName } from './compile-selector.js';
+import { fail, type Predicate, spend } from './evaluation.js';
+import type { Names, Quantified } from './expression.js';
+import { any, type FilterType, integer, text } from './schema.js';
+import { isMap } from './tests/value-test.js';
+
+/** An element with its position, or a value with its key. */
+interface Entry {
+  readonly key: number | string;
+  readonly value: unknown;
+}
+
+interface Binding extends LocalName {
+  /** What the name stands for. */
+  readonly of: (entry: Entry) => unknown;
+}
+
+/**
+ * Whether any or all entries of a list or a map meet the inner expression, which `compileInner` compiles with further names; their
+ * values stand from `slot` on.
+ */
+export function compileQuantified(
+  { kind, names }: Quantified,
+  { type, read, where }: CompiledSelector,
+  slot: number,
+  compileInner: (names: readonly LocalName[]) => Predicate,
+): Predicate {
+  const isAny = kind === 'any';
+  const isCollection = type.kind === 'list' || type.kind === 'map' || type.kind === 'any';
+  const bindings = bindingsOf(names, type);
+  const holds = compileInner(bindings);
+  return (evaluation) => {
+    const collection = read(evaluation);
+    if (evaluation.error !== undefined) return false;
+    const entries = collection === ABSENT ? [] : isCollection ? entriesOf(collection, type) : undefined;
+    if (entries === undefined) return fail(evaluation, `${where}: it is no list and no map`);
+    if (!spend(evaluation, entries.length)) return false;
+    for (const entry of entries) {
+      if (isAmbiguous(names)) return fail(evaluation, `${where}: ${names.index} cannot name both index and value`);
+      for (const [at, { of }] of bindings.entries()) evaluation.names[slot + at] = of(entry);
+      const result = holds(evaluation);
+      if (evaluation.error !== undefined) return false;
+      if (result === isAny) return isAny;
+    }
+    return !isAny;
+  };
+}
+
+/** A single name stands for the elements of a list, but for the keys of a map. */
+function bindingsOf({ single, index, value }: Names, type: FilterType): Binding[] {
+  const valueType = 'of' in type ? type.of : any;
+  const keyType = type.kind === 'list' ? integer : type.kind === 'map' ? text : any;
+  const key = (name: string): Binding => ({ name, type: keyType, of: (entry) => entry.key });
+  const element = (name: string): Binding => ({ name, type: valueType, of: (entry) => entry.value });
+  return [
+    ...(index === undefined ? [] : [key(index)]),
+    ...(value === undefined ? [] : [element(value)]),
+    ...(single === undefined
+      ? []
+      : [type.kind === 'map' ? key(single) : type.kind === 'list' ? element(single) : keyOrElement(single)]),
+  ];
+}
+
+function keyOrElement(name: string): Binding {
+  return { name, type: any, of: ({ key, value }) => (typeof key === 'string' ? key : value) };
+}
+
+function isAmbiguous({ index, value }: Names): boolean {
+  return index !== undefined && index === value;
+}
+
+function entriesOf(collection: unknown, type: FilterType): readonly Entry[] | undefined {
+  if (Array.isArray(collection)) return collection.map((value: unknown, key) => ({ key, value }));
+  if (isMap(collection)) return Object.entries(collection).map(([key, value]) => ({ key, value }));
+  return type.kind === 'any' ? undefined : [];
+}

@@ -1,0 +1,61 @@
+import { parseBoolean, parseFloat64, parseInt64Literal, parseUint64Literal } from '../../shared/text-values.js';
+import { fail } from '../evaluation.js';
+import type { FilterType, ScalarType } from '../schema.js';
+import { failing, quoted, type ValueTest } from './value-test.js';
+
+/** Whether a value of the type is what the text stands for there. */
+export function equality(type: FilterType, text: string, where: string): ValueTest {
+  if (!isComparable(type)) return failing(`${where}: a value of type ${type.kind} cannot be compared`);
+  if (type.kind === 'any') return equalityByValue(text, where);
+  const wanted = coerced(type.kind, text);
+  if (wanted === undefined) return failing(`${where}: ${quoted(text)} is no value of type ${type.kind}`);
+  const zero = ZERO[type.kind];
+  return (value, evaluation) => {
+    if (value !== null && value !== undefined) return value === wanted;
+    return type.nullable ? fail(evaluation, `${where}: nil cannot be compared`) : zero === wanted;
+  };
+}
+
+/** Equality with elements of different types: one that the text cannot stand for is passed over. */
+export function looseEquality(text: string): (value: unknown) => boolean {
+  const [number, flag] = [parseFloat64(text), parseBoolean(text)];
+  return (value) => value === text || (value !== undefined && (value === number || value === flag));
+}
+
+export function isComparable(type: FilterType): type is ScalarType & { readonly kind: keyof typeof ZERO | 'any' } {
+  return type.kind === 'any' || Object.hasOwn(ZERO, type.kind);
+}
+
+const ZERO = { text: '', boolean: false, integer: 0, unsigned: 0, float: 0 } as const;
+
+/** The text as a value of the kind; undefined when it is none. Numbers are compared as the doubles that JSON carries. */
+function coerced(kind: keyof typeof ZERO, text: string): string | number | boolean | undefined {
+  switch (kind) {
+    case 'text':
+      return text;
+    case 'boolean':
+      return parseBoolean(text);
+    case 'float':
+      return parseFloat64(text);
+    case 'integer':
+      return numberOf(parseInt64Literal(text));
+    case 'unsigned':
+      return numberOf(parseUint64Literal(text));
+  }
+}
+
+function numberOf(value: bigint | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value);
+}
+
+/** The value itself tells what the text has to be. */
+function equalityByValue(text: string, where: string): ValueTest {
+  const [number, flag] = [parseFloat64(text), parseBoolean(text)];
+  return (value, evaluation) => {
+    if (typeof value === 'string') return value === text;
+    const wanted = typeof value === 'number' ? number : typeof value === 'boolean' ? flag : undefined;
+    return wanted === undefined
+      ? fail(evaluation, `${where}: it cannot be compared with ${quoted(text)}`)
+      : value === wanted;
+  };
+}

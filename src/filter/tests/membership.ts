@@ -1,0 +1,50 @@
+import { parseUint64Literal } from '../../shared/text-values.js';
+import { fail, spend } from '../evaluation.js';
+import type { FilterType } from '../schema.js';
+import { equality, isComparable, looseEquality } from './equality.js';
+import { decodedBytes, failing, isMap, ofText, quoted, type ValueTest } from './value-test.js';
+
+/** Whether the text is part of a text, an element of a list or a key of a map. */
+export function membership(type: FilterType, text: string, where: string): ValueTest {
+  switch (type.kind) {
+    case 'text':
+      return ofText(type, where, (value) => (value as string).includes(text));
+    case 'map':
+      return (value) => isMap(value) && Object.hasOwn(value, text);
+    case 'list':
+      return elementTest(type.of, text, where);
+    case 'bytes':
+      return byteTest(text, where);
+    case 'any':
+      return membershipByValue(text, where);
+    case 'boolean':
+    case 'integer':
+    case 'unsigned':
+    case 'float':
+    case 'time':
+    case 'struct':
+      return failing(`${where}: a value of type ${type.kind} contains nothing`);
+  }
+}
+
+function elementTest(of: FilterType, text: string, where: string): ValueTest {
+  if (!isComparable(of)) return failing(`${where}: its elements, each of type ${of.kind}, cannot be compared`);
+  const isElement: ValueTest = of.kind === 'any' ? looseEquality(text) : equality(of, text, where);
+  return (value, evaluation) =>
+    Array.isArray(value) && spend(evaluation, value.length) && value.some((element) => isElement(element, evaluation));
+}
+
+function byteTest(text: string, where: string): ValueTest {
+  const byte = parseUint64Literal(text);
+  if (byte === undefined) return failing(`${where}: ${quoted(text)} is no byte`);
+  return (value) => decodedBytes(value).includes(Number(byte));
+}
+
+function membershipByValue(text: string, where: string): ValueTest {
+  const isElement = looseEquality(text);
+  return (value, evaluation) => {
+    if (typeof value === 'string') return value.includes(text);
+    if (Array.isArray(value)) return spend(evaluation, value.length) && value.some(isElement);
+    return isMap(value) ? Object.hasOwn(value, text) : fail(evaluation, `${where}: it contains nothing`);
+  };
+}

@@ -1,0 +1,61 @@
+import { fail } from '../evaluation.js';
+import type { FilterType } from '../schema.js';
+import { failing, isMap, ofText, type ValueTest } from './value-test.js';
+
+/** Whether a text, list or map has nothing in it. */
+export function emptiness(type: FilterType, where: string): ValueTest {
+  switch (type.kind) {
+    case 'text':
+    case 'bytes':
+      return ofText(type, where, (value) => value === '');
+    case 'list':
+    case 'map':
+      return (value) => isEmpty(value) ?? true;
+    case 'any':
+      return (value, evaluation) => isEmpty(value) ?? fail(evaluation, `${where}: it is neither empty nor not`);
+    case 'boolean':
+    case 'integer':
+    case 'unsigned':
+    case 'float':
+    case 'time':
+    case 'struct':
+      return failing(`${where}: a value of type ${type.kind} is neither empty nor not`);
+  }
+}
+
+/** Whether there is nothing at all, where there may be nothing. */
+export function nilness(type: FilterType, where: string): ValueTest {
+  switch (type.kind) {
+    case 'list':
+    case 'map':
+    case 'bytes':
+      return isNil;
+    case 'time':
+      return () => false;
+    case 'struct':
+      return type.nullable ? isNil : () => false;
+    case 'any':
+      return (value, evaluation) =>
+        isNil(value) || (typeof value !== 'object' && fail(evaluation, `${where}: a plain value is never nil`));
+    case 'text':
+    case 'boolean':
+    case 'integer':
+    case 'unsigned':
+    case 'float':
+      return (value, evaluation) =>
+        (type.nullable && isNil(value)) || fail(evaluation, `${where}: a value of type ${type.kind} is never nil`);
+  }
+}
+
+function isNil(value: unknown): boolean {
+  return value === null || value === undefined;
+}
+
+/** Undefined for what is neither text nor list nor map. */
+function isEmpty(value: unknown): boolean | undefined {
+  if (typeof value === 'string') return value === '';
+  if (Array.isArray(value)) return value.length === 0;
+  if (!isMap(value)) return undefined;
+  for (const name in value) if (Object.hasOwn(value, name)) return false;
+  return true;
+}

@@ -1,0 +1,34 @@
+import { type Evaluation, fail } from '../evaluation.js';
+import type { FilterType } from '../schema.js';
+
+/** A test of a value of a known type. */
+export type ValueTest = (value: unknown, evaluation: Evaluation) => boolean;
+
+/** A test that cannot be made, whatever the value is. */
+export function failing(message: string): ValueTest {
+  return (_, evaluation) => fail(evaluation, message);
+}
+
+/** The test of a text or a list of bytes; missing, it is empty, unless null means something of its own. */
+export function ofText(type: FilterType, where: string, test: ValueTest): ValueTest {
+  const isNullable = 'nullable' in type && type.nullable;
+  return (value, evaluation) => {
+    if (value !== null && value !== undefined) return test(value, evaluation);
+    return isNullable ? fail(evaluation, `${where}: it is nil`) : test('', evaluation);
+  };
+}
+
+export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The bytes of a base64 text; none of what is no such text. */
+export function decodedBytes(value: unknown): Uint8Array {
+  if (typeof value !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(value) || value.length % 4 !== 0)
+    return new Uint8Array();
+  return Uint8Array.from(atob(value), (character) => character.charCodeAt(0));
+}
+
+export function quoted(text: string): string {
+  return JSON.stringify(text);
+}

@@ -1,0 +1,31 @@
+import type { RE2JS } from 're2js';
+
+/*
+ * Packages that a few functions need. Each is loaded on its first use: each takes longer to load than the rest of the language, and
+ * hardly any job needs one.
+ */
+
+/** Regular expressions in time linear in the text (RE2's algorithm). */
+export function re2(): typeof RE2JS {
+  return load<typeof import('re2js')>('re2js').RE2JS;
+}
+
+/** The bcrypt password hash. */
+export function bcryptjs(): typeof import('bcryptjs') {
+  return load<typeof import('bcryptjs')>('bcryptjs');
+}
+
+/** Reader of YAML 1.1 and 1.2. */
+export function yaml(): typeof import('yaml') {
+  return load<typeof import('yaml')>('yaml');
+}
+
+const loaded = new Map<string, unknown>();
+
+function load<Package>(name: string): Package {
+  const known = loaded.get(name);
+  if (known !== undefined) return known as Package;
+  const made: unknown = process.getBuiltinModule('node:module').createRequire(import.meta.url)(name);
+  loaded.set(name, made);
+  return made as Package;
+}

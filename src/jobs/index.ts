@@ -1,0 +1,62 @@
+/*
+ * The rules about jobs as pure functions (`signalbox/jobs`): nothing here waits, reads a clock or needs an engine.
+ * `jobFrom` makes a whole job from a line.
+ */
+
+// ---- The document: decoding, canonical form, validation ----
+
+export { admitJob, type InstallationDefaults } from './admission/admit-job.js';
+export { canonicaliseJob } from './canonical/canonicalise-job.js';
+export { canonicaliseSubmitted } from './canonical/canonicalise-submitted.js';
+export { type DecodeError, type DecodeOptions, decodeJob } from './document/decode-job.js';
+export type { DurationInput, DurationUnit } from './document/duration-input.js';
+export { equalSpec } from './document/equal-spec.js';
+export type { JsonValue } from './document/field-table.js';
+export type { Job, JobStatus, JobType } from './document/job.js';
+export type * from './document/job-input.js';
+export { type JobJsonSchema, jobJsonSchema } from './document/job-json-schema.js';
+export type { SubmittedJob } from './document/submitted-job.js';
+export type { Task } from './document/task.js';
+export type { TaskGroup } from './document/task-group.js';
+export { type UnknownField, unknownFields } from './document/unknown-fields.js';
+export type { AdmissionRefused, InvalidJob } from './errors.js';
+export { jobFrom } from './job-from.js';
+export { type ParsedJob, type ParseJobOptions, parseJob } from './parse-job.js';
+export { type PrepareJobError, prepareJob } from './prepare-job.js';
+export { errorsText, warningsText } from './validation/problem-texts.js';
+export { type JobProblems, type ValidationContext, validateJob } from './validation/validate-job.js';
+
+// ---- What differs between two jobs ----
+
+export { annotateDiff, type DesiredUpdates, type PlanAnnotations } from './diff/annotate-diff.js';
+export { type DifferentJobs, type DiffOptions, diffJobs } from './diff/diff-jobs.js';
+export { diffVersions, type VersionBase, type VersionBaseNotFound } from './diff/diff-versions.js';
+export type { DiffType, FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from './diff/job-diff.js';
+
+// ---- Decisions of the operations ----
+
+export { checkDispatch, type DispatchLimits, type DispatchRequest, dispatchedChild } from './decide-dispatch.js';
+export { decideRegistration, type Registration, type RegistrationRequest } from './decide-registration.js';
+export { decideRevert, type RevertRequest } from './decide-revert.js';
+export { checkScaleRequest, decideScale, type ScaleRequest, type Scaling } from './decide-scale.js';
+export { decideStop } from './decide-stop.js';
+
+// ---- Periodic jobs ----
+
+export { decideForcedLaunch, decideLaunch, type LaunchDecision, scheduleLaunches } from './periodic/decide-launch.js';
+export { type CronFinding, type CronLint, lintCron, type UpcomingLaunch } from './periodic/lint-cron.js';
+export { nextLaunch, type PeriodicSchedule } from './periodic/next-launch.js';
+
+// ---- Templates of tasks ----
+
+export {
+  functionNames as templateFunctions,
+  parseTemplate,
+  type Rendering,
+  type RenderOptions,
+  type Template,
+  type TemplateFault,
+  type TemplateInputs,
+  type VariableName,
+  type VariableRead,
+} from '../templates/index.js';

@@ -1,0 +1,141 @@
+import { durationTextFromNanos } from '../../shared/duration.js';
+import { canonicaliseSubmitted } from '../canonical/canonicalise-submitted.js';
+import { emptyBlock } from '../document/decode-job.js';
+import { type Block, type Field, type FieldSet, submittedFields } from '../document/field-table.js';
+import { jobBlock } from '../document/job-fields.js';
+import type { SubmittedJob } from '../document/submitted-job.js';
+import { fieldText } from './field-texts/index.js';
+
+/**
+ * The TypeScript types of what a caller writes to register a job, made from the tables of the document: every field with its
+ * meaning, unit and default, as an editor shows it.
+ */
+export function renderJobInputTypes(): string {
+  return `${[heading, ...collectBlocks().map(renderBlock)].join('\n')}`;
+}
+
+const heading = `// Made by \`renderJobInputTypes\` from the tables in \`src/jobs\`. Do not edit.
+
+import type { DurationInput } from './duration-input.js';
+import type { JsonValue } from './field-table.js';
+`;
+
+interface Entry {
+  readonly block: Block<FieldSet>;
+  /** The block after the defaults of a service job were filled, or undefined when an empty one is dropped. */
+  readonly defaults: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Every block once, in the order of first use. */
+function collectBlocks(): Entry[] {
+  const entries = new Map<Block<FieldSet>, Entry>();
+  const visit = (block: Block<FieldSet>, sample: unknown): void => {
+    if (entries.has(block)) return;
+    const defaults = typeof sample === 'object' && sample !== null ? (sample as Record<string, unknown>) : undefined;
+    entries.set(block, { block, defaults });
+    for (const [name, field] of submittedFields(block)) {
+      if (field.block !== undefined) visit(field.block, firstOf(field, defaults?.[name]));
+    }
+  };
+  visit(jobBlock, canonicaliseSubmitted(sampleOf(jobBlock) as unknown as SubmittedJob));
+  return [...entries.values()];
+}
+
+/** The block with nothing given but one of every block inside. */
+function sampleOf(block: Block<FieldSet>): Record<string, unknown> {
+  const sample = emptyBlock(block);
+  for (const [name, field] of submittedFields(block)) {
+    if (field.block === undefined) continue;
+    const inside = sampleOf(field.block);
+    sample[name] = field.kind === 'block' ? inside : field.kind === 'blocks' ? [inside] : { label: inside };
+  }
+  return sample;
+}
+
+function firstOf(field: Field<unknown, unknown>, value: unknown): unknown {
+  if (Array.isArray(value)) return value[0];
+  return field.kind === 'block_map' && typeof value === 'object' && value !== null ? Object.values(value)[0] : value;
+}
+
+function renderBlock({ block, defaults }: Entry): string {
+  if (submittedFields(block).length === 0)
+    return `export type ${typeName(block)} = { readonly [name: string]: never };\n`;
+  const members = submittedFields(block).map(([name, field]) => renderField(block, name, field, defaults?.[name]));
+  return `export interface ${typeName(block)} {\n${members.join('')}}\n`;
+}
+
+function renderField(block: Block<FieldSet>, name: string, field: Field<unknown, unknown>, value: unknown): string {
+  const about = fieldText(block, name);
+  const tag = withoutEffect.test(about) ? '@deprecated ' : '';
+  const sentences = [`${tag}${about}`, unitText(field), defaultText(field, value)].filter((text) => text !== '');
+  const lines = wrapped(sentences.join(' '), 116 - '   * '.length);
+  const comment =
+    lines.length === 1 ? `  /** ${lines[0]} */\n` : `  /**\n${lines.map((line) => `   * ${line}\n`).join('')}   */\n`;
+  return `${comment}  readonly ${name}?: ${fieldType(field)} | null;\n`;
+}
+
+/** How the texts of fields begin that are read for older documents only. */
+const withoutEffect = /^(?:Has no effect|Ignored|Out of date|An older spelling)/;
+
+export function typeName(block: Block<FieldSet>): string {
+  return `${block.name}Input`;
+}
+
+function unitText(field: Field<unknown, unknown>): string {
+  if (field.kind === 'duration') return 'A text such as `30s`, or nanoseconds.';
+  if (field.kind !== 'integer' || field.bounds === undefined || field.bounds.max > 2 ** 32) return '';
+  return `A whole number from ${field.bounds.min} to ${field.bounds.max}.`;
+}
+
+function defaultText(field: Field<unknown, unknown>, value: unknown): string {
+  if (field.block !== undefined || value === null || value === undefined || value === '') return '';
+  // An empty list or map, and the zero of a plain field, say no more than that nothing was given.
+  if (typeof value === 'object' || value === field.unset) return '';
+  return `Default: \`${field.kind === 'duration' ? durationTextFromNanos(value as number) : String(value)}\`.`;
+}
+
+function fieldType(field: Field<unknown, unknown>): string {
+  switch (field.kind) {
+    case 'string':
+      return field.values === undefined ? 'string' : field.values.map((value) => `'${value}'`).join(' | ');
+    case 'base64':
+      return 'string';
+    case 'boolean':
+      return 'boolean';
+    case 'integer':
+      return 'number';
+    case 'duration':
+      return 'DurationInput';
+    case 'strings':
+      return 'readonly string[]';
+    case 'integers':
+      return 'readonly number[]';
+    case 'string_map':
+      return '{ readonly [name: string]: string }';
+    case 'string_list_map':
+      return '{ readonly [name: string]: readonly string[] }';
+    case 'free_form':
+      return '{ readonly [name: string]: JsonValue }';
+    case 'block':
+      return nestedType(field);
+    case 'blocks':
+      return `readonly ${nestedType(field)}[]`;
+    case 'block_map':
+      return `{ readonly [label: string]: ${nestedType(field)} }`;
+  }
+}
+
+function nestedType(field: Field<unknown, unknown>): string {
+  return field.block === undefined ? 'never' : typeName(field.block);
+}
+
+/** Lines of at most so many characters. */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line !== '' && line.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines;
+}

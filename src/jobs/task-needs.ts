@@ -1,0 +1,101 @@
+import type { Task } from './document/task.js';
+import type { TaskGroup } from './document/task-group.js';
+import type { TaskArtifact, TaskTemplate, VolumeMount } from './document/task-parts.js';
+
+/** What a task asks of its node beside a driver and resources. Not every node can do each of them. */
+export type TaskNeed =
+  | 'templates'
+  /** Templates that make files, and not only variables of the environment. */
+  | 'template_files'
+  /** Files over http and https. */
+  | 'artifacts'
+  /** Artifacts that are unpacked. */
+  | 'archives'
+  /** Artifacts that come another way than over http and https, such as from a version control system. */
+  | 'other_artifacts'
+  /** Artifacts from servers whose certificate is not checked. */
+  | 'insecure_artifacts'
+  | 'volumes'
+  /** Mounts of volumes that can be written, which the task is not to write. */
+  | 'read_only_mounts'
+  /** Mounts with a propagation mode or a label of their own. */
+  | 'mount_options'
+  | 'user'
+  | 'secrets';
+
+/** The node attribute that lists what a node can do, with commas between; a node without it is taken to do everything. */
+export const needsAttribute = 'runner.provides';
+
+/** What a task asks of its node, each once, in a fixed order. */
+export function taskNeeds(
+  task: Pick<Task, 'Templates' | 'Artifacts' | 'VolumeMounts' | 'User' | 'Secrets'>,
+  volumes: TaskGroup['Volumes'],
+): TaskNeed[] {
+  return [
+    ...templateNeeds(task.Templates ?? []),
+    ...artifactNeeds(task.Artifacts ?? []),
+    ...mountNeeds(task.VolumeMounts ?? [], volumes),
+    ...(task.User === '' ? [] : (['user'] as const)),
+    ...((task.Secrets ?? []).length === 0 ? [] : (['secrets'] as const)),
+  ];
+}
+
+function templateNeeds(templates: readonly TaskTemplate[]): TaskNeed[] {
+  if (templates.length === 0) return [];
+  return templates.every(({ Envvars }) => Envvars) ? ['templates'] : ['templates', 'template_files'];
+}
+
+/** The needs that a node with this attribute does not meet. */
+export function unmetNeeds(needs: readonly TaskNeed[], provides: string | undefined): TaskNeed[] {
+  if (provides === undefined) return [];
+  const provided = new Set(provides.split(','));
+  return needs.filter((need) => !provided.has(need));
+}
+
+/** A volume that is asked for read-only as a whole is a matter of the node's volume. */
+function mountNeeds(mounts: readonly VolumeMount[], volumes: TaskGroup['Volumes']): TaskNeed[] {
+  const needs: TaskNeed[] = mounts.length === 0 ? [] : ['volumes'];
+  if (mounts.some(({ ReadOnly, Volume }) => ReadOnly && volumes?.[Volume]?.ReadOnly !== true)) {
+    needs.push('read_only_mounts');
+  }
+  const isPlain = ({ PropagationMode, SELinuxLabel }: VolumeMount): boolean =>
+    (PropagationMode === '' || PropagationMode === 'private') && SELinuxLabel === '';
+  if (!mounts.every(isPlain)) needs.push('mount_options');
+  return needs;
+}
+
+function artifactNeeds(artifacts: readonly TaskArtifact[]): TaskNeed[] {
+  const needs: TaskNeed[] = artifacts.length === 0 ? [] : ['artifacts'];
+  if (artifacts.some((artifact) => isWeb(artifact) && isArchive(artifact))) needs.push('archives');
+  if (artifacts.some((artifact) => !isWeb(artifact))) needs.push('other_artifacts');
+  if (artifacts.some(({ GetterInsecure }) => GetterInsecure)) needs.push('insecure_artifacts');
+  return needs;
+}
+
+/** What references will make of a text is not known yet. */
+function isOpen(text: string): boolean {
+  return text.includes('${');
+}
+
+function isWeb({ GetterSource }: TaskArtifact): boolean {
+  return isOpen(GetterSource) || /^https?:\/\//i.test(GetterSource);
+}
+
+const archiveEndings = /\.(tar|tgz|tbz2|txz|tzst|zip|gz|bz2|xz|zst)$/i;
+
+/** Whether existing clients would unpack it: by the ending of its path or the option `archive`. */
+export function isArchive({ GetterSource, GetterOptions, GetterMode }: TaskArtifact): boolean {
+  const { path, options } = sourceParts(GetterSource, GetterOptions);
+  const archive = options.get('archive') ?? '';
+  if (isOpen(archive)) return false;
+  if (archive !== '') return archive !== 'false' && archive !== '0';
+  return GetterMode === 'dir' || path.replace(/^[a-z]+:\/\//i, '').includes('//') || archiveEndings.test(path);
+}
+
+/** The path of a source, and its options: those of its query, and beside them those of the block. */
+export function sourceParts(source: string, options: TaskArtifact['GetterOptions']) {
+  const [path = '', query = ''] = source.split(/\?(.*)/s, 2);
+  const all = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(options ?? {})) all.set(name, value);
+  return { path, options: all };
+}

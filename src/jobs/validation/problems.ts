@@ -1,0 +1,73 @@
+import { errorsText, quoted } from './problem-texts.js';
+
+/** Takes one problem; the place is already in the text. */
+export type Report = (problem: string) => void;
+
+/**
+ * Reports whose texts begin with the place: `within(report, 'group', 'web')` with `group "web": `. The text is made when there
+ * is a problem to tell, since most jobs have none.
+ */
+export function within(report: Report, place: string, name?: string): Report {
+  return (problem) => report(`${placeText(place, name)}: ${problem}`);
+}
+
+function placeText(place: string, name: string | undefined): string {
+  return name === undefined ? place : `${place} ${quoted(name)}`;
+}
+
+/** Reports a problem that may not be there. */
+export function reportIf(report: Report, problem: string | undefined): void {
+  if (problem !== undefined) report(problem);
+}
+
+/** What is wrong with one part of the job: a group, a constraint of the job, or the job as a whole. */
+export interface Part {
+  /** Undefined for the job as a whole, whose parts have one problem each. */
+  readonly place: string | undefined;
+  readonly problems: string[];
+}
+
+/** Gathers problems by the part of the job in which they are. */
+export interface Problems {
+  /** A problem of the job as a whole. */
+  readonly report: Report;
+  /** Problems of one part; the part exists from its first problem on. */
+  readonly within: (place: string, name?: string) => Report;
+  readonly parts: readonly Part[];
+}
+
+export function gatherProblems(): Problems {
+  const parts: Part[] = [];
+  return {
+    parts,
+    report: (problem) => {
+      parts.push({ place: undefined, problems: [problem] });
+    },
+    within: (place, name) => {
+      let part: Part | undefined;
+      return (problem) => {
+        if (part === undefined) {
+          part = { place: placeText(place, name), problems: [] };
+          parts.push(part);
+        }
+        part.problems.push(problem);
+      };
+    },
+  };
+}
+
+/** One sentence for each problem, with its place. */
+export function problemsOf(parts: readonly Part[]): string[] {
+  return parts.flatMap(({ place, problems }) =>
+    place === undefined ? problems : problems.map((problem) => `${place}: ${problem}`),
+  );
+}
+
+/** One text for each part; several problems of a part are listed below its place. */
+export function textsByPart(parts: readonly Part[]): string[] {
+  return parts.map(({ place, problems }) => {
+    const [first = ''] = problems;
+    const text = problems.length === 1 ? first : errorsText(problems);
+    return place === undefined ? text : `${place}: ${text}`;
+  });
+}

@@ -1,0 +1,111 @@
+import { secondNanos } from '../document/document-values.js';
+import type { ServiceCheck } from '../document/service.js';
+import { serviceCheckBlock } from '../document/service-fields.js';
+import { choiceProblem, quoted } from './problem-texts.js';
+
+/** Whether the check asks at a port. */
+export function needsPort(check: ServiceCheck): boolean {
+  return check.Type === 'http' || check.Type === 'tcp' || check.Type === 'grpc';
+}
+
+/** The first problem of a check, whose fields depend on each other; undefined when there is none. */
+export function checkProblem(check: ServiceCheck, provider: string): string | undefined {
+  return (
+    typeProblem(check, provider) ??
+    requestProblem(check) ??
+    timeProblem(check) ??
+    modeProblem(check) ??
+    restartProblem(check) ??
+    (provider === 'nomad' ? builtInProblem(check) : catalogueProblem(check))
+  );
+}
+
+/** Types are known in any case of letters. The built-in catalogue knows two of them. */
+function typeProblem(check: ServiceCheck, provider: string): string | undefined {
+  const types = provider === 'nomad' ? { values: ['http', 'tcp'] } : serviceCheckBlock.fields.Type;
+  if (types.values.includes(check.Type.toLowerCase())) return undefined;
+  return choiceProblem('the type', types, check.Type);
+}
+
+function requestProblem(check: ServiceCheck): string | undefined {
+  if (check.Type === 'script') return check.Command === '' ? 'a script check needs a command' : undefined;
+  if (check.Type !== 'http') return undefined;
+  if (check.Path === '') return 'an http check needs a path';
+  if (!isUrl(check.Path)) return `the path ${quoted(check.Path)} of an http check is no URL path`;
+  return /^[A-Za-z][A-Za-z0-9+.-]*:/.test(check.Path) ? 'the path of an http check must be relative' : undefined;
+}
+
+/** What parses as a URL, absolute or not: no control characters, whole escapes, no colon before the first slash but a scheme's. */
+function isUrl(path: string): boolean {
+  if (/[\u0000-\u001f\u007f]/.test(path) || path.startsWith(':')) return false;
+  const [beforeQuery = ''] = path.split(/[?#]/);
+  if (/%(?![0-9A-Fa-f]{2})/.test(beforeQuery)) return false;
+  const firstSegment = beforeQuery.split('/')[0] ?? '';
+  return !firstSegment.includes(':') || /^[A-Za-z][A-Za-z0-9+.-]*:/.test(firstSegment);
+}
+
+function timeProblem(check: ServiceCheck): string | undefined {
+  if (check.Interval < secondNanos) return 'interval must be at least 1 second';
+  return check.Timeout < secondNanos ? 'timeout must be at least 1 second' : undefined;
+}
+
+function modeProblem(check: ServiceCheck): string | undefined {
+  const { InitialStatus, AddressMode, OnUpdate } = serviceCheckBlock.fields;
+  return (
+    (check.InitialStatus === '' ? undefined : choiceProblem('initial_status', InitialStatus, check.InitialStatus)) ??
+    (check.AddressMode === '' ? undefined : choiceProblem('address_mode', AddressMode, check.AddressMode)) ??
+    (check.OnUpdate === '' ? undefined : choiceProblem('on_update', OnUpdate, check.OnUpdate))
+  );
+}
+
+/** A check that is ignored while a job is updated must not restart its task then. */
+function restartProblem(check: ServiceCheck): string | undefined {
+  const restart = check.CheckRestart;
+  if (restart === null) return undefined;
+  if (check.OnUpdate === 'ignore') return 'on_update ignore and check_restart exclude each other';
+  if (check.OnUpdate === 'ignore_warnings' && !restart.IgnoreWarnings) {
+    return 'on_update ignore_warnings needs ignore_warnings = true in check_restart';
+  }
+  if (restart.Limit < 0) return 'the limit of check_restart must not be negative';
+  return restart.Grace < 0 ? 'the grace of check_restart must not be negative' : undefined;
+}
+
+/** The built-in service provider knows fewer kinds of checks. */
+function builtInProblem(check: ServiceCheck): string | undefined {
+  const forbidden: readonly (readonly [boolean, string])[] = [
+    [check.Expose, 'expose'],
+    [check.OnUpdate === 'ignore_warnings', 'on_update ignore_warnings'],
+    [check.SuccessBeforePassing > 0, 'success_before_passing'],
+    [check.FailuresBeforeCritical > 0, 'failures_before_critical'],
+    [check.FailuresBeforeWarning > 0, 'failures_before_warning'],
+    [check.TLSServerName !== '', 'tls_server_name'],
+    [check.AddressMode === 'driver', 'address_mode driver'],
+    [check.CheckRestart?.IgnoreWarnings === true, 'check_restart ignore_warnings'],
+  ];
+  const used = forbidden.find(([isUsed]) => isUsed);
+  if (used !== undefined) return `${used[1]} is not available with the provider nomad`;
+  if (check.Type.toLowerCase() === 'http' && check.Method !== '' && !isMethod(check.Method)) {
+    return `unknown request method ${quoted(check.Method)}`;
+  }
+  return undefined;
+}
+
+const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE'];
+
+function isMethod(text: string): boolean {
+  return methods.includes(text.toUpperCase());
+}
+
+/** The thresholds are for checks that pass or fail by an answer. */
+function catalogueProblem(check: ServiceCheck): string | undefined {
+  const type = check.Type.toLowerCase();
+  if (check.Expose && type !== 'http' && type !== 'grpc') return 'only http and grpc checks can be exposed';
+  if (type !== 'script') return undefined;
+  const thresholds: readonly (readonly [number, string])[] = [
+    [check.SuccessBeforePassing, 'success_before_passing'],
+    [check.FailuresBeforeCritical, 'failures_before_critical'],
+    [check.FailuresBeforeWarning, 'failures_before_warning'],
+  ];
+  const used = thresholds.find(([threshold]) => threshold > 0);
+  return used === undefined ? undefined : `${used[1]} is not available for a check of the type script`;
+}

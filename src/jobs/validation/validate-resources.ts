@@ -1,0 +1,52 @@
+import { numaBlock } from '../document/resource-fields.js';
+import type { RequestedDevice, Resources } from '../document/resources.js';
+import type { LogConfig } from '../document/task-parts.js';
+import { choiceProblem, quoted } from './problem-texts.js';
+import { type Report, reportIf, within } from './problems.js';
+import { validateAffinities, validateConstraints } from './validate-placement.js';
+
+export function validateResources(resources: Resources, report: Report): void {
+  validateSizes(resources, report);
+  for (const [index, device] of (resources.Devices ?? []).entries()) {
+    validateDevice(device, within(report, `device ${index + 1}`));
+  }
+  validateNuma(resources, report);
+}
+
+function validateSizes(resources: Resources, report: Report): void {
+  const { CPU, Cores, MemoryMB, MemoryMaxMB, SecretsMB } = resources;
+  if (Cores > 0 && CPU > 0) report('cpu and cores exclude each other');
+  if (Cores < 0) report('cores must not be negative');
+  else if (Cores === 0 && CPU < 1) report(`cpu must be at least 1 MHz, not ${CPU}`);
+  if (MemoryMB < 10) report(`memory must be at least 10 MB, not ${MemoryMB}`);
+  if (MemoryMaxMB !== 0 && MemoryMaxMB !== -1 && MemoryMaxMB < MemoryMB) {
+    report(`memory_max (${MemoryMaxMB}) must not be below memory (${MemoryMB})`);
+  }
+  if (SecretsMB > MemoryMB) report(`secrets (${SecretsMB}) must not exceed memory (${MemoryMB})`);
+  if (SecretsMB < 0) report('secrets must not be negative');
+}
+
+function validateDevice(device: RequestedDevice, report: Report): void {
+  const at = (place: string): Report => within(report, place);
+  if (device.Name === '') report('a name is needed: a type, vendor/type or vendor/type/name');
+  validateConstraints(device.Constraints, 'device', at);
+  validateAffinities(device.Affinities, at);
+}
+
+function validateNuma({ NUMA, Devices }: Resources, report: Report): void {
+  if (NUMA === null) return;
+  if (NUMA.Affinity !== '')
+    reportIf(report, choiceProblem('numa: the affinity', numaBlock.fields.Affinity, NUMA.Affinity));
+  for (const name of NUMA.Devices ?? []) {
+    if (Devices?.some((device) => device.Name === name) !== true)
+      report(`numa: the task asks for no device ${quoted(name)}`);
+  }
+}
+
+export function validateLogs(logs: LogConfig, diskMb: number, report: Report): void {
+  if (logs.Disabled) return;
+  if (logs.MaxFiles < 1) report('max_files must be at least 1');
+  if (logs.MaxFileSizeMB < 1) report('max_file_size must be at least 1 MB');
+  const needed = logs.MaxFiles * logs.MaxFileSizeMB;
+  if (needed >= diskMb) report(`the files may take ${needed} MB, which must be less than the disk of ${diskMb} MB`);
+}

@@ -1,0 +1,174 @@
+import type { Job } from '../document/job.js';
+import type { Task } from '../document/task.js';
+import type { TaskGroup } from '../document/task-group.js';
+import { quoted } from './problem-texts.js';
+import { type Report, within } from './problems.js';
+import { isSignal } from './signals.js';
+import { byteLength } from './text-size.js';
+
+/*
+ * What no system can start: texts for the operating system with a NUL in them, single texts and sums beyond what a process can
+ * be given, signals that do not exist. Such a job would stay pending for ever, so it is refused.
+ */
+
+const endAndPointer = 9;
+const addedLater = 64 * 1024;
+
+/** Bytes of one argument or of one `name=value` pair of the environment, without its end. */
+export const maximumArgument = 131_071;
+/**
+ * Bytes of all arguments and the whole environment that a job may give to a process, with an end and a pointer for each: the
+ * system's 2 MiB less 64 KiB for what the node and a dispatch add.
+ */
+export const maximumArguments = 2 * 1024 * 1024 - addedLater;
+
+type StringMap = Readonly<Record<string, string>> | null;
+
+export function validateJobStart(job: Job, report: Report): void {
+  validateMap('meta', job.Meta, report);
+}
+
+export function validateGroupStart(group: TaskGroup, report: Report): void {
+  validateMap('meta', group.Meta, report);
+}
+
+export function validateTaskStart(task: Task, group: TaskGroup, job: Job, report: Report): void {
+  validateMap('env', task.Env, report);
+  validateMap('meta', task.Meta, report);
+  const command = commandOf(task);
+  validateTexts('the command and its arguments', command, report);
+  validatePaths(task, report);
+  validatePrograms(task, report);
+  validateSignals(task, report);
+  const meta = sizeOfMap(job.Meta) + sizeOfMap(group.Meta) + sizeOfMap(task.Meta);
+  const total = totalSize(task, meta);
+  if (total > maximumArguments) report(tooMuch(total));
+}
+
+/** Of the arguments and the environment; a task finds its meta twice: with the keys as they are, and in upper case. */
+function totalSize(task: Task, metaSize: number): number {
+  return sizeOfMap(task.Env) + 2 * metaSize + sizeOfTexts(commandOf(task));
+}
+
+function tooMuch(total: number): string {
+  return `arguments, environment and meta take ${total} bytes, more than the ${maximumArguments} that a process can be given`;
+}
+
+/** Why no instance of the job could start with this meta beside its own; little meta always fits. */
+export function dispatchSizeProblem(parent: Job, meta: StringMap): string | undefined {
+  const given = sizeOfMap(meta);
+  if (given <= addedLater / 4) return undefined;
+  for (const group of parent.TaskGroups) {
+    for (const task of group.Tasks) {
+      const total = totalSize(task, given + sizeOfMap(parent.Meta) + sizeOfMap(group.Meta) + sizeOfMap(task.Meta));
+      if (total > maximumArguments) return `with it, ${tooMuch(total)}`;
+    }
+  }
+  return undefined;
+}
+
+/** A map whose entries become variables of the environment. */
+function validateMap(what: string, map: StringMap, report: Report): void {
+  const problem = mapProblem(map);
+  if (problem !== undefined) report(`${what}: ${problem}`);
+}
+
+/** The first entry that cannot become a variable of the environment. */
+export function mapProblem(map: StringMap): string | undefined {
+  for (const key in map) {
+    const value = map[key] ?? '';
+    if (key.includes('\0')) return `the key ${quoted(key)} must not contain NUL`;
+    if (value.includes('\0')) return `the value of ${quoted(key)} must not contain NUL`;
+    if (isLonger(key, value)) return `${quoted(key)} and its value are longer than ${maximumArgument} bytes`;
+  }
+  return undefined;
+}
+
+function isLonger(key: string, value: string): boolean {
+  const length = key.length + 1 + value.length;
+  if (length * 3 <= maximumArgument) return false;
+  return length > maximumArgument || byteLength(key) + 1 + byteLength(value) > maximumArgument;
+}
+
+function validateTexts(what: string, texts: readonly string[], report: Report): void {
+  for (const text of texts) {
+    if (text.includes('\0')) report(`${what} must not contain NUL`);
+    else if (text.length * 3 > maximumArgument && byteLength(text) > maximumArgument) {
+      report(`${what} must not be longer than ${maximumArgument} bytes each`);
+    } else continue;
+    return;
+  }
+}
+
+/** The texts of a driver's configuration that drivers which start processes give to them. */
+function commandOf({ Config }: Task): string[] {
+  if (Config === null) return [];
+  const args = Config['args'];
+  const texts = [Config['command'], ...(Array.isArray(args) ? (args as readonly unknown[]) : [])];
+  return texts.filter((text): text is string => typeof text === 'string');
+}
+
+function validatePaths(task: Task, report: Report): void {
+  const paths: (readonly [string, string])[] = [['user', task.User]];
+  for (const artifact of task.Artifacts ?? []) paths.push(['the destination of an artifact', artifact.RelativeDest]);
+  for (const template of task.Templates ?? []) {
+    paths.push(['the destination of a template', template.DestPath], ['the source of a template', template.SourcePath]);
+  }
+  if (task.DispatchPayload !== null) paths.push(['the file of dispatch_payload', task.DispatchPayload.File]);
+  for (const mount of task.VolumeMounts ?? []) paths.push(['the destination of a volume_mount', mount.Destination]);
+  for (const identity of task.Identities ?? []) paths.push(['the file of an identity', identity.Filepath]);
+  for (const [what, path] of paths) if (path.includes('\0')) report(`${what} must not contain NUL`);
+}
+
+/** Other programs that are started for the task. */
+function validatePrograms(task: Task, report: Report): void {
+  for (const action of task.Actions ?? []) {
+    validateProgram('the command and its arguments', action, within(report, 'action', action.Name));
+  }
+  for (const [index, { ChangeScript }] of (task.Templates ?? []).entries()) {
+    if (ChangeScript !== null) validateProgram('change_script', ChangeScript, within(report, `template ${index + 1}`));
+  }
+  for (const check of (task.Services ?? []).flatMap(({ Checks }) => Checks ?? [])) {
+    validateProgram('the command and its arguments', check, within(report, 'check', check.Name));
+  }
+}
+
+function validateProgram(
+  what: string,
+  { Command, Args }: { readonly Command: string; readonly Args: readonly string[] | null },
+  report: Report,
+): void {
+  validateTexts(what, [Command, ...(Args ?? [])], report);
+}
+
+function validateSignals(task: Task, report: Report): void {
+  const unknown = (name: string): boolean => name !== '' && !isSignal(name);
+  if (unknown(task.KillSignal)) report(`there is no signal ${quoted(task.KillSignal)} for kill_signal`);
+  for (const [index, template] of (task.Templates ?? []).entries()) {
+    if (unknown(template.ChangeSignal)) {
+      report(`template ${index + 1}: there is no signal ${quoted(template.ChangeSignal)} for change_signal`);
+    }
+  }
+  for (const identity of task.Identities ?? []) {
+    if (unknown(identity.ChangeSignal)) {
+      report(
+        `identity ${quoted(identity.Name)}: there is no signal ${quoted(identity.ChangeSignal)} for change_signal`,
+      );
+    }
+  }
+}
+
+function sizeOfMap(map: StringMap): number {
+  let size = 0;
+  for (const key in map) size += sizeOf(key) + sizeOf(map[key] ?? '') + 1 + endAndPointer;
+  return size;
+}
+
+function sizeOfTexts(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + sizeOf(text) + endAndPointer, 0);
+}
+
+/** Bytes; of a short text about, since a sum near the limit is made of long ones. */
+function sizeOf(text: string): number {
+  return text.length < 256 ? text.length : byteLength(text);
+}

@@ -1,0 +1,104 @@
+import type { Job } from '../document/job.js';
+import type { ConsulBlock } from '../document/policies.js';
+import type { Task } from '../document/task.js';
+import type { TaskGroup } from '../document/task-group.js';
+import { listed, quoted } from './problem-texts.js';
+import type { Report } from './problems.js';
+
+/** What the installation says about a job's surroundings. What is left out is not checked. */
+export interface Surroundings {
+  readonly hasNamespace?: (name: string) => boolean;
+  /** Asked for every pool but the built-in `default` and `all`. */
+  readonly hasNodePool?: (name: string) => boolean;
+  readonly allowsDriver?: (driver: string) => boolean;
+  /** The empty mode is asked for as `host`. */
+  readonly allowsNetworkMode?: (mode: string) => boolean;
+}
+
+/** Checks against the state of the installation. */
+export function validateSurroundings(job: Job, context: Surroundings, report: Report): void {
+  validateVaults(job, report);
+  validateCatalogues(job, report);
+  if (context.hasNamespace?.(job.Namespace) === false) report(`the namespace ${quoted(job.Namespace)} does not exist`);
+  if (context.allowsDriver !== undefined) {
+    const refused = differing(driversOf(job), context.allowsDriver);
+    if (refused.length > 0) report(`the namespace does not allow the drivers ${listed(refused)}`);
+  }
+  if (context.allowsNetworkMode !== undefined) {
+    const refused = differing(networkModesOf(job), context.allowsNetworkMode);
+    if (refused.length > 0) report(`the namespace does not allow the network modes ${listed(refused)}`);
+  }
+  const isBuiltInPool = job.NodePool === 'default' || job.NodePool === 'all';
+  if (!isBuiltInPool && context.hasNodePool?.(job.NodePool) === false) {
+    report(`the node pool ${quoted(job.NodePool)} does not exist`);
+  }
+}
+
+/** There is no Vault here. A cluster other than `default` needs an identity of its own besides. */
+function validateVaults(job: Job, report: Report): void {
+  const users = tasksOf(job).filter((task) => task.Vault !== null);
+  const [first] = users;
+  if (first !== undefined)
+    report(`Vault ${quoted(first.Vault?.Cluster ?? '')} is used by the job and not available here`);
+}
+
+/** The service catalogue has one cluster. */
+function validateCatalogues(job: Job, report: Report): void {
+  for (const group of job.TaskGroups) {
+    for (const { Consul } of [group, ...group.Tasks]) {
+      const problem = clusterProblem(Consul) ?? partitionProblem(group, Consul);
+      if (problem === undefined) continue;
+      report(problem);
+      return;
+    }
+  }
+}
+
+function clusterProblem(consul: ConsulBlock | null): string | undefined {
+  if (consul === null || consul.Cluster === '' || consul.Cluster === 'default') return undefined;
+  return `only the Consul cluster "default" is available in this edition, not ${quoted(consul.Cluster)}`;
+}
+
+function partitionProblem(group: TaskGroup, consul: ConsulBlock | null): string | undefined {
+  const partition = consul?.Partition ?? '';
+  const ofGroup = group.Consul?.Partition ?? '';
+  if (partition === '' || ofGroup === '' || partition === ofGroup) return undefined;
+  return `group ${quoted(group.Name)}: the Consul partition of a task differs from the group's`;
+}
+
+/** What is not available at all, told once for the job. */
+export function validateEdition(job: Job, report: Report): void {
+  const tasks = tasksOf(job);
+  for (const task of tasks) {
+    const cluster = task.Vault?.Cluster ?? 'default';
+    if (cluster !== 'default' && task.Identities?.some(({ Name }) => Name === `vault_${cluster}`) !== true) {
+      report(
+        `task ${quoted(task.Name)}: the Vault cluster ${quoted(cluster)} needs an identity named vault_${cluster}`,
+      );
+    }
+  }
+  if (tasks.some(({ Resources }) => (Resources.NUMA?.Affinity ?? 'none') !== 'none')) {
+    report('numa affinity is not available in this edition');
+  }
+  if (tasks.some((task) => task.Schedule !== null)) report('task schedules are not available in this edition');
+  if (job.TaskGroups.some((group) => group.Services?.some((service) => service.Connect?.Gateway != null) === true)) {
+    report('gateways of the service mesh are not available in this edition');
+  }
+}
+
+function tasksOf(job: Job): Task[] {
+  return job.TaskGroups.flatMap((group) => group.Tasks);
+}
+
+function driversOf(job: Job): string[] {
+  return tasksOf(job).flatMap(({ Driver }) => (Driver === '' ? [] : [Driver]));
+}
+
+function networkModesOf(job: Job): string[] {
+  return job.TaskGroups.flatMap((group) => (group.Networks ?? []).map((network) => network.Mode ?? 'host'));
+}
+
+/** Each name once that is not allowed. */
+function differing(names: readonly string[], allows: (name: string) => boolean): string[] {
+  return [...new Set(names)].filter((name) => !allows(name));
+}

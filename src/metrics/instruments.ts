@@ -1,0 +1,83 @@
+/** What is measured, in the conventions of OpenTelemetry: dotted names, seconds, units in braces for things that are counted. */
+export interface Instrument {
+  /** A counter adds up, a gauge is what it was last, a histogram sorts values into buckets. */
+  readonly kind: 'counter' | 'gauge' | 'histogram';
+  /** `s` are seconds, `1` is no unit, words in braces say what is counted. */
+  readonly unit: string;
+  readonly description: string;
+  /** Names of its labels; their values come from closed sets. */
+  readonly labels: readonly string[];
+  /** Upper bounds of the buckets of a histogram, ascending. */
+  readonly buckets?: readonly number[];
+}
+
+/** The bounds that OpenTelemetry recommends for durations of requests, in seconds. */
+const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+/** The same for what may wait longer. */
+const waitingSeconds = [...requestSeconds, 30, 60, 300, 1800, 7200, 43_200];
+
+function counter(unit: string, description: string, ...labels: string[]): Instrument {
+  return { kind: 'counter', unit, description, labels };
+}
+
+function gauge(unit: string, description: string, ...labels: string[]): Instrument {
+  return { kind: 'gauge', unit, description, labels };
+}
+
+function seconds(buckets: readonly number[], description: string, ...labels: string[]): Instrument {
+  return { kind: 'histogram', unit: 's', description, labels, buckets };
+}
+
+/** Everything that is measured. */
+export const instruments = {
+  'http.server.request.duration': seconds(
+    requestSeconds,
+    'Duration of requests to the interface until the head of the answer; of waiting readers with their wait',
+    'http.request.method',
+    'http.route',
+    'http.response.status_code',
+  ),
+  'signalbox.evaluation.duration': seconds(requestSeconds, 'Duration of the work on one evaluation and its write'),
+  'signalbox.evaluations': counter('{evaluation}', 'Evaluations that ended', 'status'),
+  'signalbox.allocations': counter('{allocation}', 'Changes of the client status of allocations', 'client_status'),
+  'signalbox.deployments': counter('{deployment}', 'Changes of the status of deployments', 'status'),
+  'signalbox.job.starts': counter('{job}', 'Jobs that were registered, dispatched or launched', 'reason'),
+  'signalbox.loop.failures': counter('{failure}', 'Failures of background loops, which start again', 'loop'),
+  'signalbox.notification.events': counter('{event}', 'Notification events that were accepted'),
+  'signalbox.notification.deliveries': counter('{delivery}', 'Deliveries that ended', 'outcome'),
+  'signalbox.notification.attempts': counter('{attempt}', 'Attempts at destinations', 'kind', 'outcome', 'class'),
+  'signalbox.notification.attempt.duration': seconds(requestSeconds, 'Duration of attempts at destinations', 'kind'),
+  'signalbox.notification.attempt.lag': seconds(
+    waitingSeconds,
+    'Time from the moment at which an attempt was due to its start',
+    'kind',
+  ),
+  'signalbox.notification.verifications': counter('{verification}', 'Verifications of destinations', 'kind', 'outcome'),
+  'signalbox.notification.breaker.changes': counter('{change}', 'Circuit breakers that opened or closed', 'kind', 'to'),
+  'signalbox.notification.queues': gauge('{queue}', 'Delivery queues that this process works on'),
+  'signalbox.store.index': gauge('1', 'Index of the last write'),
+  'signalbox.queries.waiting': gauge('{query}', 'Readers that wait for a change'),
+  'signalbox.nodes.ready': gauge('{node}', 'Nodes that are ready'),
+  'signalbox.evaluations.blocked': gauge('{evaluation}', 'Evaluations that wait for room'),
+  'signalbox.evaluations.pending': gauge('{evaluation}', 'Evaluations that wait for their turn'),
+} as const satisfies Readonly<Record<string, Instrument>>;
+
+export type MetricName = keyof typeof instruments;
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** What one instrument has measured with one set of labels. */
+export interface Measured {
+  readonly labels: Labels;
+  /** The sum of a counter or histogram, the last value of a gauge. */
+  readonly value: number;
+  /** Of a histogram: how many values there were, and how many were at most each bound. */
+  readonly count?: number;
+  readonly atMost?: readonly number[];
+}
+
+/** What one instrument has measured. */
+export interface MetricFamily {
+  readonly name: MetricName;
+  readonly measured: readonly Measured[];
+}

@@ -1,0 +1,81 @@
+import type { DestinationKind } from '../destination.js';
+
+/** Why an attempt did not deliver. Closed: it labels metrics. */
+export const failureClasses = [
+  'invalid_url',
+  'address_forbidden',
+  'name_not_resolved',
+  'connect_failed',
+  'connect_timeout',
+  'tls_failed',
+  'connection_reset',
+  'total_timeout',
+  'invalid_response',
+  'aborted',
+  'proxy_failed',
+  'redirect',
+  'client_error',
+  'gone',
+  'rate_limited',
+  'server_error',
+  'answered_with_error',
+  'mail_rejected',
+  'mail_unavailable',
+  'secret_unreadable',
+  'transform_failed',
+] as const;
+export type FailureClass = (typeof failureClasses)[number];
+
+/** What an answer or its absence means for a delivery. */
+export interface Failure {
+  readonly class: FailureClass;
+  /** Trying again cannot help. */
+  readonly permanent: boolean;
+  /** Fit for the delivery log; no secrets. */
+  readonly message: string;
+}
+
+/** Statuses after which a destination of the kind is not asked again. */
+const permanentStatuses: Readonly<Record<DestinationKind, ReadonlySet<number>>> = {
+  generic: new Set([410]),
+  'chat-a': new Set([400, 403, 404, 410]),
+  'chat-b': new Set([400, 401, 403, 404, 410, 413]),
+  email: new Set(),
+};
+
+/** What the old endpoint of chat-b says, with status 200, when it could not pass the message on. */
+const relayFailure = /^\s*"?webhook message delivery failed with error/i;
+
+/**
+ * Null when the answer delivers: 2xx, and for chat-b no failure report in the text. 3xx is never followed and counts as a
+ * failure. 408, 429 and 5xx, and for generic destinations every status but 410, are worth another attempt.
+ */
+export function classifyAnswer(kind: DestinationKind, status: number, body: string): Failure | null {
+  if (status >= 200 && status < 300) {
+    if (kind !== 'chat-b' || !relayFailure.test(body)) return null;
+    const message = `The destination answered ${status} but reports that the message was not passed on`;
+    return { class: 'answered_with_error', permanent: /\b413\b/.test(body), message };
+  }
+  const permanent = permanentStatuses[kind].has(status);
+  return { class: classOf(status), permanent, message: `The destination answered ${status}` };
+}
+
+/** Without an answer: everything may pass, except what the request or the outbound rules themselves forbid. */
+export function classifySilence(error: { readonly type: FailureClass; readonly message: string }): Failure {
+  const permanent =
+    error.type === 'invalid_url' || error.type === 'address_forbidden' || error.type === 'mail_rejected';
+  return { class: error.type, permanent, message: error.message };
+}
+
+/** Whether a failure says anything of the destination. What stands between does not use up the schedule, nor open the breaker. */
+export function isOfDestination(failure: Pick<Failure, 'class'>): boolean {
+  return failure.class !== 'proxy_failed' && failure.class !== 'transform_failed';
+}
+
+function classOf(status: number): FailureClass {
+  if (status < 200 || status >= 600) return 'invalid_response';
+  if (status < 400) return 'redirect';
+  if (status === 410) return 'gone';
+  if (status === 429) return 'rate_limited';
+  return status < 500 ? 'client_error' : 'server_error';
+}

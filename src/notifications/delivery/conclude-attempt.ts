@@ -1,0 +1,86 @@
+import type { Milliseconds } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
+import { type Failure, isOfDestination } from './classify-failure.js';
+import { type Attempt, type Delivery, type RecipientResult, withAttempt } from './delivery.js';
+import { nextAttemptAt, type RetrySchedules, waitsFor } from './retry-schedule.js';
+import { type DeliveryEvent, transitionDelivery } from './transition-delivery.js';
+
+/** What came of one attempt. */
+export interface AttemptReport {
+  readonly attempt: Omit<Attempt, 'number' | 'manual'>;
+  /** Null when it delivered. */
+  readonly failure: Failure | null;
+  /** The wait that the destination asked for. */
+  readonly retryAfter: Milliseconds | null;
+  /** What was sent; null for e-mail. */
+  readonly body: string | null;
+  /** E-mail: every recipient with what became of the message, also in earlier attempts. Null otherwise. */
+  readonly recipients: readonly RecipientResult[] | null;
+}
+
+export interface AttemptRules {
+  readonly retry: RetrySchedules;
+  /** Share by which a wait may be shorter or longer. */
+  readonly jitter: number;
+  readonly maximumRetryAfter: Milliseconds;
+}
+
+/** When and how an attempt ended; `fraction` in [0, 1) places the next wait in its jitter. */
+export interface AttemptEnd {
+  readonly at: Instant;
+  readonly fraction: number;
+  /** The delivery is over by then: a wait that would be longer ends there, with the last attempt. */
+  readonly expiresAt: Instant;
+}
+
+export interface ConcludedAttempt {
+  readonly event: DeliveryEvent;
+  readonly attempt: Omit<Attempt, 'number'>;
+  /** The delivery with the attempt in its log. */
+  readonly after: Delivery;
+}
+
+/** What an attempt means for its delivery. */
+export function concludeAttempt(
+  delivery: Delivery,
+  report: AttemptReport,
+  rules: AttemptRules,
+  end: AttemptEnd,
+): ConcludedAttempt {
+  const attempt = { ...report.attempt, manual: delivery.state.type === 'manual' };
+  const event = eventOf(delivery, report, rules, end);
+  const state = transitionDelivery(delivery.state, event).unwrapOr(delivery.state);
+  const { body: _sentBefore, recipients: _toldBefore, ...rest } = delivery;
+  const body = delivery.body ?? (report.failure === null ? null : report.body);
+  const recipients = report.recipients ?? delivery.recipients ?? null;
+  const after: Delivery = {
+    ...rest,
+    state,
+    attempts: withAttempt(delivery.attempts, attempt),
+    ...(recipients === null ? {} : { recipients }),
+    ...(body === null ? {} : { body }),
+  };
+  return { event, attempt, after };
+}
+
+function eventOf(delivery: Delivery, report: AttemptReport, rules: AttemptRules, end: AttemptEnd): DeliveryEvent {
+  const { failure, recipients } = report;
+  if (failure === null) {
+    const partly = recipients?.some(({ outcome }) => outcome === 'refused') ?? false;
+    return { type: 'attempt_delivered', at: end.at, partly };
+  }
+  const nextAt = nextAtOf(delivery, report, rules, end);
+  const failed = { type: 'attempt_failed', at: end.at, permanent: failure.permanent, nextAt } as const;
+  return isOfDestination(failure) ? failed : { ...failed, uncounted: true };
+}
+
+function nextAtOf(delivery: Delivery, report: AttemptReport, rules: AttemptRules, end: AttemptEnd): Instant | null {
+  if (delivery.state.type !== 'waiting') return null;
+  const waits = waitsFor(rules.retry, delivery.kind);
+  const schedule = { waits, jitter: rules.jitter, maximumRetryAfter: rules.maximumRetryAfter };
+  const counted = report.failure === null || isOfDestination(report.failure);
+  const attempted = counted ? delivery.state.attempted + 1 : Math.max(1, delivery.state.attempted);
+  const next = nextAttemptAt(schedule, attempted, end, report.retryAfter);
+  if (next === null || end.expiresAt <= end.at) return null;
+  return Math.min(next, end.expiresAt);
+}

@@ -1,0 +1,49 @@
+import { type NotifiedConfiguration, orderKeyOf, type StoredEvent } from '../event.js';
+import { renderBody } from '../render-payload.js';
+import type { Delivery } from './delivery.js';
+import { deliveryIdOf } from './delivery-id.js';
+
+/** The delivery of an event to the configuration at a position of its list, before anything has happened to it. */
+export function freshDelivery(event: StoredEvent, position: number, ordered: boolean): Delivery {
+  const configuration = event.notified[position] as NotifiedConfiguration;
+  return {
+    configurationId: configuration.id,
+    sequence: event.sequence,
+    id: deliveryIdOf(event.id, position),
+    eventId: event.id,
+    workspaceId: event.workspaceId,
+    kind: configuration.kind ?? 'generic',
+    trigger: event.trigger,
+    orderKey: ordered ? orderKeyOf(event.event) : null,
+    createdAt: event.createdAt,
+    state: { type: 'waiting', dueAt: event.createdAt, attempted: 0 },
+    attempts: [],
+  };
+}
+
+/** The position of a configuration in the event's list; -1 when the event does not notify it. */
+export function positionOf(event: StoredEvent, configurationId: string): number {
+  const { notified } = event;
+  for (let position = 0; position < notified.length; position += 1) {
+    if (notified[position]?.id === configurationId) return position;
+  }
+  return -1;
+}
+
+/** The body that the event's notification to the configuration has; null for e-mail. The same whenever it is asked for. */
+export function bodyOfEvent(event: StoredEvent, position: number): string | null {
+  const {
+    id,
+    kind = 'generic',
+    name = '',
+    trigger = event.trigger,
+  } = event.notified[position] as NotifiedConfiguration;
+  const { workspaceName, organization, workspaceUrl, publicOrigin, basePath } = event.surroundings;
+  const workspace = { id: event.workspaceId, name: workspaceName, organization, url: workspaceUrl };
+  return renderBody(
+    { id, kind, name, triggers: [trigger] },
+    { type: 'event', event: event.event, workspace },
+    { publicOrigin, basePath },
+    deliveryIdOf(event.id, position),
+  );
+}

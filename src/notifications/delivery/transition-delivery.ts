@@ -1,0 +1,82 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Instant } from '../../shared/instant.js';
+import type { CancelReason, DeliveryState, SettledState } from './delivery.js';
+
+export type DeliveryEvent =
+  | { readonly type: 'attempt_delivered'; readonly at: Instant; readonly partly: boolean }
+  | {
+      readonly type: 'attempt_failed';
+      readonly at: Instant;
+      readonly permanent: boolean;
+      /** From the retry schedule; null when it is used up. */
+      readonly nextAt: Instant | null;
+      /** The destination had no part in it: the attempt uses up nothing of the schedule. */
+      readonly uncounted?: boolean;
+    }
+  /** An earlier notification of its run is not over yet. Only of a delivery that has not been attempted. */
+  | { readonly type: 'put_behind' }
+  /** The notifications of its run before it are over. */
+  | { readonly type: 'released'; readonly at: Instant }
+  /** Its time is over, whatever was in the way. */
+  | { readonly type: 'expired'; readonly at: Instant }
+  | { readonly type: 'cancelled'; readonly at: Instant; readonly reason: CancelReason }
+  /** One attempt outside the schedule. */
+  | { readonly type: 'redelivery_requested'; readonly at: Instant };
+
+export interface DeliveryTransitionError {
+  readonly type: 'invalid_transition';
+  readonly state: DeliveryState['type'];
+  readonly event: DeliveryEvent['type'];
+}
+
+/**
+ * The life of a delivery: it waits for attempts until one delivers, the schedule or its time is used up, a permanent
+ * failure ends it, or its configuration goes. A redelivery is one attempt besides: a failure leaves everything as it was.
+ */
+export function transitionDelivery(
+  current: DeliveryState,
+  event: DeliveryEvent,
+): Result<DeliveryState, DeliveryTransitionError> {
+  const impossible = err({ type: 'invalid_transition' as const, state: current.type, event: event.type });
+  switch (event.type) {
+    case 'attempt_delivered':
+      if (!isAttempted(current)) return impossible;
+      return ok({ type: event.partly ? 'partly_delivered' : 'delivered', at: event.at });
+    case 'attempt_failed':
+      if (current.type === 'manual') return ok(current.before);
+      return current.type === 'waiting' ? ok(afterFailedAttempt(current, event)) : impossible;
+    case 'put_behind':
+      return current.type === 'waiting' && current.attempted === 0 ? ok({ type: 'behind' }) : impossible;
+    case 'released':
+      return current.type === 'behind' ? ok({ type: 'waiting', dueAt: event.at, attempted: 0 }) : impossible;
+    case 'expired':
+      return ended(current, { type: 'dead', at: event.at, reason: 'expired' }) ?? impossible;
+    case 'cancelled':
+      return ended(current, { type: 'cancelled', at: event.at, reason: event.reason }) ?? impossible;
+    case 'redelivery_requested':
+      return current.type === 'manual'
+        ? ok(current)
+        : ok({ type: 'manual', dueAt: 0, requestedAt: event.at, before: current });
+  }
+}
+
+/** Ends what is unfinished; a redelivery of what was over before is given up and leaves that as it was. */
+function ended(current: DeliveryState, end: SettledState): Result<DeliveryState, never> | null {
+  if (current.type === 'waiting' || current.type === 'behind') return ok(end);
+  if (current.type !== 'manual') return null;
+  return ok(current.before.type === 'waiting' || current.before.type === 'behind' ? end : current.before);
+}
+
+/** Whether attempts are made in the state. */
+function isAttempted({ type }: DeliveryState): boolean {
+  return type === 'waiting' || type === 'manual';
+}
+
+function afterFailedAttempt(
+  { attempted }: Extract<DeliveryState, { type: 'waiting' }>,
+  { at, permanent, nextAt, uncounted }: Extract<DeliveryEvent, { type: 'attempt_failed' }>,
+): DeliveryState {
+  if (permanent) return { type: 'dead', at, reason: 'permanent' };
+  if (nextAt === null) return { type: 'dead', at, reason: 'exhausted' };
+  return { type: 'waiting', dueAt: nextAt, attempted: attempted + (uncounted === true ? 0 : 1) };
+}

@@ -1,0 +1,20 @@
+import type { NotificationEvent } from './event.js';
+
+/**
+ * Whether an event says something else than another one. What it leaves out (null, false, absent) says nothing: a sender
+ * may repeat an event with less.
+ */
+export function contradicts(event: NotificationEvent, other: NotificationEvent): boolean {
+  // When a sender does not say when it happened, it happened when it was reported, each time.
+  return differs(event.kind === 'custom' ? { ...event, occurredAt: null } : event, other);
+}
+
+function differs(value: unknown, other: unknown): boolean {
+  if (value === null || value === undefined || value === false) return false;
+  if (typeof value !== 'object') return value !== other;
+  if (typeof other !== 'object' || other === null) return true;
+  const there = other as Readonly<Record<string, unknown>>;
+  return Object.entries(value).some(([name, member]) =>
+    differs(member, Object.hasOwn(there, name) ? there[name] : null),
+  );
+}

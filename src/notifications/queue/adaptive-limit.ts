@@ -1,0 +1,53 @@
+import type { Instant } from '../../shared/instant.js';
+import type { FailureClass } from '../delivery/classify-failure.js';
+
+/**
+ * How many attempts may be under way at once to one destination. Grows while the destination answers and all of them are
+ * in use: doubles until it has been too much once, then by one for each full round. Halves when the destination cannot
+ * bear it.
+ */
+export interface AdaptiveLimit {
+  readonly limit: number;
+  /** Answers since the last change while the limit was reached. */
+  readonly answered: number;
+  /** From here on it grows by one. */
+  readonly careful: number;
+  /** When it was halved last: attempts that began before say nothing new. */
+  readonly halvedAt: Instant;
+}
+
+export interface LimitRules {
+  readonly initial: number;
+  readonly maximum: number;
+}
+
+export function initialLimit({ initial, maximum }: LimitRules): AdaptiveLimit {
+  return { limit: Math.min(initial, maximum), answered: 0, careful: maximum, halvedAt: Number.NEGATIVE_INFINITY };
+}
+
+/** After an answer; `full` says whether the limit was reached while it was waited for. */
+export function afterAnswer(state: AdaptiveLimit, full: boolean, rules: LimitRules): AdaptiveLimit {
+  if (!full || state.limit >= rules.maximum) return state;
+  if (state.answered + 1 < state.limit) return { ...state, answered: state.answered + 1 };
+  const grown = state.limit < state.careful ? Math.min(state.limit * 2, state.careful) : state.limit + 1;
+  return { ...state, limit: Math.min(grown, rules.maximum), answered: 0 };
+}
+
+/** After a failure that began at `startedAt`. */
+export function afterOverload(state: AdaptiveLimit, startedAt: Instant, now: Instant): AdaptiveLimit {
+  if (startedAt < state.halvedAt) return state;
+  const limit = Math.max(1, Math.floor(state.limit / 2));
+  return { limit, answered: 0, careful: limit, halvedAt: now };
+}
+
+/** What fewer requests at once can mend. */
+export function isOverload(failure: FailureClass, status: number | null): boolean {
+  return overloads.has(failure) || status === 503;
+}
+
+const overloads: ReadonlySet<FailureClass> = new Set([
+  'rate_limited',
+  'total_timeout',
+  'connect_timeout',
+  'connection_reset',
+]);

@@ -1,0 +1,51 @@
+import type { Milliseconds } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
+
+/**
+ * Whether a destination is worth asking. `closed` lets everything through and counts failures in a row; `open` lets
+ * nothing through until a moment, and from then on one attempt at a time (half open), whose outcome decides.
+ */
+export type Breaker =
+  | { readonly type: 'closed'; readonly failures: number }
+  | {
+      readonly type: 'open';
+      /** When it opened; a failed attempt in between does not count as another opening. */
+      readonly since: Instant;
+      /** When the next attempt is let through. */
+      readonly until: Instant;
+      readonly pause: Milliseconds;
+    };
+
+export interface BreakerRules {
+  /** Failures in a row that open it; 0 never does. */
+  readonly failures: number;
+  /** How long it stays open the first time; doubles with each further time up to `maximumPause`. */
+  readonly pause: Milliseconds;
+  readonly maximumPause: Milliseconds;
+}
+
+export const closedBreaker: Breaker = { type: 'closed', failures: 0 };
+
+/** How many attempts may be under way at once: no limit of the breaker's own, none, or one. */
+export function breakerAllows(breaker: Breaker, now: Instant): 'all' | 'none' | 'one' {
+  if (breaker.type === 'closed') return 'all';
+  return breaker.until <= now ? 'one' : 'none';
+}
+
+/** After an attempt that found the destination working. */
+export function afterSuccess(breaker: Breaker): Breaker {
+  return breaker.type === 'closed' && breaker.failures === 0 ? breaker : closedBreaker;
+}
+
+/** After an attempt that the destination failed to take. Failures that arrive while it is shut change nothing. */
+export function afterFailure(breaker: Breaker, rules: BreakerRules, now: Instant): Breaker {
+  if (rules.failures <= 0) return closedBreaker;
+  if (breaker.type === 'closed') {
+    return breaker.failures + 1 >= rules.failures
+      ? { type: 'open', since: now, until: now + rules.pause, pause: rules.pause }
+      : { type: 'closed', failures: breaker.failures + 1 };
+  }
+  if (breaker.until > now) return breaker;
+  const pause = Math.min(breaker.pause * 2, Math.max(rules.maximumPause, rules.pause));
+  return { type: 'open', since: breaker.since, until: now + pause, pause };
+}

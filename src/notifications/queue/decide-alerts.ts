@@ -1,0 +1,88 @@
+import type { Milliseconds } from '../../shared/duration.js';
+import { type Instant, isoFromInstant } from '../../shared/instant.js';
+import { isUnfinished } from '../delivery/delivery.js';
+import type { HeldQueue, Outcome } from './held-queue.js';
+import type { QueueRecord } from './queue-record.js';
+
+/** What the service reports of its own destinations: events that configurations subscribe to like any others. */
+export const alertTypes = [
+  'signalbox.destination.failing',
+  'signalbox.destination.recovered',
+  'signalbox.deliveries.dead',
+  'signalbox.configuration.disabled',
+] as const;
+
+export interface Alert {
+  readonly type: (typeof alertTypes)[number];
+  readonly message: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** What of a write is to be told to the owner of the configuration, and the row that remembers that it was. */
+export function decideAlerts(
+  queue: HeldQueue,
+  row: QueueRecord,
+  { now, after, autoDisabled }: { readonly now: Instant; readonly after: Milliseconds; readonly autoDisabled: boolean },
+): { readonly alerts: readonly Alert[]; readonly row: QueueRecord } {
+  const alerts: Alert[] = [];
+  const { failingSince, alertedSince, configurationId } = row;
+  const about = { configuration_id: configurationId };
+  let next = row;
+  if (failingSince === null && alertedSince !== undefined) {
+    const { alertedSince: _told, ...rest } = row;
+    next = rest;
+    alerts.push({
+      type: 'signalbox.destination.recovered',
+      message: 'A notification destination works again',
+      data: { ...about, tone: 'success', failed_since: isoFromInstant(alertedSince) },
+    });
+  }
+  const lastFailure = queue.outcomes.findLast(({ attempt }) => attempt?.failure)?.attempt?.failure;
+  if (failingSince !== null && alertedSince === undefined && lastFailure && now - failingSince >= after) {
+    next = { ...row, alertedSince: failingSince };
+    alerts.push({
+      type: 'signalbox.destination.failing',
+      message: 'A notification destination keeps failing',
+      data: {
+        ...about,
+        tone: 'failure',
+        reason: lastFailure.message,
+        failure: lastFailure.class,
+        failing_since: isoFromInstant(failingSince),
+      },
+    });
+  }
+  alerts.push(...alertsOfDead(queue.outcomes.filter(isDeadNow), configurationId));
+  if (autoDisabled) {
+    alerts.push({
+      type: 'signalbox.configuration.disabled',
+      message: 'A notification configuration was disabled: it failed for too long',
+      data: { ...about, tone: 'failure' },
+    });
+  }
+  return { alerts, row: next };
+}
+
+/** Alerts about alerts would have no end. */
+function isDeadNow({ before, after }: Outcome): boolean {
+  return after.state.type === 'dead' && isUnfinished(before.delivery.state) && !after.trigger.startsWith('signalbox.');
+}
+
+/** One alert for all deliveries that were given up together. */
+function alertsOfDead(dead: HeldQueue['outcomes'], configurationId: string): Alert[] {
+  const [first] = dead;
+  if (first === undefined) return [];
+  return [
+    {
+      type: 'signalbox.deliveries.dead',
+      message: dead.length === 1 ? 'A notification was given up' : `${dead.length} notifications were given up`,
+      data: {
+        configuration_id: configurationId,
+        tone: 'failure',
+        count: dead.length,
+        delivery_id: first.after.id,
+        reason: first.after.attempts.at(-1)?.failure?.message ?? 'It was too old to be sent.',
+      },
+    },
+  ];
+}

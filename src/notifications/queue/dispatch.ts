@@ -1,0 +1,113 @@
+import type { Instant } from '../../shared/instant.js';
+import type { DeliveringQueue, QueuedDelivery, QueueRules } from './held-queue.js';
+import { hasSlot, type SlotRules } from './slots.js';
+import { type QueueTime, started, takeNext } from './take-next.js';
+import { fullBucket, type TokenBucket, takeToken } from './token-bucket.js';
+
+/** Where the attempts of a queue go, as far as limits are concerned. */
+export interface Route {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** What a rate is kept for: the configuration, or the hook that several configurations share. */
+  readonly rateKey: string;
+  /** Attempts per second; 0 is no limit. */
+  readonly rate: number;
+  /** Attempts at once; null lets the queue's own limit decide. */
+  readonly concurrency: number | null;
+}
+
+/** What is under way, and what the rates have left. */
+export interface Traffic {
+  readonly inFlight: number;
+  readonly perOrigin: ReadonlyMap<string, number>;
+  readonly buckets: ReadonlyMap<string, TokenBucket>;
+}
+
+export interface Candidate {
+  readonly queue: DeliveringQueue;
+  readonly route: Route;
+}
+
+/** What to start now. */
+export interface Dispatch {
+  readonly starts: readonly { readonly configurationId: string; readonly item: QueuedDelivery }[];
+  /** Every candidate's queue afterwards. */
+  readonly queues: ReadonlyMap<string, DeliveringQueue>;
+  /** Rates that changed. */
+  readonly buckets: ReadonlyMap<string, TokenBucket>;
+  /** Queues that only wait for a slot. */
+  readonly wantSlots: ReadonlySet<string>;
+  /** When time alone lets the next one start; null when it does not. */
+  readonly nextAt: Instant | null;
+}
+
+/**
+ * Chooses what starts now, one delivery of each queue in turn, so that none waits for another one's backlog. Order,
+ * breaker and age are the queues' own matters (`takeNext`); here they share slots and rates.
+ */
+export function dispatch(
+  candidates: readonly Candidate[],
+  traffic: Traffic,
+  time: QueueTime,
+  rules: QueueRules & { readonly slots: SlotRules },
+): Dispatch {
+  const starts: { configurationId: string; item: QueuedDelivery }[] = [];
+  const queues = new Map<string, DeliveringQueue>();
+  const buckets = new Map<string, TokenBucket>();
+  const wantSlots = new Set<string>();
+  const begun = new Map<string, number>();
+  let nextAt: Instant | null = null;
+  let turn = [...candidates];
+  while (turn.length > 0) {
+    const again: Candidate[] = [];
+    for (const { queue, route } of turn) {
+      const { configurationId } = queue;
+      const next = takeNext(queue, time, rules);
+      queues.set(configurationId, next.queue);
+      if (next.candidate === null) {
+        nextAt = earlier(nextAt, next.until);
+        continue;
+      }
+      const use = {
+        queue: next.queue.running.size,
+        origin: (traffic.perOrigin.get(route.origin) ?? 0) + (begun.get(route.origin) ?? 0),
+        all: traffic.inFlight + starts.length,
+      };
+      if (!hasSlot(use, route.concurrency ?? next.queue.limit.limit, rules.slots)) {
+        wantSlots.add(configurationId);
+        continue;
+      }
+      const readyAt = takeRate(route, buckets, traffic, time.now);
+      if (readyAt !== null) {
+        nextAt = earlier(nextAt, readyAt);
+        continue;
+      }
+      begun.set(route.origin, (begun.get(route.origin) ?? 0) + 1);
+      starts.push({ configurationId, item: next.candidate });
+      const after = started(next.queue, next.candidate);
+      queues.set(configurationId, after);
+      again.push({ queue: after, route });
+    }
+    turn = again;
+  }
+  return { starts, queues, buckets, wantSlots, nextAt };
+}
+
+/** Takes one of the rate; null when it could, else when it can. */
+function takeRate(
+  { rate, rateKey }: Route,
+  buckets: Map<string, TokenBucket>,
+  traffic: Traffic,
+  now: Instant,
+): Instant | null {
+  if (rate <= 0) return null;
+  const bucket = buckets.get(rateKey) ?? traffic.buckets.get(rateKey) ?? fullBucket(rate, now);
+  const { taken, readyAt, bucket: left } = takeToken(bucket, rate, now);
+  buckets.set(rateKey, left);
+  return taken ? null : readyAt;
+}
+
+function earlier(a: Instant | null, b: Instant | null): Instant | null {
+  if (a === null) return b;
+  return b === null ? a : Math.min(a, b);
+}

@@ -1,0 +1,216 @@
+import type { Instant } from '../../shared/instant.js';
+import type { Attempt, Delivery } from '../delivery/delivery.js';
+import type { DeliveryEvent } from '../delivery/transition-delivery.js';
+import { type StoredEvent, writesBetween } from '../event.js';
+import { type AdaptiveLimit, initialLimit, type LimitRules } from './adaptive-limit.js';
+import type { Breaker, BreakerRules } from './circuit-breaker.js';
+import type { Cancellation, QueueRecord } from './queue-record.js';
+
+/** A delivery in memory. */
+export interface QueuedDelivery {
+  readonly delivery: Delivery;
+  /** Whether the store has a row of it; else it is made of its event alone. */
+  readonly stored: boolean;
+  /** Its event, when it is at hand. */
+  readonly event: StoredEvent | null;
+}
+
+/** What is to be written about a delivery. */
+export interface Outcome {
+  readonly before: QueuedDelivery;
+  /** Null when the row is written only so that the queue's position can pass a delivery whose attempt takes long. */
+  readonly event: DeliveryEvent | null;
+  readonly attempt: Omit<Attempt, 'number'> | null;
+  /** The row, when nobody else has changed it. */
+  readonly after: Delivery;
+}
+
+/** A run whose first unfinished notification is under way, or in front of the queue. Its later ones wait until that is over. */
+export interface Run {
+  /** The sequence of the first unfinished one. */
+  readonly head: number;
+  /** Later ones in memory, in order; none when the store has some. */
+  readonly waiting: readonly QueuedDelivery[];
+  /** Whether the store may have later ones, or will have them with the outcomes that are not written yet. */
+  readonly storedBehind: boolean;
+}
+
+interface Held {
+  readonly configurationId: string;
+  readonly workspaceId: string;
+  /** Attempts under way, by sequence. */
+  readonly running: ReadonlyMap<number, QueuedDelivery>;
+  /** Not written yet, in the order in which they came to be. */
+  readonly outcomes: readonly Outcome[];
+  /** Sequences whose rows somebody else may have changed since they were read. */
+  readonly doubtful: ReadonlySet<number>;
+}
+
+/** A queue that this engine has leased and works on. */
+export interface DeliveringQueue extends Held {
+  readonly type: 'delivering';
+  /** As stored; see `QueueRecord`. */
+  readonly position: number;
+  /** New deliveries up to this sequence have been taken into memory. */
+  readonly readThrough: number;
+  /** There was nothing new beyond `readThrough` when it was looked for last; what is accepted since then is added as it comes. */
+  readonly complete: boolean;
+  /** Redeliveries. */
+  readonly urgent: readonly QueuedDelivery[];
+  /** Waited for another attempt and are due, by time and sequence. */
+  readonly retries: readonly QueuedDelivery[];
+  /** Never attempted, by sequence. */
+  readonly fresh: readonly QueuedDelivery[];
+  /** When the next delivery in the store that is not in memory is due; null when there is none. */
+  readonly nextDue: Instant | null;
+  readonly runs: ReadonlyMap<string, Run>;
+  /** Runs whose first unfinished notification waits in the store for its next attempt, with its sequence. */
+  readonly stalled: ReadonlyMap<string, number>;
+  /** How much `stalled` tells of the store: `unread` nothing yet, `partial` not every run, `whole` all of them. */
+  readonly runsRead: 'unread' | 'partial' | 'whole';
+  /** Runs whose head is over and whose next notification in the store is to be released with the next write. */
+  readonly releases: ReadonlySet<string>;
+  readonly breaker: Breaker;
+  readonly failingSince: Instant | null;
+  readonly limit: AdaptiveLimit;
+  /** Nothing is sent but redeliveries: a person wants it so. */
+  readonly paused: boolean;
+}
+
+/** A leased queue whose configuration was disabled or deleted: what is unfinished is being cancelled. */
+export interface CancellingQueue extends Held {
+  readonly type: 'cancelling';
+  readonly position: number;
+  readonly readThrough: number;
+  readonly cancellation: Cancellation;
+  /** Nothing was left to cancel when it was looked for last. */
+  readonly complete: boolean;
+  readonly breaker: Breaker;
+  readonly failingSince: Instant | null;
+  readonly limit: AdaptiveLimit;
+}
+
+/** The lease is gone: only attempts that are under way still come in. */
+export interface LostQueue extends Held {
+  readonly type: 'lost';
+}
+
+export type HeldQueue = DeliveringQueue | CancellingQueue | LostQueue;
+
+/** The rules of a queue's decisions. */
+export interface QueueRules {
+  /** Deliveries of one queue in memory, at most about so many of each sort. */
+  readonly window: number;
+  /** A delivery is over when it is this old, counted from its acceptance. */
+  readonly maximumAge: number;
+  readonly breaker: BreakerRules;
+  readonly limit: LimitRules;
+}
+
+/** A queue that was just leased, with nothing of it in memory yet. */
+export function heldQueue(record: QueueRecord, rules: QueueRules): DeliveringQueue | CancellingQueue {
+  return reopened(record, initialLimit(rules.limit), { running: new Map(), outcomes: [], releases: new Set() });
+}
+
+/** The queue as the record has it now; what was in memory and not under way is forgotten and read again. */
+export function reopened(
+  record: QueueRecord,
+  limit: AdaptiveLimit,
+  kept: Pick<HeldQueue, 'running' | 'outcomes'> & { readonly releases: ReadonlySet<string> },
+): DeliveringQueue | CancellingQueue {
+  const { configurationId, workspaceId, position, breaker, failingSince, cancellation } = record;
+  const common = {
+    configurationId,
+    workspaceId,
+    position,
+    breaker,
+    failingSince,
+    limit,
+    readThrough: position,
+    complete: false,
+    running: kept.running,
+    outcomes: kept.outcomes,
+    doubtful: new Set([...kept.running.keys(), ...kept.outcomes.map(({ before }) => before.delivery.sequence)]),
+  };
+  if (cancellation !== null) return { ...common, type: 'cancelling', cancellation };
+  return {
+    ...common,
+    type: 'delivering',
+    urgent: [],
+    retries: [],
+    fresh: [],
+    nextDue: null,
+    runs: new Map(),
+    stalled: new Map(),
+    runsRead: 'unread',
+    releases: kept.releases,
+    paused: record.pausedAt !== undefined,
+  };
+}
+
+/** Nothing of the queue is in memory: nothing to start, under way, or to be written. */
+export function isIdle(queue: HeldQueue): boolean {
+  if (queue.running.size > 0 || queue.outcomes.length > 0) return false;
+  if (queue.type !== 'delivering') return true;
+  return !hasReady(queue) && queue.releases.size === 0;
+}
+
+export function hasReady({ urgent, retries, fresh }: DeliveringQueue): boolean {
+  return urgent.length > 0 || retries.length > 0 || fresh.length > 0;
+}
+
+/** Whether more is to be read of the queue: little is left in memory, or something in the store has come due. */
+export function wantsMore(queue: HeldQueue, now: Instant, rules: Pick<QueueRules, 'window'>): boolean {
+  if (queue.type === 'lost') return false;
+  if (queue.type === 'cancelling') return !queue.complete && queue.outcomes.length < rules.window;
+  if (queue.runsRead === 'unread' || (!queue.complete && queue.fresh.length < lowWater(rules))) return true;
+  const due = nextRead(queue, rules);
+  return due !== null && due <= now;
+}
+
+/** When something in the store comes due for which there is room; null when nothing does. */
+export function nextRead(queue: HeldQueue, rules: Pick<QueueRules, 'window'>): Instant | null {
+  return queue.type === 'delivering' && queue.retries.length < lowWater(rules) ? queue.nextDue : null;
+}
+
+/** Below this many deliveries in memory, more are read. */
+function lowWater({ window }: Pick<QueueRules, 'window'>): number {
+  return Math.max(1, Math.floor(window / 4));
+}
+
+/**
+ * New deliveries that wait for their first attempt because others come faster than they are sent, about. None of a queue
+ * that waits for something else: an open breaker, or a person. `last` is the sequence up to which there may be any.
+ */
+export function backlogOf(queue: DeliveringQueue, last: number): number {
+  if (queue.breaker.type === 'open' || queue.paused) return 0;
+  return queue.fresh.length + (queue.complete ? 0 : writesBetween(queue.readThrough, last));
+}
+
+/** Sequences of which memory knows more than the store. */
+export function knownSequences(queue: HeldQueue): Set<number> {
+  const known = new Set(queue.running.keys());
+  for (const { before } of queue.outcomes) known.add(before.delivery.sequence);
+  if (queue.type !== 'delivering') return known;
+  for (const list of [queue.urgent, queue.retries, queue.fresh]) {
+    for (const { delivery } of list) known.add(delivery.sequence);
+  }
+  for (const { waiting } of queue.runs.values()) for (const { delivery } of waiting) known.add(delivery.sequence);
+  return known;
+}
+
+/**
+ * Up to where every delivery has a row when the outcomes are written: just before the first one that is only in memory.
+ * Attempts under way count as in memory until a row is written of them.
+ */
+export function positionAfter(queue: DeliveringQueue): number {
+  let position = queue.readThrough;
+  const keep = ({ delivery, stored }: QueuedDelivery): void => {
+    if (!stored && delivery.sequence <= position) position = delivery.sequence - 1;
+  };
+  for (const item of queue.running.values()) keep(item);
+  const [first] = queue.fresh;
+  if (first !== undefined) keep(first);
+  for (const { waiting } of queue.runs.values()) if (waiting[0] !== undefined) keep(waiting[0]);
+  return Math.max(queue.position, position);
+}

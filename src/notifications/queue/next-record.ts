@@ -1,0 +1,63 @@
+import type { Instant } from '../../shared/instant.js';
+import type { CancellingQueue, DeliveringQueue } from './held-queue.js';
+import type { QueueRecord } from './queue-record.js';
+
+/** What a queue's row becomes in a write, apart from its lease. */
+export interface RecordChange {
+  readonly position: number;
+  /** Somebody else has changed the row: what it says of breaker and cancellation counts, not what memory has. */
+  readonly touched: boolean;
+  /** The cancellation has been carried out. */
+  readonly cancelled: boolean;
+  /** See `backlogOf`. */
+  readonly backlog: number;
+}
+
+/** Fewer waiting deliveries are as good as none. */
+const leastBacklog = 64;
+
+/** The row with what is to be remembered of the queue in memory. */
+export function recordAfter(
+  row: QueueRecord,
+  queue: DeliveringQueue | CancellingQueue,
+  { position, touched, cancelled, backlog }: RecordChange,
+): QueueRecord {
+  const forward = Math.max(row.position, position);
+  if (touched) return { ...row, position: forward };
+  const { breaker, failingSince } = queue;
+  const { backlog: _before, ...kept } = row;
+  return {
+    ...kept,
+    position: forward,
+    breaker,
+    failingSince,
+    cancellation: cancelled ? null : row.cancellation,
+    ...(backlog < leastBacklog ? {} : { backlog }),
+  };
+}
+
+/** What the store has left of a queue that is given back. */
+export interface Remainder {
+  /** When the first new delivery that has no row was accepted; null when there is none. */
+  readonly firstFresh: Instant | null;
+  /** When the first stored one is due; null when there is none. */
+  readonly firstDue: Instant | null;
+  /** When the first stored one was accepted. */
+  readonly firstStored: Instant | null;
+}
+
+/** When a queue that nobody works on needs an engine again; null when nothing of it is unfinished. */
+export function wakeAtOf(
+  { breaker, cancellation, pausedAt }: Pick<QueueRecord, 'breaker' | 'cancellation' | 'pausedAt'>,
+  { firstFresh, firstDue, firstStored }: Remainder,
+  maximumAge: number,
+): Instant | null {
+  // A redelivery is due at 0 and waits for no breaker.
+  if (cancellation !== null || firstDue === 0) return 0;
+  if (firstFresh === null && firstDue === null) return null;
+  const due = firstFresh === null ? (firstDue ?? 0) : 0;
+  const probe = pausedAt !== undefined ? Number.POSITIVE_INFINITY : breaker.type === 'closed' ? null : breaker.until;
+  if (probe === null) return due;
+  const ends = [firstFresh, firstStored].flatMap((accepted) => (accepted === null ? [] : [accepted + maximumAge]));
+  return Math.min(Math.max(due, probe), ...ends);
+}

@@ -1,0 +1,105 @@
+import type { Instant } from '../../shared/instant.js';
+import { table } from '../../shared/table.js';
+import type { CancelReason } from '../delivery/delivery.js';
+import { type Breaker, closedBreaker } from './circuit-breaker.js';
+
+/** Who works on a queue, and until when nobody else may. */
+export interface QueueLease {
+  readonly owner: string;
+  readonly until: Instant;
+}
+
+/** Deliveries that are cancelled together: everything unfinished up to a sequence. */
+export interface Cancellation {
+  readonly through: number;
+  readonly at: Instant;
+  readonly reason: CancelReason;
+}
+
+/**
+ * The queue of one configuration's unfinished deliveries, as the store keeps it. It lives as long as the configuration,
+ * and after it until nothing is unfinished. One engine at a time works on it, so order, the circuit breaker and a slow
+ * destination concern nothing outside it.
+ */
+export interface QueueRecord {
+  readonly configurationId: string;
+  readonly workspaceId: string;
+  /** Every delivery up to this sequence has a row of its own or is over; what comes after it is read from the events. */
+  readonly position: number;
+  /** When it needs an engine while nobody has it; null when nothing is unfinished, or only a person can change anything. */
+  readonly wakeAt: Instant | null;
+  readonly lease: QueueLease | null;
+  readonly breaker: Breaker;
+  /** First failure since the last success. */
+  readonly failingSince: Instant | null;
+  /** To be carried out before anything is sent. */
+  readonly cancellation: Cancellation | null;
+  /** Since when a person wants nothing to be sent; absent when it is sent. */
+  readonly pausedAt?: Instant;
+  /** The `failingSince` that the owner was told of; absent when there is nothing to take back. */
+  readonly alertedSince?: Instant;
+  /** New deliveries that waited for their first attempt at the last write, about; absent for a few. See `backlogOf`. */
+  readonly backlog?: number;
+}
+
+export const queues = table<QueueRecord>('notification_queues', (queue) => [queue.configurationId], {
+  /** A queue that is being worked on comes up when its lease ends. */
+  by_wake: {
+    version: 1,
+    key: ({ wakeAt, lease }) => (lease !== null ? [lease.until] : wakeAt !== null ? [wakeAt] : undefined),
+  },
+});
+
+/** The queue of a new configuration; nothing up to `position` is for it. */
+export function newQueue(configurationId: string, workspaceId: string, position: number): QueueRecord {
+  return {
+    configurationId,
+    workspaceId,
+    position,
+    wakeAt: null,
+    lease: null,
+    breaker: closedBreaker,
+    failingSince: null,
+    cancellation: null,
+  };
+}
+
+/** As a time to wake up: whatever the clock says. */
+const atOnce: Instant = 0;
+
+/**
+ * The queue after something has been added to it: it comes up now, or when its breaker lets an attempt through. The same
+ * object when nothing has to be written: somebody works on it, or it comes up early enough.
+ */
+export function afterArrival(queue: QueueRecord): QueueRecord {
+  if (queue.lease !== null) return queue;
+  const wakeAt = queue.breaker.type === 'open' && queue.pausedAt === undefined ? queue.breaker.until : atOnce;
+  return queue.wakeAt !== null && queue.wakeAt <= wakeAt ? queue : { ...queue, wakeAt };
+}
+
+/**
+ * The queue after its rows were changed by somebody who does not work on it. Always write it: whoever has the lease tells
+ * by the new row that what he read is out of date.
+ */
+export function touched(queue: QueueRecord): QueueRecord {
+  return { ...queue, wakeAt: atOnce };
+}
+
+/** The queue after its destination was found working by other means: a verification, an enabling, a redelivery. */
+export function withBreakerClosed(queue: QueueRecord): QueueRecord {
+  return { ...touched(queue), breaker: closedBreaker, failingSince: null };
+}
+
+/** The queue from now on with or without a pause. Its deliveries keep their age: what gets too old meanwhile is over. */
+export function withPause(queue: QueueRecord, pausedAt: Instant | null): QueueRecord {
+  const { pausedAt: _before, ...rest } = touched(queue);
+  return pausedAt === null ? rest : { ...rest, pausedAt };
+}
+
+/**
+ * The queue of a configuration that was disabled or deleted: what is unfinished now is cancelled, also when the
+ * configuration is enabled again at once.
+ */
+export function withCancellation(queue: QueueRecord, cancellation: Cancellation): QueueRecord {
+  return { ...touched(queue), cancellation };
+}

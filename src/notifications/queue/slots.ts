@@ -1,0 +1,27 @@
+/** Attempts under way, at the places that limit them. */
+export interface SlotUse {
+  /** Of the configuration's queue. */
+  readonly queue: number;
+  /** To its origin (scheme, host and port), by all configurations. */
+  readonly origin: number;
+  readonly all: number;
+}
+
+export interface SlotRules {
+  readonly all: number;
+  /** What all configurations at one origin have together, beyond the `own` of each. */
+  readonly perOrigin: number;
+  /** What each configuration has of its own at an origin, however busy the others there are. */
+  readonly own: number;
+}
+
+/**
+ * Whether one more attempt may be under way. Every configuration may have one, however busy the others are, up to four
+ * times the overall limit; a few more are its own at its origin; further ones come out of what its origin has left. So
+ * destinations that hang take nothing from one that answers, also when they are at the same origin.
+ */
+export function hasSlot(use: SlotUse, limit: number, rules: SlotRules): boolean {
+  if (use.queue === 0) return use.all < rules.all * 4;
+  if (use.queue >= limit || use.all >= rules.all) return false;
+  return use.queue < rules.own || use.origin < rules.perOrigin;
+}

@@ -1,0 +1,27 @@
+import type { Instant } from '../../shared/instant.js';
+
+/** How much of a rate is unused. Holds at most one second's worth, and always room for one. */
+export interface TokenBucket {
+  readonly tokens: number;
+  readonly at: Instant;
+}
+
+export function fullBucket(rate: number, now: Instant): TokenBucket {
+  return { tokens: Math.max(1, rate), at: now };
+}
+
+/** What `takeToken` gives: the bucket afterwards, and when one can be taken if none could. */
+export interface TokenTaken {
+  readonly bucket: TokenBucket;
+  readonly taken: boolean;
+  readonly readyAt: Instant;
+}
+
+/** Takes one of `rate` tokens per second. A clock that stepped back refills nothing. */
+export function takeToken(bucket: TokenBucket, rate: number, now: Instant): TokenTaken {
+  const at = Math.max(now, bucket.at);
+  const tokens = Math.min(Math.max(1, rate), bucket.tokens + ((at - bucket.at) * rate) / 1000);
+  // A hair's breadth of tolerance, or rounding would ask for a wait of a fraction of a millisecond.
+  if (tokens >= 1 - 1e-9) return { bucket: { tokens: Math.max(0, tokens - 1), at }, taken: true, readyAt: now };
+  return { bucket: { tokens, at }, taken: false, readyAt: at + Math.ceil(((1 - tokens) / rate) * 1000 - 1e-6) };
+}

@@ -1,0 +1,313 @@
+import type { Instant } from '../../shared/instant.js';
+import { type Failure, isOfDestination } from '../delivery/classify-failure.js';
+import { type AttemptReport, type AttemptRules, concludeAttempt } from '../delivery/conclude-attempt.js';
+import { type CancelReason, type Delivery, isInOrder, isUnfinished } from '../delivery/delivery.js';
+import { type AdaptiveLimit, afterAnswer, afterOverload, isOverload } from './adaptive-limit.js';
+import { afterFailure, afterSuccess, type Breaker } from './circuit-breaker.js';
+import {
+  type CancellingQueue,
+  type DeliveringQueue,
+  type HeldQueue,
+  knownSequences,
+  type Outcome,
+  type QueuedDelivery,
+  type QueueRules,
+  reopened,
+} from './held-queue.js';
+import type { Cancellation, QueueRecord } from './queue-record.js';
+import { expiresAt, outcomeOf, runGoesOn, withReady, withRowsBehind, withRowsUnderWay } from './take-next.js';
+
+/** What was read of a queue. */
+export interface Portion {
+  /** Rows that are due, redeliveries among them; of a queue that is being cancelled, any that are unfinished. */
+  readonly rows: readonly Delivery[];
+  /** What has no row yet, in order, from the queue's `readThrough` on. */
+  readonly fresh: readonly QueuedDelivery[];
+  readonly readThrough: number;
+  /** There was nothing beyond `readThrough`. */
+  readonly complete: boolean;
+  /** When the next row that was not read is due. */
+  readonly nextDue: Instant | null;
+  /** Runs whose head waits in the store, with its sequence: all of them, or those that `fresh` asks for. */
+  readonly stalled: ReadonlyMap<string, number>;
+  readonly runsRead: DeliveringQueue['runsRead'];
+}
+
+/** What a write of outcomes came to. */
+export interface Recorded {
+  /** So many of the queue's outcomes were written. */
+  readonly count: number;
+  readonly position: number;
+  /** For each run that was to be released, its next notification and when that is due; null when the store had none. */
+  readonly released: ReadonlyMap<string, { readonly sequence: number; readonly dueAt: Instant } | null>;
+}
+
+export type QueueEvent =
+  /** Read from the store. */
+  | { readonly type: 'filled'; readonly portion: Portion }
+  /** Accepted since the last look, in order; `through` is the sequence up to which nothing else was. */
+  | { readonly type: 'arrived'; readonly fresh: readonly QueuedDelivery[]; readonly through: number }
+  | {
+      readonly type: 'attempted';
+      readonly sequence: number;
+      readonly report: AttemptReport;
+      readonly at: Instant;
+      /** In [0, 1), for jitter. */
+      readonly fraction: number;
+    }
+  /** It was not sent at all: its destination is closed. */
+  | { readonly type: 'not_sent'; readonly sequence: number; readonly at: Instant; readonly reason: CancelReason }
+  | { readonly type: 'recorded'; readonly recorded: Recorded }
+  /** Attempts that have been under way for long get a row, so that the position can pass them. */
+  | { readonly type: 'attempts_take_long'; readonly sequences: readonly number[] }
+  /** Somebody else has changed the queue or its rows. */
+  | { readonly type: 'touched'; readonly record: QueueRecord }
+  /** The configuration was found disabled or gone. */
+  | { readonly type: 'closed'; readonly cancellation: Cancellation }
+  | { readonly type: 'lost' };
+
+/** The one way in which a queue in memory changes, apart from taking a delivery off its front (`takeNext`, `started`). */
+export function transitionQueue(queue: HeldQueue, event: QueueEvent, rules: QueueRules & AttemptRules): HeldQueue {
+  switch (event.type) {
+    case 'filled':
+      if (queue.type === 'delivering') return filled(queue, event.portion);
+      return queue.type === 'cancelling' ? cancelled(queue, event.portion) : queue;
+    case 'arrived':
+      return queue.type === 'delivering' ? arrived(queue, event.fresh, event.through, rules) : queue;
+    case 'attempted':
+      return attempted(queue, event, rules);
+    case 'not_sent':
+      return notSent(queue, event);
+    case 'recorded':
+      return recorded(queue, event.recorded);
+    case 'attempts_take_long':
+      return withRowsUnderWay(queue, event.sequences);
+    case 'touched':
+      return queue.type === 'lost' ? queue : reopened(event.record, queue.limit, { releases: none, ...queue });
+    case 'closed':
+      return queue.type === 'delivering' ? closed(queue, event.cancellation) : queue;
+    case 'lost': {
+      const { configurationId, workspaceId, running, outcomes } = queue;
+      return { type: 'lost', configurationId, workspaceId, running, outcomes, doubtful: queue.doubtful };
+    }
+  }
+}
+
+const none: ReadonlySet<string> = new Set();
+
+function filled(queue: DeliveringQueue, portion: Portion): DeliveringQueue {
+  const known = knownSequences(queue);
+  const fresh = portion.fresh.filter(({ delivery }) => !known.has(delivery.sequence));
+  const read: DeliveringQueue = {
+    ...queue,
+    readThrough: portion.readThrough,
+    complete: portion.complete,
+    nextDue: portion.nextDue,
+    fresh: [...queue.fresh, ...fresh],
+    runsRead: portion.runsRead,
+  };
+  const told =
+    queue.runsRead === 'unread' ? withRunsOfStore(read, portion.stalled) : withStalled(read, portion.stalled);
+  return portion.rows
+    .filter((row) => !known.has(row.sequence))
+    .reduce((next, row) => withReady(next, { delivery: row, stored: true, event: null }), told);
+}
+
+/** Runs by what the store says, corrected by what memory knows better: outcomes not written yet, and what is under way. */
+function withRunsOfStore(queue: DeliveringQueue, stored: ReadonlyMap<string, number>): DeliveringQueue {
+  const stalled = new Map(stored);
+  const releases = new Set(queue.releases);
+  const runs = new Map(queue.runs);
+  for (const { after } of queue.outcomes) {
+    const { orderKey, sequence, state } = after;
+    if (orderKey === null) continue;
+    if (state.type === 'waiting') stalled.set(orderKey, Math.min(sequence, stalled.get(orderKey) ?? sequence));
+    else if (!isInOrder(state) && stalled.get(orderKey) === sequence) releases.add(orderKey);
+  }
+  for (const { delivery } of queue.running.values()) {
+    const { orderKey, sequence, state } = delivery;
+    if (orderKey === null || state.type === 'manual') continue;
+    runs.set(orderKey, { head: sequence, waiting: [], storedBehind: true });
+    stalled.delete(orderKey);
+  }
+  return { ...queue, runs, stalled, releases };
+}
+
+function withStalled(queue: DeliveringQueue, read: ReadonlyMap<string, number>): DeliveringQueue {
+  if (read.size === 0) return queue;
+  const stalled = new Map(queue.stalled);
+  for (const [key, head] of read) if (!queue.runs.has(key)) stalled.set(key, head);
+  return { ...queue, stalled };
+}
+
+function cancelled(queue: CancellingQueue, portion: Portion): CancellingQueue {
+  const known = knownSequences(queue);
+  const { at, reason } = queue.cancellation;
+  const rows = portion.rows.map((delivery) => ({ delivery, stored: true, event: null }));
+  const found = [...rows, ...portion.fresh].filter(({ delivery }) => !known.has(delivery.sequence));
+  const outcomes = found.map((item) => outcomeOf(item, { type: 'cancelled', at, reason }));
+  return {
+    ...queue,
+    readThrough: portion.readThrough,
+    complete: portion.complete && found.length === 0,
+    outcomes: [...queue.outcomes, ...outcomes],
+  };
+}
+
+function closed(queue: DeliveringQueue, cancellation: Cancellation): CancellingQueue {
+  const { configurationId, workspaceId, running, outcomes, doubtful, position, breaker, failingSince, limit } = queue;
+  const held = { configurationId, workspaceId, running, outcomes, doubtful, position, breaker, failingSince, limit };
+  return { ...held, type: 'cancelling', readThrough: position, cancellation, complete: false };
+}
+
+function arrived(
+  queue: DeliveringQueue,
+  given: readonly QueuedDelivery[],
+  through: number,
+  rules: QueueRules,
+): DeliveringQueue {
+  if (!queue.complete || through <= queue.readThrough) return queue;
+  const fresh = given.filter(({ delivery }) => delivery.sequence > queue.readThrough);
+  if (fresh.length === 0) return { ...queue, readThrough: through };
+  // What a run waits for may be in the store alone: such a queue is read from there.
+  if (queue.runsRead !== 'whole' || queue.fresh.length + fresh.length > rules.window) {
+    return { ...queue, complete: false };
+  }
+  return { ...queue, fresh: [...queue.fresh, ...fresh], readThrough: through };
+}
+
+function attempted(
+  queue: HeldQueue,
+  { sequence, report, at, fraction }: QueueEvent & { readonly type: 'attempted' },
+  rules: QueueRules & AttemptRules,
+): HeldQueue {
+  const before = queue.running.get(sequence);
+  if (before === undefined) return queue;
+  const end = { at, fraction, expiresAt: expiresAt(before, rules) };
+  const concluded = concludeAttempt(before.delivery, report, rules, end);
+  const outcome = queue.type === 'cancelling' ? notAgain(queue, { before, ...concluded }) : { before, ...concluded };
+  const ended = withOutcome(withoutRunning(queue, sequence), outcome);
+  if (ended.type === 'lost') return ended;
+  const full = queue.running.size >= ended.limit.limit;
+  const judged = {
+    ...ended,
+    breaker: nextBreaker(ended.breaker, before, { failure: report.failure, at }, rules),
+    failingSince: nextFailingSince(ended.failingSince, before, report.failure, at),
+    limit: nextLimit(ended.limit, report, { full, at }, rules),
+  };
+  return judged.type === 'delivering' ? runAfterAttempt(judged, before, concluded.after) : judged;
+}
+
+/** An attempt that was under way when its configuration was disabled or deleted is the last one. */
+function notAgain({ cancellation }: CancellingQueue, outcome: Outcome): Outcome {
+  if (!isUnfinished(outcome.after.state)) return outcome;
+  const { at, reason } = cancellation;
+  const ended = outcomeOf({ ...outcome.before, delivery: outcome.after }, { type: 'cancelled', at, reason });
+  return { ...ended, before: outcome.before, attempt: outcome.attempt };
+}
+
+function nextBreaker(
+  breaker: Breaker,
+  { delivery }: QueuedDelivery,
+  { failure, at }: { readonly failure: Failure | null; readonly at: Instant },
+  rules: QueueRules,
+): Breaker {
+  if (failure === null) return afterSuccess(breaker);
+  // A refused address says nothing about the mail server, a failed redelivery nothing that the schedule does not find out.
+  if (delivery.state.type === 'manual' || failure.class === 'mail_rejected' || !isOfDestination(failure))
+    return breaker;
+  return afterFailure(breaker, rules.breaker, at);
+}
+
+function nextFailingSince(
+  since: Instant | null,
+  { delivery }: QueuedDelivery,
+  failure: Failure | null,
+  at: Instant,
+): Instant | null {
+  if (failure === null) return null;
+  return delivery.state.type === 'manual' || !isOfDestination(failure) ? since : (since ?? at);
+}
+
+function nextLimit(
+  limit: AdaptiveLimit,
+  { attempt, failure }: AttemptReport,
+  { full, at }: { readonly full: boolean; readonly at: Instant },
+  rules: QueueRules,
+): AdaptiveLimit {
+  if (failure === null) return afterAnswer(limit, full, rules.limit);
+  return isOverload(failure.class, attempt.status) ? afterOverload(limit, at - attempt.total, at) : limit;
+}
+
+function runAfterAttempt(queue: DeliveringQueue, before: QueuedDelivery, after: Delivery): DeliveringQueue {
+  const { orderKey, sequence } = after;
+  if (orderKey === null || !isInOrder(before.delivery.state)) return queue;
+  if (!isInOrder(after.state)) return runGoesOn(queue, before);
+  const run = queue.runs.get(orderKey);
+  if (before.delivery.state.type === 'manual' || run === undefined) return queue;
+  const runs = new Map(queue.runs);
+  runs.delete(orderKey);
+  const stalled = new Map(queue.stalled).set(orderKey, sequence);
+  return withRowsBehind({ ...queue, runs, stalled }, run.waiting);
+}
+
+function notSent(queue: HeldQueue, { sequence, at, reason }: QueueEvent & { readonly type: 'not_sent' }): HeldQueue {
+  const before = queue.running.get(sequence);
+  if (before === undefined) return queue;
+  const ended = withOutcome(withoutRunning(queue, sequence), outcomeOf(before, { type: 'cancelled', at, reason }));
+  return ended.type === 'delivering' ? runGoesOn(ended, before) : ended;
+}
+
+function recorded(queue: HeldQueue, { count, position, released }: Recorded): HeldQueue {
+  const written = queue.outcomes.slice(0, count);
+  const outcomes = queue.outcomes.slice(count);
+  const doubtful = new Set(queue.doubtful);
+  for (const { before } of written) doubtful.delete(before.delivery.sequence);
+  if (queue.type === 'lost') return { ...queue, outcomes, doubtful };
+  if (queue.type === 'cancelling') return { ...queue, outcomes, doubtful, position };
+  const noted = { ...queue, outcomes, doubtful, position, nextDue: nextDueAfter(queue, written) };
+  return released.size === 0 ? noted : withReleased(noted, released);
+}
+
+/** What was written for a later attempt comes up by then; of what somebody else has changed, only the store knows. */
+function nextDueAfter({ nextDue, doubtful }: DeliveringQueue, written: readonly Outcome[]): Instant | null {
+  let next = nextDue;
+  for (const { before, event, after } of written) {
+    if (event === null) continue;
+    const dueAt = doubtful.has(before.delivery.sequence) ? 0 : 'dueAt' in after.state ? after.state.dueAt : null;
+    if (dueAt !== null) next = Math.min(next ?? dueAt, dueAt);
+  }
+  return next;
+}
+
+function withReleased(queue: DeliveringQueue, released: Recorded['released']): DeliveringQueue {
+  const runs = new Map(queue.runs);
+  const stalled = new Map(queue.stalled);
+  const releases = new Set(queue.releases);
+  let { nextDue } = queue;
+  for (const [key, head] of released) {
+    // Rows that are not written yet could not be released: with the next write they can.
+    if (head === null && queue.outcomes.some((outcome) => isPutBehind(outcome, key))) continue;
+    releases.delete(key);
+    runs.delete(key);
+    stalled.delete(key);
+    if (head === null) continue;
+    stalled.set(key, head.sequence);
+    nextDue = Math.min(nextDue ?? head.dueAt, head.dueAt);
+  }
+  return { ...queue, runs, stalled, releases, nextDue };
+}
+
+function isPutBehind({ event, after }: Outcome, key: string): boolean {
+  return event?.type === 'put_behind' && after.orderKey === key;
+}
+
+function withOutcome<Q extends HeldQueue>(queue: Q, outcome: Outcome): Q {
+  return { ...queue, outcomes: [...queue.outcomes, outcome] };
+}
+
+function withoutRunning<Q extends HeldQueue>(queue: Q, sequence: number): Q {
+  const running = new Map(queue.running);
+  running.delete(sequence);
+  return { ...queue, running };
+}

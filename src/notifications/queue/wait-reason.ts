@@ -1,0 +1,52 @@
+import type { Instant } from '../../shared/instant.js';
+import type { Delivery } from '../delivery/delivery.js';
+import type { QueueRecord } from './queue-record.js';
+
+/** What holds a pending delivery up. */
+export const waitReasons = ['paused', 'retry', 'breaker', 'order', 'rate', 'queue', 'engine'] as const;
+export type WaitReason = (typeof waitReasons)[number];
+
+/**
+ * Why a pending delivery has not been sent yet, as far as the store tells:
+ *
+ * * `paused`: a person has paused its configuration.
+ * * `retry`: its last attempt failed; the next one is due at `until`.
+ * * `breaker`: its destination kept failing and is left alone until then.
+ * * `order`: an earlier notification of its run is not over.
+ * * `rate`: the destination takes only so many per second, and others are before it.
+ * * `queue`: others are before it, and an engine is working on them.
+ * * `engine`: no engine works on its queue; with `until`, one may when the lease of the last one ends.
+ *
+ * Null for one that has ended or is being cancelled.
+ */
+export function waitOf(
+  delivery: Delivery,
+  queue: QueueRecord,
+  rate: number,
+  now: Instant,
+): { readonly reason: WaitReason; readonly until: Instant | null } | null {
+  const { state, sequence } = delivery;
+  if (state.type !== 'waiting' && state.type !== 'behind' && state.type !== 'manual') return null;
+  if (queue.cancellation !== null && sequence <= queue.cancellation.through) return null;
+  if (queue.pausedAt !== undefined && state.type !== 'manual') return { reason: 'paused', until: null };
+  if (state.type === 'behind') return { reason: 'order', until: null };
+  return (state.type === 'waiting' ? scheduledWait(state, queue, now) : null) ?? queuedWait(queue, rate, now);
+}
+
+type Wait = NonNullable<ReturnType<typeof waitOf>>;
+
+/** What holds back an attempt of the schedule, which one that a person asked for does not wait for. */
+function scheduledWait(
+  { attempted, dueAt }: Extract<Delivery['state'], { type: 'waiting' }>,
+  { breaker }: QueueRecord,
+  now: Instant,
+): Wait | null {
+  if (breaker.type === 'open') return { reason: 'breaker', until: Math.max(breaker.until, dueAt) };
+  return attempted > 0 && dueAt > now ? { reason: 'retry', until: dueAt } : null;
+}
+
+function queuedWait({ lease }: QueueRecord, rate: number, now: Instant): Wait {
+  if (lease === null) return { reason: 'engine', until: null };
+  if (lease.until <= now) return { reason: 'engine', until: lease.until };
+  return { reason: rate > 0 ? 'rate' : 'queue', until: null };
+}

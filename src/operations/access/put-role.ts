@@ -1,0 +1,50 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { type InvalidAccess, invalidAccess, unfitAccess } from '../../access/errors.js';
+import { policies } from '../../access/policy-record.js';
+import type { Principal } from '../../access/principal.js';
+import { type RoleInput, roleFaults, roles, type StoredRole } from '../../access/role-record.js';
+import type { StorageError } from '../../ports/storage.js';
+import { commit, type Transaction } from '../commit.js';
+import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+import { contentHash } from './content-hash.js';
+
+export type PutRoleError = PermissionDenied | InvalidAccess | StorageError;
+
+/**
+ * Makes a role, or replaces the one with the given ID. Its name is its own and its policies exist. Only management callers may do
+ * this.
+ */
+export function putRole(
+  context: EngineContext,
+  caller: Principal,
+  input: RoleInput & { readonly ID?: string },
+): ResultAsync<StoredRole, PutRoleError> {
+  const allowed = authoriseManagement(caller);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  const faults = roleFaults(input);
+  if (faults.length > 0) return errAsync(invalidAccess('role', faults));
+  return commit(context, caller, (tx) => storeRole(tx, input)).map(({ value }) => value);
+}
+
+function storeRole(tx: Transaction, input: RoleInput & { readonly ID?: string }): Result<StoredRole, InvalidAccess> {
+  const { ID, Name, Description } = input;
+  const before = ID === undefined ? undefined : tx.get(roles, [ID])?.record;
+  if (ID !== undefined && before === undefined) return err(unfitAccess(`cannot find role ${ID.slice(0, 64)}`));
+  const namesake = tx.list(roles, { index: 'by_name', prefix: [Name], limit: 1 })[0]?.record;
+  if (namesake !== undefined && namesake.ID !== ID) return err(unfitAccess(`role with name ${Name} already exists`));
+  const named = [...new Set(input.Policies.map((policy) => policy.Name))];
+  const missing = named.find((policy) => tx.get(policies, [policy]) === undefined);
+  if (missing !== undefined) return err(unfitAccess(`cannot find policy ${missing.slice(0, 160)}`));
+  const role: StoredRole = {
+    ID: ID ?? tx.ids.next('uuid'),
+    Name,
+    Description,
+    Policies: named.map((policy) => ({ Name: policy })),
+    Hash: contentHash(Name, Description, named),
+    CreateIndex: before?.CreateIndex ?? tx.index,
+    ModifyIndex: tx.index,
+  };
+  tx.put(roles, role);
+  return ok(role);
+}

@@ -1,0 +1,53 @@
+import { errAsync, type ResultAsync } from 'neverthrow';
+import { type PolicyStub, policies, policyStub, type StoredPolicy } from '../../access/policy-record.js';
+import type { Principal } from '../../access/principal.js';
+import type { ReadView, Row, StorageError } from '../../ports/storage.js';
+import { compileFilter } from '../../queries/filters/index.js';
+import type { PermissionDenied } from '../shared/authorise.js';
+import { answerQuery, type Waiting } from '../shared/blocking-query.js';
+import type { EngineContext } from '../shared/context.js';
+import { answerList, type ListAnswer } from '../shared/listing/answer-list.js';
+import { namedSource } from '../shared/listing/keyed-source.js';
+import type { ListRequest } from '../shared/listing/list-request.js';
+import type { Answer } from '../shared/parked-queries.js';
+
+export interface ListPoliciesInput extends ListRequest {
+  readonly waiting?: Waiting;
+}
+
+/** A page of the policies, by name: all for a management caller, its own for any other. Index: that of the policies. */
+export function listPolicies(
+  context: EngineContext,
+  caller: Principal,
+  input: ListPoliciesInput = {},
+): ListAnswer<PolicyStub> {
+  const own = caller.management ? undefined : new Set(caller.policies);
+  const list = {
+    key: ['acl_policies', own === undefined ? null : [...own]],
+    tables: [policies],
+    source: (view: ReadView) => namedSource(view, policies, input, ({ Name }) => own?.has(Name) !== false),
+    filters: compileFilter.policy,
+    filtered: (_: ReadView, { record }: Row<StoredPolicy>) => record,
+    show: (_: ReadView, { record }: Row<StoredPolicy>) => policyStub(record),
+  };
+  return answerList(context, input, list, input.waiting);
+}
+
+/** One policy; undefined when there is none. A caller reads only what its token names. */
+export function readPolicy(
+  context: EngineContext,
+  caller: Principal,
+  input: { readonly name: string; readonly waiting?: Waiting },
+): ResultAsync<Answer<StoredPolicy | undefined>, PermissionDenied | StorageError> {
+  const { name } = input;
+  if (!caller.management && caller.policies?.includes(name) !== true) return errAsync({ type: 'permission_denied' });
+  const query = {
+    key: JSON.stringify(['acl_policy', name]),
+    tables: [policies],
+    run: (view: ReadView) => {
+      const found = view.get(policies, [name])?.record;
+      return { index: found?.ModifyIndex ?? view.tableIndex(policies), value: found };
+    },
+  };
+  return answerQuery(context, query, input.waiting);
+}

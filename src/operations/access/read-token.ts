@@ -1,0 +1,57 @@
+import { errAsync, okAsync, type ResultAsync } from 'neverthrow';
+import { anonymousPrincipal, type Principal } from '../../access/principal.js';
+import { roles } from '../../access/role-record.js';
+import { anonymousDocument, type TokenDocument, tokenDocument } from '../../access/token-document.js';
+import { type StoredToken, tokens } from '../../access/tokens.js';
+import type { ReadView, Row, StorageError } from '../../ports/storage.js';
+import type { PermissionDenied } from '../shared/authorise.js';
+import { answerQuery, type Waiting } from '../shared/blocking-query.js';
+import type { EngineContext } from '../shared/context.js';
+import type { Answer } from '../shared/parked-queries.js';
+import { presentedSecret } from './presented-secret.js';
+import { shownSecret } from './shown-secret.js';
+import { tokenPlace } from './token-place.js';
+
+/** One token; undefined when there is none. Management callers read every token, others their own. */
+export function readToken(
+  context: EngineContext,
+  caller: Principal,
+  input: { readonly accessor: string; readonly waiting?: Waiting },
+): ResultAsync<Answer<TokenDocument | undefined>, PermissionDenied | StorageError> {
+  const { accessor } = input;
+  if (!caller.management && caller.accessor !== accessor) return errAsync({ type: 'permission_denied' });
+  const presented = caller.accessor === accessor ? presentedSecret(caller) : undefined;
+  const query = {
+    key: JSON.stringify(['acl_token', accessor, presented !== undefined]),
+    tables: [tokens, roles],
+    run: (view: ReadView) => {
+      const row = view.get(tokens, [accessor]);
+      const value = row === undefined ? undefined : documentOf(context, view, row, presented);
+      return { index: value?.ModifyIndex ?? view.tableIndex(tokens), value };
+    },
+  };
+  return answerQuery(context, query, input.waiting);
+}
+
+/**
+ * The token of the caller, as it is told about itself: that of nobody for one without a token, undefined for a caller that has none, such
+ * as the host.
+ */
+export function readOwnToken(
+  context: EngineContext,
+  caller: Principal,
+  waiting: Waiting = {},
+): ResultAsync<Answer<TokenDocument | undefined>, PermissionDenied | StorageError> {
+  const { accessor } = caller;
+  if (accessor === anonymousPrincipal.accessor) return okAsync({ index: 0, value: anonymousDocument });
+  return readToken(context, caller, { accessor, waiting });
+}
+
+function documentOf(
+  context: EngineContext,
+  view: ReadView,
+  row: Row<StoredToken>,
+  presented: string | undefined,
+): TokenDocument {
+  return tokenDocument(row.record, shownSecret(context, row.record, presented), tokenPlace(view, row));
+}

@@ -1,0 +1,24 @@
+import { errAsync, ok, type ResultAsync } from 'neverthrow';
+import { policies } from '../../access/policy-record.js';
+import type { Principal } from '../../access/principal.js';
+import type { StorageError } from '../../ports/storage.js';
+import { commit } from '../commit.js';
+import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+
+/**
+ * Removes a policy; one that is not there is removed already. Tokens and roles keep its name, which means nothing until there is
+ * such a policy again. Only management callers may do this. Gives the index of the write.
+ */
+export function removePolicy(
+  context: EngineContext,
+  caller: Principal,
+  input: { readonly name: string },
+): ResultAsync<{ readonly index: number }, PermissionDenied | StorageError> {
+  const allowed = authoriseManagement(caller);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return commit(context, caller, (tx) => {
+    tx.remove(policies, [input.name]);
+    return ok<void, never>(undefined);
+  }).map(({ index }) => ({ index }));
+}

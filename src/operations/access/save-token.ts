@@ -1,0 +1,174 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { type InvalidAccess, invalidAccess, unfitAccess } from '../../access/errors.js';
+import type { NodeIdentity, Principal, WorkspaceRight } from '../../access/principal.js';
+import { roles, type StoredRole } from '../../access/role-record.js';
+import { type TokenDocument, tokenDocument } from '../../access/token-document.js';
+import { isWorkspaceRight, type StoredToken, type TokenChoice, tokenFaults, tokens } from '../../access/tokens.js';
+import type { StorageError } from '../../ports/storage.js';
+import { durationTextFromNanos, type Milliseconds } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
+import { commit, type Transaction } from '../commit.js';
+import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+import { contentHash } from './content-hash.js';
+import { secretHash } from './secret-hash.js';
+import { shownSecret } from './shown-secret.js';
+import { tokenPlace } from './token-place.js';
+
+/** What is asked of a token. */
+export interface SaveTokenInput {
+  /** The token to change; absent makes a new one. */
+  readonly accessor?: string;
+  readonly name: string;
+  /** `client`, `management`, or `node` for the agent of a node. */
+  readonly type: string;
+  /** Names of policies, which need not exist. Null and absent: none. */
+  readonly policies?: readonly string[] | null;
+  /** Roles by ID or name, which exist. */
+  readonly roles?: readonly { readonly id?: string; readonly name?: string }[] | null;
+  /**
+   * Of a node token: the node that it belongs to; the first one that registers with it when absent. A change keeps what is
+   * not given.
+   */
+  readonly nodeId?: string;
+  /** Of a node token: the pool of its node; `default` when absent. */
+  readonly nodePool?: string;
+  /** `admin` or `events` by ID or glob of a workspace; absent keeps what the token has. */
+  readonly workspaces?: Readonly<Record<string, string>>;
+  readonly global?: boolean;
+  /** How long the token lasts; an `expiresAt` beside it wins. */
+  readonly lifetime?: Milliseconds;
+  readonly expiresAt?: Instant;
+}
+
+export type SaveTokenError = PermissionDenied | InvalidAccess | StorageError;
+
+/**
+ * Makes a token with a random secret, or changes what one may do: its secret, its scope over regions and its expiry stay as they were.
+ * Only management callers may do this. The answer holds the secret as far as it can be shown: always for a new token.
+ */
+export function saveToken(
+  context: EngineContext,
+  caller: Principal,
+  input: SaveTokenInput,
+): ResultAsync<TokenDocument, SaveTokenError> {
+  const allowed = authoriseManagement(caller);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return commit(context, caller, (tx) => storeToken(context, tx, input)).map(({ value }) => value);
+}
+
+function storeToken(
+  context: EngineContext,
+  tx: Transaction,
+  input: SaveTokenInput,
+): Result<TokenDocument, InvalidAccess> {
+  const { accessor } = input;
+  const row = accessor === undefined ? undefined : tx.get(tokens, [accessor]);
+  if (accessor !== undefined && row === undefined)
+    return err(unfitAccess(`cannot find token ${accessor.slice(0, 64)}`));
+  const before = row?.record;
+  const createdAt = before?.createdAt ?? tx.now;
+  const choice = choiceOf(input, createdAt, before);
+  const faults = tokenFaults(choice, { createdAt, before }, (duration) => durationTextFromNanos(duration * 1_000_000));
+  if (faults.length > 0) return err(invalidAccess('token', faults));
+  return rolesOf(tx, input).map((linked) => {
+    const secret = before === undefined ? tx.ids.next('token_secret') : undefined;
+    const kept = before ?? freshToken(context, tx, secret ?? '');
+    const token = changed(kept, input, choice, linked);
+    tx.put(tokens, token);
+    const place = tokenPlace(tx, { createIndex: row?.createIndex ?? tx.index, modifyIndex: tx.index });
+    return tokenDocument(token, secret ?? shownSecret(context, token, undefined), place);
+  });
+}
+
+function choiceOf(input: SaveTokenInput, createdAt: Instant, before: StoredToken | undefined): TokenChoice {
+  const { lifetime, expiresAt } = input;
+  return {
+    name: input.name,
+    type: input.type,
+    ...nodeChoice(input),
+    policies: input.policies ?? [],
+    roleCount: input.roles?.length ?? 0,
+    workspaces: input.workspaces ?? (input.type === 'client' ? before?.workspaces : undefined) ?? {},
+    global: input.global ?? false,
+    lifetime,
+    expiresAt: expiresAt ?? (lifetime === undefined ? undefined : createdAt + lifetime),
+  };
+}
+
+function nodeChoice({ nodeId, nodePool }: SaveTokenInput): Pick<TokenChoice, 'nodeId' | 'nodePool'> {
+  return { ...(nodeId === undefined ? {} : { nodeId }), ...(nodePool === undefined ? {} : { nodePool }) };
+}
+
+function freshToken(context: EngineContext, tx: Transaction, secret: string): StoredToken {
+  const sealed = context.cipher?.seal(secret);
+  return {
+    accessor: tx.ids.next('token_accessor'),
+    secretHash: secretHash(secret),
+    ...(sealed === undefined ? {} : { sealedSecret: sealed }),
+    name: '',
+    management: false,
+    namespaces: {},
+    workspaces: {},
+    createdAt: tx.now,
+    madeAt: tx.index,
+  };
+}
+
+function changed(
+  kept: StoredToken,
+  input: SaveTokenInput,
+  { policies, workspaces, global, expiresAt, lifetime }: TokenChoice,
+  linked: readonly string[] | undefined,
+): StoredToken {
+  const { roles: _roles, ...rest } = kept;
+  const node = input.type === 'node' ? nodeOf(kept, input) : undefined;
+  const rights = Object.entries(workspaces).filter((entry): entry is [string, WorkspaceRight] =>
+    isWorkspaceRight(entry[1]),
+  );
+  const told = [...(node === undefined ? [] : [node]), ...(rights.length === 0 ? [] : [rights])];
+  const hash = contentHash(input.name, input.type, policies, linked ?? null, global, ...told);
+  return {
+    ...rest,
+    name: input.name,
+    management: input.type === 'management',
+    policies,
+    ...(node === undefined ? {} : { node }),
+    ...(linked === undefined ? {} : { roles: linked }),
+    workspaces: Object.fromEntries(rights),
+    global,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(lifetime === undefined ? {} : { lifetime }),
+    hash,
+  };
+}
+
+function nodeOf({ node }: StoredToken, { nodeId, nodePool }: SaveTokenInput): NodeIdentity {
+  const id = nodeId ?? node?.id;
+  return { ...(id === undefined ? {} : { id }), pool: nodePool ?? node?.pool ?? 'default' };
+}
+
+/** The IDs of the roles asked for, each once; undefined when none were. */
+function rolesOf(
+  tx: Transaction,
+  { roles: asked }: SaveTokenInput,
+): Result<readonly string[] | undefined, InvalidAccess> {
+  if (asked === undefined || asked === null || asked.length === 0) return ok(undefined);
+  const found = new Set<string>();
+  for (const link of asked) {
+    const role = findRole(tx, link);
+    if (role === undefined) return err(unfitAccess(`cannot find role ${(link.id || link.name || '').slice(0, 160)}`));
+    found.add(role.ID);
+  }
+  return ok([...found]);
+}
+
+/** By its ID when one is given, else by its name. */
+function findRole(
+  tx: Transaction,
+  { id = '', name = '' }: NonNullable<SaveTokenInput['roles']>[number],
+): StoredRole | undefined {
+  return id !== ''
+    ? tx.get(roles, [id])?.record
+    : tx.list(roles, { index: 'by_name', prefix: [name], limit: 1 })[0]?.record;
+}

@@ -1,0 +1,84 @@
+import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
+import { allows, everyNamespace } from '../../access/allows.js';
+import type { Capability } from '../../access/capability.js';
+import type { Principal } from '../../access/principal.js';
+import {
+  type CommandInput,
+  type CommandOutput,
+  type CommandRefused,
+  commandRefused,
+  type NodeCommand,
+} from '../../agent/link/node-command.js';
+import type { StorageError } from '../../ports/storage.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import type { PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+
+export type AllocationCommandError = CommandRefused | PermissionDenied | StorageError;
+
+/** What a command is asked with besides: what the asker sends, and when the asker goes away. */
+export interface Conversation {
+  readonly input?: AsyncIterable<CommandInput>;
+  readonly signal?: AbortSignal;
+}
+
+/** The allocation, for a caller who has one of the capabilities in its namespace. */
+export function findAllocation(
+  context: EngineContext,
+  caller: Principal,
+  id: string,
+  anyOf: readonly Capability[],
+): ResultAsync<Allocation, AllocationCommandError> {
+  // Who has no right anywhere is not told what there is.
+  if (!allows(caller, everyNamespace, anyOf)) return errAsync({ type: 'permission_denied' });
+  if (!isUuid(id))
+    return errAsync(commandRefused('failed', `alloc lookup failed: "${id}" is no UUID of 36 characters`));
+  return context.storage
+    .read((view) => view.get(allocations, [id])?.record)
+    .andThen((allocation): Result<Allocation, AllocationCommandError> => {
+      if (allocation === undefined) return err(unknownAllocation(id));
+      return allows(caller, allocation.Namespace, anyOf) ? ok(allocation) : err({ type: 'permission_denied' });
+    });
+}
+
+export function unknownAllocation(id: string): CommandRefused {
+  return commandRefused('not_found', `Unknown allocation "${id}"`);
+}
+
+/** Has the node of the allocation carry out a command. */
+export function askNode(
+  context: EngineContext,
+  allocation: Pick<Allocation, 'NodeID'>,
+  command: NodeCommand,
+  { input = noInput(), signal = never }: Conversation = {},
+): ResultAsync<AsyncIterable<CommandOutput>, AllocationCommandError> {
+  return context.agents.perform(allocation.NodeID, command, input, signal);
+}
+
+/** For commands that answer one value. */
+export function askNodeOnce<T>(
+  context: EngineContext,
+  allocation: Pick<Allocation, 'NodeID'>,
+  command: NodeCommand,
+): ResultAsync<T, AllocationCommandError> {
+  return askNode(context, allocation, command).andThen((outputs) => new ResultAsync(firstValue<T>(outputs)));
+}
+
+async function firstValue<T>(outputs: AsyncIterable<CommandOutput>): Promise<Result<T, AllocationCommandError>> {
+  try {
+    for await (const output of outputs) if (output.type === 'value') return ok(output.value as T);
+    return err(commandRefused('failed', 'The node gave no answer'));
+  } catch (error) {
+    return err(commandRefused('failed', error instanceof Error ? error.message : 'The node gave no answer'));
+  }
+}
+
+async function* noInput(): AsyncGenerator<CommandInput> {
+  yield* [];
+}
+
+const never = new AbortController().signal;
+
+function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}

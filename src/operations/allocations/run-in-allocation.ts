@@ -1,0 +1,110 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { allows } from '../../access/allows.js';
+import type { Principal } from '../../access/principal.js';
+import { type CommandOutput, type CommandRefused, commandRefused } from '../../agent/link/node-command.js';
+import type { TaskAction } from '../../jobs/document/task-parts.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { readAllocationJob, readJobRow } from '../books/job-rows.js';
+import type { EngineContext } from '../shared/context.js';
+import { type AllocationCommandError, askNode, type Conversation, findAllocation } from './ask-node.js';
+
+export interface ExecInput extends Conversation {
+  readonly allocationId: string;
+  readonly task: string;
+  readonly command: readonly string[];
+  /** Runs the command in a terminal. */
+  readonly terminal?: boolean;
+}
+
+/** Runs a command beside a task, with the task's environment and folder. Needs `alloc-exec`. */
+export function execInAllocation(
+  context: EngineContext,
+  caller: Principal,
+  { allocationId, task, command, terminal = false, ...conversation }: ExecInput,
+): ResultAsync<AsyncIterable<CommandOutput>, AllocationCommandError> {
+  return findAllocation(context, caller, allocationId, ['alloc-exec']).andThen((allocation) => {
+    const fault = execFault(caller, allocation, task, command);
+    if (fault !== undefined) return errAsync(fault);
+    return askNode(context, allocation, { type: 'exec', allocationId, task, command, terminal }, conversation);
+  });
+}
+
+function execFault(
+  caller: Principal,
+  allocation: Allocation,
+  task: string,
+  command: readonly string[],
+): AllocationCommandError | undefined {
+  if (task === '') return commandRefused('invalid', 'must provide task name');
+  if (command.length === 0) return commandRefused('invalid', 'command is not present');
+  // Its drivers run commands of the host as they are: whoever runs one beside a task is on the node itself.
+  if (!allows(caller, allocation.Namespace, ['alloc-node-exec'])) return { type: 'permission_denied' };
+  if (!Object.hasOwn(allocation.AllocatedResources.Tasks, task)) return commandRefused('failed', 'task not found');
+  return notRunning(allocation, task);
+}
+
+function notRunning(allocation: Allocation, task: string): CommandRefused | undefined {
+  const state = allocation.TaskStates?.[task];
+  if (state === undefined || (state.StartedAt === null && state.State !== 'dead')) {
+    return commandRefused('not_found', `task "${task}" not started yet.`);
+  }
+  return state.State === 'running' ? undefined : commandRefused('not_found', `task "${task}" is not running.`);
+}
+
+export interface RunActionInput extends Conversation {
+  readonly jobId: string;
+  readonly allocationId: string;
+  readonly task: string;
+  readonly action: string;
+  readonly terminal?: boolean;
+}
+
+/** Runs an action that a job declares for one of its tasks. Needs `alloc-exec`. */
+export function runJobAction(
+  context: EngineContext,
+  caller: Principal,
+  { jobId, allocationId, task, action, terminal = false, ...conversation }: RunActionInput,
+): ResultAsync<AsyncIterable<CommandOutput>, AllocationCommandError> {
+  if (allocationId === '') return errAsync(commandRefused('invalid', 'missing allocation ID'));
+  return findAllocation(context, caller, allocationId, ['alloc-exec'])
+    .andThen((allocation) =>
+      context.storage
+        .read((view) => ({
+          known: readJobRow(view, allocation.Namespace, jobId) !== undefined,
+          job: readAllocationJob(view, view.get(allocations, [allocationId])?.record ?? allocation)?.record,
+        }))
+        .map(({ known, job }) => ({ allocation, known, job })),
+    )
+    .andThen(({ allocation, known, job }): Result<Runnable, AllocationCommandError> => {
+      if (!known) return err(commandRefused('not_found', `job "${jobId}" not found`));
+      if (allocation.JobID !== jobId) {
+        return err(commandRefused('invalid', `job ${jobId} does not have allocation ${allocationId}`));
+      }
+      const group = job?.TaskGroups.find(({ Name }) => Name === allocation.TaskGroup);
+      return findAction(group?.Tasks ?? [], { allocationId, task, action }).andThen((found) => {
+        const fault = execFault(caller, allocation, task, [found.Command]);
+        return fault === undefined ? ok({ allocation, command: [found.Command, ...(found.Args ?? [])] }) : err(fault);
+      });
+    })
+    .andThen(({ allocation, command }) =>
+      askNode(context, allocation, { type: 'exec', allocationId, task, command, terminal }, conversation),
+    );
+}
+
+interface Runnable {
+  readonly allocation: Allocation;
+  readonly command: readonly string[];
+}
+
+function findAction(
+  tasks: readonly { readonly Name: string; readonly Actions: readonly TaskAction[] | null }[],
+  { allocationId, task, action }: { readonly allocationId: string; readonly task: string; readonly action: string },
+): Result<TaskAction, CommandRefused> {
+  if (task === '') return err(commandRefused('invalid', 'task name is missing'));
+  const described = tasks.find(({ Name }) => Name === task);
+  if (described === undefined) {
+    return err(commandRefused('invalid', `task ${task} not found in allocation ${allocationId}`));
+  }
+  const found = (described.Actions ?? []).find(({ Name }) => Name === action);
+  return found === undefined ? err(commandRefused('invalid', `action ${action} not found in task ${task}`)) : ok(found);
+}

@@ -1,0 +1,54 @@
+import { errAsync, ResultAsync } from 'neverthrow';
+import { allows, allowsArea, everyNamespace } from '../../access/allows.js';
+import type { Principal } from '../../access/principal.js';
+import { commandRefused, type HostUsage } from '../../agent/link/node-command.js';
+import type { EngineContext } from '../shared/context.js';
+import { type AllocationCommandError, askNodeOnce, findAllocation, unknownAllocation } from './ask-node.js';
+
+/**
+ * Removes what is left of an allocation that has ended on its node. Needs `submit-job` or `gc-allocation`; without them it is as if there
+ * were no such allocation.
+ */
+export function collectAllocation(
+  context: EngineContext,
+  caller: Principal,
+  { allocationId }: { readonly allocationId: string },
+): ResultAsync<void, AllocationCommandError> {
+  const anyOf = ['submit-job', 'gc-allocation'] as const;
+  const hidden = (): ResultAsync<never, AllocationCommandError> =>
+    errAsync(unknownAllocation(allocationId.slice(0, 64)));
+  if (!allows(caller, everyNamespace, anyOf)) return hidden();
+  return findAllocation(context, caller, allocationId, anyOf)
+    .orElse((error) => (error.type === 'permission_denied' ? hidden() : errAsync(error)))
+    .andThen((allocation) => askNodeOnce<null>(context, allocation, { type: 'collect', allocationId }))
+    .map(() => undefined);
+}
+
+/** What the host of a node uses at present; without a node, of the one that is connected here. Needs `node:read`. */
+export function readHostUsage(
+  context: EngineContext,
+  caller: Principal,
+  { nodeId = '' }: { readonly nodeId?: string },
+): ResultAsync<HostUsage, AllocationCommandError> {
+  if (!allowsArea(caller, 'node', 'read')) return errAsync({ type: 'permission_denied' });
+  const [only = '', ...others] = context.agents.nodeIds();
+  const asked = nodeId === '' && others.length === 0 ? only : nodeId.toLowerCase();
+  if (asked === '') return errAsync(commandRefused('invalid', 'name the node: none or several are connected'));
+  return askNodeOnce<HostUsage>(context, { NodeID: asked }, { type: 'host_stats' });
+}
+
+/** Removes what is left of all allocations that have ended on a node, or on all nodes connected here. Needs `node:write`. */
+export function collectOnNodes(
+  context: EngineContext,
+  caller: Principal,
+  { nodeId = '' }: { readonly nodeId?: string },
+): ResultAsync<void, AllocationCommandError> {
+  if (!allowsArea(caller, 'node', 'write')) return errAsync({ type: 'permission_denied' });
+  const { agents } = context;
+  const asked = nodeId === '' ? agents.nodeIds() : [nodeId.toLowerCase()];
+  if (asked.length === 0) return errAsync(commandRefused('not_found', 'No node is connected to this server'));
+  const command = { type: 'collect', allocationId: null } as const;
+  return ResultAsync.combine(asked.map((id) => askNodeOnce<null>(context, { NodeID: id }, command))).map(
+    () => undefined,
+  );
+}

@@ -1,0 +1,86 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { allows, everyNamespace } from '../../access/allows.js';
+import type { Principal } from '../../access/principal.js';
+import { commandRefused } from '../../agent/link/node-command.js';
+import { isUuid } from '../../queries/list-tokens.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import type { Evaluation } from '../../scheduler/evaluation.js';
+import { unixNanosFromInstant } from '../../shared/instant.js';
+import { recomputeJobStatus } from '../books/job-consequences.js';
+import { readAllocationJob, readJobRow } from '../books/job-rows.js';
+import { newEvaluation } from '../books/new-evaluation.js';
+import { putAllocation } from '../books/put-allocation.js';
+import { putEvaluation } from '../books/put-evaluation.js';
+import { commit, type Transaction } from '../commit.js';
+import type { EngineContext } from '../shared/context.js';
+import type { AllocationCommandError } from './ask-node.js';
+
+export interface StopAllocationInput {
+  readonly allocationId: string;
+  /** Ends its tasks without their shutdown delays. */
+  readonly noShutdownDelay?: boolean;
+  /** What replaces it counts as rescheduled. */
+  readonly reschedule?: boolean;
+}
+
+export interface StoppedAllocation {
+  /** The evaluation that ends the allocation and replaces it. */
+  readonly evalId: string;
+  readonly index: number;
+}
+
+/**
+ * Has the scheduler end an allocation and place another one, where the job still wants it (job interface, stopping an
+ * allocation). Needs `alloc-lifecycle` in the allocation's namespace.
+ */
+export function stopAllocation(
+  context: EngineContext,
+  caller: Principal,
+  input: StopAllocationInput,
+): ResultAsync<StoppedAllocation, AllocationCommandError> {
+  const { allocationId: id } = input;
+  // Who has no right anywhere is not told what there is.
+  if (!allows(caller, everyNamespace, ['alloc-lifecycle'])) return errAsync({ type: 'permission_denied' });
+  if (!isUuid(id)) {
+    return errAsync(commandRefused('failed', `alloc lookup failed: ${JSON.stringify(id)} is no UUID of 36 characters`));
+  }
+  return commit(context, caller, (tx): Result<StoppedAllocation, AllocationCommandError> => {
+    const allocation = tx.get(allocations, [id.toLowerCase()])?.record;
+    if (allocation === undefined) return err(commandRefused('not_found', 'allocation not found'));
+    if (!allows(caller, allocation.Namespace, ['alloc-lifecycle'])) return err({ type: 'permission_denied' });
+    return evaluateStop(tx, allocation).map((evaluation) => {
+      markAsLeaving(tx, allocation, input);
+      return { evalId: evaluation.ID, index: tx.index };
+    });
+  }).map(({ value }) => value);
+}
+
+function markAsLeaving(
+  tx: Transaction,
+  allocation: Allocation,
+  { noShutdownDelay = false, reschedule = false }: StopAllocationInput,
+): void {
+  putAllocation(tx, allocation, {
+    ...allocation,
+    DesiredTransition: {
+      ...allocation.DesiredTransition,
+      Migrate: true,
+      NoShutdownDelay: noShutdownDelay,
+      Reschedule: reschedule,
+    },
+    ModifyIndex: tx.index,
+    AllocModifyIndex: tx.index,
+    ModifyTime: unixNanosFromInstant(tx.now),
+  });
+}
+
+function evaluateStop(tx: Transaction, allocation: Allocation): Result<Evaluation, AllocationCommandError> {
+  const { Namespace, JobID } = allocation;
+  const job = (readAllocationJob(tx, allocation) ?? readJobRow(tx, Namespace, JobID))?.record;
+  if (job === undefined) return err(commandRefused('failed', 'the job of the allocation is no longer there'));
+  const evaluation = newEvaluation(tx, job, { triggeredBy: 'alloc-stop' });
+  putEvaluation(tx, evaluation);
+  // A job that was dead is pending while its evaluation is.
+  recomputeJobStatus(tx, job.Namespace, job.ID);
+  return ok(evaluation);
+}

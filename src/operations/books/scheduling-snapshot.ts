@@ -1,0 +1,64 @@
+import type { Job } from '../../jobs/document/job.js';
+import type { ReadView } from '../../ports/storage.js';
+import { allocations } from '../../scheduler/allocation.js';
+import type { Cluster } from '../../scheduler/cluster/cluster.js';
+import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
+import type { Evaluation } from '../../scheduler/evaluation.js';
+import type { SchedulingSnapshot } from '../../scheduler/snapshot.js';
+import type { Key } from '../../shared/table.js';
+import { readCurrentAllocations } from './job-allocations.js';
+import { readJobRow, readJobVersion } from './job-rows.js';
+import { clusterAt } from './known-cluster.js';
+import { readNodePool } from './node-pool-rows.js';
+import { readSchedulerConfiguration } from './scheduler-configuration-rows.js';
+
+/** What an evaluation is decided on. `cluster` is that of the view, read unless it is known. `stopwatch` as in the snapshot. */
+export function readSchedulingSnapshot(
+  view: ReadView,
+  { Namespace, JobID }: Evaluation,
+  cluster: Cluster = clusterAt(view, undefined).cluster,
+  stopwatch?: () => number,
+): SchedulingSnapshot {
+  const key = [Namespace, JobID];
+  const job = readJobRow(view, Namespace, JobID)?.record;
+  const own = readCurrentAllocations(view, { namespace: Namespace, jobId: JobID, job }, cluster.books.length);
+  const ofJob = deploymentsOf(view, key);
+  return {
+    job,
+    allocations: own,
+    versions: versionsOf(view, job, [...own, ...ofJob]),
+    deployments: ofJob,
+    cluster,
+    configuration: readSchedulerConfiguration(view),
+    pool: job === undefined ? undefined : readNodePool(view, job.NodePool),
+    readAllocation: (id) => view.get(allocations, [id])?.record,
+    index: view.index,
+    stopwatch,
+  };
+}
+
+/** The newest ones and those that are under way: nobody asks for earlier ones. */
+function deploymentsOf(view: ReadView, key: Key): Deployment[] {
+  const newest = view.list(deployments, { index: 'by_job', prefix: key, reverse: true, limit: newestDeployments });
+  const active = view.list(deployments, { index: 'active', prefix: key });
+  const found = new Map([...newest.reverse(), ...active].map(({ record }) => [record.ID, record]));
+  return [...found.values()];
+}
+
+const newestDeployments = 8;
+
+/** The job's stored versions that its allocations still run, or that a deployment has brought out. */
+function versionsOf(
+  view: ReadView,
+  job: Job | undefined,
+  users: readonly { readonly JobVersion: number }[],
+): Map<number, Job> {
+  const versions = new Map<number, Job>();
+  if (job === undefined) return versions;
+  for (const { JobVersion: version } of users) {
+    if (version === job.Version || versions.has(version)) continue;
+    const row = readJobVersion(view, job.Namespace, job.ID, version);
+    if (row !== undefined) versions.set(version, row.record);
+  }
+  return versions;
+}

@@ -1,0 +1,109 @@
+import { type ClusterEvent, eventFrom, type Notice } from '../../events/cluster-event.js';
+import { earlierRecords, type NoticeBatch, noticeBatches } from '../../events/event-records.js';
+import { noticesOfChanges } from '../../events/notices-of-changes.js';
+import type { StateChange, Topic } from '../../events/state-change.js';
+import { jobs } from '../../jobs/job-record.js';
+import type { ReadView, Row, WriteView } from '../../ports/storage.js';
+import { allocations } from '../../scheduler/allocation.js';
+import { deployments } from '../../scheduler/deployment/deployment.js';
+import { evaluations } from '../../scheduler/evaluation.js';
+import { nodes } from '../../scheduler/node.js';
+import { nodePools } from '../../scheduler/node-pool.js';
+import type { Key, Table } from '../../shared/table.js';
+
+/** The tables whose changes the event stream tells. */
+const TABLES: { readonly [T in Topic]: Table<never> } = {
+  Job: jobs as Table<never>,
+  Evaluation: evaluations as Table<never>,
+  Allocation: allocations as Table<never>,
+  Deployment: deployments as Table<never>,
+  Node: nodes as Table<never>,
+  NodePool: nodePools as Table<never>,
+};
+
+const TOPICS: ReadonlyMap<string, Topic> = new Map(
+  Object.entries(TABLES).map(([topic, { name }]) => [name, topic as Topic]),
+);
+
+interface Changed {
+  readonly topic: Topic;
+  readonly key: Key;
+  /** The row that the transaction found. */
+  readonly before: Row<unknown> | undefined;
+  readonly after: unknown;
+  /** Of the last change. */
+  readonly index: number;
+}
+
+/** Changed rows of one transaction by table and key, in the order of their first change. */
+export type Changes = Map<string, Changed>;
+
+/** Remembers what a row was before its first change, and what it became in the last one. */
+export function noteChange<R>(
+  changes: Changes,
+  view: WriteView,
+  { table, key }: { readonly table: Table<R>; readonly key: Key },
+  after: R | undefined,
+): void {
+  const topic = TOPICS.get(table.name);
+  if (topic === undefined) return;
+  const place = `${topic} ${key.join(' ')}`;
+  const known = changes.get(place);
+  const before = known === undefined ? view.get(table, key) : known.before;
+  changes.set(place, { topic, key, before, after, index: view.index });
+}
+
+/** Transactions between two looks for what is kept no longer. */
+const lookEvery = 32;
+
+/** Removed of each table in one transaction at most. */
+const removedAtOnce = 256;
+
+/**
+ * Writes what a transaction tells in that very transaction, so that no change is without its events and no event without its change, and
+ * every process over the store can tell them. Only that something changed is written; the records are kept elsewhere when they
+ * are overwritten. What `kept` transactions have followed is removed.
+ */
+export function tellChanges(view: WriteView, changes: Changes, kept: number): void {
+  if (changes.size === 0 || kept <= 0) return;
+  const real = [...changes.values()].filter(({ before, after }) => before !== undefined || after !== undefined);
+  for (const change of real) keepEarlier(view, change, kept);
+  const last = view.tableIndex(noticeBatches);
+  const batches = batchesOf(real);
+  for (const batch of batches) view.put(noticeBatches, batch);
+  if (batches.length === 0 || Math.floor(last / lookEvery) === Math.floor(view.index / lookEvery)) return;
+  for (const table of [noticeBatches, earlierRecords]) {
+    const old = view.list<unknown>(table as Table<unknown>, { to: [view.index - kept], limit: removedAtOnce });
+    for (const { record } of old) view.remove(table as Table<unknown>, (table as Table<unknown>).key(record));
+  }
+}
+
+/** One for each index that the transaction has taken, by index. */
+function batchesOf(changes: readonly Changed[]): readonly NoticeBatch[] {
+  const indexes = [...new Set(changes.map(({ index }) => index))].sort((left, right) => left - right);
+  return indexes.flatMap((Index) => {
+    const states = changes
+      .filter(({ index }) => index === Index)
+      .map(({ topic, before, after }) => ({ topic, before: before?.record, after }));
+    const Notices = noticesOfChanges(states as readonly StateChange[], Index);
+    return Notices.length === 0 ? [] : [{ Index, Notices }];
+  });
+}
+
+/** The version that the transaction overwrites may still have to be told; one that it removes is told by it as well. */
+function keepEarlier(view: WriteView, { topic, key, before, after, index }: Changed, kept: number): void {
+  if (before === undefined) return;
+  const [Namespace, Key] = key.length === 1 ? ['', String(key[0])] : key.map(String);
+  const earlier = { Topic: topic, Namespace: Namespace ?? '', Key: Key ?? '', Record: before.record };
+  if (before.modifyIndex > view.index - kept) view.put(earlierRecords, { ...earlier, Index: before.modifyIndex });
+  if (after === undefined) view.put(earlierRecords, { ...earlier, Index: index });
+}
+
+/** The event of a notice, with the record as its transaction left it. */
+export function eventOfNotice(view: ReadView, notice: Notice, index: number): ClusterEvent {
+  const key = notice.Topic === 'Job' ? [notice.Namespace, notice.Key] : [notice.Key];
+  const row = view.get<unknown>(TABLES[notice.Topic] as Table<unknown>, key);
+  if (row?.modifyIndex === index) return eventFrom(notice, index, row.record);
+  const place = notice.Topic === 'Job' ? key : ['', notice.Key];
+  return eventFrom(notice, index, view.get(earlierRecords, [index, notice.Topic, ...place])?.record.Record ?? null);
+}

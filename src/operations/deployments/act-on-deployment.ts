@@ -1,0 +1,85 @@
+import { err, type Result, type ResultAsync } from 'neverthrow';
+import type { Capability } from '../../access/capability.js';
+import type { Principal } from '../../access/principal.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
+import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
+import type { DeploymentError, DeploymentNotFound } from '../../scheduler/deployment/deployment-errors.js';
+import type { DeploymentEvent } from '../../scheduler/deployment/transition-deployment.js';
+import { applyJobConsequences } from '../books/job-consequences.js';
+import { type MovedDeployment, moveDeployment } from '../books/move-deployment.js';
+import { commit, type Transaction } from '../commit.js';
+import { authorise, type PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+
+export interface DeploymentReference {
+  readonly deploymentId: string;
+}
+
+/** What an action on a deployment has led to. */
+export interface ChangedDeployment {
+  /** Empty when nothing has to be looked at. */
+  readonly evalId: string;
+  readonly evalCreateIndex: number;
+  readonly deploymentModifyIndex: number;
+  /** The version that the job went back to; null when it did not. */
+  readonly revertedJobVersion: number | null;
+  readonly index: number;
+}
+
+export type ActOnDeploymentError = Refusal | StorageError;
+
+type Refusal = PermissionDenied | DeploymentNotFound | DeploymentError;
+
+export type DeploymentAction = (
+  context: EngineContext,
+  caller: Principal,
+) => ResultAsync<ChangedDeployment, ActOnDeploymentError>;
+
+/** Moves a deployment by an event; the rights count that the caller has in the deployment's own namespace. */
+export function actOnDeployment(
+  context: EngineContext,
+  caller: Principal,
+  { deploymentId, capabilities }: DeploymentReference & { readonly capabilities: readonly Capability[] },
+  eventOf: (deployment: Deployment) => DeploymentEvent,
+): ResultAsync<ChangedDeployment, ActOnDeploymentError> {
+  return commit(
+    context,
+    caller,
+    (tx): Result<ChangedDeployment, Refusal> =>
+      deploymentFor(tx, caller, { deploymentId, capabilities }).andThen((deployment) =>
+        moveDeployment(tx, deployment, eventOf(deployment), true).map((moved) => settle(tx, moved)),
+      ),
+  ).map(({ value }) => value);
+}
+
+/** The deployment, for a caller who has one of the capabilities in its namespace. */
+export function deploymentFor(
+  view: ReadView,
+  caller: Principal,
+  { deploymentId, capabilities }: DeploymentReference & { readonly capabilities: readonly Capability[] },
+): Result<Deployment, PermissionDenied | DeploymentNotFound> {
+  const deployment = view.get(deployments, [deploymentId])?.record;
+  if (deployment === undefined) return err(deploymentNotFound(deploymentId));
+  return authorise(caller, deployment.Namespace, capabilities).map(() => deployment);
+}
+
+/** What an action has changed may call for more, as healthy canaries call for their promotion. */
+function settle(tx: Transaction, moved: MovedDeployment): ChangedDeployment {
+  const further = moveDeployment(tx, moved.deployment, { type: 'allocations_changed' }).unwrapOr(undefined);
+  const allocations = [...moved.allocations, ...(further?.allocations ?? [])];
+  const evaluations = [moved.evaluation, further?.evaluation].flatMap((evaluation) => evaluation ?? []);
+  applyJobConsequences(tx, { evaluations, allocations });
+  const { index } = tx;
+  const [evaluation] = evaluations;
+  return {
+    evalId: evaluation?.ID ?? '',
+    evalCreateIndex: evaluation === undefined ? 0 : index,
+    deploymentModifyIndex: index,
+    revertedJobVersion: moved.revertedVersion ?? null,
+    index,
+  };
+}
+
+function deploymentNotFound(deploymentId: string): DeploymentNotFound {
+  return { type: 'deployment_not_found', deploymentId, message: 'deployment not found' };
+}

@@ -1,0 +1,80 @@
+import type { ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
+import { whenActive } from '../../scheduler/deployment/actions.js';
+import type { EngineContext } from '../shared/context.js';
+import {
+  type ActOnDeploymentError,
+  actOnDeployment,
+  type ChangedDeployment,
+  type DeploymentReference,
+  deploymentFor,
+} from './act-on-deployment.js';
+
+type Changed = ResultAsync<ChangedDeployment, ActOnDeploymentError>;
+
+/** Marks a deployment as failed. When one of its groups reverts automatically, the job goes back to its last stable version. */
+export function failDeployment(context: EngineContext, caller: Principal, input: DeploymentReference): Changed {
+  const capabilities = ['submit-job', 'fail-deployment'] as const;
+  return actOnDeployment(context, caller, { ...input, capabilities }, () => ({ type: 'fail' }));
+}
+
+export interface PauseDeploymentInput extends DeploymentReference {
+  /** False resumes it: the time to make progress starts over. */
+  readonly pause: boolean;
+}
+
+/** Pauses a deployment, or resumes it. While it is paused nothing of its job is replaced or added for it. */
+export function pauseDeployment(context: EngineContext, caller: Principal, input: PauseDeploymentInput): Changed {
+  const capabilities = ['submit-job', 'pause-deployment'] as const;
+  const type = input.pause ? 'pause' : 'resume';
+  return actOnDeployment(context, caller, { ...input, capabilities }, () => ({ type }));
+}
+
+export interface PromoteDeploymentInput extends DeploymentReference {
+  /** The groups of which the canaries are accepted; all when absent. Groups that the deployment does not have are passed over. */
+  readonly groups?: readonly string[];
+}
+
+/** Accepts the canaries of a deployment: the allocations of the older version are replaced. All canaries must be healthy. */
+export function promoteDeployment(context: EngineContext, caller: Principal, input: PromoteDeploymentInput): Changed {
+  const capabilities = ['submit-job', 'promote-deployment'] as const;
+  const { groups } = input;
+  return actOnDeployment(context, caller, { ...input, capabilities }, ({ TaskGroups }) =>
+    groups === undefined
+      ? { type: 'promote' }
+      : { type: 'promote', groups: groups.filter((group) => Object.hasOwn(TaskGroups, group)) },
+  );
+}
+
+export interface SetAllocationHealthInput extends DeploymentReference {
+  readonly healthy?: readonly string[];
+  readonly unhealthy?: readonly string[];
+}
+
+/** Tells the health of allocations, for groups whose health is judged by hand. One that is not healthy fails the deployment. */
+export function setAllocationHealth(
+  context: EngineContext,
+  caller: Principal,
+  input: SetAllocationHealthInput,
+): Changed {
+  const capabilities = ['submit-job', 'set-alloc-health-deployment'] as const;
+  const { healthy = [], unhealthy = [] } = input;
+  return actOnDeployment(context, caller, { ...input, capabilities }, () => ({
+    type: 'set_health',
+    healthy,
+    unhealthy,
+  }));
+}
+
+/**
+ * Lets a deployment go on that waits for other regions. There is one region, so none waits: nothing changes, and one that is over is
+ * refused.
+ */
+export function unblockDeployment(context: EngineContext, caller: Principal, input: DeploymentReference): Changed {
+  const capabilities = ['submit-job', 'unblock-deployment'] as const;
+  return context.storage
+    .read((view) => deploymentFor(view, caller, { ...input, capabilities }))
+    .andThen((found) => found)
+    .andThen((deployment) => whenActive(deployment, 'unblock'))
+    .map(() => ({ evalId: '', evalCreateIndex: 0, deploymentModifyIndex: 0, revertedJobVersion: null, index: 0 }));
+}

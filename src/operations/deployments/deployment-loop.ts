@@ -1,0 +1,137 @@
+import { ok } from 'neverthrow';
+import { hostPrincipal } from '../../access/principal.js';
+import type { ReadView } from '../../ports/storage.js';
+import { type Allocation, allocations, isTerminalAllocation } from '../../scheduler/allocation.js';
+import { withHealth } from '../../scheduler/deployment/actions.js';
+import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
+import { isMeasuredByChecks, measureHealth } from '../../scheduler/deployment/measure-health.js';
+import { progressDeadlineOf, type WatchedDeployment } from '../../scheduler/deployment/transition-deployment.js';
+import { second } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
+import { type FollowedDeployments, followDeployments } from '../books/follow-deployments.js';
+import { applyJobConsequences } from '../books/job-consequences.js';
+import { moveDeployment, watchedDeployment } from '../books/move-deployment.js';
+import { putAllocation } from '../books/put-allocation.js';
+import { commit, type Transaction } from '../commit.js';
+import { changeOrMoment } from '../shared/change-or-moment.js';
+import type { BackgroundLoop, EngineContext } from '../shared/context.js';
+
+/** While deployments are under way they are looked at no more often than this, however busy the cluster is. */
+const pause = second / 4;
+
+/**
+ * Does what passing time does to deployments: allocations that have run long enough are healthy, those that have not by their
+ * deadline are unhealthy, and a deployment without progress fails. What nodes report moves a deployment in the same write. What is due
+ * is decided again in the write, so any number of processes may watch.
+ */
+export const deploymentLoop: BackgroundLoop = {
+  name: 'deployments',
+  run: async (context, signal) => {
+    while (!signal.aborted) {
+      const seen = await judgeOnce(context);
+      if (seen === undefined) {
+        await context.clock.sleep(second, signal);
+        continue;
+      }
+      const tables = seen.active ? [deployments, allocations] : [deployments];
+      await changeOrMoment(context, { tables, index: seen.index, moment: seen.next }, signal);
+      if (seen.active) await context.clock.sleep(pause, signal);
+    }
+  },
+};
+
+interface Seen {
+  readonly index: number;
+  readonly active: boolean;
+  readonly next: Instant | undefined;
+}
+
+/** Undefined when the store failed. */
+async function judgeOnce(context: EngineContext): Promise<Seen | undefined> {
+  const now = context.clock.now();
+  const seen = await context.storage.read((view) => ({ index: view.index, ...summaryOf(look(view, now), now) }));
+  if (seen.isErr()) return failed(context, seen.error.message);
+  if (!seen.value.due) return seen.value;
+  const written = await commit(context, hostPrincipal, (tx) => {
+    judge(tx, look(tx, tx.now));
+    return ok(undefined);
+  });
+  if (written.isErr()) return failed(context, written.error.message);
+  // The write itself may be the reason to look again.
+  return { index: written.value.index - 1, active: true, next: undefined };
+}
+
+/** A deployment that is under way, with what passing time says of it. */
+interface Look {
+  readonly deployment: Deployment;
+  readonly health: readonly { readonly allocation: Allocation; readonly healthy: boolean }[];
+  readonly deadline: Instant | undefined;
+  /** When health may be known. */
+  readonly moments: readonly Instant[];
+}
+
+function look(view: ReadView, now: Instant): readonly Look[] {
+  return view.list(deployments, { index: 'active' }).flatMap(({ record: deployment }) => {
+    const watched = watchedDeployment(view, deployment);
+    if (watched === undefined) return [];
+    const measured = watched.allocations.flatMap((allocation) => unknownHealth(watched, allocation, now));
+    return [
+      {
+        deployment,
+        health: measured.flatMap(({ allocation, healthy }) => (healthy === undefined ? [] : [{ allocation, healthy }])),
+        deadline: progressDeadlineOf(watched),
+        moments: measured.flatMap(({ next }) => next ?? []),
+      },
+    ];
+  });
+}
+
+/** Health that is not known yet, and that its node is not asked for. */
+function unknownHealth({ version }: WatchedDeployment, allocation: Allocation, now: Instant) {
+  const known = allocation.DeploymentStatus?.Healthy ?? null;
+  const group = version.TaskGroups.find(({ Name }) => Name === allocation.TaskGroup);
+  if (known !== null || isTerminalAllocation(allocation) || group === undefined) return [];
+  return isMeasuredByChecks(group) ? [] : [{ allocation, ...measureHealth(allocation, group, now) }];
+}
+
+function summaryOf(looks: readonly Look[], now: Instant) {
+  const moments = looks.flatMap(({ deadline, moments: waiting }) =>
+    deadline === undefined ? waiting : [...waiting, deadline],
+  );
+  const due = looks.some(({ health, deadline }) => health.length > 0 || (deadline !== undefined && deadline <= now));
+  return { active: looks.length > 0, due, next: moments.length === 0 ? undefined : Math.min(...moments) };
+}
+
+function judge(tx: Transaction, looks: readonly Look[]): void {
+  const changes = looks.flatMap(({ health }) =>
+    health.map(({ allocation, healthy }) => ({
+      before: allocation,
+      after: withHealth(allocation, healthy, { now: tx.now, index: tx.index }),
+    })),
+  );
+  for (const { before, after } of changes) putAllocation(tx, before, after);
+  const followed = followDeployments(tx, changes);
+  const late = failLate(tx, looks);
+  applyJobConsequences(tx, {
+    evaluations: [...followed.evaluations, ...late.evaluations],
+    allocations: [...changes, ...followed.allocations, ...late.allocations],
+  });
+}
+
+/** Deployments that are still without progress, after the health that has just become known. */
+function failLate(tx: Transaction, looks: readonly Look[]): FollowedDeployments {
+  const late = looks.filter(({ deadline }) => deadline !== undefined && deadline <= tx.now);
+  const moved = late.flatMap(({ deployment }) => {
+    const now = tx.get(deployments, [deployment.ID])?.record;
+    const after = now && moveDeployment(tx, now, { type: 'deadline' });
+    return after?.isOk() ? [after.value] : [];
+  });
+  return {
+    evaluations: moved.flatMap(({ evaluation }) => evaluation ?? []),
+    allocations: moved.flatMap((one) => one.allocations),
+  };
+}
+
+function failed({ logger }: EngineContext, error: string): undefined {
+  logger.error({ error }, 'Deployments could not be looked after');
+}

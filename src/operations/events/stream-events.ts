@@ -1,0 +1,148 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { allows, allowsArea, everyNamespace } from '../../access/allows.js';
+import type { Principal } from '../../access/principal.js';
+import type { EventBatch, Notice } from '../../events/cluster-event.js';
+import { noticeBatches } from '../../events/event-records.js';
+import { type InvalidTopic, isSubscribed, type Subscription, subscriptionFrom } from '../../events/subscription.js';
+import type { StorageError } from '../../ports/storage.js';
+import { second } from '../../shared/duration.js';
+import { eventOfNotice } from '../books/tell-changes.js';
+import type { PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+import { untilFirst } from '../waits.js';
+
+export interface StreamEventsInput {
+  /** Topics with keys, as `Job:web`; everything when absent or empty. */
+  readonly topics?: readonly string[];
+  /** The first index that is wanted; the oldest that is kept when 0 or absent, the newest when nothing is as new. */
+  readonly index?: number;
+  /** `default` when absent; `*` for all that the caller may read. */
+  readonly namespace?: string;
+}
+
+/** Events that came together, or that some before `Index` may be missing: they are no longer kept. */
+export type StreamedEvents =
+  | EventBatch
+  | { readonly Index: number; readonly Events: readonly never[]; readonly Missed: true };
+
+/** How long nothing may happen before a sign of life. */
+const heartbeat = 30 * second;
+
+/** Batches that are read at once. A reader that does not ask for more holds no more than these. */
+const readAtOnce = 64;
+
+/**
+ * The changes of the cluster as they come, each with the transaction that made it; `undefined` is a sign of life, at once and every half
+ * minute. A reader that comes back with the index behind the last one that it saw misses nothing while it is kept
+ * (`settings.events.kept`), and is told when it is not: `Missed`. Ends when the signal aborts or the store closes.
+ */
+export function streamEvents(
+  context: EngineContext,
+  caller: Principal,
+  input: StreamEventsInput,
+  signal: AbortSignal,
+): ResultAsync<AsyncIterable<StreamedEvents | undefined>, PermissionDenied | InvalidTopic | StorageError> {
+  const subscription = subscriptionFrom(input.topics ?? []);
+  if (subscription.isErr()) return new ResultAsync(Promise.resolve(err(subscription.error)));
+  const { namespace = 'default', index = 0 } = input;
+  const allowed = authoriseTopics(caller, subscription.value, namespace);
+  if (allowed.isErr()) return new ResultAsync(Promise.resolve(err(allowed.error)));
+  const wants = wantsOf(caller, subscription.value, namespace);
+  return context.storage
+    .read((view) => Math.min(Math.max(index, 0), view.tableIndex(noticeBatches)))
+    .map((from) => batchesFrom(context, { from, tellsGaps: index > 0, wants }, signal));
+}
+
+/** Topics of what is in a namespace. Nodes are an area of their own; everything else, and everything at once, is for management. */
+const OF_JOBS: ReadonlySet<string> = new Set(['Job', 'Evaluation', 'Allocation', 'Deployment', 'Service']);
+
+function authoriseTopics(
+  caller: Principal,
+  subscription: Subscription,
+  namespace: string,
+): Result<void, PermissionDenied> {
+  const mayRead = (topic: string): boolean =>
+    OF_JOBS.has(topic)
+      ? allows(caller, namespace, ['read-job'])
+      : caller.management || (topic === 'Node' && allowsArea(caller, 'node', 'read'));
+  const isAllowed = [...subscription.keys()].every(mayRead);
+  return isAllowed ? ok(undefined) : err({ type: 'permission_denied' });
+}
+
+function wantsOf(caller: Principal, subscription: Subscription, namespace: string): (notice: Notice) => boolean {
+  const sees = ({ Namespace }: Notice): boolean => {
+    if (Namespace === '') return true;
+    if (namespace !== everyNamespace) return Namespace === namespace;
+    return caller.management || allows(caller, Namespace, ['read-job']);
+  };
+  return (notice) => isSubscribed(subscription, notice) && sees(notice);
+}
+
+interface Reading {
+  readonly batches: readonly EventBatch[];
+  /** Index of the oldest transaction whose events are certainly kept. */
+  readonly keptFrom: number;
+  readonly latest: number;
+}
+
+interface EventsAsked {
+  /** The first index that is wanted. */
+  readonly from: number;
+  /** Whether the reader has read before, so that events which are not kept any more are missed. */
+  readonly tellsGaps: boolean;
+  readonly wants: (notice: Notice) => boolean;
+}
+
+async function* batchesFrom(
+  context: EngineContext,
+  { from, tellsGaps, wants }: EventsAsked,
+  signal: AbortSignal,
+): AsyncGenerator<StreamedEvents | undefined> {
+  let next = from;
+  let mayTellGap = tellsGaps;
+  yield undefined;
+  while (!signal.aborted) {
+    const reading = await readBatches(context, next, wants);
+    if (reading.isErr()) return;
+    const { batches, keptFrom, latest } = reading.value;
+    if (mayTellGap && next < keptFrom) yield { Index: keptFrom, Events: [], Missed: true };
+    mayTellGap = true;
+    for (const batch of batches) {
+      next = batch.Index + 1;
+      if (batch.Events.length > 0) yield batch;
+    }
+    if (batches.length > 0) continue;
+    next = Math.max(next, latest + 1);
+    if (!(await changed(context, next - 1, signal))) yield undefined;
+  }
+}
+
+function readBatches(
+  context: EngineContext,
+  next: number,
+  wants: (notice: Notice) => boolean,
+): ResultAsync<Reading, StorageError> {
+  return context.storage.read((view) => {
+    const latest = view.tableIndex(noticeBatches);
+    return {
+      latest,
+      keptFrom: latest - context.settings.events.kept,
+      batches: view.list(noticeBatches, { from: [next], limit: readAtOnce }).map(({ record: { Index, Notices } }) => ({
+        Index,
+        Events: Notices.filter(wants).map((notice) => eventOfNotice(view, notice, Index)),
+      })),
+    };
+  });
+}
+
+/** Waits for the next events; false when there were none for half a minute. */
+async function changed(context: EngineContext, after: number, signal: AbortSignal): Promise<boolean> {
+  let isChanged = false;
+  await untilFirst(signal, (either) => [
+    context.storage.waitForChange([noticeBatches], after, either).then(() => {
+      isChanged = !either.aborted;
+    }),
+    context.clock.sleep(heartbeat, either),
+  ]);
+  return isChanged;
+}

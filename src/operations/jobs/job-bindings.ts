@@ -1,0 +1,162 @@
+import { ResultAsync } from 'neverthrow';
+import type { jobCalls, poolJobCalls } from '../../api/job-calls.js';
+import type { jobControlCalls } from '../../api/job-control-calls.js';
+import type { scalingCalls } from '../../api/scaling-calls.js';
+import type { allocationCalls, deploymentCalls, evaluationCalls } from '../../api/scheduling-calls.js';
+import type { JobInput } from '../../jobs/document/submitted-job.js';
+import type { SubmissionInput } from '../../jobs/job-submission.js';
+import type { Bindings, CallManner } from '../binding.js';
+import type { EngineContext } from '../shared/context.js';
+import { deleteEvaluations } from './delete-evaluations.js';
+import { dispatchJob } from './dispatch-job.js';
+import { evaluateJob } from './evaluate-job.js';
+import { listJobStatuses, listNamedJobStatuses } from './list-job-statuses.js';
+import { listJobs, listPoolJobs } from './list-jobs.js';
+import { parseJobSource } from './parse-job-source.js';
+import { planJob } from './plan-job.js';
+import { listAllocations, listJobAllocations, readAllocation } from './read-allocations.js';
+import {
+  listDeploymentAllocations,
+  listDeployments,
+  listJobDeployments,
+  readDeployment,
+  readLatestDeployment,
+} from './read-deployments.js';
+import {
+  countEvaluations,
+  listEvaluationAllocations,
+  listEvaluations,
+  listJobEvaluations,
+  readEvaluation,
+} from './read-evaluations.js';
+import { compareJobVersions, readJob, readJobSubmission, readJobSummary } from './read-job.js';
+import { readJobScaleStatus } from './read-scale-status.js';
+import { listScalingPolicies, readScalingPolicy } from './read-scaling-policies.js';
+import { registerJob } from './register-job.js';
+import { revertJob } from './revert-job.js';
+import { scaleJob } from './scale-job.js';
+import { setJobStability } from './set-job-stability.js';
+import { stopJob } from './stop-job.js';
+import { tagJobVersion, untagJobVersion } from './tag-job-version.js';
+import { validateSubmittedJob } from './validate-submitted-job.js';
+
+/** The operations of the calls of jobs. */
+export const jobBindings: Bindings<typeof jobCalls> = {
+  list: (context, caller, input, { waiting }) => listJobs(context, caller, { ...input, waiting }),
+  statuses: (context, caller, input, { waiting }) => listJobStatuses(context, caller, { ...input, waiting }),
+  statusesOf: (context, caller, input, { waiting }) => listNamedJobStatuses(context, caller, { ...input, waiting }),
+  register: (context, caller, input, manner) => registerJob(context, caller, registration(input, manner)),
+  update: (context, caller, { jobId, ...input }, manner) =>
+    registerJob(context, caller, { ...registration(input, manner), jobId }),
+  parse: (context, caller, input) => new ResultAsync(parseJobSource(context, caller, input)),
+  validate: (context, caller, { job }, { fromWire = false }) =>
+    validateSubmittedJob(context, caller, { job, fromWire }),
+  read: (context, caller, input, { waiting }) => readJob(context, caller, { ...input, waiting }),
+  submission: (context, caller, input, { waiting }) => readJobSubmission(context, caller, { ...input, waiting }),
+  versions: (context, caller, input, { waiting }) => compareJobVersions(context, caller, { ...input, waiting }),
+  allocations: (context, caller, input, { waiting }) => listJobAllocations(context, caller, { ...input, waiting }),
+  evaluations: (context, caller, input, { waiting }) => listJobEvaluations(context, caller, { ...input, waiting }),
+  deployments: (context, caller, input, { waiting }) => listJobDeployments(context, caller, { ...input, waiting }),
+  latestDeployment: (context, caller, input, { waiting }) =>
+    readLatestDeployment(context, caller, { ...input, waiting }),
+  summary: (context, caller, input, { waiting }) => readJobSummary(context, caller, { ...input, waiting }),
+  dispatch: dispatchJob,
+  dispatchPayload: (context, caller, { payload, ...input }) =>
+    dispatchJob(context, caller, { ...input, payload: base64From(payload) }),
+  revert: revertJob,
+  setStability: setJobStability,
+  evaluate: evaluateJob,
+  // Existing clients may send a negative one, which is none.
+  stop: (context, caller, { evalPriority = 0, ...input }) =>
+    stopJob(context, caller, {
+      ...input,
+      evalPriority: isUpstream(context) ? Math.max(0, evalPriority) : evalPriority,
+    }),
+  scaleStatus: (context, caller, input, { waiting }) => readJobScaleStatus(context, caller, { ...input, waiting }),
+  scale: (context, caller, { group, targetJob, targetNamespace, enforceIndex, ...input }) =>
+    scaleJob(context, caller, {
+      ...input,
+      ...checkedIndex(enforceIndex),
+      target: {
+        Group: group,
+        ...(targetJob === undefined ? {} : { Job: targetJob }),
+        ...(targetNamespace === undefined ? {} : { Namespace: targetNamespace }),
+      },
+    }),
+  tagVersion: tagJobVersion,
+  untagVersion: untagJobVersion,
+};
+
+/** The operations of the calls of scaling policies. */
+export const scalingBindings: Bindings<typeof scalingCalls> = {
+  policies: (context, caller, input, { waiting }) => listScalingPolicies(context, caller, { ...input, waiting }),
+  policy: (context, caller, input, { waiting }) => readScalingPolicy(context, caller, { ...input, waiting }),
+};
+
+/** The operations of the calls of jobs in node pools. */
+export const poolJobBindings: Bindings<typeof poolJobCalls> = {
+  jobs: (context, caller, input, { waiting }) => listPoolJobs(context, caller, { ...input, waiting }),
+};
+
+/** The operations of the calls of evaluations. */
+export const evaluationBindings: Bindings<typeof evaluationCalls> = {
+  list: (context, caller, input, { waiting }) => listEvaluations(context, caller, { ...input, waiting }),
+  count: (context, caller, input, { waiting }) => countEvaluations(context, caller, { ...input, waiting }),
+  delete: deleteEvaluations,
+  read: (context, caller, input, { waiting }) => readEvaluation(context, caller, { ...input, waiting }),
+  allocations: (context, caller, input, { waiting }) =>
+    listEvaluationAllocations(context, caller, { ...input, waiting }),
+};
+
+/** The operations of the calls of allocations. */
+export const allocationBindings: Bindings<typeof allocationCalls> = {
+  list: (context, caller, input, { waiting }) => listAllocations(context, caller, { ...input, waiting }),
+  read: (context, caller, input, { waiting }) => readAllocation(context, caller, { ...input, waiting }),
+};
+
+/** The operations of the calls of deployments. */
+export const deploymentBindings: Bindings<typeof deploymentCalls> = {
+  list: (context, caller, input, { waiting }) => listDeployments(context, caller, { ...input, waiting }),
+  read: (context, caller, input, { waiting }) => readDeployment(context, caller, { ...input, waiting }),
+  allocations: (context, caller, input, { waiting }) =>
+    listDeploymentAllocations(context, caller, { ...input, waiting }),
+};
+
+function isUpstream({ settings }: EngineContext): boolean {
+  return settings.notifications.names === 'upstream';
+}
+
+interface Registering {
+  readonly job: JobInput;
+  readonly submission?: Partial<SubmissionInput>;
+  readonly enforceIndex?: number;
+}
+
+/** A source comes with its kind and values, or without them. */
+function registration<I extends Registering>(
+  { submission, enforceIndex, ...input }: I,
+  { fromWire = false }: CallManner,
+) {
+  return {
+    ...input,
+    fromWire,
+    ...checkedIndex(enforceIndex),
+    submission:
+      submission === undefined ? null : { Source: '', Format: '', VariableFlags: null, Variables: '', ...submission },
+  };
+}
+
+function checkedIndex(index: number | undefined): { readonly enforceIndex?: true; readonly jobModifyIndex?: number } {
+  return index === undefined ? {} : { enforceIndex: true, jobModifyIndex: index };
+}
+
+function base64From(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
+}
+
+/** Planning. */
+export const planBindings: Pick<Bindings<typeof jobControlCalls>, 'plan'> = {
+  plan: (context, caller, input, { fromWire = false }) => planJob(context, caller, { ...input, fromWire }),
+};

@@ -1,0 +1,190 @@
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
+import { hostPrincipal } from '../../access/principal.js';
+import type { Job } from '../../jobs/document/job.js';
+import { jobs } from '../../jobs/job-record.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
+import { allocations } from '../../scheduler/allocation.js';
+import { collectableEvaluation } from '../../scheduler/collection/collectable-evaluation.js';
+import { collectableJob, hasEnded } from '../../scheduler/collection/collectable-job.js';
+import { isCollectableDeployment, isCollectableNode } from '../../scheduler/collection/collectable-records.js';
+import type { CollectionThresholds } from '../../scheduler/collection/thresholds.js';
+import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
+import { type Evaluation, evaluations, isTerminalEvaluation } from '../../scheduler/evaluation.js';
+import { type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
+import { hour, type Milliseconds, second } from '../../shared/duration.js';
+import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
+import type { Key, Table } from '../../shared/table.js';
+import { readJobRow, readJobVersions } from '../books/job-rows.js';
+import { removeAllocation } from '../books/put-allocation.js';
+import { removeJob } from '../books/remove-job.js';
+import { commit, type Transaction } from '../commit.js';
+import type { EngineContext } from '../shared/context.js';
+
+/** How records of one sort are collected. */
+interface Collection<R> {
+  readonly table: Table<R>;
+  readonly keep: (record: R) => Milliseconds;
+  /** Whether it is worth a look, by the record alone. */
+  readonly candidate: (record: R) => boolean;
+  readonly changedAt: (record: R) => Instant;
+  /** Removes what may go of the record; `cutoff`: what changed after it stays. */
+  readonly collect: (tx: Transaction, record: R, cutoff: number) => void;
+}
+
+/** What a collection leaves to do. */
+export interface Swept {
+  /** Of the store when it began: a record that has changed since may be ready now. */
+  readonly index: number;
+  /** When the next record that has ended comes of age; undefined when none is left. */
+  readonly next: Instant | undefined;
+}
+
+/** Until those are looked at again that are old enough and stay for the sake of another record. */
+const retry = hour;
+
+/** Rows that are looked at in one read, and of which one write removes what may go. */
+const page = 200;
+
+/**
+ * Removes what has ended and is older than its threshold: jobs with everything of them, evaluations with their allocations, deployments,
+ * nodes. Works through the tables page by page; each page is decided again in its write, so nothing that has come to life is taken.
+ */
+export async function collect(
+  context: EngineContext,
+  thresholds: CollectionThresholds,
+  signal?: AbortSignal,
+): Promise<Result<Swept, StorageError>> {
+  const began = await context.storage.read((view) => view.index);
+  if (began.isErr()) return err(began.error);
+  const age = comingOfAge(Object.values(thresholds), context.clock.now());
+  const failed =
+    (await sweep(context, { ...jobCollection(thresholds), age }, signal)) ??
+    (await sweep(context, { ...evaluationCollection(thresholds), age }, signal)) ??
+    (await sweep(context, { ...deploymentCollection(thresholds), age }, signal)) ??
+    (await sweep(context, { ...nodeCollection(thresholds), age }, signal));
+  return failed === undefined ? ok({ index: began.value, next: age.next() }) : err(failed);
+}
+
+/** Finds the first moment at which a record that has ended reaches one of the thresholds: some stay until another one is over. */
+interface ComingOfAge {
+  look(changedAt: Instant): void;
+  next(): Instant | undefined;
+}
+
+function comingOfAge(thresholds: readonly Milliseconds[], now: Instant): ComingOfAge {
+  let next: Instant | undefined;
+  return {
+    look: (changedAt) => {
+      const ages = thresholds.map((keep) => changedAt + keep).filter((at) => at > now);
+      const first = ages.length === 0 ? now + retry : Math.min(...ages);
+      next = Math.min(next ?? first, first);
+    },
+    next: () => next,
+  };
+}
+
+async function sweep<R>(
+  context: EngineContext,
+  collection: Collection<R> & { readonly age: ComingOfAge },
+  signal: AbortSignal | undefined,
+): Promise<StorageError | undefined> {
+  const { table, candidate, age } = collection;
+  let after: Key | undefined = [];
+  while (after !== undefined && signal?.aborted !== true) {
+    const from: Key = after;
+    const read = await context.storage.read((view) => view.list(table, { from, limit: page }).map((row) => row.record));
+    if (read.isErr()) return read.error;
+    const ended = read.value.filter(candidate);
+    for (const record of ended) age.look(collection.changedAt(record));
+    const candidates = ended.map((record) => table.key(record));
+    if (candidates.length > 0) {
+      const written = await removeAmong(context, collection, candidates);
+      if (written.isErr()) return written.error;
+    }
+    const last: R | undefined = read.value.length < page ? undefined : read.value.at(-1);
+    // A key after this one: no part of a key sorts before an absent one.
+    after = last === undefined ? undefined : [...table.key(last), null];
+  }
+  return undefined;
+}
+
+function removeAmong<R>(
+  context: EngineContext,
+  { table, candidate, collect: remove, keep }: Collection<R>,
+  keys: readonly Key[],
+): ResultAsync<unknown, StorageError> {
+  return commit(context, hostPrincipal, (tx) => {
+    for (const key of keys) {
+      const record = tx.get(table, key)?.record;
+      if (record !== undefined && candidate(record)) remove(tx, record, tx.now - keep(record));
+    }
+    return ok(undefined);
+  });
+}
+
+function jobCollection({ job: keep }: CollectionThresholds): Collection<Job> {
+  return {
+    table: jobs,
+    keep: () => keep,
+    candidate: hasEnded,
+    changedAt: ({ SubmitTime }) => instantFromUnixNanos(SubmitTime),
+    collect: (tx, job, cutoff) => {
+      const tagged = readJobVersions(tx, job.Namespace, job.ID).some(({ record }) => record.VersionTag !== null);
+      const own = tx.list(evaluations, { index: 'by_job', prefix: [job.Namespace, job.ID] });
+      const question = { job, tagged, evaluations: own.map(({ record }) => withAllocations(tx, record)) };
+      if (collectableJob(question, { now: tx.now, cutoff }) === undefined) return;
+      for (const { record } of own) tx.remove(evaluations, [record.ID]);
+      removeJob(tx, job);
+      tx.tell('job.stopped', { namespace: job.Namespace, jobId: job.ID, purged: true, index: tx.index });
+    },
+  };
+}
+
+function evaluationCollection({ evaluation, batchEvaluation }: CollectionThresholds): Collection<Evaluation> {
+  return {
+    table: evaluations,
+    keep: ({ Type }) => (Type === 'batch' || Type === 'sysbatch' ? batchEvaluation : evaluation),
+    candidate: isTerminalEvaluation,
+    changedAt: ({ ModifyTime }) => instantFromUnixNanos(ModifyTime),
+    collect: (tx, record, cutoff) => {
+      const job = readJobRow(tx, record.Namespace, record.JobID)?.record;
+      const gone = collectableEvaluation({ ...withAllocations(tx, record), job }, { now: tx.now, cutoff });
+      for (const allocation of gone.allocations) removeAllocation(tx, allocation);
+      if (gone.evaluation) tx.remove(evaluations, [record.ID]);
+    },
+  };
+}
+
+function deploymentCollection({ deployment: keep }: CollectionThresholds): Collection<Deployment> {
+  return {
+    table: deployments,
+    keep: () => keep,
+    candidate: ({ Status }) => Status === 'successful' || Status === 'failed' || Status === 'cancelled',
+    changedAt: ({ ModifyTime }) => instantFromUnixNanos(ModifyTime),
+    collect: (tx, record, cutoff) => {
+      const own = tx.list(allocations, { index: 'by_deployment', prefix: [record.ID] }).map((row) => row.record);
+      if (isCollectableDeployment(record, own, { now: tx.now, cutoff })) tx.remove(deployments, [record.ID]);
+    },
+  };
+}
+
+function nodeCollection({ node: keep }: CollectionThresholds): Collection<Node> {
+  return {
+    table: nodes,
+    keep: () => keep,
+    candidate: ({ Status }) => Status === 'down',
+    changedAt: ({ StatusUpdatedAt }) => StatusUpdatedAt * second,
+    collect: (tx, record, cutoff) => {
+      const own = tx.list(allocations, { index: 'by_node', prefix: [record.ID] }).map((row) => row.record);
+      if (!isCollectableNode(record, own, { now: tx.now, cutoff })) return;
+      tx.remove(nodes, [record.ID]);
+      tx.remove(nodeHeartbeats, [record.ID]);
+      tx.tell('node.changed', { nodeId: record.ID, status: 'purged' });
+    },
+  };
+}
+
+function withAllocations(view: ReadView, evaluation: Evaluation) {
+  const own = view.list(allocations, { index: 'by_evaluation', prefix: [evaluation.ID] });
+  return { evaluation, allocations: own.map(({ record }) => record) };
+}

@@ -1,0 +1,66 @@
+import { err, errAsync, type Result, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
+import type { StorageError } from '../../ports/storage.js';
+import { isReadyNode, type Node, nodes } from '../../scheduler/node.js';
+import { type NodeNotFound, type NodeRefused, nodeNotFound } from '../../scheduler/nodes/node-errors.js';
+import type { NodeMoment } from '../../scheduler/nodes/node-events.js';
+import { evaluateForNode } from '../books/node-evaluations.js';
+import { signalCapacity } from '../books/put-allocation.js';
+import { commit, type Transaction } from '../commit.js';
+import { authoriseArea, type PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+
+/** What a change of a node has led to. */
+export interface ChangedNode {
+  readonly evalIds: readonly string[];
+  /** 0 without evaluations. */
+  readonly evalCreateIndex: number;
+  /** 0 when the node stayed as it was. */
+  readonly nodeModifyIndex: number;
+  readonly index: number;
+}
+
+export type ChangeNodeError = PermissionDenied | NodeNotFound | NodeRefused | StorageError;
+
+/** Changes a node by a pure rule. A node that takes allocations again is looked at by the jobs that may want it. */
+export function changeNode(
+  context: EngineContext,
+  caller: Principal,
+  nodeId: string,
+  decide: (node: Node, moment: NodeMoment) => Result<Node, NodeRefused>,
+): ResultAsync<ChangedNode, ChangeNodeError> {
+  return withNode(context, caller, nodeId, (tx, before) =>
+    decide(before, { now: tx.now, index: tx.index }).map((after) => {
+      if (after === before) return answerOf(tx, [], 0);
+      tx.put(nodes, after);
+      tx.tell('node.changed', { nodeId, status: after.Status });
+      if (isReadyNode(before) || !isReadyNode(after)) return answerOf(tx, [], tx.index);
+      signalCapacity(tx);
+      return answerOf(tx, evaluateForNode(tx, after), tx.index);
+    }),
+  );
+}
+
+/** Runs the work on a node that is there. */
+export function withNode<T, E>(
+  context: EngineContext,
+  caller: Principal,
+  nodeId: string,
+  work: (tx: Transaction, node: Node) => Result<T, E>,
+): ResultAsync<T, PermissionDenied | NodeNotFound | E | StorageError> {
+  const allowed = authoriseArea(caller, 'node', 'write');
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return commit(context, caller, (tx): Result<T, NodeNotFound | E> => {
+    const node = tx.get(nodes, [nodeId])?.record;
+    return node === undefined ? err(nodeNotFound(nodeId)) : work(tx, node);
+  }).map(({ value }) => value);
+}
+
+export function answerOf(
+  tx: Transaction,
+  made: readonly { readonly ID: string }[],
+  nodeModifyIndex: number,
+): ChangedNode {
+  const { index } = tx;
+  return { evalIds: made.map(({ ID }) => ID), evalCreateIndex: made.length > 0 ? index : 0, nodeModifyIndex, index };
+}

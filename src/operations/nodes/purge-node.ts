@@ -1,0 +1,23 @@
+import { ok, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
+import type { StorageError } from '../../ports/storage.js';
+import { nodeHeartbeats, nodes } from '../../scheduler/node.js';
+import type { NodeNotFound } from '../../scheduler/nodes/node-errors.js';
+import { evaluateForNode } from '../books/node-evaluations.js';
+import type { PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+import { answerOf, type ChangedNode, withNode } from './change-node.js';
+
+/** Removes a node: what ran on it is lost and placed elsewhere. One that is still alive comes back when it registers again. */
+export function purgeNode(
+  context: EngineContext,
+  caller: Principal,
+  { nodeId }: { readonly nodeId: string },
+): ResultAsync<ChangedNode, PermissionDenied | NodeNotFound | StorageError> {
+  return withNode(context, caller, nodeId, (tx, node) => {
+    tx.remove(nodes, [nodeId]);
+    tx.remove(nodeHeartbeats, [nodeId]);
+    tx.tell('node.changed', { nodeId, status: 'purged' });
+    return ok(answerOf(tx, evaluateForNode(tx, node), tx.index));
+  });
+}

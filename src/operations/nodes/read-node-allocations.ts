@@ -1,0 +1,40 @@
+import { errAsync, type ResultAsync } from 'neverthrow';
+import { allows } from '../../access/allows.js';
+import type { Principal } from '../../access/principal.js';
+import type { Job } from '../../jobs/document/job.js';
+import type { Row, StorageError } from '../../ports/storage.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { readAllocationJob } from '../books/job-rows.js';
+import { authoriseArea, type PermissionDenied } from '../shared/authorise.js';
+import { answerQuery, type Waiting } from '../shared/blocking-query.js';
+import type { EngineContext } from '../shared/context.js';
+import type { Answer } from '../shared/parked-queries.js';
+
+/** Every allocation that is or was on the node and is still kept, with the job version that it runs. */
+export function listNodeAllocations(
+  context: EngineContext,
+  caller: Principal,
+  input: { readonly nodeId: string },
+  waiting: Waiting = {},
+): ResultAsync<
+  Answer<readonly { readonly allocation: Row<Allocation>; readonly job: Row<Job> | undefined }[]>,
+  PermissionDenied | StorageError
+> {
+  const allowed = authoriseArea(caller, 'node', 'read');
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return answerQuery(
+    context,
+    {
+      key: JSON.stringify(['node-allocations', input.nodeId, caller.management ? '' : caller.namespaces]),
+      tables: [allocations],
+      run: (view) => ({
+        index: view.tableIndex(allocations),
+        value: view
+          .list(allocations, { index: 'by_node', prefix: [input.nodeId] })
+          .filter(({ record }) => allows(caller, record.Namespace, ['read-job']))
+          .map((row) => ({ allocation: row, job: readAllocationJob(view, row.record) })),
+      }),
+    },
+    waiting,
+  );
+}

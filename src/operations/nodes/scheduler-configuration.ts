@@ -1,0 +1,91 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
+import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
+import type { StorageError } from '../../ports/storage.js';
+import {
+  defaultSchedulerConfiguration,
+  type PreemptionConfig,
+  type SchedulerConfiguration,
+  schedulerConfigurations,
+} from '../../scheduler/scheduler-configuration.js';
+import { signalCapacity } from '../books/put-allocation.js';
+import { readSchedulerConfiguration as stored } from '../books/scheduler-configuration-rows.js';
+import { commit } from '../commit.js';
+import { authoriseArea, type PermissionDenied } from '../shared/authorise.js';
+import { answerQuery, type Waiting } from '../shared/blocking-query.js';
+import type { EngineContext } from '../shared/context.js';
+import type { Answer } from '../shared/parked-queries.js';
+
+/** What is left out is set to its default: the configuration is replaced as a whole. */
+export interface SchedulerConfigurationInput
+  extends Partial<
+    Omit<SchedulerConfiguration, 'SchedulerAlgorithm' | 'PreemptionConfig' | 'CreateIndex' | 'ModifyIndex'>
+  > {
+  readonly SchedulerAlgorithm?: string;
+  readonly PreemptionConfig?: Partial<PreemptionConfig> | null;
+}
+
+/** How placements are chosen in the whole installation. */
+export function readSchedulerConfiguration(
+  context: EngineContext,
+  caller: Principal,
+  waiting: Waiting = {},
+): ResultAsync<Answer<SchedulerConfiguration>, PermissionDenied | StorageError> {
+  const allowed = authoriseArea(caller, 'operator', 'read');
+  if (allowed.isErr()) return errAsync(allowed.error);
+  const query = {
+    key: 'scheduler-configuration',
+    tables: [schedulerConfigurations],
+    run: (view: Parameters<typeof stored>[0]) => {
+      const value = stored(view);
+      return { index: value.ModifyIndex, value };
+    },
+  };
+  return answerQuery(context, query, waiting);
+}
+
+/** Replaces the configuration; with `checkIndex` only when it was last changed there: `updated` tells. */
+export function setSchedulerConfiguration(
+  context: EngineContext,
+  caller: Principal,
+  input: { readonly configuration: SchedulerConfigurationInput; readonly checkIndex?: number },
+): ResultAsync<
+  { readonly updated: boolean; readonly index: number },
+  PermissionDenied | InvalidRequest | StorageError
+> {
+  const allowed = authoriseArea(caller, 'operator', 'write');
+  if (allowed.isErr()) return errAsync(allowed.error);
+  const { configuration, checkIndex } = input;
+  const algorithm = algorithmOf(configuration.SchedulerAlgorithm);
+  if (algorithm.isErr()) return errAsync(algorithm.error);
+  return commit(context, caller, (tx) => {
+    const before = stored(tx);
+    if (checkIndex !== undefined && checkIndex !== before.ModifyIndex) {
+      return ok({ updated: false, index: before.ModifyIndex });
+    }
+    tx.put(schedulerConfigurations, {
+      ...defaultSchedulerConfiguration,
+      ...configuration,
+      SchedulerAlgorithm: algorithm.value,
+      PreemptionConfig: { ...nothingPreempted, ...configuration.PreemptionConfig },
+      CreateIndex: before.CreateIndex === 0 ? tx.index : before.CreateIndex,
+      ModifyIndex: tx.index,
+    });
+    // Work that waits for room may fit under another configuration.
+    signalCapacity(tx);
+    return ok({ updated: true, index: tx.index });
+  }).map(({ value }) => value);
+}
+
+const nothingPreempted: PreemptionConfig = {
+  SystemSchedulerEnabled: false,
+  SysBatchSchedulerEnabled: false,
+  BatchSchedulerEnabled: false,
+  ServiceSchedulerEnabled: false,
+};
+
+function algorithmOf(name = ''): Result<SchedulerConfiguration['SchedulerAlgorithm'], InvalidRequest> {
+  if (name === '') return ok(defaultSchedulerConfiguration.SchedulerAlgorithm);
+  if (name === 'binpack' || name === 'spread') return ok(name);
+  return err(invalidRequest('SchedulerAlgorithm', `invalid scheduler algorithm: ${name.slice(0, 140)}`));
+}

@@ -1,0 +1,20 @@
+import type { ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
+import { decideEligibility } from '../../scheduler/nodes/eligibility.js';
+import type { EngineContext } from '../shared/context.js';
+import { type ChangedNode, type ChangeNodeError, changeNode } from './change-node.js';
+
+export interface SetNodeEligibilityInput {
+  readonly nodeId: string;
+  /** `eligible` or `ineligible`. */
+  readonly eligibility: string;
+}
+
+/** Lets a node take new allocations, or not. What runs on it is left alone. */
+export function setNodeEligibility(
+  context: EngineContext,
+  caller: Principal,
+  { nodeId, eligibility }: SetNodeEligibilityInput,
+): ResultAsync<ChangedNode, ChangeNodeError> {
+  return changeNode(context, caller, nodeId, (node, moment) => decideEligibility(node, eligibility, moment));
+}

@@ -1,0 +1,312 @@
+import { ok } from 'neverthrow';
+import { configurations } from '../../../notifications/configuration.js';
+import { events, type StoredEvent } from '../../../notifications/event.js';
+import { dispatch } from '../../../notifications/queue/dispatch.js';
+import type { QueuedDelivery } from '../../../notifications/queue/held-queue.js';
+import { queues } from '../../../notifications/queue/queue-record.js';
+import { queueTime, type Timeline, timelines } from '../../../notifications/queue/timeline.js';
+import { users } from '../../../notifications/user.js';
+import { workspaces } from '../../../notifications/workspace.js';
+import type { StorageError } from '../../../ports/storage.js';
+import { second } from '../../../shared/duration.js';
+import type { Instant } from '../../../shared/instant.js';
+import type { BackgroundLoop, EngineContext } from '../../shared/context.js';
+import { attemptDelivery } from './attempt-delivery.js';
+import { DeliveryWork, type Incoming, rulesFrom } from './delivery-work.js';
+import type { OpenDestination } from './load-destination.js';
+import { look } from './look.js';
+import { brokenReport, observeAttempt, reportTurn } from './observe.js';
+import { runTurn, type TurnOutcome, type TurnQueue, type TurnResult } from './record-turn.js';
+import { type Waker, waker } from './waker.js';
+
+/**
+ * Delivers what is due. Every configuration has a queue; an engine leases queues, decides over them in memory (see
+ * `transitionQueue` and `dispatch`), and writes what came of it in turns, one write for everything since the last one.
+ * Killed at any point, it leaves leases that run out and deliveries that are still due: only attempts that were under way
+ * or not written yet are repeated.
+ */
+export const deliveryLoop: BackgroundLoop = {
+  name: 'notification-deliveries',
+  async run(context, signal) {
+    const loop = newLoop(context, await joinTimeline(context));
+    const watching = new AbortController();
+    const wake = (): void => loop.bell.wake();
+    signal.addEventListener('abort', wake, { once: true });
+    const watcher = watch(loop, watching.signal);
+    try {
+      await deliver(loop, signal);
+    } finally {
+      signal.removeEventListener('abort', wake);
+      watching.abort();
+      loop.bell.close();
+      await watcher;
+    }
+  },
+};
+
+interface Loop {
+  readonly context: EngineContext;
+  readonly work: DeliveryWork;
+  readonly bell: Waker;
+  /** The queues' time. */
+  readonly now: () => Instant;
+  /** The turn that is being written, and what it came to. */
+  turn: { end: TurnEnd | null } | null;
+  /** No turn before this time: the store has failed. */
+  pausedUntil: Instant;
+}
+
+type TurnEnd =
+  | { readonly type: 'written'; readonly turns: readonly TurnQueue[]; readonly result: TurnResult }
+  | { readonly type: 'failed'; readonly error: StorageError }
+  | { readonly type: 'thrown'; readonly thrown: unknown };
+
+function newLoop(context: EngineContext, timeline: Timeline): Loop {
+  const { clock, settings } = context;
+  return {
+    context,
+    work: new DeliveryWork(rulesFrom(settings), settings.notifications.delivery),
+    bell: waker(clock),
+    now: () => queueTime(timeline, clock.monotonic()),
+    turn: null,
+    pausedUntil: Number.NEGATIVE_INFINITY,
+  };
+}
+
+/** The timeline as the first engine on it has found it, or as this one does. */
+async function joinTimeline({ clock, storage }: EngineContext): Promise<Timeline> {
+  const { timeline } = clock;
+  const found: Timeline = { timeline, offset: clock.now() - clock.monotonic() };
+  const written = await storage.write<Timeline, never>((view) => {
+    const known = view.get(timelines, [timeline])?.record;
+    if (known === undefined) view.put(timelines, found);
+    return ok(known ?? found);
+  });
+  if (written.isErr()) throw new Error(written.error.message);
+  return written.value.value;
+}
+
+async function deliver(loop: Loop, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const stopping = signal.aborted;
+    takeIn(loop);
+    if (!endTurn(loop, stopping)) return;
+    if (!stopping) {
+      await lookAround(loop);
+      await startReady(loop);
+    }
+    beginTurn(loop, stopping);
+    if (stopping && loop.turn === null && loop.work.held.size === 0) return;
+    await rest(loop, signal.aborted);
+  }
+}
+
+/** What has ended since the last round. */
+function takeIn({ work, now, context }: Loop): void {
+  for (const incoming of work.incoming.splice(0)) {
+    const { configurationId, sequence } = incoming;
+    const at = now();
+    if (incoming.type === 'not_sent') {
+      work.apply(configurationId, { type: 'not_sent', sequence, at, reason: incoming.reason }, at);
+      continue;
+    }
+    const { report } = incoming;
+    const before = work.held.get(configurationId);
+    const fraction = report.failure === null ? 0 : context.ids.fraction();
+    work.apply(configurationId, { type: 'attempted', sequence, report, at, fraction }, at);
+    observeAttempt(context, { before, after: work.held.get(configurationId) }, { sequence, report, at });
+  }
+}
+
+/** Takes over what the last turn came to. False when the store is closed and nothing more can be done. */
+function endTurn(loop: Loop, stopping: boolean): boolean {
+  const end = loop.turn?.end ?? null;
+  if (end === null) return true;
+  loop.turn = null;
+  if (end.type === 'thrown') throw end.thrown;
+  if (end.type === 'written') {
+    applyTurn(loop, end.turns, end.result);
+    return true;
+  }
+  const { error } = end;
+  if (error.reason === 'closed' || stopping) return false;
+  const { logger } = loop.context;
+  logger.error({ reason: error.reason, error: error.message }, 'Delivery outcomes could not be stored yet');
+  loop.pausedUntil = loop.now() + second;
+  return true;
+}
+
+function applyTurn({ work, now, context }: Loop, turns: readonly TurnQueue[], result: TurnResult): void {
+  const at = now();
+  for (const [index, outcome] of result.outcomes.entries()) {
+    applyOutcome(work, outcome, turns[index]?.release === 'idle', at);
+  }
+  for (const row of result.claimed) work.take(row, at);
+  if (result.queuesIndex.before === work.queuesIndex) work.queuesIndex = result.queuesIndex.after;
+  // Taken queues have left the head of the line: the next look shows who is next.
+  if (result.claimed.length > 0) work.changed = true;
+  reportTurn(context, result, work);
+}
+
+/** Reads what has changed, when anything has. */
+async function lookAround(loop: Loop): Promise<void> {
+  const { work, context } = loop;
+  const now = loop.now();
+  work.nextTimer(now);
+  if (!work.changed && work.hungry.size === 0) return;
+  work.changed = false;
+  // While a turn is being written, its own changes could not be told from those of others.
+  const settled = loop.turn === null;
+  const read = await context.storage.read((view) => look(context, view, work, { now, settled }));
+  if (read.isErr()) throw new Error(read.error.message);
+  const found = read.value;
+  for (const held of found.held) work.put(held, now);
+  work.tail = found.tail;
+  work.changed ||= found.more;
+  if (settled) work.queuesIndex = found.queuesIndex;
+  work.configurationsIndex = found.configurationsIndex;
+  work.nextWake = found.nextWake;
+}
+
+/** Starts what may start now. */
+async function startReady(loop: Loop): Promise<void> {
+  const { work, context } = loop;
+  const now = loop.now();
+  const candidates = work.candidates(now);
+  if (candidates.length === 0) return;
+  const time = { now, forAge: Math.min(now, context.clock.now()) };
+  const chosen = dispatch(candidates, work, time, work.rules);
+  work.takeOver(chosen, now);
+  const lacking = chosen.starts.filter(({ item }) => item.event === null && item.delivery.body === undefined);
+  const found = await readEvents(
+    context,
+    lacking.map(({ item }) => item),
+  );
+  for (const { configurationId, item } of chosen.starts) {
+    const destination = work.destinationOf(configurationId);
+    if (destination === null) continue;
+    const event = item.event ?? found.get(item.delivery.sequence) ?? null;
+    start(loop, configurationId, { ...item, event }, destination);
+  }
+}
+
+async function readEvents(
+  context: EngineContext,
+  items: readonly QueuedDelivery[],
+): Promise<ReadonlyMap<number, StoredEvent>> {
+  if (items.length === 0) return new Map();
+  const read = await context.storage.read((view) =>
+    items.flatMap(({ delivery }) => view.get(events, [delivery.sequence])?.record ?? []),
+  );
+  if (read.isErr()) throw new Error(read.error.message);
+  return new Map(read.value.map((event) => [event.sequence, event]));
+}
+
+/** What the write of a turn came to for one queue; `released` when the turn was to give back a queue without work. */
+function applyOutcome(work: DeliveryWork, outcome: TurnOutcome, released: boolean, at: Instant): void {
+  const { configurationId } = outcome.queue;
+  const { held: row, recorded, touched, cancelled, autoDisabled } = outcome;
+  work.apply(configurationId, { type: 'recorded', recorded }, at);
+  const held = work.held.get(configurationId);
+  if (held === undefined) return;
+  if (row === null) {
+    work.apply(configurationId, { type: 'lost' }, at);
+    if (held.queue.running.size === 0 && held.queue.outcomes.length === 0) work.drop(configurationId);
+    return;
+  }
+  const leaseUntil = row.record.lease?.until ?? at;
+  work.put({ ...held, rowIndex: row.rowIndex, leaseUntil, idleSince: released ? at : held.idleSince }, at);
+  if (touched || cancelled || autoDisabled) work.reopen(configurationId, row.record, at);
+}
+
+/** Makes the attempt; what comes of it waits for the next round. */
+function start(
+  { work, context, bell }: Loop,
+  configurationId: string,
+  { delivery, event }: QueuedDelivery & { readonly event: StoredEvent | null },
+  destination: OpenDestination,
+): void {
+  const { sequence } = delivery;
+  const { route } = destination;
+  const end = (incoming: Incoming): void => {
+    work.end(route);
+    work.incoming.push(incoming);
+    bell.wake();
+  };
+  work.start(route);
+  if (destination.type === 'email' && destination.recipients.length === 0) {
+    end({ type: 'not_sent', configurationId, sequence, reason: 'no_recipients' });
+    return;
+  }
+  attemptDelivery(context, delivery, destination, event).then(
+    (report) => end({ type: 'report', configurationId, sequence, report }),
+    () => {
+      // The transport broke its promise never to reject. The delivery is not to blame and keeps its turn.
+      context.logger.error({ delivery: delivery.id }, 'The transport failed unexpectedly');
+      const report = brokenReport(context.clock.now());
+      end({ type: 'report', configurationId, sequence, report });
+    },
+  );
+}
+
+/** Begins to write what has to be written, unless a turn is being written already. */
+function beginTurn(loop: Loop, stopping: boolean): void {
+  const { work, context } = loop;
+  const now = loop.now();
+  if (loop.turn !== null || (loop.pausedUntil > now && !stopping)) return;
+  const turns = stopping ? work.lastTurns(now) : work.turns(now);
+  const claim = stopping ? 0 : work.claimable(now);
+  if (turns.length === 0 && claim === 0) return;
+  if (turns.length > 0) work.lastTurn = now;
+  const request = { now, queues: turns, claim, held: new Set(work.held.keys()) };
+  const writing = context.storage.write<TurnResult, never>((view) => ok(runTurn(context, view, request)));
+  const turn: NonNullable<Loop['turn']> = { end: null };
+  loop.turn = turn;
+  const finish = (end: TurnEnd): void => {
+    turn.end = end;
+    loop.bell.wake();
+  };
+  writing.then(
+    (written) =>
+      finish(
+        written.match<TurnEnd>(
+          ({ value }) => ({ type: 'written', turns, result: value }),
+          (error) => ({ type: 'failed', error }),
+        ),
+      ),
+    (thrown: unknown) => finish({ type: 'thrown', thrown }),
+  );
+}
+
+/** Waits until an attempt or a turn ends, the store changes, time lets something start, or the engine stops. */
+async function rest(loop: Loop, stopping: boolean): Promise<void> {
+  const { work, bell } = loop;
+  const now = loop.now();
+  const toWrite = loop.turn !== null ? Number.POSITIVE_INFINITY : stopping ? work.nextRenewal() : work.nextNeed(now);
+  const toStart = stopping ? Number.POSITIVE_INFINITY : (work.nextStart ?? Number.POSITIVE_INFINITY);
+  const next = Math.min(Math.max(toWrite, loop.pausedUntil), toStart);
+  const toRead = !stopping && (work.changed || work.hungry.size > 0);
+  if (!toRead && next > now) await bell.rest(Number.isFinite(next) ? next - now : null);
+  // What ends together is worked on together.
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Notes every change of the store that concerns the loop. Its own turns change the queues, too: those it knows. */
+async function watch({ context, work, bell }: Loop, signal: AbortSignal): Promise<void> {
+  const tables = [events, queues, configurations, workspaces, users];
+  let after = 0;
+  while (!signal.aborted) {
+    try {
+      const reached = await context.storage.waitForChange(tables, after, signal);
+      if (signal.aborted || reached <= after) return;
+      after = reached;
+      work.changed = true;
+      bell.wake();
+    } catch (error) {
+      // Nobody waits for this promise but the loop's end.
+      const message = error instanceof Error ? error.message : 'unknown';
+      context.logger.error({ error: message }, 'The queues of deliveries cannot be watched');
+      await context.clock.sleep(second, signal);
+    }
+  }
+}

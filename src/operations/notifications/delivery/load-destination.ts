@@ -1,0 +1,107 @@
+import { configurations, type NotificationConfiguration } from '../../../notifications/configuration.js';
+import type { DeliveryOptions } from '../../../notifications/delivery-options.js';
+import { usesUrl } from '../../../notifications/destination.js';
+import type { Recipient } from '../../../notifications/message-context.js';
+import type { Route } from '../../../notifications/queue/dispatch.js';
+import { originOf } from '../../../notifications/redact.js';
+import { type Workspace, workspaces } from '../../../notifications/workspace.js';
+import type { ReadView } from '../../../ports/storage.js';
+import type { Settings } from '../../../settings.js';
+import type { Instant } from '../../../shared/instant.js';
+import type { EngineContext } from '../../shared/context.js';
+import { openOptions, openSecret } from '../stored-secrets.js';
+import { recipientsOf } from '../verify-notification-configuration.js';
+
+/** Where a configuration's deliveries go, as it is configured now, with the secrets in the clear. */
+export type Destination =
+  /** Nothing may be sent any more; what waits is cancelled. */
+  | { readonly type: 'closed'; readonly reason: 'configuration_disabled' | 'configuration_deleted' }
+  | {
+      readonly type: 'http';
+      readonly url: string;
+      /** Scheme, host and port: all that logs may show. */
+      readonly origin: string;
+      readonly token: string | null;
+      readonly retiredTokens: readonly string[];
+      readonly options: DeliveryOptions;
+      readonly workspaceId: string;
+      readonly route: Route;
+    }
+  | {
+      readonly type: 'email';
+      readonly configuration: NotificationConfiguration;
+      readonly workspace: Workspace;
+      readonly recipients: readonly Recipient[];
+      readonly route: Route;
+    }
+  /** Sealed with a key that the host no longer gives. */
+  | { readonly type: 'unreadable'; readonly message: string; readonly route: Route };
+
+export type OpenDestination = Exclude<Destination, { type: 'closed' }>;
+
+export function loadDestination(
+  context: EngineContext,
+  view: ReadView,
+  configurationId: string,
+  now: Instant,
+): Destination {
+  const configuration = view.get(configurations, [configurationId])?.record;
+  const workspace = configuration && view.get(workspaces, [configuration.workspaceId])?.record;
+  if (configuration === undefined || workspace === undefined) {
+    return { type: 'closed', reason: 'configuration_deleted' };
+  }
+  if (!configuration.enabled) return { type: 'closed', reason: 'configuration_disabled' };
+  const { kind, workspaceId } = configuration;
+  const rate = rateOf(context.settings, configuration);
+  const concurrency = configuration.options?.concurrency ?? null;
+  const route = { origin: '', rateKey: configurationId, rate, concurrency };
+  if (!usesUrl(kind)) {
+    const recipients = recipientsOf(view, configuration, workspace);
+    return { type: 'email', configuration, workspace, recipients, route: { ...route, origin: 'mailto:' } };
+  }
+  const opened = openHttp(context, configuration, now);
+  if (opened === undefined) {
+    return { type: 'unreadable', message: 'The URL or a secret of the configuration cannot be decrypted', route };
+  }
+  const origin = originOf(opened.url);
+  // Chat services limit the hook, whichever configurations use it.
+  const rateKey = kind === 'generic' ? configurationId : opened.url;
+  return { type: 'http', origin, ...opened, workspaceId, route: { ...route, origin, rateKey } };
+}
+
+type OpenedHttp = Pick<Extract<Destination, { type: 'http' }>, 'url' | 'token' | 'retiredTokens' | 'options'>;
+
+/** The URL and the secrets of a configuration in the clear; undefined when one of them cannot be decrypted. */
+function openHttp(
+  context: EngineContext,
+  configuration: NotificationConfiguration,
+  now: Instant,
+): OpenedHttp | undefined {
+  const url = openSecret(context, configuration.url);
+  const token = openSecret(context, configuration.token);
+  const options = openOptions(context, configuration.options);
+  if (url.isErr() || token.isErr() || options.isErr() || url.value === null) return undefined;
+  const retiredTokens = configuration.retiredTokens
+    .filter((retired) => retired.until > now)
+    .flatMap((retired) => openSecret(context, retired.token).unwrapOr([]));
+  return { url: url.value, token: token.value, retiredTokens, options: options.value };
+}
+
+/** Attempts per second that a destination takes: what its configuration says, else what its kind does. 0 is no limit. */
+export function rateOf(
+  settings: Settings,
+  { kind, options }: Pick<NotificationConfiguration, 'kind' | 'options'>,
+): number {
+  const { rate } = settings.notifications.delivery;
+  if (options?.rate !== undefined && options.rate !== null) return options.rate;
+  switch (kind) {
+    case 'generic':
+      return rate.generic;
+    case 'chat-a':
+      return rate.chatA;
+    case 'chat-b':
+      return rate.chatB;
+    case 'email':
+      return rate.email;
+  }
+}

@@ -1,0 +1,137 @@
+import { configurations } from '../../../notifications/configuration.js';
+import { freshDelivery } from '../../../notifications/delivery/fresh-delivery.js';
+import { events, lastSequenceOf, type StoredEvent } from '../../../notifications/event.js';
+import { type HeldQueue, type QueuedDelivery, wantsMore } from '../../../notifications/queue/held-queue.js';
+import { queues } from '../../../notifications/queue/queue-record.js';
+import { transitionQueue } from '../../../notifications/queue/transition-queue.js';
+import { users } from '../../../notifications/user.js';
+import { workspaces } from '../../../notifications/workspace.js';
+import type { ReadView } from '../../../ports/storage.js';
+import type { Instant } from '../../../shared/instant.js';
+import type { EngineContext } from '../../shared/context.js';
+import type { DeliveryWork, Held } from './delivery-work.js';
+import { loadDestination } from './load-destination.js';
+import { readPortion } from './read-queues.js';
+
+/** What a look at the store has found, for the loop to take over. */
+export interface Look {
+  /** Queues that changed by it. */
+  readonly held: readonly Held[];
+  /** Up to here the events have been handed to the queues. */
+  readonly tail: number;
+  /** There are events beyond the tail. */
+  readonly more: boolean;
+  /** Index of the last change of the queues, and of what destinations are made of. */
+  readonly queuesIndex: number;
+  readonly configurationsIndex: number;
+  /** When the next queue in the store comes up. */
+  readonly nextWake: Instant | null;
+}
+
+/** Events handed on in one look. */
+const mostEvents = 512;
+
+/**
+ * Reads on one snapshot what has changed for the queues in memory: new events, queues and configurations that somebody
+ * else has changed (only when `settled`: no turn of this engine is being written), and the next part of queues that have
+ * run low. Changes nothing.
+ */
+export function look(
+  context: EngineContext,
+  view: ReadView,
+  work: DeliveryWork,
+  { now, settled }: { readonly now: Instant; readonly settled: boolean },
+): Look {
+  const { rows, tail, more } = readTail(view, work.tail);
+  const arrivals = arrivalsFor(rows, work, context.settings.notifications.delivery.ordering !== 'none');
+  const queuesIndex = view.tableIndex(queues);
+  const changedAt = Math.max(view.tableIndex(configurations), view.tableIndex(workspaces), view.tableIndex(users));
+  const foreign = settled && queuesIndex !== work.queuesIndex;
+  const concerned =
+    foreign || changedAt !== work.configurationsIndex
+      ? work.held.keys()
+      : new Set([...work.hungry, ...arrivals.keys()]);
+  const scene: LookScene = { context, view, work, now };
+  const held: Held[] = [];
+  for (const configurationId of concerned) {
+    const before = work.held.get(configurationId);
+    if (before === undefined) continue;
+    let next: Held = foreign ? withoutForeignChanges(context, view, before, work) : before;
+    if (next.destination === null || next.loadedAt < changedAt) next = withDestination(scene, next);
+    const fresh = arrivals.get(configurationId);
+    if (fresh !== undefined) next = moved(next, { type: 'arrived', fresh, through: tail }, work);
+    next = withPortion(scene, next);
+    if (next !== before) held.push(next);
+  }
+  return { held, tail, more, queuesIndex, configurationsIndex: changedAt, nextWake: nextWakeOf(view) };
+}
+
+/** What a look at the store works with. */
+interface LookScene {
+  readonly context: EngineContext;
+  readonly view: ReadView;
+  readonly work: DeliveryWork;
+  readonly now: Instant;
+}
+
+/** When the first queue in line is to be looked at. */
+function nextWakeOf(view: ReadView): Look['nextWake'] {
+  const first = view.list(queues, { index: 'by_wake', limit: 1 })[0]?.record;
+  return first === undefined ? null : (first.lease?.until ?? first.wakeAt);
+}
+
+/** The new events since the last look, and up to which sequence they were read; `more` when there are others. */
+function readTail(view: ReadView, from: number | null): { rows: readonly StoredEvent[]; tail: number; more: boolean } {
+  const rows = from === null ? [] : view.list(events, { from: [from + 1], limit: mostEvents }).map((row) => row.record);
+  const last = rows.at(-1);
+  const more = rows.length === mostEvents;
+  return { rows, more, tail: more && last !== undefined ? last.sequence : lastSequenceOf(view.index) };
+}
+
+function arrivalsFor(
+  found: readonly StoredEvent[],
+  work: DeliveryWork,
+  ordered: boolean,
+): Map<string, QueuedDelivery[]> {
+  const arrivals = new Map<string, QueuedDelivery[]>();
+  for (const event of found) {
+    for (const [position, { id }] of event.notified.entries()) {
+      const queue = work.held.get(id)?.queue;
+      if (queue?.type !== 'delivering' || !queue.complete) continue;
+      const item = { delivery: freshDelivery(event, position, ordered), stored: false, event };
+      const list = arrivals.get(id);
+      if (list === undefined) arrivals.set(id, [item]);
+      else list.push(item);
+    }
+  }
+  return arrivals;
+}
+
+function moved(held: Held, event: Parameters<typeof transitionQueue>[1], work: DeliveryWork): Held {
+  return { ...held, queue: transitionQueue(held.queue, event, work.rules) };
+}
+
+/** The queue as somebody else has left it, when it was changed. */
+function withoutForeignChanges(context: EngineContext, view: ReadView, held: Held, work: DeliveryWork): Held {
+  const row = view.get(queues, [held.queue.configurationId]);
+  if (row?.modifyIndex === held.rowIndex) return held;
+  if (row === undefined || row.record.lease?.owner !== context.owner) return moved(held, { type: 'lost' }, work);
+  const next = moved(held, { type: 'touched', record: row.record }, work);
+  return { ...next, rowIndex: row.modifyIndex };
+}
+
+function withDestination({ context, view, work, now }: LookScene, held: Held): Held {
+  const destination = loadDestination(context, view, held.queue.configurationId, now);
+  const next: Held = { ...held, destination, loadedAt: view.index };
+  if (destination.type !== 'closed') return next;
+  const cancellation = { through: lastSequenceOf(view.index), at: context.clock.now(), reason: destination.reason };
+  return moved(next, { type: 'closed', cancellation }, work);
+}
+
+function withPortion({ context, view, work, now }: LookScene, held: Held): Held {
+  const { queue }: { queue: HeldQueue } = held;
+  if (queue.type === 'lost' || !wantsMore(queue, now, work.rules)) return held;
+  const ordered = context.settings.notifications.delivery.ordering !== 'none';
+  const portion = readPortion(view, queue, { now, window: work.rules.window, ordered });
+  return moved(held, { type: 'filled', portion }, work);
+}

@@ -1,0 +1,133 @@
+import { classifySilence } from '../../../notifications/delivery/classify-failure.js';
+import type { AttemptReport } from '../../../notifications/delivery/conclude-attempt.js';
+import { isUnfinished } from '../../../notifications/delivery/delivery.js';
+import type { DestinationKind } from '../../../notifications/destination.js';
+import type { HeldQueue, Outcome } from '../../../notifications/queue/held-queue.js';
+import type { Instant } from '../../../shared/instant.js';
+import { type EngineContext, emit } from '../../shared/context.js';
+import type { DeliveryWork, Held } from './delivery-work.js';
+import type { TurnResult } from './record-turn.js';
+
+/** Counts an attempt and what it meant for its queue. */
+export function observeAttempt(
+  context: EngineContext,
+  { before, after }: { readonly before: Held | undefined; readonly after: Held | undefined },
+  { sequence, report, at }: { readonly sequence: number; readonly report: AttemptReport; readonly at: Instant },
+): void {
+  const item = before?.queue.running.get(sequence);
+  const outcome = after?.queue.outcomes.at(-1);
+  if (before === undefined || item === undefined || outcome === undefined) return;
+  const { observer } = context;
+  const { kind, state } = item.delivery;
+  observer.count('signalbox.notification.attempts', 1, {
+    kind,
+    outcome: wordOf(outcome),
+    class: report.failure?.class ?? 'none',
+  });
+  observer.record('signalbox.notification.attempt.duration', report.attempt.total / 1000, { kind });
+  if (state.type === 'waiting') {
+    const age = Math.max(0, at - report.attempt.total - state.dueAt);
+    observer.record('signalbox.notification.attempt.lag', age / 1000, { kind });
+  }
+  if (after !== undefined) observeDestination(context, before.queue, after.queue, { kind, report });
+}
+
+/** Tells when a destination begins to fail or works again, and what its breaker does. */
+function observeDestination(
+  context: EngineContext,
+  before: HeldQueue,
+  after: HeldQueue,
+  { kind, report }: { readonly kind: DestinationKind; readonly report: AttemptReport },
+): void {
+  if (before.type === 'lost' || after.type === 'lost') return;
+  const { configurationId, workspaceId } = after;
+  const about = { configuration: configurationId, workspace: workspaceId };
+  const tell = (change: 'failing' | 'recovered' | 'breaker_opened' | 'breaker_closed'): void =>
+    emit(context, 'notification.destination', { configurationId, workspaceId, change });
+  const failure = report.failure?.class;
+  if (before.failingSince === null && after.failingSince !== null) {
+    context.logger.warn(
+      { ...about, failure, status: report.attempt.status },
+      'A notification destination began to fail',
+    );
+    tell('failing');
+  }
+  if (before.failingSince !== null && after.failingSince === null) {
+    context.logger.info({ ...about, failingSince: before.failingSince }, 'A notification destination works again');
+    tell('recovered');
+  }
+  if (isOpen(before) === isOpen(after)) return;
+  context.observer.count('signalbox.notification.breaker.changes', 1, { kind, to: isOpen(after) ? 'open' : 'closed' });
+  tell(isOpen(after) ? 'breaker_opened' : 'breaker_closed');
+}
+
+function isOpen(queue: HeldQueue): boolean {
+  return queue.type !== 'lost' && queue.breaker.type === 'open';
+}
+
+function wordOf({ attempt, after }: Outcome): 'delivered' | 'retrying' | 'dead' {
+  if (attempt?.failure === null) return 'delivered';
+  return isUnfinished(after.state) ? 'retrying' : 'dead';
+}
+
+/** Tells what a turn has stored: whoever hears of an attempt finds it in the log. */
+export function reportTurn(context: EngineContext, result: TurnResult, work: DeliveryWork): void {
+  for (const { queue, autoDisabled } of result.outcomes) {
+    for (const outcome of queue.outcomes) {
+      emitAttempt(context, outcome);
+      emitEnd(context, outcome);
+    }
+    if (!autoDisabled) continue;
+    const { configurationId, workspaceId } = queue;
+    const message = 'A notification configuration was disabled: it failed for too long';
+    context.logger.warn({ configuration: configurationId }, message);
+    emit(context, 'notification.configuration', { configurationId, workspaceId, change: 'auto_disabled' });
+  }
+  context.observer.gauge('signalbox.notification.queues', work.held.size, {});
+}
+
+function emitAttempt(context: EngineContext, outcome: Outcome): void {
+  const { before, after, attempt } = outcome;
+  if (attempt === null) return;
+  const { id, configurationId } = before.delivery;
+  emit(context, 'notification.attempt', {
+    deliveryId: id,
+    configurationId,
+    attempt: after.attempts.at(-1)?.number ?? 0,
+    outcome: wordOf(outcome),
+    errorClass: attempt.failure?.class ?? null,
+  });
+}
+
+function emitEnd(context: EngineContext, { before, event, after }: Outcome): void {
+  if (event === null || isUnfinished(after.state) || !isUnfinished(before.delivery.state)) return;
+  const { id: deliveryId, configurationId, workspaceId, state } = after;
+  const reason = 'reason' in state ? state.reason : null;
+  emit(context, 'notification.delivery', { deliveryId, configurationId, workspaceId, outcome: state.type, reason });
+  if (state.type !== 'dead') return;
+  const about = { delivery: deliveryId, configuration: configurationId, workspace: workspaceId, reason };
+  context.logger.warn({ ...about, failure: after.attempts.at(-1)?.failure?.class }, 'A notification was given up');
+}
+
+/** For a transport that rejects, which it must not. */
+export function brokenReport(at: Instant): AttemptReport {
+  const failure = classifySilence({ type: 'connect_failed', message: 'The transport failed unexpectedly' });
+  return {
+    attempt: {
+      startedAt: Math.trunc(at),
+      headersAfter: null,
+      total: 0,
+      destination: '',
+      address: null,
+      status: null,
+      headers: {},
+      body: '',
+      truncated: false,
+      failure: { class: failure.class, message: failure.message },
+    },
+    failure,
+    retryAfter: null,
+    body: null,
+    recipients: null,
+  };
+}

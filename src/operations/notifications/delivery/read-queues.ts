@@ -1,0 +1,158 @@
+import { type Delivery, deliveries, isInOrder } from '../../../notifications/delivery/delivery.js';
+import { freshDelivery, positionOf } from '../../../notifications/delivery/fresh-delivery.js';
+import { events, lastSequenceOf, type StoredEvent } from '../../../notifications/event.js';
+import {
+  type CancellingQueue,
+  type DeliveringQueue,
+  knownSequences,
+  type QueuedDelivery,
+} from '../../../notifications/queue/held-queue.js';
+import type { Portion } from '../../../notifications/queue/transition-queue.js';
+import type { ReadView } from '../../../ports/storage.js';
+import type { Instant } from '../../../shared/instant.js';
+
+/*
+ * What the store has of a queue, as `transitionQueue` takes it: rows that are due, and what was accepted and has no row
+ * yet, which is read from the events.
+ */
+
+export interface ReadRules {
+  readonly now: Instant;
+  /** Deliveries wanted of each sort. */
+  readonly window: number;
+  /** Whether notifications of a run keep their order. */
+  readonly ordered: boolean;
+}
+
+/** Runs whose head waits in the store, of which memory keeps count; of more, single ones are asked for. */
+const mostStalledRuns = 4096;
+/** Events looked at for one portion: those for other configurations are passed over. */
+const mostScanned = 2048;
+
+export function readPortion(view: ReadView, queue: DeliveringQueue | CancellingQueue, rules: ReadRules): Portion {
+  return queue.type === 'cancelling' ? readToCancel(view, queue, rules) : readToDeliver(view, queue, rules);
+}
+
+function readToDeliver(view: ReadView, queue: DeliveringQueue, rules: ReadRules): Portion {
+  const known = knownSequences(queue);
+  const { rows, nextDue } = readDue(view, queue, known.size, rules);
+  const fresh = queue.complete
+    ? nothingFresh(queue)
+    : readFresh(view, queue, known, { ...rules, through: Number.POSITIVE_INFINITY });
+  const stalled =
+    queue.runsRead === 'unread'
+      ? readStalledRuns(view, queue)
+      : { runs: queue.runsRead === 'whole' ? none : stalledRunsOf(view, queue, fresh.fresh), read: queue.runsRead };
+  return { ...fresh, rows, nextDue, stalled: stalled.runs, runsRead: stalled.read };
+}
+
+function readDue(
+  view: ReadView,
+  { configurationId, retries }: DeliveringQueue,
+  known: number,
+  { now, window }: ReadRules,
+): { rows: Delivery[]; nextDue: Instant | null } {
+  const limit = Math.max(0, window - retries.length) + known;
+  // Numbers stand before strings: everything that is due by now.
+  const end = [configurationId, now, ''];
+  const rows = view.list(deliveries, { index: 'due', from: [configurationId], to: end, limit });
+  const found = rows.map((row) => row.record);
+  const last = found.at(-1);
+  const next =
+    found.length < limit
+      ? view.list(deliveries, { index: 'due', from: end, to: [configurationId, ''], limit: 1 })[0]?.record
+      : last;
+  return { rows: found, nextDue: next !== undefined && 'dueAt' in next.state ? next.state.dueAt : null };
+}
+
+function nothingFresh({ readThrough, complete }: DeliveringQueue): Pick<Portion, 'fresh' | 'readThrough' | 'complete'> {
+  return { fresh: [], readThrough, complete };
+}
+
+/** What was accepted after the queue's `readThrough` and has no row. */
+function readFresh(
+  view: ReadView,
+  queue: DeliveringQueue | CancellingQueue,
+  known: ReadonlySet<number>,
+  { window, ordered, through }: ReadRules & { readonly through: number },
+): Pick<Portion, 'fresh' | 'readThrough' | 'complete'> {
+  const { configurationId, workspaceId } = queue;
+  const fresh: QueuedDelivery[] = [];
+  let { readThrough } = queue;
+  for (let scanned = 0; fresh.length < window && scanned < mostScanned; scanned += window) {
+    const range = { from: [workspaceId, readThrough + 1], to: [workspaceId, Math.min(through, snapshotEnd(view)) + 1] };
+    const rows = view.list(events, { index: 'by_workspace', ...range, limit: window });
+    const found = rows.map((row) => row.record);
+    fresh.push(
+      ...withoutRow(view, configurationId, found, ordered).filter((item) => !known.has(item.delivery.sequence)),
+    );
+    if (rows.length < window) return { fresh, readThrough: Math.max(readThrough, snapshotEnd(view)), complete: true };
+    readThrough = (found.at(-1) as StoredEvent).sequence;
+  }
+  return { fresh, readThrough, complete: false };
+}
+
+function snapshotEnd(view: ReadView): number {
+  return lastSequenceOf(view.index);
+}
+
+/** The deliveries of these events to the configuration that have no row. */
+function withoutRow(
+  view: ReadView,
+  configurationId: string,
+  found: readonly StoredEvent[],
+  ordered: boolean,
+): QueuedDelivery[] {
+  const [first] = found;
+  const last = found.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const range = { from: [configurationId, first.sequence], to: [configurationId, last.sequence + 1] };
+  const present = new Set(view.list(deliveries, range).map((row) => row.record.sequence));
+  return found.flatMap((event) => {
+    const position = present.has(event.sequence) ? -1 : positionOf(event, configurationId);
+    return position < 0 ? [] : [{ delivery: freshDelivery(event, position, ordered), stored: false, event }];
+  });
+}
+
+const none: ReadonlyMap<string, number> = new Map();
+
+function readStalledRuns(
+  view: ReadView,
+  { configurationId }: DeliveringQueue,
+): { runs: ReadonlyMap<string, number>; read: 'partial' | 'whole' } {
+  const prefix = [configurationId];
+  const rows = view.list(deliveries, { index: 'unfinished_of_run', prefix, limit: mostStalledRuns });
+  const runs = new Map<string, number>();
+  for (const { record } of rows) {
+    if (record.orderKey !== null && !runs.has(record.orderKey)) runs.set(record.orderKey, record.sequence);
+  }
+  return { runs, read: rows.length < mostStalledRuns ? 'whole' : 'partial' };
+}
+
+/** Of a store with too many stalled runs to keep count of: those of the given deliveries. */
+function stalledRunsOf(
+  view: ReadView,
+  { configurationId, runs, stalled }: DeliveringQueue,
+  fresh: readonly QueuedDelivery[],
+): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const { delivery } of fresh) {
+    const { orderKey } = delivery;
+    if (orderKey === null || runs.has(orderKey) || stalled.has(orderKey) || found.has(orderKey)) continue;
+    const prefix = [configurationId, orderKey];
+    const head = view.list(deliveries, { index: 'unfinished_of_run', prefix, limit: 1 })[0]?.record;
+    if (head !== undefined && isInOrder(head.state)) found.set(orderKey, head.sequence);
+  }
+  return found;
+}
+
+function readToCancel(view: ReadView, queue: CancellingQueue, rules: ReadRules): Portion {
+  const known = knownSequences(queue);
+  const { configurationId, cancellation } = queue;
+  const { through } = cancellation;
+  const range = { from: [configurationId], to: [configurationId, through + 1], limit: rules.window + known.size };
+  const rows = view.list(deliveries, { index: 'unfinished', ...range }).map((row) => row.record);
+  const fresh = readFresh(view, queue, known, { ...rules, through });
+  const complete = fresh.complete && rows.length < range.limit;
+  return { ...fresh, rows, complete, nextDue: null, stalled: none, runsRead: 'unread' };
+}

@@ -1,0 +1,298 @@
+import { configurations } from '../../../notifications/configuration.js';
+import { type Delivery, deliveries, deliveryKey } from '../../../notifications/delivery/delivery.js';
+import { positionOf } from '../../../notifications/delivery/fresh-delivery.js';
+import { mergeOutcome } from '../../../notifications/delivery/merge-outcome.js';
+import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
+import { type CustomEvent, events, firstSequenceOf } from '../../../notifications/event.js';
+import { matchConfigurations } from '../../../notifications/explain.js';
+import { type Alert, decideAlerts } from '../../../notifications/queue/decide-alerts.js';
+import {
+  backlogOf,
+  type CancellingQueue,
+  type DeliveringQueue,
+  type HeldQueue,
+  isIdle,
+  type Outcome,
+  positionAfter,
+} from '../../../notifications/queue/held-queue.js';
+import { recordAfter, wakeAtOf } from '../../../notifications/queue/next-record.js';
+import { type QueueRecord, queues, withCancellation } from '../../../notifications/queue/queue-record.js';
+import type { Recorded } from '../../../notifications/queue/transition-queue.js';
+import { workspaces } from '../../../notifications/workspace.js';
+import type { ReadView, Row, WriteView } from '../../../ports/storage.js';
+import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import type { EngineContext } from '../../shared/context.js';
+import { publishNotificationEvent } from '../../shared/publish-notification-event.js';
+
+/*
+ * One turn is one write for everything that the loop has to store: outcomes of attempts, what follows from them for their
+ * queues, leases taken, renewed and given back. The functions here read the queues in memory and change nothing in them,
+ * because a store may run a write again; the loop applies what they give after the commit.
+ */
+
+export interface TurnRequest {
+  readonly now: Instant;
+  readonly queues: readonly TurnQueue[];
+  /** Queues to take at most, besides these, which this engine has. */
+  readonly claim: number;
+  readonly held: ReadonlySet<string>;
+}
+
+/** A queue as it was when the turn began. */
+export interface TurnQueue {
+  readonly queue: HeldQueue;
+  /** Write index of its row as this engine left it; another one means that somebody else has changed the row. */
+  readonly rowIndex: number;
+  /** Give it back, if nothing more is in the store that is due soon. */
+  readonly release: 'no' | 'idle' | 'stopping';
+}
+
+export interface TurnOutcome {
+  readonly queue: HeldQueue;
+  /** The row afterwards; null when this engine has the queue no longer. */
+  readonly held: HeldRow | null;
+  readonly recorded: Recorded;
+  /** Somebody else had changed the queue or its rows. */
+  readonly touched: boolean;
+  /** The cancellation has been carried out. */
+  readonly cancelled: boolean;
+  readonly autoDisabled: boolean;
+}
+
+export interface HeldRow {
+  readonly record: QueueRecord;
+  readonly rowIndex: number;
+}
+
+export interface TurnResult {
+  readonly outcomes: readonly TurnOutcome[];
+  readonly claimed: readonly HeldRow[];
+  /** Index of the last change to the queues before this write, and after it. */
+  readonly queuesIndex: { readonly before: number; readonly after: number };
+}
+
+export function runTurn(context: EngineContext, view: WriteView, request: TurnRequest): TurnResult {
+  const before = view.tableIndex(queues);
+  const outcomes = request.queues.map((each) => turnQueue(context, view, each, request.now));
+  const claimed = request.claim > 0 ? claim(context, view, request) : [];
+  return { outcomes, claimed, queuesIndex: { before, after: view.tableIndex(queues) } };
+}
+
+/** The write that a turn is part of, and its time. */
+interface TurnScene {
+  readonly context: EngineContext;
+  readonly view: WriteView;
+  readonly now: Instant;
+}
+
+function turnQueue(context: EngineContext, view: WriteView, turn: TurnQueue, now: Instant): TurnOutcome {
+  const { queue } = turn;
+  const row = view.get(queues, [queue.configurationId]);
+  const owned = queue.type !== 'lost' && row?.record.lease?.owner === context.owner;
+  const touched = row?.modifyIndex !== turn.rowIndex;
+  storeOutcomes(view, queue, { owned, touched });
+  const count = queue.outcomes.length;
+  if (!owned || row === undefined) {
+    const recorded = { count, position: 0, released: nothingReleased };
+    return { queue, held: null, recorded, touched, cancelled: false, autoDisabled: false };
+  }
+  const released = queue.type === 'delivering' ? releaseRuns(view, queue, now) : nothingReleased;
+  const cancelled = isCancelled(queue) && !touched;
+  const position = reachedPosition(queue, cancelled);
+  const backlog = queue.type === 'delivering' ? backlogOf(queue, firstSequenceOf(view.index)) : 0;
+  const change = { position, touched, cancelled, backlog };
+  const next = recordAfter(row.record, queue, change);
+  const scene = { context, view, now };
+  const failing = disableWhenFailing(scene, queue, next);
+  const told = tellOwner(scene, queue, failing ?? next);
+  const recorded = { count, position: next.position, released };
+  const held = keepOrGiveBack(scene, turn, row, told);
+  return { queue, held, recorded, touched, cancelled, autoDisabled: failing !== null };
+}
+
+const nothingReleased: Recorded['released'] = new Map();
+
+function withoutOutcomes(queue: HeldQueue): HeldQueue {
+  return { ...queue, outcomes: [] };
+}
+
+function reachedPosition(queue: DeliveringQueue | CancellingQueue, cancelled: boolean): number {
+  if (queue.type === 'delivering') return positionAfter(queue);
+  return cancelled ? queue.cancellation.through : queue.position;
+}
+
+function storeOutcome(view: WriteView, outcome: Outcome, trusted: boolean, owned: boolean): void {
+  const { after, event } = outcome;
+  if (trusted) {
+    view.put(deliveries, after);
+    return;
+  }
+  const current = view.get(deliveries, deliveryKey(after))?.record;
+  if (current !== undefined) view.put(deliveries, mergeOutcome(current, outcome, owned));
+  // Without the lease only what has happened is stored, not what was decided: the next owner will decide for itself.
+  else if (owned || event?.type === 'attempt_delivered') view.put(deliveries, after);
+}
+
+/** The next stored notification of each run whose head is over becomes due. */
+function releaseRuns(view: WriteView, queue: DeliveringQueue, now: Instant): Recorded['released'] {
+  if (queue.releases.size === 0) return nothingReleased;
+  const released = new Map<string, { sequence: number; dueAt: Instant } | null>();
+  for (const key of queue.releases) {
+    const prefix = [queue.configurationId, key];
+    const head = view.list(deliveries, { index: 'unfinished_of_run', prefix, limit: 1 })[0]?.record;
+    released.set(key, head === undefined ? null : { sequence: head.sequence, dueAt: releaseHead(view, head, now) });
+  }
+  return released;
+}
+
+/** Gives when the head is due. */
+function releaseHead(view: WriteView, head: Delivery, now: Instant): Instant {
+  if (head.state.type === 'waiting') return head.state.dueAt;
+  const state = transitionDelivery(head.state, { type: 'released', at: now });
+  if (state.isOk()) view.put(deliveries, { ...head, state: state.value });
+  return now;
+}
+
+/** Writes the row when it differs: the lease is renewed when a quarter of it has passed, or given back. */
+function keepOrGiveBack(
+  { context, view, now }: TurnScene,
+  turn: TurnQueue,
+  row: Row<QueueRecord>,
+  next: QueueRecord,
+): HeldRow | null {
+  const { delivery } = context.settings.notifications;
+  const given = turn.release === 'no' ? null : givenBack({ context, view, now }, turn, next);
+  if (given !== null) {
+    if (given === 'over') view.remove(queues, [next.configurationId]);
+    else view.put(queues, given);
+    return null;
+  }
+  const until = row.record.lease?.until ?? now;
+  const renewed = until - now <= delivery.lease * 0.75;
+  const record = renewed ? { ...next, lease: { owner: context.owner, until: now + delivery.lease } } : next;
+  if (JSON.stringify(record) === JSON.stringify(row.record)) return { record: row.record, rowIndex: row.modifyIndex };
+  view.put(queues, record);
+  return { record, rowIndex: view.index };
+}
+
+/** The row without a lease; `over` when the queue has ended with its configuration; null when it has to be kept. */
+function givenBack(
+  { context, view, now }: TurnScene,
+  { queue, release }: TurnQueue,
+  next: QueueRecord,
+): QueueRecord | 'over' | null {
+  const { linger, maximumAge } = context.settings.notifications.delivery;
+  const { configurationId } = next;
+  const wakeAt = wakeAtOf(next, remainderOf(view, next), maximumAge);
+  if (release === 'idle' && wakeAt !== null && wakeAt <= now + linger) return null;
+  const gone = wakeAt === null && view.get(configurations, [configurationId]) === undefined;
+  const { backlog: _served, ...rest } = next;
+  return gone && queue.type !== 'lost' ? 'over' : { ...rest, wakeAt, lease: null };
+}
+
+/** Events looked at to find one for the configuration; when all are for others, the queue is looked at once more. */
+const mostUnread = 64;
+
+/** When the first event after the position that notifies the configuration was accepted; null when there is none. */
+function firstUnread(view: ReadView, { configurationId, workspaceId, position }: QueueRecord): Instant | null {
+  const range = { from: [workspaceId, position + 1], to: [workspaceId, ''], limit: mostUnread };
+  const found = view.list(events, { index: 'by_workspace', ...range }).map((row) => row.record);
+  const first = found.find((event) => positionOf(event, configurationId) >= 0);
+  return first?.createdAt ?? (found.length === mostUnread ? (found[0]?.createdAt ?? null) : null);
+}
+
+/** The automatic switch-off, when the host wants it: a destination that has failed for so long is not asked any more. */
+function disableWhenFailing(
+  { context, view, now }: TurnScene,
+  queue: HeldQueue,
+  next: QueueRecord,
+): QueueRecord | null {
+  const after = context.settings.notifications.delivery.autoDisableAfter;
+  if (after === null || next.failingSince === null || now - next.failingSince < after) return null;
+  if (!queue.outcomes.some(({ event }) => event?.type === 'attempt_failed')) return null;
+  const configuration = view.get(configurations, [queue.configurationId])?.record;
+  if (configuration === undefined || !configuration.enabled) return null;
+  const at = context.clock.now();
+  view.put(configurations, {
+    ...configuration,
+    enabled: false,
+    updatedAt: Math.max(at, configuration.updatedAt),
+    version: configuration.version + 1,
+  });
+  const through = firstSequenceOf(view.index) - 1;
+  return withCancellation(next, { through, at, reason: 'configuration_disabled' });
+}
+
+/** Reports what happened to the destination to those who subscribed to that, in the same write; gives the row that notes it. */
+function tellOwner({ context, view, now }: TurnScene, queue: HeldQueue, row: QueueRecord): QueueRecord {
+  if (queue.outcomes.length === 0) return row;
+  const { alertAfter } = context.settings.notifications.delivery;
+  const autoDisabled = row.cancellation !== null && queue.type === 'delivering' && row.failingSince !== null;
+  const decided = decideAlerts(queue, row, { now, after: alertAfter, autoDisabled });
+  for (const alert of decided.alerts) publishAlert(context, view, queue, alert);
+  return decided.row;
+}
+
+function publishAlert(context: EngineContext, view: WriteView, queue: HeldQueue, alert: Alert): void {
+  const { configurationId, workspaceId } = queue;
+  const wall = context.clock.now();
+  const about = view.get(configurations, [configurationId])?.record;
+  const event: CustomEvent = {
+    kind: 'custom',
+    trigger: alert.type,
+    message: alert.message,
+    data: { ...alert.data, configuration_name: about?.name ?? '' },
+    orderKey: configurationId,
+    occurredAt: isoFromInstant(wall),
+    body: 'envelope',
+  };
+  const workspace = view.get(workspaces, [workspaceId])?.record;
+  const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] });
+  const others = rows.map(({ record }) => record).filter(({ id }) => id !== configurationId);
+  if (workspace === undefined || matchConfigurations(event, workspace, others).length === 0) return;
+  const environment = { now: wall, ids: context.ids, settings: context.settings, except: configurationId };
+  const published = publishNotificationEvent(view, environment, { ...event, workspaceId });
+  if (published.isErr()) context.logger.warn({ configuration: configurationId }, 'An alert could not be published');
+}
+
+/** Takes queues that are due, those that were due first. */
+function claim(context: EngineContext, view: WriteView, { now, claim: most, held }: TurnRequest): HeldRow[] {
+  const due = view.list(queues, { index: 'by_wake', to: [now, null], limit: most });
+  return due.flatMap(({ record }) => {
+    // Its lease had run out while this engine still worked on it: the next turn takes it up again.
+    if (held.has(record.configurationId)) return [];
+    const until = now + context.settings.notifications.delivery.lease;
+    const taken = { ...record, lease: { owner: context.owner, until } };
+    view.put(queues, taken);
+    return [{ record: taken, rowIndex: view.index }];
+  });
+}
+
+/** An outcome is trusted when nobody else can have written the row of its delivery. */
+function storeOutcomes(
+  view: WriteView,
+  queue: HeldQueue,
+  { owned, touched }: { readonly owned: boolean; readonly touched: boolean },
+): void {
+  for (const outcome of queue.outcomes) {
+    const trusted = owned && !touched && !queue.doubtful.has(outcome.before.delivery.sequence);
+    storeOutcome(view, outcome, trusted, owned);
+  }
+}
+
+/** Whether nothing is left to cancel. */
+function isCancelled(queue: HeldQueue): boolean {
+  return queue.type === 'cancelling' && queue.complete && isIdle(withoutOutcomes(queue));
+}
+
+/** What is left of a queue in the store. */
+function remainderOf(view: ReadView, record: QueueRecord): Parameters<typeof wakeAtOf>[1] {
+  const prefix = [record.configurationId];
+  const due = view.list(deliveries, { index: 'due', prefix, limit: 1 })[0]?.record;
+  const oldest = view.list(deliveries, { index: 'unfinished', prefix, limit: 1 })[0]?.record;
+  return {
+    firstFresh: firstUnread(view, record),
+    firstDue: due !== undefined && 'dueAt' in due.state ? due.state.dueAt : null,
+    firstStored: oldest?.createdAt ?? null,
+  };
+}

@@ -1,0 +1,19 @@
+import type { EngineContext } from './shared/context.js';
+
+/** Counts the facts that the engine tells. For as long as the engine is there: they are told by calls, too, not only by loops. */
+export function observeFacts({ events, observer }: Pick<EngineContext, 'events' | 'observer'>): void {
+  const start = (reason: string) => (): void => observer.count('signalbox.job.starts', 1, { reason });
+  events.on('job.registered', start('registered'));
+  events.on('job.dispatched', start('dispatched'));
+  events.on('job.launched', start('launched'));
+  events.on('evaluation.finished', ({ status }) => observer.count('signalbox.evaluations', 1, { status }));
+  events.on('allocation.changed', ({ clientStatus }) => {
+    observer.count('signalbox.allocations', 1, { client_status: clientStatus });
+  });
+  events.on('deployment.status', ({ status }) => observer.count('signalbox.deployments', 1, { status }));
+  events.on('notification.event', () => observer.count('signalbox.notification.events', 1, {}));
+  events.on('notification.delivery', ({ outcome }) => {
+    observer.count('signalbox.notification.deliveries', 1, { outcome });
+  });
+  events.on('loop.failed', ({ loop }) => observer.count('signalbox.loop.failures', 1, { loop }));
+}

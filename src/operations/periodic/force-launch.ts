@@ -1,0 +1,45 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
+import { type JobNotFound, jobNotFound } from '../../jobs/errors.js';
+import { decideForcedLaunch, type ForceRefused } from '../../jobs/periodic/decide-launch.js';
+import { launchedId, periodicLaunches } from '../../jobs/periodic/periodic-launch.js';
+import type { StorageError } from '../../ports/storage.js';
+import { readJobRow } from '../books/job-rows.js';
+import { commit } from '../commit.js';
+import { authorise, type PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+import { type JobReference, namespaceOf } from '../shared/job-reference.js';
+import { launchWithin } from './launch-within.js';
+
+export interface ForcedLaunch {
+  /** The instance. */
+  readonly jobId: string;
+  readonly evalId: string;
+  readonly evalCreateIndex: number;
+  readonly index: number;
+}
+
+/**
+ * Launches a periodic job now (job interface, force new periodic instance), whether or not another instance runs. When it is due next
+ * stays as it is.
+ */
+export function forceLaunch(
+  context: EngineContext,
+  caller: Principal,
+  input: JobReference,
+): ResultAsync<ForcedLaunch, PermissionDenied | JobNotFound | ForceRefused | StorageError> {
+  const namespace = namespaceOf(input);
+  const allowed = authorise(caller, namespace, ['submit-job', 'dispatch-job', 'force-periodic-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return commit(context, caller, (tx): Result<ForcedLaunch, JobNotFound | ForceRefused> => {
+    const job = readJobRow(tx, namespace, input.jobId)?.record;
+    if (job === undefined) return err(jobNotFound(namespace, input.jobId));
+    const at = decideForcedLaunch(job, tx.now);
+    if (at.isErr()) return err(at.error);
+    const evaluation = launchWithin(tx, job, at.value);
+    const record = tx.get(periodicLaunches, [namespace, job.ID])?.record;
+    if (record !== undefined) tx.put(periodicLaunches, { ...record, launchedAt: at.value });
+    const { index } = tx;
+    return ok({ jobId: launchedId(job.ID, at.value), evalId: evaluation?.ID ?? '', evalCreateIndex: index, index });
+  }).map(({ value }) => value);
+}

@@ -1,0 +1,7 @@
+import type { BackgroundLoop } from '../shared/context.js';
+import { periodicLaunchLoop } from './launch-loop.js';
+
+export { type ForcedLaunch, forceLaunch } from './force-launch.js';
+
+/** The background loops of this area. */
+export const periodicLoops: readonly BackgroundLoop[] = [periodicLaunchLoop];

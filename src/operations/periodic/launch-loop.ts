@@ -1,0 +1,67 @@
+import { ok } from 'neverthrow';
+import { hostPrincipal } from '../../access/principal.js';
+import { decideLaunch } from '../../jobs/periodic/decide-launch.js';
+import { type PeriodicLaunch, periodicLaunches } from '../../jobs/periodic/periodic-launch.js';
+import type { ReadView } from '../../ports/storage.js';
+import { second } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
+import { readJobRow } from '../books/job-rows.js';
+import { forgetSchedule } from '../books/periodic-launches.js';
+import { commit, type Transaction } from '../commit.js';
+import { changeOrMoment } from '../shared/change-or-moment.js';
+import type { BackgroundLoop, EngineContext } from '../shared/context.js';
+import { hasRunningInstance, launchWithin } from './launch-within.js';
+
+/** Launches in one write at most: many jobs are due at midnight, and reports of nodes must not wait for all of them. */
+const batch = 32;
+
+/**
+ * Launches periodic jobs when they are due. What is due is read, decided and written in one transaction, the instance together with
+ * the record of its launch: whatever the number of processes, and wherever one of them is killed, an instance is made once.
+ */
+export const periodicLaunchLoop: BackgroundLoop = {
+  name: 'periodic-launches',
+  run: async (context, signal) => {
+    while (!signal.aborted) {
+      const due = await launchDue(context);
+      if (due === undefined) await context.clock.sleep(second, signal);
+      else await changeOrMoment(context, { tables: [periodicLaunches], index: due.index, moment: due.next }, signal);
+    }
+  },
+};
+
+/** Launches everything that is due; gives when the next launch is. Undefined when the store failed. */
+async function launchDue(
+  context: EngineContext,
+): Promise<{ readonly index: number; readonly next: Instant | undefined } | undefined> {
+  const seen = await context.storage.read((view) => ({ index: view.index, next: nextDue(view) }));
+  if (seen.isErr()) return failed(context, seen.error.message);
+  const { next } = seen.value;
+  if (next === undefined || next > context.clock.now()) return seen.value;
+  const written = await commit(context, hostPrincipal, (tx) => {
+    for (const { record } of tx.list(periodicLaunches, { index: 'by_due_time', limit: batch })) {
+      if (record.dueAt <= tx.now) settle(tx, record);
+    }
+    return ok(nextDue(tx));
+  });
+  if (written.isErr()) return failed(context, written.error.message);
+  return { index: written.value.index, next: written.value.value };
+}
+
+function nextDue(view: ReadView): Instant | undefined {
+  return view.list(periodicLaunches, { index: 'by_due_time', limit: 1 })[0]?.record.dueAt;
+}
+
+/** Decides on one launch that is due and writes what follows. */
+function settle(tx: Transaction, record: PeriodicLaunch): void {
+  const job = readJobRow(tx, record.Namespace, record.ID)?.record;
+  const decision = decideLaunch(job, record, hasRunningInstance(tx, record), tx.now);
+  if (decision.kind === 'wait') return;
+  if (decision.kind === 'launch' && job !== undefined) launchWithin(tx, job, decision.at);
+  if (decision.kind === 'forget' || decision.next === undefined) forgetSchedule(tx, record);
+  else tx.put(periodicLaunches, decision.next);
+}
+
+function failed({ logger }: EngineContext, error: string): undefined {
+  logger.error({ error }, 'Periodic jobs could not be launched');
+}

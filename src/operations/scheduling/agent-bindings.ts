@@ -1,0 +1,85 @@
+import { err, errAsync, ok, okAsync, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
+import { commandRefused } from '../../agent/link/node-command.js';
+import {
+  readEnded,
+  readNodeDescription,
+  readReports,
+  readVariablesQuery,
+  type UnfitForNode,
+} from '../../agent/link/node-shapes.js';
+import type { TaskVariablesQuery } from '../../agent/link/task-variables.js';
+import type { agentCalls } from '../../api/agent-calls.js';
+import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
+import type { UnknownNode } from '../../ports/agent-link.js';
+import { type NodeNotFound, nodeNotFound } from '../../scheduler/nodes/node-errors.js';
+import { second } from '../../shared/duration.js';
+import type { Bindings } from '../binding.js';
+import { authoriseNode } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+import { listNodeWork } from './list-node-work.js';
+import { readTaskVariables } from './read-task-variables.js';
+import { heartbeatNode, registerNode } from './register-node.js';
+import { reportAllocations } from './report-allocations.js';
+import { serveNodeCommands } from './serve-node-commands.js';
+import { leaveNode } from './take-node-down.js';
+
+/** The calls of agents in other processes. What they say is looked at before it is believed. */
+export const agentBindings: Bindings<typeof agentCalls> = {
+  register: (context, caller, { nodeId, node }) =>
+    readNodeDescription(node)
+      .mapErr(unfit)
+      .andThen((description) => ofNode(nodeId, description))
+      .asyncAndThen((description) => registerNode(context, caller, description)),
+  heartbeat: (context, caller, { nodeId }) => known(heartbeatNode(context, caller, nodeId)),
+  work: (context, caller, { nodeId }, { waiting }) => listNodeWork(context, caller, { nodeId }, waiting),
+  variables: (context, caller, { nodeId, query }) =>
+    readVariablesQuery(query)
+      .mapErr(unfit)
+      .asyncAndThen((read) => variablesInTime(context, caller, { ...read, nodeId })),
+  report: (context, caller, { nodeId, reports, ended = [] }) =>
+    readReports(reports)
+      .andThen((read) => readEnded(ended).map((gone) => ({ nodeId, reports: read, ended: gone })))
+      .mapErr(unfit)
+      .asyncAndThen((report) => known(reportAllocations(context, caller, report))),
+  leave: (context, caller, { nodeId }) => known(leaveNode(context, caller, nodeId)),
+  commands: (context, caller, { nodeId }, { signal }) => {
+    const allowed = authoriseNode(caller, nodeId);
+    if (allowed.isErr()) return errAsync(allowed.error);
+    return okAsync((socket) => serveNodeCommands(context, { caller, nodeId, signal }, socket));
+  },
+};
+
+function ofNode<T extends { readonly ID: string }>(nodeId: string, description: T) {
+  return description.ID === nodeId
+    ? ok(description)
+    : err(invalidRequest('node.ID', 'node.ID must be the node ID of the path'));
+}
+
+/** An asker that has gone must not wait for ever. */
+const longestVariablesWait = 30 * second;
+
+function variablesInTime(context: EngineContext, caller: Principal, query: TaskVariablesQuery) {
+  const over = new AbortController();
+  void context.clock.sleep(longestVariablesWait, over.signal).then(() => over.abort());
+  const answered = readTaskVariables(context, caller, query, over.signal);
+  void answered.then(() => over.abort());
+  return answered.mapErr((error) => {
+    if (error.type === 'node_refused') return { type: 'claim_refused', message: error.message } as const;
+    return error.type === 'link_failed' ? commandRefused('failed', error.message) : error;
+  });
+}
+
+function unfit({ field, message }: UnfitForNode): InvalidRequest {
+  return invalidRequest(field, message);
+}
+
+function known<T, E extends { readonly type: string }>(
+  asked: ResultAsync<T, E | UnknownNode>,
+): ResultAsync<T, Exclude<E, UnknownNode> | NodeNotFound> {
+  return asked.mapErr((error) => (isUnknown(error) ? nodeNotFound(error.nodeId) : (error as Exclude<E, UnknownNode>)));
+}
+
+function isUnknown(error: { readonly type: string }): error is UnknownNode {
+  return error.type === 'node_not_found';
+}

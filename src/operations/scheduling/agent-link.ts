@@ -1,0 +1,87 @@
+import { ResultAsync } from 'neverthrow';
+import type { ClaimRefused } from '../../access/node-claim.js';
+import { hostPrincipal } from '../../access/principal.js';
+import type { NodeWorkList } from '../../agent/link/node-work.js';
+import type { AgentLink, AgentLinkError, LinkFailed, NodeRefused, UnknownNode } from '../../ports/agent-link.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Ids } from '../../ports/ids.js';
+import type { Logger } from '../../ports/logger.js';
+import type { StorageError } from '../../ports/storage.js';
+import type { PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+import { listNodeWork } from './list-node-work.js';
+import { readTaskVariables } from './read-task-variables.js';
+import { heartbeatNode, registerNode } from './register-node.js';
+import { reportAllocations } from './report-allocations.js';
+import { leaveNode } from './take-node-down.js';
+
+/** What the agent of a node works with. */
+export interface AgentPorts {
+  readonly link: AgentLink;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+}
+
+/** For an agent in the engine's own process: linked to the engine, and on the engine's clock. */
+export function agentPorts(context: EngineContext): AgentPorts {
+  const { clock, ids, logger } = context;
+  return { link: agentLink(context), clock, ids, logger };
+}
+
+/** The link of an agent in the engine's own process. */
+export function agentLink(context: EngineContext): AgentLink {
+  return {
+    register: (node) => registerNode(context, hostPrincipal, node).mapErr(linkError),
+    heartbeat: (nodeId) => heartbeatNode(context, hostPrincipal, nodeId).mapErr(linkError),
+    work: (query, signal) => new ResultAsync(waitForWork(context, query, signal)).mapErr(linkError),
+    variables: (query, signal) => readTaskVariables(context, hostPrincipal, query, signal).mapErr(linkError),
+    report: (report) => reportAllocations(context, hostPrincipal, report).mapErr(linkError),
+    serve: (nodeId, perform) => context.agents.attach(nodeId, perform),
+    leave: (nodeId) =>
+      leaveNode(context, hostPrincipal, nodeId)
+        .map(() => undefined)
+        .mapErr(linkError),
+  };
+}
+
+async function waitForWork(
+  context: EngineContext,
+  { nodeId, after }: { readonly nodeId: string; readonly after: number },
+  signal: AbortSignal,
+) {
+  let cancel: () => void = () => undefined;
+  const abort = (): void => cancel();
+  signal.addEventListener('abort', abort);
+  const listed = await listNodeWork(
+    context,
+    hostPrincipal,
+    { nodeId },
+    {
+      after,
+      whenCancelled: (cancelWait) => {
+        cancel = cancelWait;
+        if (signal.aborted) cancelWait();
+      },
+    },
+  );
+  signal.removeEventListener('abort', abort);
+  return listed.map(({ value }): NodeWorkList => value);
+}
+
+function linkError(
+  error: PermissionDenied | ClaimRefused | UnknownNode | NodeRefused | LinkFailed | StorageError,
+): AgentLinkError {
+  switch (error.type) {
+    case 'node_not_found':
+    case 'node_refused':
+    case 'link_failed':
+      return error;
+    case 'permission_denied':
+      return { type: 'node_refused', message: 'The server does not allow this agent to look after nodes' };
+    case 'claim_refused':
+      return { type: 'node_refused', message: error.message };
+    case 'storage_failed':
+      return { type: 'link_failed', message: error.message };
+  }
+}

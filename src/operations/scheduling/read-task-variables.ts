@@ -1,0 +1,117 @@
+import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
+import { allowsVariable } from '../../access/allows.js';
+import { policies } from '../../access/policy-record.js';
+import type { Principal } from '../../access/principal.js';
+import {
+  MAX_LISTED_VARIABLES,
+  MAX_TASK_READS,
+  type TaskVariables,
+  type TaskVariablesQuery,
+} from '../../agent/link/task-variables.js';
+import type { LinkFailed, NodeRefused } from '../../ports/agent-link.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
+import { allocations } from '../../scheduler/allocation.js';
+import { textHash } from '../../scheduler/text-hash.js';
+import type { VariableName, VariableRead } from '../../templates/index.js';
+import { type StoredVariable, variables } from '../../variables/variable.js';
+import { readAllocationJob } from '../books/job-rows.js';
+import { openItems } from '../books/variable-items.js';
+import { readWorkload } from '../books/workload-rules.js';
+import { authoriseNode, type PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+
+type Fault = PermissionDenied | NodeRefused | LinkFailed | StorageError;
+
+/**
+ * The variables that the templates of a task look at, with the rights of the task (guide to templates). With `known` waits until
+ * there is another answer, or until the signal aborts.
+ */
+export function readTaskVariables(
+  context: EngineContext,
+  caller: Principal,
+  query: TaskVariablesQuery,
+  signal: AbortSignal,
+): ResultAsync<TaskVariables, Fault> {
+  const allowed = authoriseNode(caller, query.nodeId);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  if (query.variables.length > MAX_TASK_READS || query.prefixes.length > MAX_TASK_READS) {
+    return errAsync(refused(`The templates of a task may look at ${MAX_TASK_READS} variables`));
+  }
+  return new ResultAsync(waitForOther(context, query, signal));
+}
+
+async function waitForOther(
+  context: EngineContext,
+  query: TaskVariablesQuery,
+  signal: AbortSignal,
+): Promise<Result<TaskVariables, Fault>> {
+  for (;;) {
+    const read = await context.storage.read((view) => ({ index: view.index, answer: answer(context, view, query) }));
+    if (read.isErr()) return err(read.error);
+    const { index, answer: found } = read.value;
+    if (found.isErr() || found.value.version !== query.known || signal.aborted) return found;
+    await context.storage.waitForChange([variables, policies], index, signal);
+  }
+}
+
+function answer(context: EngineContext, view: ReadView, query: TaskVariablesQuery): Result<TaskVariables, Fault> {
+  const who = taskOf(view, query);
+  if (who.isErr()) return err(who.error);
+  const { task, namespace } = who.value;
+  const found = query.variables.map((read) => readable(view, task, namespace, read));
+  const lists = query.prefixes.map((read) => listed(view, task, namespace, read));
+  const version = versionOf(found, lists);
+  // Whoever knows this answer is told no more than that it still holds.
+  if (version === query.known) return ok({ version, items: [], lists: [] });
+  const items: (Readonly<Record<string, string>> | null)[] = [];
+  for (const variable of found) {
+    const opened = variable === undefined ? ok(null) : openItems(context, variable);
+    if (opened.isErr()) return err({ type: 'link_failed', message: opened.error.message });
+    items.push(opened.value);
+  }
+  return ok({ version, items, lists });
+}
+
+/** The task as a caller of its own. A dispatched or periodic run has the rights of the job that it comes from. */
+function taskOf(
+  view: ReadView,
+  { nodeId, allocationId, task }: TaskVariablesQuery,
+): Result<{ readonly task: Principal; readonly namespace: string }, NodeRefused> {
+  const allocation = view.get(allocations, [allocationId])?.record;
+  const job = allocation === undefined ? undefined : readAllocationJob(view, allocation)?.record;
+  const group = job?.TaskGroups.find(({ Name }) => Name === allocation?.TaskGroup);
+  if (allocation?.NodeID !== nodeId || job === undefined || !group?.Tasks.some(({ Name }) => Name === task)) {
+    return err(refused('The node has no such task'));
+  }
+  const jobId = job.ParentID === '' ? job.ID : job.ParentID;
+  const { Namespace: namespace } = allocation;
+  return ok({ task: readWorkload(view, { namespace, jobId, group: group.Name, task }), namespace });
+}
+
+function readable(
+  view: ReadView,
+  task: Principal,
+  own: string,
+  { path, namespace = own }: VariableRead,
+): StoredVariable | undefined {
+  return allowsVariable(task, { namespace, path }, 'read') ? view.get(variables, [namespace, path])?.record : undefined;
+}
+
+function listed(view: ReadView, task: Principal, own: string, { path, namespace = own }: VariableRead): VariableName[] {
+  return view
+    .list(variables, { prefix: [namespace], textPrefix: path, limit: MAX_LISTED_VARIABLES })
+    .filter(({ record }) => allowsVariable(task, { namespace, path: record.Path }, 'list'))
+    .map(({ record }) => ({ path: record.Path, namespace }));
+}
+
+function versionOf(found: readonly (StoredVariable | undefined)[], lists: readonly VariableName[][]): string {
+  const text = JSON.stringify([
+    found.map((variable) => variable && [variable.CreateIndex, variable.ModifyIndex]),
+    lists.map((names) => names.map(({ path }) => path)),
+  ]);
+  return textHash(1, text) + textHash(2, text);
+}
+
+function refused(message: string): NodeRefused {
+  return { type: 'node_refused', message };
+}

@@ -1,0 +1,125 @@
+import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
+import { readCommandOutput, readCommandRefusal } from '../../agent/link/command-shapes.js';
+import {
+  type CommandInput,
+  type CommandOutput,
+  type CommandPerformer,
+  type CommandRefused,
+  commandRefused,
+  type NodeCommand,
+} from '../../agent/link/node-command.js';
+import { type Channel, ChannelBroken } from '../../channels/channel.js';
+import type { Channels } from '../../channels/channels.js';
+import type { Item } from '../../channels/frame.js';
+import type { Clock } from '../../ports/clock.js';
+import { second } from '../../shared/duration.js';
+
+interface Asked {
+  readonly command: NodeCommand;
+  readonly input: AsyncIterable<CommandInput>;
+  readonly signal: AbortSignal;
+}
+
+/** How long a node may take to begin with a command. */
+const beginTimeout = 30 * second;
+
+/**
+ * Has the agent at the other end of a connection carry out commands, each on a channel of its own. The agent says first
+ * whether it begins: `{ type: 'begun' }`, or `{ type: 'refused', refusal }`.
+ */
+export function remotePerformer(channels: Channels, clock: Clock): CommandPerformer {
+  return (command, input, signal) => {
+    const channel = channels.open();
+    if (channel === undefined) return errAsync(commandRefused('failed', 'the node has too much to answer at once'));
+    return new ResultAsync(ask(channel, clock, { command, input, signal }));
+  };
+}
+
+async function ask(
+  channel: Channel,
+  clock: Clock,
+  asked: Asked,
+): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>> {
+  const leave = (): void => channel.reset('the asker has gone');
+  asked.signal.addEventListener('abort', leave);
+  // Signals may outlive what is asked by far.
+  const over = (): void => asked.signal.removeEventListener('abort', leave);
+  if (asked.signal.aborted) leave();
+  const answers = channel[Symbol.asyncIterator]();
+  try {
+    void channel.send({ command: asked.command });
+    const first = await firstAnswer(channel, answers, clock);
+    const type = first?.['type'];
+    if (type === 'begun') return ok(conversation(channel, answers, asked, over));
+    const refusal = type === 'refused' ? readCommandRefusal(first?.['refusal']) : undefined;
+    channel.end();
+    over();
+    return err(refusal ?? commandRefused('failed', 'The node gave no answer'));
+  } catch (error) {
+    over();
+    return err(commandRefused('failed', `The node gave no answer: ${textOf(error)}`));
+  }
+}
+
+async function firstAnswer(channel: Channel, answers: AsyncGenerator<Item>, clock: Clock): Promise<Item | undefined> {
+  const answered = new AbortController();
+  void clock.sleep(beginTimeout, answered.signal).then(() => {
+    if (!answered.signal.aborted) channel.reset('the node did not answer in time');
+  });
+  try {
+    const first = await answers.next();
+    return first.done === true ? undefined : first.value;
+  } finally {
+    answered.abort();
+  }
+}
+
+/** What the node answers, while what the asker sends goes to it. Ends when either of them does. */
+async function* conversation(
+  channel: Channel,
+  answers: AsyncGenerator<Item>,
+  { command, input, signal }: Asked,
+  over: () => void,
+): AsyncGenerator<CommandOutput> {
+  const finished = new AbortController();
+  void pump(channel, input, finished.signal);
+  try {
+    for await (const item of answers) {
+      const output = readCommandOutput(command.type, item);
+      if (output === undefined) throw new ChannelBroken('the answer of the node makes no sense');
+      yield output;
+    }
+  } catch (error) {
+    // Who has gone hears nothing more; that is no failure.
+    if (!signal.aborted) throw error;
+  } finally {
+    finished.abort();
+    channel.end();
+    over();
+  }
+}
+
+/** Takes no more from the asker once the command is over, even while it waits for the next input. */
+async function pump(channel: Channel, input: AsyncIterable<CommandInput>, finished: AbortSignal): Promise<void> {
+  const over = new Promise<undefined>((resolve) => {
+    for (const signal of [finished, channel.gone]) {
+      signal.addEventListener('abort', () => resolve(undefined), { once: true });
+    }
+  });
+  const inputs = input[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await Promise.race([inputs.next(), over]);
+      if (next === undefined) break;
+      if (next.done === true) return channel.end();
+      if (!(await channel.send(next.value))) break;
+    }
+    void inputs.return?.();
+  } catch {
+    channel.reset('the asker has gone');
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown error';
+}

@@ -1,0 +1,54 @@
+import type { Principal } from '../../access/principal.js';
+import { isExpired, tokens } from '../../access/tokens.js';
+import type { MessageSocket } from '../../api/message-socket.js';
+import { Channels } from '../../channels/channels.js';
+import { second } from '../../shared/duration.js';
+import type { EngineContext } from '../shared/context.js';
+import { remotePerformer } from './remote-performer.js';
+
+interface ServedNode {
+  /** Who holds the connection; may look after the node. */
+  readonly caller: Principal;
+  readonly nodeId: string;
+  /** Aborts when the connection has ended. */
+  readonly signal: AbortSignal;
+}
+
+/** How long a connection lasts at most whose token has gone. */
+const tokenCheckPause = 10 * second;
+
+/** Gives the commands for a node over the connection that its agent holds, until that ends. The newest connection of a node counts. */
+export async function serveNodeCommands(
+  context: EngineContext,
+  node: ServedNode,
+  socket: MessageSocket,
+): Promise<void> {
+  const channels = new Channels({ socket, clock: context.clock });
+  const detach = context.agents.attach(node.nodeId, remotePerformer(channels, context.clock));
+  const watching = new AbortController();
+  const watched = endWithToken(context, node, socket, watching.signal);
+  await channels.run();
+  detach();
+  watching.abort();
+  await watched;
+}
+
+/** Tokens of the store are looked at again and again; what the host knows callers by is its own affair. */
+async function endWithToken(
+  context: EngineContext,
+  { caller, nodeId }: ServedNode,
+  socket: MessageSocket,
+  signal: AbortSignal,
+): Promise<void> {
+  if (caller.node === undefined) return;
+  let wasKnown = false;
+  while (!signal.aborted) {
+    const read = await context.storage.read((view) => view.get(tokens, [caller.accessor])?.record);
+    const token = read.isOk() ? read.value : undefined;
+    const fits = token?.node?.id === nodeId && !isExpired(token, context.clock.now());
+    // What cannot be read now may be read the next time.
+    if (read.isOk() && wasKnown && !fits) return socket.close(1008, 'the token is not valid any more');
+    wasKnown ||= fits;
+    await context.clock.sleep(tokenCheckPause, signal);
+  }
+}

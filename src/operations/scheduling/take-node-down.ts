@@ -1,0 +1,41 @@
+import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
+import type { UnknownNode } from '../../ports/agent-link.js';
+import type { StorageError } from '../../ports/storage.js';
+import { type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
+import { unixSecondsFromInstant } from '../../shared/instant.js';
+import { evaluateForNode } from '../books/node-evaluations.js';
+import { commit, type Transaction } from '../commit.js';
+import { authoriseNode, type PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+
+/** The node's agent has gone for good: its allocations are replaced now, and not when its silence is noticed. */
+export function leaveNode(
+  context: EngineContext,
+  caller: Principal,
+  nodeId: string,
+): ResultAsync<{ readonly index: number }, PermissionDenied | UnknownNode | StorageError> {
+  const allowed = authoriseNode(caller, nodeId);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return commit(context, caller, (tx) => {
+    const node = tx.get(nodes, [nodeId])?.record;
+    if (node === undefined) return err<never, UnknownNode>({ type: 'node_not_found', nodeId });
+    if (node.Status !== 'down') takeNodeDown(tx, node, 'The agent of the node has left');
+    return ok<undefined, UnknownNode>(undefined);
+  }).map(({ index }) => ({ index }));
+}
+
+/** Marks the node down, and has the jobs on it evaluated, which replaces their allocations. */
+export function takeNodeDown(tx: Transaction, node: Node, description: string): void {
+  tx.remove(nodeHeartbeats, [node.ID]);
+  const down: Node = {
+    ...node,
+    Status: 'down',
+    StatusDescription: description,
+    StatusUpdatedAt: unixSecondsFromInstant(tx.now),
+    ModifyIndex: tx.index,
+  };
+  tx.put(nodes, down);
+  evaluateForNode(tx, down);
+  tx.tell('node.changed', { nodeId: node.ID, status: 'down' });
+}

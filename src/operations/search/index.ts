@@ -1,0 +1,1 @@
+export { type Found, fuzzySearch, type SearchError, type SearchInput, search } from './search.js';

@@ -1,0 +1,126 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import {
+  allows,
+  allowsArea,
+  allowsNodePool,
+  allowsSomeNodePool,
+  allowsSomeVariable,
+  allowsVariable,
+  everyNamespace,
+} from '../../access/allows.js';
+import { namespaceCapabilities } from '../../access/capability.js';
+import type { Principal } from '../../access/principal.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
+import { type FuzzyMatches, searchFuzzily } from '../../queries/search/fuzzy-search.js';
+import { type PrefixMatches, searchByPrefix } from '../../queries/search/prefix-search.js';
+import { contextsToSearch, type SearchContext, type SearchRefused } from '../../queries/search/search-context.js';
+import type { PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+import { contextTables, namesFrom, namesIn, type Sees } from './searched-names.js';
+
+export interface SearchInput {
+  /** `default` when absent; `*` for all that the caller may read. */
+  readonly namespace?: string;
+  /** One of the contexts, or `all`. */
+  readonly context: string;
+}
+
+/** What was found, and the highest index of what was searched. */
+export type Found<T> = T & { readonly index: number };
+
+export type SearchError = SearchRefused | PermissionDenied | StorageError;
+
+/** The names that begin with a prefix, 20 of each context at most (job interface, search). */
+export function search(
+  context: EngineContext,
+  caller: Principal,
+  input: SearchInput & { readonly prefix: string },
+): ResultAsync<Found<PrefixMatches>, SearchError> {
+  return searched(context, caller, input, (view, contexts, sees) =>
+    ok(searchByPrefix(input.prefix, contexts, (each, prefix) => namesFrom(view, each, prefix, sees(each)))),
+  );
+}
+
+/** The names that have a text somewhere in them, what stands inside jobs among them (job interface, search). */
+export function fuzzySearch(
+  context: EngineContext,
+  caller: Principal,
+  input: SearchInput & { readonly text: string },
+): ResultAsync<Found<FuzzyMatches>, SearchError> {
+  return searched(context, caller, input, (view, contexts, sees) =>
+    searchFuzzily(input.text, contexts, {
+      namesIn: (each) => namesIn(view, each, sees(each)),
+      identifiersIn: (each, prefix) => namesFrom(view, each, prefix, sees(each)),
+    }),
+  );
+}
+
+type Look<T> = (
+  view: ReadView,
+  contexts: readonly SearchContext[],
+  sees: (context: SearchContext) => Sees,
+) => Result<T, SearchRefused>;
+
+function searched<T extends object>(
+  context: EngineContext,
+  caller: Principal,
+  { namespace: asked, context: wanted }: SearchInput,
+  look: Look<T>,
+): ResultAsync<Found<T>, SearchError> {
+  const namespace = asked === undefined || asked === '' ? 'default' : asked;
+  const contexts = contextsToSearch(wanted, (each) => maySearch[each](caller, namespace));
+  if (contexts.isErr()) {
+    return errAsync(contexts.error.reason === 'not_allowed' ? { type: 'permission_denied' } : contexts.error);
+  }
+  const sees = (each: SearchContext): Sees => seesIn(caller, namespace, each);
+  return context.storage
+    .read((view) =>
+      look(view, contexts.value, sees).map((found) => ({
+        ...found,
+        index: contexts.value.length === 0 ? 0 : Math.max(1, ...contexts.value.map((each) => indexOf(view, each))),
+      })),
+    )
+    .andThen((found): Result<Found<T>, SearchError> => (found.isErr() ? err(found.error) : ok(found.value)));
+}
+
+const anything = namespaceCapabilities.filter((capability) => capability !== 'deny');
+
+type Right = (caller: Principal, namespace: string) => boolean;
+
+const readsJobs: Right = (caller, namespace) => allows(caller, namespace, ['read-job']);
+
+/** Who may search a context at all; in all namespaces, who may do so in one of them. */
+const maySearch: Readonly<Record<SearchContext, Right>> = {
+  jobs: readsJobs,
+  allocs: readsJobs,
+  evals: readsJobs,
+  deployment: readsJobs,
+  scaling_policy: seesPolicies,
+  volumes: readsJobs,
+  host_volumes: readsJobs,
+  vars: allowsSomeVariable,
+  nodes: (caller) => allowsArea(caller, 'node', 'read'),
+  node_pools: (caller) => allowsSomeNodePool(caller, 'read'),
+  plugins: (caller) => allowsArea(caller, 'plugin', 'list'),
+  namespaces: (caller, namespace) => allows(caller, namespace, anything),
+};
+
+/** What of a context the caller sees, one object at a time. */
+function seesIn(caller: Principal, asked: string, context: SearchContext): Sees {
+  if (context === 'namespaces') return (name) => allows(caller, name, anything);
+  if (context === 'node_pools') return (_, pool) => allowsNodePool(caller, pool, 'read');
+  const isAsked = (namespace: string): boolean => asked === everyNamespace || namespace === asked;
+  if (context === 'vars') {
+    return (namespace, path) => isAsked(namespace) && allowsVariable(caller, { namespace, path }, 'list');
+  }
+  return (namespace) => isAsked(namespace) && maySearch[context](caller, namespace);
+}
+
+function seesPolicies(caller: Principal, namespace: string): boolean {
+  return allows(caller, namespace, ['read-job', 'list-scaling-policies']);
+}
+
+function indexOf(view: ReadView, context: SearchContext): number {
+  const table = contextTables[context];
+  return table === undefined ? 0 : view.tableIndex(table);
+}

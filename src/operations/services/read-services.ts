@@ -1,0 +1,198 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { allows, everyNamespace } from '../../access/allows.js';
+import type { Principal } from '../../access/principal.js';
+import type { FilterEvaluationError } from '../../filter/evaluation.js';
+import type { FilterSyntaxError } from '../../filter/parse-filter.js';
+import type { InvalidRequest } from '../../jobs/errors.js';
+import { jobs } from '../../jobs/job-record.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
+import { compileFilter } from '../../queries/filters/index.js';
+import { allocations } from '../../scheduler/allocation.js';
+import { chooseInstances, type ServiceNamespaceStub, serviceList } from '../../services/service-list.js';
+import { type ServiceRegistration, serviceRegistrations } from '../../services/service-registration.js';
+import { commit } from '../commit.js';
+import { authorise, type PermissionDenied } from '../shared/authorise.js';
+import { answerQuery, type Waiting } from '../shared/blocking-query.js';
+import type { EngineContext } from '../shared/context.js';
+import type { FilterFault } from '../shared/listing/answer-list.js';
+import type { Answer } from '../shared/parked-queries.js';
+
+type ServiceRead<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;
+
+/** The services of a namespace, or of all that the caller may read (`*`). Needs `read-job`. */
+export function listServices(
+  context: EngineContext,
+  caller: Principal,
+  { namespace = 'default', filter = '' }: { readonly namespace?: string; readonly filter?: string },
+  waiting: Waiting = {},
+): ServiceRead<readonly ServiceNamespaceStub[], FilterFault> {
+  const everywhere = namespace === everyNamespace;
+  const allowed = everywhere ? ok(undefined) : authorise(caller, namespace, ['read-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  const matching = registrationFilter(filter);
+  if (matching.isErr()) return errAsync(matching.error);
+  const query = {
+    // What is seen everywhere depends on who asks.
+    key: `services:${JSON.stringify([everywhere ? caller : namespace, filter])}`,
+    tables: [serviceRegistrations],
+    run: (view: ReadView) => {
+      const rows = view.list(serviceRegistrations, everywhere ? {} : { prefix: [namespace] });
+      const visible = rows
+        .map(({ record }) => record)
+        .filter(({ Namespace }) => allows(caller, Namespace, ['read-job']));
+      return answerOf(view, matching.value(visible).map(serviceList));
+    },
+  };
+  return answerQuery(context, query, waiting).andThen(foundOrFault);
+}
+
+export interface ReadServiceInput {
+  readonly namespace?: string;
+  readonly name: string;
+  /** `<number>|<key>`: so many instances, the same ones for the same key. */
+  readonly choose?: string;
+  /** Filter expression, asked of the registrations. */
+  readonly filter?: string;
+}
+
+/** The instances of a service. Needs `read-job`. */
+export function readService(
+  context: EngineContext,
+  caller: Principal,
+  { namespace = 'default', name, choose = '', filter = '' }: ReadServiceInput,
+  waiting: Waiting = {},
+): ServiceRead<readonly ServiceRegistration[], InvalidRequest | FilterFault> {
+  const allowed = authorise(caller, namespace, ['read-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  const choice = choiceFrom(choose);
+  if (choice.isErr()) return errAsync(choice.error);
+  const matching = registrationFilter(filter);
+  if (matching.isErr()) return errAsync(matching.error);
+  const query = {
+    key: `service:${JSON.stringify([namespace, name, choose, filter])}`,
+    tables: [serviceRegistrations],
+    run: (view: ReadView) => {
+      const found = view.list(serviceRegistrations, { prefix: [namespace, name] }).map(({ record }) => record);
+      const chosen = (instances: readonly ServiceRegistration[]) =>
+        choice.value === undefined ? instances : chooseInstances(instances, choice.value.count, choice.value.key);
+      return answerOf(view, matching.value(found).map(chosen));
+    },
+  };
+  return answerQuery(context, query, waiting).andThen(foundOrFault);
+}
+
+type Matching = (
+  registrations: readonly ServiceRegistration[],
+) => Result<readonly ServiceRegistration[], FilterEvaluationError>;
+
+/** Keeps the registrations that a filter is true of; all for an empty one. */
+function registrationFilter(expression: string): Result<Matching, FilterSyntaxError> {
+  if (expression === '') return ok((registrations) => ok(registrations));
+  return compileFilter.service(expression).map((filter) => (registrations) => {
+    const kept: ServiceRegistration[] = [];
+    for (const registration of registrations) {
+      const matches = filter.matches(registration);
+      if (matches.isErr()) return err(matches.error);
+      if (matches.value) kept.push(registration);
+    }
+    return ok(kept);
+  });
+}
+
+/** A fault has an index that nobody waits for. */
+function answerOf<T>(
+  view: ReadView,
+  value: Result<T, FilterEvaluationError>,
+): Answer<Result<T, FilterEvaluationError>> {
+  return { index: value.isErr() ? Number.MAX_SAFE_INTEGER : view.tableIndex(serviceRegistrations), value };
+}
+
+function foundOrFault<T>({ index, value }: Answer<Result<T, FilterEvaluationError>>): Result<Answer<T>, FilterFault> {
+  return value.map((found) => ({ index, value: found }));
+}
+
+function choiceFrom(text: string): Result<{ count: number; key: string } | undefined, InvalidRequest> {
+  if (text === '') return ok(undefined);
+  const [, count = '', key = ''] = /^([1-9]\d{0,8})\|(.+)$/s.exec(text) ?? [];
+  if (key !== '') return ok({ count: Number(count), key });
+  const message = "failed to choose services: the parameter must have the form '<number>|<key>'";
+  return err({ type: 'invalid_request', field: 'choose', message });
+}
+
+/** The instances that the allocations of a job offer; undefined when there is no such job. Needs `read-job`. */
+export function listJobServices(
+  context: EngineContext,
+  caller: Principal,
+  { namespace = 'default', jobId }: { readonly namespace?: string; readonly jobId: string },
+  waiting: Waiting = {},
+): ServiceRead<readonly ServiceRegistration[] | undefined> {
+  const allowed = authorise(caller, namespace, ['read-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  const query = {
+    key: `job-services:${JSON.stringify([namespace, jobId])}`,
+    tables: [serviceRegistrations],
+    run: (view: ReadView) => ({
+      index: view.get(jobs, [namespace, jobId]) === undefined ? 0 : view.tableIndex(serviceRegistrations),
+      value:
+        view.get(jobs, [namespace, jobId]) === undefined
+          ? undefined
+          : view
+              .list(serviceRegistrations, { index: 'by_job', prefix: [namespace, jobId] })
+              .map(({ record }) => record),
+    }),
+  };
+  return answerQuery(context, query, waiting);
+}
+
+/** The instances that one allocation offers; undefined when there is no such allocation. Needs `read-job`. */
+export function listAllocationServices(
+  context: EngineContext,
+  caller: Principal,
+  { allocationId }: { readonly allocationId: string },
+  waiting: Waiting = {},
+): ServiceRead<readonly ServiceRegistration[] | undefined> {
+  const query = {
+    key: `allocation-services:${allocationId}`,
+    tables: [serviceRegistrations],
+    run: (view: ReadView) => {
+      const visible = view.get(allocations, [allocationId]) !== undefined;
+      const rows = visible
+        ? view.list(serviceRegistrations, { index: 'by_allocation', prefix: [allocationId] })
+        : undefined;
+      return { index: view.tableIndex(serviceRegistrations), value: rows?.map(({ record }) => record) };
+    },
+  };
+  const allowed = authorise(caller, everyNamespace, ['read-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return context.storage
+    .read((view) => view.get(allocations, [allocationId])?.record.Namespace)
+    .andThen((namespace) => (namespace === undefined ? ok(undefined) : authorise(caller, namespace, ['read-job'])))
+    .andThen(() => answerQuery(context, query, waiting));
+}
+
+export interface RemoveServiceInput {
+  readonly namespace?: string;
+  readonly name: string;
+  readonly id: string;
+}
+
+/**
+ * Takes one instance out of the catalogue, until its allocation offers it again. Needs `submit-job` or
+ * `delete-service-registration`.
+ */
+export function removeService(
+  context: EngineContext,
+  caller: Principal,
+  { namespace = 'default', name, id }: RemoveServiceInput,
+): ResultAsync<{ readonly index: number }, PermissionDenied | InvalidRequest | StorageError> {
+  const allowed = authorise(caller, namespace, ['submit-job', 'delete-service-registration']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return commit(context, caller, (tx) => {
+    if (tx.remove(serviceRegistrations, [namespace, name, id])) return ok<undefined, InvalidRequest>(undefined);
+    return err<undefined, InvalidRequest>({
+      type: 'invalid_request',
+      field: 'id',
+      message: 'service registration not found',
+    });
+  }).map(({ index }) => ({ index }));
+}

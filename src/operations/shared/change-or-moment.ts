@@ -1,0 +1,25 @@
+import type { TableName } from '../../ports/storage.js';
+import type { Instant } from '../../shared/instant.js';
+import { untilFirst } from '../waits.js';
+import type { EngineContext } from './context.js';
+
+/** What a loop sleeps for. */
+export interface Awaited {
+  /** Wakes when a write after `index` has changed one of these. */
+  readonly tables: readonly TableName[];
+  readonly index: number;
+  /** Wakes at this moment of the wall clock, if any; or when as much time has passed as it was away, should the clock be set back. */
+  readonly moment: Instant | undefined;
+}
+
+/** Resolves when one of the tables changes, the moment comes, or the signal aborts. */
+export async function changeOrMoment(
+  { storage, clock }: Pick<EngineContext, 'storage' | 'clock'>,
+  { tables, index, moment }: Awaited,
+  signal: AbortSignal,
+): Promise<void> {
+  await untilFirst(signal, (either) => [
+    storage.waitForChange(tables, index, either),
+    ...(moment === undefined ? [] : [clock.sleepUntil(moment, either), clock.sleep(moment - clock.now(), either)]),
+  ]);
+}

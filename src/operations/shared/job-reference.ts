@@ -1,0 +1,12 @@
+import { defaultNamespaceName } from '../../jobs/namespace.js';
+
+/** Names one job. */
+export interface JobReference {
+  /** `default` when absent. */
+  readonly namespace?: string;
+  readonly jobId: string;
+}
+
+export function namespaceOf(reference: { readonly namespace?: string }): string {
+  return reference.namespace === undefined || reference.namespace === '' ? defaultNamespaceName : reference.namespace;
+}

@@ -1,0 +1,79 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import type { Filter } from '../../../filter/compile-filter.js';
+import type { FilterEvaluationError } from '../../../filter/evaluation.js';
+import type { FilterSyntaxError } from '../../../filter/parse-filter.js';
+import type { ReadView, StorageError, TableName } from '../../../ports/storage.js';
+import { type Page, type RowFilter, readPage, type Source } from '../../../queries/page.js';
+import { answerQuery, type Waiting } from '../blocking-query.js';
+import type { EngineContext } from '../context.js';
+import type { Answer } from '../parked-queries.js';
+import type { ListRequest } from './list-request.js';
+
+/** A filter that is no expression, or that asks of a record what it does not have. */
+export type FilterFault = FilterSyntaxError | FilterEvaluationError;
+
+/** A page of a list, with the index to wait for next. */
+export type ListAnswer<T, E = never> = ResultAsync<Answer<Page<T>>, StorageError | FilterFault | E>;
+
+/** A list of stored rows `T`, shown as `S`. */
+export interface List<T, S> {
+  /** Names the list, and everything besides the request that its answer depends on. */
+  readonly key: readonly unknown[];
+  /** The tables that can change the answer. Its index is the highest of theirs. */
+  readonly tables: readonly TableName[];
+  readonly source: (view: ReadView) => Source<T>;
+  /** Compiles filters for the records (`compileFilter` of the queries). */
+  readonly filters: (expression: string) => Result<Filter, FilterSyntaxError>;
+  /** The stored record that a filter is asked of. */
+  readonly filtered: (view: ReadView, row: T, filter: Filter) => unknown;
+  readonly show: (view: ReadView, row: T) => S;
+}
+
+/**
+ * Answers a list, at once or when it has changed. This is the one place where pages, filters and waiting meet: rights and exact
+ * parameters decide first what the list holds (`source.accept`), then the filter is asked, then items are counted. Errors never wait.
+ */
+export function answerList<T, S>(
+  context: EngineContext,
+  request: ListRequest,
+  list: List<T, S>,
+  waiting: Waiting | undefined,
+): ListAnswer<S> {
+  const filter = compiled(list, request.filter);
+  if (filter.isErr()) return errAsync(filter.error);
+  const { prefix = '', filter: expression = '', perPage = 0, nextToken = '', reverse = false } = request;
+  const query = {
+    key: JSON.stringify([...list.key, prefix, expression, perPage, nextToken, reverse]),
+    tables: list.tables,
+    run: (view: ReadView) => pageAnswer(view, list, perPage, filter.value),
+  };
+  return answerQuery(context, query, waiting).andThen((answer) =>
+    isFault(answer) ? err(answer.value) : ok(answer as Answer<Page<S>>),
+  );
+}
+
+function compiled<T, S>(list: List<T, S>, expression = ''): Result<Filter | undefined, FilterSyntaxError> {
+  return expression === '' ? ok(undefined) : list.filters(expression);
+}
+
+/** Greater than every index that a reader can have, so that nobody waits for an error. */
+const atOnce = Number.MAX_SAFE_INTEGER;
+
+function pageAnswer<T, S>(
+  view: ReadView,
+  list: List<T, S>,
+  perPage: number,
+  filter: Filter | undefined,
+): Answer<Page<S> | FilterEvaluationError> {
+  const matches: RowFilter<T, FilterEvaluationError> | undefined =
+    filter === undefined ? undefined : (row) => filter.matches(list.filtered(view, row, filter));
+  const page = readPage(list.source(view), perPage, matches);
+  if (page.isErr()) return { index: atOnce, value: page.error };
+  const { items, nextToken } = page.value;
+  const index = Math.max(...list.tables.map((table) => view.tableIndex(table)));
+  return { index, value: { items: items.map((row) => list.show(view, row)), nextToken } };
+}
+
+function isFault<S>(answer: Answer<Page<S> | FilterEvaluationError>): answer is Answer<FilterEvaluationError> {
+  return 'type' in answer.value;
+}

@@ -1,0 +1,82 @@
+import { everyNamespace } from '../../../access/allows.js';
+import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
+import { namedPlaceOf, namedTokenOf } from '../../../queries/list-tokens.js';
+import type { Source } from '../../../queries/page.js';
+import type { Key, Table } from '../../../shared/table.js';
+import type { ListRequest } from './list-request.js';
+
+export interface NamespacedRequest extends ListRequest {
+  /** `*` stands for all. */
+  readonly namespace: string;
+  readonly sees: (namespace: string) => boolean;
+}
+
+/** `sees` of those who may list every namespace. Rows are not read for it. */
+export function everythingSeen(): boolean {
+  return true;
+}
+
+/**
+ * Records of a table whose key is a namespace and a name (job interface, list order): by namespace, then by name. With a prefix over all
+ * namespaces the order is never reversed. The token is `<namespace>.<name>`.
+ */
+export function namespacedSource<R extends { readonly Namespace: string }>(
+  view: ReadView,
+  table: Table<R>,
+  { namespace, sees, prefix = '', nextToken = '', ...request }: NamespacedRequest,
+  nameOf: (record: R) => string,
+): Source<Row<R>> {
+  const inAll = namespace === everyNamespace;
+  const reverse = request.reverse === true && !(inAll && prefix !== '');
+  const placeOf = ({ record }: Row<R>): Key => [record.Namespace, nameOf(record)];
+  const scope = inAll ? {} : { prefix: [namespace], ...(prefix === '' ? {} : { textPrefix: prefix }) };
+  const start = nextToken === '' ? undefined : namedPlaceOf(nextToken);
+  return {
+    slice: (last, limit) =>
+      view.list(table, { ...scope, ...rangeFrom(start, last && placeOf(last), reverse), ...limited(limit), reverse }),
+    accept: inAll ? acceptedOfAll(sees, prefix, nameOf) : () => sees(namespace),
+    token: ({ record }) => namedTokenOf(record.Namespace, nameOf(record)),
+  };
+}
+
+function acceptedOfAll<R extends { readonly Namespace: string }>(
+  sees: NamespacedRequest['sees'],
+  prefix: string,
+  nameOf: (record: R) => string,
+): (row: Row<R>) => boolean {
+  if (sees === everythingSeen && prefix === '') return everythingSeen;
+  return ({ record }) => sees(record.Namespace) && nameOf(record).startsWith(prefix);
+}
+
+/** Records of a table whose key is one text, in its order. The token is that text. */
+export function namedSource<R>(
+  view: ReadView,
+  table: Table<R>,
+  { prefix = '', nextToken = '', reverse = false }: ListRequest,
+  accept: (record: R) => boolean = () => true,
+): Source<Row<R>> {
+  const nameOf = ({ record }: Row<R>): string => String(table.key(record)[0]);
+  const start = nextToken === '' ? undefined : [nextToken];
+  return {
+    slice: (last, limit) =>
+      view.list(table, {
+        ...(prefix === '' ? {} : { textPrefix: prefix }),
+        ...rangeFrom(start, last && [nameOf(last)], reverse),
+        ...limited(limit),
+        reverse,
+      }),
+    accept: ({ record }) => accept(record),
+    token: nameOf,
+  };
+}
+
+/** From behind the last row on, or from the start of the page. A tuple with one more part stands right behind its beginning. */
+function rangeFrom(start: Key | undefined, last: Key | undefined, reverse: boolean): Pick<ListQuery, 'from' | 'to'> {
+  if (last !== undefined) return reverse ? { to: last } : { from: [...last, null] };
+  if (start === undefined) return {};
+  return reverse ? { to: [...start, null] } : { from: start };
+}
+
+export function limited(limit: number | undefined): { limit?: number } {
+  return limit === undefined ? {} : { limit };
+}

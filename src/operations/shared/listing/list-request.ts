@@ -1,0 +1,9 @@
+import type { PageRequest } from '../../../queries/page.js';
+
+/** What every list takes. */
+export interface ListRequest extends PageRequest {
+  /** Beginning of the IDs or names. */
+  readonly prefix?: string;
+  /** Filter expression, asked of the stored records before they are counted; empty and absent mean all. */
+  readonly filter?: string;
+}

@@ -1,0 +1,111 @@
+import type { Clock } from '../../ports/clock.js';
+import type { Logger } from '../../ports/logger.js';
+import type { Instant } from '../../shared/instant.js';
+import { untilFirst } from '../waits.js';
+
+/** Levels of log entries, least first. `trace`: what happens, fact by fact; it is told to readers only. */
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const;
+
+export type LogLevel = (typeof logLevels)[number];
+
+export interface LogEntry {
+  readonly at: Instant;
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Entries that wait for a slow reader; it is told how many it missed beyond these. */
+const mostWaiting = 512;
+const heartbeat = 10_000;
+
+interface Reader {
+  readonly least: number;
+  readonly waiting: LogEntry[];
+  missed: number;
+  wake: () => void;
+}
+
+/** The log of the host, and those who read along. Nothing is kept for nobody. */
+export class LogFeed implements Logger {
+  readonly #host: Logger;
+  readonly #clock: Clock;
+  readonly #readers = new Set<Reader>();
+
+  constructor(host: Logger, clock: Clock) {
+    this.#host = host;
+    this.#clock = clock;
+  }
+
+  debug(fields: LogEntry['fields'], message: string): void {
+    this.#host.debug(fields, message);
+    this.#tell('debug', fields, message);
+  }
+
+  info(fields: LogEntry['fields'], message: string): void {
+    this.#host.info(fields, message);
+    this.#tell('info', fields, message);
+  }
+
+  warn(fields: LogEntry['fields'], message: string): void {
+    this.#host.warn(fields, message);
+    this.#tell('warn', fields, message);
+  }
+
+  error(fields: LogEntry['fields'], message: string): void {
+    this.#host.error(fields, message);
+    this.#tell('error', fields, message);
+  }
+
+  /** A fact that the host's log does not hold. Costs nothing while nobody reads. */
+  trace(fields: unknown, message: string): void {
+    if (this.#readers.size === 0) return;
+    this.#tell('trace', typeof fields === 'object' && fields !== null ? { ...fields } : {}, message);
+  }
+
+  /** The entries from now on, of the level or above; `undefined` is a sign of life, at once and every 10 seconds. */
+  async *entries(level: LogLevel, signal: AbortSignal): AsyncGenerator<LogEntry | undefined> {
+    const reader: Reader = { least: logLevels.indexOf(level), waiting: [], missed: 0, wake: () => undefined };
+    this.#readers.add(reader);
+    try {
+      yield undefined;
+      while (!signal.aborted) {
+        const next = reader.waiting.shift();
+        if (next !== undefined) yield next;
+        else if (reader.missed > 0) yield this.#missed(reader);
+        else if (!(await this.#more(reader, signal))) yield undefined;
+      }
+    } finally {
+      this.#readers.delete(reader);
+    }
+  }
+
+  #missed(reader: Reader): LogEntry {
+    const fields = { entries: reader.missed };
+    reader.missed = 0;
+    return { at: this.#clock.now(), level: 'warn', message: 'The reader was too slow and missed entries', fields };
+  }
+
+  /** Waits for the next entry; false when there was none for a while. */
+  async #more(reader: Reader, signal: AbortSignal): Promise<boolean> {
+    await untilFirst(signal, (either) => [
+      new Promise<void>((resolve) => {
+        reader.wake = resolve;
+        either.addEventListener('abort', () => resolve(), { once: true });
+        if (reader.waiting.length > 0) resolve();
+      }),
+      this.#clock.sleep(heartbeat, either),
+    ]);
+    return reader.waiting.length > 0;
+  }
+
+  #tell(level: LogLevel, fields: LogEntry['fields'], message: string): void {
+    const rank = logLevels.indexOf(level);
+    for (const reader of this.#readers) {
+      if (rank < reader.least) continue;
+      if (reader.waiting.length < mostWaiting) reader.waiting.push({ at: this.#clock.now(), level, message, fields });
+      else reader.missed += 1;
+      reader.wake();
+    }
+  }
+}

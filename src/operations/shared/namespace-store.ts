@@ -1,8 +1,0 @@
-import { defaultNamespace, type Namespace, namespaces } from '../../jobs/namespace.js';
-import type { ReadView } from '../../ports/storage.js';
-
-/** A namespace; `default` exists whether it was ever stored or not. */
-export function readNamespace(view: ReadView, name: string): Namespace | undefined {
-  const stored = view.get(namespaces, [name])?.record;
-  return stored ?? (name === defaultNamespace.Name ? defaultNamespace : undefined);
-}

@@ -1,0 +1,98 @@
+import { errAsync, okAsync, type ResultAsync } from 'neverthrow';
+import { allowsArea } from '../../access/allows.js';
+import type { Principal } from '../../access/principal.js';
+import type { PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+
+/** A server as the others see it. */
+export interface AgentMember {
+  readonly Name: string;
+  readonly Addr: string;
+  readonly Port: number;
+  readonly Tags: Readonly<Record<string, string>>;
+  readonly Status: 'alive';
+  readonly ProtocolMin: number;
+  readonly ProtocolMax: number;
+  readonly ProtocolCur: number;
+  readonly DelegateMin: number;
+  readonly DelegateMax: number;
+  readonly DelegateCur: number;
+}
+
+/** This server: what clients look at of its settings, itself as a member, and figures. */
+export interface AgentSelf {
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly member: AgentMember;
+  readonly stats: Readonly<Record<string, Readonly<Record<string, string>>>>;
+}
+
+export interface AgentMembers {
+  readonly ServerName: string;
+  readonly ServerRegion: string;
+  readonly ServerDC: string;
+  readonly Members: readonly AgentMember[];
+}
+
+/** The version of the interface that is spoken; clients decide by it what they may ask for. */
+const interfaceVersion = '1.10.0';
+const datacenter = 'dc1';
+
+/** What this server is (job interface, agent). */
+export function describeAgent(context: EngineContext, caller: Principal): ResultAsync<AgentSelf, PermissionDenied> {
+  if (!allowsArea(caller, 'agent', 'read')) return errAsync({ type: 'permission_denied' });
+  const member = memberOf(context);
+  const config = {
+    Region: context.settings.jobs.region,
+    Datacenter: datacenter,
+    NodeName: member.Name,
+    Server: { Enabled: true },
+    Version: { Version: interfaceVersion, VersionPrerelease: '', VersionMetadata: '', Revision: '' },
+  };
+  const stats = { signalbox: { server: 'true', leader: 'true', leader_addr: ownAddress(context) } };
+  return okAsync({ config, member, stats });
+}
+
+/** The servers of the region: this one. */
+export function listMembers(context: EngineContext, caller: Principal): ResultAsync<AgentMembers, PermissionDenied> {
+  if (!allowsArea(caller, 'node', 'read')) return errAsync({ type: 'permission_denied' });
+  const member = memberOf(context);
+  return okAsync({
+    ServerName: member.Name,
+    ServerRegion: context.settings.jobs.region,
+    ServerDC: datacenter,
+    Members: [member],
+  });
+}
+
+/** Addresses of the servers that agents may talk to: of this one. Needs `agent:read`. */
+export function listServers(
+  context: EngineContext,
+  caller: Principal,
+): ResultAsync<readonly string[], PermissionDenied> {
+  if (!allowsArea(caller, 'agent', 'read')) return errAsync({ type: 'permission_denied' });
+  return okAsync([ownAddress(context)]);
+}
+
+/** Host and port by which others reach this server. */
+export function ownAddress({ settings }: EngineContext): string {
+  const { publicOrigin } = settings.notifications;
+  return URL.canParse(publicOrigin) ? new URL(publicOrigin).host : 'localhost';
+}
+
+export function memberOf(context: EngineContext): AgentMember {
+  const { region } = context.settings.jobs;
+  const [host = 'localhost', port = ''] = ownAddress(context).split(/:(?=[0-9]+$)/);
+  return {
+    Name: `${host}.${region}`,
+    Addr: host,
+    Port: Number(port === '' ? 0 : port),
+    Tags: { role: 'signalbox', region, dc: datacenter, port, build: interfaceVersion, expect: '1', bootstrap: '1' },
+    Status: 'alive',
+    ProtocolMin: 1,
+    ProtocolMax: 5,
+    ProtocolCur: 2,
+    DelegateMin: 2,
+    DelegateMax: 5,
+    DelegateCur: 4,
+  };
+}

@@ -1,0 +1,59 @@
+import { err, errAsync, ok, okAsync, type Result, type ResultAsync } from 'neverthrow';
+import { allowsArea } from '../../access/allows.js';
+import type { Principal } from '../../access/principal.js';
+import { type CommandRefused, commandRefused } from '../../agent/link/node-command.js';
+import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
+import type { StorageError } from '../../ports/storage.js';
+import { isUuid } from '../../queries/list-tokens.js';
+import { nodes } from '../../scheduler/node.js';
+import type { PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+import { type LogEntry, type LogLevel, logLevels } from '../shared/log-feed.js';
+import { memberOf, ownAddress } from './describe-agent.js';
+
+export interface MonitorLogInput {
+  /** The least level that is wanted: `trace`, `debug`, `info`, `warn` or `error`, in any case; `info` when absent. */
+  readonly level?: string;
+  /** The server whose log it is; must be this one. */
+  readonly serverId?: string;
+  /** The node whose log it is. A node that is part of this process shares its log. */
+  readonly nodeId?: string;
+}
+
+type MonitorError = PermissionDenied | InvalidRequest | CommandRefused | StorageError;
+
+/** What is logged from now on, as it is; `undefined` is a sign of life. Needs `agent:read`. Ends when the signal aborts. */
+export function monitorLog(
+  context: EngineContext,
+  caller: Principal,
+  input: MonitorLogInput,
+  signal: AbortSignal,
+): ResultAsync<AsyncIterable<LogEntry | undefined>, MonitorError> {
+  if (!allowsArea(caller, 'agent', 'read')) return errAsync({ type: 'permission_denied' });
+  return levelFrom(input.level || 'info')
+    .andThen((level) => ownServer(context, input.serverId ?? '').map(() => level))
+    .asyncAndThen((level) => knownNode(context, input.nodeId ?? '').map(() => context.feed.entries(level, signal)));
+}
+
+function levelFrom(text: string): Result<LogLevel, InvalidRequest> {
+  const asked = text.trim().toLowerCase();
+  const level = logLevels.find((each) => each === asked);
+  return level === undefined ? err(invalidRequest('log_level', `Unknown log level: ${text.slice(0, 64)}`)) : ok(level);
+}
+
+function ownServer(context: EngineContext, id: string): Result<void, InvalidRequest> {
+  const known = ['', 'leader', memberOf(context).Name, ownAddress(context)];
+  return known.includes(id) ? ok(undefined) : err(invalidRequest('server_id', `unknown server ${id.slice(0, 64)}`));
+}
+
+function knownNode(context: EngineContext, id: string): ResultAsync<void, CommandRefused | StorageError> {
+  if (id === '') return okAsync(undefined);
+  if (!isUuid(id))
+    return errAsync(commandRefused('failed', 'node lookup failed: a node ID is a UUID of 36 characters'));
+  return context.storage
+    .read((view) => view.get(nodes, [id.toLowerCase()]) !== undefined)
+    .andThen((isKnown): Result<void, CommandRefused> => {
+      if (!isKnown) return err(commandRefused('failed', `Unknown node "${id}"`));
+      return context.agents.has(id.toLowerCase()) ? ok(undefined) : err(commandRefused('failed', 'No path to node'));
+    });
+}

@@ -1,0 +1,82 @@
+import type { ResultAsync } from 'neverthrow';
+import { instruments, type Measured, type MetricFamily, type MetricName } from '../../metrics/instruments.js';
+import { prometheusText } from '../../metrics/prometheus-text.js';
+import type { StorageError } from '../../ports/storage.js';
+import { waitingAsks } from '../../scheduler/blocked/waiting-ask.js';
+import { evaluations } from '../../scheduler/evaluation.js';
+import { nodes } from '../../scheduler/node.js';
+import type { EngineContext } from '../shared/context.js';
+
+/** One figure at one moment. */
+export interface Gauge {
+  readonly Name: string;
+  readonly Value: number;
+  readonly Labels: Readonly<Record<string, string>>;
+}
+
+/** What was added up since the process started. */
+export interface MetricSum {
+  readonly Name: string;
+  readonly Count: number;
+  readonly Sum: number;
+  readonly Mean: number;
+  readonly Labels: Readonly<Record<string, string>>;
+}
+
+export interface Metrics {
+  /** UTC. */
+  readonly Timestamp: string;
+  readonly Gauges: readonly Gauge[];
+  readonly Points: readonly never[];
+  readonly Counters: readonly MetricSum[];
+  /** Durations are in seconds. */
+  readonly Samples: readonly MetricSum[];
+}
+
+/**
+ * The state of the scheduler and what the engine's observer has kept; with `prometheus` as text for its scrapes. It tells nothing about any
+ * single job or destination.
+ */
+export function readMetrics(
+  context: EngineContext,
+  _caller: unknown,
+  { format }: { readonly format?: 'json' | 'prometheus' | undefined },
+): ResultAsync<Metrics | string, StorageError> {
+  return stateOf(context).map((state) => {
+    const families = [...state, ...(context.observer.families?.() ?? [])];
+    return format === 'prometheus' ? prometheusText(families) : metricsFrom(families, context.clock.now());
+  });
+}
+
+/** The gauges that are looked up when they are asked for. */
+function stateOf(context: EngineContext): ResultAsync<readonly MetricFamily[], StorageError> {
+  return context.storage.read((view) => [
+    figure('signalbox.store.index', view.index),
+    figure('signalbox.queries.waiting', context.parked.size),
+    figure('signalbox.nodes.ready', view.list(nodes).filter(({ record }) => record.Status === 'ready').length),
+    figure('signalbox.evaluations.blocked', new Set(view.list(waitingAsks).map(({ record }) => record.ID)).size),
+    figure('signalbox.evaluations.pending', view.list(evaluations, { index: 'due', prefix: ['pending'] }).length),
+  ]);
+}
+
+function figure(name: MetricName, value: number): MetricFamily {
+  return { name, measured: [{ labels: {}, value }] };
+}
+
+function metricsFrom(families: readonly MetricFamily[], now: number): Metrics {
+  const each = <T>(kind: 'gauge' | 'counter' | 'histogram', form: (name: string, measured: Measured) => T): T[] =>
+    families
+      .filter(({ name }) => instruments[name].kind === kind)
+      .flatMap(({ name, measured }) => measured.map((one) => form(name, one)));
+  return {
+    Timestamp: new Date(now).toISOString(),
+    Gauges: each('gauge', (Name, { labels, value }) => ({ Name, Value: value, Labels: labels })),
+    Points: [],
+    Counters: each('counter', (Name, { labels, value }) => sum(Name, labels, value, value)),
+    Samples: each('histogram', (Name, { labels, value, count = 0 }) => sum(Name, labels, value, count)),
+  };
+}
+
+function sum(Name: string, Labels: Measured['labels'], value: number, count: number): MetricSum {
+  return { Name, Count: count, Sum: value, Mean: count === 0 ? 0 : value / count, Labels };
+}

@@ -1,0 +1,49 @@
+import type { Health } from '../../api/system-calls.js';
+import { second } from '../../shared/duration.js';
+import type { EngineContext } from '../shared/context.js';
+import { probeStore } from './probe-store.js';
+
+/** Everybody may ask, and asking costs a write: within this time all are told the same. */
+const validFor = second;
+/** A store that takes longer for one row is not ready; in the host's wall time, whatever clock the engine has. */
+const patience = 2 * second;
+
+interface Known {
+  readonly since: number;
+  readonly health: Promise<Health>;
+  /** Whether the row has been written or refused; until then no other one is tried. */
+  settled: boolean;
+}
+
+const known = new WeakMap<EngineContext['storage'], Known>();
+
+/** Whether the engine's store can be written. Never rejects. */
+export function storeHealth(context: EngineContext, maximumAge = validFor): Promise<Health> {
+  const now = context.clock.monotonic();
+  const last = known.get(context.storage);
+  if (last !== undefined && (!last.settled || now - last.since < maximumAge)) return last.health;
+  const written = probe(context);
+  const asked: Known = { since: now, health: withinPatience(written), settled: false };
+  known.set(context.storage, asked);
+  void written.then(() => {
+    asked.settled = true;
+  });
+  return asked.health;
+}
+
+async function probe(context: EngineContext): Promise<Health> {
+  return probeStore(context).match(
+    () => ({ ok: true, message: 'ok' }),
+    (error) => ({ ok: false, message: 'the store cannot be written: ' + error.reason }),
+  );
+}
+
+async function withinPatience(written: Promise<Health>): Promise<Health> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Health>((resolve) => {
+    timer = setTimeout(() => resolve({ ok: false, message: 'the store takes too long to write' }), patience);
+  });
+  const health = await Promise.race([written, late]);
+  clearTimeout(timer);
+  return health;
+}

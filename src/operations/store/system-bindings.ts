@@ -1,0 +1,31 @@
+import { okAsync, ResultAsync } from 'neverthrow';
+import type { Health, systemCalls } from '../../api/system-calls.js';
+import type { Bindings } from '../binding.js';
+import type { EngineContext } from '../shared/context.js';
+import { describeAgent, listMembers, listServers, ownAddress } from './describe-agent.js';
+import { monitorLog } from './monitor-log.js';
+import { readMetrics } from './read-metrics.js';
+import { storeHealth } from './store-health.js';
+
+/** The operations of the calls about the server itself. */
+export const systemBindings: Bindings<typeof systemCalls> = {
+  health: () => okAsync({ ok: true, message: 'ok' }),
+  ready: (context) => healthOf(context),
+  agentHealth: (context, _caller, { type }) =>
+    healthOf(context).map((health) => ({
+      ...(type !== 'client' ? { server: health } : {}),
+      ...(type !== 'server' ? { client: health } : {}),
+    })),
+  agentSelf: describeAgent,
+  members: listMembers,
+  servers: listServers,
+  monitor: (context, caller, input, { signal }) => monitorLog(context, caller, input, signal),
+  metrics: readMetrics,
+  leader: (context) => okAsync(ownAddress(context)),
+  peers: (context) => okAsync([ownAddress(context)]),
+  regions: ({ settings }) => okAsync([settings.jobs.region]),
+};
+
+function healthOf(context: EngineContext): ResultAsync<Health, never> {
+  return ResultAsync.fromSafePromise(storeHealth(context));
+}

@@ -1,0 +1,29 @@
+import { allowsVariable } from '../../access/allows.js';
+import { type VariableDocument, variables } from '../../variables/variable.js';
+import { absentVariable, variableDocument, variableStub } from '../../variables/variable-document.js';
+import { openItems } from '../books/variable-items.js';
+import type { Transaction } from '../commit.js';
+import type { EngineContext } from '../shared/context.js';
+
+/** What a write of a variable came to. */
+export interface VariableWritten {
+  /** The index of the write; for a conflict that of the variable. */
+  readonly index: number;
+  /** Nothing was written: `value` is the variable that stood in the way. */
+  readonly conflict: boolean;
+  readonly value: VariableDocument;
+}
+
+/** The variable that stands in the way, with its items only for a caller that may read them. */
+export function conflictAnswer(
+  context: EngineContext,
+  tx: Transaction,
+  place: { readonly namespace: string; readonly path: string },
+): VariableWritten {
+  const { namespace, path } = place;
+  const found = tx.get(variables, [namespace, path])?.record;
+  if (found === undefined) return { index: 0, conflict: true, value: absentVariable(namespace, path) };
+  const stub = variableStub(found, tx);
+  const items = allowsVariable(tx.caller, place, 'read') ? openItems(context, found).unwrapOr(null) : null;
+  return { index: found.ModifyIndex, conflict: true, value: variableDocument(stub, items) };
+}

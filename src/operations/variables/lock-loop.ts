@@ -1,0 +1,56 @@
+import { ok } from 'neverthrow';
+import { hostPrincipal } from '../../access/principal.js';
+import type { ReadView } from '../../ports/storage.js';
+import { second } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
+import { lockState, withLockLost } from '../../variables/lock.js';
+import { variables } from '../../variables/variable.js';
+import { commit } from '../commit.js';
+import { changeOrMoment } from '../shared/change-or-moment.js';
+import type { BackgroundLoop, EngineContext } from '../shared/context.js';
+
+/** Locks looked at in one write. */
+const batch = 200;
+
+/**
+ * Writes down that locks are lost, so that those who wait for a variable see it. What is decided never depends on it: a lock whose time
+ * is over counts as lost at once. Each write decides by what it reads, so several processes do each other no harm.
+ */
+export const variableLockLoop: BackgroundLoop = {
+  name: 'variable-locks',
+  async run(context, signal) {
+    while (!signal.aborted) {
+      const { index, firstEnd } = await writeLost(context);
+      const now = context.clock.now();
+      // A lock that is over by the wall clock alone, which was set forward, is looked at again every second.
+      const moment = firstEnd !== undefined && firstEnd <= now ? now + second : firstEnd;
+      await changeOrMoment(context, { tables: [variables], index, moment }, signal);
+    }
+  },
+};
+
+/** What the loop waits for next. */
+interface Looked {
+  readonly index: number;
+  /** When the first of the locks that are left ends, by the wall clock; undefined when nobody holds one. */
+  readonly firstEnd: Instant | undefined;
+}
+
+async function writeLost(context: EngineContext): Promise<Looked> {
+  const seen = await context.storage.read((view) => ({ index: view.index, firstEnd: firstEnd(view) }));
+  if (seen.isErr()) throw new Error(seen.error.message);
+  const first = seen.value.firstEnd;
+  if (first === undefined || first > context.clock.now()) return seen.value;
+  const written = await commit<Looked, never>(context, hostPrincipal, (tx) => {
+    for (const { record } of tx.list(variables, { index: 'locked', to: [tx.now, null], limit: batch })) {
+      if (lockState(record, tx).type !== 'held') tx.put(variables, { ...withLockLost(record), ModifyIndex: tx.index });
+    }
+    return ok({ index: tx.index, firstEnd: firstEnd(tx) });
+  });
+  if (written.isErr()) throw new Error(written.error.message);
+  return { index: written.value.index, firstEnd: written.value.value.firstEnd };
+}
+
+function firstEnd(view: ReadView): Instant | undefined {
+  return view.list(variables, { index: 'locked', limit: 1 })[0]?.record.lock?.until.at;
+}

@@ -1,0 +1,125 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { allowsVariable } from '../../access/allows.js';
+import type { Principal } from '../../access/principal.js';
+import { defaultNamespaceName } from '../../jobs/namespace.js';
+import type { StorageError } from '../../ports/storage.js';
+import { unixNanosFromInstant } from '../../shared/instant.js';
+import { itemsFault, pathFault } from '../../variables/check-variable.js';
+import { type DecidedLock, decideVariable, type VariableWish } from '../../variables/decide-variable.js';
+import type { InvalidVariable, ItemsMissing } from '../../variables/errors.js';
+import { termsFault } from '../../variables/lock.js';
+import { type StoredText, type StoredVariable, type VariableItems, variables } from '../../variables/variable.js';
+import { variableDocument, variableStub } from '../../variables/variable-document.js';
+import { readNamespace } from '../books/namespace-rows.js';
+import { openItems, sealItems } from '../books/variable-items.js';
+import { commit, type Transaction } from '../commit.js';
+import type { PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
+
+export interface PutVariableInput {
+  readonly namespace?: string;
+  readonly path: string;
+  /** May be left out when the lock alone is meant. */
+  readonly items?: VariableItems;
+  /** The index that the variable must have; 0 for one that must not exist. */
+  readonly cas?: number;
+  /** What to do with its lock. */
+  readonly lock?: 'acquire' | 'release';
+  /** The lock that the caller holds. */
+  readonly lockId?: string;
+  /** Nanoseconds; 15 seconds when absent. */
+  readonly ttl?: number;
+  readonly lockDelay?: number;
+}
+
+export type PutVariableError = PermissionDenied | InvalidVariable | ItemsMissing | StorageError;
+
+/**
+ * Makes a variable or replaces its items, and acquires or releases its lock with them. What stands in the way, another index or somebody
+ * else's lock, is told as a conflict with the variable as it is, its items only to a caller that may read them.
+ */
+export function putVariable(
+  context: EngineContext,
+  caller: Principal,
+  input: PutVariableInput,
+): ResultAsync<VariableWritten, PutVariableError> {
+  const { namespace = defaultNamespaceName, path } = input;
+  if (!allowsVariable(caller, { namespace, path }, 'write')) return errAsync({ type: 'permission_denied' });
+  const fault = faultOf({ ...input, namespace });
+  if (input.items === undefined && input.lock === undefined) return errAsync(itemsMissing);
+  if (fault !== undefined) return errAsync(invalid(fault));
+  return commit(context, caller, (tx) => storeVariable(context, tx, { ...input, namespace })).map(({ value }) => value);
+}
+
+function faultOf(input: PutVariableInput & { readonly namespace: string }): string | undefined {
+  const { namespace, path, items, lock, lockId = '', ttl = 0, lockDelay = 0 } = input;
+  if (namespace === '*') return 'can not target wildcard ("*")namespace';
+  if (lockId.length > 128) return 'the lock ID is longer than 128 characters';
+  const wrong =
+    items === undefined || (lock !== undefined && Object.keys(items).length === 0) ? undefined : itemsFault(items);
+  return wrong ?? termsFault({ ttl, delay: lockDelay }) ?? pathFault(path);
+}
+
+function wishOf({ cas, lock, lockId, ttl = 0, lockDelay = 0 }: PutVariableInput): VariableWish {
+  return { cas, lock: lock ?? 'none', lockId, terms: { ttl, delay: lockDelay } };
+}
+
+function storeVariable(
+  context: EngineContext,
+  tx: Transaction,
+  input: PutVariableInput & { readonly namespace: string },
+): Result<VariableWritten, InvalidVariable> {
+  const { namespace, path } = input;
+  if (readNamespace(tx, namespace) === undefined)
+    return err(invalid(`nonexistent namespace "${namespace.slice(0, 140)}"`));
+  const before = tx.get(variables, [namespace, path])?.record;
+  const moment = { now: tx.now, monotonic: tx.monotonic, timeline: tx.timeline, freshId: () => tx.ids.next('uuid') };
+  const wish = wishOf(input);
+  const decided = decideVariable(before, wish, moment);
+  if (decided.isErr()) {
+    const { error } = decided;
+    return error.type === 'invalid_variable' ? err(error) : ok(conflictAnswer(context, tx, { namespace, path }));
+  }
+  // A lock alone leaves the items as they are sealed.
+  const items =
+    input.items === undefined && before !== undefined ? before.items : sealItems(context, input.items ?? {});
+  const next = written(tx, { before, namespace, path, items }, decided.value);
+  tx.put(variables, next);
+  const stub = variableStub(next, moment, next.lock?.ID);
+  const shown = input.items ?? (mayRead(tx, namespace, path) ? openItems(context, next).unwrapOr(null) : null);
+  return ok({ index: tx.index, conflict: false, value: variableDocument(stub, shown) });
+}
+
+function mayRead(tx: Transaction, namespace: string, path: string): boolean {
+  return allowsVariable(tx.caller, { namespace, path }, 'read');
+}
+
+interface Change {
+  readonly before: StoredVariable | undefined;
+  readonly namespace: string;
+  readonly path: string;
+  readonly items: StoredText;
+}
+
+function written(tx: Transaction, { before, namespace, path, items }: Change, lock: DecidedLock): StoredVariable {
+  const now = unixNanosFromInstant(tx.now);
+  const kept = lock === undefined && before?.delayedUntil !== undefined ? { delayedUntil: before.delayedUntil } : {};
+  return {
+    Namespace: namespace,
+    Path: path,
+    items,
+    lock: lock === undefined ? (before?.lock ?? null) : lock,
+    ...kept,
+    CreateIndex: before?.CreateIndex ?? tx.index,
+    ModifyIndex: tx.index,
+    CreateTime: before?.CreateTime ?? now,
+    ModifyTime: now,
+  };
+}
+
+const itemsMissing: ItemsMissing = { type: 'items_missing', message: 'variable missing required Items object' };
+
+function invalid(message: string): InvalidVariable {
+  return { type: 'invalid_variable', message };
+}

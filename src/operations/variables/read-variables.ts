@@ -1,0 +1,92 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { allowsSomeVariable, allowsVariable, everyNamespace } from '../../access/allows.js';
+import type { Principal } from '../../access/principal.js';
+import { defaultNamespaceName } from '../../jobs/namespace.js';
+import type { CipherError } from '../../ports/cipher.js';
+import type { ReadView, Row, StorageError } from '../../ports/storage.js';
+import { compileFilter } from '../../queries/filters/index.js';
+import { type StoredVariable, type VariableDocument, type VariableStub, variables } from '../../variables/variable.js';
+import { variableDocument, variableStub } from '../../variables/variable-document.js';
+import { openItems } from '../books/variable-items.js';
+import type { PermissionDenied } from '../shared/authorise.js';
+import { answerQuery, type Waiting } from '../shared/blocking-query.js';
+import type { EngineContext } from '../shared/context.js';
+import { answerList, type ListAnswer } from '../shared/listing/answer-list.js';
+import { namespacedSource } from '../shared/listing/keyed-source.js';
+import type { ListRequest } from '../shared/listing/list-request.js';
+import type { Answer } from '../shared/parked-queries.js';
+import { momentOf } from './moment.js';
+
+export interface ListVariablesInput extends ListRequest {
+  /** `default` when absent; `*` for all. */
+  readonly namespace?: string;
+  readonly waiting?: Waiting;
+}
+
+/** The variables that the caller may list, by namespace and path, without their items. Index: that of the variables. */
+export function listVariables(
+  context: EngineContext,
+  caller: Principal,
+  input: ListVariablesInput,
+): ListAnswer<VariableStub> {
+  const { namespace = defaultNamespaceName } = input;
+  const rights = caller.management ? '' : JSON.stringify([caller.namespaces, caller.workload ?? null]);
+  const show = (_view: ReadView, { record }: Row<StoredVariable>): VariableStub =>
+    variableStub(record, momentOf(context));
+  const nothing = !allowsSomeVariable(caller);
+  return answerList(
+    context,
+    input,
+    {
+      key: ['variables', namespace, rights],
+      tables: [variables],
+      source: (view: ReadView) => {
+        const request = { ...input, namespace, sees: () => !nothing };
+        const source = namespacedSource(view, variables, request, ({ Path }) => Path);
+        const accept = (row: Row<StoredVariable>): boolean => source.accept(row) && isListed(caller, row.record);
+        return { ...source, accept };
+      },
+      filters: compileFilter.variable,
+      filtered: show,
+      show,
+    },
+    input.waiting,
+  );
+}
+
+function isListed(caller: Principal, { Namespace, Path }: StoredVariable): boolean {
+  return allowsVariable(caller, { namespace: Namespace, path: Path }, 'list');
+}
+
+export interface ReadVariableInput {
+  readonly namespace?: string;
+  readonly path: string;
+  readonly waiting?: Waiting;
+}
+
+/** One variable with its items; undefined when there is none. */
+export function readVariable(
+  context: EngineContext,
+  caller: Principal,
+  input: ReadVariableInput,
+): ResultAsync<Answer<VariableDocument | undefined>, PermissionDenied | CipherError | StorageError> {
+  const { namespace = defaultNamespaceName, path } = input;
+  if (namespace === everyNamespace || !allowsVariable(caller, { namespace, path }, 'read')) {
+    return errAsync({ type: 'permission_denied' });
+  }
+  const query = {
+    key: JSON.stringify(['variable', namespace, path]),
+    tables: [variables],
+    run: (view: ReadView): Answer<Result<VariableDocument | undefined, CipherError>> => {
+      const found = view.get(variables, [namespace, path])?.record;
+      if (found === undefined) return { index: view.tableIndex(variables), value: ok(undefined) };
+      const shown = openItems(context, found).map((items) =>
+        variableDocument(variableStub(found, momentOf(context)), items),
+      );
+      return { index: found.ModifyIndex, value: shown };
+    },
+  };
+  return answerQuery(context, query, input.waiting).andThen((answer) =>
+    answer.value.isErr() ? err(answer.value.error) : ok({ index: answer.index, value: answer.value.value }),
+  );
+}

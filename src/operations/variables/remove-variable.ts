@@ -1,0 +1,38 @@
+import { errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { allowsVariable } from '../../access/allows.js';
+import type { Principal } from '../../access/principal.js';
+import { defaultNamespaceName } from '../../jobs/namespace.js';
+import type { StorageError } from '../../ports/storage.js';
+import { lockState } from '../../variables/lock.js';
+import { variables } from '../../variables/variable.js';
+import { absentVariable } from '../../variables/variable-document.js';
+import { commit } from '../commit.js';
+import type { PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
+
+export interface RemoveVariableInput {
+  readonly namespace?: string;
+  readonly path: string;
+  /** The index that the variable must have. */
+  readonly cas?: number;
+}
+
+/** Removes a variable; one that is not there is removed already. A locked one is in conflict, as is one with another index. */
+export function removeVariable(
+  context: EngineContext,
+  caller: Principal,
+  input: RemoveVariableInput,
+): ResultAsync<VariableWritten, PermissionDenied | StorageError> {
+  const { namespace = defaultNamespaceName, path, cas } = input;
+  if (!allowsVariable(caller, { namespace, path }, 'destroy')) return errAsync({ type: 'permission_denied' });
+  return commit(context, caller, (tx): Result<VariableWritten, never> => {
+    const before = tx.get(variables, [namespace, path])?.record;
+    const wrongIndex = cas !== undefined && cas !== (before?.ModifyIndex ?? 0);
+    if (wrongIndex || (before !== undefined && lockState(before, tx).type === 'held')) {
+      return ok(conflictAnswer(context, tx, { namespace, path }));
+    }
+    if (before !== undefined) tx.remove(variables, [namespace, path]);
+    return ok({ index: tx.index, conflict: false, value: absentVariable(namespace, path) });
+  }).map(({ value }) => value);
+}

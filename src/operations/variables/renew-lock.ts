@@ -1,0 +1,41 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { allowsVariable } from '../../access/allows.js';
+import type { Principal } from '../../access/principal.js';
+import { defaultNamespaceName } from '../../jobs/namespace.js';
+import type { StorageError } from '../../ports/storage.js';
+import { decideRenewal } from '../../variables/decide-variable.js';
+import type { InvalidVariable } from '../../variables/errors.js';
+import { variables } from '../../variables/variable.js';
+import { variableDocument, variableStub } from '../../variables/variable-document.js';
+import { commit } from '../commit.js';
+import type { PermissionDenied } from '../shared/authorise.js';
+import type { EngineContext } from '../shared/context.js';
+import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
+
+export interface RenewLockInput {
+  readonly namespace?: string;
+  readonly path: string;
+  readonly lockId: string;
+}
+
+/** Keeps a lock that the caller holds for another of its times. The variable itself stays as it was, its index too. */
+export function renewLock(
+  context: EngineContext,
+  caller: Principal,
+  input: RenewLockInput,
+): ResultAsync<VariableWritten, PermissionDenied | InvalidVariable | StorageError> {
+  const { namespace = defaultNamespaceName, path, lockId } = input;
+  if (!allowsVariable(caller, { namespace, path }, 'write')) return errAsync({ type: 'permission_denied' });
+  return commit(context, caller, (tx): Result<VariableWritten, InvalidVariable> => {
+    const before = tx.get(variables, [namespace, path])?.record;
+    if (before === undefined) return err({ type: 'invalid_variable', message: "variable doesn't exist" });
+    const decided = decideRenewal(before, lockId, tx);
+    if (decided.isErr()) {
+      const { error } = decided;
+      return error.type === 'invalid_variable' ? err(error) : ok(conflictAnswer(context, tx, { namespace, path }));
+    }
+    const next = { ...before, lock: decided.value };
+    tx.put(variables, next);
+    return ok({ index: tx.index, conflict: false, value: variableDocument(variableStub(next, tx, lockId), null) });
+  }).map(({ value }) => value);
+}

@@ -1,0 +1,61 @@
+import type { ResultAsync } from 'neverthrow';
+import type { CommandPerformer } from '../agent/link/node-command.js';
+import type {
+  NodeDescription,
+  NodeReport,
+  NodeWorkList,
+  RegisteredNode,
+  ReportOutcome,
+} from '../agent/link/node-work.js';
+import type { TaskVariables, TaskVariablesQuery } from '../agent/link/task-variables.js';
+
+/** The server knows no such node, or takes it for down: the agent registers again. */
+export interface UnknownNode {
+  readonly type: 'node_not_found';
+  readonly nodeId: string;
+}
+
+/** The server will have nothing to do with this agent; asking again changes nothing. */
+export interface NodeRefused {
+  readonly type: 'node_refused';
+  readonly message: string;
+}
+
+/** The server could not be reached, or could not answer: it may be asked again later. */
+export interface LinkFailed {
+  readonly type: 'link_failed';
+  readonly message: string;
+}
+
+export type AgentLinkError = UnknownNode | NodeRefused | LinkFailed;
+
+/**
+ * What the agent of a node may ask of its server, and nothing else: in the same process, or over a connection that the
+ * agent holds. Every call may be repeated: the server's state after a repetition is that after the first time.
+ */
+export interface AgentLink {
+  /** Registers the node, or brings its description up to date, and makes it ready. */
+  register(node: NodeDescription): ResultAsync<RegisteredNode, AgentLinkError>;
+  /** Tells that the node lives. */
+  heartbeat(nodeId: string): ResultAsync<Pick<RegisteredNode, 'heartbeatTtl'>, AgentLinkError>;
+  /**
+   * The work of a node; with `after` above 0 only what has changed since that index, waiting until something has. An
+   * answer without any change may come at any time. Aborting the signal ends the wait.
+   */
+  work(
+    query: { readonly nodeId: string; readonly after: number },
+    signal: AbortSignal,
+  ): ResultAsync<NodeWorkList, AgentLinkError>;
+  /**
+   * The variables of the store that a task's templates look at, with the rights of the task: those of its own job, and what the
+   * policies for its job grant. With `known` waits until the answer is another one; an answer without a change may come at any
+   * time. Aborting the signal ends the wait.
+   */
+  variables(query: TaskVariablesQuery, signal: AbortSignal): ResultAsync<TaskVariables, AgentLinkError>;
+  /** Tells the state of allocations. Resolves when the server will not forget it. */
+  report(report: NodeReport): ResultAsync<ReportOutcome, AgentLinkError>;
+  /** Lets the server give commands for the node's allocations, until the function that it gives is called. */
+  serve(nodeId: string, perform: CommandPerformer): () => void;
+  /** The node will not come back: it is down from now on, and its allocations are replaced at once. */
+  leave(nodeId: string): ResultAsync<void, AgentLinkError>;
+}

@@ -1,0 +1,76 @@
+import {
+  any,
+  bytes,
+  type FilterType,
+  flag,
+  integer,
+  listOf,
+  type Members,
+  mapOf,
+  nullable,
+  type ScalarType,
+  type StructType,
+  struct,
+  text,
+  unsigned,
+} from '../../filter/schema.js';
+import { type Block, type Field, type FieldSet, storedFields } from '../../jobs/document/field-table.js';
+import { jobBlock } from '../../jobs/document/job-fields.js';
+
+/** A stored job: what the field table says of it. */
+export const jobSchema = structOf(jobBlock);
+
+function structOf(block: Block<FieldSet>): StructType {
+  return struct(lazily(() => Object.fromEntries(storedFields(block).map(([name, field]) => [name, typeOf(field)]))));
+}
+
+function typeOf(field: Field<unknown, unknown>): FilterType {
+  switch (field.kind) {
+    case 'string':
+      return scalar(text, field);
+    case 'boolean':
+      return scalar(flag, field);
+    case 'integer':
+    case 'duration':
+      return scalar(wholeNumber(field), field);
+    case 'base64':
+      return bytes;
+    case 'strings':
+      return listOf(text);
+    case 'integers':
+      return listOf(wholeNumber(field));
+    case 'string_map':
+      return mapOf(text);
+    case 'string_list_map':
+      return mapOf(listOf(text));
+    case 'free_form':
+      return mapOf(any);
+    case 'block':
+      return field.stored === 'null' ? nullable(blockOf(field)) : blockOf(field);
+    case 'blocks':
+      return listOf(blockOf(field));
+    case 'block_map':
+      return mapOf(blockOf(field));
+  }
+}
+
+function scalar(type: ScalarType, { stored }: Field<unknown, unknown>): ScalarType {
+  return stored === 'null' ? nullable(type) : type;
+}
+
+function wholeNumber({ bounds }: Field<unknown, unknown>): ScalarType {
+  return bounds !== undefined && bounds.min >= 0 ? unsigned : integer;
+}
+
+function blockOf({ block }: Field<unknown, unknown>): StructType {
+  return block === undefined ? struct({}) : structOf(block);
+}
+
+/** Made once, when a filter first looks into it: most look at a few members of the job. */
+function lazily(make: () => Members): () => Members {
+  let made: Members | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

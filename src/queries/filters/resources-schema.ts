@@ -1,0 +1,41 @@
+import { flag, integer, listOf, mapOf, nullable, struct, text } from '../../filter/schema.js';
+
+const dns = struct({ Servers: listOf(text), Searches: listOf(text), Options: listOf(text) });
+
+const port = struct({ Label: text, Value: integer, To: integer, HostNetwork: text, IgnoreCollision: flag });
+
+export const network = struct({
+  Mode: text,
+  Device: text,
+  CIDR: text,
+  IP: text,
+  Hostname: text,
+  MBits: integer,
+  DNS: nullable(dns),
+  ReservedPorts: listOf(port),
+  DynamicPorts: listOf(port),
+  CNI: nullable(struct({ Args: mapOf(text) })),
+});
+
+/** Members that the job interface names, and no others. */
+export const networkStatus = struct({ InterfaceName: text, Address: text, AddressIPv6: text, DNS: nullable(dns) });
+
+const lifecycle = struct({ Hook: text, Sidecar: flag });
+
+/** What an allocation got of its node. */
+export const allocatedResources = struct({
+  Tasks: mapOf(
+    struct({
+      Cpu: struct({ CpuShares: integer, ReservedCores: listOf(integer) }),
+      Memory: struct({ MemoryMB: integer, MemoryMaxMB: integer }),
+      Networks: listOf(network),
+      Devices: listOf(struct({ Vendor: text, Type: text, Name: text, DeviceIDs: listOf(text) })),
+    }),
+  ),
+  TaskLifecycles: mapOf(nullable(lifecycle)),
+  Shared: struct({
+    Networks: listOf(network),
+    DiskMB: integer,
+    Ports: listOf(struct({ Label: text, Value: integer, To: integer, HostIP: text, IgnoreCollision: flag })),
+  }),
+});

@@ -1,0 +1,125 @@
+import { ok, type Result } from 'neverthrow';
+import { compareBytes } from '../../shared/text-values.js';
+import { firstWith } from './prefix-search.js';
+import { canBegin, refuse, type SearchContext, type SearchRefused } from './search-context.js';
+
+/** What a fuzzy search finds: contexts, and what stands inside jobs. */
+export type FuzzyKind = SearchContext | 'groups' | 'services' | 'tasks' | 'images' | 'commands' | 'classes';
+
+/** A name that a text may be part of. */
+export interface FuzzyName {
+  readonly kind: FuzzyKind;
+  readonly name: string;
+  /** From the namespace down to what it belongs to; empty for what belongs to nothing. */
+  readonly scope: readonly string[];
+}
+
+/** As the job interface prints it: the scope is left out where there is none. */
+export interface FuzzyMatch {
+  readonly ID: string;
+  readonly Scope?: readonly string[];
+}
+
+export interface FuzzyMatches {
+  readonly Matches: Readonly<Partial<Record<FuzzyKind, readonly FuzzyMatch[]>>>;
+  readonly Truncations: Readonly<Partial<Record<FuzzyKind, boolean>>>;
+}
+
+export interface FuzzyLimits {
+  /** Bytes of the text, at least. */
+  readonly minimumLength: number;
+  /** Objects of each context that are looked at. */
+  readonly objects: number;
+  /** Names of each kind that are told. */
+  readonly results: number;
+}
+
+export const fuzzyLimits: FuzzyLimits = { minimumLength: 2, objects: 20, results: 100 };
+
+/** What there is to search in. */
+export interface FuzzySources {
+  /** The names of each object of a context, object by object, in the order of the table. */
+  readonly namesIn: (context: SearchContext) => Iterable<readonly FuzzyName[]>;
+  /** The identifiers of a context, in their order. */
+  readonly identifiersIn: (context: SearchContext, prefix: string) => Iterable<string>;
+}
+
+/** Their objects have identifiers but no names, so that the text has to be the beginning of one. */
+const byIdentifier: ReadonlySet<SearchContext> = new Set(['evals', 'deployment', 'scaling_policy', 'volumes']);
+
+/**
+ * Names that have the text somewhere in them, in any case: the best first, which are those that have it earliest, then the shorter
+ * ones, then in order. Each context is cut after so many objects and results; `Truncations` tells where.
+ */
+export function searchFuzzily(
+  text: string,
+  contexts: readonly SearchContext[],
+  sources: FuzzySources,
+  limits: FuzzyLimits = fuzzyLimits,
+): Result<FuzzyMatches, SearchRefused> {
+  const length = new TextEncoder().encode(text).length;
+  if (length < limits.minimumLength) {
+    return refuse('too_short', `fuzzy search query must be at least ${limits.minimumLength} characters, got ${length}`);
+  }
+  const Matches: Partial<Record<FuzzyKind, readonly FuzzyMatch[]>> = {};
+  const Truncations: Partial<Record<FuzzyKind, boolean>> = {};
+  for (const context of contexts) {
+    Truncations[context] = false;
+    const found = byIdentifier.has(context)
+      ? identified(text, context, sources, limits)
+      : named(text.toLowerCase(), sources.namesIn(context), limits);
+    for (const [kind, { matches, isCut }] of found) {
+      Matches[kind] = matches;
+      Truncations[kind] = isCut;
+    }
+  }
+  return ok({ Matches, Truncations });
+}
+
+type Found = ReadonlyMap<FuzzyKind, { readonly matches: readonly FuzzyMatch[]; readonly isCut: boolean }>;
+
+function identified(text: string, context: SearchContext, sources: FuzzySources, limits: FuzzyLimits): Found {
+  const identifiers = canBegin(context, text) ? sources.identifiersIn(context, text) : [];
+  const { names, more } = firstWith(text, identifiers, limits.objects);
+  return new Map([[context, { matches: names.map((ID) => ({ ID })), isCut: more }]]);
+}
+
+interface Scored extends FuzzyName {
+  /** Where the text stands in the name. */
+  readonly at: number;
+}
+
+/** Kinds in which nothing was found are not there. */
+function named(text: string, objects: Iterable<readonly FuzzyName[]>, limits: FuzzyLimits): Found {
+  const byKind = new Map<FuzzyKind, Scored[]>();
+  let looked = 0;
+  let isCut = false;
+  for (const names of objects) {
+    if (looked === limits.objects) {
+      isCut = true;
+      break;
+    }
+    looked += 1;
+    for (const each of names) {
+      const at = each.name.toLowerCase().indexOf(text);
+      if (at < 0) continue;
+      const found = byKind.get(each.kind) ?? [];
+      if (found.length === 0) byKind.set(each.kind, found);
+      found.push({ ...each, at });
+    }
+  }
+  return new Map(
+    [...byKind].map(([kind, found]) => {
+      const best = found.sort(betterFirst).slice(0, limits.results);
+      return [kind, { matches: best.map(matchOf), isCut: isCut || found.length > limits.results }];
+    }),
+  );
+}
+
+function betterFirst(left: Scored, right: Scored): number {
+  return left.at - right.at || left.name.length - right.name.length || compareBytes(left.name, right.name);
+}
+
+function matchOf({ name, scope }: FuzzyName): FuzzyMatch {
+  return scope.length === 0 ? { ID: name } : { ID: name, Scope: scope };
+}

@@ -1,0 +1,62 @@
+import { err, ok, type Result } from 'neverthrow';
+
+/** What can be searched, in the order in which refusals list it. */
+export const searchContexts = [
+  'allocs',
+  'jobs',
+  'nodes',
+  'node_pools',
+  'evals',
+  'deployment',
+  'plugins',
+  'volumes',
+  'scaling_policy',
+  'vars',
+  'namespaces',
+  'host_volumes',
+] as const;
+
+export type SearchContext = (typeof searchContexts)[number];
+
+export interface SearchRefused {
+  readonly type: 'search_refused';
+  readonly reason: 'unknown_context' | 'not_allowed' | 'too_short';
+  readonly message: string;
+}
+
+/**
+ * The contexts that a search looks into. `all` leaves out those that the caller may not search; one of those asked for by name is
+ * refused. `isAllowed` is told whether it was asked for by name: some rights suffice only for `all`.
+ */
+export function contextsToSearch(
+  asked: string,
+  isAllowed: (context: SearchContext, byName: boolean) => boolean,
+): Result<readonly SearchContext[], SearchRefused> {
+  if (asked === 'all') return ok(searchContexts.filter((context) => isAllowed(context, false)));
+  const context = searchContexts.find((each) => each === asked);
+  if (context === undefined) {
+    const known = searchContexts.join(' ');
+    return refuse(
+      'unknown_context',
+      `context must be one of [${known}] or 'all' for all contexts; got ${JSON.stringify(asked)}`,
+    );
+  }
+  return isAllowed(context, true) ? ok([context]) : refuse('not_allowed', 'Permission denied');
+}
+
+/** Contexts whose objects have a UUID for a name: what can be no beginning of one is not looked up there. */
+const uuidContexts: ReadonlySet<SearchContext> = new Set(['allocs', 'nodes', 'evals', 'deployment', 'scaling_policy']);
+
+/** Whether a name in this context can begin so at all. */
+export function canBegin(context: SearchContext, prefix: string): boolean {
+  if (!uuidContexts.has(context)) return true;
+  const digits = prefix.replaceAll('-', '');
+  // An odd last character is looked up without, and is then compared like the others.
+  const looked = digits.length % 2 === 0 ? prefix : prefix.slice(0, -1);
+  const hyphens = looked.length - looked.replaceAll('-', '').length;
+  return looked.length <= 36 && hyphens <= 4 && /^(?:[0-9a-fA-F]{2})*$/.test(looked.replaceAll('-', ''));
+}
+
+export function refuse(reason: SearchRefused['reason'], message: string): Result<never, SearchRefused> {
+  return err({ type: 'search_refused', reason, message });
+}

@@ -1,0 +1,53 @@
+import type { Job } from '../../jobs/document/job.js';
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import { taskNeeds } from '../../jobs/task-needs.js';
+import type { Evaluation } from '../evaluation.js';
+import { textHash } from '../text-hash.js';
+
+/**
+ * The names of what an evaluation waits for: one for each group that found no place. Equal names mean that a node which cannot take
+ * one cannot take the other either, whichever jobs they are of. A group whose place depends on where the rest of its job runs,
+ * and a system job, which wants particular nodes, have names of their own.
+ */
+export function asksOf(job: Job | undefined, evaluation: Evaluation): readonly string[] {
+  if (evaluation.Status !== 'blocked') return [];
+  const { Namespace, JobID, NodeID = '' } = evaluation;
+  const waiting = Object.keys(evaluation.FailedTGAllocs ?? {});
+  const groups = (job?.TaskGroups ?? []).filter(({ Name }) => waiting.includes(Name));
+  if (job === undefined || groups.length === 0 || job.Type === 'system' || job.Type === 'sysbatch') {
+    return [nameOf([Namespace, JobID, NodeID])];
+  }
+  return [...new Set(groups.map((group) => askOf(job, group)))];
+}
+
+function askOf(job: Job, group: TaskGroup): string {
+  return nameOf([
+    looksAtItsJob(job, group) ? [job.Namespace, job.ID, group.Name] : null,
+    job.NodePool,
+    job.Datacenters,
+    job.Constraints,
+    group.Constraints,
+    group.Networks,
+    group.Volumes,
+    group.EphemeralDisk.SizeMB,
+    group.Tasks.map((task) => [
+      task.Driver,
+      task.Lifecycle,
+      task.Constraints,
+      task.Resources,
+      taskNeeds(task, group.Volumes),
+    ]),
+  ]);
+}
+
+/** Where its other allocations are decides where one may go. */
+function looksAtItsJob(job: Job, group: TaskGroup): boolean {
+  const constraints = [job.Constraints, group.Constraints, ...group.Tasks.map((task) => task.Constraints)].flat();
+  return constraints.some((constraint) => constraint?.Operand.startsWith('distinct_'));
+}
+
+/** Fixed in length and without the last characters of Unicode, so that it can bound a range of keys. */
+function nameOf(what: unknown): string {
+  const text = JSON.stringify(what);
+  return `${textHash(0x811c9dc5, text)}${textHash(0x9e3779b9, text)}`;
+}

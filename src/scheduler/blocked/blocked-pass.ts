@@ -1,0 +1,111 @@
+import type { WaitingAsk } from './waiting-ask.js';
+
+/**
+ * One round over the blocked evaluations after capacity was freed: most urgent first, and an ask that finds no place is not tried again
+ * in this round. A value: each step gives another one.
+ */
+export interface BlockedPass {
+  /** The capacity signal that it answers. */
+  readonly seen: number;
+  /** The most urgent entry of each ask, most urgent first, as they were at the beginning. */
+  readonly heads: readonly WaitingAsk[];
+  /** How many of the heads are behind it. */
+  readonly begun: number;
+  /** Asks that found a place, each with its next entry, most urgent first. */
+  readonly found: readonly WaitingAsk[];
+  /** Asks that found none, where another entry might still come to them. */
+  readonly exhausted: ReadonlySet<string>;
+  /** Evaluations tried in this round, and since a round last came to its end. */
+  readonly tried: number;
+  readonly triedSinceEnd: number;
+}
+
+/** Before the first round: everything is worth a try when an engine starts. */
+export const firstPass: BlockedPass = {
+  seen: -1,
+  heads: [],
+  begun: 0,
+  found: [],
+  exhausted: new Set(),
+  tried: 0,
+  triedSinceEnd: 0,
+};
+
+/**
+ * Whether new capacity begins another round at once, so that the most urgent evaluation gets it. A round goes on first when it has hardly
+ * begun, for looking through all asks costs as well, or when it is started over again and again, for then the last ones
+ * would never get their turn.
+ */
+export function beginsAnew(pass: BlockedPass, signalled: number): boolean {
+  if (signalled <= pass.seen) return false;
+  if (isOver(pass)) return true;
+  const asks = pass.heads.length;
+  return pass.tried >= asks / leastShare && pass.triedSinceEnd < 2 * asks + mostRestarts;
+}
+
+const leastShare = 16;
+const mostRestarts = 64;
+
+export function passOver(heads: readonly WaitingAsk[], before: BlockedPass, signalled: number): BlockedPass {
+  return {
+    ...firstPass,
+    seen: signalled,
+    heads: [...heads].sort(byUrgency),
+    triedSinceEnd: isOver(before) ? 0 : before.triedSinceEnd,
+  };
+}
+
+/** The next entry to try; undefined when the round is over. */
+export function nextOf(pass: BlockedPass): WaitingAsk | undefined {
+  const [found] = pass.found;
+  const head = pass.heads[pass.begun];
+  if (found === undefined || head === undefined) return found ?? head;
+  return byUrgency(head, found) < 0 ? head : found;
+}
+
+/** Passes over an entry that need not be tried: its evaluation is over, or its ask is exhausted. `following`: the next of its ask. */
+export function skipped(pass: BlockedPass, entry: WaitingAsk, following: WaitingAsk | undefined): BlockedPass {
+  return withFound(taken(pass, entry), following);
+}
+
+export interface Trial {
+  readonly entry: WaitingAsk;
+  /** What its evaluation still waits for. */
+  readonly waitsFor: readonly string[];
+  /** The next entry of the same ask. */
+  readonly following: WaitingAsk | undefined;
+}
+
+/** The round after an evaluation was tried: what it still waits for is exhausted; the entry's ask goes on when it found a place. */
+export function afterTrial(pass: BlockedPass, { entry, waitsFor, following }: Trial): BlockedPass {
+  const rest = taken(pass, entry);
+  const others = waitsFor.filter((ask) => ask !== entry.ask);
+  return withFound(
+    {
+      ...rest,
+      exhausted: others.length === 0 ? rest.exhausted : new Set([...rest.exhausted, ...others]),
+      tried: pass.tried + 1,
+      triedSinceEnd: pass.triedSinceEnd + 1,
+    },
+    waitsFor.includes(entry.ask) ? undefined : following,
+  );
+}
+
+function isOver(pass: BlockedPass): boolean {
+  return nextOf(pass) === undefined;
+}
+
+function taken(pass: BlockedPass, entry: WaitingAsk): BlockedPass {
+  if (pass.heads[pass.begun] === entry) return { ...pass, begun: pass.begun + 1 };
+  return { ...pass, found: pass.found.filter((other) => other !== entry) };
+}
+
+function withFound(pass: BlockedPass, entry: WaitingAsk | undefined): BlockedPass {
+  return entry === undefined ? pass : { ...pass, found: [...pass.found, entry].sort(byUrgency) };
+}
+
+function byUrgency(a: WaitingAsk, b: WaitingAsk): number {
+  if (a.priority !== b.priority) return b.priority - a.priority;
+  if (a.createIndex !== b.createIndex) return a.createIndex - b.createIndex;
+  return a.ID < b.ID ? -1 : a.ID > b.ID ? 1 : 0;
+}

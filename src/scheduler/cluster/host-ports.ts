@@ -1,0 +1,85 @@
+import type { Node, NodeAddress } from '../node.js';
+import type { AllocationUse, HostPort } from './allocation-use.js';
+
+/** First and last port that are given to those who ask for any, unless the node says otherwise. */
+export const dynamicPorts = { first: 20_000, last: 32_000 };
+const lastPort = 65_535;
+
+/** The host network that a port gets when it names none. */
+export const defaultHostNetwork = 'default';
+
+/** The addresses of a node under their host networks' names. A node that lists none has one, `default`. */
+export function addressesOf(node: Node): readonly NodeAddress[] {
+  const networks = node.NodeResources.NodeNetworks ?? null;
+  if (networks === null || networks.length === 0) return [{ Alias: defaultHostNetwork, Address: ownAddress(node) }];
+  return networks.flatMap((network) => network.Addresses ?? []);
+}
+
+/** The dynamic range of a node, both ends included. */
+export function dynamicRange(node: Node): { readonly first: number; readonly last: number } {
+  const { MinDynamicPort, MaxDynamicPort } = node.NodeResources;
+  return {
+    first: MinDynamicPort !== undefined && MinDynamicPort > 0 ? MinDynamicPort : dynamicPorts.first,
+    last: MaxDynamicPort !== undefined && MaxDynamicPort > 0 ? MaxDynamicPort : dynamicPorts.last,
+  };
+}
+
+/** Which ports of which addresses are taken. */
+export class PortBook {
+  readonly #byAddress: ReadonlyMap<string, ReadonlySet<number>>;
+
+  private constructor(byAddress: ReadonlyMap<string, ReadonlySet<number>>) {
+    this.#byAddress = byAddress;
+  }
+
+  /** The ports that the node keeps for itself and those of its allocations. */
+  static of(node: Node, uses: Iterable<AllocationUse>): PortBook {
+    const taken = new Map<string, Set<number>>();
+    const everywhere = portsFrom(node.ReservedResources.Networks?.ReservedHostPorts ?? '');
+    for (const { Address, ReservedPorts = '' } of addressesOf(node)) {
+      const ports = portsOn(taken, Address);
+      for (const port of everywhere) ports.add(port);
+      for (const port of portsFrom(ReservedPorts)) ports.add(port);
+    }
+    for (const { ports } of uses) {
+      for (const { address, port } of ports) portsOn(taken, address).add(port);
+    }
+    return new PortBook(taken);
+  }
+
+  /** These ports are taken as well. */
+  with(ports: readonly HostPort[]): PortBook {
+    const taken = new Map<string, Set<number>>();
+    for (const [address, numbers] of this.#byAddress) taken.set(address, new Set(numbers));
+    for (const { address, port } of ports) portsOn(taken, address).add(port);
+    return new PortBook(taken);
+  }
+
+  isTaken(address: string, port: number): boolean {
+    return this.#byAddress.get(address)?.has(port) ?? false;
+  }
+}
+
+/** The ports of a list such as `22,8000-8999`. What is not a port is passed over. */
+export function portsFrom(list: string): readonly number[] {
+  const ports: number[] = [];
+  for (const item of list.split(',')) {
+    const [first, last = first] = item.split('-').map((part) => Number.parseInt(part.trim(), 10));
+    if (first === undefined || last === undefined || Number.isNaN(first) || Number.isNaN(last)) continue;
+    for (let port = Math.max(first, 0); port <= Math.min(last, lastPort); port += 1) ports.push(port);
+  }
+  return ports;
+}
+
+function portsOn(taken: Map<string, Set<number>>, address: string): Set<number> {
+  let ports = taken.get(address);
+  if (ports === undefined) {
+    ports = new Set();
+    taken.set(address, ports);
+  }
+  return ports;
+}
+
+function ownAddress(node: Node): string {
+  return node.Attributes['unique.network.ip-address'] ?? '127.0.0.1';
+}

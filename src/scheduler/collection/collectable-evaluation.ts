@@ -1,0 +1,79 @@
+import type { Job } from '../../jobs/document/job.js';
+import { type Instant, instantFromUnixNanos, unixNanosFromInstant } from '../../shared/instant.js';
+import { type Allocation, isTerminalAllocation } from '../allocation.js';
+import { type Evaluation, isTerminalEvaluation } from '../evaluation.js';
+import { isRescheduling } from '../reconcile/reschedule.js';
+
+export interface EvaluationInQuestion {
+  readonly evaluation: Evaluation;
+  /** All that name the evaluation. */
+  readonly allocations: readonly Allocation[];
+  /** Undefined when it was purged. */
+  readonly job: Job | undefined;
+}
+
+export interface CollectionMoment {
+  readonly now: Instant;
+  /** Records changed after this moment stay. */
+  readonly cutoff: Instant;
+}
+
+export interface CollectableEvaluation {
+  /** The evaluation itself may go. */
+  readonly evaluation: boolean;
+  /** Allocations that may go, also when the evaluation has to stay. */
+  readonly allocations: readonly Allocation[];
+}
+
+const nothing: CollectableEvaluation = { evaluation: false, allocations: [] };
+
+/**
+ * What may go of an evaluation and its allocations. Those of a batch job that is not over stay as long as they are of its present version:
+ * they tell what need not be done again. `endsJob`: the job itself is being collected, so that being dead is enough.
+ */
+export function collectableEvaluation(
+  { evaluation, allocations, job }: EvaluationInQuestion,
+  moment: CollectionMoment,
+  endsJob = false,
+): CollectableEvaluation {
+  if (!isTerminalEvaluation(evaluation) || isRecent(evaluation, moment)) return nothing;
+  const over = job === undefined || (job.Status === 'dead' && (job.Stop || endsJob));
+  const batch = evaluation.Type === 'batch' && !over;
+  const gone = allocations.filter((allocation) =>
+    batch ? isOfOlderVersion(allocation, job, moment) : isCollectableAllocation(allocation, job, moment),
+  );
+  return { evaluation: gone.length === allocations.length, allocations: gone };
+}
+
+/**
+ * The allocation has ended, long enough ago, and nothing can follow from it: a failed one that its group's policy may still replace stays,
+ * because its replacement carries on its count of attempts.
+ */
+export function isCollectableAllocation(
+  allocation: Allocation,
+  job: Job | undefined,
+  moment: CollectionMoment,
+): boolean {
+  if (!isTerminalAllocation(allocation) || isRecent(allocation, moment)) return false;
+  if (allocation.ClientStatus === 'running') return false;
+  if (job === undefined || job.Stop || job.Status === 'dead') return true;
+  if (allocation.DesiredStatus === 'stop' || allocation.ClientStatus !== 'failed') return true;
+  return allocation.NextAllocation !== undefined || !mayBeReplaced(allocation, job, moment);
+}
+
+function mayBeReplaced({ TaskGroup, RescheduleTracker: tracker }: Allocation, job: Job, { now }: CollectionMoment) {
+  const policy = job.TaskGroups.find(({ Name }) => Name === TaskGroup)?.ReschedulePolicy ?? null;
+  if (!isRescheduling(policy)) return false;
+  const last = tracker?.Events?.at(-1);
+  if (policy.Unlimited || last === undefined) return true;
+  return unixNanosFromInstant(now) - last.RescheduleTime <= policy.Interval;
+}
+
+function isOfOlderVersion(allocation: Allocation, job: Job | undefined, moment: CollectionMoment): boolean {
+  const older = job === undefined || allocation.CreateIndex < job.JobModifyIndex;
+  return older && isTerminalAllocation(allocation) && !isRecent(allocation, moment);
+}
+
+function isRecent({ ModifyTime }: { readonly ModifyTime: number }, { cutoff }: CollectionMoment): boolean {
+  return instantFromUnixNanos(ModifyTime) > cutoff;
+}

@@ -1,0 +1,42 @@
+import type { Job } from '../../jobs/document/job.js';
+import { isLauncher } from '../../jobs/job-record.js';
+import { instantFromUnixNanos } from '../../shared/instant.js';
+import type { Allocation } from '../allocation.js';
+import type { Evaluation } from '../evaluation.js';
+import { type CollectionMoment, collectableEvaluation, type EvaluationInQuestion } from './collectable-evaluation.js';
+
+export interface JobInQuestion {
+  readonly job: Job;
+  /** A version of it has a tag, which somebody means to come back to. */
+  readonly tagged: boolean;
+  readonly evaluations: readonly Pick<EvaluationInQuestion, 'evaluation' | 'allocations'>[];
+}
+
+export interface CollectableJob {
+  readonly evaluations: readonly Evaluation[];
+  readonly allocations: readonly Allocation[];
+}
+
+/**
+ * The job has come to an end by itself or was stopped: work that runs to its end is over when it is dead, a service only when somebody
+ * stopped it, a parent of instances when it was stopped.
+ */
+export function hasEnded(job: Job): boolean {
+  if (isLauncher(job)) return job.Stop;
+  return job.Status === 'dead' && (job.Stop || job.Type === 'batch' || job.Type === 'sysbatch');
+}
+
+/** Everything that goes with the job; undefined when the job has to stay. */
+export function collectableJob(
+  { job, tagged, evaluations }: JobInQuestion,
+  moment: CollectionMoment,
+): CollectableJob | undefined {
+  if (tagged || !hasEnded(job) || instantFromUnixNanos(job.SubmitTime) > moment.cutoff) return undefined;
+  const gone: Allocation[] = [];
+  for (const one of evaluations) {
+    const { evaluation, allocations } = collectableEvaluation({ ...one, job }, moment, true);
+    if (!evaluation) return undefined;
+    gone.push(...allocations);
+  }
+  return { evaluations: evaluations.map(({ evaluation }) => evaluation), allocations: gone };
+}

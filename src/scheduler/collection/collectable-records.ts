@@ -1,0 +1,24 @@
+import { instantFromUnixNanos } from '../../shared/instant.js';
+import { type Allocation, isTerminalAllocation } from '../allocation.js';
+import { type Deployment, isActiveDeployment } from '../deployment/deployment.js';
+import type { Node } from '../node.js';
+import type { CollectionMoment } from './collectable-evaluation.js';
+
+/** The deployment is over, and no allocation of it is left to run. */
+export function isCollectableDeployment(
+  deployment: Deployment,
+  allocations: readonly Allocation[],
+  { cutoff }: CollectionMoment,
+): boolean {
+  if (isActiveDeployment(deployment) || instantFromUnixNanos(deployment.ModifyTime) > cutoff) return false;
+  return allocations.every(isTerminalAllocation);
+}
+
+/** The node has been down for long enough, and nothing of it is awaited any more. */
+export function isCollectableNode(
+  node: Pick<Node, 'Status' | 'StatusUpdatedAt'>,
+  allocations: readonly Allocation[],
+  { cutoff }: CollectionMoment,
+): boolean {
+  return node.Status === 'down' && node.StatusUpdatedAt * 1000 <= cutoff && allocations.every(isTerminalAllocation);
+}

@@ -1,0 +1,216 @@
+import { err, ok, type Result } from 'neverthrow';
+import { type Instant, isoFromInstant, unixNanosFromInstant, type WriteMoment } from '../../shared/instant.js';
+import { type Allocation, isTerminalAllocation } from '../allocation.js';
+import { withAllocation } from './count-allocations.js';
+import { type Deployment, type DeploymentState, type DeploymentStatus, isActiveDeployment } from './deployment.js';
+import type { DeploymentError } from './deployment-errors.js';
+import { deploymentDescriptions } from './descriptions.js';
+
+/** What an action has changed. Records are complete. */
+export interface DeploymentChange {
+  readonly deployment: Deployment;
+  readonly allocations: readonly Allocation[];
+  /** The job has to be looked at. */
+  readonly evaluates: boolean;
+}
+
+/** Nothing is replaced or added until it is resumed; the time to make progress starts over. */
+export function pauseDeployment(
+  deployment: Deployment,
+  moment: WriteMoment,
+): Result<DeploymentChange, DeploymentError> {
+  const { paused } = deploymentDescriptions;
+  return whenActive(deployment, 'pause').map(() =>
+    changed(withFreshDeadlines(deployment, moment), 'paused', paused, moment),
+  );
+}
+
+export function resumeDeployment(
+  deployment: Deployment,
+  moment: WriteMoment,
+): Result<DeploymentChange, DeploymentError> {
+  const { running } = deploymentDescriptions;
+  return whenActive(deployment, 'resume').map(() => ({
+    ...changed(withFreshDeadlines(deployment, moment), 'running', running, moment),
+    evaluates: true,
+  }));
+}
+
+/** Accepts the canaries of the groups, or of all: those of the older version may be replaced. Groups without canaries are passed over. */
+export function promoteDeployment(
+  deployment: Deployment,
+  allocations: readonly Allocation[],
+  groups: readonly string[] | undefined,
+  moment: WriteMoment,
+): Result<DeploymentChange, DeploymentError> {
+  const chosen = groups ?? Object.keys(deployment.TaskGroups);
+  return whenActive(deployment, 'promote')
+    .andThen(() => knownGroups(deployment, chosen))
+    .andThen(() => healthyCanaries(deployment, allocations, chosen))
+    .map((healthy) => promoted(deployment, healthy, chosen, moment));
+}
+
+/** Reports health. One allocation that is not healthy fails the deployment. */
+export function setAllocationHealth(
+  deployment: Deployment,
+  allocations: readonly Allocation[],
+  health: { readonly healthy: readonly string[]; readonly unhealthy: readonly string[] },
+  moment: WriteMoment,
+): Result<DeploymentChange & { readonly unhealthyGroups: readonly string[] }, DeploymentError> {
+  if (health.healthy.length + health.unhealthy.length === 0) {
+    return err({ type: 'no_allocations', message: 'Name at least one allocation whose health is known' });
+  }
+  return whenActive(deployment, 'set the health of').andThen(() => {
+    const byId = new Map(allocations.map((allocation) => [allocation.ID, allocation]));
+    const changes: Allocation[] = [];
+    let counted = deployment;
+    for (const [ids, isHealthy] of [
+      [health.healthy, true],
+      [health.unhealthy, false],
+    ] as const) {
+      for (const id of ids) {
+        const before = byId.get(id);
+        if (before === undefined || before.DeploymentID !== deployment.ID) return err(notOfDeployment(deployment, id));
+        const after = withHealth(before, isHealthy, moment);
+        counted = withAllocation(counted, before, after);
+        changes.push(after);
+      }
+    }
+    const unhealthyGroups = [...new Set(health.unhealthy.map((id) => byId.get(id)?.TaskGroup ?? ''))];
+    return ok({
+      deployment: stamped(counted, moment),
+      allocations: changes,
+      evaluates: true,
+      unhealthyGroups,
+    });
+  });
+}
+
+/** The allocation with its health known. Its times and indexes are those of the write. */
+export function withHealth(allocation: Allocation, healthy: boolean, { now, index }: WriteMoment): Allocation {
+  return {
+    ...allocation,
+    DeploymentStatus: {
+      Healthy: healthy,
+      Timestamp: isoFromInstant(now),
+      Canary: allocation.DeploymentStatus?.Canary ?? false,
+      ModifyIndex: index,
+    },
+    ModifyIndex: index,
+    ModifyTime: unixNanosFromInstant(now),
+  };
+}
+
+/** The deployment under another status. */
+export function changed(
+  deployment: Deployment,
+  status: DeploymentStatus,
+  description: string,
+  moment: WriteMoment,
+): DeploymentChange {
+  const after = { ...deployment, Status: status, StatusDescription: description };
+  return { deployment: stamped(after, moment), allocations: [], evaluates: false };
+}
+
+/** An action is for a deployment that is under way. `verb` says which one. */
+export function whenActive(deployment: Deployment, verb: string): Result<undefined, DeploymentError> {
+  if (isActiveDeployment(deployment)) return ok(undefined);
+  const { ID: deploymentId, Status: status } = deployment;
+  const message = `can't ${verb} terminal deployment`;
+  return err({ type: 'deployment_over', deploymentId, status, message });
+}
+
+function withFreshDeadlines(deployment: Deployment, { now }: WriteMoment): Deployment {
+  return mapStates(deployment, (state) =>
+    state.ProgressDeadline === 0 ? state : { ...state, RequireProgressBy: progressBy(state, now) },
+  );
+}
+
+function promoted(
+  deployment: Deployment,
+  healthy: readonly Allocation[],
+  groups: readonly string[],
+  moment: WriteMoment,
+): DeploymentChange {
+  const { now, index } = moment;
+  const next = mapStates(deployment, (state, name) => {
+    if (!groups.includes(name)) return state;
+    const restarted = state.RequireProgressBy === null ? {} : { RequireProgressBy: progressBy(state, now) };
+    return { ...state, Promoted: true, ...restarted };
+  });
+  const waits = Object.values(next.TaskGroups).some((state) => state.DesiredCanaries > 0 && !state.Promoted);
+  const description = waits ? deployment.StatusDescription : deploymentDescriptions.running;
+  const allocations = healthy.map((canary) => ({
+    ...canary,
+    ...(canary.DeploymentStatus === undefined
+      ? {}
+      : { DeploymentStatus: { ...canary.DeploymentStatus, Canary: false } }),
+    ModifyIndex: index,
+    ModifyTime: unixNanosFromInstant(now),
+  }));
+  return { deployment: stamped({ ...next, StatusDescription: description }, moment), allocations, evaluates: true };
+}
+
+function progressBy({ ProgressDeadline }: DeploymentState, now: Instant): string {
+  return isoFromInstant(now + ProgressDeadline / 1_000_000);
+}
+
+function knownGroups(deployment: Deployment, groups: readonly string[]): Result<undefined, DeploymentError> {
+  const unknown = groups.find((group) => !Object.hasOwn(deployment.TaskGroups, group));
+  if (unknown === undefined) return ok(undefined);
+  const message = `Deployment "${deployment.ID}" has no group "${unknown}"`;
+  return err({ type: 'unknown_deployment_group', group: unknown, message });
+}
+
+/** The healthy canaries of the groups, or what is missing. */
+function healthyCanaries(
+  deployment: Deployment,
+  allocations: readonly Allocation[],
+  groups: readonly string[],
+): Result<readonly Allocation[], DeploymentError> {
+  const all: Allocation[] = [];
+  const missing: { group: string; healthy: number; wanted: number }[] = [];
+  for (const [group, state] of Object.entries(deployment.TaskGroups)) {
+    if (!groups.includes(group) || state.DesiredCanaries === 0) continue;
+    const canaries = healthyOf(state, allocations);
+    if (canaries.length < state.DesiredCanaries) {
+      missing.push({ group, healthy: canaries.length, wanted: state.DesiredCanaries });
+    }
+    all.push(...canaries);
+  }
+  if (missing.length === 0) return ok(all);
+  const parts = missing.map(
+    ({ group, healthy, wanted }) => `\t* Task group "${group}" has ${healthy}/${wanted} healthy allocations\n`,
+  );
+  const message = `${missing.length} error${missing.length === 1 ? '' : 's'} occurred:\n${parts.join('')}\n`;
+  return err({ type: 'canaries_not_healthy', groups: missing, message });
+}
+
+/** Placed canaries that are healthy and live. */
+export function healthyOf(state: DeploymentState, allocations: readonly Allocation[]): readonly Allocation[] {
+  const placed = new Set(state.PlacedCanaries ?? []);
+  return allocations.filter(
+    (allocation) =>
+      placed.has(allocation.ID) && !isTerminalAllocation(allocation) && allocation.DeploymentStatus?.Healthy === true,
+  );
+}
+
+function notOfDeployment({ ID }: Deployment, allocationId: string): DeploymentError {
+  const message = `Allocation "${allocationId}" does not belong to deployment "${ID}"`;
+  return { type: 'not_of_deployment', allocationId, message };
+}
+
+function mapStates(
+  deployment: Deployment,
+  map: (state: DeploymentState, group: string) => DeploymentState,
+): Deployment {
+  const states = Object.entries(deployment.TaskGroups).map(([group, state]): [string, DeploymentState] => [
+    group,
+    map(state, group),
+  ]);
+  return { ...deployment, TaskGroups: Object.fromEntries(states) };
+}
+
+function stamped(deployment: Deployment, { now, index }: WriteMoment): Deployment {
+  return { ...deployment, ModifyIndex: index, ModifyTime: unixNanosFromInstant(now) };
+}

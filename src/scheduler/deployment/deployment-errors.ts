@@ -1,0 +1,25 @@
+import type { DeploymentStatus } from './deployment.js';
+
+/** There is no such deployment. */
+export interface DeploymentNotFound {
+  readonly type: 'deployment_not_found';
+  readonly deploymentId: string;
+  readonly message: string;
+}
+
+/** Why an action on a deployment is refused. */
+export type DeploymentError =
+  | {
+      readonly type: 'deployment_over';
+      readonly deploymentId: string;
+      readonly status: DeploymentStatus;
+      readonly message: string;
+    }
+  | { readonly type: 'unknown_deployment_group'; readonly group: string; readonly message: string }
+  | {
+      readonly type: 'canaries_not_healthy';
+      readonly groups: readonly { readonly group: string; readonly healthy: number; readonly wanted: number }[];
+      readonly message: string;
+    }
+  | { readonly type: 'not_of_deployment'; readonly allocationId: string; readonly message: string }
+  | { readonly type: 'no_allocations'; readonly message: string };

@@ -1,0 +1,19 @@
+import type { WriteMoment } from '../../shared/instant.js';
+import { type Allocation, isClientTerminal } from '../allocation.js';
+import { withHealth } from './actions.js';
+
+/**
+ * An allocation as its node has reported it, with its health for its deployment; null: not known yet. One that has failed before its
+ * health was known is unhealthy. Health that is known to be bad stays so.
+ */
+export function withReportedHealth(reported: Allocation, healthy: boolean | null, moment: WriteMoment): Allocation {
+  if (reported.DeploymentID === undefined) return reported;
+  const known = reported.DeploymentStatus?.Healthy ?? null;
+  const next = healthy ?? (hasFailed(reported) && known === null ? false : null);
+  if (next === null || next === known || known === false) return reported;
+  return withHealth(reported, next, moment);
+}
+
+function hasFailed(allocation: Allocation): boolean {
+  return allocation.ClientStatus === 'failed' && isClientTerminal(allocation);
+}

@@ -1,0 +1,249 @@
+import { ok, type Result } from 'neverthrow';
+import { equalSpec } from '../../jobs/document/equal-spec.js';
+import type { Job } from '../../jobs/document/job.js';
+import type { Instant, WriteMoment } from '../../shared/instant.js';
+import { type Allocation, isTerminalAllocation } from '../allocation.js';
+import { hasAttemptsLeft } from '../reconcile/reschedule.js';
+import {
+  changed,
+  type DeploymentChange,
+  healthyOf,
+  pauseDeployment,
+  promoteDeployment,
+  resumeDeployment,
+  setAllocationHealth,
+  whenActive,
+} from './actions.js';
+import { type Deployment, type DeploymentState, isActiveDeployment } from './deployment.js';
+import type { DeploymentError } from './deployment-errors.js';
+import { deploymentDescriptions, rollbackDescriptions } from './descriptions.js';
+
+/** What happens to a deployment. */
+export type DeploymentEvent =
+  /** Allocations were placed, replaced, or have told how they are. */
+  | { readonly type: 'allocations_changed' }
+  /** `progressDeadlineOf` has come. */
+  | { readonly type: 'deadline' }
+  | { readonly type: 'pause' }
+  | { readonly type: 'resume' }
+  | { readonly type: 'fail' }
+  /** Groups of which the canaries are accepted; absent: all. */
+  | { readonly type: 'promote'; readonly groups?: readonly string[] }
+  | { readonly type: 'set_health'; readonly healthy: readonly string[]; readonly unhealthy: readonly string[] };
+
+/** A deployment with everything that its rules look at. */
+export interface WatchedDeployment {
+  readonly deployment: Deployment;
+  /** Those that count for it. */
+  readonly allocations: readonly Allocation[];
+  /** The job as registered now. */
+  readonly job: Job;
+  /** The version that the deployment brings out. */
+  readonly version: Job;
+  /** All kept versions, newest first: what a failed deployment may go back to. Read only when one fails. */
+  readonly versions: () => readonly Job[];
+  /** Index of the newest state that an evaluation of the job has seen. */
+  readonly evaluatedIndex: number;
+}
+
+/** What has to follow from a change, besides storing it. */
+export type DeploymentEffect =
+  /** An evaluation with trigger `deployment-watcher`, named after the deployment. */
+  | { readonly type: 'evaluate' }
+  /** The job is registered again as it was in this version; its evaluation looks after the rest. */
+  | { readonly type: 'revert'; readonly version: number };
+
+export interface DeploymentStep {
+  readonly deployment: Deployment;
+  /** Changed allocations. */
+  readonly allocations: readonly Allocation[];
+  readonly effects: readonly DeploymentEffect[];
+}
+
+/** Moves a deployment on. Records are complete; the same deployment means that nothing has changed. */
+export function transitionDeployment(
+  watched: WatchedDeployment,
+  event: DeploymentEvent,
+  moment: WriteMoment,
+): Result<DeploymentStep, DeploymentError> {
+  const { deployment, allocations } = watched;
+  switch (event.type) {
+    case 'allocations_changed':
+      return ok(afterChange(watched, moment));
+    case 'deadline':
+      return ok(afterDeadline(watched, moment));
+    case 'pause':
+      return pauseDeployment(deployment, moment).map(stepOf);
+    case 'resume':
+      return resumeDeployment(deployment, moment).map(stepOf);
+    case 'fail':
+      return whenActive(deployment, 'fail').map(() =>
+        failed(watched, deploymentDescriptions.failedByUser, revertsAny(deployment), moment),
+      );
+    case 'promote':
+      return promoteDeployment(deployment, allocations, event.groups, moment).map(stepOf);
+    case 'set_health':
+      return setAllocationHealth(deployment, allocations, event, moment).map((change) =>
+        afterHealth(watched, change, moment),
+      );
+  }
+}
+
+/**
+ * When the deployment fails unless another allocation is healthy by then; undefined when nothing is waited for. A group whose canaries are
+ * healthy waits for their promotion as long as it takes.
+ */
+export function progressDeadlineOf({
+  deployment,
+  allocations,
+}: Pick<WatchedDeployment, 'deployment' | 'allocations'>): Instant | undefined {
+  if (!isActiveDeployment(deployment) || deployment.Status === 'paused') return undefined;
+  let earliest: Instant | undefined;
+  for (const [group, state] of Object.entries(deployment.TaskGroups)) {
+    if (state.RequireProgressBy === null || hasProgressed(state) || isDone(group, state, allocations)) continue;
+    const by = Date.parse(state.RequireProgressBy);
+    earliest = earliest === undefined ? by : Math.min(earliest, by);
+  }
+  return earliest;
+}
+
+function afterChange(watched: WatchedDeployment, moment: WriteMoment): DeploymentStep {
+  const { deployment, allocations, evaluatedIndex } = watched;
+  if (!isActiveDeployment(deployment)) return { deployment, allocations: [], effects: [] };
+  const unhealthy = allocations.filter(({ DeploymentStatus }) => DeploymentStatus?.Healthy === false);
+  const hopeless = unhealthy.filter((allocation) => isHopeless(allocation, watched, moment));
+  if (hopeless.length > 0) {
+    const reverts = hopeless.some(({ TaskGroup }) => stateOf(deployment, TaskGroup)?.AutoRevert === true);
+    return failed(watched, deploymentDescriptions.unhealthy, reverts, moment);
+  }
+  const marked = unhealthy
+    .filter(({ DesiredTransition }) => DesiredTransition.Reschedule !== true)
+    .map((allocation) => withRescheduleFlag(allocation, moment));
+  const promoted = autoPromoted(watched, moment);
+  const news = allocations.some(
+    ({ DeploymentStatus: status }) => status?.Healthy === true && status.ModifyIndex > evaluatedIndex,
+  );
+  const evaluates = marked.length > 0 || news || promoted !== undefined;
+  return {
+    deployment: promoted?.deployment ?? deployment,
+    allocations: [...marked, ...(promoted?.allocations ?? [])],
+    effects: evaluates ? [{ type: 'evaluate' }] : [],
+  };
+}
+
+function afterDeadline(watched: WatchedDeployment, moment: WriteMoment): DeploymentStep {
+  const { deployment, allocations } = watched;
+  const unchanged = { deployment, allocations: [], effects: [] };
+  if (!isActiveDeployment(deployment) || deployment.Status === 'paused') return unchanged;
+  const late = Object.entries(deployment.TaskGroups).filter(
+    ([group, state]) =>
+      state.RequireProgressBy !== null &&
+      Date.parse(state.RequireProgressBy) <= moment.now &&
+      !hasProgressed(state) &&
+      !isDone(group, state, allocations),
+  );
+  if (late.length === 0) return unchanged;
+  const reverts = late.some(([, state]) => state.AutoRevert);
+  return failed(watched, deploymentDescriptions.progressDeadline, reverts, moment);
+}
+
+/** An allocation that was told to be unhealthy fails its deployment at once. */
+function afterHealth(
+  watched: WatchedDeployment,
+  change: DeploymentChange & { readonly unhealthyGroups: readonly string[] },
+  moment: WriteMoment,
+): DeploymentStep {
+  if (change.unhealthyGroups.length === 0) return stepOf(change);
+  const { deployment, allocations } = change;
+  const reverts = change.unhealthyGroups.some((group) => stateOf(deployment, group)?.AutoRevert === true);
+  const step = failed({ ...watched, deployment }, deploymentDescriptions.unhealthy, reverts, moment);
+  return { ...step, allocations };
+}
+
+function failed(
+  watched: WatchedDeployment,
+  description: string,
+  reverts: boolean,
+  moment: WriteMoment,
+): DeploymentStep {
+  const target = reverts ? rollbackOf(watched) : undefined;
+  const words = target === undefined ? description : `${description} - ${target.words}`;
+  const { deployment } = changed(watched.deployment, 'failed', words, moment);
+  const revert: DeploymentEffect[] = target?.version === undefined ? [] : [{ type: 'revert', version: target.version }];
+  return { deployment, allocations: [], effects: [...revert, { type: 'evaluate' }] };
+}
+
+/** The newest stable version, unless it is what the job is now. */
+function rollbackOf({ job, versions }: WatchedDeployment): {
+  readonly version: number | undefined;
+  readonly words: string;
+} {
+  const stable = versions().find((version) => version.Stable);
+  if (stable === undefined) return { version: undefined, words: rollbackDescriptions.none };
+  if (equalSpec(stable, { ...job, VersionTag: stable.VersionTag })) {
+    return {
+      version: undefined,
+      words: rollbackDescriptions.same(stable.Version),
+    };
+  }
+  return { version: stable.Version, words: rollbackDescriptions.to(stable.Version) };
+}
+
+/** It is unhealthy, and nothing will replace it. */
+function isHopeless(allocation: Allocation, { deployment, version }: WatchedDeployment, { now }: WriteMoment): boolean {
+  const state = stateOf(deployment, allocation.TaskGroup);
+  if (state === undefined) return false;
+  const group = version.TaskGroups.find(({ Name }) => Name === allocation.TaskGroup);
+  return state.ProgressDeadline === 0 || !hasAttemptsLeft(allocation, group?.ReschedulePolicy ?? null, now);
+}
+
+/** The deployment with its canaries accepted, once all of them are healthy and the job leaves that to the scheduler. */
+function autoPromoted(watched: WatchedDeployment, moment: WriteMoment): DeploymentChange | undefined {
+  const { deployment, allocations } = watched;
+  const waiting = Object.values(deployment.TaskGroups).filter((state) => state.DesiredCanaries > 0);
+  if (!waiting.some((state) => !state.Promoted)) return undefined;
+  const ready = waiting.every(
+    (state) => state.AutoPromote && healthyOf(state, allocations).length >= state.DesiredCanaries,
+  );
+  if (!ready) return undefined;
+  return promoteDeployment(deployment, allocations, undefined, moment).unwrapOr(undefined);
+}
+
+function withRescheduleFlag(allocation: Allocation, { index }: WriteMoment): Allocation {
+  return {
+    ...allocation,
+    DesiredTransition: { ...allocation.DesiredTransition, Reschedule: true },
+    ModifyIndex: index,
+    AllocModifyIndex: index,
+  };
+}
+
+/** Enough allocations are healthy for what the group waits for. */
+function hasProgressed(state: DeploymentState): boolean {
+  const canarying = state.DesiredCanaries > 0 && !state.Promoted;
+  return (canarying && state.HealthyAllocs >= state.DesiredCanaries) || state.HealthyAllocs >= state.DesiredTotal;
+}
+
+/** Nothing waits for promotion, and enough of the live allocations are healthy. */
+function isDone(group: string, state: DeploymentState, allocations: readonly Allocation[]): boolean {
+  if (state.DesiredCanaries > 0 && !state.Promoted) return false;
+  const healthy = allocations.filter(
+    (allocation) =>
+      allocation.TaskGroup === group &&
+      !isTerminalAllocation(allocation) &&
+      allocation.DeploymentStatus?.Healthy === true,
+  );
+  return healthy.length >= state.DesiredTotal;
+}
+
+function revertsAny(deployment: Deployment): boolean {
+  return Object.values(deployment.TaskGroups).some((state) => state.AutoRevert);
+}
+
+function stateOf(deployment: Deployment, group: string): DeploymentState | undefined {
+  return Object.hasOwn(deployment.TaskGroups, group) ? deployment.TaskGroups[group] : undefined;
+}
+
+function stepOf({ deployment, allocations, evaluates }: DeploymentChange): DeploymentStep {
+  return { deployment, allocations, effects: evaluates ? [{ type: 'evaluate' }] : [] };
+}

@@ -1,0 +1,24 @@
+import type { Job } from '../jobs/document/job.js';
+import type { Instant } from '../shared/instant.js';
+import { type Allocation, isClientTerminal } from './allocation.js';
+import type { EvaluationTrigger } from './evaluation.js';
+import { hasAttemptsLeft } from './reconcile/reschedule.js';
+
+/**
+ * The evaluation that a node's report of an allocation calls for; undefined when none. An allocation that was taken for lost to sight is
+ * back; a failed one may be replaced by its policy; a service that ended by itself, although services are not supposed to, is replaced.
+ */
+export function triggerAfterReport(
+  job: Job,
+  before: Allocation,
+  after: Allocation,
+  now: Instant,
+): EvaluationTrigger | undefined {
+  if (job.Stop || after.DesiredStatus !== 'run' || after.JobCreateIndex !== job.CreateIndex) return undefined;
+  if (before.ClientStatus === 'unknown') return 'reconnect';
+  if (!isClientTerminal(after)) return undefined;
+  if (after.ClientStatus === 'complete') return job.Type === 'service' ? 'alloc-failure' : undefined;
+  const group = job.TaskGroups.find(({ Name }) => Name === after.TaskGroup);
+  if (group === undefined || before.FollowupEvalID) return undefined;
+  return hasAttemptsLeft(before, group.ReschedulePolicy, now) ? 'alloc-failure' : undefined;
+}

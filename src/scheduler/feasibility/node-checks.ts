@@ -1,0 +1,109 @@
+import type { NetworkResource } from '../../jobs/document/network.js';
+import type { Affinity, Constraint } from '../../jobs/document/placement.js';
+import type { VolumeRequest } from '../../jobs/document/task-group.js';
+import { type TaskNeed, unmetNeeds } from '../../jobs/task-needs.js';
+import { parseBoolean } from '../../shared/text-values.js';
+import { addressesOf, defaultHostNetwork } from '../cluster/host-ports.js';
+import { type Node, provisionOf } from '../node.js';
+import { checkConstraint } from './constraint-operators.js';
+import { resolveTarget } from './constraint-targets.js';
+import { hasDevices } from './device-match.js';
+import type { GroupRequirements } from './requirements.js';
+
+/*
+ * Rules that look at a node alone. Each gives the text under which a node that fails it is counted (job interface, AllocMetric), or
+ * undefined.
+ */
+
+export function constraintReason(constraints: readonly Constraint[], node: Node): string | undefined {
+  const unmet = constraints.find((constraint) => !meets(constraint, node));
+  return unmet && `${unmet.LTarget} ${unmet.Operand} ${unmet.RTarget}`;
+}
+
+/** Whether the node has what an affinity or a constraint asks for. */
+export function meets(
+  { LTarget, RTarget, Operand }: Pick<Affinity, 'LTarget' | 'RTarget' | 'Operand'>,
+  node: Node,
+): boolean {
+  return checkConstraint(Operand, resolveTarget(LTarget, node), resolveTarget(RTarget, node));
+}
+
+/** What the group asks of the node's kind: drivers, constraints, devices and network, in this order. */
+export function groupReason(wanted: GroupRequirements, node: Node): string | undefined {
+  if (!wanted.drivers.every((driver) => hasDriver(node, driver))) return 'missing drivers';
+  const needs = lackingNeeds(wanted, node);
+  if (needs.length > 0) return `tasks need what the node does not provide: ${needs.join(', ')}`;
+  const constraint = constraintReason(wanted.groupConstraints, node);
+  if (constraint !== undefined) return constraint;
+  if (!hasDevices(wanted.devices, node)) return 'missing devices';
+  return networkReason(wanted, node);
+}
+
+/** What the tasks of the group ask for and the node says that it cannot do. */
+export function lackingNeeds({ needs }: Pick<GroupRequirements, 'needs'>, node: Node): readonly TaskNeed[] {
+  return needs.length === 0 ? needs : unmetNeeds(needs, provisionOf(node));
+}
+
+/**
+ * Volumes of the host. With `per_alloc` each allocation has its own, named by its index. Volumes of other types have no provider here,
+ * and a static folder cannot be bound to one allocation.
+ */
+export function volumeReason(volumes: readonly VolumeRequest[], node: Node, index: number): string | undefined {
+  return volumes.every((volume) => hasVolume(volume, node, index)) ? undefined : 'missing compatible host volumes';
+}
+
+export function hasVolume(wanted: VolumeRequest, node: Node, index: number): boolean {
+  if (wanted.Type !== 'host') return false;
+  const source = wanted.PerAlloc ? `${wanted.Source}[${index}]` : wanted.Source;
+  const volumes = node.HostVolumes ?? {};
+  const volume = Object.hasOwn(volumes, source) ? volumes[source] : undefined;
+  if (volume === undefined || wanted.Sticky) return false;
+  if (wanted.ReadOnly) return volume.ReadOnly || unmetNeeds(['read_only_mounts'], provisionOf(node)).length === 0;
+  return !volume.ReadOnly;
+}
+
+export function hasDriver(node: Node, name: string): boolean {
+  const driver = Object.hasOwn(node.Drivers, name) ? node.Drivers[name] : undefined;
+  if (driver !== undefined) return driver.Detected && driver.Healthy;
+  const attribute = `driver.${name}`;
+  return Object.hasOwn(node.Attributes, attribute) && parseBoolean(node.Attributes[attribute] ?? '') === true;
+}
+
+export function networkReason({ network, group }: GroupRequirements, node: Node): string | undefined {
+  const mode = modeOf(network?.Mode);
+  if (mode === 'none') return undefined;
+  const networks = node.NodeResources.Networks ?? [];
+  const modes = networks.length === 0 ? [hostMode] : networks.map((offered) => modeOf(offered.Mode));
+  if (!modes.includes(mode)) return 'missing network';
+  return group.Networks === null || network === undefined ? undefined : portsReason(network, node);
+}
+
+function portsReason({ DynamicPorts, ReservedPorts }: NetworkResource, node: Node): string | undefined {
+  for (const port of [...(DynamicPorts ?? []), ...(ReservedPorts ?? [])]) {
+    const reason = hostNetworkReason(port.HostNetwork ?? '', port.Label ?? '', node);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+const hostMode = 'host';
+
+function modeOf(mode: string | undefined): string {
+  return mode === undefined || mode === '' ? hostMode : mode;
+}
+
+function hostNetworkReason(wanted: string, label: string, node: Node): string | undefined {
+  if (wanted === '') return undefined;
+  const name = hostNetworkOf(wanted, node);
+  if (name === undefined) return `invalid host network "${wanted}" template for port "${label}"`;
+  return addressesOf(node).some(({ Alias }) => Alias === name)
+    ? undefined
+    : `missing host network "${name}" for port "${label}"`;
+}
+
+/** The host network that a port is on; its name may be read from the node. Undefined when the node has no such value. */
+export function hostNetworkOf(wanted: string, node: Node): string | undefined {
+  if (wanted === '') return defaultHostNetwork;
+  const { found, value } = resolveTarget(wanted, node);
+  return found ? value : undefined;
+}

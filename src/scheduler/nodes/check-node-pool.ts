@@ -1,0 +1,36 @@
+import { err, ok, type Result } from 'neverthrow';
+import { builtInNodePools, type NodePool } from '../node-pool.js';
+
+export type NodePoolError =
+  | { readonly type: 'invalid_node_pool'; readonly name: string; readonly message: string }
+  | { readonly type: 'node_pool_not_found'; readonly name: string; readonly message: string }
+  | { readonly type: 'node_pool_in_use'; readonly name: string; readonly message: string };
+
+const namePattern = /^[a-zA-Z0-9_-]{1,128}$/;
+const longestDescription = 256;
+
+/** What a pool may be called and say, and which ones may be changed. */
+export function checkNodePool(
+  pool: Pick<NodePool, 'Name' | 'Description' | 'SchedulerConfiguration'>,
+): Result<void, NodePoolError> {
+  const { Name, Description, SchedulerConfiguration: configuration } = pool;
+  const problems: string[] = [];
+  if (!namePattern.test(Name)) {
+    problems.push(`invalid name ${JSON.stringify(Name.slice(0, 140))}, must match regex ${namePattern.source}`);
+  }
+  if (isBuiltIn(Name)) problems.push(`modifying node pool "${Name}" is not allowed`);
+  if (Description.length > longestDescription) problems.push(`description longer than ${longestDescription}`);
+  const algorithm = configuration?.SchedulerAlgorithm ?? '';
+  if (!['', 'binpack', 'spread'].includes(algorithm)) problems.push(`invalid scheduler algorithm: ${algorithm}`);
+  return problems.length === 0
+    ? ok(undefined)
+    : err({
+        type: 'invalid_node_pool',
+        name: Name.slice(0, 140),
+        message: `invalid node pool: ${problems.join('; ')}`,
+      });
+}
+
+export function isBuiltIn(name: string): boolean {
+  return builtInNodePools.some(({ Name }) => Name === name);
+}

@@ -1,0 +1,87 @@
+import { err, ok, type Result } from 'neverthrow';
+import { millisecondsFromNanos } from '../../shared/duration.js';
+import { isoFromInstant } from '../../shared/instant.js';
+import { type DrainMetadata, isDraining, type Node } from '../node.js';
+import { type NodeRefused, nodeRefused } from './node-errors.js';
+import { type NodeMoment, withNodeEvent } from './node-events.js';
+
+/** How a node is to be emptied. */
+export interface DrainSpec {
+  /** Nanoseconds; 0 has no deadline, below 0 everything goes at once. */
+  readonly Deadline: number;
+  /** Leaves the allocations of system jobs where they are. */
+  readonly IgnoreSystemJobs: boolean;
+}
+
+export interface DrainRequest {
+  readonly spec: DrainSpec;
+  /** Accessor of whoever asks for it; empty for the host. */
+  readonly accessor: string;
+  /** Kept with the drain, for people. */
+  readonly meta: Readonly<Record<string, string>> | null;
+}
+
+/** Begins to empty a node, or changes how it is emptied: then it counts as begun when it was. */
+export function startDrain(node: Node, request: DrainRequest, moment: NodeMoment): Result<Node, NodeRefused> {
+  const { Deadline, IgnoreSystemJobs } = request.spec;
+  if (!Number.isFinite(Deadline)) return err(nodeRefused('drain', 'Deadline must be a number of nanoseconds'));
+  const { now } = moment;
+  const strategy = {
+    Deadline,
+    IgnoreSystemJobs,
+    ForceDeadline: Deadline > 0 ? deadlineAt(now, Deadline) : null,
+    StartedAt: node.DrainStrategy?.StartedAt ?? isoFromInstant(now),
+  };
+  const drained: Node = {
+    ...node,
+    DrainStrategy: strategy,
+    SchedulingEligibility: 'ineligible',
+    LastDrain: metadataOf(node, 'draining', request, moment),
+  };
+  return ok(withNodeEvent(drained, { Subsystem: 'Drain', Message: 'Node drain strategy set' }, moment));
+}
+
+/** Ends the emptying; the node stays ineligible unless it is to take allocations again. */
+export function cancelDrain(
+  node: Node,
+  request: Omit<DrainRequest, 'spec'> & { readonly markEligible: boolean },
+  moment: NodeMoment,
+): Node {
+  const eligible = request.markEligible ? { SchedulingEligibility: 'eligible' as const } : {};
+  const drain = isDraining(node)
+    ? { DrainStrategy: null, LastDrain: metadataOf(node, 'canceled', request, moment) }
+    : {};
+  const after = { ...node, ...drain, ...eligible };
+  return withNodeEvent(after, { Subsystem: 'Drain', Message: 'Node drain strategy unset' }, moment);
+}
+
+/** Everything that was to leave has left. */
+export function completeDrain(node: Node, moment: NodeMoment): Node {
+  const LastDrain = metadataOf(node, 'complete', { accessor: '', meta: null }, moment);
+  const after: Node = { ...node, DrainStrategy: null, LastDrain };
+  return withNodeEvent(after, { Subsystem: 'Drain', Message: 'Node drain complete' }, moment);
+}
+
+/** The latest moment that a date can show. */
+const latest = 8.64e15;
+
+function deadlineAt(now: number, nanos: number): string {
+  return isoFromInstant(Math.min(now + millisecondsFromNanos(nanos), latest));
+}
+
+function metadataOf(
+  node: Node,
+  Status: DrainMetadata['Status'],
+  { accessor, meta }: Omit<DrainRequest, 'spec'>,
+  { now }: NodeMoment,
+): DrainMetadata {
+  const at = isoFromInstant(now);
+  const before = isDraining(node) ? node.LastDrain : undefined;
+  return {
+    StartedAt: before?.StartedAt ?? at,
+    UpdatedAt: at,
+    Status,
+    AccessorID: accessor === '' ? (before?.AccessorID ?? '') : accessor,
+    Meta: meta === null || Object.keys(meta).length === 0 ? (before?.Meta ?? null) : meta,
+  };
+}

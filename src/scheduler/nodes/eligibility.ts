@@ -1,0 +1,18 @@
+import { err, ok, type Result } from 'neverthrow';
+import { isDraining, type Node } from '../node.js';
+import { type NodeRefused, nodeRefused } from './node-errors.js';
+import { type NodeMoment, withNodeEvent } from './node-events.js';
+
+/** Whether the node takes new allocations. The same node when that is so already. */
+export function decideEligibility(node: Node, eligibility: string, moment: NodeMoment): Result<Node, NodeRefused> {
+  if (eligibility !== 'eligible' && eligibility !== 'ineligible') {
+    return err(nodeRefused('eligibility', `invalid scheduling eligibility ${JSON.stringify(eligibility)}`));
+  }
+  if (eligibility === 'eligible' && isDraining(node)) {
+    const message = "can not set node's scheduling eligibility to eligible while it is draining";
+    return err(nodeRefused('draining', message));
+  }
+  if (node.SchedulingEligibility === eligibility) return ok(node);
+  const event = { Subsystem: 'Cluster', Message: `Node marked as ${eligibility} for scheduling` };
+  return ok(withNodeEvent({ ...node, SchedulingEligibility: eligibility }, event, moment));
+}

@@ -1,0 +1,21 @@
+/** There is no such node, or it must register again. */
+export interface NodeNotFound {
+  readonly type: 'node_not_found';
+  readonly nodeId: string;
+  readonly message: string;
+}
+
+/** The node cannot be changed like that as it stands. */
+export interface NodeRefused {
+  readonly type: 'node_refused';
+  readonly reason: 'eligibility' | 'draining' | 'drain';
+  readonly message: string;
+}
+
+export function nodeNotFound(nodeId: string): NodeNotFound {
+  return { type: 'node_not_found', nodeId, message: 'node not found' };
+}
+
+export function nodeRefused(reason: NodeRefused['reason'], message: string): NodeRefused {
+  return { type: 'node_refused', reason, message };
+}

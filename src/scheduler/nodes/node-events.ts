@@ -1,0 +1,21 @@
+import { type Instant, isoFromInstant } from '../../shared/instant.js';
+import type { Node, NodeEvent } from '../node.js';
+
+/** The write that changes a node. */
+export interface NodeMoment {
+  readonly now: Instant;
+  readonly index: number;
+}
+
+/** Events that are kept of a node. */
+const keptEvents = 10;
+
+/** The node with one more event and the write's index. */
+export function withNodeEvent(
+  node: Node,
+  event: Pick<NodeEvent, 'Message' | 'Subsystem'>,
+  { now, index }: NodeMoment,
+): Node {
+  const told = { ...event, Details: null, Timestamp: isoFromInstant(now), CreateIndex: index };
+  return { ...node, Events: [...(node.Events ?? []), told].slice(-keptEvents), ModifyIndex: index };
+}

@@ -1,0 +1,85 @@
+import { type Instant, isoFromInstant, unixNanosFromInstant } from '../../shared/instant.js';
+import type { Allocation, AllocationStateChange, ClientStatus } from '../allocation.js';
+import type { Evaluation } from '../evaluation.js';
+import { descriptions, type StopIntent } from '../reconcile/intents.js';
+import type { SchedulingSnapshot } from '../snapshot.js';
+
+/** The moment and the write that a plan is part of. */
+export interface PlanMoment {
+  readonly now: Instant;
+  readonly index: number;
+  readonly evaluationId: string;
+  /** That of the snapshot. */
+  readonly stopwatch?: (() => number) | undefined;
+}
+
+export function momentOf(
+  { index, stopwatch }: Pick<SchedulingSnapshot, 'index' | 'stopwatch'>,
+  { ID: evaluationId }: Pick<Evaluation, 'ID'>,
+  now: Instant,
+): PlanMoment {
+  return { now, index, evaluationId, stopwatch };
+}
+
+/** The allocation with the plan's change, and with the indexes and times that every change by the scheduler sets. */
+export function stamped(allocation: Allocation, { now, index }: PlanMoment): Allocation {
+  return { ...allocation, ModifyIndex: index, AllocModifyIndex: index, ModifyTime: unixNanosFromInstant(now) };
+}
+
+export function stopped(
+  allocation: Allocation,
+  { description, clientStatus, followupEvalId }: StopIntent,
+  moment: PlanMoment,
+): Allocation {
+  return {
+    ...allocation,
+    DesiredStatus: 'stop',
+    DesiredDescription: description,
+    ...(clientStatus === undefined ? {} : withClientStatus(allocation, clientStatus, description, moment)),
+    ...(followupEvalId === undefined ? {} : { FollowupEvalID: followupEvalId }),
+  };
+}
+
+/** Its node is out of reach. */
+export function becameUnknown(
+  allocation: Allocation,
+  followupEvalId: string | undefined,
+  moment: PlanMoment,
+): Allocation {
+  return {
+    ...allocation,
+    ...withClientStatus(allocation, 'unknown', descriptions.unknown, moment),
+    ...(followupEvalId === undefined ? {} : { FollowupEvalID: followupEvalId }),
+  };
+}
+
+/** It is back and goes on. */
+export function reconnected(allocation: Allocation, moment: PlanMoment): Allocation {
+  return { ...allocation, AllocStates: withState(allocation, allocation.ClientStatus, moment) };
+}
+
+export function preempted(allocation: Allocation, byAllocationId: string): Allocation {
+  return {
+    ...allocation,
+    DesiredStatus: 'evict',
+    DesiredDescription: descriptions.preempted(byAllocationId),
+    PreemptedByAllocation: byAllocationId,
+  };
+}
+
+function withClientStatus(allocation: Allocation, status: ClientStatus, description: string, moment: PlanMoment) {
+  return {
+    ClientStatus: status,
+    ClientDescription: description,
+    AllocStates: withState(allocation, status, moment),
+  };
+}
+
+function withState(
+  allocation: Allocation,
+  status: ClientStatus,
+  { now }: PlanMoment,
+): readonly AllocationStateChange[] {
+  const change: AllocationStateChange = { Field: 0, Value: status, Time: isoFromInstant(now) };
+  return [...(allocation.AllocStates ?? []), change];
+}

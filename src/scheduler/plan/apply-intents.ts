@@ -1,0 +1,132 @@
+import type { AllocatedResources, AllocatedTaskResources } from '../allocated-resources.js';
+import type { Allocation } from '../allocation.js';
+import { useOf } from '../cluster/allocation-use.js';
+import { capacityUsedBy } from '../cluster/capacity.js';
+import type { JobProposal } from '../ranking/job-proposal.js';
+import type { Intents, ReplaceIntent, StopIntent } from '../reconcile/intents.js';
+import { becameUnknown, reconnected } from './allocation-changes.js';
+import type { JobScene } from './job-scene.js';
+import { jobMembers } from './new-allocation.js';
+import type { PlanDraft } from './plan-draft.js';
+
+export interface IntentTarget {
+  readonly draft: PlanDraft;
+  readonly proposal: JobProposal;
+  readonly scene: JobScene | undefined;
+  /** The deployment that updated allocations count for. */
+  readonly deploymentId: string | undefined;
+}
+
+/** Updates in place between two yields. */
+const updatesInStep = 256;
+
+/** Everything that needs no node: stops, marks and updates in place. Yields now and then. */
+export function* applyIntents(intents: Intents, target: IntentTarget): Generator<void, void> {
+  const { draft, scene } = target;
+  for (const intent of intents.stop) applyStop(intent, target);
+  for (const { allocation, followupEvalId } of intents.unknown) {
+    draft.change(becameUnknown(draft.latest(allocation), followupEvalId, draft.moment));
+  }
+  for (const allocation of intents.reconnected) {
+    draft.change(reconnected(draft.latest(allocation), draft.moment));
+  }
+  if (scene === undefined) return;
+  for (const [at, intent] of intents.inPlace.entries()) {
+    updateInPlace(intent, scene, target);
+    if (at % updatesInStep === 0) yield;
+  }
+}
+
+/** Allocations that wait for their replacement name the evaluation that brings it. */
+export function applyFollowups(
+  intents: Intents,
+  allocations: Iterable<Allocation>,
+  { draft, proposal }: Pick<IntentTarget, 'draft' | 'proposal'>,
+): void {
+  if (intents.followups.size === 0) return;
+  for (const allocation of allocations) {
+    const followup = intents.followups.get(allocation.ID);
+    if (followup === undefined) continue;
+    draft.change({ ...draft.latest(allocation), FollowupEvalID: followup });
+    proposal.keepPlace(allocation);
+  }
+}
+
+export function applyStop(intent: StopIntent, { draft, proposal }: Pick<IntentTarget, 'draft' | 'proposal'>): void {
+  draft.stop(intent);
+  proposal.release(intent.allocation);
+}
+
+function updateInPlace({ allocation, group }: ReplaceIntent, scene: JobScene, target: IntentTarget): void {
+  const { draft, proposal, deploymentId } = target;
+  const before = draft.latest(allocation);
+  const AllocatedResources = underVersion(before.AllocatedResources, scene.assessorOf(group).wanted.resources);
+  const { JobType, JobVersion, JobCreateIndex, JobPriority, MigrateParallel } = jobMembers(scene.job, group);
+  const EvalID = draft.moment.evaluationId;
+  // Written out, member by member: with thousands of allocations, copies and spreads are what an update in place costs.
+  const moved: { -readonly [K in keyof Allocation]: Allocation[K] } = {
+    ...withoutFormer(before, deploymentId),
+    ...{ EvalID, JobType, JobVersion, JobCreateIndex, AllocatedResources },
+  };
+  if (JobPriority !== undefined) moved.JobPriority = JobPriority;
+  if (MigrateParallel !== undefined) moved.MigrateParallel = MigrateParallel;
+  if (deploymentId !== undefined) moved.DeploymentID = deploymentId;
+  draft.change(moved);
+  if (sameRoom(allocation, moved)) return;
+  const slot = proposal.nodes.cluster.slotOf(allocation.NodeID);
+  const use = useOf(moved);
+  if (slot === undefined || use === undefined) return;
+  proposal.release(allocation);
+  proposal.place(slot, use);
+}
+
+/** Without what the version before may have set; where it counts for another deployment, its health starts over. */
+function withoutFormer(allocation: Allocation, deploymentId: string | undefined): Allocation {
+  const { MigrateParallel, DeploymentID, DeploymentStatus } = allocation;
+  const moves = DeploymentID !== deploymentId && (DeploymentID ?? DeploymentStatus) !== undefined;
+  if (MigrateParallel === undefined && !moves) return allocation;
+  const { MigrateParallel: _parallel, ...rest } = allocation;
+  if (!moves) return rest;
+  const { DeploymentID: _deployment, DeploymentStatus: _status, ...others } = rest;
+  return others;
+}
+
+/** What another version asks for; what was picked for the allocation on its node stays. */
+function underVersion(before: AllocatedResources, asked: AllocatedResources): AllocatedResources {
+  const { Networks, Ports } = before.Shared;
+  const names = Object.keys(asked.Tasks);
+  const picked = Networks !== null || Ports !== null || names.some((name) => hasPicked(taskOf(before, name)));
+  if (!picked) return asked;
+  const tasks = names.map((name): [string, AllocatedTaskResources] => [
+    name,
+    keepingPicked(asked.Tasks[name]!, taskOf(before, name)),
+  ]);
+  return {
+    Tasks: Object.fromEntries(tasks),
+    TaskLifecycles: asked.TaskLifecycles,
+    Shared: { Networks, Ports, DiskMB: asked.Shared.DiskMB },
+  };
+}
+
+function taskOf({ Tasks }: AllocatedResources, name: string): AllocatedTaskResources | undefined {
+  return Object.hasOwn(Tasks, name) ? Tasks[name] : undefined;
+}
+
+function hasPicked(task: AllocatedTaskResources | undefined): boolean {
+  return task !== undefined && (task.Cpu.ReservedCores ?? task.Networks ?? task.Devices) !== null;
+}
+
+function keepingPicked(
+  asked: AllocatedTaskResources,
+  before: AllocatedTaskResources | undefined,
+): AllocatedTaskResources {
+  if (before === undefined) return asked;
+  const Cpu = before.Cpu.ReservedCores === null ? asked.Cpu : before.Cpu;
+  return { ...asked, Cpu, Networks: before.Networks, Devices: before.Devices };
+}
+
+function sameRoom(before: Allocation, after: Allocation): boolean {
+  const was = capacityUsedBy(before);
+  const is = capacityUsedBy(after);
+  return was.cpu === is.cpu && was.memory === is.memory && was.disk === is.disk;
+}

@@ -1,0 +1,86 @@
+import type { Job } from '../../jobs/document/job.js';
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import { unixNanosFromInstant } from '../../shared/instant.js';
+import type { AllocatedResources } from '../allocated-resources.js';
+import { type Allocation, noTransition } from '../allocation.js';
+import type { AllocationMetric } from '../allocation-metric.js';
+import type { Node } from '../node.js';
+import { trackerAfterReschedule } from '../reconcile/reschedule.js';
+import type { PlanMoment } from './allocation-changes.js';
+
+export interface NewAllocation {
+  readonly id: string;
+  readonly name: string;
+  /** The version of the job that it runs. */
+  readonly job: Job;
+  readonly group: TaskGroup;
+  readonly node: Node;
+  readonly resources: AllocatedResources;
+  readonly metric: AllocationMetric;
+  readonly deploymentId: string | undefined;
+  readonly canary: boolean;
+  readonly previous: Allocation | undefined;
+  readonly reschedule: boolean;
+  readonly preempted: readonly string[];
+}
+
+/** An allocation that was just given a node. */
+export function newAllocation(made: NewAllocation, moment: PlanMoment): Allocation {
+  const { job, group, node } = made;
+  const nanos = unixNanosFromInstant(moment.now);
+  return {
+    ID: made.id,
+    Namespace: job.Namespace,
+    EvalID: moment.evaluationId,
+    Name: made.name,
+    NodeID: node.ID,
+    NodeName: node.Name,
+    JobID: job.ID,
+    ...jobMembers(job, group),
+    TaskGroup: group.Name,
+    AllocatedResources: made.resources,
+    Metrics: made.metric,
+    DesiredStatus: 'run',
+    DesiredTransition: noTransition,
+    ClientStatus: 'pending',
+    ...historyMembers(made, moment),
+    ...deploymentMembers(made),
+    ...(made.preempted.length === 0 ? {} : { PreemptedAllocations: made.preempted }),
+    CreateIndex: moment.index,
+    ModifyIndex: moment.index,
+    AllocModifyIndex: moment.index,
+    CreateTime: nanos,
+    ModifyTime: nanos,
+  };
+}
+
+/** What an allocation keeps of the version of the job that it runs. */
+export function jobMembers(
+  job: Job,
+  group: TaskGroup,
+): Pick<Allocation, 'JobType' | 'JobVersion' | 'JobCreateIndex' | 'JobPriority' | 'MigrateParallel'> {
+  const parallel = group.Migrate?.MaxParallel ?? 0;
+  return {
+    JobType: job.Type,
+    JobVersion: job.Version,
+    JobCreateIndex: job.CreateIndex,
+    JobPriority: job.Priority,
+    ...(parallel > 0 ? { MigrateParallel: parallel } : {}),
+  };
+}
+
+function historyMembers({ previous, reschedule, group }: NewAllocation, { now }: PlanMoment): Partial<Allocation> {
+  if (previous === undefined) return {};
+  if (!reschedule) return { PreviousAllocation: previous.ID };
+  return {
+    PreviousAllocation: previous.ID,
+    RescheduleTracker: trackerAfterReschedule(previous, group.ReschedulePolicy, now),
+  };
+}
+
+function deploymentMembers({ deploymentId, canary }: NewAllocation): Partial<Allocation> {
+  if (deploymentId === undefined) return {};
+  if (!canary) return { DeploymentID: deploymentId };
+  const status = { Healthy: null, Timestamp: null, Canary: true, ModifyIndex: 0 };
+  return { DeploymentID: deploymentId, DeploymentStatus: status };
+}

@@ -1,0 +1,254 @@
+import { type Instant, unixNanosFromInstant } from '../../shared/instant.js';
+import type { Allocation } from '../allocation.js';
+import { allocationListStub } from '../allocation-stub.js';
+import { withAllocation } from '../deployment/count-allocations.js';
+import type { Deployment } from '../deployment/deployment.js';
+import type { DesiredUpdates, Evaluation, PlanAnnotations } from '../evaluation.js';
+import type { ClassVerdicts } from '../feasibility/verdicts.js';
+import { followUpDescriptions, followUpEvaluation } from '../reconcile/follow-ups.js';
+import { type DeploymentUpdate, type Intents, nothingDesired } from '../reconcile/intents.js';
+import type { SchedulingIds } from '../reconcile/situation.js';
+import type { SchedulingSnapshot } from '../snapshot.js';
+import type { PlanDraft } from './plan-draft.js';
+
+/** What to write. Every record is complete, with the indexes and times of the write. */
+export interface SchedulingResult {
+  /** Changed and new allocations. A changed one has its old state in the snapshot, or was read by `readAllocation`. */
+  readonly allocations: readonly Allocation[];
+  readonly deployments: readonly Deployment[];
+  /** The evaluation as it ends: complete, failed, or blocked again. */
+  readonly evaluation: Evaluation;
+  /** A blocked evaluation for what found no node, and pending ones for later. */
+  readonly followUps: readonly Evaluation[];
+  /** Evaluations of other jobs that have lost allocations. */
+  readonly preemptions: readonly Evaluation[];
+  /** By group. */
+  readonly desiredUpdates: Readonly<Record<string, DesiredUpdates>>;
+  /** A version of the job that has proved itself: every allocation of its deployment is healthy. */
+  readonly stableVersion: number | undefined;
+  /**
+   * The deployment ended while allocations of it had failed, whose replacement it had kept for itself: the job has to be looked at once
+   * more. The evaluation for that is not among the records.
+   */
+  readonly looksAgain: boolean;
+  /** What was decided about deployments, also where the record stays as it is. */
+  readonly decided: {
+    readonly deployment: Deployment | undefined;
+    readonly deploymentUpdates: readonly DeploymentUpdate[];
+  };
+}
+
+export interface OutcomeRequest {
+  readonly snapshot: SchedulingSnapshot;
+  readonly evaluation: Evaluation;
+  readonly now: Instant;
+  readonly ids: SchedulingIds;
+  readonly intents: Intents;
+  readonly draft: PlanDraft;
+  /** What is known of classes of nodes, for those who wait for room. */
+  readonly classes: ClassVerdicts | undefined;
+  /** The deployment that the evaluation names. */
+  readonly deploymentId: string | undefined;
+  /** The node that a blocked evaluation of a system job waits for. */
+  readonly blockedNodeId?: string | undefined;
+  /** Whether what found no node waits for room; as long as something found none unless given. */
+  readonly waitsForRoom?: boolean;
+}
+
+/** Makes the records of what was decided. */
+export function outcomeOf(request: OutcomeRequest): SchedulingResult {
+  const { snapshot, intents, draft } = request;
+  const followUps = followUpsOf(request);
+  const deployments = deploymentsOf(request);
+  const succeeded = intents.deploymentUpdates.find(({ status }) => status === 'successful')?.deploymentId;
+  return {
+    allocations: draft.allocations,
+    deployments,
+    evaluation: endOf(request, followUps),
+    followUps: followUps.map((followUp) => written(followUp, snapshot.index)),
+    preemptions: preemptionsOf(request),
+    desiredUpdates: desiredUpdatesOf(request),
+    stableVersion: [...deployments, ...snapshot.deployments].find(({ ID }) => ID === succeeded)?.JobVersion,
+    looksAgain: succeeded !== undefined && snapshot.allocations.some((one) => isLeftBehind(one, succeeded)),
+    decided: { deployment: intents.deployment, deploymentUpdates: intents.deploymentUpdates },
+  };
+}
+
+/** An evaluation that cannot be worked on. */
+export function failedOutcome(
+  { index }: Pick<SchedulingSnapshot, 'index'>,
+  evaluation: Evaluation,
+  now: Instant,
+  description: string,
+): SchedulingResult {
+  return {
+    allocations: [],
+    deployments: [],
+    evaluation: {
+      ...evaluation,
+      Status: 'failed',
+      StatusDescription: description,
+      ModifyIndex: index,
+      ModifyTime: modifyTime(evaluation, now),
+    },
+    followUps: [],
+    preemptions: [],
+    desiredUpdates: {},
+    stableVersion: undefined,
+    looksAgain: false,
+    decided: { deployment: undefined, deploymentUpdates: [] },
+  };
+}
+
+/** It failed after it had been healthy, so that its deployment did not ask for another. */
+function isLeftBehind({ DeploymentID, ClientStatus, DesiredStatus, NextAllocation }: Allocation, succeeded: string) {
+  if (DeploymentID !== succeeded || NextAllocation !== undefined) return false;
+  return ClientStatus === 'failed' && DesiredStatus === 'run';
+}
+
+function followUpsOf(request: OutcomeRequest): readonly Evaluation[] {
+  const { evaluation, now, intents, draft } = request;
+  const followUps = [...intents.evaluations];
+  const due = evaluation.WaitUntil === undefined || Date.parse(evaluation.WaitUntil) <= now;
+  const waits = request.waitsForRoom ?? draft.failed !== undefined;
+  if (waits && evaluation.Status !== 'blocked' && due) followUps.push(blockedEvaluation(request));
+  return followUps;
+}
+
+/** Waits until a change of a node may give room to what found none. */
+function blockedEvaluation(request: OutcomeRequest): Evaluation {
+  const { draft, snapshot, blockedNodeId } = request;
+  return followUpEvaluation(request, {
+    TriggeredBy: 'queued-allocs',
+    Status: 'blocked',
+    StatusDescription: followUpDescriptions.blocked,
+    ...(blockedNodeId === undefined ? {} : { NodeID: blockedNodeId }),
+    ...(draft.failed === undefined ? {} : { FailedTGAllocs: draft.failed }),
+    ...classMembers(request.classes),
+    SnapshotIndex: snapshot.index,
+  });
+}
+
+function classMembers(
+  classes: ClassVerdicts | undefined,
+): Pick<Evaluation, 'ClassEligibility' | 'EscapedComputedClass'> {
+  if (classes === undefined) return {};
+  if (classes.escaped) return { EscapedComputedClass: true };
+  return Object.keys(classes.eligibility).length === 0 ? {} : { ClassEligibility: classes.eligibility };
+}
+
+function endOf(request: OutcomeRequest, followUps: readonly Evaluation[]): Evaluation {
+  const { snapshot, evaluation, now, draft, deploymentId, classes } = request;
+  const { FailedTGAllocs: _failed, EscapedComputedClass: _escaped, ClassEligibility: _classes, ...before } = evaluation;
+  const queued = draft.queued;
+  const base = {
+    ...before,
+    ...(draft.failed === undefined ? {} : { FailedTGAllocs: draft.failed }),
+    ...(Object.keys(queued).length === 0 ? {} : { QueuedAllocations: queued }),
+    ModifyIndex: snapshot.index,
+    ModifyTime: modifyTime(evaluation, now),
+    SnapshotIndex: snapshot.index,
+  };
+  if (draft.failed !== undefined && evaluation.Status === 'blocked') return { ...base, ...classMembers(classes) };
+  const { StatusDescription: _description, ...finished } = base;
+  const blocked = request.waitsForRoom === undefined ? followUps.find(({ Status }) => Status === 'blocked') : undefined;
+  const next = followUps.findLast(({ WaitUntil }) => WaitUntil !== undefined);
+  return {
+    ...finished,
+    PlanAnnotations: annotationsOf(request),
+    Status: 'complete',
+    ...(deploymentId === undefined ? {} : { DeploymentID: deploymentId }),
+    ...(blocked === undefined ? {} : { BlockedEval: blocked.ID }),
+    ...(next === undefined ? {} : { NextEval: next.ID }),
+  };
+}
+
+/** What the evaluation came to by group. Only a plan, which nobody stores, lists the allocations that would make room. */
+function annotationsOf(request: OutcomeRequest): PlanAnnotations {
+  const { evaluation, draft } = request;
+  const preempted = evaluation.AnnotatePlan === true ? draft.preempted : [];
+  const stubs = preempted.map(({ before }) => allocationListStub(before));
+  return { DesiredTGUpdates: desiredUpdatesOf(request), PreemptedAllocs: stubs.length === 0 ? null : stubs };
+}
+
+function desiredUpdatesOf({ intents, draft, evaluation }: OutcomeRequest): Readonly<Record<string, DesiredUpdates>> {
+  const preemptions = new Map<string, number>();
+  for (const { TaskGroup, JobType, PreemptedAllocations: victims = [] } of draft.placed) {
+    if ((JobType === 'system' || JobType === 'sysbatch') && evaluation.AnnotatePlan !== true) continue;
+    preemptions.set(TaskGroup, (preemptions.get(TaskGroup) ?? 0) + victims.length);
+  }
+  for (const group of preemptions.keys()) intents.desired(group);
+  return Object.fromEntries(
+    [...intents.desiredUpdates].map(([group, desired]) => [
+      group,
+      { ...nothingDesired, ...desired, Preemptions: preemptions.get(group) ?? 0 },
+    ]),
+  );
+}
+
+/** Those that the plan makes, whose status it changes, or whose allocations it places. */
+function deploymentsOf({ snapshot, intents, draft, now }: OutcomeRequest): readonly Deployment[] {
+  const before = new Map(snapshot.deployments.map((deployment) => [deployment.ID, deployment]));
+  const after = new Map(before);
+  const { deployment: written } = intents;
+  if (written !== undefined) {
+    const created = before.has(written.ID) ? written : { ...written, CreateIndex: snapshot.index };
+    after.set(written.ID, created);
+  }
+  for (const { deploymentId, status, description } of intents.deploymentUpdates) {
+    const deployment = after.get(deploymentId);
+    if (deployment !== undefined) after.set(deploymentId, withStatus(deployment, status, description));
+  }
+  const changed = draft.allocations;
+  const known = changed.length === 0 ? [] : snapshot.allocations;
+  const allocationsBefore = new Map(known.map((allocation) => [allocation.ID, allocation]));
+  for (const allocation of changed) {
+    const deployment = allocation.DeploymentID === undefined ? undefined : after.get(allocation.DeploymentID);
+    if (deployment === undefined) continue;
+    after.set(deployment.ID, withAllocation(deployment, allocationsBefore.get(allocation.ID), allocation));
+  }
+  return [...after.values()]
+    .filter((deployment) => !isSame(before.get(deployment.ID), deployment))
+    .map((deployment) => ({ ...deployment, ModifyIndex: snapshot.index, ModifyTime: unixNanosFromInstant(now) }));
+}
+
+function withStatus(deployment: Deployment, Status: Deployment['Status'], StatusDescription: string): Deployment {
+  if (deployment.Status === Status && deployment.StatusDescription === StatusDescription) return deployment;
+  return { ...deployment, Status, StatusDescription };
+}
+
+function isSame(before: Deployment | undefined, after: Deployment): boolean {
+  return before === after || (before !== undefined && JSON.stringify(before) === JSON.stringify(after));
+}
+
+/** One for each job that lost allocations. */
+function preemptionsOf({ draft, snapshot, now, ids }: OutcomeRequest): readonly Evaluation[] {
+  const nanos = unixNanosFromInstant(now);
+  const jobs = new Map<string, Allocation>();
+  for (const { before } of draft.preempted) jobs.set(JSON.stringify([before.Namespace, before.JobID]), before);
+  return [...jobs.values()].map(({ Namespace, JobID, JobType, JobPriority }) => ({
+    ID: ids.next('evaluation'),
+    Namespace,
+    Priority: JobPriority ?? defaultPriority,
+    Type: JobType,
+    TriggeredBy: 'preemption',
+    JobID,
+    Status: 'pending',
+    CreateIndex: snapshot.index,
+    ModifyIndex: snapshot.index,
+    CreateTime: nanos,
+    ModifyTime: nanos,
+  }));
+}
+
+const defaultPriority = 50;
+
+function written(evaluation: Evaluation, index: number): Evaluation {
+  return { ...evaluation, CreateIndex: index, ModifyIndex: index };
+}
+
+/** Always after the creation, even when the clock stood still. */
+function modifyTime({ CreateTime }: Evaluation, now: Instant): number {
+  const nanos = unixNanosFromInstant(now);
+  return nanos > CreateTime ? nanos : CreateTime + 1;
+}

@@ -1,0 +1,230 @@
+import type { Job } from '../../jobs/document/job.js';
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import type { Allocation } from '../allocation.js';
+import type { AllocationMetric } from '../allocation-metric.js';
+import { drawFrom } from '../assignment/draw.js';
+import { offerOf } from '../assignment/node-offer.js';
+import { useOf } from '../cluster/allocation-use.js';
+import type { NodeState } from '../cluster/node-book.js';
+import { findVictims, type Preemption } from '../preemption/find-victims.js';
+import type { Assessment } from '../ranking/assess-node.js';
+import { nodeScore } from '../ranking/final-score.js';
+import type { JobProposal } from '../ranking/job-proposal.js';
+import { NodeTally } from '../ranking/node-tally.js';
+import { preemptionScore } from '../ranking/scores.js';
+import { descriptions } from '../reconcile/intents.js';
+import type { SchedulerConfiguration } from '../scheduler-configuration.js';
+import type { SchedulingSnapshot } from '../snapshot.js';
+import type { JobScene } from './job-scene.js';
+import { newAllocation } from './new-allocation.js';
+import { exhausted } from './place-job.js';
+import type { PlanDraft } from './plan-draft.js';
+
+/** An allocation that has to be on one certain node. */
+export interface NodePlacement {
+  readonly group: TaskGroup;
+  readonly nodeId: string;
+  readonly name: string;
+  readonly previous: Allocation | undefined;
+  /** Stopped first, also when its replacement finds no room. */
+  readonly replaces: Allocation | undefined;
+  readonly canary: boolean;
+}
+
+export interface SystemPlacementContext {
+  readonly snapshot: SchedulingSnapshot;
+  readonly job: Job;
+  /** With the pool's own settings. */
+  readonly configuration: SchedulerConfiguration;
+  readonly proposal: JobProposal;
+  readonly scene: JobScene;
+  readonly draft: PlanDraft;
+  readonly newId: () => string;
+}
+
+/** What a node would give a group. */
+type NodeVerdict =
+  | { readonly type: 'suits'; readonly preemption: Preemption | undefined; readonly metric: AllocationMetric }
+  | { readonly type: 'filtered' | 'exhausted'; readonly metric: AllocationMetric };
+
+/** Puts the allocations of a system or sysbatch job on their nodes. */
+export class SystemPlacer {
+  readonly #context: SystemPlacementContext;
+  /** By group: what the nodes that do not suit say together. */
+  readonly #filtered = new Map<string, AllocationMetric>();
+  #blockedNodeId: string | undefined;
+
+  constructor(context: SystemPlacementContext) {
+    this.#context = context;
+  }
+
+  /** The first node that had no room. */
+  get blockedNodeId(): string | undefined {
+    return this.#blockedNodeId;
+  }
+
+  /** What the node says to the group's allocation, once `without` is gone. */
+  verdictOn(nodeId: string, group: TaskGroup, without?: Allocation): NodeVerdict['type'] {
+    const { proposal } = this.#context;
+    if (without !== undefined) proposal.release(without);
+    const verdict = this.#judge(nodeId, group);
+    if (without !== undefined) proposal.release(without, 1);
+    return verdict?.type ?? 'filtered';
+  }
+
+  /** `standing` are the groups that have allocations already. Yields after each node. */
+  *placeAll(
+    placements: readonly NodePlacement[],
+    { deploymentId, standing }: { readonly deploymentId: string | undefined; readonly standing: ReadonlySet<string> },
+  ): Generator<void, void> {
+    const { draft, proposal } = this.#context;
+    for (const { group } of placements) draft.queue(group.Name, 1);
+    for (const placement of placements) {
+      if (placement.replaces !== undefined) {
+        draft.stop({ allocation: placement.replaces, description: descriptions.updating });
+        proposal.release(placement.replaces);
+      }
+      const verdict = this.#judge(placement.nodeId, placement.group);
+      if (verdict?.type === 'suits') this.#create(placement, verdict, deploymentId);
+      else if (verdict !== undefined) this.#fail(placement, verdict, standing);
+      yield;
+    }
+  }
+
+  #judge(nodeId: string, group: TaskGroup): NodeVerdict | undefined {
+    const { scene, proposal } = this.#context;
+    const slot = proposal.nodes.cluster.slotOf(nodeId);
+    if (slot === undefined) return undefined;
+    const assessor = scene.assessorOf(group);
+    const assessment = assessor.assess(slot, 0);
+    const state = proposal.nodes.at(slot);
+    if (assessment.type === 'filtered') return { type: 'filtered', metric: this.#metric(state, assessment) };
+    if (assessment.type === 'fits') {
+      const score = nodeScore(nodeId, assessment.scores, { spread: 0, penalised: false });
+      return { type: 'suits', preemption: undefined, metric: this.#metric(state, assessment, score) };
+    }
+    const preemption = this.#mayPreempt()
+      ? findVictims({ wanted: assessor.wanted, preemptedLike: () => 0 }, state)
+      : undefined;
+    if (preemption === undefined) return { type: 'exhausted', metric: this.#metric(state, assessment) };
+    const { capacity, deviceScore } = preemption.offer;
+    const extra = {
+      spread: 0,
+      penalised: false,
+      preemption: preemptionScore(preemption.victims.map((victim) => victim.priority)),
+    };
+    const score = nodeScore(nodeId, assessor.scores(slot, capacity, deviceScore), extra);
+    return { type: 'suits', preemption, metric: this.#metric(state, undefined, score) };
+  }
+
+  #metric(
+    { node }: NodeState,
+    assessment: Assessment | undefined,
+    score?: ReturnType<typeof nodeScore>,
+  ): AllocationMetric {
+    const tally = new NodeTally();
+    if (assessment?.type === 'filtered') tally.filter(node, assessment.rule);
+    if (assessment?.type === 'exhausted') tally.exhaust(node, assessment.dimension);
+    const { draft, scene } = this.#context;
+    return draft.measured(tally.metric(scene.census, 1, score === undefined ? null : [score]));
+  }
+
+  #create(
+    placement: NodePlacement,
+    { preemption, metric }: Extract<NodeVerdict, { readonly type: 'suits' }>,
+    deploymentId: string | undefined,
+  ): void {
+    const { draft, proposal, job, scene, newId, snapshot } = this.#context;
+    const { group, nodeId, name, previous, canary } = placement;
+    const slot = proposal.nodes.cluster.slotOf(nodeId)!;
+    const id = newId();
+    const victims = preemption?.victims ?? [];
+    for (const victim of victims) {
+      const allocation = snapshot.readAllocation(victim.id);
+      if (allocation !== undefined) draft.preempt(allocation, id);
+      proposal.preempt(slot, victim);
+    }
+    const state = proposal.nodes.at(slot);
+    const offer = offerOf(
+      scene.assessorOf(group).wanted,
+      state,
+      drawFrom(`${draft.moment.evaluationId} ${name} ${id}`),
+    );
+    if (offer.isErr()) return;
+    const { resources } = offer.value;
+    const preempted = victims.map((victim) => victim.id);
+    const made = {
+      id,
+      name,
+      job,
+      group,
+      node: state.node,
+      resources,
+      metric,
+      deploymentId,
+      canary,
+      previous,
+      reschedule: false,
+      preempted,
+    };
+    const allocation = newAllocation(made, draft.moment);
+    draft.place(allocation);
+    draft.queue(group.Name, -1);
+    const use = useOf(allocation);
+    if (use !== undefined) proposal.place(slot, use);
+    if (previous !== undefined) draft.change({ ...draft.latest(previous), NextAllocation: id });
+  }
+
+  /** Nodes that do not suit are passed over in silence, unless the group is nowhere at all. */
+  #fail(
+    { group, nodeId }: NodePlacement,
+    { type, metric }: Extract<NodeVerdict, { readonly type: 'filtered' | 'exhausted' }>,
+    standing: ReadonlySet<string>,
+  ): void {
+    const { draft } = this.#context;
+    if (type === 'filtered') {
+      draft.queue(group.Name, -1);
+      const merged = mergedFiltered(this.#filtered.get(group.Name), metric);
+      this.#filtered.set(group.Name, merged);
+      if (draft.queuedOf(group.Name) <= 0 && !standing.has(group.Name) && !draft.hasPlaced(group.Name)) {
+        // No count of the pool stands behind it.
+        draft.fail(group.Name, { ...merged, NodePool: '' });
+      }
+      return;
+    }
+    const before = draft.failureOf(group.Name);
+    if (before !== undefined) {
+      draft.fail(group.Name, { ...exhausted(before, group), CoalescedFailures: before.CoalescedFailures + 1 });
+      return;
+    }
+    this.#blockedNodeId ??= nodeId;
+    draft.fail(group.Name, exhausted(metric, group));
+  }
+
+  #mayPreempt(): boolean {
+    const { PreemptionConfig: config } = this.#context.configuration;
+    return this.#context.job.Type === 'sysbatch' ? config.SysBatchSchedulerEnabled : config.SystemSchedulerEnabled;
+  }
+}
+
+/** Sums up what filtered nodes say, without the numbers of nodes that there are. */
+function mergedFiltered(left: AllocationMetric | undefined, right: AllocationMetric): AllocationMetric {
+  return {
+    ...right,
+    NodesEvaluated: (left?.NodesEvaluated ?? 0) + right.NodesEvaluated,
+    NodesFiltered: (left?.NodesFiltered ?? 0) + right.NodesFiltered,
+    NodesInPool: 0,
+    NodesAvailable: null,
+    ClassFiltered: summed(left?.ClassFiltered ?? null, right.ClassFiltered),
+    ConstraintFiltered: summed(left?.ConstraintFiltered ?? null, right.ConstraintFiltered),
+  };
+}
+
+type Counts = Readonly<Record<string, number>> | null;
+
+function summed(left: Counts, right: Counts): Counts {
+  if (left === null || right === null) return left ?? right;
+  const sum = new Map(Object.entries(left));
+  for (const [name, count] of Object.entries(right)) sum.set(name, (sum.get(name) ?? 0) + count);
+  return Object.fromEntries(sum);
+}

@@ -1,0 +1,135 @@
+import type { Job } from '../../jobs/document/job.js';
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import type { Instant } from '../../shared/instant.js';
+import { type Allocation, isClientTerminal } from '../allocation.js';
+import { capacityUsedBy } from '../cluster/capacity.js';
+import { type Deployment, isActiveDeployment } from '../deployment/deployment.js';
+import type { Evaluation } from '../evaluation.js';
+import { configurationOfPool } from '../node-pool.js';
+import { JobProposal } from '../ranking/job-proposal.js';
+import { descriptions, Intents } from '../reconcile/intents.js';
+import { indexFromName } from '../reconcile/names.js';
+import { reconcileJob } from '../reconcile/reconcile-job.js';
+import { type JobSituation, type SchedulingIds, situationOf, taintOf } from '../reconcile/situation.js';
+import type { SchedulingSnapshot } from '../snapshot.js';
+import { momentOf } from './allocation-changes.js';
+import { applyFollowups, applyIntents, applyStop } from './apply-intents.js';
+import { JobScene } from './job-scene.js';
+import { outcomeOf, type SchedulingResult } from './outcome.js';
+import { JobPlacer } from './place-job.js';
+import { PlanDraft } from './plan-draft.js';
+import { settledGroups } from './settled-groups.js';
+
+/** Decides an evaluation of a service or batch job. */
+export function* planJob(
+  snapshot: SchedulingSnapshot,
+  evaluation: Evaluation,
+  now: Instant,
+  ids: SchedulingIds,
+): Generator<void, SchedulingResult> {
+  const { job, allocations } = snapshot;
+  const situation = situationOf(snapshot, evaluation, now, ids);
+  const draft = new PlanDraft(momentOf(snapshot, evaluation, now));
+  const latest = followedDeployment(snapshot);
+  const settled = settledIntents(snapshot, latest, draft);
+  if (settled !== undefined) {
+    const ends = { classes: undefined, deploymentId: latest?.ID };
+    return outcomeOf({ snapshot, evaluation, now, ids, intents: settled, draft, ...ends });
+  }
+  yield;
+  const proposal = new JobProposal(snapshot.cluster, allocations);
+  const configuration = configurationOfPool(snapshot.configuration, snapshot.pool);
+  const scene = job === undefined ? undefined : new JobScene(job, proposal, configuration);
+  for (const allocation of lostWhileStopping(allocations, situation)) {
+    applyStop({ allocation, description: descriptions.lost, clientStatus: 'lost' }, { draft, proposal });
+  }
+
+  yield;
+  const canStay = (allocation: Allocation, group: TaskGroup): boolean =>
+    scene !== undefined && suitsItsNode(allocation, group, scene, proposal);
+  const intents = yield* reconcileJob({ situation, allocations, deployment: latest, canStay });
+  const deployment = intents.deployment ?? latest;
+  yield* applyIntents(intents, { draft, proposal, scene, deploymentId: deployment?.ID });
+  applyFollowups(intents, allocations, { draft, proposal });
+
+  if (scene !== undefined && intents.place.length + intents.replace.length > 0) {
+    const newId = (): string => ids.next('allocation');
+    const deploymentId = activeIdOf(deployment);
+    const parts = { snapshot, job: scene.job, configuration, proposal, scene, draft, newId, deploymentId };
+    yield* new JobPlacer(parts).placeAll(intents);
+  } else queueNothing(job, draft);
+  yield;
+  const classes = scene?.feasibility.classes;
+  return outcomeOf({ snapshot, evaluation, now, ids, intents, draft, classes, deploymentId: deployment?.ID });
+}
+
+/** The deployment that new allocations belong to. */
+function activeIdOf(deployment: Deployment | undefined): string | undefined {
+  return deployment !== undefined && isActiveDeployment(deployment) ? deployment.ID : undefined;
+}
+
+function queueNothing(job: Job | undefined, draft: PlanDraft): void {
+  for (const { Name } of job?.TaskGroups ?? []) draft.queue(Name, 0);
+}
+
+/** What there is to say of a job that has exactly what it wants; undefined for any other. */
+function settledIntents(
+  { job, allocations, cluster }: SchedulingSnapshot,
+  deployment: Deployment | undefined,
+  draft: PlanDraft,
+): Intents | undefined {
+  const settled = job === undefined ? undefined : settledGroups({ job, allocations, cluster, deployment });
+  if (settled === undefined) return undefined;
+  const intents = new Intents();
+  for (const [group, count] of settled) {
+    intents.desired(group).Ignore = count;
+    draft.queue(group, 0);
+  }
+  return intents;
+}
+
+/** Batch jobs are not deployed. */
+function followedDeployment({ job, deployments }: SchedulingSnapshot): Deployment | undefined {
+  return job?.Type === 'batch' ? undefined : latestDeployment(deployments);
+}
+
+export function latestDeployment(deployments: readonly Deployment[]): Deployment | undefined {
+  return deployments.reduce<Deployment | undefined>(
+    (latest, deployment) =>
+      latest === undefined || deployment.CreateIndex >= latest.CreateIndex ? deployment : latest,
+    undefined,
+  );
+}
+
+/** Told to stop before, and now their nodes are gone with them. */
+export function lostWhileStopping(
+  allocations: readonly Allocation[],
+  { cluster }: JobSituation,
+): readonly Allocation[] {
+  return allocations.filter((allocation) => {
+    if (allocation.DesiredStatus === 'run' || isClientTerminal(allocation) || allocation.ClientStatus === 'unknown')
+      return false;
+    const taint = taintOf(cluster, allocation.NodeID);
+    return taint === 'down' || taint === 'missing';
+  });
+}
+
+/** The node still suits, in the job's pool and datacenters and with room for the group as it is now; its eligibility is not asked. */
+export function suitsItsNode(
+  allocation: Allocation,
+  group: TaskGroup,
+  scene: JobScene,
+  proposal: JobProposal,
+): boolean {
+  const { cluster } = proposal.nodes;
+  const slot = cluster.slotOf(allocation.NodeID);
+  const node = cluster.nodeOf(allocation.NodeID);
+  if (slot === undefined || node === undefined || !scene.covers(node)) return false;
+  const assessor = scene.assessorOf(group);
+  const goesOn = assessor.goesOn(slot, indexFromName(allocation.Name), capacityUsedBy(allocation));
+  if (goesOn !== undefined) return goesOn;
+  proposal.release(allocation);
+  const assessment = assessor.assess(slot, indexFromName(allocation.Name));
+  proposal.release(allocation, 1);
+  return assessment.type === 'fits';
+}

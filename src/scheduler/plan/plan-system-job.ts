@@ -1,0 +1,133 @@
+import type { Job } from '../../jobs/document/job.js';
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import type { Instant } from '../../shared/instant.js';
+import type { Allocation } from '../allocation.js';
+import { type Deployment, isActiveDeployment } from '../deployment/deployment.js';
+import type { Evaluation } from '../evaluation.js';
+import { isReadyNode } from '../node.js';
+import { configurationOfPool } from '../node-pool.js';
+import { JobProposal } from '../ranking/job-proposal.js';
+import { descriptions, Intents } from '../reconcile/intents.js';
+import { type JobSituation, type SchedulingIds, situationOf } from '../reconcile/situation.js';
+import { reconcileSystem } from '../reconcile/system/reconcile-system.js';
+import { settleSystemDeployment, systemDeploymentOf } from '../reconcile/system/system-deployment.js';
+import { updateJudge } from '../reconcile/updates.js';
+import type { SchedulingSnapshot } from '../snapshot.js';
+import { momentOf } from './allocation-changes.js';
+import { applyIntents, applyStop } from './apply-intents.js';
+import { JobScene } from './job-scene.js';
+import { type OutcomeRequest, outcomeOf, type SchedulingResult } from './outcome.js';
+import { SystemPlacer } from './place-on-nodes.js';
+import { PlanDraft } from './plan-draft.js';
+import { latestDeployment, lostWhileStopping, suitsItsNode } from './plan-job.js';
+import { planSystemGroup, type SystemGroupPlan } from './plan-system-group.js';
+
+/** Decides an evaluation of a system or sysbatch job. */
+export function* planSystemJob(
+  snapshot: SchedulingSnapshot,
+  evaluation: Evaluation,
+  now: Instant,
+  ids: SchedulingIds,
+): Generator<void, SchedulingResult> {
+  const situation = situationOf(snapshot, evaluation, now, ids);
+  const draft = new PlanDraft(momentOf(snapshot, evaluation, now));
+  const proposal = new JobProposal(snapshot.cluster, snapshot.allocations);
+  for (const allocation of lostWhileStopping(snapshot.allocations, situation)) {
+    applyStop({ allocation, description: descriptions.lost, clientStatus: 'lost' }, { draft, proposal });
+  }
+  const system = { snapshot, situation, draft, proposal, intents: new Intents() };
+  const { job } = snapshot;
+  const ends = job === undefined || job.Stop ? yield* stopEverything(system) : yield* runEverywhere(system, job);
+  return outcomeOf({ snapshot, evaluation, now, ids, intents: system.intents, draft, ...ends });
+}
+
+interface SystemPlan {
+  readonly snapshot: SchedulingSnapshot;
+  readonly situation: JobSituation;
+  readonly draft: PlanDraft;
+  readonly proposal: JobProposal;
+  readonly intents: Intents;
+}
+
+type SystemEnds = Pick<OutcomeRequest, 'classes' | 'deploymentId' | 'blockedNodeId' | 'waitsForRoom'>;
+
+/** The job is stopped, or was purged. */
+function* stopEverything(system: SystemPlan): Generator<void, SystemEnds> {
+  const { snapshot, situation, draft, proposal, intents } = system;
+  const { allocations } = snapshot;
+  const nodes = { isReady: () => false, isTarget: () => false };
+  reconcileSystem({ situation, job: undefined, allocations, nodes, targets: [], intents });
+  const latest = latestOf(snapshot);
+  systemDeploymentOf(latest, undefined, intents);
+  const ending = latest !== undefined && isActiveDeployment(latest) ? latest : undefined;
+  intents.deployment = ending;
+  yield* applyIntents(intents, { draft, proposal, scene: undefined, deploymentId: ending?.ID });
+  return { classes: undefined, deploymentId: ending?.ID };
+}
+
+function* runEverywhere(system: SystemPlan, job: Job): Generator<void, SystemEnds> {
+  const { snapshot, situation, draft, proposal, intents } = system;
+  const { allocations } = snapshot;
+  const configuration = configurationOfPool(snapshot.configuration, snapshot.pool);
+  const scene = new JobScene(job, proposal, configuration);
+  const latest = latestOf(snapshot);
+  const nodes = systemNodes(snapshot, scene);
+  const groups = reconcileSystem({ situation, job, allocations, nodes, targets: nodes.targets, intents });
+  const current = systemDeploymentOf(latest, job, intents);
+  const newId = (): string => situation.ids.next('allocation');
+  const placer = new SystemPlacer({ job, scene, draft, proposal, snapshot, configuration, newId });
+  const plans = [...groups.values()].map((group) => {
+    const canStay = (allocation: Allocation, taskGroup: TaskGroup): boolean =>
+      suitsItsNode(allocation, taskGroup, scene, proposal);
+    const judge = updateJudge({ job, group: group.group, situation, canStay });
+    return planSystemGroup(group, { job, judge, current, intents, placer });
+  });
+  const rollouts = plans.map(({ rollout }) => rollout);
+  const deployment = settleSystemDeployment(rollouts, { job, current, allocations }, situation, intents);
+  const deploymentId = (deployment ?? latest)?.ID;
+  yield* applyIntents(intents, { draft, proposal, scene, deploymentId });
+  yield* placeEverywhere(plans, { job, draft, placer, deployment });
+  const { blockedNodeId } = placer;
+  const { classes } = scene.feasibility;
+  return { classes, deploymentId, blockedNodeId, waitsForRoom: blockedNodeId !== undefined };
+}
+
+/** Places what each group asks for, and counts what has to wait. */
+function* placeEverywhere(
+  plans: readonly SystemGroupPlan[],
+  {
+    job,
+    draft,
+    placer,
+    deployment,
+  }: {
+    readonly job: Job;
+    readonly draft: PlanDraft;
+    readonly placer: SystemPlacer;
+    readonly deployment: Deployment | undefined;
+  },
+): Generator<void, void> {
+  const placements = plans.flatMap((plan) => plan.placements);
+  if (placements.length === 0 && plans.every(({ waiting }) => waiting === 0)) {
+    for (const { Name } of job.TaskGroups) draft.queue(Name, 0);
+  }
+  const deploymentId = deployment !== undefined && isActiveDeployment(deployment) ? deployment.ID : undefined;
+  const standing = new Set(plans.filter(({ stands }) => stands).map(({ rollout }) => rollout.group.Name));
+  yield* placer.placeAll(placements, { deploymentId, standing });
+  for (const { waiting, rollout } of plans) if (waiting > 0) draft.queue(rollout.group.Name, waiting);
+}
+
+function systemNodes({ cluster }: SchedulingSnapshot, { slots }: JobScene) {
+  const targets = slots.map((slot) => cluster.books[slot]!.node.ID);
+  const targeted = new Set(targets);
+  const isReady = (nodeId: string): boolean => {
+    const node = cluster.nodeOf(nodeId);
+    return node !== undefined && isReadyNode(node);
+  };
+  return { targets, isReady, isTarget: (nodeId: string): boolean => targeted.has(nodeId) };
+}
+
+/** Jobs that run to their end have no deployments. */
+function latestOf({ job, deployments }: SchedulingSnapshot): Deployment | undefined {
+  return job?.Type === 'sysbatch' ? undefined : latestDeployment(deployments);
+}

@@ -1,0 +1,78 @@
+import type { Job } from '../../jobs/document/job.js';
+import { type Allocation, isClientTerminal } from '../allocation.js';
+import type { Cluster } from '../cluster/cluster.js';
+import type { Deployment } from '../deployment/deployment.js';
+import { isCurrent, taintOf } from '../reconcile/situation.js';
+
+/** A job at a glance. */
+interface Settling {
+  readonly job: Job;
+  readonly allocations: readonly Allocation[];
+  readonly cluster: Cluster;
+  /** The job's deployment that was created last, when it has one. */
+  readonly deployment: Deployment | undefined;
+}
+
+/**
+ * By group the number of its allocations, when the job has exactly what it wants: the count of each group, all of the present version, all
+ * at work on sound nodes, with nothing asked of them, and no deployment under way. Undefined when a closer look is needed: reconciling
+ * comes to the same for a settled job, many times slower.
+ */
+export function settledGroups({
+  job,
+  allocations,
+  cluster,
+  deployment,
+}: Settling): ReadonlyMap<string, number> | undefined {
+  if (job.Stop || !isOver(deployment, job)) return undefined;
+  const counts = countsAtWork(job, allocations, cluster);
+  if (counts === undefined) return undefined;
+  for (const { Name, Count } of job.TaskGroups) {
+    if ((counts.get(Name) ?? 0) !== Count) return undefined;
+    counts.set(Name, Count);
+  }
+  return counts.size === job.TaskGroups.length ? counts : undefined;
+}
+
+/** Undefined as soon as one is not simply at work. */
+function countsAtWork(job: Job, allocations: readonly Allocation[], cluster: Cluster): Map<string, number> | undefined {
+  const counts = new Map<string, number>();
+  // Allocations of a group mostly stand together: they are counted in one number.
+  let group = '';
+  let count = 0;
+  for (const allocation of allocations) {
+    if (isPast(allocation, job)) continue;
+    if (!isAtWork(allocation, job) || taintOf(cluster, allocation.NodeID) !== 'none') return undefined;
+    if (allocation.TaskGroup !== group) {
+      if (count > 0) counts.set(group, (counts.get(group) ?? 0) + count);
+      group = allocation.TaskGroup;
+      count = 0;
+    }
+    count += 1;
+  }
+  if (count > 0) counts.set(group, (counts.get(group) ?? 0) + count);
+  return counts;
+}
+
+/** Of a service, what was told to stop and has. */
+function isPast(allocation: Allocation, { Type }: Job): boolean {
+  return Type === 'service' && allocation.DesiredStatus !== 'run' && isClientTerminal(allocation);
+}
+
+/** No deployment, or that of the present version with success, and without canaries that nobody accepted. */
+function isOver(deployment: Deployment | undefined, job: Job): boolean {
+  if (deployment === undefined) return true;
+  if (deployment.JobVersion !== job.Version || deployment.JobCreateIndex !== job.CreateIndex) return false;
+  const promoted = Object.values(deployment.TaskGroups).every(
+    (state) => state.Promoted || state.PlacedCanaries === null,
+  );
+  return deployment.Status === 'successful' && promoted;
+}
+
+function isAtWork(allocation: Allocation, job: Job): boolean {
+  const { DesiredStatus, ClientStatus, AllocStates, DesiredTransition } = allocation;
+  if (DesiredStatus !== 'run' || (ClientStatus !== 'running' && ClientStatus !== 'pending')) return false;
+  if (!isCurrent(allocation, job) || AllocStates !== undefined) return false;
+  const { Migrate, Reschedule, ForceReschedule, MigrateDisablePlacement } = DesiredTransition;
+  return (Migrate ?? Reschedule ?? ForceReschedule ?? MigrateDisablePlacement ?? false) === false;
+}

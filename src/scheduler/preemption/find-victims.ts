@@ -1,0 +1,59 @@
+import { drawFrom } from '../assignment/draw.js';
+import { lackingDimension, type NodeOffer, offerOf } from '../assignment/node-offer.js';
+import type { AllocationUse } from '../cluster/allocation-use.js';
+import { NodeBook, type NodeState } from '../cluster/node-book.js';
+import type { GroupRequirements } from '../feasibility/requirements.js';
+import type { Preemptor } from './preemptor.js';
+import { victimsForDevices } from './victims-for-devices.js';
+import { victimsForPorts } from './victims-for-ports.js';
+import { victimsForRoom } from './victims-for-room.js';
+
+/** Only allocations whose priority is lower by at least this much are preempted. */
+const smallestGap = 10;
+
+export interface Preemption {
+  readonly victims: readonly AllocationUse[];
+  /** What the node gives once they are gone. */
+  readonly offer: NodeOffer;
+}
+
+/**
+ * The allocations of other jobs that have to go from a node so that the group's next one has room; undefined when that is not to be had.
+ * Ports first, then devices, then processor, memory and disk, each time as few and as unimportant ones as possible.
+ */
+export function findVictims(preemptor: Preemptor, state: NodeState): Preemption | undefined {
+  const { wanted } = preemptor;
+  const victims: AllocationUse[] = [];
+  let left = state;
+  const candidates = (): AllocationUse[] => left.uses.filter((use) => mayPreempt(wanted, use));
+  const give = (up: readonly AllocationUse[] | undefined): boolean => {
+    if (up === undefined) return false;
+    victims.push(...up);
+    if (up.length > 0) left = without(left, up);
+    return true;
+  };
+  if (!give(victimsForPorts(wanted, left, candidates()))) return undefined;
+  if (!give(victimsForDevices(wanted.devices, left, candidates()))) return undefined;
+  const offer = offerOf(wanted, left, drawFrom(''));
+  if (offer.isErr()) return undefined;
+  const asked = offer.value.capacity;
+  const dimension = lackingDimension(left, asked);
+  if (dimension !== undefined && !give(victimsForRoom(preemptor, left, asked, candidates()))) return undefined;
+  return victims.length === 0 || lackingDimension(left, asked) !== undefined
+    ? undefined
+    : { victims, offer: offer.value };
+}
+
+function mayPreempt({ job }: GroupRequirements, use: AllocationUse): boolean {
+  const own = use.jobId === job.ID && use.namespace === job.Namespace;
+  return !own && job.Priority - use.priority >= smallestGap;
+}
+
+function without({ node, nodeClass, uses }: NodeState, gone: readonly AllocationUse[]): NodeState {
+  const ids = new Set(gone.map((use) => use.id));
+  return NodeBook.of(
+    node,
+    nodeClass,
+    uses.filter((use) => !ids.has(use.id)),
+  );
+}

@@ -1,0 +1,158 @@
+import { drawFrom } from '../assignment/draw.js';
+import { isUniform, lackingDimension, offerOf } from '../assignment/node-offer.js';
+import { addCapacity, type Capacity, subtractCapacity } from '../cluster/capacity.js';
+import type { NodeClass } from '../cluster/node-class.js';
+import { meets } from '../feasibility/node-checks.js';
+import type { DistinctProperty, GroupRequirements } from '../feasibility/requirements.js';
+import type { Feasibility } from '../feasibility/verdicts.js';
+import type { SchedulerConfiguration } from '../scheduler-configuration.js';
+import type { JobProposal } from './job-proposal.js';
+import { antiAffinityScore, fitScore } from './scores.js';
+
+/** What a node is to a group's next allocation. */
+export type Assessment =
+  | {
+      readonly type: 'filtered';
+      readonly reason: string;
+      readonly rule: string;
+      /** The reason holds for all nodes of its class. */
+      readonly ofClass: boolean;
+    }
+  | { readonly type: 'exhausted'; readonly dimension: string }
+  | { readonly type: 'fits'; readonly scores: NodeScores };
+
+/** The scores of a node that depend on nothing but the node and what runs there. Undefined: the rule takes no part. */
+export interface NodeScores {
+  readonly fit: number;
+  readonly devices: number | undefined;
+  readonly antiAffinity: number | undefined;
+  readonly affinity: number | undefined;
+}
+
+/** What one evaluation knows when it looks for nodes. */
+export interface PlacementScene {
+  readonly proposal: JobProposal;
+  readonly feasibility: Feasibility;
+  /** With the pool's own settings. */
+  readonly configuration: SchedulerConfiguration;
+}
+
+/** Room is judged with any ports; those that an allocation gets are drawn when it is placed. */
+const anyDraw = drawFrom('');
+
+/** Judges nodes for one group of a job: whether they may, whether they have room, and how well they suit. */
+export class NodeAssessor {
+  readonly wanted: GroupRequirements;
+  readonly #scene: PlacementScene;
+  readonly #uniform: boolean;
+  readonly #affinityWeight: number;
+  readonly #affinities = new Map<NodeClass, number>();
+  readonly #affinityOfClass: boolean;
+
+  constructor(wanted: GroupRequirements, scene: PlacementScene) {
+    this.wanted = wanted;
+    this.#scene = scene;
+    this.#uniform = isUniform(wanted);
+    this.#affinityWeight = wanted.affinities.reduce((sum, { Weight }) => sum + Math.abs(Weight), 0);
+    this.#affinityOfClass = !wanted.affinities.some(
+      ({ LTarget, RTarget }) => namesUnique(LTarget) || namesUnique(RTarget),
+    );
+  }
+
+  /** Everything, in the order in which the first reason counts. `index` is that of the allocation. */
+  assess(slot: number, index: number): Assessment {
+    const unsuitable = this.unsuitable(slot, index);
+    return unsuitable ?? this.assessRoom(slot);
+  }
+
+  /**
+   * Whether an allocation that uses `own` of the node can go on there under the group as it is now. Undefined when that depends on what
+   * was picked for it, or on its neighbours: then it has to be assessed without it.
+   */
+  goesOn(slot: number, index: number, own: Capacity): boolean | undefined {
+    const { distinctHosts, distinctProperties, capacity } = this.wanted;
+    if (!this.#uniform || distinctHosts !== undefined || distinctProperties.length > 0) return undefined;
+    if (this.unsuitable(slot, index) !== undefined) return false;
+    const { node, capacity: all, used, count } = this.#scene.proposal.nodes.at(slot);
+    const others = { node, capacity: all, used: subtractCapacity(used, own), count: count - 1 };
+    return lackingDimension(others, capacity) === undefined;
+  }
+
+  /** What rules about the node alone say; undefined when it suits. */
+  unsuitable(slot: number, index: number): Extract<Assessment, { readonly type: 'filtered' }> | undefined {
+    const { proposal, feasibility } = this.#scene;
+    const verdict = feasibility.judge(this.wanted, proposal.nodes.at(slot), index);
+    return verdict && { type: 'filtered', ...verdict };
+  }
+
+  /** What depends on the allocations: rules about neighbours, room, scores. */
+  assessRoom(slot: number): Assessment {
+    const neighbour = this.#neighbourReason(slot);
+    if (neighbour !== undefined) return { type: 'filtered', reason: neighbour, rule: neighbour, ofClass: false };
+    return this.#uniform ? this.#fitting(slot, this.wanted.capacity, undefined) : this.#picking(slot);
+  }
+
+  /** Also for a node that lacks room, whose load is then above its capacity. */
+  scores(slot: number, asked: Capacity, devices: number | undefined): NodeScores {
+    const { proposal, configuration } = this.#scene;
+    const { group } = this.wanted;
+    const own = proposal.own.ofGroupOn(slot, group.Name);
+    const state = proposal.nodes.at(slot);
+    const used = addCapacity(state.used, asked);
+    return {
+      fit: fitScore(configuration.SchedulerAlgorithm, state.capacity, used),
+      devices,
+      antiAffinity: own > 0 ? antiAffinityScore(own, group.Count) : undefined,
+      affinity: this.#affinityWeight > 0 ? this.#affinityAt(slot) : undefined,
+    };
+  }
+
+  #picking(slot: number): Assessment {
+    const offer = offerOf(this.wanted, this.#scene.proposal.nodes.at(slot), anyDraw);
+    if (offer.isErr()) return { type: 'exhausted', dimension: offer.error };
+    return this.#fitting(slot, offer.value.capacity, offer.value.deviceScore);
+  }
+
+  #fitting(slot: number, asked: Capacity, devices: number | undefined): Assessment {
+    const dimension = lackingDimension(this.#scene.proposal.nodes.at(slot), asked);
+    if (dimension !== undefined) return { type: 'exhausted', dimension };
+    return { type: 'fits', scores: this.scores(slot, asked, devices) };
+  }
+
+  #neighbourReason(slot: number): string | undefined {
+    const { distinctHosts, distinctProperties, group } = this.wanted;
+    const { own } = this.#scene.proposal;
+    if (distinctHosts === 'job' && own.on(slot) > 0) return 'distinct_hosts';
+    if (distinctHosts === 'group' && own.ofGroupOn(slot, group.Name) > 0) return 'distinct_hosts';
+    for (const property of distinctProperties) {
+      const reason = this.#propertyReason(property, slot);
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
+  }
+
+  #propertyReason({ attribute, scope, limit, limitText }: DistinctProperty, slot: number): string | undefined {
+    if (limit === undefined) return `distinct_property: "${limitText}" is not a whole number`;
+    const use = this.#scene.proposal.property(attribute, scope === 'job' ? undefined : this.wanted.group.Name);
+    const value = use.valueAt(slot);
+    if (value === undefined) return `missing property "${attribute}"`;
+    const count = use.countOf(value);
+    return count < limit ? undefined : `distinct_property: ${attribute}=${value} used by ${count} allocs`;
+  }
+
+  /** Share of the weights of the affinities that the node meets, −1 to 1. */
+  #affinityAt(slot: number): number {
+    const { node, nodeClass } = this.#scene.proposal.nodes.at(slot);
+    const known = this.#affinityOfClass ? this.#affinities.get(nodeClass) : undefined;
+    if (known !== undefined) return known;
+    let met = 0;
+    for (const affinity of this.wanted.affinities) if (meets(affinity, node)) met += affinity.Weight;
+    const share = met / this.#affinityWeight;
+    this.#affinities.set(nodeClass, share);
+    return share;
+  }
+}
+
+function namesUnique(target: string): boolean {
+  return target.includes('unique.');
+}

@@ -1,0 +1,62 @@
+import type { NodeScore } from '../allocation-metric.js';
+import type { NodeScores } from './assess-node.js';
+
+/** Scores that only one placement has, or that all nodes of one kind share; absent ones are undefined. */
+export interface ExtraScores {
+  /** Sum over the group's spreads; 0 takes no part. */
+  readonly spread: number;
+  /** An allocation that is being replaced has failed on this node. */
+  readonly penalised: boolean;
+  readonly preemption?: number | undefined;
+}
+
+const penalty = -1;
+
+/** The sum of the scores that took part, and how many they are. */
+export function summed(scores: NodeScores): { readonly sum: number; readonly parts: number } {
+  let sum = scores.fit;
+  let parts = 1;
+  for (const score of [scores.devices, scores.antiAffinity, scores.affinity]) {
+    if (score === undefined) continue;
+    sum += score;
+    parts += 1;
+  }
+  return { sum, parts };
+}
+
+/** The mean of all scores that took part. */
+export function finalScore(sum: number, parts: number, extra: ExtraScores): number {
+  let total = sum;
+  let count = parts;
+  if (extra.spread !== 0) {
+    total += extra.spread;
+    count += 1;
+  }
+  if (extra.penalised) {
+    total += penalty;
+    count += 1;
+  }
+  if (extra.preemption !== undefined) {
+    total += extra.preemption;
+    count += 1;
+  }
+  return total / count;
+}
+
+/** A node's scores as metrics tell them: rules that took no part show 0, or nothing. */
+export function nodeScore(nodeId: string, scores: NodeScores, extra: ExtraScores): NodeScore {
+  const { sum, parts } = summed(scores);
+  return {
+    NodeID: nodeId,
+    Scores: {
+      binpack: scores.fit,
+      ...(scores.devices === undefined ? {} : { devices: scores.devices }),
+      'job-anti-affinity': scores.antiAffinity ?? 0,
+      'node-reschedule-penalty': extra.penalised ? penalty : 0,
+      'node-affinity': scores.affinity ?? 0,
+      ...(extra.spread === 0 ? {} : { 'allocation-spread': extra.spread }),
+      ...(extra.preemption === undefined ? {} : { preemption: extra.preemption }),
+    },
+    NormScore: finalScore(sum, parts, extra),
+  };
+}

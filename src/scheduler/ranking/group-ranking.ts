@@ -1,0 +1,326 @@
+import type { AllocationMetric, NodeScore } from '../allocation-metric.js';
+import { knownClassReason } from '../feasibility/verdicts.js';
+import { findVictims, type Preemption } from '../preemption/find-victims.js';
+import type { Preemptor } from '../preemption/preemptor.js';
+import type { Assessment, NodeAssessor, PlacementScene } from './assess-node.js';
+import { type ExtraScores, finalScore, nodeScore, summed } from './final-score.js';
+import { type NodeCensus, NodeTally } from './node-tally.js';
+import { ScoreHeap } from './score-heap.js';
+import { preemptionScore } from './scores.js';
+import type { SpreadScore } from './spread-score.js';
+
+/** Nodes whose scores a metric tells. */
+const shownNodes = 5;
+
+/** A node that was found for an allocation, with what the metric says about the choice. */
+export interface RankedNode {
+  readonly slot: number;
+  readonly scores: readonly NodeScore[];
+  /** Present when allocations of other jobs have to go. */
+  readonly preemption?: Preemption;
+  /** Nodes that lack room but would have it once others are gone. */
+  readonly roomyAfterPreemption?: readonly number[];
+}
+
+interface Rival {
+  readonly candidate: number;
+  readonly final: number;
+  readonly spread: number;
+  readonly heap: ScoreHeap | undefined;
+  readonly place: number;
+}
+
+/**
+ * All nodes that a group may run on, best first. Every node is judged once; afterwards only those that a plan changes are judged anew, so
+ * that a placement costs little more than the depth of a heap, however many nodes there are.
+ */
+export class GroupRanking {
+  readonly #slots: readonly number[];
+  readonly #candidateOf = new Map<number, number>();
+  readonly #assessor: NodeAssessor;
+  readonly #scene: PlacementScene;
+  readonly #spread: SpreadScore;
+  /** By candidate; undefined when a rule about the node alone rules it out. */
+  readonly #states: (Assessment | undefined)[] = [];
+  readonly #sums: Float64Array;
+  readonly #places: Int32Array;
+  readonly #heapOf: (ScoreHeap | undefined)[] = [];
+  /** What metrics tell of a candidate, as long as nothing but its own scores takes part. */
+  readonly #told: (NodeScore | undefined)[] = [];
+  readonly #heaps = new Map<string, ScoreHeap[]>();
+  readonly #tally = new NodeTally();
+  /** Nodes that were counted under the rule that they do not meet: from the next question on their class is known. */
+  #firstOfClass: { readonly slot: number; readonly reason: string }[] = [];
+  readonly #sharingValue = new Map<string, Map<string, number[]>>();
+
+  /** `slots` are the nodes that the job may use at all, `index` that of the allocation where the group has volumes for each. */
+  constructor(
+    slots: readonly number[],
+    {
+      assessor,
+      scene,
+      spread,
+      index,
+    }: {
+      readonly assessor: NodeAssessor;
+      readonly scene: PlacementScene;
+      readonly spread: SpreadScore;
+      readonly index: number;
+    },
+  ) {
+    this.#slots = slots;
+    this.#assessor = assessor;
+    this.#scene = scene;
+    this.#spread = spread;
+    this.#sums = new Float64Array(slots.length);
+    this.#places = new Int32Array(slots.length).fill(-1);
+    for (const [candidate, slot] of slots.entries()) {
+      this.#candidateOf.set(slot, candidate);
+      this.#judge(candidate, slot, index);
+    }
+    scene.proposal.watch((slot) => this.#changed(slot));
+  }
+
+  /** The best node; undefined when none has room. `penalised` are nodes where an allocation that is being replaced has failed. */
+  best(penalised: ReadonlySet<number>): RankedNode | undefined {
+    const aside = this.#setAside(penalised);
+    const rivals = this.#top(aside);
+    for (const candidate of aside) this.#heapOf[candidate]?.push(candidate);
+    const first = rivals[0];
+    if (first === undefined) return undefined;
+    return {
+      slot: this.#slots[first.candidate]!,
+      scores: rivals.map(({ candidate, spread }) =>
+        this.#scoreOf(candidate, { spread, penalised: aside.includes(candidate) }),
+      ),
+    };
+  }
+
+  /** The node alone, when it has room. */
+  only(slot: number, penalised: ReadonlySet<number>): RankedNode | undefined {
+    const candidate = this.#candidateOf.get(slot);
+    if (candidate === undefined || this.#states[candidate]?.type !== 'fits') return undefined;
+    const extra = { spread: this.#spread.scoreAt(slot), penalised: penalised.has(slot) };
+    return { slot, scores: [this.#scoreOf(candidate, extra)] };
+  }
+
+  /** The best node among those that have room once allocations of other jobs are gone. */
+  bestWithPreemption(preemptor: Preemptor, penalised: ReadonlySet<number>): RankedNode | undefined {
+    const options: { readonly slot: number; readonly preemption: Preemption; readonly score: NodeScore }[] = [];
+    for (const [candidate, slot] of this.#slots.entries()) {
+      if (this.#states[candidate]?.type !== 'exhausted') continue;
+      const preemption = findVictims(preemptor, this.#scene.proposal.nodes.at(slot));
+      if (preemption === undefined) continue;
+      const { capacity, deviceScore } = preemption.offer;
+      const scores = this.#assessor.scores(slot, capacity, deviceScore);
+      const extra = {
+        spread: this.#spread.scoreAt(slot),
+        penalised: penalised.has(slot),
+        preemption: preemptionScore(preemption.victims.map((use) => use.priority)),
+      };
+      options.push({ slot, preemption, score: nodeScore(this.#nodeId(slot), scores, extra) });
+    }
+    options.sort((left, right) => right.score.NormScore - left.score.NormScore || left.slot - right.slot);
+    const [first] = options;
+    if (first === undefined) return undefined;
+    return {
+      slot: first.slot,
+      preemption: first.preemption,
+      roomyAfterPreemption: options.map(({ slot }) => slot),
+      scores: options.slice(0, shownNodes).map(({ score }) => score),
+    };
+  }
+
+  /** What the nodes said to the last question. */
+  metric(census: NodeCensus, found: RankedNode | undefined): AllocationMetric {
+    const roomy = found?.roomyAfterPreemption ?? [];
+    for (const slot of roomy) this.#countAt(slot, -1);
+    const metric = this.#tally.metric(census, this.#slots.length, found?.scores ?? null);
+    for (const slot of roomy) this.#countAt(slot, 1);
+    return metric;
+  }
+
+  /** The next question finds the classes known that this one got to know. */
+  settleClasses(): void {
+    for (const { slot, reason } of this.#firstOfClass) {
+      const { node } = this.#scene.proposal.nodes.at(slot);
+      this.#tally.filter(node, reason, -1);
+      this.#tally.filter(node, knownClassReason);
+    }
+    this.#firstOfClass = [];
+  }
+
+  #judge(candidate: number, slot: number, index: number): void {
+    const unsuitable = this.#assessor.unsuitable(slot, index);
+    if (unsuitable === undefined) {
+      this.#indexValues(candidate, slot);
+      this.#enter(candidate, slot);
+      return;
+    }
+    this.#states[candidate] = undefined;
+    this.#tally.filter(this.#scene.proposal.nodes.at(slot).node, unsuitable.reason);
+    if (unsuitable.ofClass && unsuitable.reason !== knownClassReason) {
+      this.#firstOfClass.push({ slot, reason: unsuitable.reason });
+    }
+  }
+
+  /** Judges what depends on the allocations, and files the candidate accordingly. */
+  #enter(candidate: number, slot: number): void {
+    const state = this.#assessor.assessRoom(slot);
+    this.#states[candidate] = state;
+    this.#count(slot, state, 1);
+    if (state.type !== 'fits') return;
+    const { sum, parts } = summed(state.scores);
+    this.#sums[candidate] = sum;
+    const heap = this.#heapFor(candidate, slot, parts);
+    this.#heapOf[candidate] = heap;
+    heap.push(candidate);
+  }
+
+  #leave(candidate: number, slot: number): void {
+    const state = this.#states[candidate];
+    if (state === undefined) return;
+    this.#count(slot, state, -1);
+    this.#heapOf[candidate]?.remove(candidate);
+    this.#heapOf[candidate] = undefined;
+    this.#told[candidate] = undefined;
+  }
+
+  #countAt(slot: number, by: 1 | -1): void {
+    const candidate = this.#candidateOf.get(slot);
+    const state = candidate === undefined ? undefined : this.#states[candidate];
+    if (state !== undefined) this.#count(slot, state, by);
+  }
+
+  #count(slot: number, state: Assessment, by: 1 | -1): void {
+    const { node } = this.#scene.proposal.nodes.at(slot);
+    if (state.type === 'filtered') this.#tally.filter(node, state.reason, by);
+    else if (state.type === 'exhausted') this.#tally.exhaust(node, state.dimension, by);
+  }
+
+  #changed(slot: number): void {
+    const touched = new Set([this.#candidateOf.get(slot)]);
+    for (const candidate of this.#sharing(slot)) touched.add(candidate);
+    for (const candidate of touched) {
+      if (candidate === undefined || this.#states[candidate] === undefined) continue;
+      const at = this.#slots[candidate]!;
+      this.#leave(candidate, at);
+      this.#enter(candidate, at);
+    }
+  }
+
+  #heapFor(candidate: number, slot: number, parts: number): ScoreHeap {
+    const values = this.#spread.valuesAt(slot);
+    let byParts = this.#heaps.get(values);
+    if (byParts === undefined) {
+      byParts = [];
+      this.#heaps.set(values, byParts);
+    }
+    let heap = byParts.find((known) => known.parts === parts);
+    if (heap === undefined) {
+      heap = new ScoreHeap(parts, candidate, this.#sums, this.#places);
+      byParts.push(heap);
+    }
+    return heap;
+  }
+
+  /** Takes candidates out of their heaps whose scores are not those that the heaps go by. */
+  #setAside(penalised: ReadonlySet<number>): readonly number[] {
+    const aside: number[] = [];
+    for (const slot of penalised) {
+      const candidate = this.#candidateOf.get(slot);
+      if (candidate === undefined || this.#states[candidate]?.type !== 'fits') continue;
+      this.#heapOf[candidate]?.remove(candidate);
+      aside.push(candidate);
+    }
+    return aside;
+  }
+
+  /** The best candidates, best first: the heads of the heaps compete, and behind each winner come those below it. */
+  #top(aside: readonly number[]): Rival[] {
+    const rivals: Rival[] = aside.map((candidate) => this.#penalisedRival(candidate));
+    for (const heaps of this.#heaps.values()) {
+      for (const heap of heaps) this.#join(rivals, heap, 0, this.#spread.scoreAt(this.#slots[heap.example]!));
+    }
+    const best: Rival[] = [];
+    while (best.length < shownNodes && rivals.length > 0) {
+      const winner = rivals.splice(bestOf(rivals), 1)[0]!;
+      best.push(winner);
+      if (winner.heap === undefined) continue;
+      this.#join(rivals, winner.heap, 2 * winner.place + 1, winner.spread);
+      this.#join(rivals, winner.heap, 2 * winner.place + 2, winner.spread);
+    }
+    return best;
+  }
+
+  #join(rivals: Rival[], heap: ScoreHeap, place: number, spread: number): void {
+    const candidate = heap.at(place);
+    if (candidate === undefined) return;
+    const final = finalScore(this.#sums[candidate]!, heap.parts, { spread, penalised: false });
+    rivals.push({ candidate, final, spread, heap, place });
+  }
+
+  #penalisedRival(candidate: number): Rival {
+    const spread = this.#spread.scoreAt(this.#slots[candidate]!);
+    const parts = this.#heapOf[candidate]?.parts ?? 1;
+    const final = finalScore(this.#sums[candidate]!, parts, { spread, penalised: true });
+    return { candidate, final, spread, heap: undefined, place: 0 };
+  }
+
+  #scoreOf(candidate: number, extra: ExtraScores): NodeScore {
+    const plain = extra.spread === 0 && !extra.penalised;
+    const known = plain ? this.#told[candidate] : undefined;
+    if (known !== undefined) return known;
+    const state = this.#states[candidate];
+    const scores = state?.type === 'fits' ? state.scores : noScores;
+    const score = nodeScore(this.#nodeId(this.#slots[candidate]!), scores, extra);
+    if (plain) this.#told[candidate] = score;
+    return score;
+  }
+
+  #nodeId(slot: number): string {
+    return this.#scene.proposal.nodes.at(slot).node.ID;
+  }
+
+  /** Candidates by their value of each attribute that is limited: a placement on one changes all of them. */
+  #indexValues(candidate: number, slot: number): void {
+    for (const { attribute, scope } of this.#assessor.wanted.distinctProperties) {
+      const value = this.#scene.proposal.property(attribute, this.#groupOf(scope)).valueAt(slot);
+      if (value === undefined) continue;
+      let byValue = this.#sharingValue.get(attribute);
+      if (byValue === undefined) {
+        byValue = new Map();
+        this.#sharingValue.set(attribute, byValue);
+      }
+      const sharing = byValue.get(value);
+      if (sharing === undefined) byValue.set(value, [candidate]);
+      else sharing.push(candidate);
+    }
+  }
+
+  #sharing(slot: number): readonly number[] {
+    if (this.#sharingValue.size === 0) return [];
+    return this.#assessor.wanted.distinctProperties.flatMap(({ attribute, scope }) => {
+      const value = this.#scene.proposal.property(attribute, this.#groupOf(scope)).valueAt(slot);
+      return value === undefined ? [] : (this.#sharingValue.get(attribute)?.get(value) ?? []);
+    });
+  }
+
+  #groupOf(scope: 'job' | 'group'): string | undefined {
+    return scope === 'job' ? undefined : this.#assessor.wanted.group.Name;
+  }
+}
+
+const noScores = { fit: 0, devices: undefined, antiAffinity: undefined, affinity: undefined };
+
+/** Of equal ones the node that was registered first. */
+function bestOf(rivals: readonly Rival[]): number {
+  let best = 0;
+  for (let at = 1; at < rivals.length; at += 1) {
+    const rival = rivals[at]!;
+    const champion = rivals[best]!;
+    if (rival.final > champion.final || (rival.final === champion.final && rival.candidate < champion.candidate))
+      best = at;
+  }
+  return best;
+}

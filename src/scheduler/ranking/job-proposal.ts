@@ -1,0 +1,110 @@
+import { type Allocation, isClientTerminal, isTerminalAllocation } from '../allocation.js';
+import { type AllocationUse, useOf } from '../cluster/allocation-use.js';
+import type { Cluster } from '../cluster/cluster.js';
+import { ProposedCluster } from '../cluster/proposal.js';
+import { OwnAllocations } from './own-allocations.js';
+import { PropertyUse } from './property-use.js';
+
+/** One allocation more, or fewer, of a group on a node. */
+interface CountChange {
+  readonly slot: number;
+  readonly group: string;
+  readonly by: 1 | -1;
+}
+
+/**
+ * What one evaluation means to do with the nodes: their books with its stops and placements, and where the job's own allocations stand,
+ * which the rules about neighbours ask for.
+ */
+export class JobProposal {
+  readonly nodes: ProposedCluster;
+  readonly own = new OwnAllocations();
+  readonly #allocations: readonly Allocation[];
+  readonly #changes: CountChange[] = [];
+  readonly #properties = new Map<string, PropertyUse>();
+  readonly #watchers: ((slot: number) => void)[] = [];
+
+  /** `allocations` are all of the job that a node has not finished with (others do not matter). */
+  constructor(cluster: Cluster, allocations: readonly Allocation[]) {
+    this.nodes = new ProposedCluster(cluster);
+    this.#allocations = allocations;
+    for (const allocation of allocations) {
+      if (isClientTerminal(allocation)) continue;
+      const slot = cluster.slotOf(allocation.NodeID);
+      if (slot !== undefined) this.own.change(slot, allocation.TaskGroup, 1);
+    }
+  }
+
+  /** The attribute's use by the group, or by all groups of the job. */
+  property(attribute: string, group?: string): PropertyUse {
+    const key = group === undefined ? `job ${attribute}` : `group ${group} ${attribute}`;
+    let use = this.#properties.get(key);
+    if (use === undefined) {
+      use = this.#countedUse(attribute, group);
+      this.#properties.set(key, use);
+    }
+    return use;
+  }
+
+  /** Calls with the slot of every node that changes from now on. */
+  watch(watcher: (slot: number) => void): void {
+    this.#watchers.push(watcher);
+  }
+
+  /** A new allocation of the job takes up room. */
+  place(slot: number, use: AllocationUse): void {
+    this.nodes.add(slot, use);
+    this.own.change(slot, use.group, 1);
+    this.#count({ slot, group: use.group, by: 1 });
+    this.#tell(slot);
+  }
+
+  /**
+   * An allocation of the job gives back its room, or takes it again (`by` 1). Nothing happens when its node has finished with it or is
+   * not known.
+   */
+  release(allocation: Allocation, by: 1 | -1 = -1): void {
+    const slot = this.nodes.cluster.slotOf(allocation.NodeID);
+    const use = useOf(allocation);
+    if (slot === undefined || use === undefined) return;
+    if (by === 1) this.nodes.add(slot, use);
+    else this.nodes.remove(slot, use);
+    this.own.change(slot, allocation.TaskGroup, by);
+    if (!isTerminalAllocation(allocation)) this.#count({ slot, group: allocation.TaskGroup, by });
+    this.#tell(slot);
+  }
+
+  /** A failed allocation waits for its replacement: its place on its node counts as long as this evaluation looks for others. */
+  keepPlace(allocation: Allocation): void {
+    const slot = isClientTerminal(allocation) ? this.nodes.cluster.slotOf(allocation.NodeID) : undefined;
+    if (slot === undefined) return;
+    this.own.change(slot, allocation.TaskGroup, 1);
+    this.#tell(slot);
+  }
+
+  /** An allocation of another job is preempted. */
+  preempt(slot: number, use: AllocationUse): void {
+    this.nodes.remove(slot, use);
+    this.#tell(slot);
+  }
+
+  #countedUse(attribute: string, group: string | undefined): PropertyUse {
+    const { cluster } = this.nodes;
+    const use = new PropertyUse(cluster, attribute, group);
+    for (const allocation of this.#allocations) {
+      const slot = isTerminalAllocation(allocation) ? undefined : cluster.slotOf(allocation.NodeID);
+      if (slot !== undefined) use.change(slot, allocation.TaskGroup, 1);
+    }
+    for (const change of this.#changes) use.change(change.slot, change.group, change.by);
+    return use;
+  }
+
+  #count(change: CountChange): void {
+    this.#changes.push(change);
+    for (const property of this.#properties.values()) property.change(change.slot, change.group, change.by);
+  }
+
+  #tell(slot: number): void {
+    for (const watcher of this.#watchers) watcher(slot);
+  }
+}

@@ -1,0 +1,90 @@
+import type { Spread } from '../../jobs/document/placement.js';
+import type { GroupRequirements } from '../feasibility/requirements.js';
+import type { JobProposal } from './job-proposal.js';
+import type { PropertyUse } from './property-use.js';
+
+/** Worst score of one spread. */
+const worst = -1;
+
+/** Stands for all values together that have no target of their own. */
+const everyOther = '*';
+
+/** One spread with the number of allocations that each value should have. */
+interface SpreadRule {
+  readonly use: PropertyUse;
+  /** Share of this spread in the weights of all. */
+  readonly share: number;
+  /** Empty: as evenly as can be over the values there are. */
+  readonly desired: ReadonlyMap<string, number>;
+}
+
+/**
+ * How much a further allocation on a node helps the group's spreads. Depends on the node's values of the spread attributes alone, so that
+ * it is worked out once for all nodes with the same values.
+ */
+export class SpreadScore {
+  readonly #rules: readonly SpreadRule[];
+
+  /** Of several spreads over one attribute the last one's targets hold for all. */
+  constructor({ group, spreads }: GroupRequirements, proposal: JobProposal) {
+    const weights = spreads.reduce((sum, { Weight }) => sum + Weight, 0);
+    const targets = new Map(spreads.map((spread) => [spread.Attribute, spread]));
+    this.#rules = spreads.map((own) => {
+      const use = proposal.property(own.Attribute, group.Name);
+      const spread = targets.get(own.Attribute) ?? own;
+      return { use, share: weights === 0 ? 0 : spread.Weight / weights, desired: desiredCounts(spread, group.Count) };
+    });
+  }
+
+  /** Nodes with the same text get the same score; empty for every node when there are no spreads. */
+  valuesAt(slot: number): string {
+    if (this.#rules.length === 0) return '';
+    return JSON.stringify(this.#rules.map(({ use }) => use.valueAt(slot) ?? null));
+  }
+
+  /** The sum over all spreads for the values of this node. */
+  scoreAt(slot: number): number {
+    let sum = 0;
+    for (const rule of this.#rules) sum += scoreOf(rule, rule.use.valueAt(slot));
+    return sum;
+  }
+}
+
+function scoreOf({ use, share, desired }: SpreadRule, value: string | undefined): number {
+  if (value === undefined) return worst;
+  if (desired.size === 0) return evenScore(use, value);
+  const target = desired.has(value) ? value : everyOther;
+  const wanted = desired.get(target);
+  if (wanted === undefined) return worst;
+  if (wanted === 0) return worst;
+  const used = target === everyOther ? countOfOthers(use, desired) : use.countOf(value);
+  return ((wanted - (used + 1)) / wanted) * share;
+}
+
+function countOfOthers(use: PropertyUse, desired: ReadonlyMap<string, number>): number {
+  let sum = 0;
+  for (const [value, count] of use.counts) if (value === everyOther || !desired.has(value)) sum += count;
+  return sum;
+}
+
+/** Prefers the values that are used least; values without any allocation take no part in the least and the most. */
+function evenScore(use: PropertyUse, value: string): number {
+  if (use.counts.size === 0) return 0;
+  const { least, most } = use.extremes;
+  const own = use.countOf(value);
+  if (own !== least) return (least - own) / least;
+  return least === most ? worst : (most - least) / least;
+}
+
+/** What the percentages make of the count; when they leave a rest, it is for all other values together. */
+function desiredCounts({ SpreadTarget }: Spread, count: number): ReadonlyMap<string, number> {
+  const desired = new Map<string, number>();
+  let sum = 0;
+  for (const { Value, Percent } of SpreadTarget ?? []) {
+    const wanted = (Percent / 100) * count;
+    desired.set(Value, wanted);
+    sum += wanted;
+  }
+  if (sum > 0 && sum < count) desired.set(everyOther, count - sum);
+  return desired;
+}

@@ -1,0 +1,73 @@
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import type { Allocation } from '../allocation.js';
+import type { Deployment } from '../deployment/deployment.js';
+import { classified } from './classify.js';
+import type { GroupDeployment } from './group-deployment.js';
+import type { GroupRequest } from './group-request.js';
+import { descriptions, without } from './intents.js';
+import type { NameIndex } from './names.js';
+
+export interface SettledCanaries {
+  /** Those of the current deployment that stand where they can stay. */
+  readonly canaries: readonly Allocation[];
+  /** The group's allocations without those that were stopped. */
+  readonly rest: readonly Allocation[];
+}
+
+/**
+ * Stops canaries that nobody promoted when their deployment is over, and those whose node is lost or left. The latter are not counted
+ * as stopped: others take their place.
+ */
+export function settleCanaries(
+  all: readonly Allocation[],
+  { standing, situation, intents, group }: Pick<GroupRequest, 'standing' | 'situation' | 'intents' | 'group'>,
+): SettledCanaries {
+  const unwanted = new Set(unpromotedCanaries(standing.old));
+  if (standing.failed) for (const id of unpromotedCanaries(standing.current)) unwanted.add(id);
+  const stopped = all.filter(({ ID }) => unwanted.has(ID));
+  intents.stopAll(stopped, descriptions.notNeeded);
+  intents.desired(group.Name).Stop += stopped.length;
+  const rest = without(all, stopped);
+
+  const placed = new Set(placedCanaries(standing.current));
+  if (placed.size === 0) return { canaries: [], rest };
+  const classes = classified(
+    rest.filter(({ ID }) => placed.has(ID)),
+    situation,
+  );
+  intents.stopAll(classes.migrating, descriptions.migrating);
+  intents.stopAll(classes.lost, descriptions.lost, 'lost');
+  return { canaries: classes.untainted, rest: without(without(rest, classes.migrating), classes.lost) };
+}
+
+/** Further canaries are wanted: something has to be replaced, there are too few of them, and none was promoted yet. */
+export function wantsCanaries(
+  { Update: update }: TaskGroup,
+  { state }: GroupDeployment,
+  replaced: readonly Allocation[],
+  canaries: readonly Allocation[],
+): boolean {
+  return update !== null && replaced.length > 0 && canaries.length < update.Canary && !state.Promoted;
+}
+
+/** Plans the missing canaries, under the names of the allocations that they are to replace. */
+export function placeCanaries(
+  { group, intents }: Pick<GroupRequest, 'group' | 'intents'>,
+  replaced: readonly Allocation[],
+  canaries: readonly Allocation[],
+  names: NameIndex,
+): void {
+  const missing = (group.Update?.Canary ?? 0) - canaries.length;
+  intents.desired(group.Name).Canary += missing;
+  for (const name of names.nextCanaries(missing, canaries, replaced)) intents.place.push({ name, group, canary: true });
+}
+
+function unpromotedCanaries(deployment: Deployment | undefined): readonly string[] {
+  return Object.values(deployment?.TaskGroups ?? {}).flatMap((state) =>
+    state.Promoted ? [] : (state.PlacedCanaries ?? []),
+  );
+}
+
+function placedCanaries(deployment: Deployment | undefined): readonly string[] {
+  return Object.values(deployment?.TaskGroups ?? {}).flatMap((state) => state.PlacedCanaries ?? []);
+}

@@ -1,0 +1,42 @@
+import { type Deployment, isActiveDeployment } from '../deployment/deployment.js';
+import { deploymentDescriptions } from '../deployment/descriptions.js';
+import type { DeploymentUpdate, Intents } from './intents.js';
+import type { JobSituation } from './situation.js';
+
+/** The job's deployments, as far as they matter to what is decided now. */
+export interface DeploymentStanding {
+  /** That of the present version, unless it was successful; failed and cancelled ones stay. */
+  current: Deployment | undefined;
+  /** One that is over, whose canaries have to be cleared away. */
+  readonly old: Deployment | undefined;
+  readonly paused: boolean;
+  readonly failed: boolean;
+}
+
+/** Parts with deployments of older versions. `latest` is the job's deployment that was created last. */
+export function standingOf(
+  latest: Deployment | undefined,
+  { job }: JobSituation,
+  intents: Intents,
+): DeploymentStanding {
+  if (latest === undefined) return { current: undefined, old: undefined, paused: false, failed: false };
+  const outdated = (description: string): DeploymentStanding => {
+    if (isActiveDeployment(latest)) intents.deploymentUpdates.push(cancelled(latest, description));
+    return { current: undefined, old: latest, paused: false, failed: false };
+  };
+  if (job === undefined || job.Stop) return outdated(deploymentDescriptions.jobStopped);
+  if (latest.JobCreateIndex !== job.CreateIndex || latest.JobVersion !== job.Version) {
+    return outdated(deploymentDescriptions.newerVersion);
+  }
+  if (latest.Status === 'successful') return { current: undefined, old: latest, paused: false, failed: false };
+  return {
+    current: latest,
+    old: undefined,
+    paused: latest.Status === 'paused' || latest.Status === 'pending' || latest.Status === 'initializing',
+    failed: latest.Status === 'failed',
+  };
+}
+
+function cancelled({ ID }: Deployment, description: string): DeploymentUpdate {
+  return { deploymentId: ID, status: 'cancelled', description };
+}

@@ -1,0 +1,142 @@
+import { type Instant, isoFromInstant, unixNanosFromInstant } from '../../shared/instant.js';
+import type { Allocation } from '../allocation.js';
+import type { Evaluation, EvaluationTrigger } from '../evaluation.js';
+import { lastLost, lostAfter, stopOnClientAfter } from './disconnect.js';
+import type { Intents } from './intents.js';
+import type { LaterReschedule } from './reschedule-filter.js';
+import type { JobSituation } from './situation.js';
+
+/** Moments this close to the first of a batch share its evaluation. */
+const batchWindow = 5000;
+
+/** A node gets at least this long to stop its tasks. */
+const leastKillTimeout = 5000;
+
+/** Existing clients know evaluations by these texts. */
+export const followUpDescriptions = {
+  reschedule: 'created for delayed rescheduling',
+  disconnect: 'created for delayed disconnect timeout',
+  blocked: 'created to place remaining allocations',
+} as const;
+
+/** An evaluation of the same job for later, which names the present one as its predecessor. */
+export function followUpEvaluation(
+  { evaluation, now, ids }: Pick<JobSituation, 'evaluation' | 'now' | 'ids'>,
+  particular: Pick<Evaluation, 'TriggeredBy' | 'Status'> & Partial<Evaluation>,
+): Evaluation {
+  const { ID, Namespace, Priority, Type, JobID, JobModifyIndex } = evaluation;
+  const nanos = unixNanosFromInstant(now);
+  return {
+    ID: ids.next('evaluation'),
+    Namespace,
+    Priority,
+    Type,
+    JobID,
+    ...(JobModifyIndex === undefined ? {} : { JobModifyIndex }),
+    PreviousEval: ID,
+    ...particular,
+    CreateIndex: 0,
+    ModifyIndex: 0,
+    CreateTime: nanos,
+    ModifyTime: nanos,
+  };
+}
+
+/** Evaluations for failed allocations whose replacement is due later; the allocations get their names. */
+export function planLaterReschedules(
+  later: readonly LaterReschedule[],
+  situation: JobSituation,
+  intents: Intents,
+): void {
+  for (const batch of batches(later)) {
+    const first = batch.first ? { trigger: 'alloc-reschedule' as const, description: true } : undefined;
+    const id = addFollowUp(situation, intents, batch.at, first ?? { trigger: 'alloc-failure', description: false });
+    for (const { allocation } of batch.members) intents.followups.set(allocation.ID, id);
+  }
+}
+
+/** Evaluations for lost allocations that their unreachable nodes still have to stop; by allocation the evaluation's ID. */
+export function planLostLater(
+  later: readonly LaterReschedule[],
+  situation: JobSituation,
+  intents: Intents,
+): ReadonlyMap<string, string> {
+  const byAllocation = new Map<string, string>();
+  for (const batch of batches(later)) {
+    const id = addFollowUp(situation, intents, batch.at, { trigger: 'alloc-failure', description: true });
+    for (const { allocation } of batch.members) byAllocation.set(allocation.ID, id);
+  }
+  return byAllocation;
+}
+
+/** Evaluations for the moment when disconnected allocations are given up; by allocation the evaluation's ID. */
+export function planTimeouts(
+  disconnecting: readonly Allocation[],
+  situation: JobSituation,
+  intents: Intents,
+): ReadonlyMap<string, string> {
+  const later = disconnecting.map((allocation) => ({
+    allocation,
+    at: situation.now + lostAfter(situation.groupOf(allocation)),
+  }));
+  const byAllocation = new Map<string, string>();
+  for (const batch of batches(later)) {
+    const evaluation = followUpEvaluation(situation, {
+      TriggeredBy: 'max-disconnect-timeout',
+      Status: 'pending',
+      StatusDescription: followUpDescriptions.disconnect,
+      WaitUntil: isoFromInstant(batch.at),
+    });
+    intents.evaluations.push(evaluation);
+    for (const { allocation } of batch.members) byAllocation.set(allocation.ID, evaluation.ID);
+  }
+  return byAllocation;
+}
+
+/** Lost allocations that their nodes stop later, and when that is certain. */
+export function lostLater(lost: readonly Allocation[], situation: JobSituation): readonly LaterReschedule[] {
+  const later: LaterReschedule[] = [];
+  for (const allocation of lost) {
+    const group = situation.groupOf(allocation);
+    const after = stopOnClientAfter(group);
+    if (after === undefined) continue;
+    const killTimeouts = (group?.Tasks ?? []).map((task) => task.KillTimeout / 1_000_000);
+    const at = (lastLost(allocation) ?? situation.now) + after + Math.max(leastKillTimeout, ...killTimeouts);
+    if (at > situation.now) later.push({ allocation, at });
+  }
+  return later;
+}
+
+interface Batch {
+  readonly at: Instant;
+  /** It is the first of all. */
+  readonly first: boolean;
+  readonly members: LaterReschedule[];
+}
+
+function batches(later: readonly LaterReschedule[]): readonly Batch[] {
+  const sorted = [...later].sort((left, right) => left.at - right.at);
+  const all: Batch[] = [];
+  for (const item of sorted) {
+    const current = all.at(-1);
+    if (current !== undefined && item.at - current.at < batchWindow) current.members.push(item);
+    else all.push({ at: item.at, first: all.length === 0, members: [item] });
+  }
+  return all;
+}
+
+function addFollowUp(
+  situation: JobSituation,
+  intents: Intents,
+  at: Instant,
+  { trigger, description }: { readonly trigger: EvaluationTrigger; readonly description: boolean },
+): string {
+  const evaluation = followUpEvaluation(situation, {
+    TriggeredBy: trigger,
+    Status: 'pending',
+    ...(description ? { StatusDescription: followUpDescriptions.reschedule } : {}),
+    WaitUntil: isoFromInstant(at),
+  });
+  intents.evaluations.push(evaluation);
+  return evaluation.ID;
+}

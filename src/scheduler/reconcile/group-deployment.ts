@@ -1,0 +1,110 @@
+import type { Job } from '../../jobs/document/job.js';
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import { unixNanosFromInstant } from '../../shared/instant.js';
+import type { Allocation } from '../allocation.js';
+import type { Deployment, DeploymentState } from '../deployment/deployment.js';
+import { deploymentDescriptions } from '../deployment/descriptions.js';
+import type { DeploymentStanding } from './current-deployment.js';
+import type { Intents } from './intents.js';
+import { isCurrent, type JobSituation } from './situation.js';
+
+export type MutableDeploymentState = { -readonly [K in keyof DeploymentState]: DeploymentState[K] };
+
+/** The part of one group in a deployment, while the group is being looked at. */
+export interface GroupDeployment {
+  readonly state: MutableDeploymentState;
+  /** The deployment had it before: its total stays as it was. */
+  readonly existed: boolean;
+}
+
+export function groupDeploymentOf({ current }: DeploymentStanding, group: TaskGroup): GroupDeployment {
+  const states = current?.TaskGroups ?? {};
+  const stored = Object.hasOwn(states, group.Name) ? states[group.Name] : undefined;
+  return stored === undefined ? { state: newState(group), existed: false } : { state: { ...stored }, existed: true };
+}
+
+/** Canaries wait to be judged. */
+export function isCanarying({ state }: GroupDeployment): boolean {
+  return state.DesiredCanaries !== 0 && !state.Promoted;
+}
+
+/** The group is changed by deployments: it has an update block that lets at least one allocation change at a time. */
+export function isDeployed({ Update: update }: TaskGroup): boolean {
+  return update !== null && update.MaxParallel > 0;
+}
+
+export interface DeploymentRequest {
+  readonly job: Job;
+  readonly group: TaskGroup;
+  /** Every allocation of the group that was looked at. */
+  readonly allocations: readonly Allocation[];
+  /** Some of them are replaced or updated. */
+  readonly updates: boolean;
+}
+
+/**
+ * Adds the group to the deployment, and makes one when there is none: when something is to be placed or updated, and not merely what
+ * has been running in this version is completed.
+ */
+export function joinDeployment(
+  part: GroupDeployment,
+  { job, group, allocations, updates }: DeploymentRequest,
+  standing: DeploymentStanding,
+  context: { readonly situation: JobSituation; readonly intents: Intents },
+): void {
+  const { intents, situation } = context;
+  if (part.existed || !isDeployed(group) || part.state.DesiredTotal === 0) return;
+  if (!updates && allocations.some((allocation) => isCurrent(allocation, job))) return;
+  const deployment = standing.current ?? newDeployment(job, situation);
+  const joined = { ...deployment, TaskGroups: { ...deployment.TaskGroups, [group.Name]: part.state } };
+  standing.current = joined;
+  intents.deployment = joined;
+}
+
+/** A deployment with canaries says what they wait for. */
+export function describedPromotion(deployment: Deployment): Deployment {
+  const withCanaries = Object.values(deployment.TaskGroups).filter((state) => state.DesiredCanaries > 0);
+  if (!withCanaries.some((state) => !state.Promoted)) return deployment;
+  const automatic = withCanaries.every((state) => state.AutoPromote);
+  const { autoPromotion, needsPromotion } = deploymentDescriptions;
+  return { ...deployment, StatusDescription: automatic ? autoPromotion : needsPromotion };
+}
+
+export function newDeployment(job: Job, { evaluation, now, ids }: JobSituation): Deployment {
+  const nanos = unixNanosFromInstant(now);
+  return {
+    ID: ids.next('deployment'),
+    Namespace: job.Namespace,
+    JobID: job.ID,
+    JobVersion: job.Version,
+    JobModifyIndex: job.ModifyIndex,
+    JobSpecModifyIndex: job.JobModifyIndex,
+    JobCreateIndex: job.CreateIndex,
+    IsMultiregion: false,
+    TaskGroups: {},
+    Status: 'running',
+    StatusDescription: deploymentDescriptions.running,
+    EvalPriority: evaluation.Priority,
+    CreateIndex: 0,
+    ModifyIndex: 0,
+    CreateTime: nanos,
+    ModifyTime: nanos,
+  };
+}
+
+function newState(group: TaskGroup): MutableDeploymentState {
+  const update = isDeployed(group) ? group.Update : null;
+  return {
+    AutoRevert: update?.AutoRevert ?? false,
+    AutoPromote: update?.AutoPromote ?? false,
+    ProgressDeadline: update?.ProgressDeadline ?? 0,
+    RequireProgressBy: null,
+    Promoted: false,
+    PlacedCanaries: null,
+    DesiredCanaries: 0,
+    DesiredTotal: 0,
+    PlacedAllocs: 0,
+    HealthyAllocs: 0,
+    UnhealthyAllocs: 0,
+  };
+}

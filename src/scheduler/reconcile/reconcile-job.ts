@@ -1,0 +1,97 @@
+import type { Job } from '../../jobs/document/job.js';
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import { type Allocation, isTerminalAllocation } from '../allocation.js';
+import type { Deployment } from '../deployment/deployment.js';
+import { isActiveDeployment } from '../deployment/deployment.js';
+import { deploymentDescriptions } from '../deployment/descriptions.js';
+import { classified } from './classify.js';
+import { standingOf } from './current-deployment.js';
+import { describedPromotion } from './group-deployment.js';
+import type { GroupRequest } from './group-request.js';
+import { descriptions, Intents } from './intents.js';
+import { reconcileGroup } from './reconcile-group.js';
+import type { JobSituation } from './situation.js';
+
+export interface ReconcileRequest {
+  readonly situation: JobSituation;
+  /** All of the job, finished ones too. */
+  readonly allocations: readonly Allocation[];
+  /** The job's deployment that was created last. */
+  readonly deployment: Deployment | undefined;
+  readonly canStay: (allocation: Allocation, group: TaskGroup) => boolean;
+}
+
+/** Compares the allocations of a service or batch job with what the job wants, group by group. Yields now and then. */
+export function* reconcileJob(request: ReconcileRequest): Generator<void, Intents> {
+  const { situation, allocations } = request;
+  const { job } = situation;
+  const intents = new Intents();
+  const standing = standingOf(job?.Type === 'batch' ? undefined : request.deployment, situation, intents);
+  const byGroup = groupedBy(allocations);
+  if (job === undefined || job.Stop) {
+    stopAll(byGroup, situation, intents);
+    return intents;
+  }
+  yield;
+  const complete = yield* reconcileGroups(job, byGroup, { ...request, standing, intents });
+  if (complete && standing.current !== undefined && isActiveDeployment(standing.current)) {
+    const { ID: deploymentId } = standing.current;
+    const { successful: description } = deploymentDescriptions;
+    intents.deploymentUpdates.push({ deploymentId, status: 'successful', description });
+  }
+  if (intents.deployment !== undefined) intents.deployment = describedPromotion(intents.deployment);
+  return intents;
+}
+
+/** Gives whether nothing is left to do for any group's deployment. */
+function* reconcileGroups(
+  job: Job,
+  byGroup: ReadonlyMap<string, readonly Allocation[]>,
+  shared: Pick<GroupRequest, 'situation' | 'standing' | 'intents' | 'canStay'>,
+): Generator<void, boolean> {
+  const { situation, standing, intents, canStay } = shared;
+  const wanted = new Map(job.TaskGroups.map((group) => [group.Name, group]));
+  let complete = true;
+  for (const name of new Set([...wanted.keys(), ...byGroup.keys()])) {
+    const group = wanted.get(name);
+    const allocations = byGroup.get(name) ?? [];
+    if (group === undefined || group.Count === 0) {
+      const running = allocations.filter(({ DesiredStatus }) => DesiredStatus === 'run');
+      stopGroup(name, running, situation, intents);
+    } else {
+      const done = yield* reconcileGroup({ situation, job, group, allocations, standing, intents, canStay });
+      complete = complete && done;
+    }
+  }
+  return complete;
+}
+
+function isLive(allocation: Allocation): boolean {
+  return !isTerminalAllocation(allocation);
+}
+
+/** The job does not want the group any more, or none of it. */
+function stopGroup(group: string, allocations: readonly Allocation[], situation: JobSituation, intents: Intents): void {
+  const classes = classified(allocations, situation);
+  const awaited = [...classes.ignored, ...classes.expiring].filter(({ ClientStatus }) => ClientStatus === 'unknown');
+  for (const part of [classes.untainted, classes.migrating, classes.disconnecting, classes.reconnecting, awaited]) {
+    intents.stopAll(part, descriptions.notNeeded);
+  }
+  intents.stopAll(classes.lost, descriptions.lost, 'lost');
+  intents.desired(group).Stop += allocations.length;
+}
+
+function groupedBy(allocations: readonly Allocation[]): ReadonlyMap<string, Allocation[]> {
+  const groups = new Map<string, Allocation[]>();
+  for (const allocation of allocations) {
+    const group = groups.get(allocation.TaskGroup);
+    if (group === undefined) groups.set(allocation.TaskGroup, [allocation]);
+    else group.push(allocation);
+  }
+  return groups;
+}
+
+function stopAll(byGroup: ReadonlyMap<string, readonly Allocation[]>, situation: JobSituation, intents: Intents): void {
+  for (const group of situation.job?.TaskGroups ?? []) intents.desired(group.Name);
+  for (const [name, own] of byGroup) stopGroup(name, own.filter(isLive), situation, intents);
+}

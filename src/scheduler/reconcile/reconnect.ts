@@ -1,0 +1,103 @@
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import type { Allocation } from '../allocation.js';
+import { descriptions, type StopIntent } from './intents.js';
+import { isOlder, type JobSituation } from './situation.js';
+
+export interface Reconnected {
+  /** They go on. */
+  readonly kept: readonly Allocation[];
+  /** Returned ones and replacements that lost the comparison. */
+  readonly stop: readonly StopIntent[];
+}
+
+/**
+ * Settles which of an allocation and its replacement goes on when its node is back (disconnect block, `reconcile`). `all` are the group's
+ * allocations, in which replacements are followed.
+ */
+export function settleReconnecting(
+  reconnecting: readonly Allocation[],
+  all: readonly Allocation[],
+  situation: JobSituation,
+): Reconnected {
+  const kept: Allocation[] = [];
+  const stop = new Map<string, StopIntent>();
+  for (const allocation of reconnecting) {
+    const refusal = refusalOf(allocation, situation);
+    if (refusal !== undefined) {
+      stop.set(allocation.ID, refusal);
+      continue;
+    }
+    kept.push(allocation);
+    for (const replacement of replacementsOf(allocation, all)) {
+      if (winsOver(allocation, replacement, situation)) {
+        stop.set(allocation.ID, { allocation, description: descriptions.notNeeded });
+      } else {
+        stop.set(replacement.ID, { allocation: replacement, description: descriptions.reconnected });
+      }
+    }
+  }
+  return { kept: kept.filter(({ ID }) => !stop.has(ID)), stop: [...stop.values()] };
+}
+
+/** Why an allocation that is back does not go on, whatever its replacement. */
+function refusalOf(allocation: Allocation, { job }: JobSituation): StopIntent | undefined {
+  if (allocation.ClientStatus === 'failed' && allocation.DesiredStatus === 'run') {
+    return { allocation, description: descriptions.rescheduled, clientStatus: 'failed' };
+  }
+  const { Migrate, Reschedule, ForceReschedule } = allocation.DesiredTransition;
+  const leaves = Migrate === true || Reschedule === true || ForceReschedule === true;
+  const outdated = job === undefined || isOlder(allocation, job);
+  return allocation.DesiredStatus !== 'run' || leaves || outdated
+    ? { allocation, description: descriptions.notNeeded }
+    : undefined;
+}
+
+/** The chain of replacements, as far as they were not stopped. */
+function replacementsOf(original: Allocation, all: readonly Allocation[]): readonly Allocation[] {
+  const replacements: Allocation[] = [];
+  let next = original.NextAllocation;
+  while (next) {
+    const id: string = next;
+    const replacement = all.find(({ ID }) => ID === id);
+    if (replacement === undefined || replacement.DesiredStatus !== 'run' || replacements.includes(replacement)) break;
+    replacements.push(replacement);
+    next = replacement.NextAllocation;
+  }
+  return replacements;
+}
+
+function winsOver(original: Allocation, replacement: Allocation, situation: JobSituation): boolean {
+  if (replacement.JobVersion > original.JobVersion || replacement.JobCreateIndex > original.JobCreateIndex) return true;
+  const group = situation.groupOf(original);
+  switch (group?.Disconnect?.Reconcile ?? '') {
+    case 'keep_original':
+      return false;
+    case 'keep_replacement':
+      return true;
+    case 'longest_running':
+      return startedAt(replacement, group) < startedAt(original, group);
+    default:
+      return hasBetterScore(original, replacement);
+  }
+}
+
+/** The better node wins, unless what runs there does not run yet and the original does. */
+function hasBetterScore(original: Allocation, replacement: Allocation): boolean {
+  const better = bestScore(replacement) > bestScore(original);
+  return better && (replacement.ClientStatus === 'running' || original.ClientStatus !== 'running');
+}
+
+function bestScore({ Metrics }: Allocation): number {
+  return Math.max(Number.NEGATIVE_INFINITY, ...(Metrics.ScoreMetaData ?? []).map(({ NormScore }) => NormScore));
+}
+
+/** When it last began to run: by the leading task, or by the oldest. Infinite for one that never did. */
+function startedAt({ TaskStates }: Allocation, group: TaskGroup | undefined): number {
+  const leader = group?.Tasks.find((task) => task.Leader)?.Name;
+  const states = leader === undefined ? Object.values(TaskStates ?? {}) : [TaskStates?.[leader]];
+  const starts = states.flatMap((state) => {
+    const at = state?.LastRestart ?? state?.StartedAt ?? null;
+    return at === null ? [] : [Date.parse(at)];
+  });
+  return Math.min(Number.POSITIVE_INFINITY, ...starts);
+}

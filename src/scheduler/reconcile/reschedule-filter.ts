@@ -1,0 +1,119 @@
+import type { Instant } from '../../shared/instant.js';
+import { type Allocation, isClientTerminal, isTerminalAllocation } from '../allocation.js';
+import { type Deployment, isActiveDeployment } from '../deployment/deployment.js';
+import { lastUnknown, replacesDisconnected } from './disconnect.js';
+import { failureTime, nextReschedule, type RescheduleTime, rescheduleAfter } from './reschedule.js';
+import type { JobSituation } from './situation.js';
+
+/** An allocation that gets its replacement at a later moment. */
+export interface LaterReschedule {
+  readonly allocation: Allocation;
+  readonly at: Instant;
+}
+
+export interface RescheduleVerdicts {
+  /** Stay as they are, those that are replaced later among them. */
+  readonly kept: readonly Allocation[];
+  readonly now: readonly Allocation[];
+  readonly later: readonly LaterReschedule[];
+}
+
+/** A moment this close counts as reached, so that a timer that fires early does not start another wait. */
+const window = 1000;
+
+type Verdict = 'dropped' | 'kept' | 'now' | { readonly later: Instant };
+
+/**
+ * Which allocations are replaced by their group's reschedule policy, now or later. Dropped are those that count for nothing any more.
+ * `disconnecting`: their node is out of reach, which counts as a failure just now.
+ */
+export function filterReschedules(
+  allocations: readonly Allocation[],
+  situation: JobSituation,
+  deployment: Deployment | undefined,
+  disconnecting: boolean,
+): RescheduleVerdicts {
+  const kept: Allocation[] = [];
+  const now: Allocation[] = [];
+  const later: LaterReschedule[] = [];
+  for (const allocation of allocations) {
+    const verdict = verdictOn(allocation, situation, deployment, disconnecting);
+    if (verdict === 'dropped') continue;
+    if (verdict === 'now') now.push(allocation);
+    else kept.push(allocation);
+    if (typeof verdict === 'object') later.push({ allocation, at: verdict.later });
+  }
+  return { kept, now, later };
+}
+
+function verdictOn(
+  allocation: Allocation,
+  situation: JobSituation,
+  deployment: Deployment | undefined,
+  disconnecting: boolean,
+): Verdict {
+  if (disconnecting && allocation.ClientStatus === 'unknown') return 'dropped';
+  if (allocation.NextAllocation && isTerminalAllocation(allocation)) return 'dropped';
+  const batch = situation.job?.Type === 'batch';
+  const standing = batch ? standingOfBatch(allocation) : standingOfService(allocation);
+  if (standing !== 'candidate') return standing;
+  if (isWatched(allocation, deployment)) return 'kept';
+  if (allocation.DesiredTransition.ForceReschedule === true && isClientTerminal(allocation)) return 'now';
+  return verdictByTime(allocation, situation, disconnecting);
+}
+
+/** Its deployment decides whether it is replaced, and has not asked for it yet. */
+function isWatched({ DeploymentID, DesiredTransition }: Allocation, deployment: Deployment | undefined): boolean {
+  if (deployment === undefined || DeploymentID !== deployment.ID) return false;
+  return isActiveDeployment(deployment) && DesiredTransition.Reschedule !== true;
+}
+
+function standingOfBatch(allocation: Allocation): Verdict | 'candidate' {
+  const { DesiredTransition, DesiredStatus, ClientStatus, RescheduleTracker: tracker } = allocation;
+  if (DesiredTransition.MigrateDisablePlacement === true) return 'kept';
+  if (DesiredTransition.Reschedule === true) return 'candidate';
+  if (DesiredStatus === 'evict') return 'dropped';
+  if (DesiredStatus === 'stop') {
+    if (ranSuccessfully(allocation)) return 'kept';
+    return tracker?.LastReschedule === 'no placement' ? 'candidate' : 'dropped';
+  }
+  return ClientStatus === 'failed' ? 'candidate' : 'kept';
+}
+
+function standingOfService({
+  DesiredStatus,
+  ClientStatus,
+  RescheduleTracker: tracker,
+}: Allocation): Verdict | 'candidate' {
+  if (DesiredStatus !== 'run') return tracker?.LastReschedule === 'no placement' ? 'candidate' : 'dropped';
+  return ClientStatus === 'complete' || ClientStatus === 'lost' ? 'dropped' : 'candidate';
+}
+
+/** Every task has ended, and none has failed. */
+export function ranSuccessfully({ TaskStates }: Pick<Allocation, 'TaskStates'>): boolean {
+  const states = Object.values(TaskStates ?? {});
+  return states.length > 0 && states.every((state) => state.State === 'dead' && !state.Failed);
+}
+
+function verdictByTime(allocation: Allocation, situation: JobSituation, disconnecting: boolean): Verdict {
+  const time = timeOf(allocation, situation, disconnecting);
+  if (time === undefined || !time.eligible) return 'kept';
+  const ours = allocation.FollowupEvalID === situation.evaluation.ID;
+  if (ours || time.at - situation.now <= window) return 'now';
+  return !allocation.FollowupEvalID || disconnecting ? { later: time.at } : 'kept';
+}
+
+function timeOf(allocation: Allocation, situation: JobSituation, disconnecting: boolean): RescheduleTime | undefined {
+  const group = situation.groupOf(allocation);
+  const policy = group?.ReschedulePolicy ?? null;
+  if (disconnecting) {
+    return policy === null || !replacesDisconnected(group)
+      ? undefined
+      : rescheduleAfter(allocation, policy, situation.now);
+  }
+  const ours = allocation.FollowupEvalID === situation.evaluation.ID;
+  if (policy !== null && allocation.ClientStatus === 'unknown' && ours) {
+    return rescheduleAfter(allocation, policy, lastUnknown(allocation) ?? failureTime(allocation));
+  }
+  return nextReschedule(allocation, policy);
+}

@@ -1,0 +1,75 @@
+import type { Job } from '../../jobs/document/job.js';
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import type { Instant } from '../../shared/instant.js';
+import type { Allocation } from '../allocation.js';
+import type { Cluster } from '../cluster/cluster.js';
+import type { Evaluation } from '../evaluation.js';
+import { isDraining } from '../node.js';
+
+/** Where the identifiers of new records come from. */
+export interface SchedulingIds {
+  next(kind: 'allocation' | 'evaluation' | 'deployment'): string;
+}
+
+/** What is wrong with a node for the allocations that it has. */
+export type Taint = 'none' | 'draining' | 'disconnected' | 'down' | 'missing';
+
+/** What every rule of reconciling may ask about the job, its versions, the nodes and the moment. */
+export interface JobSituation {
+  /** As registered now; undefined when it was purged. */
+  readonly job: Job | undefined;
+  readonly evaluation: Evaluation;
+  readonly now: Instant;
+  readonly ids: SchedulingIds;
+  readonly cluster: Cluster;
+  /** The job as of the version that the allocation runs; undefined when that version is not kept any more. */
+  readonly jobOf: (allocation: Allocation) => Job | undefined;
+  /** The allocation's group as of its own version, or as it is now when that is not kept any more. */
+  readonly groupOf: (allocation: Allocation) => TaskGroup | undefined;
+}
+
+export function situationOf(
+  snapshot: {
+    readonly job: Job | undefined;
+    readonly versions: ReadonlyMap<number, Job>;
+    readonly cluster: Cluster;
+  },
+  evaluation: Evaluation,
+  now: Instant,
+  ids: SchedulingIds,
+): JobSituation {
+  const { job, versions, cluster } = snapshot;
+  const groups = new Map<Job, ReadonlyMap<string, TaskGroup>>();
+  const jobOf = (allocation: Allocation): Job | undefined =>
+    job !== undefined && isCurrent(allocation, job) ? job : versions.get(allocation.JobVersion);
+  const groupIn = (version: Job | undefined, name: string): TaskGroup | undefined => {
+    if (version === undefined) return undefined;
+    let known = groups.get(version);
+    if (known === undefined) {
+      known = new Map(version.TaskGroups.map((group) => [group.Name, group]));
+      groups.set(version, known);
+    }
+    return known.get(name);
+  };
+  const groupOf = (allocation: Allocation): TaskGroup | undefined =>
+    groupIn(jobOf(allocation), allocation.TaskGroup) ?? groupIn(job, allocation.TaskGroup);
+  return { job, evaluation, now, ids, cluster, jobOf, groupOf };
+}
+
+/** The allocation runs the job as it is now. */
+export function isCurrent(allocation: Allocation, job: Job): boolean {
+  return allocation.JobVersion === job.Version && allocation.JobCreateIndex === job.CreateIndex;
+}
+
+/** It runs an older version, or belongs to a registration before a purge. */
+export function isOlder(allocation: Allocation, job: Job): boolean {
+  return allocation.JobVersion < job.Version || allocation.JobCreateIndex < job.CreateIndex;
+}
+
+export function taintOf(cluster: Cluster, nodeId: string): Taint {
+  const node = cluster.nodeOf(nodeId);
+  if (node === undefined) return 'missing';
+  if (node.Status === 'down') return 'down';
+  if (node.Status === 'disconnected') return 'disconnected';
+  return isDraining(node) ? 'draining' : 'none';
+}

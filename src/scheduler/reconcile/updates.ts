@@ -1,0 +1,71 @@
+import type { Job } from '../../jobs/document/job.js';
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import { type Allocation, isTerminalAllocation } from '../allocation.js';
+import type { GroupRequest } from './group-request.js';
+import { keepsRunning, onlyDurationDiffers } from './same-tasks.js';
+import { isCurrent } from './situation.js';
+
+export type UpdateKind = 'ignore' | 'inPlace' | 'replace';
+
+export interface SplitUpdates {
+  readonly inPlace: readonly Allocation[];
+  /** They cannot take over what has changed. */
+  readonly replace: readonly Allocation[];
+}
+
+/** Allocations that are judged between two yields. */
+const judgedInStep = 256;
+
+/** Parts allocations by how they come to the job's present version; those that are there count as ignored. Yields now and then. */
+export function* splitUpdates(
+  request: GroupRequest,
+  allocations: readonly Allocation[],
+): Generator<void, SplitUpdates> {
+  const { intents, group } = request;
+  const desired = intents.desired(group.Name);
+  const inPlace: Allocation[] = [];
+  const replace: Allocation[] = [];
+  const judge = updateJudge(request);
+  for (const [at, allocation] of allocations.entries()) {
+    if (at % judgedInStep === 0) yield;
+    const kind = judge(allocation);
+    if (kind === 'ignore') desired.Ignore += 1;
+    else if (kind === 'inPlace') inPlace.push(allocation);
+    else replace.push(allocation);
+  }
+  for (const allocation of inPlace) intents.inPlace.push({ allocation, group });
+  desired.InPlaceUpdate += inPlace.length;
+  return { inPlace, replace };
+}
+
+/** Judges how an allocation comes to the job's present version. Versions are compared once each. */
+export function updateJudge({
+  job,
+  group,
+  situation,
+  canStay,
+}: Pick<GroupRequest, 'job' | 'group' | 'situation' | 'canStay'>): (allocation: Allocation) => UpdateKind {
+  const compared = new Map<Job, Comparison>();
+  return (allocation) => {
+    if (isCurrent(allocation, job)) return 'ignore';
+    const before = situation.jobOf(allocation);
+    if (before === undefined) return 'replace';
+    let comparison = compared.get(before);
+    if (comparison === undefined) {
+      comparison = compare(before, job, group);
+      compared.set(before, comparison);
+    }
+    if (comparison === 'replace') return 'replace';
+    if (isTerminalAllocation(allocation)) return 'ignore';
+    return comparison === 'inPlace' || canStay(allocation, group) ? 'inPlace' : 'replace';
+  };
+}
+
+/** `ask`: it depends on whether the node still suits. */
+type Comparison = 'replace' | 'inPlace' | 'ask';
+
+function compare(before: Job, job: Job, group: TaskGroup): Comparison {
+  const oldGroup = before.TaskGroups.find(({ Name }) => Name === group.Name);
+  if (oldGroup === undefined || !keepsRunning(before, oldGroup, job, group)) return 'replace';
+  return job.Type === 'batch' && onlyDurationDiffers(oldGroup, group) ? 'inPlace' : 'ask';
+}

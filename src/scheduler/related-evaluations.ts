@@ -1,0 +1,73 @@
+import type { Evaluation } from './evaluation.js';
+
+/** What an evaluation shows of another one (job interface, evaluations). */
+export interface EvaluationStub {
+  readonly ID: string;
+  readonly Namespace: string;
+  readonly Priority: number;
+  readonly Type: string;
+  readonly TriggeredBy: string;
+  readonly JobID: string;
+  readonly NodeID: string;
+  readonly DeploymentID: string;
+  readonly Status: string;
+  readonly StatusDescription: string;
+  readonly WaitUntil: string;
+  readonly NextEval: string;
+  readonly PreviousEval: string;
+  readonly BlockedEval: string;
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+  readonly CreateTime: number;
+  readonly ModifyTime: number;
+}
+
+/** Evaluations of a chain that are told at most. */
+const longestChain = 500;
+
+/** The evaluations that this one follows from or has led to, over any number of steps, the nearest first. */
+export function relatedEvaluations(
+  evaluation: Evaluation,
+  find: (id: string) => Evaluation | undefined,
+): readonly EvaluationStub[] {
+  const seen = new Set([evaluation.ID]);
+  const related: Evaluation[] = [];
+  visit(evaluation);
+  // The list grows while it is walked.
+  for (const next of related) visit(next);
+  return related.map(evaluationStub);
+
+  function visit({ PreviousEval, NextEval, BlockedEval }: Evaluation): void {
+    for (const id of [PreviousEval, NextEval, BlockedEval]) {
+      if (id === undefined || id === '' || seen.has(id) || related.length >= longestChain) continue;
+      seen.add(id);
+      const found = find(id);
+      if (found !== undefined) related.push(found);
+    }
+  }
+}
+
+export function evaluationStub(evaluation: Evaluation): EvaluationStub {
+  const { ID, Namespace, Priority, Type, TriggeredBy, JobID, Status } = evaluation;
+  const { CreateIndex, ModifyIndex, CreateTime, ModifyTime } = evaluation;
+  return {
+    ID,
+    Namespace,
+    Priority,
+    Type,
+    TriggeredBy,
+    JobID,
+    NodeID: evaluation.NodeID ?? '',
+    DeploymentID: evaluation.DeploymentID ?? '',
+    Status,
+    StatusDescription: evaluation.StatusDescription ?? '',
+    WaitUntil: evaluation.WaitUntil ?? '0001-01-01T00:00:00Z',
+    NextEval: evaluation.NextEval ?? '',
+    PreviousEval: evaluation.PreviousEval ?? '',
+    BlockedEval: evaluation.BlockedEval ?? '',
+    CreateIndex,
+    ModifyIndex,
+    CreateTime,
+    ModifyTime,
+  };
+}

@@ -1,0 +1,116 @@
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import { minute, second } from '../../shared/duration.js';
+import { type Instant, instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from '../../shared/instant.js';
+import { type Allocation, type ClientStatus, isClientTerminal, type TaskState } from '../allocation.js';
+import { withHealth } from '../deployment/actions.js';
+import { triggerAfterReport } from '../evaluation-after-report.js';
+import type { SimulatedWorld } from './simulated-world.js';
+import type { SimulatedAgents as Behaviour } from './simulation.js';
+
+/** What comes next of an allocation on its node. */
+interface NextReport {
+  readonly at: Instant;
+  readonly status: ClientStatus | 'healthy';
+}
+
+/** The agents of all nodes that are ready: they start, end and stop allocations, and tell when they are healthy. */
+export class Agents {
+  readonly #world: SimulatedWorld;
+  readonly #startAfter: number;
+  readonly #workFor: number;
+
+  constructor(world: SimulatedWorld, { startAfter = second, workFor = minute }: Behaviour = {}) {
+    this.#world = world;
+    this.#startAfter = startAfter;
+    this.#workFor = workFor;
+  }
+
+  /** When an agent has something to tell next. */
+  get next(): Instant {
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const allocation of this.#world.allocations.values()) {
+      earliest = Math.min(earliest, this.#nextOf(allocation)?.at ?? Number.POSITIVE_INFINITY);
+    }
+    return earliest;
+  }
+
+  /** Everything that agents have to tell by now. */
+  report(): void {
+    for (const { ID } of [...this.#world.allocations.values()]) {
+      const allocation = this.#world.allocations.get(ID);
+      const next = allocation === undefined ? undefined : this.#nextOf(allocation);
+      if (allocation === undefined || next === undefined || next.at > this.#world.now) continue;
+      if (next.status !== 'healthy') this.tell(allocation, next.status);
+      else this.#world.change(withHealth(allocation, true, this.#moment()));
+    }
+  }
+
+  /** An allocation has become something; what follows is asked for. */
+  tell(before: Allocation, status: ClientStatus): void {
+    const world = this.#world;
+    const after = { ...before, ...this.#stateOf(before, status) };
+    const job = world.jobs.get(before.JobID);
+    const unhealthy = status === 'failed' && before.DeploymentID !== undefined && !before.DeploymentStatus?.Healthy;
+    const trigger = job === undefined ? undefined : triggerAfterReport(job, before, after, world.now);
+    if (job !== undefined && trigger !== undefined) world.evaluate(job, trigger);
+    world.change(unhealthy ? withHealth(after, false, this.#moment()) : after);
+  }
+
+  #nextOf(allocation: Allocation): NextReport | undefined {
+    const { NodeID, DesiredStatus, ClientStatus, CreateTime } = allocation;
+    if (this.#world.nodes.get(NodeID)?.Status !== 'ready' || isClientTerminal(allocation)) return undefined;
+    if (DesiredStatus !== 'run') return { at: this.#world.now, status: 'complete' };
+    if (ClientStatus === 'unknown') return { at: this.#world.now, status: 'running' };
+    if (ClientStatus === 'pending')
+      return { at: instantFromUnixNanos(CreateTime) + this.#startAfter, status: 'running' };
+    return this.#nextOfRunning(allocation);
+  }
+
+  #nextOfRunning(allocation: Allocation): NextReport | undefined {
+    const { JobType } = allocation;
+    const started = startedAt(allocation);
+    if (JobType === 'batch' || JobType === 'sysbatch') return { at: started + this.#workFor, status: 'complete' };
+    const watched = allocation.DeploymentID !== undefined && (allocation.DeploymentStatus?.Healthy ?? null) === null;
+    return watched ? { at: started + this.#minHealthyTime(allocation), status: 'healthy' } : undefined;
+  }
+
+  #minHealthyTime({ JobID, TaskGroup }: Allocation): number {
+    const group = this.#world.jobs.get(JobID)?.TaskGroups.find(({ Name }: TaskGroup) => Name === TaskGroup);
+    return (group?.Update?.MinHealthyTime ?? 0) / 1_000_000;
+  }
+
+  #stateOf(
+    before: Allocation,
+    status: ClientStatus,
+  ): Pick<Allocation, 'ClientStatus' | 'TaskStates' | 'ModifyIndex' | 'ModifyTime'> {
+    const { now, index } = this.#world;
+    const running = status === 'running';
+    const state: TaskState = {
+      State: running ? 'running' : 'dead',
+      Failed: status === 'failed',
+      Restarts: 0,
+      LastRestart: null,
+      StartedAt: before.TaskStates?.['all']?.StartedAt ?? isoFromInstant(now),
+      FinishedAt: running ? null : isoFromInstant(now),
+      Events: null,
+      Paused: '',
+    };
+    return {
+      ClientStatus: status,
+      TaskStates: { all: state },
+      ModifyIndex: index,
+      ModifyTime: unixNanosFromInstant(now),
+    };
+  }
+
+  #moment() {
+    return { now: this.#world.now, index: this.#world.index };
+  }
+}
+
+function startedAt({ TaskStates, ModifyTime }: Allocation): Instant {
+  const starts = Object.values(TaskStates ?? {}).flatMap(({ StartedAt }) =>
+    StartedAt === null ? [] : [Date.parse(StartedAt)],
+  );
+  return starts.length === 0 ? instantFromUnixNanos(ModifyTime) : Math.max(...starts);
+}

@@ -1,0 +1,243 @@
+import { decideRegistration } from '../../jobs/decide-registration.js';
+import type { Job } from '../../jobs/document/job.js';
+import { type Instant, unixNanosFromInstant } from '../../shared/instant.js';
+import { type Allocation, isClientTerminal } from '../allocation.js';
+import { clusterFrom } from '../cluster/cluster.js';
+import { withAllocation } from '../deployment/count-allocations.js';
+import type { Deployment } from '../deployment/deployment.js';
+import {
+  type DeploymentEvent,
+  type DeploymentStep,
+  transitionDeployment,
+  type WatchedDeployment,
+} from '../deployment/transition-deployment.js';
+import type { Evaluation, EvaluationTrigger } from '../evaluation.js';
+import type { Node } from '../node.js';
+import { latestDeployment } from '../plan/plan-job.js';
+import { schedule } from '../schedule.js';
+import { defaultSchedulerConfiguration } from '../scheduler-configuration.js';
+import type { SimulatedCluster, TimelineEntry } from './simulation.js';
+
+/** The records of a simulated cluster, and the one way in which each kind of them changes. Lives within one simulation. */
+export class SimulatedWorld {
+  now: Instant;
+  index = 1;
+  readonly nodes = new Map<string, Node>();
+  readonly jobs = new Map<string, Job>();
+  readonly allocations = new Map<string, Allocation>();
+  readonly deployments = new Map<string, Deployment>();
+  readonly evaluations = new Map<string, Evaluation>();
+  readonly timeline: TimelineEntry[] = [];
+  readonly #versions = new Map<string, Map<number, Job>>();
+  readonly #configuration;
+  #ids = 0;
+
+  constructor(start: SimulatedCluster) {
+    this.now = start.now;
+    this.#configuration = start.configuration ?? defaultSchedulerConfiguration;
+    for (const node of start.nodes) this.nodes.set(node.ID, node);
+    for (const job of start.jobs ?? []) this.#keepVersion(job);
+    for (const allocation of start.allocations ?? []) this.allocations.set(allocation.ID, allocation);
+    for (const deployment of start.deployments ?? []) this.deployments.set(deployment.ID, deployment);
+    const records = [...this.nodes.values(), ...this.jobs.values(), ...this.allocations.values()];
+    for (const { ModifyIndex } of records) this.index = Math.max(this.index, ModifyIndex);
+  }
+
+  tell(kind: TimelineEntry['kind'], subject: string, text: string): void {
+    this.timeline.push({ at: this.now, kind, subject, text });
+  }
+
+  /** Registers a job as the interface does; the same document changes nothing but asks for an evaluation. */
+  register(document: Job, trigger: EvaluationTrigger): void {
+    const request = { job: document, version: null, policyId: () => this.#nextId('policy') };
+    const registered = decideRegistration(this.jobs.get(document.ID), request, this.index, this.now);
+    if (registered.isErr()) return;
+    const { job } = registered.value;
+    this.#keepVersion(job);
+    this.tell('job', job.ID, `registered as version ${job.Version}`);
+    this.evaluate(job, trigger);
+  }
+
+  stop(job: Job): void {
+    const stamps = { ModifyIndex: this.index, JobModifyIndex: this.index };
+    this.#keepVersion({ ...job, ...stamps, Stop: true, Version: job.Version + 1 });
+    this.tell('job', job.ID, 'stopped');
+    this.evaluate(job, 'job-deregister');
+  }
+
+  evaluate(job: Job, trigger: EvaluationTrigger, nodeId?: string): void {
+    const { Namespace, Priority, Type, ID: JobID } = job;
+    const nanos = unixNanosFromInstant(this.now);
+    const stamps = { CreateIndex: this.index, ModifyIndex: this.index, CreateTime: nanos, ModifyTime: nanos };
+    const ID = this.#nextId('evaluation');
+    const node = nodeId === undefined ? {} : { NodeID: nodeId };
+    const asked = { ID, Namespace, Priority, Type, TriggeredBy: trigger, JobID, ...node };
+    this.evaluations.set(ID, { ...asked, Status: 'pending', ...stamps });
+  }
+
+  /** What an agent, a drain or a deployment makes of an allocation. Room that it gives back lets blocked work be tried again. */
+  change(after: Allocation): void {
+    const before = this.allocations.get(after.ID);
+    this.#put(after, before);
+    const deployment = this.deployments.get(after.DeploymentID ?? '');
+    if (deployment === undefined) return;
+    this.deployments.set(deployment.ID, withAllocation(deployment, before, after));
+    this.moveDeployment(deployment.ID, { type: 'allocations_changed' });
+  }
+
+  /** Moves a deployment on, with everything that follows; gives why not. */
+  moveDeployment(id: string, event: DeploymentEvent): string | undefined {
+    const deployment = this.deployments.get(id);
+    const job = this.jobs.get(deployment?.JobID ?? '');
+    if (deployment === undefined || job === undefined) return 'there is no such deployment';
+    const watched = this.#watched(deployment, job);
+    const step = transitionDeployment(watched, event, { now: this.now, index: this.index });
+    if (step.isErr()) return step.error.message;
+    this.#follow(step.value, job);
+    return undefined;
+  }
+
+  #watched(deployment: Deployment, job: Job): WatchedDeployment {
+    const versions = [...(this.#versions.get(job.ID)?.values() ?? [])].reverse();
+    const version = versions.find(({ Version }) => Version === deployment.JobVersion) ?? job;
+    const allocations = this.allocationsOf(job.ID).filter(({ DeploymentID }) => DeploymentID === deployment.ID);
+    const newest = [...this.evaluations.values()].filter(({ JobID }) => JobID === job.ID).at(-1);
+    const evaluatedIndex = newest?.SnapshotIndex ?? newest?.CreateIndex ?? 0;
+    return { deployment, allocations, job, version, versions: () => versions, evaluatedIndex };
+  }
+
+  /** Works on everything that is due, the most urgent first, blocked work after the rest. */
+  work(): void {
+    for (let due = this.#nextDue(); due !== undefined; due = this.#nextDue()) {
+      this.index += 1;
+      this.#decide(due);
+    }
+  }
+
+  allocationsOf(jobId: string): Allocation[] {
+    return [...this.allocations.values()].filter(({ JobID }) => JobID === jobId);
+  }
+
+  latestDeploymentOf(jobId: string): Deployment | undefined {
+    return latestDeployment([...this.deployments.values()].filter(({ JobID }) => JobID === jobId));
+  }
+
+  /** When the next evaluation that waits for a moment is due. */
+  get nextWait(): Instant {
+    const waits = [...this.evaluations.values()].map((one) =>
+      one.Status === 'pending' && one.WaitUntil !== undefined ? Date.parse(one.WaitUntil) : Number.POSITIVE_INFINITY,
+    );
+    return Math.min(Number.POSITIVE_INFINITY, ...waits);
+  }
+
+  /** Blocked work is worth another try. */
+  unblock(): void {
+    for (const evaluation of this.evaluations.values()) {
+      if (evaluation.Status === 'blocked') this.#retried.add(evaluation.ID);
+    }
+  }
+
+  readonly #retried = new Set<string>();
+
+  #nextDue(): Evaluation | undefined {
+    const due = [...this.evaluations.values()].filter(
+      (one) =>
+        (one.Status === 'pending' && (one.WaitUntil === undefined || Date.parse(one.WaitUntil) <= this.now)) ||
+        (one.Status === 'blocked' && this.#retried.has(one.ID)),
+    );
+    due.sort((left, right) => right.Priority - left.Priority || left.CreateIndex - right.CreateIndex);
+    return due.find(({ Status }) => Status === 'pending') ?? due[0];
+  }
+
+  #decide(evaluation: Evaluation): void {
+    this.#retried.delete(evaluation.ID);
+    const job = this.jobs.get(evaluation.JobID);
+    const result = schedule(
+      {
+        job,
+        allocations: this.allocationsOf(evaluation.JobID),
+        versions: this.#versions.get(evaluation.JobID) ?? new Map<number, Job>(),
+        deployments: [...this.deployments.values()].filter(({ JobID }) => JobID === evaluation.JobID),
+        cluster: clusterFrom(this.nodes.values(), this.allocations.values()),
+        configuration: this.#configuration,
+        pool: undefined,
+        readAllocation: (id) => this.allocations.get(id),
+        index: this.index,
+      },
+      evaluation,
+      this.now,
+      { next: (kind) => this.#nextId(kind) },
+    );
+    for (const deployment of result.deployments) this.#putDeployment(deployment);
+    for (const allocation of result.allocations) this.#put(allocation, this.allocations.get(allocation.ID));
+    const written = [...result.followUps, ...result.preemptions, result.evaluation];
+    for (const one of written) this.evaluations.set(one.ID, one);
+    if (result.stableVersion !== undefined) this.#markStable(evaluation.JobID, result.stableVersion);
+    if (result.looksAgain && job !== undefined) this.evaluate(job, 'alloc-failure');
+    this.#supersede(result.evaluation, result.followUps);
+  }
+
+  /** A newer look at the whole job leaves nothing for older blocked ones. */
+  #supersede({ ID, JobID, FailedTGAllocs }: Evaluation, followUps: readonly Evaluation[]): void {
+    const blocked = followUps.find(({ Status }) => Status === 'blocked');
+    if (blocked !== undefined) this.tell('blocked', JobID, 'waits for room');
+    if (blocked === undefined && FailedTGAllocs !== undefined) return;
+    for (const one of this.evaluations.values()) {
+      if (one.JobID !== JobID || one.Status !== 'blocked' || one.ID === blocked?.ID || one.ID === ID) continue;
+      this.evaluations.set(one.ID, { ...one, Status: 'canceled' });
+    }
+  }
+
+  #follow({ deployment, allocations, effects }: DeploymentStep, job: Job): void {
+    this.#putDeployment(deployment);
+    for (const allocation of allocations) this.#put(allocation, this.allocations.get(allocation.ID));
+    const revert = effects.find(({ type }) => type === 'revert');
+    const target = revert?.type === 'revert' ? this.#versions.get(job.ID)?.get(revert.version) : undefined;
+    if (target !== undefined) this.register({ ...target, VersionTag: null }, 'deployment-watcher');
+    else if (effects.length > 0) this.evaluate(job, 'deployment-watcher');
+  }
+
+  #put(after: Allocation, before: Allocation | undefined): void {
+    this.allocations.set(after.ID, after);
+    if (before === undefined) this.tell('allocation', after.Name, `placed on ${after.NodeName}`);
+    else if (before.DesiredStatus !== after.DesiredStatus) {
+      this.tell('allocation', after.Name, after.DesiredDescription ?? `told to ${after.DesiredStatus}`);
+    }
+    if (before !== undefined && before.ClientStatus !== after.ClientStatus) {
+      this.tell('allocation', after.Name, `is ${after.ClientStatus} on ${after.NodeName}`);
+    }
+    this.#tellHealth(before, after);
+    if (isClientTerminal(after) && before !== undefined && !isClientTerminal(before)) this.unblock();
+  }
+
+  #tellHealth(before: Allocation | undefined, after: Allocation): void {
+    const healthy = after.DeploymentStatus?.Healthy ?? null;
+    if (healthy === null || (before?.DeploymentStatus?.Healthy ?? null) === healthy) return;
+    this.tell('allocation', after.Name, healthy ? 'is healthy' : 'is not healthy');
+  }
+
+  #putDeployment(after: Deployment): void {
+    const before = this.deployments.get(after.ID);
+    this.deployments.set(after.ID, after);
+    if (before?.Status === after.Status && before.StatusDescription === after.StatusDescription) return;
+    this.tell('deployment', after.JobID, `version ${after.JobVersion} is ${after.Status}: ${after.StatusDescription}`);
+  }
+
+  #markStable(jobId: string, version: number): void {
+    const stored = this.#versions.get(jobId)?.get(version);
+    if (stored !== undefined) this.#keepVersion({ ...stored, Stable: true });
+  }
+
+  /** The newest version is the job; older ones are kept beside it. */
+  #keepVersion(job: Job): void {
+    const versions = this.#versions.get(job.ID) ?? new Map<number, Job>();
+    versions.set(job.Version, job);
+    this.#versions.set(job.ID, versions);
+    if (job.Version >= (this.jobs.get(job.ID)?.Version ?? 0)) this.jobs.set(job.ID, job);
+  }
+
+  #nextId(kind: string): string {
+    this.#ids += 1;
+    return `${kind}-${String(this.#ids).padStart(6, '0')}`;
+  }
+}

@@ -1,0 +1,65 @@
+import type { Job } from '../../jobs/document/job.js';
+import type { Milliseconds } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
+import type { Allocation } from '../allocation.js';
+import type { Deployment } from '../deployment/deployment.js';
+import type { Evaluation } from '../evaluation.js';
+import type { Node, NodeStatus } from '../node.js';
+import type { SchedulerConfiguration } from '../scheduler-configuration.js';
+
+/** A cluster as it stands when a simulation begins. */
+export interface SimulatedCluster {
+  readonly now: Instant;
+  readonly nodes: readonly Node[];
+  /** As they are registered, with the older versions that their allocations run. */
+  readonly jobs?: readonly Job[];
+  readonly allocations?: readonly Allocation[];
+  readonly deployments?: readonly Deployment[];
+  readonly configuration?: SchedulerConfiguration;
+  readonly agents?: SimulatedAgents;
+}
+
+/** How the nodes' agents behave, in milliseconds. */
+export interface SimulatedAgents {
+  /** From placement to running; 1 s unless given. */
+  readonly startAfter?: Milliseconds;
+  /** How long the work of batch and sysbatch jobs takes; 1 min unless given. */
+  readonly workFor?: Milliseconds;
+}
+
+/** Something that happens to the cluster at a moment. */
+export type SimulatedEvent = { readonly at: Instant } & (
+  | { readonly do: 'register'; readonly job: Job }
+  | { readonly do: 'stop'; readonly jobId: string }
+  /** A node joins, or tells itself anew. */
+  | { readonly do: 'join'; readonly node: Node }
+  | { readonly do: 'status'; readonly nodeId: string; readonly status: NodeStatus }
+  /** Empties the node: within `deadline` milliseconds, or as long as it takes. */
+  | { readonly do: 'drain'; readonly nodeId: string; readonly deadline?: Milliseconds }
+  /** The live allocations of this name fail. */
+  | { readonly do: 'fail'; readonly allocation: string }
+  /** What somebody does to the deployment of a job. */
+  | { readonly do: 'deployment'; readonly jobId: string; readonly action: 'promote' | 'pause' | 'resume' | 'fail' }
+);
+
+/** One line of the timeline. */
+export interface TimelineEntry {
+  readonly at: Instant;
+  readonly kind: 'event' | 'job' | 'node' | 'allocation' | 'deployment' | 'blocked';
+  /** Name of the allocation, ID of the job or node. */
+  readonly subject: string;
+  /** What happened, in a few words. */
+  readonly text: string;
+}
+
+export interface Simulation {
+  readonly timeline: readonly TimelineEntry[];
+  /** The records as they are at the end. */
+  readonly jobs: readonly Job[];
+  readonly nodes: readonly Node[];
+  readonly allocations: readonly Allocation[];
+  readonly deployments: readonly Deployment[];
+  readonly evaluations: readonly Evaluation[];
+  /** Events that could not happen, and why: a node or job that is not there. */
+  readonly refused: readonly { readonly event: SimulatedEvent; readonly reason: string }[];
+}

@@ -1,0 +1,62 @@
+import type { Milliseconds } from './duration.js';
+import { table } from './table.js';
+
+/** Who does a work that only one process at a time may do. The row stays when nobody does, so that terms only grow. */
+export interface LeaseRecord {
+  /** Of the work. */
+  readonly name: string;
+  /** Null when its last holder gave it back. */
+  readonly owner: string | null;
+  /** One more with each holder: a write under an earlier term comes too late. */
+  readonly term: number;
+  /** Monotonic time of the holder up to which it is his alone, and the timeline that it counts on. */
+  readonly until: Milliseconds;
+  readonly timeline: string;
+  /** How long it holds without being renewed. */
+  readonly duration: Milliseconds;
+}
+
+export const leases = table<LeaseRecord>('leases', (lease) => [lease.name]);
+
+/** A lease as somebody who waits for it has seen it, on his own monotonic clock. */
+export interface LeaseSighting {
+  /** The write that last renewed it. */
+  readonly token: number;
+  readonly at: Milliseconds;
+}
+
+/** The reader's own time. */
+export interface LeaseTime {
+  readonly monotonic: Milliseconds;
+  readonly timeline: string;
+}
+
+/**
+ * How long the lease still keeps others out; 0 when it is free. The end of a lease of another timeline cannot be compared with one's
+ * own clock, so it ends when it was not renewed for its whole duration while one looked on.
+ */
+export function leaseRemains(
+  lease: LeaseRecord | undefined,
+  { monotonic, timeline }: LeaseTime,
+  sighting: LeaseSighting,
+): Milliseconds {
+  if (lease === undefined || lease.owner === null) return 0;
+  const end = lease.timeline === timeline ? lease.until : sighting.at + lease.duration;
+  return Math.max(0, end - monotonic);
+}
+
+/** Who wants which lease, and for how long. */
+export interface LeaseClaim {
+  readonly name: string;
+  readonly owner: string;
+  readonly duration: Milliseconds;
+}
+
+/** The row of a lease that begins with the next term. */
+export function leaseFor(
+  claim: LeaseClaim,
+  previous: LeaseRecord | undefined,
+  { monotonic, timeline }: LeaseTime,
+): LeaseRecord {
+  return { ...claim, term: (previous?.term ?? 0) + 1, until: monotonic + claim.duration, timeline };
+}

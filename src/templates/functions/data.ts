@@ -1,0 +1,168 @@
+import { MAX_DEPTH } from '../limits.js';
+import { isItem, isList, isMap, isMetadata, kindOf, namesOf, shortest, textOf, type Value } from '../values.js';
+import { made, ofTexts, smallFrom, textsFrom, wellFormed } from './arguments.js';
+import { isEqual } from './logic.js';
+import { type Call, exactly, type TemplateFunction } from './template-function.js';
+
+/** Lists, maps and JSON. */
+export const dataFunctions: Readonly<Record<string, TemplateFunction>> = {
+  len: exactly(1, ([value], call) => {
+    if (isList(value)) return BigInt(value.length);
+    if (isMap(value)) return BigInt(value.size);
+    const [text] = textsFrom([value], call) ?? [];
+    return text === undefined ? undefined : BigInt(new TextEncoder().encode(text).length);
+  }),
+  index: { least: 2, most: Number.POSITIVE_INFINITY, run: ([value, ...keys], call) => indexed(value, keys, call) },
+  slice: { least: 1, most: 3, run: ([value, from = 0n, to], call) => sliced(value, from, to, call) },
+  in: exactly(2, ([list, value], call) => holds(list, value, call)),
+  contains: exactly(2, ([value, list], call) => holds(list, value, call)),
+  containsAll: quantified((found) => found.every(Boolean)),
+  containsAny: quantified((found) => found.some(Boolean)),
+  containsNone: quantified((found) => !found.some(Boolean)),
+  containsNotAll: quantified((found) => !found.every(Boolean)),
+  parseJSON: ofTexts(1, ([text = ''], call) => parsedJson(text, call)),
+  toJSON: exactly(1, ([value], call) => jsonText(value, '', call)),
+  toJSONPretty: exactly(1, ([value], call) => jsonText(value, '  ', call)),
+};
+
+function indexed(value: Value, keys: readonly Value[], call: Call): Value {
+  let found = value;
+  for (const key of keys) {
+    if (isMap(found)) {
+      const name = textOf(key);
+      if (name === undefined) return call.fail(`the names of a map are texts, not ${kindOf(key)}`);
+      found = found.get(name);
+    } else if (isList(found)) {
+      const at = smallFrom(key, call);
+      if (at === undefined) return undefined;
+      if (at < 0 || at >= found.length) return call.fail(`the list has no place ${at}: it has ${found.length} items`);
+      found = found[at];
+    } else {
+      return call.fail(`${kindOf(found)} has no items`);
+    }
+  }
+  return found;
+}
+
+/** Places in texts are bytes in the upstream's language and characters here. */
+function sliced(value: Value, from: Value, to: Value, call: Call): Value {
+  const whole = isList(value) ? value : textsFrom([value], call)?.[0];
+  if (whole === undefined) return undefined;
+  const points = isList(whole) ? whole : [...whole];
+  const part = partOf(points.length, from, to, call);
+  if (part === undefined || !call.spend(points.length)) return undefined;
+  return isList(whole) ? whole.slice(...part) : points.slice(...part).join('');
+}
+
+/** The start and the end of a part of something of a length; without an end the part goes on to the last. */
+function partOf(length: number, from: Value, to: Value, call: Call): readonly [number, number] | undefined {
+  const [start, end] = [smallFrom(from, call), to === undefined ? length : smallFrom(to, call)];
+  if (start === undefined || end === undefined) return undefined;
+  if (start >= 0 && end >= start && end <= length) return [start, end];
+  call.fail(`there is no part from ${start} to ${end}: the length is ${length}`);
+  return undefined;
+}
+
+/** An item of a list, or a part of a text. */
+function holds(list: Value, value: Value, call: Call): boolean | undefined {
+  if (isList(list)) {
+    if (!call.spend(list.length * 16)) return undefined;
+    return list.some((item) => kindOf(item) === kindOf(value) && isEqual(item, value, call) === true);
+  }
+  const [text, part] = textsFrom([list, value], call) ?? [];
+  return text === undefined || part === undefined ? undefined : text.includes(part);
+}
+
+function quantified(decide: (found: readonly boolean[]) => boolean): TemplateFunction {
+  return exactly(2, ([values, list], call) => {
+    if (!isList(values)) return call.fail(`a list is needed here, not ${kindOf(values)}`);
+    const found = values.map((value) => holds(list, value, call));
+    return found.every((each) => each !== undefined) ? decide(found) : undefined;
+  });
+}
+
+/** Numbers in JSON are numbers with a fraction, even where it is zero: so they print without one. */
+function parsedJson(text: string, call: Call): Value {
+  if (text === '') return new Map();
+  if (!call.spend(text.length * 8)) return undefined;
+  try {
+    return fromJson(JSON.parse(text) as Json, call, 0);
+  } catch {
+    return call.fail('the text is not JSON');
+  }
+}
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+function fromJson(value: Json, call: Call, depth: number): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= MAX_DEPTH) return call.fail(`data may stand within data ${MAX_DEPTH} times`);
+  if (Array.isArray(value)) return value.map((item: Json) => fromJson(item, call, depth + 1));
+  return new Map(Object.entries(value).map(([name, item]) => [name, fromJson(item, call, depth + 1)]));
+}
+
+function jsonText(value: Value, indentation: string, call: Call): Value {
+  const parts: string[] = [];
+  const put = (text: string): boolean => {
+    parts.push(text);
+    return call.spend(text.length + 8);
+  };
+  return writeJson(value, put, indentation === '' ? undefined : { line: '\n', step: indentation })
+    ? made(parts.join(''), call)
+    : undefined;
+}
+
+interface Layout {
+  /** Line break and indentation of what stands outside. */
+  readonly line: string;
+  readonly step: string;
+}
+
+type Put = (text: string) => boolean;
+
+function writeJson(value: Value, put: Put, layout: Layout | undefined): boolean {
+  if (isList(value)) return writeItems(value, put, layout);
+  if (isMap(value)) return writeMembers(value, put, layout);
+  return put(scalarJson(value));
+}
+
+function writeItems(items: readonly Value[], put: Put, layout: Layout | undefined): boolean {
+  if (items.length === 0) return put('[]');
+  const inner = innerLayout(layout);
+  const item = (value: Value, at: number): boolean => put(between(at, inner)) && writeJson(value, put, inner);
+  return put('[') && items.every(item) && put(`${layout?.line ?? ''}]`);
+}
+
+function writeMembers(map: ReadonlyMap<string, Value>, put: Put, layout: Layout | undefined): boolean {
+  if (map.size === 0) return put('{}');
+  const inner = innerLayout(layout);
+  const member = (name: string, at: number): boolean =>
+    put(between(at, inner)) &&
+    put(`${quotedJson(name)}:${layout === undefined ? '' : ' '}`) &&
+    writeJson(map.get(name), put, inner);
+  return put('{') && namesOf(map).every(member) && put(`${layout?.line ?? ''}}`);
+}
+
+function innerLayout(layout: Layout | undefined): Layout | undefined {
+  return layout && { ...layout, line: layout.line + layout.step };
+}
+
+/** What separates an item from the one before it, or from the bracket. */
+function between(at: number, inner: Layout | undefined): string {
+  return (at === 0 ? '' : ',') + (inner?.line ?? '');
+}
+
+function scalarJson(value: Value): string {
+  if (value === undefined || value === null) return 'null';
+  if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'number') return Number.isFinite(value) ? shortest(value) : 'null';
+  return quotedJson(isItem(value) ? value.Value : isMetadata(value) ? value.Path : String(value));
+}
+
+/** As the upstream writes it: safe within a page of HTML. */
+function quotedJson(text: string): string {
+  return JSON.stringify(wellFormed(text)).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

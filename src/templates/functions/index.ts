@@ -1,0 +1,64 @@
+import { arithmeticFunctions } from './arithmetic.js';
+import { dataFunctions } from './data.js';
+import { logicFunctions } from './logic.js';
+import { printFunctions } from './print.js';
+import { storeFunctions } from './store.js';
+import type { TemplateFunction } from './template-function.js';
+import { textFunctions } from './texts.js';
+
+const functions: ReadonlyMap<string, TemplateFunction> = new Map(
+  Object.entries({
+    ...logicFunctions,
+    ...dataFunctions,
+    ...printFunctions,
+    ...textFunctions,
+    ...arithmeticFunctions,
+    ...storeFunctions,
+  }),
+);
+
+export function functionNamed(name: string): TemplateFunction | undefined {
+  return functions.get(name);
+}
+
+/** The names of all functions, in order. */
+export function functionNames(): readonly string[] {
+  return [...functions.keys()].sort();
+}
+
+/** What the upstream's templates may also ask for, by what it would need. */
+const ELSEWHERE: readonly (readonly [what: string, names: readonly string[]])[] = [
+  [
+    'it asks a service catalogue, and templates have none here',
+    [
+      'service',
+      'services',
+      'connect',
+      'node',
+      'nodes',
+      'datacenters',
+      'caRoots',
+      'caLeaf',
+      'peerings',
+      'partitions',
+      'nomadService',
+      'nomadServices',
+    ],
+  ],
+  [
+    'it asks a key-value store that is not part of this server: use nomadVar',
+    ['key', 'keyExists', 'keyOrDefault', 'keyExistsGet', 'ls', 'safeLs', 'tree', 'safeTree', 'explode', 'explodeMap'],
+  ],
+  [
+    'it asks a secret store that is not part of this server: use nomadVar',
+    ['secret', 'secrets', 'pkiCert', 'writeToFile'],
+  ],
+  ['it reads files and runs programs of the host', ['file', 'plugin', 'executeTemplate', 'spew_dump']],
+  ['it gives another answer each time', ['timestamp', 'now', 'scratch', 'sockaddr']],
+];
+
+/** Why a name is no function. */
+export function refusalOf(name: string): string {
+  const [what] = ELSEWHERE.find(([, names]) => names.includes(name)) ?? [];
+  return what === undefined ? `there is no function ${name}` : `the function ${name} is not supported: ${what}`;
+}

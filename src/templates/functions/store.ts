@@ -1,0 +1,66 @@
+import type { Value } from '../values.js';
+import { VariableItems } from '../variable-items.js';
+import { ofTexts, textsFrom } from './arguments.js';
+import { type Call, exactly, type TemplateFunction, type VariableRead } from './template-function.js';
+
+/** What surrounds the task: its environment, its meta, and the variables of the store. */
+export const storeFunctions: Readonly<Record<string, TemplateFunction>> = {
+  env: ofTexts(1, ([name = ''], { inputs }) => member(inputs.env, name) ?? ''),
+  envOrDefault: ofTexts(2, ([name = '', otherwise = ''], { inputs }) => member(inputs.env, name) || otherwise),
+  mustEnv: ofTexts(1, ([name = ''], call) => {
+    return member(call.inputs.env, name) ?? call.fail(`the environment has no ${JSON.stringify(name.slice(0, 100))}`);
+  }),
+  meta: ofTexts(1, ([name = ''], { inputs }) => member(inputs.meta, name) ?? ''),
+  nomadVar: exactly(1, (args, call) => {
+    const read = variableFrom(args, call);
+    return read && items(read, call);
+  }),
+  nomadVarExists: exactly(1, (args, call) => {
+    const read = variableFrom(args, call);
+    if (read === undefined) return undefined;
+    const exists = call.inputs.variable(read.path, read.namespace) !== undefined;
+    call.reads.variable(read, exists, false);
+    return exists;
+  }),
+  nomadVarList: { least: 0, most: 1, run: listed },
+  nomadVarListSafe: { least: 0, most: 1, run: listed },
+};
+
+/** The items by name; none where the variable does not exist yet, which holds back what is rendered. */
+function items(read: VariableRead, call: Call): Value {
+  const found = call.inputs.variable(read.path, read.namespace);
+  call.reads.variable(read, found !== undefined, true);
+  const entries = Object.entries(found ?? {});
+  if (!call.spend(entries.reduce((sum, [name, value]) => sum + name.length + value.length + 1, 0))) return undefined;
+  return new VariableItems(
+    entries.map(([Key, text]) => [Key, { item: true, Key, Value: text, Path: read.path }] as const),
+  );
+}
+
+function listed(args: readonly Value[], call: Call): Value {
+  const read = args.length === 0 ? { path: '' } : variableFrom(args, call, '');
+  if (read === undefined) return undefined;
+  call.reads.prefix(read);
+  const found = call.inputs.variables(read.path, read.namespace);
+  if (!call.spend(found.reduce((sum, { path }) => sum + path.length + 1, 0))) return undefined;
+  return found.map(({ path, namespace }) => ({ metadata: true, Path: path, Namespace: namespace }) as const);
+}
+
+/** Characters of a path with its namespace. */
+const LONGEST_PATH = 1_000;
+
+/** A path, with `@` and the name of a namespace behind it where it is not the task's own. */
+function variableFrom(args: readonly Value[], call: Call, otherwise?: string): VariableRead | undefined {
+  const [text] = textsFrom(args, call) ?? [];
+  if (text === undefined) return undefined;
+  const [whole = '', namespace, ...more] = text.length > LONGEST_PATH ? [] : text.split('@');
+  const path = whole.replace(/^\/+/, '') || otherwise;
+  if (path === undefined || namespace === '' || more.length > 0) {
+    return call.fail('the path of a variable is needed, with @ and its namespace behind it if need be');
+  }
+  return namespace === undefined ? { path } : { path, namespace };
+}
+
+function member(record: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}

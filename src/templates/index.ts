@@ -1,0 +1,10 @@
+/*
+ * Templates of tasks: a subset of the upstream's language as pure functions, without files, network, clock or catalogue. A rendering
+ * tells which variables of the store it looked at, so that it can be made anew when they change.
+ */
+export { functionNames } from './functions/index.js';
+export type { TemplateInputs, VariableName, VariableRead } from './functions/template-function.js';
+export type { Rendering, RenderOptions } from './render-template.js';
+export { parseTemplate, type Template } from './template.js';
+export type { TemplateFault } from './template-fault.js';
+export type { Delimiters } from './tokens.js';

@@ -1,0 +1,132 @@
+import { err, ok, type Result } from 'neverthrow';
+import { placesIn } from '../shared/source-text.js';
+import { MAX_DEPTH, MAX_TEMPLATE_LENGTH } from './limits.js';
+import { PipelineParser } from './parse-pipeline.js';
+import type { FaultAt, TemplateFault } from './template-fault.js';
+import { type Delimiters, tokensOf } from './tokens.js';
+import type { Block, Statement } from './tree.js';
+
+/** Reads a template into its statements. Delimiters that are empty are `{{` and `}}`. */
+export function parseTree(source: string, { left, right }: Partial<Delimiters> = {}): Result<Block, TemplateFault> {
+  const faultAt = faultIn(source);
+  if (source.length > MAX_TEMPLATE_LENGTH) {
+    return err(faultAt({ offset: 0, message: `a template may have at most ${MAX_TEMPLATE_LENGTH} characters` }));
+  }
+  return tokensOf(source, { left: left || '{{', right: right || '}}' })
+    .andThen((tokens) => {
+      const parser = new TemplateParser(tokens, source.length);
+      const block = parser.parse();
+      return block === undefined ? err(parser.fault ?? { offset: 0, message: 'it cannot be read' }) : ok(block);
+    })
+    .mapErr(faultAt);
+}
+
+/** Tells the line and column of faults. */
+export function faultIn(source: string): (fault: FaultAt) => TemplateFault {
+  return ({ offset, message }) => ({ type: 'template_fault', message, ...placesIn(source)(offset) });
+}
+
+/** What holds statements: where it began, and whether the loop around it can be left. */
+interface Around {
+  readonly keyword: string;
+  readonly offset: number;
+  readonly inRange: boolean;
+}
+
+/** Parts of the upstream's language that rendering here has no meaning for. */
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ['define', 'templates within templates are not supported'],
+  ['template', 'templates within templates are not supported'],
+  ['block', 'templates within templates are not supported'],
+]);
+
+class TemplateParser extends PipelineParser {
+  parse(): Block | undefined {
+    const statements = this.#block(undefined, 0);
+    if (statements === undefined) return undefined;
+    // A block ends before its keyword: outside of all blocks there is none to end.
+    return this.isAtEnd() ? statements : this.fail(`there is no block that ${this.keyword()} could belong to`);
+  }
+
+  #block(around: Around | undefined, depth: number): Block | undefined {
+    if (depth > MAX_DEPTH) return this.fail(`blocks may stand within each other ${MAX_DEPTH} times`);
+    const statements: Statement[] = [];
+    while (!this.isAtEnd()) {
+      const text = this.take('text');
+      if (text !== undefined) {
+        statements.push({ kind: 'text', text: text.text, offset: text.offset });
+        continue;
+      }
+      if (this.keyword() === 'end' || this.keyword() === 'else') return statements;
+      const statement = this.#action(around, depth);
+      if (statement === undefined) return undefined;
+      if (statement !== nothing) statements.push(statement);
+    }
+    if (around === undefined) return statements;
+    return this.fail(`the ${around.keyword} has no end`, around.offset);
+  }
+
+  #action(around: Around | undefined, depth: number): Statement | typeof nothing | undefined {
+    const keyword = this.keyword() ?? '';
+    const refused = REFUSED.get(keyword);
+    if (refused !== undefined) return this.fail(refused);
+    this.open();
+    const { offset } = this;
+    switch (keyword) {
+      case 'if':
+      case 'with':
+      case 'range':
+        this.word();
+        return this.#control({ keyword, offset, inRange: keyword === 'range' || around?.inRange === true }, depth);
+      case 'break':
+      case 'continue':
+        if (around?.inRange !== true) return this.fail(`${keyword} stands outside of any range`);
+        this.word();
+        return this.close() && { kind: keyword, offset };
+      default: {
+        const pipeline = this.pipeline('action');
+        return pipeline && this.close() && { kind: 'action', pipeline, offset };
+      }
+    }
+  }
+
+  /** From behind the keyword to behind its `end`. Variables that it declares are gone then. */
+  #control(around: Around & { readonly keyword: string }, depth: number): Statement | undefined {
+    const kind = around.keyword as 'if' | 'with' | 'range';
+    const known = this.scope();
+    const pipeline = this.pipeline(kind === 'range' ? 'range' : 'control');
+    if (pipeline === undefined || !this.close()) return undefined;
+    const declared = this.scope();
+    const body = this.#block(around, depth + 1);
+    this.restore(declared);
+    if (body === undefined) return undefined;
+    const outer = kind === 'range' ? { ...around, inRange: false } : around;
+    const otherwise = this.#otherwise(kind, outer, depth);
+    this.restore(known);
+    return otherwise && { kind, pipeline, body, otherwise, offset: around.offset };
+  }
+
+  #otherwise(kind: string, around: Around, depth: number): Block | undefined {
+    const keyword = this.keyword();
+    this.open();
+    this.word();
+    if (keyword === 'end') return this.close() ? [] : undefined;
+    const next = this.word();
+    if (next === undefined) {
+      if (!this.close()) return undefined;
+      const block = this.#block(around, depth + 1);
+      if (block === undefined) return undefined;
+      if (this.keyword() !== 'end') return this.fail(`after else comes the end of the ${kind}`);
+      this.open();
+      this.word();
+      return this.close() ? block : undefined;
+    }
+    if (next.text !== kind || kind === 'range')
+      return this.fail(`else ${next.text} cannot follow ${kind}`, next.offset);
+    const chained = this.#control({ ...around, keyword: next.text, offset: next.offset }, depth + 1);
+    return chained && [chained];
+  }
+}
+
+/** An action that leaves nothing behind, not even a statement. */
+const nothing = Symbol('nothing');

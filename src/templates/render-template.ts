@@ -1,0 +1,291 @@
+import { err, ok, type Result } from 'neverthrow';
+import { functionNamed } from './functions/index.js';
+import type { Call, ReadsOf, TemplateInputs, VariableRead } from './functions/template-function.js';
+import { CHARACTERS_PER_STEP, MAX_OUTPUT, MAX_WORK } from './limits.js';
+import type { FaultAt } from './template-fault.js';
+import type { Base, Block, Command, Operand, Pipeline, Statement } from './tree.js';
+import { isItem, isList, isMap, isMetadata, isTrue, kindOf, namesOf, printed, type Value } from './values.js';
+import { VariableItems } from './variable-items.js';
+
+/** What a template became, and what it looked at: when one of these changes, it may become something else. */
+export interface Rendering {
+  readonly text: string;
+  /** Variables that were read or asked for, existing or not, each once, in the order of the template. */
+  readonly variables: readonly VariableRead[];
+  /** Beginnings of paths that were listed. */
+  readonly prefixes: readonly VariableRead[];
+  /** Variables that are read and do not exist: the text is not meant to be used before they do. */
+  readonly missing: readonly VariableRead[];
+}
+
+export interface RenderOptions {
+  /** A name that a map does not have is a fault, instead of `<no value>`. */
+  readonly failsWithoutKey?: boolean;
+}
+
+/** Renders statements on what the inputs tell of one moment. */
+export function renderTree(
+  block: Block,
+  inputs: TemplateInputs,
+  { failsWithoutKey = false }: RenderOptions,
+): Result<Rendering, FaultAt> {
+  const renderer = new Renderer(inputs, failsWithoutKey);
+  renderer.block(block, undefined);
+  return renderer.fault === undefined ? ok(renderer.rendering()) : err(renderer.fault);
+}
+
+/** How a block ended. */
+type Ending = 'whole' | 'break' | 'continue' | 'fault';
+
+interface Variable {
+  readonly name: string;
+  value: Value;
+}
+
+class Renderer {
+  fault: FaultAt | undefined;
+  readonly #parts: string[] = [];
+  readonly #variables: Variable[] = [{ name: '$', value: undefined }];
+  readonly #reads = new Reads();
+  readonly #call: Call;
+  #left = MAX_OUTPUT;
+  #work = MAX_WORK;
+  #offset = 0;
+
+  constructor(
+    inputs: TemplateInputs,
+    readonly failsWithoutKey: boolean,
+  ) {
+    this.#call = {
+      inputs,
+      reads: this.#reads,
+      spend: (characters) => this.#spend(characters / CHARACTERS_PER_STEP),
+      fail: (message) => this.#fail(message),
+    };
+  }
+
+  rendering(): Rendering {
+    return { text: this.#parts.join(''), ...this.#reads.all() };
+  }
+
+  block(statements: Block, dot: Value): Ending {
+    const known = this.#variables.length;
+    for (const statement of statements) {
+      if (!this.#spend(1, statement.offset)) return 'fault';
+      const ending = this.#statement(statement, dot);
+      if (ending !== 'whole') {
+        this.#variables.length = known;
+        return ending;
+      }
+    }
+    this.#variables.length = known;
+    return 'whole';
+  }
+
+  #statement(statement: Statement, dot: Value): Ending {
+    switch (statement.kind) {
+      case 'text':
+        return this.#put(statement.text);
+      case 'action': {
+        const value = this.#pipeline(statement.pipeline, dot);
+        if (this.fault !== undefined) return 'fault';
+        return statement.pipeline.variables.length > 0 ? 'whole' : this.#print(value, statement.offset);
+      }
+      case 'break':
+      case 'continue':
+        return statement.kind;
+      case 'if':
+      case 'with':
+      case 'range': {
+        const known = this.#variables.length;
+        const ending = this.#control(statement, dot);
+        this.#variables.length = known;
+        return ending;
+      }
+    }
+  }
+
+  #control(statement: Extract<Statement, { kind: 'if' | 'with' | 'range' }>, dot: Value): Ending {
+    const { kind, pipeline, body, otherwise } = statement;
+    const value = this.#pipeline(pipeline, dot, kind !== 'range');
+    if (this.fault !== undefined) return 'fault';
+    if (kind === 'range') return this.#range(statement, value, dot);
+    if (!isTrue(value)) return this.block(otherwise, dot);
+    return this.block(body, kind === 'with' ? value : dot);
+  }
+
+  #range(statement: Extract<Statement, { kind: 'if' | 'with' | 'range' }>, value: Value, dot: Value): Ending {
+    const { pipeline, body, otherwise, offset } = statement;
+    const items = this.#items(value, offset);
+    if (items === undefined) return 'fault';
+    let isEmpty = true;
+    for (const [key, item] of items) {
+      isEmpty = false;
+      if (!this.#spend(1, offset)) return 'fault';
+      const known = this.#variables.length;
+      this.#setRangeVariables(pipeline, key, item);
+      const ending = this.block(body, item);
+      this.#variables.length = known;
+      if (ending === 'break') return 'whole';
+      if (ending === 'fault') return 'fault';
+    }
+    return isEmpty ? this.block(otherwise, dot) : 'whole';
+  }
+
+  /** Places and items of a list, names and items of a map in their order, and the numbers below a whole number. */
+  #items(value: Value, offset: number): Iterable<readonly [key: Value, item: Value]> | undefined {
+    if (value === undefined || value === null) return [];
+    if (isList(value)) return value.map((item, at) => [BigInt(at), item] as const);
+    if (isMap(value)) return namesOf(value).map((name) => [name, value.get(name)] as const);
+    if (typeof value === 'bigint') return numbersBelow(value);
+    return this.#fail(`a range goes over a list, a map or a whole number, not ${kindOf(value)}`, offset);
+  }
+
+  /** One variable is the item, two are the key and the item. */
+  #setRangeVariables({ variables, declares }: Pipeline, key: Value, item: Value): void {
+    const [first, second] = variables;
+    if (first === undefined) return;
+    this.#set(first, second === undefined ? item : key, declares);
+    if (second !== undefined) this.#set(second, item, declares);
+  }
+
+  #set(name: string, value: Value, declares: boolean): void {
+    const known = declares ? undefined : this.#variables.findLast((variable) => variable.name === name);
+    if (known === undefined) this.#variables.push({ name, value });
+    else known.value = value;
+  }
+
+  /** A range sets its variables for each item, everything else sets them here. */
+  #pipeline(pipeline: Pipeline, dot: Value, setsVariables = true): Value {
+    let value: Value;
+    for (const [at, command] of pipeline.commands.entries()) {
+      value = this.#command(command, dot, at > 0, value);
+      if (this.fault !== undefined) return undefined;
+    }
+    for (const name of setsVariables ? pipeline.variables : []) this.#set(name, value, pipeline.declares);
+    return value;
+  }
+
+  #command(command: Command, dot: Value, piped: boolean, previous: Value): Value {
+    if (!this.#spend(1, command.offset)) return undefined;
+    if (command.kind === 'value') return this.#operand(command.operand, dot);
+    const args: Value[] = [];
+    for (const operand of command.args) {
+      const value = this.#operand(operand, dot);
+      if (this.fault !== undefined) return undefined;
+      if (decides(command.name, value)) return value;
+      args.push(value);
+    }
+    if (piped) args.push(previous);
+    return this.#run(command.name, args, command.offset);
+  }
+
+  #run(name: string, args: readonly Value[], offset: number): Value {
+    this.#offset = offset;
+    return functionNamed(name)?.run(args, this.#call);
+  }
+
+  #operand({ base, path, offset }: Operand, dot: Value): Value {
+    if (!this.#spend(1 + path.length, offset)) return undefined;
+    let value = this.#base(base, dot, offset);
+    for (const name of path) {
+      if (this.fault !== undefined) return undefined;
+      value = this.#member(value, name, offset);
+    }
+    return value;
+  }
+
+  #base(base: Base, dot: Value, offset: number): Value {
+    switch (base.kind) {
+      case 'dot':
+        return dot;
+      case 'variable':
+        return this.#variables.findLast((variable) => variable.name === base.name)?.value;
+      case 'constant':
+        return base.value;
+      case 'call':
+        return this.#run(base.name, [], offset);
+      case 'pipeline':
+        return this.#pipeline(base.pipeline, dot);
+    }
+  }
+
+  #member(value: Value, name: string, offset: number): Value {
+    if (value instanceof VariableItems) return value.own(name) ?? this.#ofMap(value, name, offset);
+    if (isMap(value)) return this.#ofMap(value, name, offset);
+    if (isItem(value) && (name === 'Key' || name === 'Value' || name === 'Path')) return value[name];
+    if (isMetadata(value) && (name === 'Path' || name === 'Namespace')) return value[name];
+    return this.#fail(`${kindOf(value)} has no member ${name}`, offset);
+  }
+
+  #ofMap(map: ReadonlyMap<string, Value>, name: string, offset: number): Value {
+    if (this.failsWithoutKey && !map.has(name))
+      return this.#fail(`there is no ${JSON.stringify(name)} in the map`, offset);
+    return map.get(name);
+  }
+
+  #print(value: Value, offset: number): Ending {
+    const text = printed(value, this.#left);
+    if (text !== undefined && this.#spend(text.length / CHARACTERS_PER_STEP, offset)) return this.#put(text);
+    this.#fail(`what is rendered may have at most ${MAX_OUTPUT} characters`, offset);
+    return 'fault';
+  }
+
+  #put(text: string): Ending {
+    this.#left -= text.length;
+    this.#parts.push(text);
+    if (this.#left >= 0) return 'whole';
+    this.#fail(`what is rendered may have at most ${MAX_OUTPUT} characters`);
+    return 'fault';
+  }
+
+  #spend(steps: number, offset = this.#offset): boolean {
+    this.#offset = offset;
+    this.#work -= steps;
+    if (this.#work >= 0) return true;
+    this.#fail('the template takes too much work');
+    return false;
+  }
+
+  #fail(message: string, offset = this.#offset): undefined {
+    this.fault ??= { offset, message };
+    return undefined;
+  }
+}
+
+/** `and` ends at the first argument that is not true, `or` at the first that is: what follows is not looked at. */
+function decides(name: string, value: Value): boolean {
+  return (name === 'and' && !isTrue(value)) || (name === 'or' && isTrue(value));
+}
+
+function* numbersBelow(end: bigint): Generator<readonly [bigint, bigint]> {
+  for (let number = 0n; number < end; number += 1n) yield [number, number];
+}
+
+/** What was read so far, each once. */
+class Reads implements ReadsOf {
+  readonly #variables = new Map<string, VariableRead>();
+  readonly #prefixes = new Map<string, VariableRead>();
+  readonly #missing = new Map<string, VariableRead>();
+
+  variable(read: VariableRead, exists: boolean, isNeeded: boolean): void {
+    this.#variables.set(keyOf(read), read);
+    if (isNeeded && !exists) this.#missing.set(keyOf(read), read);
+  }
+
+  prefix(read: VariableRead): void {
+    this.#prefixes.set(keyOf(read), read);
+  }
+
+  all(): Omit<Rendering, 'text'> {
+    return {
+      variables: [...this.#variables.values()],
+      prefixes: [...this.#prefixes.values()],
+      missing: [...this.#missing.values()],
+    };
+  }
+}
+
+function keyOf({ path, namespace = '' }: VariableRead): string {
+  return `${namespace}@${path}`;
+}

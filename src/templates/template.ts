@@ -1,0 +1,21 @@
+import type { Result } from 'neverthrow';
+import type { TemplateInputs } from './functions/template-function.js';
+import { faultIn, parseTree } from './parse-template.js';
+import { type Rendering, type RenderOptions, renderTree } from './render-template.js';
+import type { TemplateFault } from './template-fault.js';
+import type { Delimiters } from './tokens.js';
+
+/** A template that was read, ready to be rendered any number of times. */
+export interface Template {
+  readonly render: (inputs: TemplateInputs, options?: RenderOptions) => Result<Rendering, TemplateFault>;
+}
+
+/**
+ * Reads a template of a task (job interface, templates): text with actions between `{{` and `}}`, or between the delimiters given.
+ * What the guide to templates does not list is refused here, with its line and column, before anything is rendered.
+ */
+export function parseTemplate(source: string, delimiters: Partial<Delimiters> = {}): Result<Template, TemplateFault> {
+  return parseTree(source, delimiters).map((block) => ({
+    render: (inputs, options = {}) => renderTree(block, inputs, options).mapErr(faultIn(source)),
+  }));
+}

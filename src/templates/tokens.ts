@@ -1,0 +1,155 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { FaultAt } from './template-fault.js';
+
+export type TokenKind =
+  /** Text outside of actions, trimmed as the actions beside it ask. */
+  | 'text'
+  /** Delimiters of an action. */
+  | 'open'
+  | 'close'
+  /** A name, such as a keyword or a function. */
+  | 'name'
+  /** `.Name`, and the dot alone. */
+  | 'field'
+  | 'dot'
+  /** `$` and `$name`. */
+  | 'variable'
+  | 'string'
+  | 'number'
+  /** Space between words: `a .b` and `a.b` differ. */
+  | 'space'
+  /** `(`, `)`, `|`, `,`, `:=` and `=`. */
+  | 'mark';
+
+export interface Token {
+  readonly kind: TokenKind;
+  /** As written; for `text` what is left of it. */
+  readonly text: string;
+  readonly offset: number;
+}
+
+export interface Delimiters {
+  readonly left: string;
+  readonly right: string;
+}
+
+/** Space, as trimming and separating words understand it. */
+const SPACE = /[ \t\r\n]/;
+
+/** Reads text and actions apart. `{{-` and `-}}` take the space beside them away; an action that begins with a slash and a star is a comment. */
+export function tokensOf(source: string, { left, right }: Delimiters): Result<readonly Token[], FaultAt> {
+  const tokens: Token[] = [];
+  let at = 0;
+  let trimsNext = false;
+  for (;;) {
+    const open = source.indexOf(left, at);
+    const end = open < 0 ? source.length : open;
+    const inner = open + left.length;
+    const trimsBefore = open >= 0 && source.charAt(inner) === '-' && SPACE.test(source.charAt(inner + 1));
+    const text = textToken(source, { start: at, end }, { start: trimsNext, end: trimsBefore });
+    if (text !== undefined) tokens.push(text);
+    if (open < 0) return ok(tokens);
+    const start = inner + (trimsBefore ? 2 : 0);
+    const action = isComment(source, start)
+      ? commentEnd(source, start, right)
+      : actionTokens(source, { open, start, left, right }, tokens);
+    if (action.isErr()) return err(action.error);
+    ({ next: at, trims: trimsNext } = action.value);
+  }
+}
+
+/** The text between two offsets without the space that is trimmed at its ends; undefined when nothing is left. */
+function textToken(
+  source: string,
+  span: { readonly start: number; readonly end: number },
+  trims: { readonly start: boolean; readonly end: boolean },
+): Token | undefined {
+  let { start, end } = span;
+  while (trims.start && start < end && SPACE.test(source.charAt(start))) start += 1;
+  while (trims.end && end > start && SPACE.test(source.charAt(end - 1))) end -= 1;
+  return end > start ? { kind: 'text', text: source.slice(start, end), offset: start } : undefined;
+}
+
+/** Where the text goes on behind an action, and whether its space is taken away. */
+interface ActionEnd {
+  readonly next: number;
+  readonly trims: boolean;
+}
+
+function isComment(source: string, at: number): boolean {
+  return source.startsWith('/*', at);
+}
+
+function commentEnd(source: string, at: number, right: string): Result<ActionEnd, FaultAt> {
+  const end = source.indexOf('*/', at + 2);
+  if (end < 0) return err({ offset: at, message: 'the comment has no end' });
+  const close = closeAt(source, end + 2, right);
+  return close === undefined
+    ? err({ offset: end, message: `a comment ends with */${right} or */ -${right}` })
+    : ok(close);
+}
+
+/** The right delimiter here, with or without ` -` before it. */
+function closeAt(source: string, at: number, right: string): ActionEnd | undefined {
+  if (source.startsWith(right, at)) return { next: at + right.length, trims: false };
+  const trims = SPACE.test(source.charAt(at)) && source.startsWith(`-${right}`, at + 1);
+  return trims ? { next: at + 2 + right.length, trims: true } : undefined;
+}
+
+const WORDS: readonly (readonly [TokenKind, RegExp])[] = [
+  ['space', /[ \t\r\n]+/y],
+  ['string', /"[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"|`[^`]*`/y],
+  [
+    'number',
+    /[+-]?(?:0[xX][0-9a-fA-F_]+|0[oObB][0-7_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?)/y,
+  ],
+  ['field', /\.[\p{L}_][\p{L}\p{Nd}_]*/uy],
+  ['dot', /\./y],
+  ['variable', /\$(?:[\p{L}_][\p{L}\p{Nd}_]*)?/uy],
+  ['name', /[\p{L}_][\p{L}\p{Nd}_]*/uy],
+  ['mark', /:=|[()|,=]/y],
+];
+
+interface Action extends Delimiters {
+  /** The left delimiter. */
+  readonly open: number;
+  /** Behind it. */
+  readonly start: number;
+}
+
+function actionTokens(source: string, action: Action, tokens: Token[]): Result<ActionEnd, FaultAt> {
+  tokens.push({ kind: 'open', text: action.left, offset: action.open });
+  let at = action.start;
+  while (at < source.length) {
+    const close = closeAt(source, at, action.right);
+    if (close !== undefined) {
+      tokens.push({ kind: 'close', text: action.right, offset: at });
+      return ok(close);
+    }
+    const token = wordAt(source, at);
+    if (token === undefined) return err(unreadable(source, at));
+    tokens.push(token);
+    at += token.text.length;
+  }
+  return err({ offset: action.open, message: `the action has no ${action.right}` });
+}
+
+function wordAt(source: string, at: number): Token | undefined {
+  for (const [kind, pattern] of WORDS) {
+    pattern.lastIndex = at;
+    const [text] = pattern.exec(source) ?? [];
+    if (text !== undefined) return { kind, text, offset: at };
+  }
+  return undefined;
+}
+
+function unreadable(source: string, at: number): FaultAt {
+  const character = String.fromCodePoint(source.codePointAt(at) ?? 0);
+  const message =
+    character === '"' || character === '`'
+      ? 'the text has no end'
+      : character === "'"
+        ? 'characters in single quotes are not supported: use a text in double quotes'
+        : `${JSON.stringify(character)} means nothing in an action`;
+  return { offset: at, message };
+}

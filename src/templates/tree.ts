@@ -1,0 +1,43 @@
+/** Every node has the offset of its beginning. */
+interface Node {
+  readonly offset: number;
+}
+
+export type Statement =
+  | (Node & { readonly kind: 'text'; readonly text: string })
+  /** Its value is printed, unless it is given to a variable. */
+  | (Node & { readonly kind: 'action'; readonly pipeline: Pipeline })
+  | (Node & {
+      readonly kind: 'if' | 'with' | 'range';
+      readonly pipeline: Pipeline;
+      readonly body: Block;
+      readonly otherwise: Block;
+    })
+  | (Node & { readonly kind: 'break' | 'continue' });
+
+export type Block = readonly Statement[];
+
+export interface Pipeline extends Node {
+  /** `$a :=` and `$a =`; two for `range $i, $v :=`. */
+  readonly variables: readonly string[];
+  readonly declares: boolean;
+  /** Each gets the value of the one before as its last argument. */
+  readonly commands: readonly Command[];
+}
+
+export type Command =
+  | (Node & { readonly kind: 'call'; readonly name: string; readonly args: readonly Operand[] })
+  | (Node & { readonly kind: 'value'; readonly operand: Operand });
+
+export type Operand = Node & {
+  readonly base: Base;
+  /** Names that are followed from the base on. */
+  readonly path: readonly string[];
+};
+
+export type Base =
+  | { readonly kind: 'dot' }
+  | { readonly kind: 'variable'; readonly name: string }
+  | { readonly kind: 'constant'; readonly value: bigint | number | string | boolean | null }
+  | { readonly kind: 'call'; readonly name: string }
+  | { readonly kind: 'pipeline'; readonly pipeline: Pipeline };

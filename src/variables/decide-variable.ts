@@ -1,0 +1,69 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { InvalidVariable, VariableConflict } from './errors.js';
+import { type LockState, type LockTerms, lockFrom, lockState, type Moment, renewed } from './lock.js';
+import type { StoredLock, StoredVariable } from './variable.js';
+
+/** What is asked of a variable beside its items. */
+export interface VariableWish {
+  /** The index that it must have; 0 for one that must not exist. Undefined asks for no check. */
+  readonly cas: number | undefined;
+  readonly lock: 'acquire' | 'release' | 'none';
+  /** The lock that the caller holds. */
+  readonly lockId: string | undefined;
+  readonly terms: LockTerms;
+}
+
+/** The lock that a variable has after a write; undefined leaves it as it is. */
+export type DecidedLock = StoredLock | null | undefined;
+
+/**
+ * Whether a variable may be written, and which lock it has then. Whoever holds the lock may write, and nobody else; acquiring it again
+ * with its own ID renews it.
+ */
+export function decideVariable(
+  before: StoredVariable | undefined,
+  wish: VariableWish,
+  moment: Moment & { readonly freshId: () => string },
+): Result<DecidedLock, VariableConflict | InvalidVariable> {
+  if (isOutdated(wish, before)) return err({ type: 'variable_conflict' });
+  const state: LockState = before === undefined ? { type: 'free' } : lockState(before, moment);
+  if (wish.lock === 'acquire') return acquired(state, wish, moment);
+  const held = state.type === 'held' ? state.lock : undefined;
+  if (held !== undefined && held.ID !== wish.lockId) return err({ type: 'variable_conflict' });
+  if (wish.lock === 'none') return held === undefined && wish.lockId !== undefined ? err(lockMissing) : ok(undefined);
+  return held === undefined ? err(lockMissing) : ok(null);
+}
+
+/** Whether the lock may be renewed, and what it is then. */
+export function decideRenewal(
+  before: StoredVariable,
+  lockId: string,
+  moment: Moment,
+): Result<StoredLock, VariableConflict | InvalidVariable> {
+  const state = lockState(before, moment);
+  if (state.type !== 'held') return err(lockMissing);
+  return state.lock.ID === lockId ? ok(renewed(state.lock, moment)) : err({ type: 'variable_conflict' });
+}
+
+function acquired(
+  state: LockState,
+  { lockId, terms }: VariableWish,
+  moment: Moment & { readonly freshId: () => string },
+): Result<StoredLock, VariableConflict> {
+  if (state.type === 'held') {
+    return state.lock.ID === lockId ? ok(renewed(state.lock, moment)) : err({ type: 'variable_conflict' });
+  }
+  return state.type === 'delayed'
+    ? err({ type: 'variable_conflict' })
+    : ok(lockFrom(lockId ?? moment.freshId(), terms, moment));
+}
+
+const lockMissing: InvalidVariable = {
+  type: 'invalid_variable',
+  message: 'the variable is not locked: there is no lock to use, renew or release',
+};
+
+/** A writer who names an index wants to write only over what he has read; 0 stands for a variable that is not there. */
+function isOutdated({ cas }: VariableWish, before: StoredVariable | undefined): boolean {
+  return cas !== undefined && cas !== (before?.ModifyIndex ?? 0);
+}

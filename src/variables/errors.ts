@@ -1,0 +1,18 @@
+/** A path, items or a lock that no variable can have, or a lock that it does not have. */
+export interface InvalidVariable {
+  readonly type: 'invalid_variable';
+  readonly message: string;
+}
+
+/** The variable is another one than the caller thinks, or somebody else has its lock. */
+export interface VariableConflict {
+  readonly type: 'variable_conflict';
+}
+
+/** A write without items, and without a lock to acquire or release. */
+export interface ItemsMissing {
+  readonly type: 'items_missing';
+  readonly message: string;
+}
+
+export type VariableError = InvalidVariable | ItemsMissing;

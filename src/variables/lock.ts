@@ -1,0 +1,73 @@
+import { type Milliseconds, millisecondsFromNanos } from '../shared/duration.js';
+import type { Instant } from '../shared/instant.js';
+import type { Deadline, StoredLock, StoredVariable } from './variable.js';
+
+/** The time of a decision. */
+export interface Moment {
+  readonly now: Instant;
+  readonly monotonic: Milliseconds;
+  readonly timeline: string;
+}
+
+const secondInNanos = 1_000_000_000;
+const shortestTtl = 10 * secondInNanos;
+const longestTtl = 24 * 3600 * secondInNanos;
+const defaultNanos = 15 * secondInNanos;
+
+/** Who has the lock of a variable: nobody, somebody, or nobody because it was lost a moment ago. */
+export type LockState =
+  | { readonly type: 'free' }
+  | { readonly type: 'held'; readonly lock: StoredLock }
+  | { readonly type: 'delayed' };
+
+/** The state at a moment: a lock whose time is over is lost, whether that was written down or not. */
+export function lockState(variable: StoredVariable, moment: Moment): LockState {
+  const { lock, delayedUntil } = variable;
+  if (lock !== null) {
+    if (!isOver(lock.until, moment)) return { type: 'held', lock };
+    return isOver(after(lock.until, lock.LockDelay), moment) ? { type: 'free' } : { type: 'delayed' };
+  }
+  return delayedUntil === undefined || isOver(delayedUntil, moment) ? { type: 'free' } : { type: 'delayed' };
+}
+
+/** The variable without the lock that was lost, which nobody gets before its delay is over. */
+export function withLockLost(variable: StoredVariable): StoredVariable {
+  const { lock } = variable;
+  return lock === null ? variable : { ...variable, lock: null, delayedUntil: after(lock.until, lock.LockDelay) };
+}
+
+/** What is asked of a lock, in nanoseconds; 0 stands for 15 seconds. */
+export interface LockTerms {
+  readonly ttl: number;
+  readonly delay: number;
+}
+
+/** What is wrong with the terms; undefined when a lock can have them. */
+export function termsFault({ ttl, delay }: LockTerms): string | undefined {
+  if (delay < 0 || ttl < 0) return 'Lock delay and TTL must be positive';
+  if (ttl !== 0 && (ttl < shortestTtl || ttl > longestTtl)) return 'TTL must be between 10 seconds and 24 hours';
+  return delay > longestTtl ? 'Lock delay must be at most 24 hours' : undefined;
+}
+
+export function lockFrom(id: string, { ttl, delay }: LockTerms, moment: Moment): StoredLock {
+  const TTL = ttl === 0 ? defaultNanos : ttl;
+  return { ID: id, TTL, LockDelay: delay === 0 ? defaultNanos : delay, until: from(moment, TTL) };
+}
+
+/** The same lock, from now on. */
+export function renewed(lock: StoredLock, moment: Moment): StoredLock {
+  return { ...lock, until: from(moment, lock.TTL) };
+}
+
+function from({ now, monotonic, timeline }: Moment, nanos: number): Deadline {
+  return after({ at: now, monotonic, timeline }, nanos);
+}
+
+function after({ at, monotonic, timeline }: Deadline, nanos: number): Deadline {
+  const length = millisecondsFromNanos(nanos);
+  return { at: at + length, monotonic: monotonic + length, timeline };
+}
+
+function isOver(deadline: Deadline, { now, monotonic, timeline }: Moment): boolean {
+  return deadline.timeline === timeline ? deadline.monotonic <= monotonic : deadline.at <= now;
+}

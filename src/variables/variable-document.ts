@@ -1,0 +1,35 @@
+import { durationTextFromNanos } from '../shared/duration.js';
+import { lockState, type Moment } from './lock.js';
+import type { StoredVariable, VariableDocument, VariableItems, VariableStub } from './variable.js';
+
+/** What a list shows. The lock's ID is shown to nobody but its holder. */
+export function variableStub(variable: StoredVariable, moment: Moment, ownLock?: string): VariableStub {
+  const { Namespace, Path, CreateIndex, ModifyIndex, CreateTime, ModifyTime } = variable;
+  const stub = { Namespace, Path, CreateIndex, ModifyIndex, CreateTime, ModifyTime };
+  const state = lockState(variable, moment);
+  if (state.type !== 'held') return stub;
+  const { ID, TTL, LockDelay } = state.lock;
+  const shownId = ID === ownLock ? ID : '';
+  return {
+    ...stub,
+    Lock: { ID: shownId, TTL: durationTextFromNanos(TTL), LockDelay: durationTextFromNanos(LockDelay) },
+  };
+}
+
+/** What is read of a variable alone. */
+export function variableDocument(stub: VariableStub, items: VariableItems | null): VariableDocument {
+  return { ...stub, Items: items };
+}
+
+/** What stands at a path where there is no variable: the answer of a conflict there. */
+export function absentVariable(namespace: string, path: string): VariableDocument {
+  return {
+    Namespace: namespace,
+    Path: path,
+    CreateIndex: 0,
+    ModifyIndex: 0,
+    CreateTime: 0,
+    ModifyTime: 0,
+    Items: null,
+  };
+}

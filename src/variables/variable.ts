@@ -1,0 +1,74 @@
+import type { Milliseconds } from '../shared/duration.js';
+import type { Instant } from '../shared/instant.js';
+import { table } from '../shared/table.js';
+
+/** A text at rest: sealed by the host's cipher, or as it is when the host gives none. */
+export type StoredText = { readonly sealed: string } | { readonly plain: string };
+
+/**
+ * A moment that a clock step does not move: by monotonic time for the process that set it, by wall time for every other one.
+ */
+export interface Deadline {
+  readonly at: Instant;
+  readonly monotonic: Milliseconds;
+  readonly timeline: string;
+}
+
+/** A lock on a variable: whoever holds its ID may change the variable. */
+export interface StoredLock {
+  readonly ID: string;
+  /** Nanoseconds until it is lost unless it is renewed. */
+  readonly TTL: number;
+  /** Nanoseconds after a lost lock in which nobody gets it. */
+  readonly LockDelay: number;
+  readonly until: Deadline;
+}
+
+/** A stored variable: a few named texts under a path of a namespace. */
+export interface StoredVariable {
+  readonly Namespace: string;
+  readonly Path: string;
+  /** JSON of the items. */
+  readonly items: StoredText;
+  readonly lock: StoredLock | null;
+  /** Until then nobody gets the lock: the one before was lost. */
+  readonly delayedUntil?: Deadline;
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+  /** Unix nanoseconds. */
+  readonly CreateTime: number;
+  readonly ModifyTime: number;
+}
+
+export const variables = table<StoredVariable>('variables', (variable) => [variable.Namespace, variable.Path], {
+  locked: {
+    version: 1,
+    key: ({ lock, Namespace, Path }) => (lock === null ? undefined : [lock.until.at, Namespace, Path]),
+  },
+});
+
+export type VariableItems = Readonly<Record<string, string>>;
+
+/** What everybody may see of a lock: not its ID, which is the right to change the variable. */
+export interface LockView {
+  readonly ID: string;
+  /** A duration such as `15s`. */
+  readonly TTL: string;
+  readonly LockDelay: string;
+}
+
+/** What lists show of a variable, in the wire's own member names. */
+export interface VariableStub {
+  readonly Namespace: string;
+  readonly Path: string;
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+  readonly CreateTime: number;
+  readonly ModifyTime: number;
+  readonly Lock?: LockView;
+}
+
+export interface VariableDocument extends VariableStub {
+  /** Null for a caller that may not read them. */
+  readonly Items: VariableItems | null;
+}

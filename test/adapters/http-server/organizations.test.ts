@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import { createHttpHandler, type HttpHandlerOptions, requestFrom } from '../../../adapters/http-server/index.js';
+import { type Engine, hostPrincipal, type Principal, putUser, putWorkspace } from '../../../src/index.js';
+import { engineUnderTest, filledEngine } from './engine-under-test.js';
+import { places } from './route-samples.js';
+
+/** A caller with these rights and no others. */
+const withRights = (workspaces: Principal['workspaces']): Principal => ({
+  ...hostPrincipal,
+  accessor: 'user-1',
+  management: false,
+  workspaces,
+});
+
+async function ask(
+  engine: Engine,
+  caller: Principal,
+  target: string,
+  { headers = {}, names = 'upstream' }: { headers?: Record<string, string>; names?: HttpHandlerOptions['names'] } = {},
+) {
+  const handler = createHttpHandler(engine, { authenticate: () => caller, names: names ?? 'upstream' });
+  const response = await handler(requestFrom({ target, headers }));
+  const text = response.body.toString();
+  return { ...response, document: text === '' ? undefined : JSON.parse(text) };
+}
+
+/** Two organizations; `ws-a` and `ws-b` are of acme. */
+async function twoOrganizations(): Promise<Engine> {
+  const engine = engineUnderTest();
+  for (const [id, name, organization] of [
+    ['ws-b', 'beta', 'acme'],
+    ['ws-a', 'alpha', 'acme'],
+    ['ws-x', 'alpha', 'other'],
+  ] as const) {
+    await putWorkspace(engine, hostPrincipal, { id, name, organization, driftDetection: true });
+  }
+  await putUser(engine, hostPrincipal, {
+    id: 'user-1',
+    username: 'ada',
+    email: 'ada@example.org',
+    organization: 'acme',
+  });
+  return engine;
+}
+
+const idsOf = (document: { data: { id: string }[] }): string[] => document.data.map(({ id }) => id);
+
+describe('organizations and workspaces', () => {
+  it.each(['admin', 'events'] as const)('are seen by whoever has the right %s on one workspace', async (right) => {
+    const engine = await twoOrganizations();
+    const caller = withRights({ 'ws-a': right });
+    expect(idsOf((await ask(engine, caller, '/organizations')).document)).toEqual(['acme']);
+    expect((await ask(engine, caller, '/organizations/acme')).document.data.attributes.name).toBe('acme');
+    expect((await ask(engine, caller, '/organizations/acme/entitlement-set')).document.data.attributes.teams).toBe(
+      false,
+    );
+    expect(idsOf((await ask(engine, caller, '/organizations/acme/workspaces')).document)).toEqual(['ws-a']);
+    for (const target of ['/workspaces/ws-a', '/organizations/acme/workspaces/alpha']) {
+      const { status, document } = await ask(engine, caller, target);
+      expect(status).toBe(200);
+      expect(document.data).toMatchObject({
+        id: 'ws-a',
+        type: 'workspaces',
+        attributes: { name: 'alpha', 'drift-detection': true, permissions: { 'can-update': right === 'admin' } },
+        relationships: { organization: { data: { id: 'acme', type: 'organizations' } } },
+      });
+      expect(document.data.attributes['created-at']).toMatch(/^\d{4}-\d\d-\d\dT/);
+    }
+  });
+
+  it('do not exist for others', async () => {
+    const engine = await twoOrganizations();
+    const caller = withRights({ 'ws-x': 'admin' });
+    for (const target of [
+      '/organizations/acme',
+      '/organizations/acme/entitlement-set',
+      '/organizations/acme/workspaces',
+      '/organizations/acme/workspaces/alpha',
+      '/workspaces/ws-a',
+    ]) {
+      const hidden = await ask(engine, caller, target);
+      const absent = await ask(await Promise.resolve(engineUnderTest()), hostPrincipal, target);
+      expect(hidden.status).toBe(404);
+      expect(hidden.body, target).toEqual(absent.body);
+    }
+    expect(idsOf((await ask(engine, withRights({}), '/organizations')).document)).toEqual([]);
+  });
+
+  it('are listed by name, in pages, as they are searched for', async () => {
+    const engine = await twoOrganizations();
+    const list = async (query: string): Promise<string[]> =>
+      idsOf((await ask(engine, hostPrincipal, `/organizations/acme/workspaces${query}`)).document);
+    expect(await list('')).toEqual(['ws-a', 'ws-b']);
+    expect(await list('?sort=-name')).toEqual(['ws-b', 'ws-a']);
+    expect(await list('?search[name]=LPH')).toEqual(['ws-a']);
+    expect(await list('?search[name]=none')).toEqual([]);
+    for (const [wildcard, found] of [
+      ['*', ['ws-a', 'ws-b']],
+      ['a*a', ['ws-a']],
+      ['*eta', ['ws-b']],
+      ['b*', ['ws-b']],
+      ['*p*h*', ['ws-a']],
+      ['alpha', ['ws-a']],
+      ['alph', []],
+      ['alpha*a', []],
+    ] as const) {
+      expect(await list(`?search[wildcard-name]=${wildcard}`), wildcard).toEqual(found);
+    }
+    for (const query of ['search[tags]=x', 'filter[project][id]=x', 'filter[current-run][status]=x']) {
+      expect(await list(`?${query}`), query).toEqual([]);
+    }
+    const target = '/organizations/acme/workspaces?search[name]=a&page[number]=2&page[size]=1';
+    const { document } = await ask(engine, hostPrincipal, target);
+    expect(idsOf(document)).toEqual(['ws-b']);
+    expect(document.meta.pagination).toEqual({
+      'current-page': 2,
+      'page-size': 1,
+      'prev-page': 1,
+      'next-page': null,
+      'total-pages': 2,
+      'total-count': 2,
+    });
+    expect(document.links.prev).toContain('search%5Bname%5D=a');
+    expect((await ask(engine, hostPrincipal, '/organizations/acme/workspaces?sort=size')).status).toBe(400);
+    expect((await ask(engine, hostPrincipal, '/organizations/acme/workspaces?page[size]=0')).status).toBe(400);
+    expect(idsOf((await ask(engine, hostPrincipal, '/organizations?q=OTH')).document)).toEqual(['other']);
+  });
+});
+
+describe('the account', () => {
+  it('is a user of the host, a token or the host itself', async () => {
+    const engine = await twoOrganizations();
+    const account = async (caller: Principal) => (await ask(engine, caller, '/account/details')).document.data;
+    expect(await account(withRights({}))).toEqual({
+      id: 'user-1',
+      type: 'users',
+      attributes: { username: 'ada', email: 'ada@example.org', 'is-service-account': false },
+    });
+    expect(await account({ ...hostPrincipal, accessor: 'a-token', name: 'robot' })).toMatchObject({
+      id: 'a-token',
+      attributes: { username: 'robot', email: null, 'is-service-account': true },
+    });
+    expect(await account(hostPrincipal)).toMatchObject({ id: 'host', attributes: { username: 'host' } });
+  });
+});
+
+describe('the upstream names', () => {
+  it('make the answer to ping introduce the server', async () => {
+    const headers = async (names: HttpHandlerOptions['names']) =>
+      (await ask(engineUnderTest(), hostPrincipal, '/ping', { names })).headers.join(' ');
+    expect(await headers('upstream')).toMatch(/TFP-API-Version 2\.6 TFP-AppName \S.* X-RateLimit-Limit 30/);
+    expect(await headers('neutral')).not.toMatch(/TFP|RateLimit/);
+  });
+
+  it('make delivery responses readable for each client', async () => {
+    const engine = await filledEngine();
+    const target = `/notification-configurations/${places['notification_configuration_id']}`;
+    const response = async (further: Parameters<typeof ask>[3]) =>
+      (await ask(engine, hostPrincipal, target, further)).document.data.attributes['delivery-responses'][0];
+    expect(await response({ names: 'neutral' })).toMatchObject({ successful: true, headers: expect.any(Object) });
+    expect(await response({})).toMatchObject({ successful: 'true', headers: expect.any(Object) });
+    expect(await response({ headers: { 'user-agent': 'go-tfe' } })).toMatchObject({
+      successful: 'true',
+      headers: null,
+    });
+  });
+});

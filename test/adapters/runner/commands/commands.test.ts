@@ -1,0 +1,321 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memoryStorage, recordingDelivery } from '../../../../adapters/memory/index.js';
+import { randomIds, systemClock } from '../../../../adapters/node/index.js';
+import { createRunner, type Runner, rawExecDriver } from '../../../../adapters/runner/index.js';
+import type { CommandInput, CommandOutput } from '../../../../src/agent/link/node-command.js';
+import { createEngine, type Engine, hostPrincipal } from '../../../../src/index.js';
+import type { JobInput } from '../../../../src/jobs/document/job-input.js';
+import {
+  execInAllocation,
+  listAllocationFiles,
+  readAllocationFile,
+  readAllocationStats,
+  restartAllocation,
+  runJobAction,
+  signalAllocation,
+  statAllocationFile,
+  streamTaskLogs,
+} from '../../../../src/operations/allocations/index.js';
+import { collectAllocation, collectOnNodes, readHostUsage } from '../../../../src/operations/allocations/steer-node.js';
+import { registerJob } from '../../../../src/operations/jobs/register-job.js';
+import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
+import { type AgentLinkage, agentLinkages } from '../../../support/agent-linkages.js';
+import { groupDocument } from '../../../support/jobs.js';
+
+const program = 'echo "begun $NOMAD_TASK_NAME"; trap "echo heard" USR1; while :; do sleep 0.05; done';
+
+/** The same commands over every kind of link between a node and its server. */
+describe.each(agentLinkages)('over a link $name', ({ open }) => {
+  let linkage: AgentLinkage;
+  let engine: Engine;
+  let runner: Runner;
+  let directory: string;
+  let id: string;
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'signalbox-commands-'));
+    const ports = { storage: memoryStorage(), clock: systemClock(), ids: randomIds(), delivery: recordingDelivery() };
+    engine = createEngine(ports);
+    engine.start();
+    linkage = await open(engine);
+    runner = createRunner(linkage.ports, { directory, drivers: [rawExecDriver()], onStop: 'kill' });
+    (await runner.start())._unsafeUnwrap();
+    const task = {
+      Driver: 'raw_exec',
+      Config: { command: '/bin/sh', args: ['-c', program] },
+      Actions: [{ Name: 'greet', Command: '/bin/sh', Args: ['-c', 'echo "hello from $NOMAD_TASK_NAME"'] }],
+      KillTimeout: 100_000_000,
+    };
+    const job = { ID: 'work', Type: 'service', Datacenters: ['*'], TaskGroups: [groupDocument({}, task)] } as JobInput;
+    (await registerJob(engine, hostPrincipal, { job }))._unsafeUnwrap();
+    id = (await until(({ TaskStates }) => TaskStates?.['main']?.State === 'running')).ID;
+    await linkage.reaches(id);
+  });
+
+  afterAll(async () => {
+    await runner.stop({ deadline: 100 });
+    await linkage.close();
+    await engine.stop();
+    rmSync(directory, { recursive: true, force: true });
+  });
+
+  async function until(holds: (allocation: Allocation) => boolean): Promise<Allocation> {
+    const limit = AbortSignal.timeout(15_000);
+    while (!limit.aborted) {
+      const read = await engine.storage.read((view) => ({
+        index: view.index,
+        found: view.list(allocations).map(({ record }) => record),
+      }));
+      const { index, found } = read._unsafeUnwrap();
+      const fit = found.find(holds);
+      if (fit !== undefined) return fit;
+      await engine.storage.waitForChange([allocations], index, limit);
+    }
+    throw new Error('The allocation never came to the expected state');
+  }
+
+  async function* inputs(...given: readonly (string | CommandInput)[]): AsyncGenerator<CommandInput> {
+    for (const item of given) yield typeof item === 'string' ? { type: 'data', bytes: Buffer.from(item) } : item;
+  }
+
+  const seen = new Set<string>();
+  const end: CommandInput = { type: 'end' };
+
+  interface Heard {
+    stdout: string;
+    stderr: string;
+    code: number | undefined;
+    closed: string[];
+  }
+
+  async function hear(outputs: AsyncIterable<CommandOutput>): Promise<Heard> {
+    const heard: Heard = { stdout: '', stderr: '', code: undefined, closed: [] };
+    for await (const output of outputs) {
+      if (output.type === 'data') heard[output.stream] += Buffer.from(output.bytes).toString();
+      else if (output.type === 'piece') heard.stdout += Buffer.from(output.bytes).toString();
+      else if (output.type === 'closed') heard.closed.push(output.stream);
+      else if (output.type === 'exited') heard.code = output.code;
+    }
+    return heard;
+  }
+
+  async function exec(command: readonly string[], input = inputs(end), terminal = false): Promise<Heard> {
+    const run = await execInAllocation(engine, hostPrincipal, {
+      allocationId: id,
+      task: 'main',
+      command,
+      input,
+      terminal,
+    });
+    if (run.isErr()) throw new Error(JSON.stringify(run.error));
+    return hear(run.value);
+  }
+
+  describe('commands beside a task', () => {
+    it('have the environment and the folder of the task, two streams and an exit code', async () => {
+      const heard = await exec(['/bin/sh', '-c', 'echo "$NOMAD_TASK_NAME in ${PWD##*/}"; echo fault >&2; exit 3']);
+      expect(heard).toMatchObject({ stdout: 'main in main\n', stderr: 'fault\n', code: 3 });
+      expect(heard.closed.sort()).toEqual(['stderr', 'stdout']);
+    });
+
+    it('read what is sent, until its end', async () => {
+      expect(await exec(['cat'], inputs('one\n', 'two\n', end))).toMatchObject({ stdout: 'one\ntwo\n', code: 0 });
+    });
+
+    it('tell the signal that ended them', async () => {
+      expect(await exec(['/bin/sh', '-c', 'kill -TERM $$'])).toMatchObject({ code: 143 });
+    });
+
+    it('hold back a command that writes faster than it is heard, and end it with whoever asked', async () => {
+      const gone = new AbortController();
+      const run = await execInAllocation(engine, hostPrincipal, {
+        allocationId: id,
+        task: 'main',
+        command: ['/bin/sh', '-c', 'echo $$; exec yes'],
+        signal: gone.signal,
+      });
+      const outputs = run._unsafeUnwrap()[Symbol.asyncIterator]();
+      const first = (await outputs.next()).value as CommandOutput & { readonly type: 'data' };
+      const pid = Number(Buffer.from(first.bytes).toString().split('\n')[0]);
+      expect(isAlive(pid)).toBe(true);
+      gone.abort();
+      while (isAlive(pid)) await new Promise((resume) => setTimeout(resume, 5));
+      for await (const _ of { [Symbol.asyncIterator]: () => outputs });
+    });
+
+    it('run in a terminal, one stream, with the size that it is given', async () => {
+      const size: CommandInput = { type: 'resize', rows: 24, columns: 80 };
+      const heard = await exec(['/bin/sh', '-c', 'read x; stty size; echo fault >&2'], inputs(size, '\n'), true);
+      expect(heard).toMatchObject({ stdout: '\r\n24 80\r\nfault\r\n', stderr: '', code: 0, closed: ['stdout'] });
+    });
+
+    it.each([
+      [['/not/there'], 'command_failed'],
+      [[''], 'command_failed'],
+      [['a\0b'], 'command_failed'],
+      [[], 'command_invalid'],
+    ])('refuse %j', async (command, type) => {
+      const run = await execInAllocation(engine, hostPrincipal, { allocationId: id, task: 'main', command });
+      expect(run._unsafeUnwrapErr()).toMatchObject({ type });
+    });
+
+    it('are run by the names of actions', async () => {
+      const input = { jobId: 'work', allocationId: id, task: 'main' };
+      const run = await runJobAction(engine, hostPrincipal, { ...input, action: 'greet' });
+      expect(await hear(run._unsafeUnwrap())).toMatchObject({ stdout: 'hello from main\n', code: 0 });
+      const unknown = await runJobAction(engine, hostPrincipal, { ...input, action: 'other' });
+      expect(unknown._unsafeUnwrapErr()).toMatchObject({ type: 'command_invalid' });
+    });
+  });
+
+  describe('orders', () => {
+    it('send a signal, and note it', async () => {
+      (await signalAllocation(engine, hostPrincipal, { allocationId: id, signal: 'SIGUSR1' }))._unsafeUnwrap();
+      const stop = new AbortController();
+      const query = {
+        allocationId: id,
+        task: 'main',
+        stream: 'stdout',
+        offset: 0,
+        origin: 'start',
+        follow: true,
+      } as const;
+      const logs = await streamTaskLogs(engine, hostPrincipal, { ...query, signal: stop.signal });
+      let text = '';
+      for await (const output of logs._unsafeUnwrap()) {
+        if (output.type === 'piece') text += Buffer.from(output.bytes).toString();
+        if (text.includes('heard')) stop.abort();
+      }
+      expect(text).toBe('begun main\nheard\n');
+      const allocation = await until(({ TaskStates }) =>
+        (TaskStates?.main?.Events ?? []).some(({ Type }) => Type === 'Signaling'),
+      );
+      expect(allocation.ID).toBe(id);
+      const refused = await signalAllocation(engine, hostPrincipal, { allocationId: id, signal: 'SIGNOTHING' });
+      expect(refused._unsafeUnwrapErr()).toMatchObject({ type: 'command_failed' });
+    });
+
+    it('restart tasks, and refuse what is not there', async () => {
+      (await restartAllocation(engine, hostPrincipal, { allocationId: id, task: 'main' }))._unsafeUnwrap();
+      await until(({ TaskStates }) => TaskStates?.['main']?.Restarts === 1 && TaskStates['main'].State === 'running');
+      const unknown = await restartAllocation(engine, hostPrincipal, { allocationId: id, task: 'other' });
+      expect(unknown._unsafeUnwrapErr()).toMatchObject({ type: 'command_failed' });
+      const both = await restartAllocation(engine, hostPrincipal, { allocationId: id, task: 'main', all: true });
+      expect(both._unsafeUnwrapErr()).toMatchObject({ type: 'command_failed' });
+      const nowhere = '00000000-1111-2222-3333-444444444444';
+      const missing = await restartAllocation(engine, hostPrincipal, { allocationId: nowhere });
+      expect(missing._unsafeUnwrapErr()).toMatchObject({ type: 'command_not_found' });
+    });
+
+    it('remove what is left of an allocation when it has ended, and not before', async () => {
+      const early = await collectAllocation(engine, hostPrincipal, { allocationId: id });
+      expect(early._unsafeUnwrapErr()).toMatchObject({ type: 'command_failed' });
+      const task = { Driver: 'raw_exec', Config: { command: '/bin/true' } };
+      const job = { ID: 'brief', Type: 'batch', Datacenters: ['*'], TaskGroups: [groupDocument({}, task)] } as JobInput;
+      for (const collect of [
+        (allocationId: string) => collectAllocation(engine, hostPrincipal, { allocationId }),
+        () => collectOnNodes(engine, hostPrincipal, {}),
+      ]) {
+        (
+          await registerJob(engine, hostPrincipal, { job: { ...job, Meta: { n: String(Math.random()) } } })
+        )._unsafeUnwrap();
+        const ended = await until(
+          (each) => each.JobID === 'brief' && each.ClientStatus === 'complete' && !seen.has(each.ID),
+        );
+        seen.add(ended.ID);
+        const files = () => listAllocationFiles(engine, hostPrincipal, { allocationId: ended.ID, path: '/' });
+        expect((await files()).isOk()).toBe(true);
+        // The node lets go of the allocation a moment after it has reported its end.
+        const limit = AbortSignal.timeout(10_000);
+        while ((await files()).isOk() && !limit.aborted) await collect(ended.ID);
+        expect((await files())._unsafeUnwrapErr()).toMatchObject({ type: 'command_not_found' });
+      }
+      const stranger = { ...hostPrincipal, management: false };
+      const hidden = await collectAllocation(engine, stranger, { allocationId: id });
+      expect(hidden._unsafeUnwrapErr()).toMatchObject({ type: 'command_not_found' });
+      expect((await collectOnNodes(engine, stranger, {}))._unsafeUnwrapErr().type).toBe('permission_denied');
+    });
+
+    it('measure', async () => {
+      const usage = (await readAllocationStats(engine, hostPrincipal, { allocationId: id }))._unsafeUnwrap();
+      expect(usage.tasks['main']?.residentBytes).toBeGreaterThan(0);
+      expect(usage.tasks['main']?.processes.length).toBeGreaterThan(0);
+      const host = (await readHostUsage(engine, hostPrincipal, {}))._unsafeUnwrap();
+      expect(host.memory.total).toBeGreaterThan(host.memory.available);
+      expect(host.processors.length).toBeGreaterThan(0);
+      expect(host.disk).toMatchObject({ size: expect.any(Number) });
+      const stranger = { ...hostPrincipal, management: false };
+      expect((await readHostUsage(engine, stranger, {}))._unsafeUnwrapErr().type).toBe('permission_denied');
+    });
+  });
+
+  describe('files', () => {
+    const folder = (): string => join(directory, 'allocations', id);
+
+    it('are listed, described and read within their allocation', async () => {
+      writeFileSync(join(folder(), 'alloc', 'data', 'text'), 'abcdef');
+      const listed = (
+        await listAllocationFiles(engine, hostPrincipal, { allocationId: id, path: '/' })
+      )._unsafeUnwrap();
+      expect(listed.map(({ Name, IsDir }) => [Name, IsDir])).toEqual([
+        ['alloc', true],
+        ['main', true],
+      ]);
+      const query = { allocationId: id, path: 'alloc/data/text' };
+      expect((await statAllocationFile(engine, hostPrincipal, query))._unsafeUnwrap()).toMatchObject({
+        Name: 'text',
+        Size: 6,
+        FileMode: expect.stringMatching(/^-rw/),
+      });
+      const part = await readAllocationFile(engine, hostPrincipal, { ...query, offset: 2, limit: 3 });
+      expect(await hear(part._unsafeUnwrap())).toMatchObject({ stdout: 'cde' });
+    });
+
+    it.each([
+      ['../../node-id', 'command_invalid'],
+      ['alloc/../../x', 'command_invalid'],
+      ['alloc/data/out', 'command_invalid'],
+      ['alloc/data/hidden/key', 'command_failed'],
+      ['main/secrets/key', 'command_failed'],
+      ['main/private/state.json', 'command_failed'],
+      ['alloc/data/nothing', 'command_not_found'],
+      ['alloc/data', 'command_invalid'],
+      ['a\0b', 'command_invalid'],
+    ])('are closed at %s', async (path, type) => {
+      rmSync(join(folder(), 'alloc/data/out'), { force: true });
+      rmSync(join(folder(), 'alloc/data/hidden'), { force: true });
+      symlinkSync('/etc/passwd', join(folder(), 'alloc/data/out'));
+      symlinkSync('../../main/secrets', join(folder(), 'alloc/data/hidden'));
+      writeFileSync(join(folder(), 'main/secrets/key'), 'secret');
+      const read = await readAllocationFile(engine, hostPrincipal, { allocationId: id, path });
+      expect(read._unsafeUnwrapErr()).toMatchObject({ type });
+    });
+
+    it('of logs are followed over their ends, from either side', async () => {
+      const base = join(folder(), 'alloc', 'logs', 'main.stderr');
+      for (const [number, text] of ['one\n', 'two\n', 'three\n'].entries()) writeFileSync(`${base}.${number}`, text);
+      const logs = async (offset: number, origin: 'start' | 'end'): Promise<string> => {
+        const query = { allocationId: id, task: 'main', stream: 'stderr', offset, origin, follow: false } as const;
+        const read = await streamTaskLogs(engine, hostPrincipal, query);
+        return (await hear(read._unsafeUnwrap())).stdout;
+      };
+      expect(await logs(0, 'start')).toBe('one\ntwo\nthree\n');
+      expect(await logs(6, 'start')).toBe('o\nthree\n');
+      expect(await logs(7, 'end')).toBe('\nthree\n');
+      expect(await logs(100, 'end')).toBe('one\ntwo\nthree\n');
+      expect(await logs(100, 'start')).toBe('');
+    });
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

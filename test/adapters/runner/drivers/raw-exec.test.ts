@@ -1,0 +1,201 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { taskPaths } from '../../../../adapters/runner/disk/task-paths.js';
+import { rawExecDriver } from '../../../../adapters/runner/drivers/raw-exec-driver.js';
+import type { RunningTask, TaskStart } from '../../../../adapters/runner/drivers/task-driver.js';
+
+const driver = rawExecDriver();
+const running: RunningTask[] = [];
+const folders: string[] = [];
+
+afterEach(async () => {
+  for (const task of running.splice(0)) {
+    await task.destroy();
+    await task.exited;
+  }
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function startOf(text: string, change: Partial<TaskStart> = {}): TaskStart {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-raw-exec-'));
+  folders.push(folder);
+  const paths = taskPaths(folder, 'main');
+  for (const path of [paths.logs, paths.local, paths.notes]) mkdirSync(path, { recursive: true });
+  const allocationId = folder.slice(-6);
+  return {
+    allocationId,
+    task: 'main',
+    attempt: 1,
+    config: { command: '/bin/sh', args: ['-c', text] },
+    environment: { SIGNALBOX_ALLOC_ID: allocationId, SIGNALBOX_TASK_NAME: 'main' },
+    paths,
+    payload: null,
+    meta: {},
+    logs: { maximumFiles: 3, maximumFileBytes: 10_000, disabled: false },
+    ...change,
+  };
+}
+
+async function started(start: TaskStart): Promise<RunningTask> {
+  const outcome = await driver.start(start);
+  if (outcome.type !== 'running') throw new Error(outcome.message);
+  running.push(outcome.task);
+  return outcome.task;
+}
+
+function logs(start: TaskStart, stream = 'stdout'): { names: string[]; text: string; sizes: number[] } {
+  const folder = start.paths?.logs ?? '';
+  const names = readdirSync(folder)
+    .filter((name) => name.startsWith(`main.${stream}.`))
+    .sort((left, right) => Number(left.split('.')[2]) - Number(right.split('.')[2]));
+  return {
+    names,
+    text: names.map((name) => readOr('', join(folder, name))).join(''),
+    sizes: names.map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
+  };
+}
+
+/** Files come and go while a task writes. */
+function readOr(fallback: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return fallback;
+  }
+}
+
+async function eventually(holds: () => boolean): Promise<void> {
+  const limit = Date.now() + 10_000;
+  while (!holds()) {
+    if (Date.now() > limit) throw new Error('It never came to that');
+    await new Promise((resume) => setTimeout(resume, 10));
+  }
+}
+
+function isGone(pid: number): boolean {
+  try {
+    return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
+
+describe('the output of a command', () => {
+  it('is kept in numbered files of at most their size, and loses no byte at a cut', async () => {
+    const start = startOf('seq 1 100000', { logs: { maximumFiles: 100, maximumFileBytes: 10_000, disabled: false } });
+    expect(await (await started(start)).exited).toMatchObject({ code: 0 });
+    const { names, text, sizes } = logs(start);
+    expect(names[0]).toBe('main.stdout.0');
+    expect(Math.max(...sizes)).toBe(10_000);
+    expect(text).toBe(`${Array.from({ length: 100_000 }, (_, at) => at + 1).join('\n')}\n`);
+  });
+
+  it('stays within its limit, however fast it comes', async () => {
+    const start = startOf('yes', { logs: { maximumFiles: 2, maximumFileBytes: 1024 * 1024, disabled: false } });
+    const task = await started(start);
+    await eventually(() => Number(logs(start).names[0]?.split('.')[2]) >= 10);
+    const { names, sizes } = logs(start);
+    expect(names.length).toBeLessThanOrEqual(3);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1024 * 1024);
+    await task.destroy();
+    await task.exited;
+  });
+
+  it('goes on where the last attempt ended, its two streams apart', async () => {
+    const start = startOf('echo first; echo fault >&2');
+    await (await started(start)).exited;
+    await (await started({ ...start, attempt: 2 })).exited;
+    expect(logs(start)).toMatchObject({ names: ['main.stdout.0'], text: 'first\nfirst\n' });
+    expect(logs(start, 'stderr').text).toBe('fault\nfault\n');
+    expect(readdirSync(join(start.paths?.notes ?? '', 'attempts'))).toEqual(['2']);
+  });
+
+  it('may be written through /dev/stdout and /dev/stderr', async () => {
+    const start = startOf('echo out > /dev/stdout; echo fault > /dev/stderr');
+    await (await started(start)).exited;
+    expect(logs(start).text + logs(start, 'stderr').text).toBe('out\nfault\n');
+  });
+
+  it('is not kept when that is not wanted', async () => {
+    const start = startOf('echo out', { logs: { maximumFiles: 2, maximumFileBytes: 1000, disabled: true } });
+    expect(await (await started(start)).exited).toMatchObject({ code: 0 });
+    expect(logs(start).names).toEqual([]);
+  });
+
+  it('is complete although the runner had gone, and the collector with it', async () => {
+    const start = startOf('echo one; while [ ! -e go ]; do sleep 0.02; done; echo two');
+    const task = await started(start);
+    await eventually(() => logs(start).text === 'one\n');
+    await task.release();
+    const attempt = join(start.paths?.notes ?? '', 'attempts', '1');
+    const collector = Number(readFileSync(join(attempt, 'collector'), 'utf8').split('\n')[0]);
+    process.kill(-collector, 'SIGKILL');
+    await eventually(() => isGone(collector));
+    const found = await driver.recover(start);
+    if (found.type !== 'running') throw new Error(found.type);
+    mkdirSync(join(start.paths?.root ?? '', 'go'));
+    expect(await found.task.exited).toMatchObject({ code: 0 });
+    expect(logs(start).text).toBe('one\ntwo\n');
+  });
+});
+
+describe('the end of a command', () => {
+  it('takes the collector of its output with it, although it came before the pipes were opened', async () => {
+    const start = startOf('echo never');
+    const attempt = join(start.paths?.notes ?? '', 'attempts', '1');
+    // The shell cannot say who it is, and waits in front of its command.
+    mkdirSync(join(attempt, 'process'), { recursive: true });
+    const task = await started(start);
+    const collector = Number(readFileSync(join(attempt, 'collector'), 'utf8').split('\n')[0]);
+    expect(isGone(collector)).toBe(false);
+    await task.destroy();
+    expect(await task.exited).toMatchObject({ code: 137, signal: 9 });
+    await eventually(() => isGone(collector));
+    expect(logs(start).text).toBe('');
+  });
+
+  it('takes processes with it that left its group', async () => {
+    const start = startOf('setsid sleep 300 & echo $! > pid; sleep 0.1; exit 3');
+    expect(await (await started(start)).exited).toMatchObject({ code: 3 });
+    const strays = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && marked(name, start.allocationId));
+    expect(strays).toEqual([]);
+  });
+
+  it('takes the command with it when only the shell before it was killed', async () => {
+    const start = startOf('echo $$ > pid; exec sleep 300');
+    const task = await started(start);
+    const file = join(start.paths?.root ?? '', 'pid');
+    await eventually(() => existsSync(file) && readFileSync(file, 'utf8') !== '');
+    const pid = Number(readFileSync(file, 'utf8'));
+    const shell = Number(
+      readFileSync(join(start.paths?.notes ?? '', 'attempts', '1', 'process'), 'utf8').split('\n')[0],
+    );
+    expect(shell).not.toBe(pid);
+    process.kill(shell, 'SIGKILL');
+    expect(await task.exited).toMatchObject({ code: 137, signal: 9 });
+    expect(isGone(pid)).toBe(true);
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGALRM', 'SIGWINCH', 'USR1'])(
+    'can be asked for by %s',
+    async (name) => {
+      const short = name.replace('SIG', '');
+      const start = startOf(`trap 'echo heard; exit 7' ${short}; echo ready; while :; do sleep 0.02; done`);
+      const task = await started(start);
+      await eventually(() => logs(start).text === 'ready\n');
+      await task.signal(name);
+      expect(await task.exited).toMatchObject({ code: 7 });
+      expect(logs(start).text).toBe('ready\nheard\n');
+    },
+  );
+});
+
+function marked(pid: string, allocationId: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`SIGNALBOX_ALLOC_ID=${allocationId}`);
+  } catch {
+    return false;
+  }
+}

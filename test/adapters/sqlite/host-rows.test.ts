@@ -1,0 +1,133 @@
+import { ok } from 'neverthrow';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { manualClock, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
+import { type HostRows, type SqliteHandle, type SqliteStorage, sqliteStorage } from '../../../adapters/sqlite/index.js';
+import { loadDriver } from '../../../adapters/sqlite/sqlite-handle.js';
+import { createEngine, dispatchJob, type Engine, hostPrincipal, registerJob } from '../../../src/index.js';
+import { jobs } from '../../../src/jobs/job-record.js';
+import { parameterizedJob } from '../../operations/jobs/world.js';
+
+let openFile: (path: string, readOnly: boolean) => SqliteHandle;
+beforeAll(async () => {
+  const driver = await loadDriver(undefined);
+  if (typeof driver !== 'function') throw new Error(driver.message);
+  openFile = driver;
+});
+
+let handle: SqliteHandle;
+let storage: SqliteStorage;
+let engine: Engine;
+const told: string[] = [];
+beforeEach(async () => {
+  handle = openFile(':memory:', false);
+  handle.exec('CREATE TABLE orders (id TEXT PRIMARY KEY, run TEXT)');
+  storage = (await sqliteStorage(handle))._unsafeUnwrap();
+  engine = createEngine({ storage, clock: manualClock(), ids: sequentialIds(), delivery: recordingDelivery() });
+  told.length = 0;
+  engine.events.on('job.dispatched', ({ jobId }) => told.push(jobId));
+  (await registerJob(engine, hostPrincipal, { job: parameterizedJob('invoice') }))._unsafeUnwrap();
+});
+afterAll(() => storage.close());
+
+const dispatch = (rows: HostRows, jobId = 'invoice') =>
+  dispatchJob({ ...engine, storage: storage.alongside(rows) }, hostPrincipal, { jobId });
+const orders = () => handle.prepare('SELECT id, run FROM orders').all();
+const runs = async () =>
+  (
+    await storage.read((view) => view.list(jobs, { prefix: ['default'], textPrefix: 'invoice/' }).length)
+  )._unsafeUnwrap();
+
+describe('rows of the host beside an operation', () => {
+  it('are committed with it, and can hold what it came to', async () => {
+    const dispatched = await dispatch((sql, { value }) => {
+      sql.run('INSERT INTO orders VALUES (?, ?)', 'o-1', (value as { dispatchedJobId: string }).dispatchedJobId);
+    });
+    const { dispatchedJobId } = dispatched._unsafeUnwrap();
+    expect(orders()).toEqual([{ id: 'o-1', run: dispatchedJobId }]);
+    expect(told).toEqual([dispatchedJobId]);
+    expect(await runs()).toBe(1);
+  });
+
+  it('are not there when it is refused', async () => {
+    const refused = await dispatch((sql) => sql.run("INSERT INTO orders VALUES ('o-1', '')"), 'unknown');
+    expect(refused._unsafeUnwrapErr().type).toBe('job_not_found');
+    expect(orders()).toEqual([]);
+  });
+
+  it('take it with them when they fail, and nothing else', async () => {
+    handle.exec("INSERT INTO orders VALUES ('o-1', 'first')");
+    const failing = async () =>
+      dispatch((sql) => {
+        sql.run("INSERT INTO orders VALUES ('o-2', '')");
+        sql.run("INSERT INTO orders VALUES ('o-1', 'again')");
+      });
+    // Both stand in one batch with a write that succeeds.
+    const outcomes = await Promise.allSettled([
+      failing(),
+      dispatch((sql) => sql.run("INSERT INTO orders VALUES ('o-3', '')")),
+    ]);
+    expect(outcomes[0]).toMatchObject({ status: 'fulfilled' });
+    expect((outcomes[0] as { value: Awaited<ReturnType<typeof dispatch>> }).value._unsafeUnwrapErr()).toMatchObject({
+      type: 'storage_failed',
+      message: expect.stringContaining('UNIQUE'),
+    });
+    expect(orders()).toEqual([
+      { id: 'o-1', run: 'first' },
+      { id: 'o-3', run: '' },
+    ]);
+    expect(await runs()).toBe(1);
+    expect(told).toHaveLength(1);
+  });
+
+  it("reject with the host's own exception", async () => {
+    const throwing = async () =>
+      dispatch(() => {
+        throw new Error('the order is closed');
+      });
+    await expect(throwing()).rejects.toThrow('the order is closed');
+    expect(await runs()).toBe(0);
+  });
+
+  const misuses: [string, HostRows, string][] = [
+    ['waits', (async () => undefined) as HostRows, 'must be synchronous'],
+    ['commits', (sql) => sql.run(' /* now */ commit'), 'COMMIT cannot be used'],
+    ['sets the connection up', (sql) => void sql.all('PRAGMA journal_mode'), 'PRAGMA cannot be used'],
+    ['changes rows of the store', (sql) => sql.run('DELETE FROM signalbox_tables'), 'belong to the store'],
+  ];
+  it.each(misuses)('are refused when the function %s', async (_what, rows, message) => {
+    await expect((async () => dispatch(rows))()).rejects.toThrow(message);
+    expect(await runs()).toBe(0);
+    expect((await dispatch(() => undefined)).isOk()).toBe(true);
+  });
+
+  it('store nothing when the host ends the transaction behind the store', async () => {
+    const ended = await dispatch(() => {
+      handle.exec('COMMIT');
+    });
+    expect(ended._unsafeUnwrapErr()).toMatchObject({
+      type: 'storage_failed',
+      message: expect.stringContaining('has ended the transaction'),
+    });
+    expect(await runs()).toBe(0);
+    expect((await dispatch(() => undefined)).isOk()).toBe(true);
+  });
+
+  it('run in the function only, and for one write', async () => {
+    let kept: Parameters<HostRows>[0] | undefined;
+    const joined = storage.alongside((sql) => {
+      kept = sql;
+    });
+    const write = async () => joined.write(() => ok(undefined));
+    expect((await write()).isOk()).toBe(true);
+    expect(() => kept?.run("INSERT INTO orders VALUES ('late', '')")).toThrow('The transaction is over');
+    await expect(write()).rejects.toThrow('one operation with one write');
+  });
+
+  it("wait for nothing while a transaction of the host's own is open, and say so", async () => {
+    handle.exec('BEGIN');
+    const refused = (await dispatchJob(engine, hostPrincipal, { jobId: 'invoice' }))._unsafeUnwrapErr();
+    expect(refused).toMatchObject({ type: 'storage_failed', message: expect.stringContaining('transaction of yours') });
+    handle.exec('ROLLBACK');
+    expect((await dispatchJob(engine, hostPrincipal, { jobId: 'invoice' })).isOk()).toBe(true);
+  });
+});

@@ -1,0 +1,50 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { expect, test } from 'vitest';
+import { undiciDelivery } from '../../../adapters/undici/undici-delivery.js';
+import { testAuthority } from '../../support/receiver.js';
+
+const pem = (name: string): string => readFileSync(new URL(`../../golden/tls/${name}.pem`, import.meta.url), 'utf8');
+const own = (name: string) => ({ certificate: pem(name), key: pem(`${name}-key`) });
+
+test('a client certificate is shown, and its connections are not used for others', async () => {
+  const seen: (string | undefined)[] = [];
+  const server = createServer(
+    { cert: pem('trusted'), key: pem('trusted-key'), requestCert: true, rejectUnauthorized: false },
+    (request, response) => {
+      seen.push((request.socket as TLSSocket).getPeerCertificate().fingerprint256);
+      response.writeHead(204).end();
+    },
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const delivery = undiciDelivery({ ca: testAuthority, allow: { hosts: ['localhost'] } });
+  const send = (name?: string) =>
+    delivery.send({
+      method: 'POST',
+      url: `https://localhost:${(server.address() as AddressInfo).port}/`,
+      headers: {},
+      body: '{}',
+      connectTimeout: 10_000,
+      totalTimeout: 20_000,
+      maximumResponseBytes: 10,
+      ...(name === undefined ? {} : { clientCertificate: own(name) }),
+    });
+  for (const name of ['self-signed', undefined, 'expired', 'self-signed']) {
+    expect((await send(name))._unsafeUnwrap().status).toBe(204);
+  }
+  const print = (name: string): string => new X509Certificate(pem(name)).fingerprint256;
+  expect(seen).toEqual([print('self-signed'), undefined, print('expired'), print('self-signed')]);
+  const broken = await delivery.send({
+    ...{ method: 'POST', url: 'https://localhost:1/', headers: {}, body: '' },
+    ...{ connectTimeout: 1000, totalTimeout: 1000, maximumResponseBytes: 10 },
+    clientCertificate: { certificate: 'no certificate', key: 'no key' },
+  });
+  expect(broken._unsafeUnwrapErr().type).toBe('tls_failed');
+  await delivery.close();
+  server.close();
+});

@@ -1,0 +1,293 @@
+import { describe, expect, it } from 'vitest';
+import type { Job } from '../../../src/jobs/document/job.js';
+import { AllocationPlay, exited, type PlayOptions, plainScript, type Script } from '../../support/allocation-play.js';
+import { jobFrom } from '../../support/jobs.js';
+
+const second = 1e9;
+
+interface TaskShape {
+  readonly hook?: 'prestart' | 'poststart' | 'poststop';
+  readonly sidecar?: boolean;
+  readonly leader?: boolean;
+  readonly shutdownDelay?: number;
+  readonly attempts?: number;
+}
+
+function jobWith(tasks: Readonly<Record<string, TaskShape>>, type = 'batch'): Job {
+  const Tasks = Object.entries(tasks).map(([Name, { hook, sidecar = false, leader = false, ...rest }]) => ({
+    Name,
+    Driver: 'raw_exec',
+    Config: { command: '/bin/true' },
+    Leader: leader,
+    KillTimeout: 5 * second,
+    ShutdownDelay: (rest.shutdownDelay ?? 0) * second,
+    RestartPolicy: { Attempts: rest.attempts ?? 0, Interval: 600 * second, Delay: second, Mode: 'fail' },
+    ...(hook === undefined ? {} : { Lifecycle: { Hook: hook, Sidecar: sidecar } }),
+  }));
+  return jobFrom({ Type: type, TaskGroups: [{ Name: 'app', Tasks }] });
+}
+
+function play(tasks: Readonly<Record<string, TaskShape>>, options: PlayOptions = {}, type = 'batch'): AllocationPlay {
+  return new AllocationPlay(jobWith(tasks, type), options);
+}
+
+/** The order in which tasks were started, signalled and killed, without moments and numbers. */
+const order = (played: AllocationPlay): string[] =>
+  played.asked.map((line) => line.replace(/^\d+ /, '').replace(/ \d+$/, ''));
+
+describe('the order of tasks', () => {
+  it('begins main tasks after prestart tasks and beside their sidecars, and poststart tasks after them', () => {
+    const played = play(
+      {
+        main: {},
+        before: { hook: 'prestart' },
+        beside: { hook: 'prestart', sidecar: true },
+        after: { hook: 'poststart' },
+        last: { hook: 'poststop' },
+      },
+      { script: plainScript({ before: { for: 100 }, main: { for: 500 }, after: { for: 50 }, last: { for: 10 } }) },
+    );
+    played.advance(10_000);
+    expect(played.asked).toEqual([
+      '0 before start 1',
+      '0 beside start 1',
+      '100 main start 1',
+      '100 after start 1',
+      '600 beside signal 1',
+      '600 last start 1',
+    ]);
+    expect(played.status).toBe('complete');
+    expect(played.eventsOf('beside')).toContain('Main Tasks Dead');
+  });
+
+  it('runs a poststart task of a main task that ended at once', () => {
+    const played = play(
+      { main: {}, after: { hook: 'poststart' } },
+      { script: plainScript({ main: { for: 0 }, after: { for: 50 } }) },
+    );
+    played.advance(1000);
+    expect(order(played)).toEqual(['main start', 'after start']);
+    expect(played.status).toBe('complete');
+  });
+
+  it('fails the allocation by a prestart task that fails, and never begins the main task', () => {
+    const played = play(
+      {
+        main: {},
+        before: { hook: 'prestart' },
+        beside: { hook: 'prestart', sidecar: true },
+        last: { hook: 'poststop' },
+      },
+      { script: plainScript({ before: { for: 10, code: 1 }, last: { for: 10 } }) },
+    );
+    played.advance(60_000);
+    expect(order(played)).toEqual(['before start', 'beside start', 'beside signal', 'last start']);
+    expect(played.status).toBe('failed');
+    expect(played.eventsOf('main')).toEqual(['Received', 'Sibling Task Failed', 'Killed']);
+  });
+
+  it('ends an allocation that is stopped while its prestart task runs', () => {
+    const played = play({ main: {}, before: { hook: 'prestart' } });
+    played.advance(100);
+    expect(played.status).toBe('running');
+    played.handle({ type: 'stop', cause: 'stopped', skipDelay: false });
+    played.advance(100);
+    expect(order(played)).toEqual(['before start', 'before signal']);
+    expect(played.status).toBe('complete');
+  });
+
+  it('runs no poststop task when nothing had started', () => {
+    const script = plainScript();
+    const played = play(
+      { main: {}, last: { hook: 'poststop' } },
+      {
+        script: (task, effect) =>
+          effect.type === 'start'
+            ? [
+                {
+                  after: 0,
+                  event: {
+                    type: 'not_started',
+                    attempt: effect.attempt,
+                    fault: { kind: 'driver', message: 'no', recoverable: false },
+                  },
+                },
+              ]
+            : script(task, effect),
+      },
+    );
+    played.advance(1000);
+    expect(order(played)).toEqual(['main start']);
+    expect([played.status, played.stateOf('last')?.State]).toEqual(['failed', 'dead']);
+  });
+
+  it('takes the others with a leader that ends', () => {
+    const played = play({ main: { leader: true }, follower: {} }, { script: plainScript({ main: { for: 1000 } }) });
+    played.advance(60_000);
+    expect(played.eventsOf('follower')).toEqual([
+      'Received',
+      'Task Setup',
+      'Started',
+      'Leader Task Dead',
+      'Killing',
+      'Terminated',
+      'Killed',
+    ]);
+    expect(played.status).toBe('complete');
+  });
+
+  it('stops the leader first, then the others, then the sidecars', () => {
+    const script = plainScript();
+    const slowly: Script = (task, effect) => script(task, effect).map((each) => ({ ...each, after: 100 }));
+    const played = play(
+      { side: { hook: 'prestart', sidecar: true }, other: {}, main: { leader: true }, last: { hook: 'poststop' } },
+      { script: slowly },
+    );
+    played.advance(1000);
+    played.handle({ type: 'stop', cause: 'stopped', skipDelay: false });
+    played.advance(60_000);
+    expect(order(played).slice(3)).toEqual(['main signal', 'other signal', 'side signal', 'last start']);
+  });
+});
+
+describe('restarts', () => {
+  it('follow the policy, and then take the siblings with them', () => {
+    const played = play({ main: { attempts: 2 }, other: {} }, { script: plainScript({ main: { for: 10, code: 3 } }) });
+    played.advance(60_000);
+    expect(played.asked).toEqual([
+      '0 main start 1',
+      '0 other start 1',
+      '1010 main start 2',
+      '2020 main start 3',
+      '2030 other signal 1',
+    ]);
+    expect(played.stateOf('main')).toMatchObject({ State: 'dead', Failed: true, Restarts: 2 });
+    expect(played.status).toBe('failed');
+  });
+
+  it('that were asked for do not count, and leave the other tasks alone', () => {
+    const played = play({ main: {}, other: {} }, {}, 'service');
+    played.advance(10);
+    for (let n = 0; n < 5; n += 1) {
+      played.handle({ type: 'restart', tasks: ['main'], reason: 'User requested running tasks to restart' });
+      played.advance(1000);
+    }
+    expect(played.stateOf('main')).toMatchObject({ State: 'running', Restarts: 5 });
+    expect(played.stateOf('other')).toMatchObject({ State: 'running', Restarts: 0 });
+    expect(played.eventsOf('main').slice(-4)).toEqual(['Restart Signaled', 'Terminated', 'Restarting', 'Started']);
+  });
+
+  it('of all tasks begin again with the prestart tasks', () => {
+    const played = play(
+      { main: {}, before: { hook: 'prestart' }, last: { hook: 'poststop' } },
+      { script: plainScript({ before: { for: 10 } }) },
+      'service',
+    );
+    played.advance(1000);
+    played.handle({ type: 'restart', tasks: 'all', reason: 'asked' });
+    played.advance(1000);
+    expect(order(played)).toEqual(['before start', 'main start', 'main signal', 'before start', 'main start']);
+    expect(played.status).toBe('running');
+  });
+});
+
+describe('the end of a task', () => {
+  it('waits the delays, asks, and then kills', () => {
+    const script = plainScript();
+    const played = play(
+      { main: { shutdownDelay: 3 } },
+      {
+        shutdownDelay: 2000,
+        script: (task, effect) => (effect.type === 'signal' ? [] : script(task, effect)),
+      },
+    );
+    played.advance(1000);
+    played.handle({ type: 'stop', cause: 'stopped', skipDelay: false });
+    played.advance(60_000);
+    expect(played.asked).toEqual(['0 main start 1', '6000 main signal 1', '11000 main destroy 1']);
+    expect(played.eventsOf('main').slice(3)).toEqual(['Waiting for shutdown delay', 'Killing', 'Terminated', 'Killed']);
+  });
+
+  it('leaves out the delays when asked to, also those that have begun', () => {
+    const played = play({ main: { shutdownDelay: 30 } }, { shutdownDelay: 30_000 });
+    played.advance(1000);
+    played.handle({ type: 'stop', cause: 'stopped', skipDelay: false });
+    played.advance(1000);
+    played.handle({ type: 'stop', cause: 'stopped', skipDelay: true });
+    played.advance(1000);
+    expect(played.asked.at(-1)).toBe('2000 main signal 1');
+    expect(played.status).toBe('complete');
+  });
+
+  it('comes by the run limit, and is no failure', () => {
+    const played = play({ main: { attempts: 3 } });
+    played.advance(1000);
+    played.handle({ type: 'stop', cause: 'expired', skipDelay: true });
+    played.advance(1000);
+    expect([played.status, played.stateOf('main')?.Failed]).toEqual(['complete', false]);
+    expect(played.eventsOf('main').slice(3)).toEqual(['Killing', 'Terminated', 'Killed']);
+  });
+});
+
+describe('an agent that goes', () => {
+  it('begins nothing more, lets what runs finish, and leaves the rest to the next one', () => {
+    const played = play(
+      { before: { hook: 'prestart' }, main: {}, last: { hook: 'poststop' } },
+      { script: plainScript({ before: { for: 500 } }) },
+    );
+    played.advance(100);
+    played.handle({ type: 'close' });
+    expect(played.isAtRest).toBe(false);
+    played.advance(1000);
+    expect(played.isAtRest).toBe(true);
+    expect(order(played)).toEqual(['before start']);
+    expect(played.life.tasks.map(({ record }) => record.outcome)).toEqual(['succeeded', null, null]);
+    expect(played.status).toBe('pending');
+  });
+
+  it('breaks off what does not finish, and notes no end', () => {
+    const played = play({ main: { attempts: 1 } }, {}, 'service');
+    played.advance(100);
+    played.handle({ type: 'interrupt', within: 1000 });
+    played.advance(2000);
+    expect(played.eventsOf('main')).toEqual(['Received', 'Task Setup', 'Started', 'Interrupted']);
+    expect(played.life.tasks[0]?.record).toMatchObject({
+      attempt: 1,
+      endedAttempt: 1,
+      outcome: null,
+      counted: { count: 0 },
+    });
+  });
+
+  it('comes back to tasks that went on', () => {
+    const first = play({ main: {} });
+    first.advance(100);
+    const record = first.life.tasks[0]?.record;
+    const second = play({ main: {} }, record === undefined ? {} : { records: { main: record } });
+    second.advance(100);
+    expect(second.asked).toEqual(['0 main recover 1']);
+    expect(second.eventsOf('main')).toEqual(['Received', 'Task Setup', 'Started', 'Reconnected']);
+  });
+
+  it('tells the start of a task that began and ended while it was away', () => {
+    const first = play(
+      { main: {} },
+      { script: (_task, effect) => (effect.type === 'prepare' ? [{ after: 0, event: { type: 'prepared' } }] : []) },
+    );
+    first.advance(100);
+    const record = first.life.tasks[0]?.record;
+    const script = plainScript();
+    const second = play(
+      { main: {} },
+      {
+        ...(record === undefined ? {} : { records: { main: record } }),
+        script: (task, effect) =>
+          effect.type === 'recover' ? [{ after: 0, event: exited(effect.attempt, 0) }] : script(task, effect),
+      },
+    );
+    second.advance(100);
+    expect(second.eventsOf('main')).toEqual(['Received', 'Task Setup', 'Started', 'Terminated']);
+    expect(second.stateOf('main')?.StartedAt).not.toBeNull();
+    expect(second.status).toBe('complete');
+  });
+});

@@ -1,0 +1,141 @@
+package clients
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/nomad/api"
+)
+
+// TestShapes walks the types of the client: every member that it names, and does not call optional, is in the answer.
+func TestShapes(t *testing.T) {
+	client := connect(t)
+	job := shell(t, "service", forever)
+	job.Update = fast()
+	job.TaskGroups[0].Networks = []*api.NetworkResource{{DynamicPorts: []api.Port{{Label: "http"}}}}
+	answer := registered(t, client, job)
+	allocation := reached(t, client, *job.ID, "running")
+	deployment := latest(t, client, *job.ID, "successful")
+	for path, shape := range map[string]any{
+		"/v1/job/" + *job.ID:                      api.Job{},
+		"/v1/job/" + *job.ID + "/summary":         api.JobSummary{},
+		"/v1/job/" + *job.ID + "/scale":           api.JobScaleStatusResponse{},
+		"/v1/evaluation/" + answer.EvalID:         api.Evaluation{},
+		"/v1/allocation/" + allocation.ID:         api.Allocation{},
+		"/v1/deployment/" + deployment.ID:         api.Deployment{},
+		"/v1/node/" + allocation.NodeID:           api.Node{},
+		"/v1/jobs?prefix=" + *job.ID:              []api.JobListStub{},
+		"/v1/nodes":                               []api.NodeListStub{},
+		"/v1/namespace/default":                   api.Namespace{},
+		"/v1/node/pool/default":                   api.NodePool{},
+		"/v1/allocations?prefix=" + allocation.ID: []api.AllocationListStub{},
+		"/v1/operator/scheduler/configuration":    api.SchedulerConfigurationResponse{},
+	} {
+		t.Run(strings.Split(strings.TrimPrefix(path, "/v1/"), "/")[0], func(t *testing.T) {
+			for _, place := range missing(reflect.TypeOf(shape), raw(t, path), path) {
+				t.Errorf("missing: %s", place)
+			}
+		})
+	}
+}
+
+// Types of which the interface leaves out every member that is empty.
+var leavesOutEmpty = map[reflect.Type]bool{
+	reflect.TypeFor[api.Allocation]():      true,
+	reflect.TypeFor[api.Evaluation]():      true,
+	reflect.TypeFor[api.NetworkResource](): true,
+	reflect.TypeFor[api.Port]():            true,
+	reflect.TypeFor[api.PortMapping]():     true,
+}
+
+// Members of these types that the interface has always, even so.
+var always = map[reflect.Type][]string{
+	reflect.TypeFor[api.Allocation](): {
+		"ID", "Namespace", "EvalID", "Name", "NodeID", "NodeName", "JobID", "Job", "TaskGroup", "Resources",
+		"TaskResources", "AllocatedResources", "Metrics", "DesiredStatus", "DesiredTransition", "ClientStatus",
+		"ClientDescription", "TaskStates", "DeploymentID", "DeploymentStatus", "CreateIndex", "ModifyIndex",
+		"AllocModifyIndex", "CreateTime", "ModifyTime",
+	},
+	reflect.TypeFor[api.Evaluation](): {
+		"ID", "Namespace", "Priority", "Type", "TriggeredBy", "JobID", "JobModifyIndex", "Status", "CreateIndex",
+		"ModifyIndex", "CreateTime", "ModifyTime",
+	},
+	reflect.TypeFor[api.Port]():        {"Label"},
+	reflect.TypeFor[api.PortMapping](): {"Label", "Value"},
+}
+
+// Members that only the client's type has: no server of the interface prints them.
+var ofClient = map[reflect.Type][]string{
+	reflect.TypeFor[api.Job]():       {"Migrate", "Reschedule"},
+	reflect.TypeFor[api.LogConfig](): {"Enabled"},
+	reflect.TypeFor[api.TaskEvent](): {"DiskSize"},
+	reflect.TypeFor[api.Node]():      {"Resources", "Reserved"},
+	reflect.TypeFor[api.WriteMeta](): {"LastIndex", "RequestTime"},
+	reflect.TypeFor[api.QueryMeta](): {
+		"LastIndex", "LastContact", "KnownLeader", "RequestTime", "NextToken",
+	},
+}
+
+func mayLack(shape reflect.Type, member string) bool {
+	if leavesOutEmpty[shape] {
+		return !slices.Contains(always[shape], member)
+	}
+	return slices.Contains(ofClient[shape], member)
+}
+
+func missing(shape reflect.Type, document any, place string) []string {
+	for shape.Kind() == reflect.Pointer {
+		shape = shape.Elem()
+	}
+	switch typed := document.(type) {
+	case map[string]any:
+		if shape.Kind() == reflect.Map {
+			return missingOfMap(shape, typed, place)
+		}
+		if shape.Kind() == reflect.Struct {
+			return missingOfStruct(shape, typed, place)
+		}
+	case []any:
+		if shape.Kind() == reflect.Slice && len(typed) > 0 {
+			return missing(shape.Elem(), typed[0], place+"[0]")
+		}
+	}
+	return nil
+}
+
+func missingOfMap(shape reflect.Type, document map[string]any, place string) []string {
+	var places []string
+	for key, member := range document {
+		places = append(places, missing(shape.Elem(), member, fmt.Sprintf("%s[%s]", place, key))...)
+	}
+	return places
+}
+
+func missingOfStruct(shape reflect.Type, document map[string]any, place string) []string {
+	var places []string
+	for i := range shape.NumField() {
+		field := shape.Field(i)
+		if field.Anonymous {
+			places = append(places, missing(field.Type, document, place)...)
+			continue
+		}
+		tag := strings.Split(field.Tag.Get("json"), ",")
+		if !field.IsExported() || tag[0] == "-" {
+			continue
+		}
+		key := field.Name
+		if tag[0] != "" {
+			key = tag[0]
+		}
+		member, present := document[key]
+		if !present && !strings.Contains(field.Tag.Get("json"), "omitempty") && !mayLack(shape, key) {
+			places = append(places, place+"."+key)
+			continue
+		}
+		places = append(places, missing(field.Type, member, place+"."+key)...)
+	}
+	return places
+}

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { okAsync, type ResultAsync } from 'neverthrow';
+import type { CommandOutput, NodeCommand } from '../../../src/agent/link/node-command.js';
+import type { AllocationReport, NodeDescription } from '../../../src/agent/link/node-work.js';
+import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
+import { type Engine, hostPrincipal, putVariable, registerJob, stopJob } from '../../../src/index.js';
+import { readAllocationStats } from '../../../src/operations/allocations/index.js';
+import type { AgentLink } from '../../../src/ports/agent-link.js';
+import { allocations } from '../../../src/scheduler/allocation.js';
+import { nodes } from '../../../src/scheduler/node.js';
+import type { TestFunction } from '../storage/index.js';
+
+export interface AgentLinkSubject {
+  /** An engine that runs, and the link of an agent to it; all new for each test. */
+  open(): Promise<OpenedLink>;
+}
+
+export interface OpenedLink {
+  readonly engine: Engine;
+  readonly link: AgentLink;
+  /** The description of a node that the link may register. */
+  readonly node: NodeDescription;
+  close(): Promise<void>;
+}
+
+type Case = (opened: OpenedLink) => Promise<void>;
+
+const never = new AbortController().signal;
+
+/** What an agent relies on in its link, and a server in what comes over it. */
+export function agentLinkConformance(test: TestFunction, subject: AgentLinkSubject): void {
+  for (const [name, run] of Object.entries(cases)) {
+    test(name, async () => {
+      const opened = await subject.open();
+      try {
+        await run(opened);
+      } finally {
+        await opened.close();
+      }
+    });
+  }
+}
+
+const cases: Readonly<Record<string, Case>> = {
+  'a node that registers is ready, and may register again': async ({ engine, link, node }) => {
+    const first = (await link.register(node))._unsafeUnwrap();
+    assert.ok(first.heartbeatTtl > 0 && first.index > 0);
+    const again = (await link.register({ ...node, Meta: { rack: 'r1' } }))._unsafeUnwrap();
+    assert.ok(again.index >= first.index);
+    const stored = (await engine.storage.read((view) => view.get(nodes, [node.ID])?.record))._unsafeUnwrap();
+    assert.equal(stored?.Status, 'ready');
+    assert.deepEqual(stored?.Meta, { rack: 'r1' });
+  },
+
+  'a node that lives says so; one that nobody knows must register': async ({ link, node }) => {
+    assert.deepEqual((await link.heartbeat(node.ID)).isErr(), true);
+    (await link.register(node))._unsafeUnwrap();
+    assert.ok((await link.heartbeat(node.ID))._unsafeUnwrap().heartbeatTtl > 0);
+  },
+
+  'work comes whole at first, then as it changes, and a repetition gives the same': async (opened) => {
+    const { link, node } = opened;
+    const { id, list } = await placed(opened);
+    assert.equal(list.complete, true);
+    assert.equal(list.work[0]?.job?.ID, 'work');
+    const same = (await link.work({ nodeId: node.ID, after: 0 }, never))._unsafeUnwrap();
+    assert.deepEqual(same.work, list.work);
+    const waiting = link.work({ nodeId: node.ID, after: same.index }, never);
+    await stopJob(opened.engine, hostPrincipal, { jobId: 'work' });
+    let changed = (await waiting)._unsafeUnwrap();
+    // An answer without any change may come at any time.
+    while (changed.work.length === 0) {
+      changed = (await link.work({ nodeId: node.ID, after: changed.index }, never))._unsafeUnwrap();
+    }
+    assert.equal(changed.complete, false);
+    assert.deepEqual(
+      changed.work.map(({ allocation }) => [allocation.ID, allocation.DesiredStatus]),
+      [[id, 'stop']],
+    );
+  },
+
+  'a wait for work ends with its signal': async (opened) => {
+    const { list } = await placed(opened);
+    const leaving = new AbortController();
+    const waiting = opened.link.work({ nodeId: opened.node.ID, after: list.index }, leaving.signal);
+    leaving.abort();
+    await waiting;
+  },
+
+  'what is reported is kept, however often, and what is not the node’s is told back': async (opened) => {
+    const { engine, link, node } = opened;
+    const { id } = await placed(opened);
+    const running = reportOf(id, 'running');
+    const foreign = reportOf('00000000-0000-4000-8000-0000000000ff', 'running');
+    for (let time = 0; time < 2; time += 1) {
+      const told = (await link.report({ nodeId: node.ID, reports: [running, foreign] }))._unsafeUnwrap();
+      assert.deepEqual(told.unknown, [foreign.allocationId]);
+    }
+    const kept = await allocationIn(engine, id);
+    assert.equal(kept?.ClientStatus, 'running');
+    assert.deepEqual(kept?.TaskStates, running.taskStates);
+    const over = { ...reportOf(id, 'complete'), healthy: null };
+    (await link.report({ nodeId: node.ID, reports: [over], ended: [] }))._unsafeUnwrap();
+    assert.equal((await allocationIn(engine, id))?.ClientStatus, 'complete');
+  },
+
+  'reports of a node that nobody knows are refused': async ({ link, node }) => {
+    const told = await link.report({ nodeId: node.ID, reports: [] });
+    assert.deepEqual(told._unsafeUnwrapErr().type === 'link_failed', false);
+  },
+
+  'a node that leaves is down at once': async ({ engine, link, node }) => {
+    (await link.register(node))._unsafeUnwrap();
+    (await link.leave(node.ID))._unsafeUnwrap();
+    const stored = (await engine.storage.read((view) => view.get(nodes, [node.ID])?.record))._unsafeUnwrap();
+    assert.equal(stored?.Status, 'down');
+    assert.equal((await link.heartbeat(node.ID))._unsafeUnwrapErr().type, 'node_not_found');
+  },
+
+  'variables are those that the task may read, and are waited for': async (opened) => {
+    const { engine, link, node } = opened;
+    const { id } = await placed(opened);
+    const own = { path: 'nomad/jobs/work', items: { colour: 'red' } };
+    (await putVariable(engine, hostPrincipal, own))._unsafeUnwrap();
+    (await putVariable(engine, hostPrincipal, { path: 'secret', items: { k: 'v' } }))._unsafeUnwrap();
+    const query = {
+      nodeId: node.ID,
+      allocationId: id,
+      task: 't',
+      variables: [{ path: own.path }, { path: 'secret' }],
+      prefixes: [{ path: 'nomad/jobs' }],
+    };
+    const first = (await link.variables({ ...query, known: null }, never))._unsafeUnwrap();
+    assert.deepEqual(first.items, [own.items, null]);
+    assert.deepEqual(first.lists, [[{ path: own.path, namespace: 'default' }]]);
+    const waiting = link.variables({ ...query, known: first.version }, never);
+    (await putVariable(engine, hostPrincipal, { ...own, items: { colour: 'blue' } }))._unsafeUnwrap();
+    let next = (await waiting)._unsafeUnwrap();
+    while (next.version === first.version) {
+      next = (await link.variables({ ...query, known: first.version }, never))._unsafeUnwrap();
+    }
+    assert.deepEqual(next.items, [{ colour: 'blue' }, null]);
+    const foreign = await link.variables({ ...query, task: 'other', known: null }, never);
+    assert.equal(foreign._unsafeUnwrapErr().type, 'node_refused');
+    const leaving = new AbortController();
+    const last = link.variables({ ...query, known: next.version }, leaving.signal);
+    leaving.abort();
+    await last;
+  },
+
+  'commands reach the agent while it serves': async (opened) => {
+    const { engine, link, node } = opened;
+    const { id } = await placed(opened);
+    const asked: NodeCommand[] = [];
+    const usage = { residentBytes: 1, userPercent: 2, systemPercent: 3, processes: [4] };
+    const stop = link.serve(node.ID, (command) => {
+      asked.push(command);
+      return okAsync(one({ type: 'value', value: { tasks: { t: usage }, at: 5 } }));
+    });
+    const answered = await eventually(() => readAllocationStats(engine, hostPrincipal, { allocationId: id }));
+    assert.deepEqual(answered, { tasks: { t: usage }, at: 5 });
+    assert.deepEqual(asked.at(-1), { type: 'stats', allocationId: id, task: null });
+    stop();
+    for (;;) {
+      const refused = await readAllocationStats(engine, hostPrincipal, { allocationId: id });
+      if (refused.isErr()) break;
+    }
+  },
+};
+
+async function* one(output: CommandOutput): AsyncGenerator<CommandOutput> {
+  yield output;
+}
+
+/** Links may need a moment until commands reach them. */
+async function eventually<T>(ask: () => ResultAsync<T, unknown>): Promise<T> {
+  for (const limit = AbortSignal.timeout(10_000); ; ) {
+    const answer = await ask();
+    if (answer.isOk() || limit.aborted) return answer._unsafeUnwrap();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** The node is registered, and an allocation is placed on it. */
+async function placed({ engine, link, node }: OpenedLink) {
+  (await link.register(node))._unsafeUnwrap();
+  const task = { Name: 't', Driver: 'raw_exec', Config: { command: '/bin/true' } };
+  const job = { ID: 'work', Type: 'batch', Datacenters: ['*'], TaskGroups: [{ Name: 'g', Tasks: [task] }] } as const;
+  (await registerJob(engine, hostPrincipal, { job }))._unsafeUnwrap();
+  for (let after = 0; ; ) {
+    const list = (await link.work({ nodeId: node.ID, after }, AbortSignal.timeout(10_000)))._unsafeUnwrap();
+    const id = list.work[0]?.allocation.ID;
+    // The whole of it, so that it is complete.
+    if (id !== undefined) return { id, list: (await link.work({ nodeId: node.ID, after: 0 }, never))._unsafeUnwrap() };
+    after = list.index;
+  }
+}
+
+function reportOf(allocationId: string, clientStatus: AllocationReport['clientStatus']): AllocationReport {
+  const StartedAt = '2026-01-01T00:00:00Z';
+  const taskStates = { t: { ...pendingTask, State: 'running' as const, StartedAt } };
+  return { allocationId, clientStatus, clientDescription: 'as told', taskStates };
+}
+
+async function allocationIn(engine: Engine, id: string) {
+  return (await engine.storage.read((view) => view.get(allocations, [id])?.record))._unsafeUnwrap();
+}

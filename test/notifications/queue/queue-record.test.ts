@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest';
+import { recordAfter, wakeAtOf } from '../../../src/notifications/queue/next-record.js';
+import {
+  afterArrival,
+  newQueue,
+  queues,
+  touched,
+  withBreakerClosed,
+  withCancellation,
+} from '../../../src/notifications/queue/queue-record.js';
+import { queueTime, wallTimeOf } from '../../../src/notifications/queue/timeline.js';
+import { waitOf } from '../../../src/notifications/queue/wait-reason.js';
+import { delivery, empty } from './queue-samples.js';
+
+const open = { type: 'open', since: 1, until: 500, pause: 100 } as const;
+const closed = { type: 'closed', failures: 0 } as const;
+const idle = newQueue('nc-1', 'ws-1', 7);
+const lease = { owner: 'engine', until: 90 };
+const cancellation = { through: 5, at: 3, reason: 'configuration_disabled' } as const;
+
+describe('a queue that nobody works on', () => {
+  test('comes up for what arrives, when its breaker lets it', () => {
+    expect(afterArrival(idle).wakeAt).toBe(0);
+    expect(afterArrival({ ...idle, breaker: open }).wakeAt).toBe(500);
+    expect(afterArrival({ ...idle, breaker: open, wakeAt: 900 }).wakeAt).toBe(500);
+    const early = { ...idle, wakeAt: 0 };
+    expect(afterArrival(early)).toBe(early);
+    const leased = { ...idle, lease };
+    expect(afterArrival(leased)).toBe(leased);
+  });
+  test('comes up at once for what a person asked for', () => {
+    expect(touched({ ...idle, breaker: open }).wakeAt).toBe(0);
+    expect(withBreakerClosed({ ...idle, breaker: open, failingSince: 4 })).toMatchObject({
+      breaker: closed,
+      failingSince: null,
+    });
+    expect(withCancellation(idle, cancellation)).toMatchObject({ wakeAt: 0, cancellation });
+  });
+  test('is found by its time, one that is worked on by the end of its lease', () => {
+    const key = queues.indexes['by_wake']?.key;
+    expect([key?.(idle), key?.({ ...idle, wakeAt: 8 }), key?.({ ...idle, wakeAt: 8, lease })]).toEqual([
+      undefined,
+      [8],
+      [90],
+    ]);
+  });
+  test.each([
+    ['nothing left', { firstFresh: null, firstDue: null, firstStored: null }, closed, null],
+    ['something new', { firstFresh: 3, firstDue: null, firstStored: null }, closed, 0],
+    ['a retry', { firstFresh: null, firstDue: 70, firstStored: 1 }, closed, 70],
+    ['both', { firstFresh: 3, firstDue: 70, firstStored: 1 }, closed, 0],
+    ['something new and an open breaker', { firstFresh: 3, firstDue: null, firstStored: null }, open, 500],
+    ['a late retry and an open breaker', { firstFresh: null, firstDue: 700, firstStored: 600 }, open, 700],
+    ['something old and an open breaker', { firstFresh: null, firstDue: 60, firstStored: -800 }, open, 200],
+    ['a redelivery and an open breaker', { firstFresh: null, firstDue: 0, firstStored: 1 }, open, 0],
+  ])('with %s', (_what, remainder, breaker, expected) => {
+    expect(wakeAtOf({ breaker, cancellation: null }, remainder, 1000)).toBe(expected);
+    expect(wakeAtOf({ breaker, cancellation }, remainder, 1000)).toBe(0);
+  });
+});
+
+test('a row that somebody else has changed keeps what he wrote, and goes forward', () => {
+  const queue = { ...empty(), breaker: open, failingSince: 2 };
+  const change = { position: 9, touched: false, cancelled: false, backlog: 0 };
+  expect(recordAfter(idle, queue, change)).toMatchObject({ position: 9, breaker: open, failingSince: 2 });
+  expect(recordAfter(idle, queue, { ...change, position: 3, touched: true })).toEqual(idle);
+  expect(recordAfter({ ...idle, cancellation }, queue, { ...change, cancelled: true }).cancellation).toBeNull();
+});
+
+describe('why a delivery waits', () => {
+  const waiting = delivery(6, 'a');
+  const retry = delivery(6, 'a', { state: { type: 'waiting', dueAt: 300, attempted: 2 } });
+  const held = { ...idle, lease: { owner: 'engine', until: 1000 } };
+  test.each([
+    ['a retry', retry, held, 0, { reason: 'retry', until: 300 }],
+    ['an open breaker', waiting, { ...held, breaker: open }, 0, { reason: 'breaker', until: 500 }],
+    [
+      'an earlier one of its run',
+      delivery(6, 'a', { state: { type: 'behind' } }),
+      held,
+      0,
+      { reason: 'order', until: null },
+    ],
+    ['its turn', waiting, held, 0, { reason: 'queue', until: null }],
+    ['the rate', waiting, held, 1, { reason: 'rate', until: null }],
+    ['an engine', waiting, idle, 0, { reason: 'engine', until: null }],
+    ['the lease of one that is gone', waiting, { ...idle, lease }, 0, { reason: 'engine', until: 90 }],
+    ['nothing: it is being cancelled', delivery(5, 'a'), { ...held, cancellation }, 0, null],
+    ['nothing: it is over', delivery(6, 'a', { state: { type: 'delivered', at: 1 } }), held, 0, null],
+  ])('for %s', (_what, given, queue, rate, expected) => {
+    expect(waitOf(given, queue, rate, 100)).toEqual(expected);
+  });
+});
+
+test('the queues keep a time that does not step', () => {
+  const timeline = { timeline: 'boot', offset: 1_000_000 };
+  expect(queueTime(timeline, 500)).toBe(1_000_500);
+  // The wall clock has been set forward by an hour since.
+  expect(wallTimeOf(1_000_700, { wall: 4_600_500, queue: 1_000_500 })).toBe(4_600_700);
+});

@@ -1,0 +1,292 @@
+import { describe, expect, it } from 'vitest';
+import {
+  failDeployment,
+  hostPrincipal,
+  listJobVersions,
+  pauseDeployment,
+  promoteDeployment,
+  readDeployment,
+  registerJob,
+  setAllocationHealth,
+  unblockDeployment,
+} from '../../../src/index.js';
+import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
+import { type Deployment, deployments } from '../../../src/scheduler/deployment/deployment.js';
+import { minute, second } from '../../../src/shared/duration.js';
+import { type Behaviour, type FakeCluster, fakeCluster } from '../../support/fake-agents.js';
+import { group } from '../jobs/world.js';
+
+const nanos = (milliseconds: number): number => milliseconds * 1_000_000;
+
+const update = (more: object = {}) => ({
+  MaxParallel: 1,
+  HealthCheck: 'task_states',
+  MinHealthyTime: nanos(10 * second),
+  HealthyDeadline: nanos(minute),
+  ProgressDeadline: nanos(2 * minute),
+  ...more,
+});
+
+const job = (count: number, mode: string, more: object = {}) => ({
+  ID: 'web',
+  Datacenters: ['*'],
+  Update: update(more),
+  TaskGroups: [
+    group({
+      Count: count,
+      RestartPolicy: { Attempts: 0, Mode: 'fail' },
+      ReschedulePolicy: { Attempts: 0, Unlimited: false },
+      Tasks: [
+        {
+          Name: 't',
+          Driver: 'raw_exec',
+          Env: { MODE: mode },
+          Config: { command: '/bin/true' },
+          Resources: { CPU: 20, MemoryMB: 20 },
+        },
+      ],
+    }),
+  ],
+});
+
+async function register({ engine }: FakeCluster, document: object): Promise<void> {
+  (await registerJob(engine, hostPrincipal, { job: document }))._unsafeUnwrap();
+}
+
+async function latest(cluster: FakeCluster): Promise<Deployment> {
+  const all = (await cluster.rows(deployments)).sort((a, b) => a.CreateIndex - b.CreateIndex);
+  const last = all.at(-1);
+  if (last === undefined) throw new Error('no deployment');
+  return last;
+}
+
+/** How many run of each version. */
+async function running(cluster: FakeCluster): Promise<Record<number, number>> {
+  const counts: Record<number, number> = {};
+  for (const { ClientStatus, JobVersion } of await cluster.rows(allocations)) {
+    if (ClientStatus === 'running') counts[JobVersion] = (counts[JobVersion] ?? 0) + 1;
+  }
+  return counts;
+}
+
+const versions = async ({ engine }: FakeCluster) =>
+  (await listJobVersions(engine, hostPrincipal, { jobId: 'web' }))._unsafeUnwrap().value.map(({ record }) => record);
+
+async function cluster(behaviour?: (allocation: Allocation) => Behaviour): Promise<FakeCluster> {
+  const made = fakeCluster(behaviour === undefined ? {} : { behaviour });
+  await made.addNode('n1');
+  await made.addNode('n2');
+  return made;
+}
+
+describe('a deployment', () => {
+  it('of a first version is successful when all have been healthy for long enough, and makes the version stable', async () => {
+    await using world = await cluster();
+    await register(world, job(3, 'a'));
+    await world.clock.advance(9 * second);
+    expect(await latest(world)).toMatchObject({
+      Status: 'running',
+      TaskGroups: { g: { HealthyAllocs: 0, DesiredTotal: 3 } },
+    });
+    await world.clock.advance(10 * second);
+    expect(await latest(world)).toMatchObject({ Status: 'successful', TaskGroups: { g: { HealthyAllocs: 3 } } });
+    expect(await versions(world)).toMatchObject([{ Version: 0, Stable: true }]);
+  });
+
+  it('replaces max_parallel at a time, each after the one before is healthy', async () => {
+    await using world = await cluster();
+    await register(world, job(4, 'a'));
+    await world.clock.advance(minute);
+    await register(world, job(4, 'b', { MaxParallel: 2 }));
+    const news: number[] = [];
+    for (let at = 0; at < 40; at += 1) {
+      await world.clock.advance(second);
+      const counts = await running(world);
+      expect((counts[0] ?? 0) + (counts[1] ?? 0)).toBeGreaterThanOrEqual(2);
+      news.push(counts[1] ?? 0);
+    }
+    expect(news[8]).toBe(2);
+    expect(news.at(-1)).toBe(4);
+    expect(await latest(world)).toMatchObject({ Status: 'successful', JobVersion: 1 });
+  });
+
+  it('places canaries beside the old ones, waits for promotion, and then goes on', async () => {
+    await using world = await cluster();
+    await register(world, job(3, 'a'));
+    await world.clock.advance(minute);
+    await register(world, job(3, 'b', { Canary: 1 }));
+    await world.clock.advance(10 * minute);
+    expect(await running(world)).toEqual({ 0: 3, 1: 1 });
+    const waiting = await latest(world);
+    expect(waiting).toMatchObject({
+      Status: 'running',
+      StatusDescription: expect.stringContaining('manual promotion'),
+    });
+    const promoted = (
+      await promoteDeployment(world.engine, hostPrincipal, { deploymentId: waiting.ID })
+    )._unsafeUnwrap();
+    expect(promoted.evalId).not.toBe('');
+    await world.clock.advance(2 * minute);
+    expect(await running(world)).toEqual({ 1: 3 });
+    expect((await latest(world)).Status).toBe('successful');
+    const again = await promoteDeployment(world.engine, hostPrincipal, { deploymentId: waiting.ID });
+    expect(again._unsafeUnwrapErr()).toMatchObject({ type: 'deployment_over' });
+  });
+
+  it('promotes its canaries by itself when the job says so', async () => {
+    await using world = await cluster();
+    await register(world, job(3, 'a'));
+    await world.clock.advance(minute);
+    await register(world, job(3, 'b', { Canary: 2, AutoPromote: true }));
+    await world.clock.advance(2 * minute);
+    expect(await running(world)).toEqual({ 1: 3 });
+    expect((await latest(world)).Status).toBe('successful');
+  });
+
+  it('of which an allocation fails goes back to the last stable version', async () => {
+    await using world = await cluster(({ JobVersion }) =>
+      JobVersion === 1 ? { ends: 'failed', after: 3 * second } : {},
+    );
+    await register(world, job(3, 'a', { AutoRevert: true }));
+    await world.clock.advance(minute);
+    await register(world, job(3, 'b', { AutoRevert: true }));
+    await world.clock.advance(2 * minute);
+    const all = (await world.rows(deployments)).sort((a, b) => a.CreateIndex - b.CreateIndex);
+    expect(all.map(({ JobVersion, Status }) => [JobVersion, Status])).toEqual([
+      [0, 'successful'],
+      [1, 'failed'],
+      [2, 'successful'],
+    ]);
+    expect(all[1]?.StatusDescription).toContain('rolling back to job version 0');
+    const now = await versions(world);
+    expect(now.map(({ Version, Stable }) => [Version, Stable])).toEqual([
+      [2, true],
+      [1, false],
+      [0, true],
+    ]);
+    expect(now[0]?.TaskGroups[0]?.Tasks?.[0]?.Env).toEqual({ MODE: 'a' });
+    expect(await running(world)).toMatchObject({ 2: expect.any(Number) });
+  });
+
+  it('fails when nothing becomes healthy in time, and leaves the rest as it is', async () => {
+    await using world = await cluster();
+    await register(world, job(2, 'a'));
+    await world.clock.advance(minute);
+    await register(world, job(2, 'b', { HealthCheck: 'manual' }));
+    await world.clock.advance(110 * second);
+    expect((await latest(world)).Status).toBe('running');
+    await world.clock.advance(20 * second);
+    expect(await latest(world)).toMatchObject({
+      Status: 'failed',
+      StatusDescription: expect.stringContaining('progress deadline'),
+    });
+    expect(await running(world)).toEqual({ 0: 1, 1: 1 });
+  });
+
+  it('is paused, and its time starts over when it is resumed', async () => {
+    await using world = await cluster();
+    await register(world, job(2, 'a', { HealthCheck: 'manual' }));
+    await world.clock.advance(minute);
+    const { ID: deploymentId } = await latest(world);
+    const pause = async (on: boolean) =>
+      (await pauseDeployment(world.engine, hostPrincipal, { deploymentId, pause: on }))._unsafeUnwrap();
+    expect(await pause(true)).toMatchObject({ evalId: '' });
+    await world.clock.advance(10 * minute);
+    expect((await latest(world)).Status).toBe('paused');
+    expect((await pause(false)).evalId).not.toBe('');
+    await world.clock.advance(100 * second);
+    expect((await latest(world)).Status).toBe('running');
+    await world.clock.advance(30 * second);
+    expect((await latest(world)).Status).toBe('failed');
+  });
+
+  it('goes by the health that is told for it', async () => {
+    await using world = await cluster();
+    await register(world, job(2, 'a', { HealthCheck: 'manual' }));
+    await world.clock.advance(10 * second);
+    const { ID: deploymentId } = await latest(world);
+    const [first, second1] = await world.rows(allocations);
+    const tell = async (health: object) =>
+      setAllocationHealth(world.engine, hostPrincipal, { deploymentId, ...health });
+    expect((await tell({}))._unsafeUnwrapErr().type).toBe('no_allocations');
+    expect((await tell({ healthy: ['nobody'] }))._unsafeUnwrapErr().type).toBe('not_of_deployment');
+    (await tell({ healthy: [first?.ID] }))._unsafeUnwrap();
+    await world.clock.advance(second);
+    expect(await latest(world)).toMatchObject({ Status: 'running', TaskGroups: { g: { HealthyAllocs: 1 } } });
+    (await tell({ healthy: [second1?.ID] }))._unsafeUnwrap();
+    await world.clock.advance(second);
+    expect((await latest(world)).Status).toBe('successful');
+  });
+
+  it('is failed by hand, with the version to go back to', async () => {
+    await using world = await cluster();
+    await register(world, job(2, 'a', { AutoRevert: true }));
+    await world.clock.advance(minute);
+    await register(world, job(2, 'b', { AutoRevert: true, HealthCheck: 'manual' }));
+    await world.clock.advance(10 * second);
+    const { ID: deploymentId } = await latest(world);
+    const failed = (await failDeployment(world.engine, hostPrincipal, { deploymentId }))._unsafeUnwrap();
+    expect(failed.revertedJobVersion).toBe(0);
+    const read = (await readDeployment(world.engine, hostPrincipal, { id: deploymentId }))._unsafeUnwrap().value;
+    expect(read?.Status).toBe('failed');
+    await world.clock.advance(2 * minute);
+    expect(await running(world)).toEqual({ 2: 2 });
+  });
+
+  it('is not found under an unknown id, and not without the right in its namespace', async () => {
+    await using world = await cluster();
+    await register(world, job(1, 'a'));
+    await world.clock.advance(second);
+    const { ID: deploymentId } = await latest(world);
+    const nobody = await failDeployment(world.engine, hostPrincipal, { deploymentId: 'nobody' });
+    expect(nobody._unsafeUnwrapErr().type).toBe('deployment_not_found');
+    const stranger = { ...hostPrincipal, management: false };
+    const refused = await failDeployment(world.engine, stranger, { deploymentId });
+    expect(refused._unsafeUnwrapErr().type).toBe('permission_denied');
+  });
+
+  it('has no other region to wait for: unblocking needs the right in its namespace, and changes nothing', async () => {
+    await using world = await cluster();
+    await register(world, job(1, 'a'));
+    await world.clock.advance(second);
+    const { ID: deploymentId } = await latest(world);
+    const caller = (namespace: string, capability: 'unblock-deployment' | 'read-job') => ({
+      ...hostPrincipal,
+      management: false,
+      namespaces: { [namespace]: { capabilities: [capability] } },
+    });
+    const unblock = (principal: typeof hostPrincipal) => unblockDeployment(world.engine, principal, { deploymentId });
+    for (const stranger of [caller('default', 'read-job'), caller('other', 'unblock-deployment')]) {
+      expect((await unblock(stranger))._unsafeUnwrapErr().type).toBe('permission_denied');
+    }
+    const before = await latest(world);
+    expect((await unblock(caller('default', 'unblock-deployment')))._unsafeUnwrap()).toMatchObject({ index: 0 });
+    expect(await latest(world)).toEqual(before);
+    (await failDeployment(world.engine, hostPrincipal, { deploymentId }))._unsafeUnwrap();
+    const over = (await unblock(hostPrincipal))._unsafeUnwrapErr();
+    expect(over).toMatchObject({ type: 'deployment_over', message: "can't unblock terminal deployment" });
+    const none = await unblockDeployment(world.engine, hostPrincipal, { deploymentId: 'nobody' });
+    expect(none._unsafeUnwrapErr().type).toBe('deployment_not_found');
+  });
+});
+
+describe('a deployment of several groups', () => {
+  it('is successful when all groups are, and fails when one of them does', async () => {
+    const two = (mode: string) => {
+      const base = job(2, mode);
+      return { ...base, TaskGroups: [base.TaskGroups[0], { ...base.TaskGroups[0], Name: 'h' }] };
+    };
+    await using world = await cluster(({ JobVersion, TaskGroup }) =>
+      JobVersion === 1 && TaskGroup === 'h' ? { ends: 'failed', after: 2 * second } : {},
+    );
+    await register(world, two('a'));
+    await world.clock.advance(minute);
+    expect(await latest(world)).toMatchObject({
+      Status: 'successful',
+      TaskGroups: { g: { HealthyAllocs: 2 }, h: { HealthyAllocs: 2 } },
+    });
+    await register(world, two('b'));
+    await world.clock.advance(minute);
+    expect((await latest(world)).Status).toBe('failed');
+  });
+});

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import {
+  collectGarbage,
+  hostPrincipal,
+  reconcileSummaries,
+  registerJob,
+  stopJob,
+  tagJobVersion,
+} from '../../../src/index.js';
+import { jobs } from '../../../src/jobs/job-record.js';
+import { jobSummaries } from '../../../src/jobs/job-summary-record.js';
+import { allocations } from '../../../src/scheduler/allocation.js';
+import { deployments } from '../../../src/scheduler/deployment/deployment.js';
+import { evaluations } from '../../../src/scheduler/evaluation.js';
+import { nodes } from '../../../src/scheduler/node.js';
+import { day, hour, minute, second } from '../../../src/shared/duration.js';
+import { type FakeCluster, fakeCluster } from '../../support/fake-agents.js';
+import { batchJob, serviceJob } from '../jobs/world.js';
+
+async function counts(cluster: FakeCluster): Promise<Record<string, number>> {
+  return {
+    jobs: (await cluster.rows(jobs)).length,
+    evaluations: (await cluster.rows(evaluations)).length,
+    allocations: (await cluster.rows(allocations)).length,
+    deployments: (await cluster.rows(deployments)).length,
+    nodes: (await cluster.rows(nodes)).length,
+  };
+}
+
+/** A batch job that has run, a service that runs, and a service that was stopped. */
+async function lived(): Promise<FakeCluster> {
+  const cluster = fakeCluster({
+    behaviour: ({ JobType }) => (JobType === 'batch' ? { ends: 'complete', after: second } : {}),
+  });
+  await cluster.addNode('n1');
+  for (const job of [batchJob('sums'), serviceJob('web'), serviceJob('old')]) {
+    (await registerJob(cluster.engine, hostPrincipal, { job }))._unsafeUnwrap();
+  }
+  await cluster.clock.advance(minute);
+  (await stopJob(cluster.engine, hostPrincipal, { jobId: 'old' }))._unsafeUnwrap();
+  await cluster.clock.advance(minute);
+  return cluster;
+}
+
+describe('collection', () => {
+  it('takes what has ended when it is asked for, and nothing that lives', async () => {
+    await using cluster = await lived();
+    (await collectGarbage(cluster.engine, hostPrincipal))._unsafeUnwrap();
+    expect((await cluster.rows(jobs)).map(({ ID }) => ID)).toEqual(['web']);
+    expect((await cluster.rows(allocations)).map(({ ClientStatus }) => ClientStatus)).toEqual(['running']);
+    expect(await counts(cluster)).toMatchObject({ jobs: 1, allocations: 1, nodes: 1 });
+    expect((await cluster.rows(evaluations)).every(({ JobID }) => JobID === 'web')).toBe(true);
+  });
+
+  it('leaves a job of which a version has a tag', async () => {
+    await using cluster = await lived();
+    (await tagJobVersion(cluster.engine, hostPrincipal, { jobId: 'sums', name: 'kept', version: 0 }))._unsafeUnwrap();
+    (await collectGarbage(cluster.engine, hostPrincipal))._unsafeUnwrap();
+    expect((await cluster.rows(jobs)).map(({ ID }) => ID)).toEqual(['sums', 'web']);
+  });
+
+  it('goes by the thresholds otherwise, in as many processes as there are', async () => {
+    await using cluster = await lived();
+    await cluster.clock.advance(3 * hour);
+    expect((await cluster.rows(jobs)).map(({ ID }) => ID)).toEqual(['old', 'sums', 'web']);
+    await cluster.clock.advance(2 * hour);
+    expect((await cluster.rows(jobs)).map(({ ID }) => ID)).not.toContain('old');
+    await cluster.clock.advance(day);
+    expect((await cluster.rows(jobs)).map(({ ID }) => ID)).toEqual(['web']);
+  });
+
+  it('takes nodes that have been down for a day', async () => {
+    await using cluster = fakeCluster();
+    await cluster.addNode('n1');
+    cluster.silence('n1');
+    await cluster.clock.advance(23 * hour);
+    expect(await counts(cluster)).toMatchObject({ nodes: 1 });
+    await cluster.clock.advance(2 * hour);
+    expect(await counts(cluster)).toMatchObject({ nodes: 0 });
+  });
+
+  it('is for management only', async () => {
+    await using cluster = fakeCluster();
+    const stranger = { ...hostPrincipal, management: false };
+    expect((await collectGarbage(cluster.engine, stranger))._unsafeUnwrapErr().type).toBe('permission_denied');
+  });
+});
+
+it('summaries are counted anew', async () => {
+  await using cluster = await lived();
+  const before = await cluster.rows(jobSummaries);
+  (await reconcileSummaries(cluster.engine, hostPrincipal))._unsafeUnwrap();
+  expect(await cluster.rows(jobSummaries)).toEqual(before);
+});

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import {
+  hostPrincipal,
+  listNodePools,
+  purgeNode,
+  putNodePool,
+  readNodePool,
+  readSchedulerConfiguration,
+  registerJob,
+  removeNodePool,
+  setNodeEligibility,
+  setSchedulerConfiguration,
+} from '../../../src/index.js';
+import { allocations } from '../../../src/scheduler/allocation.js';
+import { nodes } from '../../../src/scheduler/node.js';
+import { minute } from '../../../src/shared/duration.js';
+import { fakeCluster } from '../../support/fake-agents.js';
+import { serviceJob, world } from '../jobs/world.js';
+
+describe('node pools', () => {
+  it('are made, listed beside the built-in ones, and removed', async () => {
+    const { engine } = world();
+    const put = { name: 'gpu', description: 'with cards', meta: { rack: '7' } };
+    const { index } = (await putNodePool(engine, hostPrincipal, put))._unsafeUnwrap();
+    const listed = (await listNodePools(engine, hostPrincipal))._unsafeUnwrap().value;
+    expect(listed.map(({ Name }) => Name)).toEqual(['all', 'default', 'gpu']);
+    expect(listed[2]).toMatchObject({ Description: 'with cards', CreateIndex: index, SchedulerConfiguration: null });
+    (await removeNodePool(engine, hostPrincipal, { name: 'gpu' }))._unsafeUnwrap();
+    expect((await readNodePool(engine, hostPrincipal, { name: 'gpu' }))._unsafeUnwrap().value).toBeUndefined();
+  });
+
+  it.each(['', 'a b', 'default', 'all', 'x'.repeat(129), '../x'])('refuse the name %j', async (name) => {
+    const refused = await putNodePool(world().engine, hostPrincipal, { name });
+    expect(refused._unsafeUnwrapErr()).toMatchObject({ type: 'invalid_node_pool' });
+  });
+
+  it('stay while they hold nodes or living jobs, and come with their first node', async () => {
+    await using cluster = fakeCluster();
+    const remove = async (name: string) => removeNodePool(cluster.engine, hostPrincipal, { name });
+    await cluster.addNode('n1', { NodePool: 'edge' });
+    expect((await remove('edge'))._unsafeUnwrapErr().type).toBe('node_pool_in_use');
+    (await putNodePool(cluster.engine, hostPrincipal, { name: 'gpu' }))._unsafeUnwrap();
+    const job = serviceJob('web', { NodePool: 'gpu' });
+    (await registerJob(cluster.engine, hostPrincipal, { job }))._unsafeUnwrap();
+    expect((await remove('gpu'))._unsafeUnwrapErr().type).toBe('node_pool_in_use');
+    expect((await remove('none'))._unsafeUnwrapErr().type).toBe('node_pool_not_found');
+  });
+
+  it('must be there for a job that names them', async () => {
+    const job = serviceJob('web', { NodePool: 'none' });
+    const refused = await registerJob(world().engine, hostPrincipal, { job });
+    expect(refused._unsafeUnwrapErr()).toMatchObject({ type: 'invalid_job' });
+  });
+});
+
+describe('the configuration of the scheduler', () => {
+  it('is the default one until it is replaced, as a whole', async () => {
+    const { engine } = world();
+    const read = async () => (await readSchedulerConfiguration(engine, hostPrincipal))._unsafeUnwrap().value;
+    expect(await read()).toMatchObject({
+      SchedulerAlgorithm: 'binpack',
+      PreemptionConfig: { SystemSchedulerEnabled: true },
+    });
+    const set = { configuration: { SchedulerAlgorithm: 'spread', MemoryOversubscriptionEnabled: true } };
+    const { index } = (await setSchedulerConfiguration(engine, hostPrincipal, set))._unsafeUnwrap();
+    expect(await read()).toMatchObject({
+      SchedulerAlgorithm: 'spread',
+      MemoryOversubscriptionEnabled: true,
+      PreemptionConfig: { SystemSchedulerEnabled: false },
+      ModifyIndex: index,
+    });
+  });
+
+  it('is checked and set', async () => {
+    const { engine } = world();
+    const set = async (checkIndex: number) =>
+      (await setSchedulerConfiguration(engine, hostPrincipal, { configuration: {}, checkIndex }))._unsafeUnwrap();
+    expect(await set(99)).toMatchObject({ updated: false });
+    const first = await set(0);
+    expect(first.updated).toBe(true);
+    expect(await set(0)).toMatchObject({ updated: false });
+    expect(await set(first.index)).toMatchObject({ updated: true });
+  });
+
+  it('knows two algorithms', async () => {
+    const configuration = { SchedulerAlgorithm: 'random' };
+    const refused = await setSchedulerConfiguration(world().engine, hostPrincipal, { configuration });
+    expect(refused._unsafeUnwrapErr()).toMatchObject({ type: 'invalid_request' });
+  });
+});
+
+describe('nodes', () => {
+  it('that are ineligible take nothing new, and what waited comes when they are eligible again', async () => {
+    await using cluster = fakeCluster();
+    await cluster.addNode('n1');
+    const set = async (eligibility: string) =>
+      (await setNodeEligibility(cluster.engine, hostPrincipal, { nodeId: 'n1', eligibility }))._unsafeUnwrap();
+    await set('ineligible');
+    (await registerJob(cluster.engine, hostPrincipal, { job: serviceJob('web') }))._unsafeUnwrap();
+    await cluster.clock.advance(minute);
+    expect(await cluster.rows(allocations)).toEqual([]);
+    expect(await set('ineligible')).toMatchObject({ nodeModifyIndex: 0, evalIds: [] });
+    await set('eligible');
+    await cluster.clock.advance(minute);
+    expect(await cluster.rows(allocations)).toMatchObject([{ ClientStatus: 'running' }]);
+  });
+
+  it('that are purged lose what ran on them, and come back when they register', async () => {
+    await using cluster = fakeCluster();
+    await cluster.addNode('n1');
+    (await registerJob(cluster.engine, hostPrincipal, { job: serviceJob('web') }))._unsafeUnwrap();
+    await cluster.clock.advance(minute);
+    cluster.silence('n1');
+    const { evalIds } = (await purgeNode(cluster.engine, hostPrincipal, { nodeId: 'n1' }))._unsafeUnwrap();
+    expect(evalIds).toHaveLength(1);
+    await cluster.clock.advance(minute);
+    expect(await cluster.rows(nodes)).toEqual([]);
+    expect(await cluster.rows(allocations)).toMatchObject([{ ClientStatus: 'lost' }]);
+    cluster.silence('n1', false);
+    await cluster.clock.advance(minute);
+    expect((await cluster.rows(allocations)).map(({ ClientStatus }) => ClientStatus)).toEqual(['lost', 'running']);
+    const again = await purgeNode(cluster.engine, hostPrincipal, { nodeId: 'nobody' });
+    expect(again._unsafeUnwrapErr()).toMatchObject({ type: 'node_not_found' });
+  });
+});

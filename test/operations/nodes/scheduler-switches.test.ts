@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import {
+  dispatchJob,
+  hostPrincipal,
+  type Principal,
+  readSchedulerConfiguration,
+  registerJob,
+  revertJob,
+  scaleJob,
+  setSchedulerConfiguration,
+} from '../../../src/index.js';
+import { allocations } from '../../../src/scheduler/allocation.js';
+import { evaluations } from '../../../src/scheduler/evaluation.js';
+import { minute } from '../../../src/shared/duration.js';
+import { fakeCluster } from '../../support/fake-agents.js';
+import { parameterizedJob, serviceJob, world } from '../jobs/world.js';
+
+const owner: Principal = {
+  ...hostPrincipal,
+  management: false,
+  namespaces: { default: { capabilities: ['submit-job', 'dispatch-job', 'scale-job', 'read-job'] } },
+};
+
+describe('RejectJobRegistration', () => {
+  const requests = {
+    register: (engine, caller) => registerJob(engine, caller, { job: serviceJob('web', { Priority: 70 }) }),
+    revert: (engine, caller) => revertJob(engine, caller, { jobId: 'web', version: 0 }),
+    scale: (engine, caller) =>
+      scaleJob(engine, caller, { jobId: 'web', target: { Group: 'g' }, count: 3, message: 'more' }),
+    dispatch: (engine, caller) => dispatchJob(engine, caller, { jobId: 'param' }),
+  } satisfies Record<string, (engine: ReturnType<typeof world>['engine'], caller: Principal) => unknown>;
+
+  it.each(Object.entries(requests))('refuses to %s for a caller that is not management', async (_, request) => {
+    const { engine, rows } = world();
+    for (const job of [serviceJob('web', { Priority: 60 }), serviceJob('web'), parameterizedJob('param')]) {
+      (await registerJob(engine, hostPrincipal, { job }))._unsafeUnwrap();
+    }
+    const set = async (RejectJobRegistration: boolean) =>
+      (
+        await setSchedulerConfiguration(engine, hostPrincipal, { configuration: { RejectJobRegistration } })
+      )._unsafeUnwrap();
+    await set(true);
+    const before = await rows(evaluations);
+    expect((await request(engine, owner))._unsafeUnwrapErr()).toEqual({
+      type: 'registrations_disabled',
+      message: 'job registration, dispatch, and scale are disabled by the scheduler configuration',
+    });
+    expect(await rows(evaluations)).toEqual(before);
+    expect((await request(engine, { ...owner, namespaces: {} }))._unsafeUnwrapErr().type).toBe('permission_denied');
+    expect((await request(engine, hostPrincipal)).isOk()).toBe(true);
+    await set(false);
+    if (request !== requests.revert) expect((await request(engine, owner)).isOk()).toBe(true);
+  });
+});
+
+describe('PauseEvalBroker', () => {
+  it('holds evaluations and loses none; they are worked on as soon as it ends', async () => {
+    await using cluster = fakeCluster();
+    const pause = async (PauseEvalBroker: boolean) => {
+      const configuration = { PauseEvalBroker };
+      (await setSchedulerConfiguration(cluster.engine, hostPrincipal, { configuration }))._unsafeUnwrap();
+    };
+    const register = async (id: string) =>
+      (
+        await registerJob(cluster.engine, hostPrincipal, { job: serviceJob(id, { Datacenters: ['*'] }) })
+      )._unsafeUnwrap();
+    const statuses = async () => (await cluster.rows(evaluations)).map(({ Status }) => Status);
+
+    // One that waits for room when the pause begins, one that comes during it, and the room comes during it too.
+    await register('early');
+    await cluster.clock.advance(minute);
+    expect((await statuses()).sort()).toEqual(['blocked', 'complete']);
+    await pause(true);
+    await register('late');
+    await cluster.addNode('n1');
+    await cluster.clock.advance(10 * minute);
+    expect((await statuses()).filter((status) => status === 'complete')).toHaveLength(1);
+    expect(await cluster.rows(allocations)).toEqual([]);
+
+    await pause(false);
+    await cluster.clock.advance(0);
+    expect((await cluster.rows(allocations)).map(({ JobID }) => JobID).sort()).toEqual(['early', 'late']);
+    expect(new Set(await statuses())).toEqual(new Set(['complete']));
+  });
+});
+
+describe('a check of the index', () => {
+  it('replaces the configuration only at the index of its last change, and says so', async () => {
+    const { engine } = world();
+    const set = async (checkIndex: number, SchedulerAlgorithm: string) =>
+      (
+        await setSchedulerConfiguration(engine, hostPrincipal, { configuration: { SchedulerAlgorithm }, checkIndex })
+      )._unsafeUnwrap();
+    const stored = async () => (await readSchedulerConfiguration(engine, hostPrincipal))._unsafeUnwrap().value;
+
+    const first = await set(0, 'spread');
+    expect(first.updated).toBe(true);
+    expect(await set(0, 'binpack')).toEqual({ updated: false, index: first.index });
+    expect(await set(first.index + 1, 'binpack')).toEqual({ updated: false, index: first.index });
+    expect(await stored()).toMatchObject({ SchedulerAlgorithm: 'spread', ModifyIndex: first.index });
+    expect((await set(first.index, 'binpack')).updated).toBe(true);
+    expect(await stored()).toMatchObject({ SchedulerAlgorithm: 'binpack', CreateIndex: first.index });
+  });
+});

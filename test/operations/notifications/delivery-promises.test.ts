@@ -1,0 +1,442 @@
+import { describe, expect, test } from 'vitest';
+import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
+import { aesCipher } from '../../../adapters/node/aes-cipher.js';
+import {
+  checkStoredSecrets,
+  deleteNotificationConfiguration,
+  enableNotificationConfiguration,
+  listDeliveries,
+  pauseNotificationConfiguration,
+  redeliver,
+  resumeNotificationConfiguration,
+  sendNotificationEvent,
+  showDelivery,
+  showNotificationConfiguration,
+  updateNotificationConfiguration,
+  verifyNotificationConfiguration,
+} from '../../../src/operations/notifications/index.js';
+import { day, hour, minute, second } from '../../../src/shared/duration.js';
+import {
+  create,
+  must,
+  mustFail,
+  owner,
+  publish,
+  runEvent,
+  type TestEngine,
+  testEngine,
+  workspaceId,
+} from './engine-setup.js';
+
+const runOf = (request: { body: string }): string => JSON.parse(request.body).run_id;
+const configurationOf = (request: { body: string }): string => JSON.parse(request.body).notification_configuration_id;
+const log = async (engine: TestEngine, configurationId: string, filter = {}) =>
+  (await must(listDeliveries(engine, owner, { configurationId, page: { size: 100 }, ...filter }))).items;
+const update = (engine: TestEngine, configurationId: string, attributes: object) =>
+  must(updateNotificationConfiguration(engine, owner, { configurationId, attributes }));
+
+/** Level and message of what is logged from info on. */
+function recordingLogger() {
+  const lines: string[] = [];
+  const note = (level: string) => (_fields: unknown, message: string) => void lines.push(`${level} ${message}`);
+  return { lines, logger: { debug: () => undefined, info: note('info'), warn: note('warn'), error: note('error') } };
+}
+
+async function started(settings = {}, attributes = {}, options = {}) {
+  const engine = await testEngine(settings, options);
+  const { id } = await must(create(engine, attributes));
+  engine.delivery.clear();
+  engine.start();
+  return { engine, id };
+}
+
+describe('neighbours on one origin', () => {
+  test('20 that hang take nothing from one that answers', async () => {
+    const engine = await testEngine({ notifications: { maximumPerWorkspace: 21 } });
+    for (let n = 0; n < 20; n += 1) await must(create(engine, { url: `https://one.example/hang/${n}` }));
+    const good = await must(create(engine, { url: 'https://one.example/good' }));
+    engine.delivery.clear();
+    engine.delivery.answer((request) => (request.url.endsWith('good') ? { status: 204, after: 5 } : { hang: true }));
+    engine.start();
+    const lags: number[] = [];
+    for (let n = 0; n < 100; n += 1) {
+      const at = engine.clock.now();
+      await publish(engine, { runId: `run-${n}` });
+      await engine.clock.advance(250);
+      const sent = engine.delivery.requests.find(
+        (each) => configurationOf(each) === good.id && runOf(each) === `run-${n}`,
+      );
+      lags.push((sent?.sentAt ?? Number.POSITIVE_INFINITY) - at);
+    }
+    expect(Math.max(...lags)).toBeLessThan(second);
+    const stopping = engine.stop();
+    await engine.clock.advance(minute);
+    await stopping;
+  });
+
+  test('two configurations with one chat hook share its rate, with two hooks of one service they do not', async () => {
+    for (const [second_, expected] of [
+      ['https://chat.example/a', [0, 1000]],
+      ['https://chat.example/b', [0, 0]],
+    ] as const) {
+      const { engine } = await started({}, { destinationType: 'chat-a', url: 'https://chat.example/a' });
+      await must(create(engine, { destinationType: 'chat-a', url: second_ }));
+      engine.delivery.clear();
+      const start = engine.clock.now();
+      await publish(engine);
+      await engine.clock.advance(minute);
+      expect(engine.delivery.requests.map((request) => request.sentAt - start)).toEqual(expected);
+      await engine.stop();
+    }
+  });
+});
+
+describe('a destination that always fails', () => {
+  test('300 deliveries are over after a day', async () => {
+    const { engine, id } = await started();
+    engine.delivery.answer({ status: 503 });
+    for (let n = 0; n < 300; n += 1) await publish(engine, { runId: `run-${n % 7}` });
+    await engine.clock.advance(day + 11 * minute);
+    expect(await log(engine, id, { outcome: 'pending' })).toEqual([]);
+    const dead = await log(engine, id, { outcome: 'dead', page: { size: 100, number: 3 } });
+    expect(dead).toHaveLength(100);
+    expect(new Set(dead.map(({ reason }) => reason))).toEqual(new Set(['expired']));
+    expect(engine.delivery.requests.length).toBeLessThan(500);
+    await engine.stop();
+  });
+
+  test('a single one gets all its attempts', async () => {
+    const { engine, id } = await started({ notifications: { delivery: { breaker: { failures: 0 } } } });
+    engine.delivery.answer({ status: 503 });
+    await publish(engine);
+    await engine.clock.advance(day);
+    expect(await log(engine, id)).toMatchObject([{ outcome: 'dead', reason: 'exhausted', attemptCount: 11 }]);
+    await engine.stop();
+  });
+
+  test('the log says what holds a delivery up, and until when', async () => {
+    const { engine, id } = await started();
+    const start = engine.clock.now();
+    engine.delivery.answer({ status: 500 });
+    await publish(engine, { runId: 'a' });
+    await publish(engine, { runId: 'a', trigger: 'run:completed' });
+    await engine.clock.advance(second);
+    expect((await log(engine, id)).map(({ waitsFor }) => waitsFor)).toEqual([
+      { reason: 'order', until: null },
+      { reason: 'retry', until: new Date(start + 5 * second).toISOString() },
+    ]);
+    for (let n = 0; n < 5; n += 1) await publish(engine, { runId: `other-${n}` });
+    await engine.clock.advance(second);
+    const [waiting] = await log(engine, id);
+    expect(waiting?.waitsFor).toEqual({ reason: 'breaker', until: new Date(start + 31 * second).toISOString() });
+    await engine.stop();
+  });
+});
+
+describe('the breaker', () => {
+  const failing = async () => {
+    const { engine, id } = await started();
+    engine.delivery.answer({ status: 500 });
+    const published = await publish(engine, { runId: 'first' });
+    for (let n = 0; n < 9; n += 1) await publish(engine, { runId: `run-${n}` });
+    await engine.clock.advance(second);
+    engine.delivery.answer({ status: 204 });
+    engine.delivery.clear();
+    return { engine, id, deliveryId: published.deliveryIds[0] ?? '' };
+  };
+  test.each(['verification', 'enabling', 'redelivery'] as const)('ends by a successful %s', async (how) => {
+    const { engine, id, deliveryId } = await failing();
+    await engine.clock.advance(second);
+    expect(engine.delivery.requests).toHaveLength(0);
+    const request = { configurationId: id };
+    if (how === 'verification') await must(verifyNotificationConfiguration(engine, owner, request));
+    if (how === 'enabling') await must(enableNotificationConfiguration(engine, owner, request));
+    if (how === 'redelivery') await must(redeliver(engine, owner, { deliveryId }));
+    await engine.clock.advance(6 * second);
+    expect(await log(engine, id, { outcome: 'pending' })).toEqual([]);
+    await engine.stop();
+  });
+  test('is seen in the configuration, the log of the host and the events', async () => {
+    const { logger, lines } = recordingLogger();
+    const { engine, id } = await started({}, {}, { ports: { logger } });
+    const told: string[] = [];
+    engine.events.on('notification.destination', ({ configurationId, change }) =>
+      told.push(`${configurationId} ${change}`),
+    );
+    const health = async () =>
+      (await must(showNotificationConfiguration(engine, owner, { configurationId: id }))).health;
+    expect(await health()).toMatchObject({ breaker: 'closed', failures: 0, failingSince: null, paused: false });
+    engine.delivery.answer({ status: 500 });
+    for (let n = 0; n < 6; n += 1) await publish(engine, { runId: `run-${n}` });
+    await engine.clock.advance(second);
+    const opened = await health();
+    expect(opened).toMatchObject({ breaker: 'open', failures: 0 });
+    expect(Date.parse(opened.nextProbeAt ?? '') - Date.parse(opened.breakerSince ?? '')).toBe(30 * second);
+    await engine.clock.advance(30 * second);
+    engine.delivery.answer({ status: 204 });
+    await engine.clock.advance(10 * minute);
+    expect(await health()).toMatchObject({
+      breaker: 'closed',
+      failingSince: null,
+      breakerSince: null,
+      nextProbeAt: null,
+    });
+    expect(told).toEqual([`${id} failing`, `${id} breaker_opened`, `${id} recovered`, `${id} breaker_closed`]);
+    expect(lines).toEqual([
+      'warn A notification destination began to fail',
+      'info A notification destination works again',
+    ]);
+    await engine.stop();
+  });
+  test('does not end by a redelivery that fails', async () => {
+    const { engine, id, deliveryId } = await failing();
+    engine.delivery.answer({ status: 500 });
+    await must(redeliver(engine, owner, { deliveryId }));
+    await engine.clock.advance(second);
+    expect(engine.delivery.requests).toHaveLength(1);
+    expect((await log(engine, id))[0]?.waitsFor?.reason).toBe('breaker');
+    await engine.stop();
+  });
+});
+
+describe('a pause', () => {
+  test('holds everything back but a redelivery, and resuming sends it in order', async () => {
+    const { engine, id } = await started();
+    const request = { configurationId: id };
+    expect((await must(pauseNotificationConfiguration(engine, owner, request))).health.paused).toBe(true);
+    const first = await publish(engine, { runId: 'one', trigger: 'run:created' });
+    await publish(engine, { runId: 'one', trigger: 'run:completed' });
+    await publish(engine, { runId: 'two' });
+    await engine.clock.advance(hour);
+    expect(engine.delivery.requests).toHaveLength(0);
+    expect((await log(engine, id)).map(({ waitsFor }) => waitsFor?.reason)).toEqual(['paused', 'paused', 'paused']);
+    await must(redeliver(engine, owner, { deliveryId: first.deliveryIds[0] ?? '' }));
+    await engine.clock.advance(second);
+    expect(engine.delivery.requests.map(runOf)).toEqual(['one']);
+    expect((await must(resumeNotificationConfiguration(engine, owner, request))).health.paused).toBe(false);
+    await engine.clock.advance(second);
+    expect(engine.delivery.requests.map((each) => JSON.parse(each.body).notifications[0].trigger)).toEqual([
+      'run:created',
+      'run:completed',
+      'run:errored',
+    ]);
+    await engine.stop();
+  });
+  test('lasts over a restart, and what gets too old is over', async () => {
+    const { engine, id } = await started();
+    await must(pauseNotificationConfiguration(engine, owner, { configurationId: id }));
+    await publish(engine);
+    await engine.clock.advance(minute);
+    await engine.stop();
+    engine.start();
+    await engine.clock.advance(hour);
+    expect(engine.delivery.requests).toHaveLength(0);
+    await engine.clock.advance(day);
+    expect(await log(engine, id)).toMatchObject([{ outcome: 'dead', reason: 'expired' }]);
+    await engine.stop();
+  });
+});
+
+describe('publishers that are faster than a destination', () => {
+  test('are told by a backlog, and answered later', async () => {
+    const pressure = { from: 64, span: 100, maximumWait: 40 };
+    const { engine, id } = await started({ notifications: { pressure } });
+    engine.delivery.answer(() => ({ status: 204, after: 10 * second }));
+    for (let n = 0; n < 400; n += 1) {
+      await publish(engine, { runId: `run-${n}` });
+      if (n % 100 === 0) await engine.clock.advance(0);
+    }
+    await engine.clock.advance(10 * second);
+    const asked = performance.now();
+    const { backlog } = await publish(engine, { runId: 'last' });
+    expect(backlog).toBeGreaterThan(164);
+    expect(performance.now() - asked).toBeGreaterThan(35);
+    await must(updateNotificationConfiguration(engine, owner, { configurationId: id, attributes: { enabled: false } }));
+    await engine.clock.advance(minute);
+    await engine.stop();
+  });
+  test('are not slowed down by a destination that is down', async () => {
+    const { engine } = await started({ notifications: { pressure: { from: 1, span: 1, maximumWait: 60_000 } } });
+    engine.delivery.answer({ status: 500 });
+    await publish(engine);
+    await engine.clock.advance(minute);
+    for (let n = 0; n < 200; n += 1) expect((await publish(engine, { runId: `run-${n}` })).backlog).toBe(0);
+    await engine.stop();
+  });
+});
+
+describe('disabling and deleting', () => {
+  test.each(['disable', 'delete'] as const)('%s cancels what is pending, at once for who looks', async (how) => {
+    const { engine, id } = await started({}, { destinationType: 'chat-a' });
+    const { deliveryIds } = await publish(engine);
+    const others = await Promise.all(Array.from({ length: 20 }, (_none, n) => publish(engine, { runId: `run-${n}` })));
+    await engine.clock.advance(1500);
+    if (how === 'disable') await update(engine, id, { enabled: false });
+    else await must(deleteNotificationConfiguration(engine, owner, { configurationId: id }));
+    const last = others.at(-1)?.deliveryIds[0] ?? '';
+    expect(await must(showDelivery(engine, owner, { deliveryId: last }))).toMatchObject({
+      outcome: 'cancelled',
+      reason: `configuration_${how}d`,
+    });
+    await engine.clock.advance(second);
+    expect((await must(showDelivery(engine, owner, { deliveryId: last }))).outcome).toBe('cancelled');
+    expect((await must(showDelivery(engine, owner, { deliveryId: deliveryIds[0] ?? '' }))).outcome).toBe('delivered');
+    await engine.stop();
+  });
+
+  test('enabled again at once, nothing old is sent', async () => {
+    const { engine, id } = await started({}, { destinationType: 'chat-a' });
+    for (let n = 0; n < 10; n += 1) await publish(engine, { runId: `old-${n}` });
+    await engine.clock.settle();
+    await update(engine, id, { enabled: false });
+    await update(engine, id, { enabled: true });
+    engine.delivery.clear();
+    await publish(engine, { runId: 'new' });
+    await engine.clock.advance(hour);
+    expect(engine.delivery.requests).toHaveLength(1);
+    expect((await log(engine, id, { outcome: 'cancelled' })).length).toBe(9);
+    expect(await log(engine, id, { outcome: 'pending' })).toEqual([]);
+    await engine.stop();
+  });
+
+  test('without an engine, too', async () => {
+    const engine = await testEngine();
+    const { id } = await must(create(engine));
+    await publish(engine);
+    await update(engine, id, { enabled: false });
+    expect((await log(engine, id)).map(({ outcome }) => outcome)).toEqual(['cancelled']);
+    await update(engine, id, { enabled: true });
+    engine.delivery.clear();
+    engine.start();
+    await engine.clock.advance(hour);
+    expect(engine.delivery.requests).toHaveLength(0);
+    expect((await log(engine, id)).map(({ outcome }) => outcome)).toEqual(['cancelled']);
+    await engine.stop();
+  });
+});
+
+describe('which message it is', () => {
+  test('every request says it, and repetitions say the same', async () => {
+    for (const destinationType of ['generic', 'chat-a', 'chat-b']) {
+      const { engine } = await started({}, { destinationType, token: null });
+      const identity = () =>
+        engine.delivery.requests.map(({ headers }) => [
+          headers['x-svc-notification-id'],
+          headers['x-svc-notification-timestamp'],
+        ]);
+      engine.delivery.answer((_request, n) => ({ status: n === 2 ? 500 : 204 }));
+      const at = new Date(engine.clock.now()).toISOString();
+      const first = await publish(engine, { runId: 'same' });
+      await engine.clock.advance(minute);
+      const second_ = await publish(engine, { runId: 'same' });
+      await engine.clock.advance(minute);
+      expect(identity()).toEqual([
+        [first.eventId, at],
+        [first.eventId, at],
+        [second_.eventId, new Date(engine.clock.now() - minute).toISOString()],
+      ]);
+      await engine.stop();
+    }
+  });
+});
+
+describe('e-mail', () => {
+  const email = { destinationType: 'email', users: ['user-1', 'user-2'] };
+  test('one of two is refused: partly delivered, with who and why', async () => {
+    const { engine, id } = await started({}, email, {
+      mail: {
+        fail: ({ to }: { to: string }) =>
+          to.startsWith('user-2') ? { type: 'mail_rejected', message: 'no such box' } : null,
+      },
+    });
+    await publish(engine);
+    await engine.clock.advance(minute);
+    const [delivery] = await log(engine, id, { outcome: 'partly_delivered' });
+    const shown = await must(showDelivery(engine, owner, { deliveryId: delivery?.id ?? '' }));
+    expect(shown.recipients).toMatchObject([
+      { userId: 'user-1', outcome: 'accepted', message: null },
+      { userId: 'user-2', outcome: 'refused', message: 'no such box' },
+    ]);
+    expect(shown.attemptCount).toBe(1);
+    await engine.stop();
+  });
+
+  test('without a mailer it cannot be enabled, with the upstream names it can', async () => {
+    const engine = { ...(await testEngine()), mailer: undefined };
+    const refused = await mustFail(create(engine, email));
+    expect(refused).toMatchObject({ type: 'invalid_attributes', faults: [{ pointer: '/data/attributes/enabled' }] });
+    const { id } = await must(create(engine, { ...email, enabled: false }));
+    const enabling = await mustFail(enableNotificationConfiguration(engine, owner, { configurationId: id }));
+    expect(enabling.type).toBe('invalid_attributes');
+    const upstream = { ...(await testEngine({ notifications: { names: 'upstream' } })), mailer: undefined };
+    expect((await must(create(upstream, email))).enabled).toBe(true);
+  });
+
+  test('a verification with nobody to tell is refused', async () => {
+    const engine = await testEngine();
+    const { id } = await must(create(engine, { ...email, users: [] }));
+    const refused = await mustFail(verifyNotificationConfiguration(engine, owner, { configurationId: id }));
+    expect(refused).toMatchObject({ type: 'verification_failed' });
+  });
+});
+
+describe('accepting an event', () => {
+  test('that notifies nobody says why', async () => {
+    const engine = await testEngine();
+    const { id } = await must(create(engine, { enabled: false, triggers: ['run:created'] }));
+    const { deliveryIds, explanations } = await publish(engine);
+    expect(deliveryIds).toEqual([]);
+    expect(explanations).toMatchObject([{ configurationId: id, fires: false, obstacles: ['disabled', 'trigger_off'] }]);
+    const quiet = await publish(engine, { speculative: true });
+    expect(quiet.explanations[0]?.obstacles).toContain('speculative_run');
+  });
+
+  test('with a known key and another event is a conflict', async () => {
+    const engine = await testEngine();
+    const first = await publish(engine, {}, 'key');
+    const send = (overrides: object) =>
+      sendNotificationEvent(engine, owner, { workspaceId, event: runEvent(overrides), idempotencyKey: 'key' });
+    expect(await must(send({}))).toMatchObject({ eventId: first.eventId, repeated: true });
+    expect(await must(send({ runMessage: null }))).toMatchObject({ eventId: first.eventId, repeated: true });
+    expect((await mustFail(send({ runId: 'another' }))).type).toBe('conflict');
+  });
+});
+
+test('setting the clock neither stalls retries nor ends anything', async () => {
+  for (const step of [-hour, hour, -365 * day, 365 * day]) {
+    const { engine, id } = await started();
+    engine.delivery.answer((_request, n) => ({ status: n < 4 ? 500 : 204 }));
+    await publish(engine);
+    await engine.clock.settle();
+    await engine.clock.step(step);
+    await engine.clock.advance(36 * second);
+    expect(engine.delivery.requests, `a step of ${step}`).toHaveLength(3);
+    expect(await log(engine, id)).toMatchObject([{ outcome: 'delivered', attemptCount: 3 }]);
+    await engine.stop();
+  }
+});
+
+describe('what is stored of answers and secrets', () => {
+  const cookies = { 'set-cookie': ['a=1'], date: ['now'] };
+  test.each([
+    [{}, ['[redacted]']],
+    [{ redactedHeaders: [] }, ['a=1']],
+  ])('with the settings %o', async (notifications, expected) => {
+    const { engine } = await started({ notifications });
+    engine.delivery.answer({ status: 500, headers: cookies });
+    const { deliveryIds } = await publish(engine);
+    await engine.clock.advance(second);
+    const shown = await must(showDelivery(engine, owner, { deliveryId: deliveryIds[0] ?? '' }));
+    expect(shown.attempts[0]?.headers).toMatchObject({ 'set-cookie': expected, date: ['now'] });
+    await engine.stop();
+  });
+  test('a missing key is noticed before anything is lost', async () => {
+    const storage = memoryStorage();
+    const cipher = aesCipher({ keys: [{ id: 'k1', key: Buffer.alloc(32, 7) }], current: 'k1' });
+    const sealing = await testEngine({}, { ports: { storage, cipher } });
+    const { id } = await must(create(sealing));
+    expect(await must(checkStoredSecrets(sealing))).toEqual({ unreadable: 0, example: null });
+    const without = await testEngine({}, { ports: { storage } });
+    expect(await must(checkStoredSecrets(without))).toEqual({ unreadable: 1, example: id });
+  });
+});

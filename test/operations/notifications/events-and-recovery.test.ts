@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest';
+import { hostPrincipal } from '../../../src/access/principal.js';
+import { events } from '../../../src/notifications/event.js';
+import {
+  cancelBulkRedelivery,
+  countRecoverable,
+  eraseNotificationEvent,
+  listBulkRedeliveries,
+  listDeliveries,
+  listNotificationConfigurations,
+  listNotificationEvents,
+  putNotificationConfiguration,
+  putWorkspace,
+  showDelivery,
+  showNotificationEvent,
+  startBulkRedelivery,
+} from '../../../src/operations/notifications/index.js';
+import { day, hour, minute, second } from '../../../src/shared/duration.js';
+import {
+  create,
+  destination,
+  must,
+  mustFail,
+  owner,
+  publish,
+  stranger,
+  testEngine,
+  workspaceId,
+} from './engine-setup.js';
+
+const noBreaker = { notifications: { delivery: { breaker: { failures: 0 } } } };
+
+async function world(settings = {}) {
+  const engine = await testEngine(settings);
+  const { id } = await must(create(engine));
+  engine.delivery.clear();
+  engine.start();
+  return { engine, id };
+}
+
+describe('events as a resource', () => {
+  test('are listed with outcomes and counts, filtered by outcome, trigger, time and fields', async () => {
+    const { engine } = await world();
+    await publish(engine, { runId: 'run-a', trigger: 'run:created' });
+    await engine.clock.advance(minute);
+    engine.delivery.answer({ status: 410 });
+    const { eventId } = await publish(engine, { runId: 'run-b', runStatus: 'errored' }, 'key-1');
+    await engine.clock.advance(minute);
+    await publish(engine, { runId: 'run-c', trigger: 'run:planning' });
+    const list = (request = {}) => must(listNotificationEvents(engine, owner, { workspaceId, ...request }));
+    const all = await list();
+    expect(all.items.map(({ trigger, deliveries }) => [trigger, deliveries.map(({ outcome }) => outcome)])).toEqual([
+      ['run:planning', []],
+      ['run:errored', ['dead']],
+      ['run:created', ['delivered']],
+    ]);
+    expect(all).toMatchObject({ totalCount: 3, counted: true, nextPage: null });
+    const only = async (request: object) => (await list(request)).items.map(({ id }) => id);
+    expect(await only({ outcome: 'dead' })).toEqual([eventId]);
+    expect(await only({ trigger: 'run:errored' })).toEqual([eventId]);
+    expect(await only({ filter: 'run_id == "run-b"' })).toEqual([eventId]);
+    expect(await list({ since: engine.clock.now() - 90 * second, page: { size: 1 } })).toMatchObject({
+      totalCount: 2,
+      nextPage: 2,
+    });
+    expect(all.items[1]?.idempotencyKey).toBe('key-1');
+    for (const wrong of [{ outcome: 'x' }, { filter: '(' }, { since: Number.NaN }]) {
+      expect((await mustFail(listNotificationEvents(engine, owner, { workspaceId, ...wrong }))).type).toBe(
+        'invalid_parameter',
+      );
+    }
+    await engine.stop();
+  });
+
+  test('one is shown with its content, its attempts and who would be notified', async () => {
+    const { engine, id } = await world();
+    const { eventId } = await publish(engine, { runId: 'run-a' });
+    await engine.clock.advance(second);
+    const shown = await must(showNotificationEvent(engine, owner, { eventId }));
+    expect(shown).toMatchObject({
+      attributes: { run_id: 'run-a', trigger: 'run:errored' },
+      attempts: [{ configurationId: id, outcome: 'delivered', attempts: [{ status: 204 }] }],
+      explanations: [{ configurationId: id, fires: true }],
+    });
+    expect((await mustFail(showNotificationEvent(engine, stranger, { eventId }))).type).toBe('not_found');
+    await engine.stop();
+  });
+});
+
+describe('erasing a message', () => {
+  test('removes what it said and what was answered, and keeps its record', async () => {
+    const { engine, id } = await world();
+    engine.delivery.answer({ status: 503, body: 'secret answer', headers: { 'x-secret': 'a' } });
+    const { eventId, deliveryIds } = await publish(engine, { runId: 'run-a', runMessage: 'secret content' }, 'key');
+    await publish(engine, { runId: 'run-a', trigger: 'run:completed' });
+    await engine.clock.advance(second);
+    engine.delivery.answer({ status: 204 });
+    await must(eraseNotificationEvent(engine, owner, { eventId }));
+    const rows = await must(engine.storage.read((view) => view.list(events, {})));
+    expect(JSON.stringify(rows)).not.toContain('secret content');
+    const shown = await must(showDelivery(engine, owner, { deliveryId: deliveryIds[0] ?? '' }));
+    expect(JSON.stringify(shown)).not.toContain('secret');
+    expect(shown).toMatchObject({
+      outcome: 'cancelled',
+      reason: 'content_erased',
+      attempts: [{ status: 503, body: '' }],
+    });
+    engine.delivery.clear();
+    await engine.clock.advance(hour);
+    expect(engine.delivery.requests.map(({ body }) => JSON.parse(body).notifications[0].trigger)).toEqual([
+      'run:completed',
+    ]);
+    const { items } = await must(listDeliveries(engine, owner, { configurationId: id }));
+    expect(items.map(({ outcome }) => outcome)).toEqual(['delivered', 'cancelled']);
+    expect((await publish(engine, { runId: 'run-a', runMessage: 'secret content' }, 'key')).repeated).toBe(true);
+    await engine.stop();
+  });
+
+  test('of one that was never attempted', async () => {
+    const { engine } = await world();
+    await engine.stop();
+    const { eventId } = await publish(engine, { runId: 'run-a' });
+    await must(eraseNotificationEvent(engine, owner, { eventId }));
+    engine.start();
+    await engine.clock.advance(day);
+    expect(engine.delivery.requests).toEqual([]);
+    expect((await must(showNotificationEvent(engine, owner, { eventId }))).deliveries).toMatchObject([
+      { outcome: 'cancelled' },
+    ]);
+    await engine.stop();
+  });
+});
+
+describe('bulk redelivery', () => {
+  test('counts first, sends again without holding up what is new, and has an end', async () => {
+    const { engine } = await world(noBreaker);
+    const since = engine.clock.now();
+    engine.delivery.answer({ status: 410 });
+    for (let n = 0; n < 100; n += 1)
+      await publish(engine, { runId: `run-${n}`, trigger: n % 2 === 0 ? 'run:created' : 'run:errored' });
+    await engine.clock.advance(minute);
+    engine.delivery.clear();
+    const seen: number[] = [];
+    engine.delivery.answer(() => ({ status: 204, after: 100 }));
+    const request = { workspaceId, since, trigger: 'run:errored' };
+    expect(await must(countRecoverable(engine, owner, request))).toEqual({ count: 50, whole: true });
+    const begun = await must(startBulkRedelivery(engine, owner, request));
+    expect(begun).toMatchObject({ state: 'running', total: 50, redelivered: 0 });
+    const progress = async () => (await must(listBulkRedeliveries(engine, owner, { workspaceId })))[0];
+    for (let n = 0; n < 40; n += 1) {
+      await engine.clock.advance(250);
+      seen.push((await progress())?.redelivered ?? 0);
+    }
+    expect(seen).toEqual([...seen].sort((a, b) => a - b));
+    expect(seen[0]).toBeLessThan(50);
+    expect(await progress()).toMatchObject({ state: 'done', redelivered: 50 });
+    expect(engine.delivery.requests).toHaveLength(50);
+    expect(await must(countRecoverable(engine, owner, request))).toEqual({ count: 0, whole: true });
+    await engine.stop();
+  });
+
+  test('goes on after a restart, and can be cancelled', async () => {
+    const { engine, id } = await world(noBreaker);
+    const since = engine.clock.now();
+    engine.delivery.answer({ status: 410 });
+    for (let n = 0; n < 100; n += 1) await publish(engine, { runId: `run-${n}` });
+    await engine.clock.advance(minute);
+    await engine.stop();
+    const request = { workspaceId, configurationId: id, since };
+    const { id: recoveryId } = await must(startBulkRedelivery(engine, owner, request));
+    engine.delivery.answer({ status: 204 });
+    engine.start();
+    await engine.clock.advance(400);
+    const ended = await must(cancelBulkRedelivery(engine, owner, { recoveryId }));
+    expect(ended.state).toBe('cancelled');
+    expect(ended.redelivered).toBeGreaterThan(0);
+    expect(ended.redelivered).toBeLessThan(100);
+    expect((await mustFail(cancelBulkRedelivery(engine, stranger, { recoveryId }))).type).toBe('not_found');
+    const wrong = { workspaceId, configurationId: 'nc-none', since };
+    expect((await mustFail(startBulkRedelivery(engine, owner, wrong))).type).toBe('not_found');
+    await engine.stop();
+  });
+});
+
+describe('declaring configurations at every start', () => {
+  test('creates, leaves alone, and changes by name', async () => {
+    const engine = await testEngine();
+    const declare = (attributes: object) =>
+      must(
+        putNotificationConfiguration(engine, owner, {
+          workspaceId,
+          attributes: { name: 'Hook', destinationType: 'generic', url: destination, enabled: true, ...attributes },
+        }),
+      );
+    const first = await declare({ token: 'a', triggers: ['run:errored'] });
+    expect(await declare({ token: 'a', triggers: ['run:errored'] })).toEqual(first);
+    expect(engine.delivery.requests).toHaveLength(1);
+    const changed = await declare({ token: 'b', triggers: ['run:created'] });
+    expect(changed).toMatchObject({ id: first.id, triggers: ['run:created'] });
+    expect(engine.delivery.requests).toHaveLength(2);
+    expect((await must(listNotificationConfigurations(engine, owner, { workspaceId }))).items).toHaveLength(1);
+  });
+});
+
+describe('the owner is told', () => {
+  const subscribed = async (settings = {}) => {
+    const { engine, id } = await world(settings);
+    await must(
+      create(engine, {
+        name: 'Ops',
+        url: `${destination}/ops`,
+        triggers: [],
+        delivery: { eventTypes: ['signalbox.*'] },
+      }),
+    );
+    engine.delivery.clear();
+    const told = () =>
+      engine.delivery.requests
+        .filter(({ url }) => url.endsWith('/ops'))
+        .map(({ body }) => JSON.parse(body) as { type: string; data: { configuration_id: string; reason?: string } });
+    return { engine, id, told };
+  };
+  const failing = (status: number) => (request: { url: string }) => ({
+    status: request.url.endsWith('/ops') ? 204 : status,
+  });
+
+  test('when a destination keeps failing, and once when it works again', async () => {
+    const { engine, id, told } = await subscribed();
+    engine.delivery.answer(failing(503));
+    await publish(engine);
+    await engine.clock.advance(5 * minute);
+    expect(told()).toEqual([]);
+    await engine.clock.advance(2 * hour);
+    expect(told()).toMatchObject([
+      { type: 'signalbox.destination.failing', data: { configuration_id: id, configuration_name: 'Deploy hook' } },
+    ]);
+    engine.delivery.answer({ status: 204 });
+    await engine.clock.advance(4 * hour);
+    expect(told().map(({ type }) => type)).toEqual([
+      'signalbox.destination.failing',
+      'signalbox.destination.recovered',
+    ]);
+    await engine.stop();
+  });
+
+  test('when deliveries die', async () => {
+    const { engine, told } = await subscribed();
+    engine.delivery.answer(failing(410));
+    const { deliveryIds } = await publish(engine);
+    await engine.clock.advance(minute);
+    expect(told()).toMatchObject([
+      { type: 'signalbox.deliveries.dead', data: { count: 1, delivery_id: deliveryIds[0], tone: 'failure' } },
+    ]);
+    await engine.stop();
+  });
+
+  test('when a configuration is disabled', async () => {
+    const { engine, told } = await subscribed({ notifications: { delivery: { autoDisableAfter: hour } } });
+    engine.delivery.answer(failing(503));
+    await publish(engine);
+    await engine.clock.advance(day);
+    expect(told().map(({ type }) => type)).toContain('signalbox.configuration.disabled');
+    await engine.stop();
+  });
+
+  test('nobody is told of alerts that fail, and nothing is stored when nobody wants to know', async () => {
+    const { engine } = await subscribed();
+    engine.delivery.answer({ status: 410 });
+    await publish(engine);
+    await engine.clock.advance(day);
+    const count = async () => (await must(engine.storage.read((view) => view.list(events, {})))).length;
+    expect(await count()).toBe(2);
+    const other = await world();
+    other.engine.delivery.answer({ status: 410 });
+    await publish(other.engine);
+    await other.engine.clock.advance(day);
+    expect(await must(other.engine.storage.read((view) => view.list(events, {}).length))).toBe(1);
+    await engine.stop();
+    await other.engine.stop();
+  });
+});
+
+test('a foreign workspace is not seen', async () => {
+  const { engine } = await world();
+  await must(putWorkspace(engine, hostPrincipal, { id: 'ws-2', name: 'x', organization: 'acme' }));
+  expect((await mustFail(listNotificationEvents(engine, owner, { workspaceId: 'ws-2' }))).type).toBe('not_found');
+  expect((await mustFail(countRecoverable(engine, owner, { workspaceId: 'ws-2', since: 0 }))).type).toBe('not_found');
+  await engine.stop();
+});

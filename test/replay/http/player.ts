@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { type RunningServer, serve } from '../../../adapters/cli/serve.js';
+import { acceptedSteps } from './accepted-steps.js';
+import { differencesOf, type StepDifference } from './compare-outlines.js';
+import { outlinesOf } from './outline.js';
+import { playTranscript } from './play-transcript.js';
+import type { Transcript } from './transcript.js';
+
+/** The recorded transcripts of this folder. */
+export function recordedTranscripts(): readonly Transcript[] {
+  const bytes = readFileSync(new URL('exchanges.json.gz', import.meta.url));
+  return JSON.parse(gunzipSync(bytes).toString('utf8')) as Transcript[];
+}
+
+/** An open server in this process, as clients of the upstream use it, with a runner for their tasks. */
+export function startServer(): Promise<RunningServer> {
+  const options = ['--access', 'open', '--names', 'upstream', '--store', 'memory', '--listen', '127.0.0.1:0'];
+  const silent = { out: () => undefined, error: () => undefined, colours: false, environment: process.env };
+  return serve(options, { ...silent, read: () => Promise.reject(new Error('nothing is read')) });
+}
+
+export interface PlayedTranscript {
+  readonly name: string;
+  /** Steps that are compared. */
+  readonly steps: number;
+  /** The steps that are not equal, by their number in the transcript, without the differences that every step may have. */
+  readonly different: readonly { readonly step: number; readonly differences: readonly StepDifference[] }[];
+  readonly ms: number;
+}
+
+export async function compareTranscript(
+  origin: string,
+  transcript: Transcript,
+  patience?: number,
+): Promise<PlayedTranscript> {
+  const began = performance.now();
+  const played = await playTranscript(origin, transcript, patience);
+  const recorded = transcript.steps.map(({ answer }) => answer ?? null);
+  const found = differencesOf(recorded, outlinesOf(transcript, played));
+  const different = found.flatMap((differences, step) => {
+    const isRefusal = Number((recorded[step] as { readonly status?: number } | null)?.status) >= 400;
+    const refused = isRefusal && differences.every(({ pointer }) => pointer !== '/status');
+    const counted = differences.filter((difference) => !isWording(transcript.name, difference, refused));
+    return counted.length === 0 ? [] : [{ step, differences: counted }];
+  });
+  const steps = recorded.filter((answer) => answer !== null).length;
+  return { name: transcript.name, steps, different, ms: Math.round(performance.now() - began) };
+}
+
+/** Refusals (with the same status), faults of documents and warnings are told in our own words. */
+function isWording(name: string, { pointer, ours }: StepDifference, refused: boolean): boolean {
+  if (pointer === '/json/Warnings') return true;
+  if (name.startsWith('validate') && /^\/json\/(Error$|ValidationErrors)/.test(pointer)) return true;
+  return pointer === '/text' && refused && typeof ours === 'string' && ours.trim() !== '';
+}
+
+/** The differences that nothing accounts for, and the accepted ones that are not there any more, each in one line. */
+export function unexpectedIn({ name, different }: PlayedTranscript): readonly string[] {
+  const accepted = acceptedSteps.filter(({ transcript }) => transcript === name);
+  const unknown = different.filter(({ step }) => !accepted.some(({ steps }) => steps.includes(step)));
+  const certain = accepted.filter(({ sometimes }) => sometimes !== true).flatMap(({ steps }) => steps);
+  const gone = certain.filter((step) => different.every((one) => one.step !== step));
+  return [
+    ...unknown.map(({ step, differences }) => `${name} ${step}: ${JSON.stringify(differences.slice(0, 3))}`),
+    ...gone.map((step) => `${name} ${step}: is equal now`),
+  ];
+}

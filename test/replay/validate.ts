@@ -1,0 +1,104 @@
+import { admitJob } from '../../src/jobs/admission/admit-job.js';
+import { canonicaliseJob } from '../../src/jobs/canonical/canonicalise-job.js';
+import { decodeJob } from '../../src/jobs/document/decode-job.js';
+import { type JobProblems, validateJob } from '../../src/jobs/validation/validate-job.js';
+import { warningCount } from './canonicalise.js';
+import { firstDifference } from './difference.js';
+import type { Play, Vector } from './player.js';
+
+interface ValidateVector extends Vector {
+  /** As a client would send it. */
+  readonly job: object;
+  readonly status: number;
+  /** A text where the status is not 200. */
+  readonly answer: { readonly ValidationErrors: readonly string[] | null; readonly Warnings: string } | string;
+}
+
+/**
+ * The status; how many parts of the job have problems, and how many there are in which group, task and constraint; how many
+ * warnings there are. The words are our own.
+ */
+export const play: Play<ValidateVector> = ({ job, status, answer }) => {
+  const ours = validated(job);
+  if (typeof answer === 'string' || ours.problems === undefined) {
+    return firstDifference(ours.status, status, 'status');
+  }
+  const recorded = (answer.ValidationErrors ?? []).flatMap((text) => leavesOf(text));
+  const { errors, errorsByPart, warningsByPart } = ours.problems;
+  const counts = {
+    status: ours.status,
+    parts: errorsByPart.length,
+    problems: errors.length,
+    warnings: warningsByPart.length,
+  };
+  return (
+    firstDifference(counts, {
+      status,
+      parts: answer.ValidationErrors?.length ?? 0,
+      problems: recorded.length,
+      warnings: warningCount(answer.Warnings),
+    }) ?? misplaced(errors, recorded)
+  );
+};
+
+/** As the validate operation treats a document on a new installation: one namespace, the built-in node pools, no nodes. */
+function validated(document: object): { readonly status: number; readonly problems?: JobProblems } {
+  const decoded = decodeJob(document);
+  if (decoded.isErr()) return { status: 400 };
+  if (decoded.value.Namespace === '') return { status: 500 };
+  const admitted = admitJob(canonicaliseJob(decoded.value), { region: 'global' });
+  if (admitted.isErr()) return { status: 500 };
+  const context = { hasNamespace: (name: string) => name === 'default', hasNodePool: () => false };
+  return { status: 200, problems: validateJob(admitted.value, context) };
+}
+
+/** The places of one problem, from the outermost inwards, as our texts name them. */
+type Places = readonly string[];
+
+const ofGroup = /^Task group (.*) validation failed: /;
+
+const headings: readonly (readonly [RegExp, (found: RegExpExecArray) => string])[] = [
+  [ofGroup, ([, name]) => `group ${JSON.stringify(name)}`],
+  [/^Task (.*) validation failed: /, ([, name]) => `task ${JSON.stringify(name)}`],
+  [
+    /^(Constraint|Affinity|Spread|Template|Artifact) (\d+) validation failed: /,
+    ([, kind = '', number]) => `${kind.toLowerCase()} ${number}`,
+  ],
+  [/^device (\d+) failed validation: /, ([, number]) => `device ${number}`],
+];
+
+/** The innermost problems of a nested text. A heading holds until its errors, whose number it tells, have come. */
+function leavesOf(text: string, places: Places = []): Places[] {
+  const open: { left: number; readonly places: Places }[] = [{ left: 1, places }];
+  const leaves: Places[] = [];
+  for (const line of text.split('\n')) {
+    const problem = line.replace(/^\t\* /, '');
+    if (problem.trim() === '' || problem.trim() === '"') continue;
+    while (open.length > 1 && open.at(-1)?.left === 0) open.pop();
+    const around = open.at(-1);
+    if (around === undefined) break;
+    around.left -= 1;
+    // Inside of a group such a line is about its network, its services and so on.
+    const isOfGroup = around.places.length === 0 || !ofGroup.test(problem);
+    const heading = !isOfGroup
+      ? undefined
+      : headings.map(([pattern, place]) => ({ found: pattern.exec(problem), place })).find(({ found }) => found);
+    const inside = heading?.found == null ? around.places : [...around.places, heading.place(heading.found)];
+    const nested = /(\d+) errors? occurred:$/.exec(problem);
+    if (nested === null) leaves.push(inside);
+    else open.push({ left: Number(nested[1]), places: inside });
+  }
+  return leaves;
+}
+
+/** The first recorded problem for which we have none in the same place. */
+function misplaced(errors: readonly string[], recorded: readonly Places[]): string | undefined {
+  const left = [...errors];
+  // Those with the most places first, so that a problem of a task does not stand in for one of its group.
+  for (const places of [...recorded].sort((a, b) => b.length - a.length)) {
+    const at = left.findIndex((error) => places.every((place) => error.includes(`${place}: `)));
+    if (at < 0) return `no problem at ${places.join(', ')}, but ${JSON.stringify(errors)}`;
+    left.splice(at, 1);
+  }
+  return undefined;
+}

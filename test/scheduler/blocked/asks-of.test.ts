@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { Job } from '../../../src/jobs/document/job.js';
+import type { AllocationMetric } from '../../../src/scheduler/allocation-metric.js';
+import { asksOf } from '../../../src/scheduler/blocked/asks-of.js';
+import type { Evaluation } from '../../../src/scheduler/evaluation.js';
+import { groupDocument, jobFrom } from '../../support/jobs.js';
+
+/** What a blocked evaluation of the job waits for when these groups found no place. */
+const waitsFor = (job: Job, groups: readonly string[] = job.TaskGroups.map(({ Name }) => Name)) =>
+  asksOf(job, {
+    ID: 'e',
+    Namespace: job.Namespace,
+    JobID: job.ID,
+    Status: 'blocked',
+    FailedTGAllocs: Object.fromEntries(groups.map((name) => [name, {} as AllocationMetric])),
+  } as unknown as Evaluation);
+
+const batch = (document: Record<string, unknown> = {}) => jobFrom({ Type: 'batch', ...document });
+
+describe('what a blocked evaluation waits for', () => {
+  it('is nothing once it is over', () => {
+    const over = { Namespace: 'default', JobID: 'web', Status: 'complete' } as Evaluation;
+    expect(asksOf(batch(), over)).toEqual([]);
+  });
+
+  it('is the same for jobs that want the same of a node', () => {
+    const other = batch({
+      ID: 'other',
+      Name: 'else',
+      Priority: 90,
+      Meta: { a: 'b' },
+      TaskGroups: [groupDocument({ Name: 'x', Count: 7 })],
+    });
+    expect(waitsFor(other)).toEqual(waitsFor(batch()));
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ['another pool', { NodePool: 'big' }],
+    ['another datacenter', { Datacenters: ['dc2'] }],
+    ['a rule of the job', { Constraints: [{ LTarget: 'kernel.name', RTarget: 'linux', Operand: '=' }] }],
+    ['more memory', { TaskGroups: [groupDocument({}, { Resources: { CPU: 100, MemoryMB: 101 } })] }],
+    ['another driver', { TaskGroups: [groupDocument({}, { Driver: 'function' })] }],
+    ['another user', { TaskGroups: [groupDocument({}, { User: 'nobody' })] }],
+    ['an artifact', { TaskGroups: [groupDocument({}, { Artifacts: [{ GetterSource: 'https://h/a' }] })] }],
+    ['more disk', { TaskGroups: [groupDocument({ EphemeralDisk: { SizeMB: 11 } })] }],
+    ['a port', { TaskGroups: [groupDocument({ Networks: [{ ReservedPorts: [{ Label: 'http', Value: 80 }] }] })] }],
+  ])('is something else with %s', (_what, document) => {
+    expect(waitsFor(batch(document))).not.toEqual(waitsFor(batch()));
+  });
+
+  it('is one for each group that found no place', () => {
+    const large = groupDocument({ Name: 'large' }, { Resources: { CPU: 900, MemoryMB: 100 } });
+    const job = batch({ TaskGroups: [groupDocument(), large] });
+    expect(waitsFor(job)).toHaveLength(2);
+    expect(waitsFor(job, ['app'])).toEqual(waitsFor(batch()));
+  });
+
+  it('is its own where the rest of the job decides, and for particular nodes', () => {
+    const distinct = { Constraints: [{ Operand: 'distinct_hosts', RTarget: 'true' }] };
+    expect(waitsFor(batch(distinct))).not.toEqual(waitsFor(batch({ ...distinct, ID: 'other' })));
+    expect(waitsFor(jobFrom({ Type: 'system' }))).not.toEqual(waitsFor(jobFrom({ Type: 'system', ID: 'other' })));
+  });
+});

@@ -1,0 +1,8 @@
+/** The same shape with any text where the type names certain ones: for documents that validation must refuse. */
+export type Loose<T> = T extends string
+  ? string
+  : T extends number | boolean | null | undefined
+    ? T
+    : T extends readonly (infer E)[]
+      ? readonly Loose<E>[]
+      : { readonly [K in keyof T]: Loose<T[K]> };

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { parseTemplate, type RenderOptions, type TemplateInputs } from '../../src/templates/index.js';
+
+const variables: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'app/db': { user: 'svc', password: 'p w' },
+  'app/flags': { on: 'true' },
+  'other@prod': { key: 'of prod' },
+};
+
+const inputs: TemplateInputs = {
+  env: { HOME: '/home/svc', COUNT: '3', EMPTY: '' },
+  meta: { team: 'pay', __proto__x: 'kept' },
+  variable: (path, namespace) => variables[namespace === undefined ? path : `${path}@${namespace}`],
+  variables: (prefix) =>
+    Object.keys(variables)
+      .filter((path) => path.startsWith(prefix) && !path.includes('@'))
+      .map((path) => ({ path, namespace: 'default' })),
+};
+
+function render(source: string, options: RenderOptions = {}): string {
+  return parseTemplate(source)
+    .andThen((template) => template.render(inputs, options))
+    .match(
+      ({ text }) => text,
+      ({ line, column, message }) => `${line}:${column}: ${message}`,
+    );
+}
+
+describe('rendering', () => {
+  it.each([
+    ['', ''],
+    ['plain } { text', 'plain } { text'],
+    ['a {{ env "HOME" }} b', 'a /home/svc b'],
+    ['{{ "a\\tb\\u00e9" }}{{ `raw "x"` }}', 'a\tbéraw "x"'],
+    ['{{ 0x1F }} {{ -7 }} {{ 1.50 }} {{ 1e21 }} {{ 0.00001 }} {{ true }}', '31 -7 1.5 1e+21 1e-05 true'],
+    ['{{/* nothing */}}x', 'x'],
+    // Space beside actions
+    ['a \n {{- " b " -}} \n c', 'a b c'],
+    ['a \n {{- /* c */ -}} \n b', 'ab'],
+    ['{{ 3 -}}  x', '3x'],
+    // Environment, meta
+    ['{{ env "NOPE" }}|{{ envOrDefault "EMPTY" "other" }}|{{ env "constructor" }}', '|other|'],
+    ['{{ mustEnv "NOPE" }}', '1:4: the environment has no "NOPE"'],
+    ['{{ meta "team" }}', 'pay'],
+    // Conditions
+    ['{{ if eq (env "COUNT") "3" }}three{{ else }}other{{ end }}', 'three'],
+    ['{{ if false }}a{{ else if 0 }}b{{ else if "x" }}c{{ else }}d{{ end }}', 'c'],
+    ['{{ if and 1 "" }}a{{ else }}b{{ end }}', 'b'],
+    ['{{ or "" 0 "x" }}{{ and 1 2 }}', 'x2'],
+    ['{{ and false (index (split "," "a") 9) }}', 'false'],
+    ['{{ not (split "," "") }}{{ eq 1 2 3 1 }}{{ ne "a" "b" }}', 'truetruetrue'],
+    ['{{ lt 1 2 }}{{ le 2 2 }}{{ gt "b" "a" }}{{ ge 1.5 2.5 }}', 'truetruetruefalse'],
+    ['{{ eq 1 1.0 }}', '1:4: a whole number and a number cannot be compared'],
+    ['{{ eq nil (parseJSON `{}`).x }}', 'true'],
+    ['{{ with env "HOME" }}at {{ . }}{{ else }}nowhere{{ end }}', 'at /home/svc'],
+    ['{{ with env "NOPE" }}x{{ else with env "COUNT" }}{{ . }}{{ end }}', '3'],
+    // Loops
+    ['{{ range split "," "a,b" }}[{{ . }}]{{ end }}', '[a][b]'],
+    ['{{ range $i, $v := split "," "a,b" }}{{ $i }}{{ $v }}{{ end }}', '0a1b'],
+    ['{{ range $v := split "," "a,b" }}{{ $v }}{{ end }}', 'ab'],
+    ['{{ range $k, $v := parseJSON `{"b":1,"a":2}` }}{{ $k }}={{ $v }};{{ end }}', 'a=2;b=1;'],
+    ['{{ range split "," "" }}x{{ else }}none{{ end }}', 'none'],
+    ['{{ range 5 }}{{ if eq . 1 }}{{ continue }}{{ end }}{{ if eq . 3 }}{{ break }}{{ end }}{{ . }}{{ end }}', '02'],
+    ['{{ range loop 2 4 }}{{ . }}{{ end }}', '23'],
+    ['{{ range "text" }}{{ end }}', '1:4: a range goes over a list, a map or a whole number, not a text'],
+    // Variables of the template
+    ['{{ $x := 1 }}{{ range loop 3 }}{{ $x = add $x . }}{{ end }}{{ $x }}', '4'],
+    ['{{ $x := 1 }}{{ if true }}{{ $x := 2 }}{{ $x }}{{ end }}{{ $x }}', '21'],
+    ['{{ with $x := env "COUNT" }}{{ $x }}{{ end }}', '3'],
+    // Pipes
+    ['{{ "a-b" | replaceAll "-" "_" | toUpper | printf "%s!" }}', 'A_B!'],
+    ['{{ (env "COUNT") | parseInt | add 1 }}', '4'],
+    // Data
+    ['{{ (parseJSON `{"a":{"b":["x","y"]}}`).a.b }}', '[x y]'],
+    ['{{ index (parseJSON `{"a":[1,2]}`) "a" 1 }}', '2'],
+    [
+      '{{ $m := parseJSON `{"a":null}` }}{{ $m }} {{ $m.a }} {{ $m.b }} {{ len $m }}',
+      'map[a:<nil>] <no value> <no value> 1',
+    ],
+    ['{{ parseJSON `{"b":[1,{"c":"<"}],"a":true}` | toJSON }}', '{"a":true,"b":[1,{"c":"\\u003c"}]}'],
+    ['{{ parseJSON `{"a":[],"b":{"c":1}}` | toJSONPretty }}', '{\n  "a": [],\n  "b": {\n    "c": 1\n  }\n}'],
+    ['{{ parseJSON `{"__proto__":1,"toString":2}` }}', 'map[__proto__:1 toString:2]'],
+    ['{{ parseJSON "nope" }}', '1:4: the text is not JSON'],
+    ['{{ slice "héllo" 1 3 }}{{ slice (split "," "a,b,c") 1 }}', 'él[b c]'],
+    ['{{ slice "abc" 2 9 }}', '1:4: there is no part from 2 to 9: the length is 3'],
+    ['{{ in (split "," "a,b") "b" }}{{ "b" | contains "a" }}{{ in "abc" "b" }}', 'truefalsetrue'],
+    ['{{ containsAll (split "," "a,b") (split "," "b,a,c") }}', 'true'],
+    ['{{ len "é" }}', '2'],
+    // Texts
+    ['{{ trim "x" "xxaxx" }}{{ trimSpace " b " }}{{ trimPrefix "p-" "p-c" }}{{ trimSuffix "-s" "d-s" }}', 'abcd'],
+    ['{{ toTitle "two words" }} {{ toLower "ÄB" }}', 'Two Words äb'],
+    ['{{ split "," "a,b" | join "+" }}', 'a+b'],
+    ['{{ "a\\nb\\n" | indent 2 }}|', '  a\n  b\n|'],
+    ['{{ "foo.bar" | regexReplaceAll "foo([.a-z]+)" "\x24{1}$1x$$" }}', '.bar$'],
+    ['{{ "2024-05" | regexReplaceAll "(?P<year>[0-9]+)-(?P<month>[0-9]+)" "$month/$year" }}', '05/2024'],
+    ['{{ "foo" | regexMatch "^f" }}', 'true'],
+    ['{{ "foo" | regexMatch "[" }}', '1:12: "[": missing closing ]: `[`'],
+    ['{{ base64Encode "hé?" }} {{ base64URLEncode "hé?" }} {{ base64Decode "aMOpPw==" }}', 'aMOpPw== aMOpPw== hé?'],
+    ['{{ base64Decode "?" }}', '1:4: the text is not in base64'],
+    ['{{ urlquery "a b&c" }} {{ html `<a b="c">` }}', 'a+b%26c &lt;a b=&#34;c&#34;&gt;'],
+    // Numbers
+    ['{{ 5 | subtract 2 }} {{ 10 | divide 4 }} {{ 10.0 | divide 4 }} {{ modulo 2 5 }}', '3 2 2.5 1'],
+    ['{{ divide 0 1 }}', '1:4: nothing can be divided by zero'],
+    ['{{ add 9223372036854775807 1 }}', '1:4: the result does not fit 64 bits'],
+    ['{{ minimum 2 5 }}{{ maximum 2.5 1 }}', '22.5'],
+    ['{{ parseInt "08" }} {{ parseFloat "1.5" }} {{ parseBool "T" }}', '8 1.5 true'],
+    ['{{ parseInt "x" }}', '1:4: "x" is no whole number of 64 bits'],
+    // Printing
+    ['{{ print 1 2 "a" 3 }}{{ println "b" 4 }}', '1 2a3b 4\n'],
+    [
+      '{{ printf "%d|%05d|%-4s|%4s|%q|%x|%X|%t|%.2f|%v|%%" 1 42 "ab" "c" "d" 255 "hi" true 1.5 "e" }}',
+      '1|00042|ab  |   c|"d"|ff|6869|true|1.50|e|%',
+    ],
+    ['{{ printf "%d" "x" }}', '1:4: printf: %d does not take a text'],
+    ['{{ printf "%d" }}', '1:4: printf: there is no value for %d'],
+    ['{{ printf "x" 1 }}', '1:4: printf: 1 more values than verbs'],
+    ['{{ printf "%w" 1 }}', '1:4: printf: %w is not supported'],
+    // Variables of the store
+    ['{{ with nomadVar "app/db" }}{{ .user }}:{{ .password.Value }}{{ end }}', 'svc:p w'],
+    ['{{ range $k, $v := nomadVar "app/db" }}{{ $k }}={{ $v }};{{ end }}', 'password=p w;user=svc;'],
+    ['{{ (nomadVar "app/db").Keys }} {{ (nomadVar "app/db").Values }}', '[password user] [p w svc]'],
+    ['{{ range (nomadVar "app/db").Tuples }}{{ .Key }},{{ end }}', 'password,user,'],
+    ['{{ nomadVar "app/db" | toJSON }}', '{"password":"p w","user":"svc"}'],
+    ['{{ (nomadVar "/other@prod").key }}', 'of prod'],
+    ['{{ range nomadVarList "app" }}{{ .Path }} {{ end }}', 'app/db app/flags '],
+    ['{{ if nomadVarExists "app/db" }}yes{{ end }}{{ if nomadVarExists "x" }}no{{ end }}', 'yes'],
+    ['{{ nomadVar "a@b@c" }}', '1:4: the path of a variable is needed, with @ and its namespace behind it if need be'],
+  ])('%s', (source, expected) => {
+    expect(render(source)).toBe(expected);
+  });
+
+  it('fails for names that a map does not have when asked to', () => {
+    expect(render('{{ (parseJSON `{}`).a }}', { failsWithoutKey: true })).toBe('1:4: there is no "a" in the map');
+  });
+
+  it('tells what it read, and what it waits for', () => {
+    const source =
+      '{{ nomadVar "app/db" }}{{ nomadVar "nope" }}{{ nomadVarExists "maybe" }}{{ nomadVarList "app" }}{{ nomadVar "nope" }}';
+    const rendering = parseTemplate(source)._unsafeUnwrap().render(inputs)._unsafeUnwrap();
+    expect(rendering.variables).toEqual([{ path: 'app/db' }, { path: 'nope' }, { path: 'maybe' }]);
+    expect(rendering.prefixes).toEqual([{ path: 'app' }]);
+    expect(rendering.missing).toEqual([{ path: 'nope' }]);
+  });
+
+  it('does not tell what stands in a branch that is not taken', () => {
+    const template = parseTemplate('{{ if false }}{{ nomadVar "app/db" }}{{ end }}')._unsafeUnwrap();
+    expect(template.render(inputs)._unsafeUnwrap().variables).toEqual([]);
+  });
+
+  it('renders the same template again with other inputs', () => {
+    const template = parseTemplate('{{ $x := env "HOME" }}{{ $x }}')._unsafeUnwrap();
+    expect(template.render(inputs)._unsafeUnwrap().text).toBe('/home/svc');
+    expect(template.render({ ...inputs, env: { HOME: '/' } })._unsafeUnwrap().text).toBe('/');
+  });
+});
