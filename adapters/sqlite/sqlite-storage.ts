@@ -5,7 +5,14 @@ import type { Storage, StorageError } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
 import { storageOver } from '../storage-kit/index.js';
 import { alongside, type HostRows } from './host-rows.js';
-import { loadDriver, type SqliteDriver, type SqliteHandle, storageErrorFrom, textOf } from './sqlite-handle.js';
+import {
+  loadDriver,
+  type OpenFile,
+  type SqliteDriver,
+  type SqliteHandle,
+  storageErrorFrom,
+  textOf,
+} from './sqlite-handle.js';
 import { migrate, refuseFile } from './sqlite-schema.js';
 import { SqliteStore } from './sqlite-store.js';
 
@@ -46,8 +53,6 @@ export interface SqliteStorage extends Storage {
 
 const defaultBusyMs = 10_000;
 const checkedBytes = 32 * 1024 * 1024;
-/** A first look may meet another process that recovers the file after a crash, which takes milliseconds. */
-const probeBusyMs = 1000;
 /** SQLite waits this long for a lock, blocking the process; longer waits happen outside of it. */
 const blockingMs = 5;
 
@@ -78,7 +83,7 @@ async function openStorage(
   } else {
     handle = pathOrHandle;
   }
-  const failure = refuseFile(handle, false) ?? (await setUp(handle, owned, options));
+  const failure = await whileBusy(options, () => refuseFile(handle, false) ?? setUp(handle, options));
   if (failure !== undefined) {
     if (owned) handle.close();
     return err(failure);
@@ -95,19 +100,29 @@ async function openPath(path: string, options: SqliteStorageOptions): Promise<Re
   const open = await loadDriver(options.driver);
   if (typeof open !== 'function') return err(open);
   try {
-    const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-    if (bytes > 0) {
-      const reader = open(path, true);
-      reader.exec(`PRAGMA busy_timeout = ${probeBusyMs}`);
-      const refused = refuseFile(reader, options.checkPages ?? bytes <= checkedBytes);
-      reader.close();
-      if (refused !== undefined) return err(refused);
-    } else {
-      makePrivate(path);
-    }
-    return ok(open(path, false));
+    const refused = await whileBusy(options, () => lookAt(path, open, options));
+    if (refused !== undefined) return err(refused);
+    const handle = open(path, false);
+    handle.exec(`PRAGMA busy_timeout = ${blockingMs}`);
+    return ok(handle);
   } catch (thrown) {
     return err(openError(thrown));
+  }
+}
+
+/** Why the file is refused, or nothing; a file that is not there is made. Throws the driver's error. */
+function lookAt(path: string, open: OpenFile, options: SqliteStorageOptions): StorageError | undefined {
+  const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (bytes === 0) {
+    makePrivate(path);
+    return undefined;
+  }
+  const reader = open(path, true);
+  try {
+    reader.exec(`PRAGMA busy_timeout = ${blockingMs}`);
+    return refuseFile(reader, options.checkPages ?? bytes <= checkedBytes);
+  } finally {
+    reader.close();
   }
 }
 
@@ -117,27 +132,31 @@ function makePrivate(path: string): void {
   closeSync(openSync(path, 'a', 0o600));
 }
 
-/** Sets the connection up and brings the layout up to date; waits while another process does the same. */
-async function setUp(
-  handle: SqliteHandle,
-  owned: boolean,
+/** Tries again while another process has the file locked, as one does that makes, recovers or closes it, until `busyMs` is over. */
+async function whileBusy(
   options: SqliteStorageOptions,
+  attempt: () => StorageError | undefined,
 ): Promise<StorageError | undefined> {
   const deadline = performance.now() + (options.busyMs ?? defaultBusyMs);
   for (;;) {
-    try {
-      if (owned) handle.exec(`PRAGMA busy_timeout = ${blockingMs}`);
-      handle.exec('PRAGMA journal_mode = WAL');
-      handle.exec(`PRAGMA synchronous = ${options.durability === 'relaxed' ? 'NORMAL' : 'FULL'}`);
-      handle.exec('PRAGMA temp_store = MEMORY');
-      // 16 MiB at most. SQLite's own 2 MiB is too little for a busy queue beside everything else.
-      handle.exec('PRAGMA cache_size = -16384');
-      migrate(handle);
-      return undefined;
-    } catch (thrown) {
-      if (storageErrorFrom(thrown)?.reason !== 'busy' || performance.now() >= deadline) return openError(thrown);
-      await new Promise((resolve) => setTimeout(resolve, blockingMs));
-    }
+    const failure = attempt();
+    if (failure?.reason !== 'busy' || performance.now() >= deadline) return failure;
+    await new Promise((resolve) => setTimeout(resolve, blockingMs));
+  }
+}
+
+/** Sets the connection up and brings the layout up to date. */
+function setUp(handle: SqliteHandle, options: SqliteStorageOptions): StorageError | undefined {
+  try {
+    handle.exec('PRAGMA journal_mode = WAL');
+    handle.exec(`PRAGMA synchronous = ${options.durability === 'relaxed' ? 'NORMAL' : 'FULL'}`);
+    handle.exec('PRAGMA temp_store = MEMORY');
+    // 16 MiB at most. SQLite's own 2 MiB is too little for a busy queue beside everything else.
+    handle.exec('PRAGMA cache_size = -16384');
+    migrate(handle);
+    return undefined;
+  } catch (thrown) {
+    return openError(thrown);
   }
 }
 

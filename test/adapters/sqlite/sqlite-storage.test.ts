@@ -329,6 +329,33 @@ describe('failures', () => {
     await store(storage, { key: ['c'] });
     await storage.close();
   });
+
+  test('a file that another process has locked as it makes it opens once the lock is gone', async () => {
+    const path = newPath();
+    const other = openFile(path, false);
+    other.exec('BEGIN EXCLUSIVE; CREATE TABLE other (id)');
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const opening = open(path);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    other.exec('COMMIT');
+    other.close();
+    const storage = await opening;
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(3);
+    await store(storage, { key: ['a'] });
+    await storage.close();
+  });
+
+  test('a file that stays locked is refused as busy', async () => {
+    const path = newPath();
+    const other = openFile(path, false);
+    other.exec('BEGIN EXCLUSIVE; CREATE TABLE other (id)');
+    assertFailed(await sqliteStorage(path, { busyMs: 40 }), 'busy');
+    other.exec('COMMIT');
+    other.close();
+    await (await open(path)).close();
+  });
 });
 
 /** What another process does when it stores a document in place of the only row's. */
