@@ -6,7 +6,7 @@ import { timeText } from '../output/times.js';
 import { Stopped } from '../stopped.js';
 import { found, theOnly } from './found.js';
 import { afterwards, detach, numberOption, optional } from './job-commands.js';
-import { print } from './print.js';
+import { confirm, print } from './print.js';
 import { allocationsText } from './status-of-job.js';
 
 const status = command({
@@ -91,9 +91,8 @@ const restart = command({
   run: async (invocation) => {
     const { ID } = await allocationOf(invocation, invocation.parameters[0] ?? '');
     const task = optional('task', invocation.parameters[1]);
-    await orThrow(invocation.box.allocations.restart(ID, { ...task, all: invocation.options['all-tasks'] }));
-    invocation.terminal.out(`allocation ${short(ID)} restarts\n`);
-    return 0;
+    const answer = invocation.box.allocations.restart(ID, { ...task, all: invocation.options['all-tasks'] });
+    return confirm(invocation, answer, `allocation ${short(ID)} restarts`);
   },
 });
 
@@ -105,9 +104,8 @@ const signal = command({
   run: async (invocation) => {
     const [prefix = '', name = '', task] = invocation.parameters;
     const { ID } = await allocationOf(invocation, prefix);
-    await orThrow(invocation.box.allocations.signal(ID, name, optional('task', task)));
-    invocation.terminal.out(`allocation ${short(ID)} got ${name}\n`);
-    return 0;
+    const answer = invocation.box.allocations.signal(ID, name, optional('task', task));
+    return confirm(invocation, answer, `allocation ${short(ID)} got ${name}`);
   },
 });
 

@@ -4,7 +4,7 @@ import { findJsonFault } from '../json-fault.js';
 import { facts, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
 import { optional, pairs } from './job-commands.js';
-import { print } from './print.js';
+import { confirm, print, printAnswer } from './print.js';
 
 const attributesOptions = {
   set: { type: 'list', value: 'NAME=TEXT', summary: 'an attribute such as run_id, may be repeated' },
@@ -22,8 +22,8 @@ const send = command({
   options: attributesOptions,
   run: async (invocation) => {
     const [workspace = ''] = invocation.parameters;
-    const sent = await orThrow(invocation.box.notifications.send(workspace, await attributesOf(invocation)));
-    return print(invocation, sent, ({ eventId, deliveryIds, explanations }) => {
+    const sent = invocation.box.notifications.send(workspace, await attributesOf(invocation));
+    return printAnswer(invocation, sent, ({ eventId, deliveryIds, explanations }) => {
       if (deliveryIds.length > 0) return `event ${eventId}: ${deliveryIds.length} to deliver\n`;
       return `event ${eventId} notifies nobody\n${explained(explanations)}`;
     });
@@ -37,8 +37,7 @@ const explain = command({
   options: attributesOptions,
   run: async (invocation) => {
     const [workspace = ''] = invocation.parameters;
-    const explanations = await orThrow(invocation.box.events.explain(workspace, await attributesOf(invocation)));
-    return print(invocation, explanations, explained);
+    return printAnswer(invocation, invocation.box.events.explain(workspace, await attributesOf(invocation)), explained);
   },
 });
 
@@ -82,8 +81,8 @@ const show = command({
   summary: 'one event, what it said and every attempt',
   options: {},
   run: async (invocation) => {
-    const event = await orThrow(invocation.box.events.show(invocation.parameters[0] ?? ''));
-    return print(invocation, event, ({ id, trigger, message, createdAt, erasedAt, attempts, explanations }) => {
+    const event = invocation.box.events.show(invocation.parameters[0] ?? '');
+    return printAnswer(invocation, event, ({ id, trigger, message, createdAt, erasedAt, attempts, explanations }) => {
       const head = { ID: id, Trigger: trigger, Message: message, Accepted: createdAt, Erased: erasedAt ?? undefined };
       const rows = attempts.flatMap((delivery) =>
         delivery.attempts.map(({ number, status, failure }) => [
@@ -104,10 +103,9 @@ const erase = command({
   parameters: 'EVENT',
   summary: 'erase what an event said and keep its record',
   options: {},
-  run: async ({ parameters: [id = ''], terminal, box }) => {
-    await orThrow(box.events.erase(id));
-    terminal.out(`${id} is erased\n`);
-    return 0;
+  run: async (invocation) => {
+    const [id = ''] = invocation.parameters;
+    return confirm(invocation, invocation.box.events.erase(id), `${id} is erased`);
   },
 });
 
@@ -129,8 +127,8 @@ const showType = command({
   summary: 'an event type with its JSON Schema',
   options: {},
   run: async (invocation) => {
-    const type = await orThrow(invocation.box.eventTypes.show(invocation.parameters[0] ?? ''));
-    return print(invocation, type, (shown) => `${JSON.stringify(shown, null, 2)}\n`);
+    const type = invocation.box.eventTypes.show(invocation.parameters[0] ?? '');
+    return printAnswer(invocation, type, (shown) => `${JSON.stringify(shown, null, 2)}\n`);
   },
 });
 
@@ -141,8 +139,8 @@ const putType = command({
   options: {},
   run: async (invocation) => {
     const [name = '', file = ''] = invocation.parameters;
-    const type = await orThrow(invocation.box.eventTypes.put(name, await jsonOf(invocation, file)));
-    return print(invocation, type, () => `event type ${name} is stored\n`);
+    const type = invocation.box.eventTypes.put(name, await jsonOf(invocation, file));
+    return printAnswer(invocation, type, () => `event type ${name} is stored\n`);
   },
 });
 
@@ -151,10 +149,9 @@ const removeType = command({
   parameters: 'NAME',
   summary: 'remove an event type: no more events of it are accepted',
   options: {},
-  run: async ({ parameters: [name = ''], terminal, box }) => {
-    await orThrow(box.eventTypes.remove(name));
-    terminal.out(`event type ${name} is removed\n`);
-    return 0;
+  run: async (invocation) => {
+    const [name = ''] = invocation.parameters;
+    return confirm(invocation, invocation.box.eventTypes.remove(name), `event type ${name} is removed`);
   },
 });
 

@@ -4,7 +4,7 @@ import { type Command, command, type Invocation } from '../command-line/command.
 import { facts, short, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
 import { found, theOnly } from './found.js';
-import { print } from './print.js';
+import { confirm, print } from './print.js';
 
 const status = command({
   words: 'node status',
@@ -62,12 +62,10 @@ const eligibility = command({
   },
   run: async (invocation) => {
     const { enable, disable } = invocation.options;
-    if (enable === disable) throw new Stopped('give --enable or --disable', 2);
+    assertOneOf(enable, disable);
     const { ID } = await nodeOf(invocation, invocation.parameters[0] ?? '');
     const wanted = enable ? 'eligible' : 'ineligible';
-    await orThrow(invocation.box.nodes.setEligibility(ID, wanted));
-    invocation.terminal.out(`node ${short(ID)} is ${wanted}\n`);
-    return 0;
+    return confirm(invocation, invocation.box.nodes.setEligibility(ID, wanted), `node ${short(ID)} is ${wanted}`);
   },
 });
 
@@ -84,19 +82,22 @@ const drain = command({
     'keep-ineligible': { type: 'flag', summary: 'with --disable: nothing new all the same' },
   },
   run: async (invocation) => {
-    const { options, parameters, box, terminal } = invocation;
-    if (options.enable === options.disable) throw new Stopped('give --enable or --disable', 2);
+    const { options, parameters, box } = invocation;
+    assertOneOf(options.enable, options.disable);
     const { ID } = await nodeOf(invocation, parameters[0] ?? '');
     const spec = {
       Deadline: options.force ? -1 : nanoseconds(options.deadline ?? '1h'),
       IgnoreSystemJobs: options['ignore-system'],
     };
     const request = options.enable ? { spec } : { markEligible: !options['keep-ineligible'] };
-    await orThrow(box.nodes.drain(ID, request));
-    terminal.out(options.enable ? `node ${short(ID)} drains\n` : `node ${short(ID)} drains no more\n`);
-    return 0;
+    const line = options.enable ? `node ${short(ID)} drains` : `node ${short(ID)} drains no more`;
+    return confirm(invocation, box.nodes.drain(ID, request), line);
   },
 });
+
+function assertOneOf(enable: boolean, disable: boolean): void {
+  if (enable === disable) throw new Stopped('give --enable or --disable', 2);
+}
 
 function nanoseconds(text: string): number {
   const duration = parseDuration(text);

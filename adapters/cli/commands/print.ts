@@ -1,7 +1,28 @@
+import type { ResultAsync } from 'neverthrow';
+import { orThrow } from '../../../src/client/index.js';
 import type { Invocation } from '../command-line/command.js';
+
+/** What a call gives: its value, or why there is none. */
+type Answer<T> = ResultAsync<T, { readonly type: string }>;
 
 /** Prints a value as JSON when that was asked for, else as the text that is made of it. Gives the exit code 0. */
 export function print<T>({ terminal, json }: Invocation, value: T, text: (value: T) => string): number {
   terminal.out(json ? `${JSON.stringify(value, null, 2)}\n` : text(value));
+  return 0;
+}
+
+/** Prints what a call answers, as `print` does. Rejects when the call is refused. */
+export async function printAnswer<T>(
+  invocation: Invocation,
+  answer: Answer<T>,
+  text: (value: T) => string,
+): Promise<number> {
+  return print(invocation, await orThrow(answer), text);
+}
+
+/** Prints one line when a call whose answer says nothing more has succeeded. Rejects when the call is refused. */
+export async function confirm({ terminal }: Invocation, answer: Answer<unknown>, line: string): Promise<number> {
+  await orThrow(answer);
+  terminal.out(`${line}\n`);
   return 0;
 }

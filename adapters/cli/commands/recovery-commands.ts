@@ -2,7 +2,7 @@ import { orThrow } from '../../../src/client/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
 import { tableOf } from '../output/columns.js';
 import { optional } from './job-commands.js';
-import { print } from './print.js';
+import { print, printAnswer } from './print.js';
 
 const spanOptions = {
   until: { type: 'text', value: 'TIME', summary: 'what was accepted before then (now)' },
@@ -18,8 +18,8 @@ const count = command({
   options: spanOptions,
   run: async (invocation) => {
     const [workspace = ''] = invocation.parameters;
-    const counted = await orThrow(invocation.box.recoveries.count(workspace, spanOf(invocation)));
-    return print(invocation, counted, ({ count: found, whole }) => `${found}${whole ? '' : ' at least'}\n`);
+    const counted = invocation.box.recoveries.count(workspace, spanOf(invocation));
+    return printAnswer(invocation, counted, ({ count: found, whole }) => `${found}${whole ? '' : ' at least'}\n`);
   },
 });
 
@@ -30,8 +30,8 @@ const start = command({
   options: spanOptions,
   run: async (invocation) => {
     const [workspace = ''] = invocation.parameters;
-    const started = await orThrow(invocation.box.recoveries.start(workspace, spanOf(invocation)));
-    return print(invocation, started, ({ id, total }) => `recovery ${id} sends ${total} deliveries again\n`);
+    const started = invocation.box.recoveries.start(workspace, spanOf(invocation));
+    return printAnswer(invocation, started, ({ id, total }) => `recovery ${id} sends ${total} deliveries again\n`);
   },
 });
 
@@ -58,8 +58,8 @@ const cancel = command({
   summary: 'end a recovery; what it has asked for already is sent',
   options: {},
   run: async (invocation) => {
-    const ended = await orThrow(invocation.box.recoveries.cancel(invocation.parameters[0] ?? ''));
-    return print(invocation, ended, ({ id, state }) => `recovery ${id} is ${state}\n`);
+    const ended = invocation.box.recoveries.cancel(invocation.parameters[0] ?? '');
+    return printAnswer(invocation, ended, ({ id, state }) => `recovery ${id} is ${state}\n`);
   },
 });
 
