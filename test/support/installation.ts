@@ -6,6 +6,7 @@ import type { Result } from 'neverthrow';
 import { type Client, connect } from '../../src/client/index.js';
 import type { JobInput } from '../../src/jobs/document/job-input.js';
 import { type Child, start } from '../adapters/cli/cli-process.js';
+import { endProcessesOf } from './leftovers.js';
 import { type Receiver, startReceiver } from './receiver.js';
 
 /** A server of an installation, and a client for it. */
@@ -81,6 +82,7 @@ export async function installation(): Promise<Installation> {
     marks: () => marksIn(readFileSync(marks, 'utf8')),
     async remove() {
       await receiver.close();
+      endProcessesOf(folder);
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -1,5 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { endProcessesOf } from '../../support/leftovers.js';
 
 const main = new URL('../../../adapters/cli/main.ts', import.meta.url).pathname;
 const tsx = new URL('../../../node_modules/tsx/dist/loader.mjs', import.meta.url).href;
@@ -22,6 +26,8 @@ export interface Child {
 }
 
 const children: Child[] = [];
+/** Where the processes make their temporary files: a server without a file for its store keeps its runner's files there. */
+let temporary: string | undefined;
 
 /** Runs the command line from the sources, in a process group of its own. */
 export function signalbox(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Child {
@@ -35,7 +41,7 @@ export function start(
   environment: Readonly<Record<string, string>> = {},
 ): Child {
   const child = spawn(program, args, {
-    env: { ...process.env, ...environment },
+    env: { ...process.env, TMPDIR: temporaryFolder(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
@@ -69,7 +75,17 @@ export function start(
   return started;
 }
 
-/** Ends whatever the tests so far have started, with all its descendants. */
+/** A folder of its own for what is started until the next `endAll`. The cache of compiled sources stays the common one. */
+export function temporaryFolder(): string {
+  if (temporary !== undefined) return temporary;
+  temporary = mkdtempSync(join(tmpdir(), 'signalbox-processes-'));
+  const cache = join(tmpdir(), `tsx-${process.geteuid?.() ?? ''}`);
+  mkdirSync(cache, { recursive: true });
+  symlinkSync(cache, join(temporary, basename(cache)));
+  return temporary;
+}
+
+/** Ends whatever the tests so far have started, with all its descendants and the tasks of its runners, and removes their files. */
 export function endAll(): void {
   for (const { process: child } of children.splice(0)) {
     try {
@@ -78,4 +94,8 @@ export function endAll(): void {
       // It has ended already.
     }
   }
+  if (temporary === undefined) return;
+  endProcessesOf(temporary);
+  rmSync(temporary, { recursive: true, force: true });
+  temporary = undefined;
 }

@@ -1,4 +1,6 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../../adapters/cli/run-command.js';
 import { startReceiver } from '../../support/receiver.js';
@@ -7,17 +9,20 @@ import { endAll, signalbox } from './cli-process.js';
 /** Commands against a server with a runner: each is given as somebody types it, and its text is read. */
 
 let origin = '';
+let folder = '';
 const files = new Map<string, string>();
 
 beforeAll(async () => {
   const seed = { workspaces: [{ id: 'ws-1', name: 'net', organization: 'acme' }] };
-  const { mkdtemp, writeFile } = await import('node:fs/promises');
-  const folder = await mkdtemp('/tmp/signalbox-commands-');
+  folder = await mkdtemp(join(tmpdir(), 'signalbox-commands-'));
   await writeFile(`${folder}/seed.json`, JSON.stringify(seed));
   const options = ['--listen', '127.0.0.1:0', '--access', 'open', '--seed', `${folder}/seed.json`];
   origin = await signalbox(['serve', ...options, '--allow-outbound', '127.0.0.0/8']).origin();
 }, 30_000);
-afterAll(endAll);
+afterAll(async () => {
+  endAll();
+  await rm(folder, { recursive: true, force: true });
+});
 
 async function type(line: string, colours = false) {
   let out = '';

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -16,9 +16,9 @@ import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { createEngine } from '../../../src/index.js';
 
-const closers: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closers.splice(0)) close();
+const closers: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
 });
 
 /** A shell function that does what the printed lines ask of curl, for hosts that have none. */
@@ -59,7 +59,9 @@ async function run(line: string): Promise<string> {
 }
 
 it('prints three commands after which a first webhook was delivered', async () => {
-  const seed = join(await mkdtemp(join(tmpdir(), 'signalbox-first-')), 'seed.json');
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-first-'));
+  closers.push(() => rm(folder, { recursive: true, force: true }));
+  const seed = join(folder, 'seed.json');
   await writeFile(seed, JSON.stringify({ workspaces: [{ id: 'demo', name: 'demo', organization: 'demo' }] }));
   let printed = '';
   const terminal = {
