@@ -5,6 +5,7 @@ import type { AllocationListStub } from '../scheduler/allocation-stub.js';
 import type { Deployment } from '../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../scheduler/evaluation.js';
 import type { DrainMetadata, Node } from '../scheduler/node.js';
+import type { ResourceSums } from '../scheduler/resource-sums.js';
 import { anyCaller, inArea, inNamespace, management } from './access.js';
 import {
   type AnswerForm,
@@ -26,7 +27,6 @@ import { filterFaults, pageInputs } from './common-inputs.js';
 import { inBody, inPath, inQuery } from './inputs.js';
 import { jsonText, jsonTexts } from './json-codecs.js';
 import { namedSchema } from './json-schema.js';
-import { resourceSums } from './resource-sums.js';
 import { boolean, literalTrue, text } from './text-codecs.js';
 
 const counted: AnswerForm<Indexed<EvaluationCount>, Indexed<EvaluationCount>> = {
@@ -115,12 +115,13 @@ export const evaluationCalls = {
 export interface AllocationRows {
   readonly allocation: StoredRow<Allocation>;
   readonly job: StoredRow<Job> | undefined;
+  readonly sums: ResourceSums;
 }
 
 /** An allocation with the job that it runs, which is stored beside it. */
 const withItsJob: AnswerForm<
   Indexed<AllocationRows | undefined>,
-  Indexed<(Allocation & { readonly Job?: Job } & ReturnType<typeof resourceSums>) | undefined>
+  Indexed<(Allocation & { readonly Job?: Job } & ResourceSums) | undefined>
 > = {
   schema: namedSchema('Allocation'),
   status: 200,
@@ -128,7 +129,7 @@ const withItsJob: AnswerForm<
     index,
     value: value && {
       ...value.allocation.record,
-      ...resourceSums(value.allocation.record.AllocatedResources),
+      ...value.sums,
       ...(value.job === undefined ? {} : { Job: value.job.record }),
     },
   }),
@@ -137,10 +138,9 @@ const withItsJob: AnswerForm<
   indexOf: ({ index }) => index,
 };
 
-function textWithJob({ allocation, job }: AllocationRows): string {
-  const sums = JSON.stringify(resourceSums(allocation.record.AllocatedResources)).slice(1, -1);
+function textWithJob({ allocation, job, sums }: AllocationRows): string {
   const own = job === undefined ? '' : `"Job":${job.text},`;
-  return `{${own}${sums},${allocation.text.slice(1)}`;
+  return `{${own}${JSON.stringify(sums).slice(1, -1)},${allocation.text.slice(1)}`;
 }
 
 /** Allocations: what runs where. */

@@ -19,19 +19,6 @@ export interface ExhaustedResources {
   readonly SecretsMB: number;
 }
 
-export const nothingExhausted: ExhaustedResources = {
-  CPU: 0,
-  Cores: 0,
-  MemoryMB: 0,
-  MemoryMaxMB: 0,
-  DiskMB: 0,
-  IOPS: 0,
-  Networks: null,
-  Devices: null,
-  NUMA: null,
-  SecretsMB: 0,
-};
-
 /** Why nodes were chosen or not (job interface, AllocMetric). Counters by name are null while they are empty. */
 export interface AllocationMetric {
   /** Nodes that were looked at. */

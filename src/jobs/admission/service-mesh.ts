@@ -6,7 +6,7 @@ import type { SidecarTask } from '../document/connect.js';
 import { secondNanos } from '../document/document-values.js';
 import type { Job } from '../document/job.js';
 import type { NetworkResource } from '../document/network.js';
-import type { Resources } from '../document/resources.js';
+import { type Resources, zeroResources } from '../document/resources.js';
 import type { Service } from '../document/service.js';
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
@@ -104,7 +104,7 @@ function sidecarTask(service: string, group: TaskGroup): Task {
       { LTarget: `\${attr.consul.grpc}`, RTarget: '0', Operand: '>' },
     ],
     Affinities: null,
-    Resources: { ...noResources, CPU: 250, MemoryMB: 128 },
+    Resources: { ...zeroResources, CPU: 250, MemoryMB: 128 },
     RestartPolicy: group.RestartPolicy,
     DispatchPayload: null,
     Lifecycle: { Hook: 'prestart', Sidecar: true },
@@ -125,19 +125,6 @@ function sidecarTask(service: string, group: TaskGroup): Task {
     Schedule: null,
   };
 }
-
-const noResources: Resources = {
-  CPU: 0,
-  Cores: 0,
-  MemoryMB: 0,
-  MemoryMaxMB: 0,
-  DiskMB: 0,
-  IOPS: 0,
-  Networks: null,
-  Devices: null,
-  NUMA: null,
-  SecretsMB: 0,
-};
 
 /** The name, with a number behind it where the author gave it to a task of another kind. */
 function freeName(name: string, tasks: readonly Task[]): string {

@@ -15,6 +15,20 @@ export interface Resources {
   readonly SecretsMB: number;
 }
 
+/** Resources of which nothing is asked for. */
+export const zeroResources = {
+  CPU: 0,
+  Cores: 0,
+  MemoryMB: 0,
+  MemoryMaxMB: 0,
+  DiskMB: 0,
+  IOPS: 0,
+  Networks: null,
+  Devices: null,
+  NUMA: null,
+  SecretsMB: 0,
+} as const satisfies Resources;
+
 export interface RequestedDevice {
   readonly Name: string;
   readonly Count: number;

@@ -30,13 +30,14 @@ export {
   type AllocationWithJob,
   type ListAllocationsInput,
   listAllocations,
+  listDeploymentAllocations,
+  listEvaluationAllocations,
   listJobAllocations,
   readAllocation,
   type UnknownAllocation,
 } from './read-allocations.js';
 export {
   type ListDeploymentsInput,
-  listDeploymentAllocations,
   listDeployments,
   listJobDeployments,
   readDeployment,
@@ -47,10 +48,8 @@ export {
   type EvaluationCount,
   type EvaluationRow,
   type ListEvaluationsInput,
-  listEvaluationAllocations,
   listEvaluations,
   listJobEvaluations,
-  type RecordQuery,
   readEvaluation,
 } from './read-evaluations.js';
 export {
@@ -63,6 +62,7 @@ export {
 } from './read-job.js';
 export type { NamespaceQuery, Read } from './read-query.js';
 export { type GroupScaleStatus, type JobScaleStatus, readJobScaleStatus } from './read-scale-status.js';
+export type { RecordQuery } from './record-query.js';
 export {
   type JobDocumentInput,
   type Registered,

@@ -5,6 +5,7 @@ import type { scalingCalls } from '../../api/scaling-calls.js';
 import type { allocationCalls, deploymentCalls, evaluationCalls } from '../../api/scheduling-calls.js';
 import type { JobInput } from '../../jobs/document/submitted-job.js';
 import type { SubmissionInput } from '../../jobs/job-submission.js';
+import { resourceSums } from '../../scheduler/resource-sums.js';
 import type { Bindings, CallManner } from '../binding.js';
 import type { EngineContext } from '../shared/context.js';
 import { deleteEvaluations } from './delete-evaluations.js';
@@ -14,21 +15,15 @@ import { listJobStatuses, listNamedJobStatuses } from './list-job-statuses.js';
 import { listJobs, listPoolJobs } from './list-jobs.js';
 import { parseJobSource } from './parse-job-source.js';
 import { planJob } from './plan-job.js';
-import { listAllocations, listJobAllocations, readAllocation } from './read-allocations.js';
 import {
+  listAllocations,
   listDeploymentAllocations,
-  listDeployments,
-  listJobDeployments,
-  readDeployment,
-  readLatestDeployment,
-} from './read-deployments.js';
-import {
-  countEvaluations,
   listEvaluationAllocations,
-  listEvaluations,
-  listJobEvaluations,
-  readEvaluation,
-} from './read-evaluations.js';
+  listJobAllocations,
+  readAllocation,
+} from './read-allocations.js';
+import { listDeployments, listJobDeployments, readDeployment, readLatestDeployment } from './read-deployments.js';
+import { countEvaluations, listEvaluations, listJobEvaluations, readEvaluation } from './read-evaluations.js';
 import { compareJobVersions, readJob, readJobSubmission, readJobSummary } from './read-job.js';
 import { readJobScaleStatus } from './read-scale-status.js';
 import { listScalingPolicies, readScalingPolicy } from './read-scaling-policies.js';
@@ -111,7 +106,11 @@ export const evaluationBindings: Bindings<typeof evaluationCalls> = {
 /** The operations of the calls of allocations. */
 export const allocationBindings: Bindings<typeof allocationCalls> = {
   list: (context, caller, input, { waiting }) => listAllocations(context, caller, { ...input, waiting }),
-  read: (context, caller, input, { waiting }) => readAllocation(context, caller, { ...input, waiting }),
+  read: (context, caller, input, { waiting }) =>
+    readAllocation(context, caller, { ...input, waiting }).map(({ index, value }) => ({
+      index,
+      value: value && { ...value, sums: resourceSums(value.allocation.record.AllocatedResources) },
+    })),
 };
 
 /** The operations of the calls of deployments. */

@@ -18,7 +18,6 @@ import type { EngineContext } from '../shared/context.js';
 import { createdSource } from '../shared/listing/created-source.js';
 import type { ListRequest } from '../shared/listing/list-request.js';
 import { namespaceOf } from './job-reference.js';
-import { malformedId, type RecordQuery } from './read-evaluations.js';
 import type { JobQuery } from './read-job.js';
 import {
   type ListRead,
@@ -29,6 +28,7 @@ import {
   readQuery,
   visibilityOf,
 } from './read-query.js';
+import { faultOfLookUp, malformedId, type RecordQuery } from './record-query.js';
 
 export interface ListAllocationsInput extends NamespaceQuery, ListRequest, AllocationStubOptions {}
 
@@ -72,6 +72,49 @@ export function listJobAllocations(
         .map(({ record }) => allocationListStub(record));
       return { index: view.tableIndex(allocations), value };
     },
+  };
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+}
+
+/** The allocations that an evaluation made; empty when there is no such evaluation. */
+export function listEvaluationAllocations(
+  context: EngineContext,
+  caller: Principal,
+  input: RecordQuery,
+): Read<readonly AllocationListStub[], InvalidRequest> {
+  return listAllocationsOf(context, caller, input, 'by_evaluation');
+}
+
+/** The allocations that count for a deployment; empty when there is none. */
+export function listDeploymentAllocations(
+  context: EngineContext,
+  caller: Principal,
+  input: RecordQuery,
+): Read<readonly AllocationListStub[], InvalidRequest> {
+  return listAllocationsOf(context, caller, input, 'by_deployment');
+}
+
+/** The allocations that an index gives for an ID, in the namespaces where the caller may read. */
+function listAllocationsOf(
+  context: EngineContext,
+  caller: Principal,
+  input: RecordQuery,
+  index: 'by_evaluation' | 'by_deployment',
+): Read<readonly AllocationListStub[], InvalidRequest> {
+  const fault = faultOfLookUp(caller, input);
+  if (fault !== undefined) return errAsync(fault);
+  const namespace = namespaceOf(input);
+  const visible = visibilityOf(caller, everyNamespace, ['read-job']);
+  const query = {
+    key: queryKey('allocations', index, input.id, visible.key),
+    tables: [allocations],
+    run: (view: ReadView) => ({
+      index: view.tableIndex(allocations),
+      value: view
+        .list(allocations, { index, prefix: [input.id.toLowerCase()] })
+        .filter(({ record }) => visible.sees(record.Namespace))
+        .map(({ record }) => allocationListStub(record)),
+    }),
   };
   return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
 }

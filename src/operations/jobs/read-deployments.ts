@@ -4,15 +4,12 @@ import type { Principal } from '../../access/principal.js';
 import type { InvalidRequest } from '../../jobs/errors.js';
 import type { ReadView, Row } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
-import { allocations } from '../../scheduler/allocation.js';
-import { type AllocationListStub, allocationListStub } from '../../scheduler/allocation-stub.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import { readJobRow } from '../books/job-rows.js';
 import type { EngineContext } from '../shared/context.js';
 import { createdSource } from '../shared/listing/created-source.js';
 import type { ListRequest } from '../shared/listing/list-request.js';
 import { namespaceOf } from './job-reference.js';
-import { faultOfLookUp, type RecordQuery } from './read-evaluations.js';
 import type { JobQuery } from './read-job.js';
 import {
   type ListRead,
@@ -23,6 +20,7 @@ import {
   readQuery,
   visibilityOf,
 } from './read-query.js';
+import { faultOfLookUp, type RecordQuery } from './record-query.js';
 
 export interface ListDeploymentsInput extends NamespaceQuery, ListRequest {}
 
@@ -65,34 +63,6 @@ export function readDeployment(
       const shown = row !== undefined && visible.sees(row.record.Namespace) ? row : undefined;
       return { index: shown?.modifyIndex ?? view.tableIndex(deployments), value: shown?.record };
     },
-  };
-  return readQuery(
-    context,
-    caller,
-    { namespace: namespaceOf(input), anyOf: ['read-job'], waiting: input.waiting },
-    query,
-  );
-}
-
-/** The allocations that count for a deployment; empty when there is none. */
-export function listDeploymentAllocations(
-  context: EngineContext,
-  caller: Principal,
-  input: RecordQuery,
-): Read<readonly AllocationListStub[], InvalidRequest> {
-  const fault = faultOfLookUp(caller, input);
-  if (fault !== undefined) return errAsync(fault);
-  const visible = visibilityOf(caller, everyNamespace, ['read-job']);
-  const query = {
-    key: queryKey('deployment-allocations', input.id, visible.key),
-    tables: [allocations],
-    run: (view: ReadView) => ({
-      index: view.tableIndex(allocations),
-      value: view
-        .list(allocations, { index: 'by_deployment', prefix: [input.id.toLowerCase()] })
-        .filter(({ record }) => visible.sees(record.Namespace))
-        .map(({ record }) => allocationListStub(record)),
-    }),
   };
   return readQuery(
     context,

@@ -4,12 +4,8 @@ import type { Principal } from '../../access/principal.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
 import type { ReadView, Row } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
-import { isUuid } from '../../queries/list-tokens.js';
-import { allocations } from '../../scheduler/allocation.js';
-import { type AllocationListStub, allocationListStub } from '../../scheduler/allocation-stub.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { type EvaluationStub, relatedEvaluations } from '../../scheduler/related-evaluations.js';
-import { authorise, type PermissionDenied } from '../shared/authorise.js';
 import type { EngineContext } from '../shared/context.js';
 import type { FilterFault } from '../shared/listing/answer-list.js';
 import { createdSource } from '../shared/listing/created-source.js';
@@ -25,6 +21,7 @@ import {
   readQuery,
   visibilityOf,
 } from './read-query.js';
+import { faultOfLookUp, type RecordQuery } from './record-query.js';
 
 export interface ListEvaluationsInput extends NamespaceQuery, ListRequest {
   /** Exact status. */
@@ -61,10 +58,6 @@ export function listEvaluations(
 }
 
 const withOthers = 'a filter cannot be used together with status or job; put them into the filter';
-
-export interface RecordQuery extends NamespaceQuery {
-  readonly id: string;
-}
 
 /**
  * One evaluation; undefined when there is none, and when it is in a namespace where the caller may not read: nothing, not
@@ -127,44 +120,6 @@ export function listJobEvaluations(
     }),
   };
   return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
-}
-
-/** The allocations that an evaluation made; empty when there is no such evaluation. */
-export function listEvaluationAllocations(
-  context: EngineContext,
-  caller: Principal,
-  input: RecordQuery,
-): Read<readonly AllocationListStub[], InvalidRequest> {
-  const fault = faultOfLookUp(caller, input);
-  if (fault !== undefined) return errAsync(fault);
-  const namespace = namespaceOf(input);
-  const visible = visibilityOf(caller, everyNamespace, ['read-job']);
-  const query = {
-    key: queryKey('evaluation-allocations', input.id, visible.key),
-    tables: [allocations],
-    run: (view: ReadView) => ({
-      index: view.tableIndex(allocations),
-      value: view
-        .list(allocations, { index: 'by_evaluation', prefix: [input.id.toLowerCase()] })
-        .filter(({ record }) => visible.sees(record.Namespace))
-        .map(({ record }) => allocationListStub(record)),
-    }),
-  };
-  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
-}
-
-/**
- * Evaluations, allocations and deployments are looked up by their whole ID only. Told after the right to read in the
- * namespace of the request: who has none learns nothing.
- */
-export function faultOfLookUp(caller: Principal, input: RecordQuery): PermissionDenied | InvalidRequest | undefined {
-  const allowed = authorise(caller, namespaceOf(input), ['read-job']);
-  if (allowed.isErr()) return allowed.error;
-  return isUuid(input.id) ? undefined : malformedId();
-}
-
-export function malformedId(): InvalidRequest {
-  return invalidRequest('id', 'the ID must be a UUID of 36 characters');
 }
 
 export interface EvaluationCount {

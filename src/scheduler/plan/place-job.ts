@@ -1,7 +1,8 @@
 import type { Job } from '../../jobs/document/job.js';
+import { zeroResources } from '../../jobs/document/resources.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { Allocation } from '../allocation.js';
-import { type AllocationMetric, type ExhaustedResources, nothingExhausted } from '../allocation-metric.js';
+import type { AllocationMetric, ExhaustedResources } from '../allocation-metric.js';
 import { drawFrom } from '../assignment/draw.js';
 import { offerOf } from '../assignment/node-offer.js';
 import { type AllocationUse, useOf } from '../cluster/allocation-use.js';
@@ -230,7 +231,7 @@ export function exhausted(metric: AllocationMetric, group: TaskGroup): Allocatio
     return [
       task.Name,
       {
-        ...nothingExhausted,
+        ...zeroResources,
         CPU: Object.hasOwn(short, 'cpu') ? (before?.CPU ?? 0) + CPU : 0,
         MemoryMB: Object.hasOwn(short, 'memory') ? (before?.MemoryMB ?? 0) + MemoryMB : 0,
       },

@@ -1,4 +1,5 @@
-import type { AllocatedResources } from '../scheduler/allocated-resources.js';
+import { zeroResources } from '../jobs/document/resources.js';
+import type { AllocatedResources } from './allocated-resources.js';
 
 /** What is allocated, in the form in which jobs ask for it (job interface, allocations): older clients read this one. */
 export interface ResourceSum {
@@ -16,13 +17,15 @@ export interface ResourceSum {
 }
 
 /** The resources of each task, and of all together with what they share. */
-export function resourceSums({ Tasks, Shared }: AllocatedResources): {
+export interface ResourceSums {
   readonly Resources: ResourceSum;
   readonly TaskResources: Readonly<Record<string, ResourceSum>>;
-} {
+}
+
+export function resourceSums({ Tasks, Shared }: AllocatedResources): ResourceSums {
   const entries = Object.entries(Tasks).map(([task, { Cpu, Memory }]) => {
     const sum = {
-      ...nothing,
+      ...zeroResources,
       CPU: Cpu.CpuShares,
       Cores: Cpu.ReservedCores?.length ?? 0,
       MemoryMB: Memory.MemoryMB,
@@ -34,7 +37,7 @@ export function resourceSums({ Tasks, Shared }: AllocatedResources): {
     entries.reduce((sum, [, each]) => sum + each[of], 0);
   return {
     Resources: {
-      ...nothing,
+      ...zeroResources,
       CPU: total('CPU'),
       Cores: total('Cores'),
       MemoryMB: total('MemoryMB'),
@@ -45,16 +48,3 @@ export function resourceSums({ Tasks, Shared }: AllocatedResources): {
     TaskResources: Object.fromEntries(entries),
   };
 }
-
-const nothing: ResourceSum = {
-  CPU: 0,
-  Cores: 0,
-  MemoryMB: 0,
-  MemoryMaxMB: 0,
-  DiskMB: 0,
-  IOPS: 0,
-  Networks: null,
-  Devices: null,
-  NUMA: null,
-  SecretsMB: 0,
-};

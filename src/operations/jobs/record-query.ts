@@ -1,0 +1,25 @@
+import type { Principal } from '../../access/principal.js';
+import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
+import { isUuid } from '../../queries/list-tokens.js';
+import { authorise, type PermissionDenied } from '../shared/authorise.js';
+import { namespaceOf } from './job-reference.js';
+import type { NamespaceQuery } from './read-query.js';
+
+/** One evaluation, allocation or deployment by its ID. */
+export interface RecordQuery extends NamespaceQuery {
+  readonly id: string;
+}
+
+/**
+ * Evaluations, allocations and deployments are looked up by their whole ID only. Told after the right to read in the
+ * namespace of the request: who has none learns nothing.
+ */
+export function faultOfLookUp(caller: Principal, input: RecordQuery): PermissionDenied | InvalidRequest | undefined {
+  const allowed = authorise(caller, namespaceOf(input), ['read-job']);
+  if (allowed.isErr()) return allowed.error;
+  return isUuid(input.id) ? undefined : malformedId();
+}
+
+export function malformedId(): InvalidRequest {
+  return invalidRequest('id', 'the ID must be a UUID of 36 characters');
+}
