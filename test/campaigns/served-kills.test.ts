@@ -15,7 +15,7 @@ const asked = process.env['SIGNALBOX_SERVED_KILLS'];
 const kills = Number(asked ?? 30);
 const fewest = asked === undefined ? 8 : kills;
 /** Milliseconds. */
-const budget = 12_000;
+const budget = 20_000;
 
 let place: Installation | undefined;
 afterEach(async () => {

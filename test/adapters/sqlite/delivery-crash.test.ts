@@ -10,8 +10,8 @@ import { queues } from '../../../src/notifications/queue/queue-record.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { scratchFolder } from './sqlite-files.js';
 
-/** `SIGNALBOX_CRASH_KILLS=500` for a longer run; the campaign of served installations kills, too. */
-const killsPerLane = Math.ceil(Number(process.env.SIGNALBOX_CRASH_KILLS ?? 20) / 2);
+/** `SIGNALBOX_CRASH_KILLS=500` for a longer run. */
+const killsPerLane = Math.ceil(Number(process.env.SIGNALBOX_CRASH_KILLS ?? 200) / 2);
 const eventsPerLife = 40;
 /** Attempts of one life whose outcome may not be stored yet: under way, and ended while the store was writing. */
 const openAttempts = 2 * 8;
