@@ -13,6 +13,7 @@ import {
   nodeCommandBindings,
 } from './operations/allocations/allocation-command-bindings.js';
 import type { AnyBinding, Bindings, CallManner } from './operations/binding.js';
+import type { EngineContext } from './operations/context/engine-context.js';
 import { deploymentActionBindings } from './operations/deployments/deployment-bindings.js';
 import { clusterBindings } from './operations/events/cluster-bindings.js';
 import {
@@ -49,7 +50,6 @@ import {
   jobServiceBindings,
   serviceBindings,
 } from './operations/services/service-bindings.js';
-import type { EngineContext } from './operations/shared/context.js';
 import { systemBindings } from './operations/store/system-bindings.js';
 import { variableBindings } from './operations/variables/variable-bindings.js';
 

@@ -119,7 +119,7 @@ export {
   type UnfitSecret,
   workloadCaller,
 } from './operations/access/index.js';
-export type { PermissionDenied } from './operations/shared/authorise.js';
+export type { PermissionDenied } from './operations/authorise.js';
 export {
   type ListVariablesInput,
   listVariables,
@@ -299,6 +299,7 @@ export {
 } from './notifications/trigger.js';
 export type { User } from './notifications/user.js';
 export { type ExecutionMode, executionModes, type Workspace } from './notifications/workspace.js';
+export type { PublishedEvent } from './operations/books/publish-notification-event.js';
 export {
   type AccountView,
   type BulkRedeliveryRequest,
@@ -370,7 +371,6 @@ export {
   type WorkspaceList,
   type WorkspaceView,
 } from './operations/notifications/index.js';
-export type { PublishedEvent } from './operations/shared/publish-notification-event.js';
 
 // ---- For users and runners: nodes, evaluations, allocations and their life ----
 
@@ -433,9 +433,9 @@ export {
   type MetricFamily,
   type MetricName,
 } from './metrics/instruments.js';
-export type { Waiting } from './operations/shared/blocking-query.js';
-export type { BackgroundLoop, EngineContext } from './operations/shared/context.js';
-export type { Answer } from './operations/shared/parked-queries.js';
+export type { BackgroundLoop, EngineContext } from './operations/context/engine-context.js';
+export type { Waiting } from './operations/waiting/blocking-query.js';
+export type { Answer } from './operations/waiting/parked-queries.js';
 export type * from './ports/index.js';
 export type { Row } from './ports/storage.js';
 export type { OutgoingMessage, Transform } from './ports/transform.js';

@@ -11,8 +11,8 @@ import { aborted } from './client/client-error.js';
 import { SignalboxError } from './client/or-throw.js';
 import { socketPair } from './client/socket-pair.js';
 import type { CallManner } from './operations/binding.js';
-import type { Waiting } from './operations/shared/blocking-query.js';
-import type { EngineContext } from './operations/shared/context.js';
+import type { EngineContext } from './operations/context/engine-context.js';
+import type { Waiting } from './operations/waiting/blocking-query.js';
 
 /** Calls that go straight to the engine's operations, with the rights of the caller. */
 export function localTransport(

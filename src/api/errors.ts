@@ -24,9 +24,9 @@ import type {
 } from '../jobs/errors.js';
 import type { ForceRefused } from '../jobs/periodic/decide-launch.js';
 import type { NotificationError } from '../notifications/errors.js';
+import type { PermissionDenied } from '../operations/authorise.js';
 import type { EvaluationDeletionRefused, UnknownAllocation, UnreadableSource } from '../operations/jobs/index.js';
-import type { PermissionDenied } from '../operations/shared/authorise.js';
-import type { FilterFault } from '../operations/shared/listing/answer-list.js';
+import type { FilterFault } from '../operations/listing/answer-list.js';
 import type { CipherError } from '../ports/cipher.js';
 import type { StorageError } from '../ports/storage.js';
 import type { SearchRefused } from '../queries/search/search-context.js';

@@ -1,4 +1,4 @@
-import type { LogEntry } from '../operations/shared/log-feed.js';
+import type { LogEntry } from '../operations/context/log-feed.js';
 import { base64From } from './base64.js';
 
 const encoder = new TextEncoder();

@@ -1,5 +1,6 @@
 import type { ConfigurationInput } from '../notifications/configuration-input.js';
 import type { EventAttributes } from '../notifications/event-attributes.js';
+import type { PublishedEvent } from '../operations/books/publish-notification-event.js';
 import type {
   ConfigurationList,
   ConfigurationView,
@@ -9,7 +10,6 @@ import type {
   HealthView,
   Recovered,
 } from '../operations/notifications/index.js';
-import type { PublishedEvent } from '../operations/shared/publish-notification-event.js';
 import { everybody, onWorkspace } from './access.js';
 import { nothing, resource } from './answers.js';
 import { notification } from './call.js';

@@ -1,4 +1,4 @@
-import type { LogEntry } from '../operations/shared/log-feed.js';
+import type { LogEntry } from '../operations/context/log-feed.js';
 import type { AgentMembers, AgentSelf, Metrics } from '../operations/store/index.js';
 import { everybody, inArea } from './access.js';
 import { type AnswerForm, computed } from './answers.js';

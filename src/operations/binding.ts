@@ -5,8 +5,8 @@ import type { ErrorOf, ErrorTag } from '../api/errors.js';
 import type { InputValues } from '../api/inputs.js';
 import type { MessageSocket } from '../api/message-socket.js';
 import type { FieldFault } from '../notifications/errors.js';
-import type { Waiting } from './shared/blocking-query.js';
-import type { EngineContext } from './shared/context.js';
+import type { EngineContext } from './context/engine-context.js';
+import type { Waiting } from './waiting/blocking-query.js';
 
 /** How a call was made, beside its inputs. */
 export interface CallManner {

@@ -8,8 +8,8 @@ import type { Instant } from '../shared/instant.js';
 import type { Key, Table } from '../shared/table.js';
 import { rehearsalOf } from '../storage/views.js';
 import { type Changes, noteChange, tellChanges } from './books/tell-changes.js';
+import { type EngineContext, emit } from './context/engine-context.js';
 import type { EngineEvents } from './events.js';
-import { type EngineContext, emit } from './shared/context.js';
 
 /**
  * What the work of a `commit` decides with. It reads and changes rows like any write view and sees its own changes. Everything

@@ -4,8 +4,8 @@ import type { StorageError, Written } from '../ports/storage.js';
 import type { Milliseconds } from '../shared/duration.js';
 import { type LeaseRecord, type LeaseSighting, leaseFor, leaseRemains, leases } from '../shared/lease.js';
 import { commit, type Transaction } from './commit.js';
-import type { EngineContext } from './shared/context.js';
-import { untilFirst } from './waits.js';
+import type { EngineContext } from './context/engine-context.js';
+import { untilFirst } from './waiting/until-first.js';
 
 /** Another process holds the lease now: nothing was written, and what was decided before no longer counts. */
 export interface LeaseLost {

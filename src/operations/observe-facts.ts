@@ -1,4 +1,4 @@
-import type { EngineContext } from './shared/context.js';
+import type { EngineContext } from './context/engine-context.js';
 
 /** Counts the facts that the engine tells. For as long as the engine is there: they are told by calls, too, not only by loops. */
 export function observeFacts({ events, observer }: Pick<EngineContext, 'events' | 'observer'>): void {

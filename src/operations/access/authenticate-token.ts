@@ -5,7 +5,7 @@ import { roles } from '../../access/role-record.js';
 import { nobodysPrincipal, type Rulebook, tokenPrincipal } from '../../access/token-principal.js';
 import { isExpired, type StoredToken, tokens } from '../../access/tokens.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { rememberPresented } from './presented-secret.js';
 import { secretHash } from './secret-hash.js';
 

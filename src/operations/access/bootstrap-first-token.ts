@@ -4,7 +4,7 @@ import { type TokenDocument, tokenDocument } from '../../access/token-document.j
 import { tokens } from '../../access/tokens.js';
 import type { StorageError } from '../../ports/storage.js';
 import { isUuid } from '../../queries/list-tokens.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { bootstrapManagementToken } from './bootstrap-management-token.js';
 import { tokenPlace } from './token-place.js';
 

@@ -3,7 +3,7 @@ import { hostPrincipal } from '../../access/principal.js';
 import { type StoredToken, tokens } from '../../access/tokens.js';
 import type { StorageError } from '../../ports/storage.js';
 import { commit } from '../commit.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { contentHash } from './content-hash.js';
 import { type IssuedToken, tokenInfo } from './put-token.js';
 import { secretHash } from './secret-hash.js';

@@ -7,11 +7,11 @@ import { compileFilter } from '../../queries/filters/index.js';
 import { createdPlaceOf, createdTokenOf } from '../../queries/list-tokens.js';
 import type { Source } from '../../queries/page.js';
 import type { Key } from '../../shared/table.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { Waiting } from '../shared/blocking-query.js';
-import type { EngineContext } from '../shared/context.js';
-import { answerList, type ListAnswer } from '../shared/listing/answer-list.js';
-import type { ListRequest } from '../shared/listing/list-request.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { answerList, type ListAnswer } from '../listing/answer-list.js';
+import type { ListRequest } from '../listing/list-request.js';
+import type { Waiting } from '../waiting/blocking-query.js';
 import { tokenPlace } from './token-place.js';
 
 export interface ListTokenStubsInput extends ListRequest {

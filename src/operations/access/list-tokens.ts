@@ -2,8 +2,8 @@ import type { ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { tokens } from '../../access/tokens.js';
 import type { StorageError } from '../../ports/storage.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { type TokenInfo, tokenInfo } from './put-token.js';
 
 /** All tokens in the order of their accessors, without secrets. Only management callers may do this. */

@@ -3,9 +3,9 @@ import { type InvalidAccess, invalidAccess } from '../../access/errors.js';
 import { type PolicyInput, policies, policyFaults } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { contentHash } from './content-hash.js';
 
 export type PutPolicyError = PermissionDenied | InvalidAccess | StorageError;

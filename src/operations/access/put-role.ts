@@ -4,9 +4,9 @@ import { policies } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
 import { type RoleInput, roleFaults, roles, type StoredRole } from '../../access/role-record.js';
 import type { StorageError } from '../../ports/storage.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit, type Transaction } from '../commit.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { contentHash } from './content-hash.js';
 
 export type PutRoleError = PermissionDenied | InvalidAccess | StorageError;

@@ -2,9 +2,9 @@ import { err, ok, type ResultAsync } from 'neverthrow';
 import type { NamespaceRule, Principal, WorkspaceRight } from '../../access/principal.js';
 import { type StoredToken, tokens } from '../../access/tokens.js';
 import type { StorageError } from '../../ports/storage.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit, type Transaction } from '../commit.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { contentHash } from './content-hash.js';
 import { secretHash } from './secret-hash.js';
 

@@ -3,13 +3,13 @@ import { type PolicyStub, policies, policyStub, type StoredPolicy } from '../../
 import type { Principal } from '../../access/principal.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
-import type { PermissionDenied } from '../shared/authorise.js';
-import { answerQuery, type Waiting } from '../shared/blocking-query.js';
-import type { EngineContext } from '../shared/context.js';
-import { answerList, type ListAnswer } from '../shared/listing/answer-list.js';
-import { namedSource } from '../shared/listing/keyed-source.js';
-import type { ListRequest } from '../shared/listing/list-request.js';
-import type { Answer } from '../shared/parked-queries.js';
+import type { PermissionDenied } from '../authorise.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { answerList, type ListAnswer } from '../listing/answer-list.js';
+import { namedSource } from '../listing/keyed-source.js';
+import type { ListRequest } from '../listing/list-request.js';
+import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import type { Answer } from '../waiting/parked-queries.js';
 
 export interface ListPoliciesInput extends ListRequest {
   readonly waiting?: Waiting;

@@ -2,9 +2,9 @@ import { errAsync, ok, type ResultAsync } from 'neverthrow';
 import { policies } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /**
  * Removes a policy; one that is not there is removed already. Tokens and roles keep its name, which means nothing until there is

@@ -3,9 +3,9 @@ import type { RoleNotFound } from '../../access/errors.js';
 import type { Principal } from '../../access/principal.js';
 import { roles } from '../../access/role-record.js';
 import type { StorageError } from '../../ports/storage.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** Removes a role; the tokens that have it lose its policies. Only management callers may do this. Gives the index of the write. */
 export function removeRole(

@@ -3,9 +3,9 @@ import type { TokenNotFound } from '../../access/errors.js';
 import type { Principal } from '../../access/principal.js';
 import { tokens } from '../../access/tokens.js';
 import type { StorageError } from '../../ports/storage.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** Removes a token by its accessor; from then on its secret is unknown. Only management callers may do this. Gives the index of the write. */
 export function removeToken(

@@ -7,9 +7,9 @@ import { isWorkspaceRight, type StoredToken, type TokenChoice, tokenFaults, toke
 import type { StorageError } from '../../ports/storage.js';
 import { durationTextFromNanos, type Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit, type Transaction } from '../commit.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { contentHash } from './content-hash.js';
 import { secretHash } from './secret-hash.js';
 import { shownSecret } from './shown-secret.js';

@@ -1,5 +1,5 @@
 import type { StoredToken } from '../../access/tokens.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /**
  * The secret of a token as its own holder or a management caller may see it: the one that was just presented, or the one that the store

@@ -1,8 +1,8 @@
 import { ok } from 'neverthrow';
 import { isExpired, tokens } from '../../access/tokens.js';
 import { hour, minute } from '../../shared/duration.js';
-import { changeOrMoment } from '../shared/change-or-moment.js';
-import type { BackgroundLoop, EngineContext } from '../shared/context.js';
+import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import { changeOrMoment } from '../waiting/change-or-moment.js';
 
 /** Tokens removed in one write, so that other writers get their turn. */
 const batch = 500;

@@ -2,7 +2,7 @@ import type { ResultAsync } from 'neverthrow';
 import type { Principal, Workload } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
 import { readWorkload } from '../books/workload-rules.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /**
  * The caller that a task is when it acts for itself: it reads the variables of its own job, group and task, and has what the policies

@@ -11,8 +11,8 @@ import {
 } from '../../agent/link/node-command.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
-import type { PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { PermissionDenied } from '../authorise.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 export type AllocationCommandError = CommandRefused | PermissionDenied | StorageError;
 

@@ -2,9 +2,9 @@ import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { commandRefused } from '../../agent/link/node-command.js';
 import type { JobAction } from '../../api/allocation-command-calls.js';
+import { authorise } from '../authorise.js';
 import { readJobRow } from '../books/job-rows.js';
-import { authorise } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import type { AllocationCommandError } from './ask-node.js';
 
 /** The actions of a job, in order of groups, tasks and definition. Needs `read-job`. */

@@ -8,7 +8,7 @@ import {
   type StreamPosition,
 } from '../../agent/link/node-command.js';
 import type { Allocation } from '../../scheduler/allocation.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { type AllocationCommandError, askNode, askNodeOnce, findAllocation } from './ask-node.js';
 
 interface FileQuery {

@@ -5,7 +5,7 @@ import { type CommandOutput, type CommandRefused, commandRefused } from '../../a
 import type { TaskAction } from '../../jobs/document/task-parts.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { readAllocationJob, readJobRow } from '../books/job-rows.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { type AllocationCommandError, askNode, type Conversation, findAllocation } from './ask-node.js';
 
 export interface ExecInput extends Conversation {

@@ -1,7 +1,7 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { type AllocationUsage, commandRefused } from '../../agent/link/node-command.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { type AllocationCommandError, askNodeOnce, findAllocation } from './ask-node.js';
 
 export interface RestartAllocationInput {

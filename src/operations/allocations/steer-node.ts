@@ -2,7 +2,7 @@ import { errAsync, ResultAsync } from 'neverthrow';
 import { allows, allowsArea, everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { commandRefused, type HostUsage } from '../../agent/link/node-command.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { type AllocationCommandError, askNodeOnce, findAllocation, unknownAllocation } from './ask-node.js';
 
 /**

@@ -12,7 +12,7 @@ import { newEvaluation } from '../books/new-evaluation.js';
 import { putAllocation } from '../books/put-allocation.js';
 import { putEvaluation } from '../books/put-evaluation.js';
 import { commit, type Transaction } from '../commit.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import type { AllocationCommandError } from './ask-node.js';
 
 export interface StopAllocationInput {

@@ -19,8 +19,8 @@ import type { Allocation } from '../../scheduler/allocation.js';
 import { nodes } from '../../scheduler/node.js';
 import { isoFromInstant } from '../../shared/instant.js';
 import type { Transaction } from '../commit.js';
-import { publishNotificationEvent } from '../shared/publish-notification-event.js';
 import { readCurrentAllocations } from './job-allocations.js';
+import { publishNotificationEvent } from './publish-notification-event.js';
 import { failureOf } from './run-failure.js';
 
 /** One allocation that a write has put. */

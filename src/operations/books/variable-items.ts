@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { CipherError } from '../../ports/cipher.js';
 import type { StoredText, StoredVariable, VariableItems } from '../../variables/variable.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** Items as they are kept: sealed when the host gave a cipher. */
 export function sealItems(context: EngineContext, items: VariableItems): StoredText {

@@ -5,11 +5,11 @@ import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import type { DeploymentError, DeploymentNotFound } from '../../scheduler/deployment/deployment-errors.js';
 import type { DeploymentEvent } from '../../scheduler/deployment/transition-deployment.js';
+import { authorise, type PermissionDenied } from '../authorise.js';
 import { applyJobConsequences } from '../books/job-consequences.js';
 import { type MovedDeployment, moveDeployment } from '../books/move-deployment.js';
 import { commit, type Transaction } from '../commit.js';
-import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 export interface DeploymentReference {
   readonly deploymentId: string;

@@ -1,7 +1,7 @@
 import type { ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { whenActive } from '../../scheduler/deployment/actions.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import {
   type ActOnDeploymentError,
   actOnDeployment,

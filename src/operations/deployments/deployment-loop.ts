@@ -13,8 +13,8 @@ import { applyJobConsequences } from '../books/job-consequences.js';
 import { moveDeployment, watchedDeployment } from '../books/move-deployment.js';
 import { putAllocation } from '../books/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
-import { changeOrMoment } from '../shared/change-or-moment.js';
-import type { BackgroundLoop, EngineContext } from '../shared/context.js';
+import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import { changeOrMoment } from '../waiting/change-or-moment.js';
 
 /** While deployments are under way they are looked at no more often than this, however busy the cluster is. */
 const pause = second / 4;

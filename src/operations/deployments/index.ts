@@ -1,4 +1,4 @@
-import type { BackgroundLoop } from '../shared/context.js';
+import type { BackgroundLoop } from '../context/engine-context.js';
 import { deploymentLoop } from './deployment-loop.js';
 
 export type { ActOnDeploymentError, ChangedDeployment, DeploymentReference } from './act-on-deployment.js';

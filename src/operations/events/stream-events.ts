@@ -6,10 +6,10 @@ import { noticeBatches } from '../../events/event-records.js';
 import { type InvalidTopic, isSubscribed, type Subscription, subscriptionFrom } from '../../events/subscription.js';
 import type { StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
+import type { PermissionDenied } from '../authorise.js';
 import { eventOfNotice } from '../books/tell-changes.js';
-import type { PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
-import { untilFirst } from '../waits.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { untilFirst } from '../waiting/until-first.js';
 
 export interface StreamEventsInput {
   /** Topics with keys, as `Job:web`; everything when absent or empty. */

@@ -1,7 +1,7 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { commit } from '../commit.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { authoriseRegistration, type Registered, type RegisterJobError, registerWithin } from './register-job.js';
 import { checkSeal, type PlanOutdated, type PlanSeal } from './sealed-plan.js';
 

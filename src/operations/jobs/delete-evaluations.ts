@@ -6,12 +6,12 @@ import type { StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import { allocations, isTerminalAllocation } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { removeEvaluation } from '../books/put-evaluation.js';
 import { readSchedulerConfiguration } from '../books/scheduler-configuration-rows.js';
 import { commit, type Transaction } from '../commit.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
-import type { FilterFault } from '../shared/listing/answer-list.js';
+import type { EngineContext } from '../context/engine-context.js';
+import type { FilterFault } from '../listing/answer-list.js';
 
 export interface DeleteEvaluationsInput {
   /** Whole IDs, at most `maximumIds`; not together with a filter. */

@@ -10,14 +10,14 @@ import {
   type RegistrationsDisabled,
 } from '../../jobs/errors.js';
 import { jobs } from '../../jobs/job-record.js';
+import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
+import { authorise, type PermissionDenied } from '../authorise.js';
 import { readJobRow } from '../books/job-rows.js';
 import { writeRegistration } from '../books/write-registration.js';
 import { commit, type Transaction } from '../commit.js';
-import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './accepts-registrations.js';
-import { type JobReference, namespaceOf } from './job-reference.js';
 
 export interface DispatchJobInput extends JobReference {
   /** Standard base64; its decoded bytes are limited (job interface, Limits). */

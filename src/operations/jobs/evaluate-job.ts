@@ -3,18 +3,18 @@ import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import { type EvaluationRefused, type JobNotFound, jobNotFound } from '../../jobs/errors.js';
 import { isParameterized, isPeriodic } from '../../jobs/job-record.js';
+import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
+import { authorise, type PermissionDenied } from '../authorise.js';
 import { recomputeJobStatus } from '../books/job-consequences.js';
 import { readJobRow } from '../books/job-rows.js';
 import { newEvaluation } from '../books/new-evaluation.js';
 import { putAllocation } from '../books/put-allocation.js';
 import { putEvaluation } from '../books/put-evaluation.js';
 import { commit, type Transaction } from '../commit.js';
-import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
-import { type JobReference, namespaceOf } from './job-reference.js';
+import type { EngineContext } from '../context/engine-context.js';
 import type { Registered } from './register-job.js';
 
 export interface EvaluateJobInput extends JobReference {

@@ -4,8 +4,9 @@
  * such thing, with the index that a reader has to wait for. Rows carry their JSON text, to be relayed as it is.
  */
 
-export type { FilterFault, ListAnswer } from '../shared/listing/answer-list.js';
-export type { ListRequest } from '../shared/listing/list-request.js';
+export type { JobReference } from '../../jobs/job-reference.js';
+export type { FilterFault, ListAnswer } from '../listing/answer-list.js';
+export type { ListRequest } from '../listing/list-request.js';
 export { applyPlan } from './apply-plan.js';
 export {
   type DeletedEvaluations,
@@ -16,7 +17,6 @@ export {
 } from './delete-evaluations.js';
 export { type DispatchedJob, type DispatchJobError, type DispatchJobInput, dispatchJob } from './dispatch-job.js';
 export { type EvaluateJobError, type EvaluateJobInput, evaluateJob } from './evaluate-job.js';
-export type { JobReference } from './job-reference.js';
 export {
   type ListJobStatusesInput,
   listJobStatuses,

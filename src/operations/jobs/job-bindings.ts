@@ -7,7 +7,7 @@ import type { JobInput } from '../../jobs/document/submitted-job.js';
 import type { SubmissionInput } from '../../jobs/job-submission.js';
 import { resourceSums } from '../../scheduler/resource-sums.js';
 import type { Bindings, CallManner } from '../binding.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { deleteEvaluations } from './delete-evaluations.js';
 import { dispatchJob } from './dispatch-job.js';
 import { evaluateJob } from './evaluate-job.js';

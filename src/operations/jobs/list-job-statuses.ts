@@ -4,15 +4,15 @@ import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
 import { jobs } from '../../jobs/job-record.js';
+import { namespaceOf } from '../../jobs/job-reference.js';
 import { type JobStatusEntry, jobStatusEntry, type StatusDeployment } from '../../jobs/job-status-entry.js';
 import type { ReadView, Row } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import type { Source } from '../../queries/page.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { type Deployment, deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';
-import type { EngineContext } from '../shared/context.js';
-import type { ListRequest } from '../shared/listing/list-request.js';
-import { namespaceOf } from './job-reference.js';
+import type { EngineContext } from '../context/engine-context.js';
+import type { ListRequest } from '../listing/list-request.js';
 import { type ListRead, type NamespaceQuery, readList, visibilityOf } from './read-query.js';
 
 export interface ListJobStatusesInput extends NamespaceQuery, Omit<ListRequest, 'prefix'> {

@@ -2,19 +2,19 @@ import { err, errAsync, ok, type Result } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
+import { namespaceOf } from '../../jobs/job-reference.js';
 import { type JobListStub, jobListStub, jobStubs } from '../../jobs/job-stub.js';
 import { jobSummaries } from '../../jobs/job-summary-record.js';
 import type { ReadView, Row } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import type { Source } from '../../queries/page.js';
 import type { NodePoolError } from '../../scheduler/nodes/check-node-pool.js';
+import { authoriseNodePool } from '../authorise.js';
 import { hasCurrentStubs } from '../books/job-stub-rows.js';
 import { readNodePool } from '../books/node-pool-rows.js';
-import { authoriseNodePool } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
-import { namespacedSource } from '../shared/listing/keyed-source.js';
-import type { ListRequest } from '../shared/listing/list-request.js';
-import { namespaceOf } from './job-reference.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { namespacedSource } from '../listing/keyed-source.js';
+import type { ListRequest } from '../listing/list-request.js';
 import { type ListRead, type NamespaceQuery, readList, visibilityOf } from './read-query.js';
 
 export interface ListJobsInput extends NamespaceQuery, ListRequest {

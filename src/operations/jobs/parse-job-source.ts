@@ -3,11 +3,11 @@ import type { Principal } from '../../access/principal.js';
 import type { Diagnostic } from '../../hcl/diagnostics/diagnostic.js';
 import { renderDiagnostics } from '../../hcl/diagnostics/render.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
+import { namespaceOf } from '../../jobs/job-reference.js';
 import { type ParsedJob, parseJobInSteps } from '../../jobs/parse-job.js';
-import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
-import { inTurns } from '../shared/in-turns.js';
-import { namespaceOf } from './job-reference.js';
+import { authorise, type PermissionDenied } from '../authorise.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { inTurns } from './in-turns.js';
 
 export interface ParseJobSourceInput {
   /** `default` when absent. */

@@ -17,13 +17,13 @@ import type { Evaluation, PlanAnnotations } from '../../scheduler/evaluation.js'
 import type { SchedulingResult } from '../../scheduler/plan/outcome.js';
 import { schedule } from '../../scheduler/schedule.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
+import { authorise } from '../authorise.js';
 import { readJobRow } from '../books/job-rows.js';
 import { newEvaluation } from '../books/new-evaluation.js';
 import { readSchedulingSnapshot } from '../books/scheduling-snapshot.js';
 import { writeRegistration } from '../books/write-registration.js';
 import { rehearse, type Transaction } from '../commit.js';
-import { authorise } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { checkJob } from './check-job.js';
 import { type JobRegistration, type RegisterJobError, type RegisterJobInput, readSubmitted } from './register-job.js';
 import { type PlanSeal, sealOf } from './sealed-plan.js';

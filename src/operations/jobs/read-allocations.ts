@@ -3,6 +3,7 @@ import { allows, everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { InvalidRequest } from '../../jobs/errors.js';
+import { namespaceOf } from '../../jobs/job-reference.js';
 import type { ReadView, Row } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import { isUuid } from '../../queries/list-tokens.js';
@@ -13,11 +14,10 @@ import {
   allocationListStub,
 } from '../../scheduler/allocation-stub.js';
 import { readAllocationJob, readJobRow } from '../books/job-rows.js';
-import { answerQuery } from '../shared/blocking-query.js';
-import type { EngineContext } from '../shared/context.js';
-import { createdSource } from '../shared/listing/created-source.js';
-import type { ListRequest } from '../shared/listing/list-request.js';
-import { namespaceOf } from './job-reference.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { createdSource } from '../listing/created-source.js';
+import type { ListRequest } from '../listing/list-request.js';
+import { answerQuery } from '../waiting/blocking-query.js';
 import type { JobQuery } from './read-job.js';
 import {
   type ListRead,

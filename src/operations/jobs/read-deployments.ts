@@ -2,14 +2,14 @@ import { errAsync } from 'neverthrow';
 import { everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import type { InvalidRequest } from '../../jobs/errors.js';
+import { namespaceOf } from '../../jobs/job-reference.js';
 import type { ReadView, Row } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import { readJobRow } from '../books/job-rows.js';
-import type { EngineContext } from '../shared/context.js';
-import { createdSource } from '../shared/listing/created-source.js';
-import type { ListRequest } from '../shared/listing/list-request.js';
-import { namespaceOf } from './job-reference.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { createdSource } from '../listing/created-source.js';
+import type { ListRequest } from '../listing/list-request.js';
 import type { JobQuery } from './read-job.js';
 import {
   type ListRead,

@@ -2,15 +2,15 @@ import { errAsync } from 'neverthrow';
 import { everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
+import { namespaceOf } from '../../jobs/job-reference.js';
 import type { ReadView, Row } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { type EvaluationStub, relatedEvaluations } from '../../scheduler/related-evaluations.js';
-import type { EngineContext } from '../shared/context.js';
-import type { FilterFault } from '../shared/listing/answer-list.js';
-import { createdSource } from '../shared/listing/created-source.js';
-import type { ListRequest } from '../shared/listing/list-request.js';
-import { namespaceOf } from './job-reference.js';
+import type { EngineContext } from '../context/engine-context.js';
+import type { FilterFault } from '../listing/answer-list.js';
+import { createdSource } from '../listing/created-source.js';
+import type { ListRequest } from '../listing/list-request.js';
 import type { JobQuery } from './read-job.js';
 import {
   type ListRead,

@@ -4,12 +4,12 @@ import { diffVersions, type VersionBase, type VersionBaseNotFound } from '../../
 import type { JobDiff } from '../../jobs/diff/job-diff.js';
 import type { Job } from '../../jobs/document/job.js';
 import { jobs, jobVersions } from '../../jobs/job-record.js';
+import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import { type JobSubmission, jobSubmissions } from '../../jobs/job-submission.js';
 import { type JobSummary, jobSummaries } from '../../jobs/job-summary-record.js';
 import type { ReadView, Row } from '../../ports/storage.js';
 import { readJobRow, readJobVersions } from '../books/job-rows.js';
-import type { EngineContext } from '../shared/context.js';
-import { type JobReference, namespaceOf } from './job-reference.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { type NamespaceQuery, queryKey, type Read, readQuery } from './read-query.js';
 
 /** A read of one job. */

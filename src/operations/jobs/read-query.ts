@@ -2,15 +2,15 @@ import { errAsync, type ResultAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../access/allows.js';
 import type { Capability } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
+import { namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
-import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import { answerQuery, type Waiting } from '../shared/blocking-query.js';
-import type { EngineContext } from '../shared/context.js';
-import { answerList, type List, type ListAnswer } from '../shared/listing/answer-list.js';
-import { everythingSeen } from '../shared/listing/keyed-source.js';
-import type { ListRequest } from '../shared/listing/list-request.js';
-import type { Answer, BlockingQuery } from '../shared/parked-queries.js';
-import { namespaceOf } from './job-reference.js';
+import { authorise, type PermissionDenied } from '../authorise.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { answerList, type List, type ListAnswer } from '../listing/answer-list.js';
+import { everythingSeen } from '../listing/keyed-source.js';
+import type { ListRequest } from '../listing/list-request.js';
+import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import type { Answer, BlockingQuery } from '../waiting/parked-queries.js';
 
 /** The answer of a read: the index to wait for next, and the value. */
 export type Read<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;

@@ -1,12 +1,12 @@
 import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
+import { namespaceOf } from '../../jobs/job-reference.js';
 import { type ScalingEvent, scalingEventOf, scalingEvents } from '../../jobs/scaling-event.js';
 import type { ReadView } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { readJobRow } from '../books/job-rows.js';
-import type { EngineContext } from '../shared/context.js';
-import { namespaceOf } from './job-reference.js';
+import type { EngineContext } from '../context/engine-context.js';
 import type { JobQuery } from './read-job.js';
 import { queryKey, type Read, readQuery } from './read-query.js';
 

@@ -4,11 +4,11 @@ import type { Capability } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import type { ScalingPolicy } from '../../jobs/document/policies.js';
 import { jobs } from '../../jobs/job-record.js';
+import { namespaceOf } from '../../jobs/job-reference.js';
 import { type ScalingPolicyStub, scalingPoliciesOf, scalingPolicyStub } from '../../jobs/scaling-policies.js';
 import type { ReadView } from '../../ports/storage.js';
-import { answerQuery } from '../shared/blocking-query.js';
-import type { EngineContext } from '../shared/context.js';
-import { namespaceOf } from './job-reference.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { answerQuery } from '../waiting/blocking-query.js';
 import { type NamespaceQuery, queryKey, type Read } from './read-query.js';
 
 export interface ListScalingPoliciesInput extends NamespaceQuery {

@@ -1,8 +1,8 @@
 import type { Principal } from '../../access/principal.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
+import { namespaceOf } from '../../jobs/job-reference.js';
 import { isUuid } from '../../queries/list-tokens.js';
-import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import { namespaceOf } from './job-reference.js';
+import { authorise, type PermissionDenied } from '../authorise.js';
 import type { NamespaceQuery } from './read-query.js';
 
 /** One evaluation, allocation or deployment by its ID. */

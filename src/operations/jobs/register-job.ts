@@ -17,18 +17,18 @@ import {
   type RegistrationsDisabled,
   type UnknownRegion,
 } from '../../jobs/errors.js';
+import { namespaceOf } from '../../jobs/job-reference.js';
 import { jobSubmissions, type SubmissionInput } from '../../jobs/job-submission.js';
 import { droppedSourceWarning, submissionLength } from '../../jobs/submissions.js';
 import { warningsText } from '../../jobs/validation/problem-texts.js';
 import type { StorageError } from '../../ports/storage.js';
+import { authorise, type PermissionDenied } from '../authorise.js';
 import { readJobRow } from '../books/job-rows.js';
 import { type WrittenRegistration, writeRegistration } from '../books/write-registration.js';
 import { commit, type Transaction } from '../commit.js';
-import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './accepts-registrations.js';
 import { checkJob } from './check-job.js';
-import { namespaceOf } from './job-reference.js';
 
 /** A job document as a caller hands it over. */
 export interface JobDocumentInput {

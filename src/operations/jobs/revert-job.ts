@@ -10,12 +10,12 @@ import {
   type RevertRefused,
   type VersionNotFound,
 } from '../../jobs/errors.js';
+import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
+import { authorise, type PermissionDenied } from '../authorise.js';
 import { readJobRow, readJobVersion } from '../books/job-rows.js';
 import { commit } from '../commit.js';
-import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
-import { type JobReference, namespaceOf } from './job-reference.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { type Registered, registerWithin } from './register-job.js';
 
 export interface RevertJobInput extends JobReference {

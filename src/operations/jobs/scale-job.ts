@@ -12,18 +12,18 @@ import {
   type ScalingRefused,
   type TotalCountTooLarge,
 } from '../../jobs/errors.js';
+import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import { jobSubmissions } from '../../jobs/job-submission.js';
 import { scalingEvents, trackedScalingEvents } from '../../jobs/scaling-event.js';
 import type { StorageError } from '../../ports/storage.js';
 import { deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
+import { authorise, type PermissionDenied } from '../authorise.js';
 import { readJobRow } from '../books/job-rows.js';
 import { type WrittenRegistration, writeRegistration } from '../books/write-registration.js';
 import { commit, type Transaction } from '../commit.js';
-import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './accepts-registrations.js';
-import { type JobReference, namespaceOf } from './job-reference.js';
 import type { Registered } from './register-job.js';
 
 export interface ScaleJobInput extends JobReference {

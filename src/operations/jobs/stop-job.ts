@@ -4,11 +4,13 @@ import { decideStop } from '../../jobs/decide-stop.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { InvalidRequest } from '../../jobs/errors.js';
 import { isLauncher } from '../../jobs/job-record.js';
+import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import { jobSubmissions } from '../../jobs/job-submission.js';
 import type { StorageError } from '../../ports/storage.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
+import { authorise, type PermissionDenied } from '../authorise.js';
 import { readJobRow } from '../books/job-rows.js';
 import { newEvaluation } from '../books/new-evaluation.js';
 import { putAllocation } from '../books/put-allocation.js';
@@ -16,9 +18,7 @@ import { putEvaluation } from '../books/put-evaluation.js';
 import { removeJob } from '../books/remove-job.js';
 import { writeRegistration } from '../books/write-registration.js';
 import { commit, type Transaction } from '../commit.js';
-import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
-import { type JobReference, namespaceOf } from './job-reference.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { faultOfPriority } from './register-job.js';
 
 export interface StopJobInput extends JobReference {

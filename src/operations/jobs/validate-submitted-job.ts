@@ -5,12 +5,12 @@ import { canonicaliseJob } from '../../jobs/canonical/canonicalise-job.js';
 import { type DecodeError, decodeJob } from '../../jobs/document/decode-job.js';
 import { unknownFields } from '../../jobs/document/unknown-fields.js';
 import { type AdmissionRefused, type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
+import { namespaceOf } from '../../jobs/job-reference.js';
 import { errorsText, warningsText } from '../../jobs/validation/problem-texts.js';
 import type { StorageError } from '../../ports/storage.js';
-import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import { authorise, type PermissionDenied } from '../authorise.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { problemsOfJob } from './check-job.js';
-import { namespaceOf } from './job-reference.js';
 import type { JobDocumentInput } from './register-job.js';
 
 export interface ValidatedJob {

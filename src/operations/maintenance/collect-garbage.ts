@@ -2,8 +2,8 @@ import { errAsync, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
 import { forcedThresholds } from '../../scheduler/collection/thresholds.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { collect } from './collect.js';
 
 /** Collects everything that has ended, however short ago: jobs, evaluations with their allocations, deployments, nodes. */

@@ -18,7 +18,7 @@ import { readJobRow, readJobVersions } from '../books/job-rows.js';
 import { removeAllocation } from '../books/put-allocation.js';
 import { removeJob } from '../books/remove-job.js';
 import { commit, type Transaction } from '../commit.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** How records of one sort are collected. */
 interface Collection<R> {

@@ -3,8 +3,8 @@ import { allocations } from '../../scheduler/allocation.js';
 import { deployments } from '../../scheduler/deployment/deployment.js';
 import { evaluations } from '../../scheduler/evaluation.js';
 import { nodes } from '../../scheduler/node.js';
-import { changeOrMoment } from '../shared/change-or-moment.js';
-import type { BackgroundLoop } from '../shared/context.js';
+import type { BackgroundLoop } from '../context/engine-context.js';
+import { changeOrMoment } from '../waiting/change-or-moment.js';
 import { collect } from './collect.js';
 
 const collected = [jobs, evaluations, allocations, deployments, nodes];

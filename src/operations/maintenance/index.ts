@@ -1,4 +1,4 @@
-import type { BackgroundLoop } from '../shared/context.js';
+import type { BackgroundLoop } from '../context/engine-context.js';
 import { collectionLoop } from './collection-loop.js';
 
 export { collectGarbage } from './collect-garbage.js';

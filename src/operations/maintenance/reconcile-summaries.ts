@@ -9,10 +9,10 @@ import {
 } from '../../jobs/job-summary-record.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { putSummary } from '../books/job-consequences.js';
 import { commit } from '../commit.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /**
  * Counts the summaries of all jobs anew. Totals over the life of a job (complete, failed, lost, dead instances) may be greater than what is

@@ -5,9 +5,9 @@ import type { NamespaceError } from '../../jobs/errors.js';
 import { defaultNamespace, type Namespace, type NamespaceCapabilities, namespaces } from '../../jobs/namespace.js';
 import { namespaceHash } from '../../jobs/namespace-hash.js';
 import type { StorageError } from '../../ports/storage.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 export interface NamespaceInput {
   readonly name: string;

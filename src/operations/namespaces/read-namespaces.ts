@@ -6,12 +6,12 @@ import type { Filter } from '../../filter/compile-filter.js';
 import { defaultNamespace, type Namespace, namespaces } from '../../jobs/namespace.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
+import type { PermissionDenied } from '../authorise.js';
 import { readNamespace as findNamespace } from '../books/namespace-rows.js';
-import type { PermissionDenied } from '../shared/authorise.js';
-import { answerQuery, type Waiting } from '../shared/blocking-query.js';
-import type { EngineContext } from '../shared/context.js';
-import type { FilterFault } from '../shared/listing/answer-list.js';
-import type { Answer } from '../shared/parked-queries.js';
+import type { EngineContext } from '../context/engine-context.js';
+import type { FilterFault } from '../listing/answer-list.js';
+import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import type { Answer } from '../waiting/parked-queries.js';
 
 const anything = namespaceCapabilities.filter((capability) => capability !== 'deny');
 

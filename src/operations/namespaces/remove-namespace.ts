@@ -6,9 +6,9 @@ import { defaultNamespaceName, namespaces } from '../../jobs/namespace.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { allocations, isTerminalAllocation } from '../../scheduler/allocation.js';
 import { variables } from '../../variables/variable.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 export type RemoveNamespaceError =
   | PermissionDenied

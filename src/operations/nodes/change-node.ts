@@ -4,11 +4,11 @@ import type { StorageError } from '../../ports/storage.js';
 import { isReadyNode, type Node, nodes } from '../../scheduler/node.js';
 import { type NodeNotFound, type NodeRefused, nodeNotFound } from '../../scheduler/nodes/node-errors.js';
 import type { NodeMoment } from '../../scheduler/nodes/node-events.js';
+import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/node-evaluations.js';
 import { signalCapacity } from '../books/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
-import { authoriseArea, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** What a change of a node has led to. */
 export interface ChangedNode {

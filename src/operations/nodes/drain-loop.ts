@@ -13,8 +13,8 @@ import { newEvaluation } from '../books/new-evaluation.js';
 import { putAllocation } from '../books/put-allocation.js';
 import { putEvaluation } from '../books/put-evaluation.js';
 import { commit, type Transaction } from '../commit.js';
-import { changeOrMoment } from '../shared/change-or-moment.js';
-import type { BackgroundLoop, EngineContext } from '../shared/context.js';
+import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import { changeOrMoment } from '../waiting/change-or-moment.js';
 
 /** While a node is being emptied it is looked at no more often than this, however busy the cluster is. */
 const pause = second / 4;

@@ -2,9 +2,9 @@ import { ok, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
 import type { NodeNotFound } from '../../scheduler/nodes/node-errors.js';
+import type { PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/node-evaluations.js';
-import type { PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { answerOf, type ChangedNode, withNode } from './change-node.js';
 
 /** Has the scheduler look at every job that the node concerns. */

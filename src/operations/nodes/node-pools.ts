@@ -12,13 +12,13 @@ import {
   nodePools,
 } from '../../scheduler/node-pool.js';
 import { checkNodePool, type NodePoolError } from '../../scheduler/nodes/check-node-pool.js';
+import { authoriseArea, authoriseNodePool, type PermissionDenied } from '../authorise.js';
 import { readNodePool as findNodePool } from '../books/node-pool-rows.js';
 import { signalCapacity } from '../books/put-allocation.js';
 import { commit } from '../commit.js';
-import { authoriseArea, authoriseNodePool, type PermissionDenied } from '../shared/authorise.js';
-import { answerQuery, type Waiting } from '../shared/blocking-query.js';
-import type { EngineContext } from '../shared/context.js';
-import type { Answer } from '../shared/parked-queries.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import type { Answer } from '../waiting/parked-queries.js';
 
 export interface NodePoolInput {
   readonly name: string;

@@ -3,9 +3,9 @@ import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
 import { nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import type { NodeNotFound } from '../../scheduler/nodes/node-errors.js';
+import type { PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/node-evaluations.js';
-import type { PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { answerOf, type ChangedNode, withNode } from './change-node.js';
 
 /** Removes a node: what ran on it is lost and placed elsewhere. One that is still alive comes back when it registers again. */

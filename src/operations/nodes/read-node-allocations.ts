@@ -4,11 +4,11 @@ import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { Row, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import { readAllocationJob } from '../books/job-rows.js';
-import { authoriseArea, type PermissionDenied } from '../shared/authorise.js';
-import { answerQuery, type Waiting } from '../shared/blocking-query.js';
-import type { EngineContext } from '../shared/context.js';
-import type { Answer } from '../shared/parked-queries.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import type { Answer } from '../waiting/parked-queries.js';
 
 /** Every allocation that is or was on the node and is still kept, with the job version that it runs. */
 export function listNodeAllocations(

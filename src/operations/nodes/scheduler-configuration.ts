@@ -8,13 +8,13 @@ import {
   type SchedulerConfiguration,
   schedulerConfigurations,
 } from '../../scheduler/scheduler-configuration.js';
+import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import { signalCapacity } from '../books/put-allocation.js';
 import { readSchedulerConfiguration as stored } from '../books/scheduler-configuration-rows.js';
 import { commit } from '../commit.js';
-import { authoriseArea, type PermissionDenied } from '../shared/authorise.js';
-import { answerQuery, type Waiting } from '../shared/blocking-query.js';
-import type { EngineContext } from '../shared/context.js';
-import type { Answer } from '../shared/parked-queries.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import type { Answer } from '../waiting/parked-queries.js';
 
 /** What is left out is set to its default: the configuration is replaced as a whole. */
 export interface SchedulerConfigurationInput

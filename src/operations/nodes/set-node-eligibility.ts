@@ -1,7 +1,7 @@
 import type { ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { decideEligibility } from '../../scheduler/nodes/eligibility.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { type ChangedNode, type ChangeNodeError, changeNode } from './change-node.js';
 
 export interface SetNodeEligibilityInput {

@@ -1,7 +1,7 @@
 import type { ResultAsync } from 'neverthrow';
 import { configurations, type NotificationConfiguration } from '../../notifications/configuration.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { openOptions, openSecret } from './stored-secrets.js';
 
 export interface StoredSecretsCheck {

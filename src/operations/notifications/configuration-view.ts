@@ -13,7 +13,7 @@ import { users } from '../../notifications/user.js';
 import type { Workspace } from '../../notifications/workspace.js';
 import type { ReadView } from '../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { queueClock } from './queue-clock.js';
 import { openOptions, openSecret } from './stored-secrets.js';
 

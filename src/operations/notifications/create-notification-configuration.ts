@@ -18,7 +18,7 @@ import type {
 import { users } from '../../notifications/user.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { commit } from '../commit.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { addQueue } from './change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import { findWorkspace } from './find-resource.js';

@@ -4,7 +4,7 @@ import { configurations } from '../../notifications/configuration.js';
 import type { NotFound } from '../../notifications/errors.js';
 import type { StorageError } from '../../ports/storage.js';
 import { commit, type Transaction } from '../commit.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { cancelUnfinished } from './change-queue.js';
 import { findConfiguration } from './find-resource.js';
 

@@ -6,7 +6,7 @@ import type { NotFound } from '../../notifications/errors.js';
 import { events, orderKeyOf, type StoredEvent } from '../../notifications/event.js';
 import type { StorageError } from '../../ports/storage.js';
 import { commit, type Transaction } from '../commit.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { touchQueue } from './change-queue.js';
 import { deliveriesOf, findEvent } from './events-log.js';
 

@@ -4,9 +4,9 @@ import type { InvalidAttributes, NotFound } from '../../notifications/errors.js'
 import { decideEventType, type EventType, type EventTypeInput, eventTypes } from '../../notifications/event-type.js';
 import type { StorageError } from '../../ports/storage.js';
 import { isoFromInstant } from '../../shared/instant.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** An event type as callers see it; times are RFC 3339 in UTC with milliseconds. */
 export type EventTypeView = Omit<EventType, 'createdAt' | 'updatedAt'> & {

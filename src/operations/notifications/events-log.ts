@@ -19,7 +19,7 @@ import { queues } from '../../notifications/queue/queue-record.js';
 import { triggerFromSpelling } from '../../notifications/trigger.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { bodyOf } from './delivery/attempt-delivery.js';
 import { asItStands } from './delivery-log.js';
 import { type DeliveryDetails, describeDelivery } from './delivery-view.js';

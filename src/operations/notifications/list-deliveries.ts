@@ -14,7 +14,7 @@ import { waitOf } from '../../notifications/queue/wait-reason.js';
 import { triggerDefinitions, triggerFromSpelling } from '../../notifications/trigger.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { bodyOf } from './delivery/attempt-delivery.js';
 import { rateOf } from './delivery/load-destination.js';
 import {

@@ -3,7 +3,7 @@ import type { Principal } from '../../access/principal.js';
 import { configurations } from '../../notifications/configuration.js';
 import type { InvalidParameter, NotFound } from '../../notifications/errors.js';
 import type { StorageError } from '../../ports/storage.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import { findConfiguration, findWorkspace } from './find-resource.js';
 import { type PageRequest, readPage } from './page.js';

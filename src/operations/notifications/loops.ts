@@ -1,4 +1,4 @@
-import type { BackgroundLoop } from '../shared/context.js';
+import type { BackgroundLoop } from '../context/engine-context.js';
 import { deliveryLoop } from './delivery/delivery-loop.js';
 import { recoveryLoop } from './recoveries.js';
 import { retentionLoop } from './retention-loop.js';

@@ -1,4 +1,4 @@
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /**
  * Why e-mail configurations cannot be enabled; null when they can. With the upstream's names they always can, as existing

@@ -6,7 +6,7 @@ import { users } from '../../notifications/user.js';
 import { type ExecutionMode, type Workspace, workspaces } from '../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { isoFromInstant } from '../../shared/instant.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { findWorkspace } from './find-resource.js';
 import { type Pagination, paginate } from './list-notification-configurations.js';
 import { type PageRequest, readPage } from './page.js';

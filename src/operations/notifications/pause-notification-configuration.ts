@@ -3,7 +3,7 @@ import type { Principal } from '../../access/principal.js';
 import type { NotFound } from '../../notifications/errors.js';
 import type { StorageError } from '../../ports/storage.js';
 import { commit } from '../commit.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { setPaused } from './change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import { findConfiguration } from './find-resource.js';

@@ -3,7 +3,7 @@ import type { Principal } from '../../access/principal.js';
 import { configurations } from '../../notifications/configuration.js';
 import { decideUpdate } from '../../notifications/decide-configuration.js';
 import { users } from '../../notifications/user.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import {
   type CreateConfigurationError,

@@ -3,9 +3,9 @@ import type { Principal } from '../../access/principal.js';
 import type { FieldFault, InvalidAttributes, NotFound } from '../../notifications/errors.js';
 import { type User, users } from '../../notifications/user.js';
 import type { StorageError } from '../../ports/storage.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { checkIdentifier } from './identifier.js';
 
 /** Stores a user of the host, new or changed. Management only. */

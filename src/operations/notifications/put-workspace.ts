@@ -4,9 +4,9 @@ import { configurations } from '../../notifications/configuration.js';
 import type { FieldFault, InvalidAttributes, NotFound } from '../../notifications/errors.js';
 import { type ExecutionMode, executionModes, type Workspace, workspaces } from '../../notifications/workspace.js';
 import type { StorageError } from '../../ports/storage.js';
+import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
-import { authoriseManagement, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { removeConfiguration } from './delete-notification-configuration.js';
 import { checkIdentifier } from './identifier.js';
 

@@ -1,7 +1,7 @@
 import { queueTime, timelines, wallTimeOf } from '../../notifications/queue/timeline.js';
 import type { ReadView } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** The two times of a moment: what people read, and what waits of queues are measured by. */
 export interface QueueClock {

@@ -9,7 +9,7 @@ import { triggerFromSpelling } from '../../notifications/trigger.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
 import { commit, type Transaction } from '../commit.js';
-import type { BackgroundLoop, EngineContext } from '../shared/context.js';
+import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { touchQueue } from './change-queue.js';
 import { findWorkspace } from './find-resource.js';
 import { requestAttempt } from './redeliver.js';

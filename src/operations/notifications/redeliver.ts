@@ -7,7 +7,7 @@ import type { Conflict, InvalidParameter, NotFound } from '../../notifications/e
 import type { StorageError } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import { commit, type Transaction } from '../commit.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { touchQueue } from './change-queue.js';
 import { type DeliverySummary, summariseDelivery } from './delivery-view.js';
 import { findConfiguration, findDelivery } from './find-resource.js';

@@ -2,7 +2,7 @@ import type { StoredResponse } from '../../notifications/configuration.js';
 import { classifyAnswer } from '../../notifications/delivery/classify-failure.js';
 import type { VerificationFailed } from '../../notifications/errors.js';
 import { originOf } from '../../notifications/redact.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { viewResponse } from './configuration-view.js';
 
 /** The refusal for an answer that was not 2xx, with the answer in it. */

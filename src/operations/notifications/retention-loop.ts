@@ -7,8 +7,8 @@ import type { Settings } from '../../settings.js';
 import { hour } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';
-import { changeOrMoment } from '../shared/change-or-moment.js';
-import type { BackgroundLoop, EngineContext } from '../shared/context.js';
+import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import { changeOrMoment } from '../waiting/change-or-moment.js';
 
 /** Rows looked at and removed in one write, so that other writers get their turn. */
 const batch = 500;

@@ -14,9 +14,9 @@ import { type Explanation, explain } from '../../notifications/explain.js';
 import { triggerFromSpelling } from '../../notifications/trigger.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
+import { type PublishedEvent, publishNotificationEvent } from '../books/publish-notification-event.js';
 import { commit } from '../commit.js';
-import type { EngineContext } from '../shared/context.js';
-import { type PublishedEvent, publishNotificationEvent } from '../shared/publish-notification-event.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { findWorkspace } from './find-resource.js';
 
 /** An event as a value, or as attributes from outside with the payloads' field names. */

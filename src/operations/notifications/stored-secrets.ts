@@ -10,7 +10,7 @@ import {
 } from '../../notifications/delivery-options.js';
 import type { StoredSecret } from '../../notifications/secret.js';
 import type { CipherError } from '../../ports/cipher.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** A secret as it is kept: sealed when the host gave a cipher. */
 export function sealSecret(context: EngineContext, plain: string): StoredSecret {

@@ -25,7 +25,7 @@ import { users } from '../../notifications/user.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import { commit, type Transaction } from '../commit.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { cancelUnfinished, closeBreaker } from './change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import { findConfiguration } from './find-resource.js';

@@ -8,7 +8,7 @@ import type { Recipient } from '../../notifications/message-context.js';
 import { originOf, redactHeaders } from '../../notifications/redact.js';
 import { renderPayload } from '../../notifications/render-payload.js';
 import type { DeliveryRequest } from '../../ports/http-delivery.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { sealSecret } from './stored-secrets.js';
 
 /**

@@ -12,7 +12,7 @@ import { users } from '../../notifications/user.js';
 import type { Workspace } from '../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { commit } from '../commit.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { closeBreaker } from './change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import { findConfiguration } from './find-resource.js';

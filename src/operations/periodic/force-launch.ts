@@ -1,14 +1,14 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { type JobNotFound, jobNotFound } from '../../jobs/errors.js';
+import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import { decideForcedLaunch, type ForceRefused } from '../../jobs/periodic/decide-launch.js';
 import { launchedId, periodicLaunches } from '../../jobs/periodic/periodic-launch.js';
 import type { StorageError } from '../../ports/storage.js';
+import { authorise, type PermissionDenied } from '../authorise.js';
 import { readJobRow } from '../books/job-rows.js';
 import { commit } from '../commit.js';
-import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
-import { type JobReference, namespaceOf } from '../shared/job-reference.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { launchWithin } from './launch-within.js';
 
 export interface ForcedLaunch {

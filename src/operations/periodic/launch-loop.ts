@@ -8,8 +8,8 @@ import type { Instant } from '../../shared/instant.js';
 import { readJobRow } from '../books/job-rows.js';
 import { forgetSchedule } from '../books/periodic-launches.js';
 import { commit, type Transaction } from '../commit.js';
-import { changeOrMoment } from '../shared/change-or-moment.js';
-import type { BackgroundLoop, EngineContext } from '../shared/context.js';
+import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import { changeOrMoment } from '../waiting/change-or-moment.js';
 import { hasRunningInstance, launchWithin } from './launch-within.js';
 
 /** Launches in one write at most: many jobs are due at midnight, and reports of nodes must not wait for all of them. */

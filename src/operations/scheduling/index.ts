@@ -1,4 +1,4 @@
-import type { BackgroundLoop } from '../shared/context.js';
+import type { BackgroundLoop } from '../context/engine-context.js';
 import { evaluationLoop } from './evaluation-loop.js';
 import { nodeLivenessLoop } from './node-liveness-loop.js';
 

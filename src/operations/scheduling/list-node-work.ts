@@ -4,11 +4,11 @@ import type { NodeWork, NodeWorkList } from '../../agent/link/node-work.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { nodeAssignments } from '../../scheduler/node-assignment.js';
+import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { readAllocationJob } from '../books/job-rows.js';
-import { authoriseNode, type PermissionDenied } from '../shared/authorise.js';
-import { answerQuery, type Waiting } from '../shared/blocking-query.js';
-import type { EngineContext } from '../shared/context.js';
-import type { Answer } from '../shared/parked-queries.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import type { Answer } from '../waiting/parked-queries.js';
 import { listAssignments } from './node-assignments.js';
 
 /**

@@ -5,7 +5,7 @@ import { nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import { type Heartbeat, newSilenceWatch, observeHeartbeats, type SilenceWatch } from '../../scheduler/node-silence.js';
 import { second } from '../../shared/duration.js';
 import { commit, type Transaction } from '../commit.js';
-import type { BackgroundLoop, EngineContext } from '../shared/context.js';
+import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { takeNodeDown } from './take-node-down.js';
 
 /** Takes nodes that have been silent for too long for down, so that their allocations are replaced. */

@@ -14,11 +14,11 @@ import { allocations } from '../../scheduler/allocation.js';
 import { textHash } from '../../scheduler/text-hash.js';
 import type { VariableName, VariableRead } from '../../templates/index.js';
 import { type StoredVariable, variables } from '../../variables/variable.js';
+import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { readAllocationJob } from '../books/job-rows.js';
 import { openItems } from '../books/variable-items.js';
 import { readWorkload } from '../books/workload-rules.js';
-import { authoriseNode, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 type Fault = PermissionDenied | NodeRefused | LinkFailed | StorageError;
 

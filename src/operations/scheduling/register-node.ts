@@ -9,12 +9,12 @@ import { type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import { newNodePool, nodePools } from '../../scheduler/node-pool.js';
 import { withNodeEvent } from '../../scheduler/nodes/node-events.js';
 import { unixSecondsFromInstant } from '../../shared/instant.js';
+import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/node-evaluations.js';
 import { readNodePool } from '../books/node-pool-rows.js';
 import { signalCapacity } from '../books/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
-import { authoriseNode, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { assignOpenAllocations } from './node-assignments.js';
 
 /** Registers a node, or brings its description up to date, and makes it ready. */

@@ -10,6 +10,7 @@ import type { Evaluation } from '../../scheduler/evaluation.js';
 import { triggerAfterReport } from '../../scheduler/evaluation-after-report.js';
 import { nodes } from '../../scheduler/node.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
+import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { followDeployments } from '../books/follow-deployments.js';
 import { applyJobConsequences } from '../books/job-consequences.js';
 import { readAllocationJob, readJobRow } from '../books/job-rows.js';
@@ -18,8 +19,7 @@ import { putAllocation } from '../books/put-allocation.js';
 import { putEvaluation } from '../books/put-evaluation.js';
 import { registerServices } from '../books/service-rows.js';
 import { commit, type Transaction } from '../commit.js';
-import { authoriseNode, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { forgetEnded } from './node-assignments.js';
 
 /** Takes the reports of a node in one write, with everything that follows from them: counters, status, run events, reschedules. */

@@ -3,7 +3,7 @@ import { isExpired, tokens } from '../../access/tokens.js';
 import type { MessageSocket } from '../../api/message-socket.js';
 import { Channels } from '../../channels/channels.js';
 import { second } from '../../shared/duration.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { remotePerformer } from './remote-performer.js';
 
 interface ServedNode {

@@ -4,10 +4,10 @@ import type { UnknownNode } from '../../ports/agent-link.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import { unixSecondsFromInstant } from '../../shared/instant.js';
+import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/node-evaluations.js';
 import { commit, type Transaction } from '../commit.js';
-import { authoriseNode, type PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** The node's agent has gone for good: its allocations are replaced now, and not when its silence is noticed. */
 export function leaveNode(

@@ -14,8 +14,8 @@ import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type FuzzyMatches, searchFuzzily } from '../../queries/search/fuzzy-search.js';
 import { type PrefixMatches, searchByPrefix } from '../../queries/search/prefix-search.js';
 import { contextsToSearch, type SearchContext, type SearchRefused } from '../../queries/search/search-context.js';
-import type { PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { PermissionDenied } from '../authorise.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { contextTables, namesFrom, namesIn, type Sees } from './searched-names.js';
 
 export interface SearchInput {

@@ -10,12 +10,12 @@ import { compileFilter } from '../../queries/filters/index.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { chooseInstances, type ServiceNamespaceStub, serviceList } from '../../services/service-list.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../services/service-registration.js';
+import { authorise, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
-import { authorise, type PermissionDenied } from '../shared/authorise.js';
-import { answerQuery, type Waiting } from '../shared/blocking-query.js';
-import type { EngineContext } from '../shared/context.js';
-import type { FilterFault } from '../shared/listing/answer-list.js';
-import type { Answer } from '../shared/parked-queries.js';
+import type { EngineContext } from '../context/engine-context.js';
+import type { FilterFault } from '../listing/answer-list.js';
+import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import type { Answer } from '../waiting/parked-queries.js';
 
 type ServiceRead<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;
 

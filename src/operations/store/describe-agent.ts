@@ -1,8 +1,8 @@
 import { errAsync, okAsync, type ResultAsync } from 'neverthrow';
 import { allowsArea } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
-import type { PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { PermissionDenied } from '../authorise.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** A server as the others see it. */
 export interface AgentMember {

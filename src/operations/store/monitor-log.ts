@@ -6,9 +6,9 @@ import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
 import type { StorageError } from '../../ports/storage.js';
 import { isUuid } from '../../queries/list-tokens.js';
 import { nodes } from '../../scheduler/node.js';
-import type { PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
-import { type LogEntry, type LogLevel, logLevels } from '../shared/log-feed.js';
+import type { PermissionDenied } from '../authorise.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { type LogEntry, type LogLevel, logLevels } from '../context/log-feed.js';
 import { memberOf, ownAddress } from './describe-agent.js';
 
 export interface MonitorLogInput {

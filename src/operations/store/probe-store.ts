@@ -4,7 +4,7 @@ import type { StorageError } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
 import { commit } from '../commit.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** A row that is written only to see that rows can be written. One for each engine over the store. */
 interface StoreProbe {

@@ -5,7 +5,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { waitingAsks } from '../../scheduler/blocked/waiting-ask.js';
 import { evaluations } from '../../scheduler/evaluation.js';
 import { nodes } from '../../scheduler/node.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** One figure at one moment. */
 export interface Gauge {

@@ -1,6 +1,6 @@
 import type { Health } from '../../api/system-calls.js';
 import { second } from '../../shared/duration.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { probeStore } from './probe-store.js';
 
 /** Everybody may ask, and asking costs a write: within this time all are told the same. */

@@ -1,7 +1,7 @@
 import { okAsync, ResultAsync } from 'neverthrow';
 import type { Health, systemCalls } from '../../api/system-calls.js';
 import type { Bindings } from '../binding.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { describeAgent, listMembers, listServers, ownAddress } from './describe-agent.js';
 import { monitorLog } from './monitor-log.js';
 import { readMetrics } from './read-metrics.js';

@@ -3,7 +3,7 @@ import { type VariableDocument, variables } from '../../variables/variable.js';
 import { absentVariable, variableDocument, variableStub } from '../../variables/variable-document.js';
 import { openItems } from '../books/variable-items.js';
 import type { Transaction } from '../commit.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** What a write of a variable came to. */
 export interface VariableWritten {

@@ -6,8 +6,8 @@ import type { Instant } from '../../shared/instant.js';
 import { lockState, withLockLost } from '../../variables/lock.js';
 import { variables } from '../../variables/variable.js';
 import { commit } from '../commit.js';
-import { changeOrMoment } from '../shared/change-or-moment.js';
-import type { BackgroundLoop, EngineContext } from '../shared/context.js';
+import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import { changeOrMoment } from '../waiting/change-or-moment.js';
 
 /** Locks looked at in one write. */
 const batch = 200;

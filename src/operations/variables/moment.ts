@@ -1,5 +1,5 @@
 import type { Moment } from '../../variables/lock.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** Now, by both kinds of time. */
 export function momentOf({ clock }: EngineContext): Moment {

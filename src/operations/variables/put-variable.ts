@@ -10,11 +10,11 @@ import type { InvalidVariable, ItemsMissing } from '../../variables/errors.js';
 import { termsFault } from '../../variables/lock.js';
 import { type StoredText, type StoredVariable, type VariableItems, variables } from '../../variables/variable.js';
 import { variableDocument, variableStub } from '../../variables/variable-document.js';
+import type { PermissionDenied } from '../authorise.js';
 import { readNamespace } from '../books/namespace-rows.js';
 import { openItems, sealItems } from '../books/variable-items.js';
 import { commit, type Transaction } from '../commit.js';
-import type { PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
 export interface PutVariableInput {

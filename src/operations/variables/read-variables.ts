@@ -7,14 +7,14 @@ import type { ReadView, Row, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import { type StoredVariable, type VariableDocument, type VariableStub, variables } from '../../variables/variable.js';
 import { variableDocument, variableStub } from '../../variables/variable-document.js';
+import type { PermissionDenied } from '../authorise.js';
 import { openItems } from '../books/variable-items.js';
-import type { PermissionDenied } from '../shared/authorise.js';
-import { answerQuery, type Waiting } from '../shared/blocking-query.js';
-import type { EngineContext } from '../shared/context.js';
-import { answerList, type ListAnswer } from '../shared/listing/answer-list.js';
-import { namespacedSource } from '../shared/listing/keyed-source.js';
-import type { ListRequest } from '../shared/listing/list-request.js';
-import type { Answer } from '../shared/parked-queries.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { answerList, type ListAnswer } from '../listing/answer-list.js';
+import { namespacedSource } from '../listing/keyed-source.js';
+import type { ListRequest } from '../listing/list-request.js';
+import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import type { Answer } from '../waiting/parked-queries.js';
 import { momentOf } from './moment.js';
 
 export interface ListVariablesInput extends ListRequest {

@@ -6,9 +6,9 @@ import type { StorageError } from '../../ports/storage.js';
 import { lockState } from '../../variables/lock.js';
 import { variables } from '../../variables/variable.js';
 import { absentVariable } from '../../variables/variable-document.js';
+import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
-import type { PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
 export interface RemoveVariableInput {

@@ -7,9 +7,9 @@ import { decideRenewal } from '../../variables/decide-variable.js';
 import type { InvalidVariable } from '../../variables/errors.js';
 import { variables } from '../../variables/variable.js';
 import { variableDocument, variableStub } from '../../variables/variable-document.js';
+import type { PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
-import type { PermissionDenied } from '../shared/authorise.js';
-import type { EngineContext } from '../shared/context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
 export interface RenewLockInput {

@@ -16,8 +16,8 @@ import { bodyOfEvent } from '../../../src/notifications/delivery/fresh-delivery.
 import type { RunEvent } from '../../../src/notifications/event.js';
 import { events } from '../../../src/notifications/event.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
+import { publishNotificationEvent } from '../../../src/operations/books/publish-notification-event.js';
 import { createNotificationConfiguration, putWorkspace } from '../../../src/operations/notifications/index.js';
-import { publishNotificationEvent } from '../../../src/operations/shared/publish-notification-event.js';
 import type { Measured } from './store-slices.js';
 
 /*

@@ -9,7 +9,7 @@ import { redactHeaders } from '../../../notifications/redact.js';
 import { renderPayload, requestHeaders } from '../../../notifications/render-payload.js';
 import type { Transform } from '../../../ports/transform.js';
 import type { Instant } from '../../../shared/instant.js';
-import type { EngineContext } from '../../shared/context.js';
+import type { EngineContext } from '../../context/engine-context.js';
 import { certificateOf, extraHeaders } from '../verify-destination.js';
 import type { OpenDestination } from './load-destination.js';
 

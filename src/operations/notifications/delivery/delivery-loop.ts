@@ -10,7 +10,7 @@ import { workspaces } from '../../../notifications/workspace.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { second } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
-import type { BackgroundLoop, EngineContext } from '../../shared/context.js';
+import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
 import { attemptDelivery } from './attempt-delivery.js';
 import { DeliveryWork, type Incoming, rulesFrom } from './delivery-work.js';
 import type { OpenDestination } from './load-destination.js';

@@ -8,7 +8,7 @@ import { type Workspace, workspaces } from '../../../notifications/workspace.js'
 import type { ReadView } from '../../../ports/storage.js';
 import type { Settings } from '../../../settings.js';
 import type { Instant } from '../../../shared/instant.js';
-import type { EngineContext } from '../../shared/context.js';
+import type { EngineContext } from '../../context/engine-context.js';
 import { openOptions, openSecret } from '../stored-secrets.js';
 import { recipientsOf } from '../verify-notification-configuration.js';
 

@@ -8,7 +8,7 @@ import { users } from '../../../notifications/user.js';
 import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
-import type { EngineContext } from '../../shared/context.js';
+import type { EngineContext } from '../../context/engine-context.js';
 import type { DeliveryWork, Held } from './delivery-work.js';
 import { loadDestination } from './load-destination.js';
 import { readPortion } from './read-queues.js';

@@ -4,7 +4,7 @@ import { isUnfinished } from '../../../notifications/delivery/delivery.js';
 import type { DestinationKind } from '../../../notifications/destination.js';
 import type { HeldQueue, Outcome } from '../../../notifications/queue/held-queue.js';
 import type { Instant } from '../../../shared/instant.js';
-import { type EngineContext, emit } from '../../shared/context.js';
+import { type EngineContext, emit } from '../../context/engine-context.js';
 import type { DeliveryWork, Held } from './delivery-work.js';
 import type { TurnResult } from './record-turn.js';
 

@@ -21,8 +21,8 @@ import type { Recorded } from '../../../notifications/queue/transition-queue.js'
 import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView, Row, WriteView } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
-import type { EngineContext } from '../../shared/context.js';
-import { publishNotificationEvent } from '../../shared/publish-notification-event.js';
+import { publishNotificationEvent } from '../../books/publish-notification-event.js';
+import type { EngineContext } from '../../context/engine-context.js';
 
 /*
  * One turn is one write for everything that the loop has to store: outcomes of attempts, what follows from them for their

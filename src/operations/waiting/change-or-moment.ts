@@ -1,7 +1,7 @@
 import type { TableName } from '../../ports/storage.js';
 import type { Instant } from '../../shared/instant.js';
-import { untilFirst } from '../waits.js';
-import type { EngineContext } from './context.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { untilFirst } from './until-first.js';
 
 /** What a loop sleeps for. */
 export interface Awaited {

@@ -1,4 +1,4 @@
-import type { PageRequest } from '../../../queries/page.js';
+import type { PageRequest } from '../../queries/page.js';
 
 /** What every list takes. */
 export interface ListRequest extends PageRequest {

@@ -10,9 +10,9 @@ import type { Transform } from '../../ports/transform.js';
 import type { Settings } from '../../settings.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { EngineEmitter, EngineEvents } from '../events.js';
+import type { ParkedQueries } from '../waiting/parked-queries.js';
 import type { LogFeed } from './log-feed.js';
 import type { NodeSwitch } from './node-switch.js';
-import type { ParkedQueries } from './parked-queries.js';
 
 /** What every operation works with. `Engine` is one of these with a start and a stop. */
 export interface EngineContext {

@@ -1,7 +1,7 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { StorageError } from '../../ports/storage.js';
 import type { Milliseconds } from '../../shared/duration.js';
-import type { EngineContext } from './context.js';
+import type { EngineContext } from '../context/engine-context.js';
 import type { Answer, BlockingQuery } from './parked-queries.js';
 
 /** How a reader waits (job interface, blocking queries). */

@@ -1,12 +1,12 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
-import type { Filter } from '../../../filter/compile-filter.js';
-import type { FilterEvaluationError } from '../../../filter/evaluation.js';
-import type { FilterSyntaxError } from '../../../filter/parse-filter.js';
-import type { ReadView, StorageError, TableName } from '../../../ports/storage.js';
-import { type Page, type RowFilter, readPage, type Source } from '../../../queries/page.js';
-import { answerQuery, type Waiting } from '../blocking-query.js';
-import type { EngineContext } from '../context.js';
-import type { Answer } from '../parked-queries.js';
+import type { Filter } from '../../filter/compile-filter.js';
+import type { FilterEvaluationError } from '../../filter/evaluation.js';
+import type { FilterSyntaxError } from '../../filter/parse-filter.js';
+import type { ReadView, StorageError, TableName } from '../../ports/storage.js';
+import { type Page, type RowFilter, readPage, type Source } from '../../queries/page.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
+import type { Answer } from '../waiting/parked-queries.js';
 import type { ListRequest } from './list-request.js';
 
 /** A filter that is no expression, or that asks of a record what it does not have. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Instant } from '../../shared/instant.js';
-import { untilFirst } from '../waits.js';
+import { untilFirst } from '../waiting/until-first.js';
 
 /** Levels of log entries, least first. `trace`: what happens, fact by fact; it is told to readers only. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const;

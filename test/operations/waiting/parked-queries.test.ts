@@ -10,8 +10,8 @@ import {
 } from '../../../adapters/memory/index.js';
 import { createEngine, type Engine } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
-import { answerQuery } from '../../../src/operations/shared/blocking-query.js';
-import type { BlockingQuery } from '../../../src/operations/shared/parked-queries.js';
+import { answerQuery } from '../../../src/operations/waiting/blocking-query.js';
+import type { BlockingQuery } from '../../../src/operations/waiting/parked-queries.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { jobFrom } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';

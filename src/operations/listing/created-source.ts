@@ -1,8 +1,8 @@
-import { everyNamespace } from '../../../access/allows.js';
-import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
-import { createdPlaceOf, createdTokenOf } from '../../../queries/list-tokens.js';
-import type { Source } from '../../../queries/page.js';
-import type { Table } from '../../../shared/table.js';
+import { everyNamespace } from '../../access/allows.js';
+import type { ListQuery, ReadView, Row } from '../../ports/storage.js';
+import { createdPlaceOf, createdTokenOf } from '../../queries/list-tokens.js';
+import type { Source } from '../../queries/page.js';
+import type { Table } from '../../shared/table.js';
 import { limited, type NamespacedRequest } from './keyed-source.js';
 
 /** Records that are listed in the order of their creation. */

@@ -1,4 +1,4 @@
-import { defaultNamespaceName } from '../../jobs/namespace.js';
+import { defaultNamespaceName } from './namespace.js';
 
 /** Names one job. */
 export interface JobReference {

@@ -1,8 +1,8 @@
-import { everyNamespace } from '../../../access/allows.js';
-import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
-import { namedPlaceOf, namedTokenOf } from '../../../queries/list-tokens.js';
-import type { Source } from '../../../queries/page.js';
-import type { Key, Table } from '../../../shared/table.js';
+import { everyNamespace } from '../../access/allows.js';
+import type { ListQuery, ReadView, Row } from '../../ports/storage.js';
+import { namedPlaceOf, namedTokenOf } from '../../queries/list-tokens.js';
+import type { Source } from '../../queries/page.js';
+import type { Key, Table } from '../../shared/table.js';
 import type { ListRequest } from './list-request.js';
 
 export interface NamespacedRequest extends ListRequest {

@@ -1,1 +1,0 @@
-export { type JobReference, namespaceOf } from '../shared/job-reference.js';
