@@ -2,4 +2,12 @@
 import { runCommand } from './run-command.js';
 import { processTerminal } from './terminal.js';
 
+/** 128 and the number of SIGPIPE, as a shell tells it: whoever read the output has gone, as `head` does. */
+const outputClosed = 141;
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(outputClosed);
+  throw error;
+});
+
 void runCommand(process.argv.slice(2), processTerminal()).then((code) => process.exit(code));

@@ -48,6 +48,8 @@ export interface Command<O extends OptionDefinitions = OptionDefinitions> {
   readonly local?: true;
   /** Options stand before the first parameter; behind it nothing is one, for words that are somebody else's command. */
   readonly optionsFirst?: true;
+  /** It passes on what tasks write: there is no answer to print as JSON. */
+  readonly raw?: true;
   /** It opens sockets: `box` can. */
   readonly sockets?: true;
   /** Gives the exit code. Rejects with `Stopped`, or with the client's `SignalboxError`. */

@@ -3,7 +3,7 @@ import { suggestName } from '../../../src/hcl/index.js';
 import { Stopped } from '../stopped.js';
 import type { Command, OptionDefinitions } from './command.js';
 
-/** Options of every command. */
+/** Options of every command that has an answer to print. */
 export const everywhere = {
   json: { type: 'flag', summary: 'print the answer as JSON' },
 } as const satisfies OptionDefinitions;
@@ -25,7 +25,11 @@ export interface Arguments {
 }
 
 export function optionsOf(command: Command): OptionDefinitions {
-  return { ...command.options, ...everywhere, ...(command.local === true ? {} : ofServers) };
+  return {
+    ...command.options,
+    ...(command.raw === true ? {} : everywhere),
+    ...(command.local === true ? {} : ofServers),
+  };
 }
 
 /** Options may stand anywhere and begin with one dash or two; behind `--` nothing is an option. Throws `Stopped`. */

@@ -5,7 +5,7 @@ import { facts, short, tableOf } from '../output/columns.js';
 import { timeText } from '../output/times.js';
 import { Stopped } from '../stopped.js';
 import { found, theOnly } from './found.js';
-import { afterwards, detach, numberOption, optional } from './job-commands.js';
+import { afterwards, detach, optional } from './job-commands.js';
 import { confirm, print } from './print.js';
 import { allocationsText } from './status-of-job.js';
 
@@ -51,30 +51,6 @@ function taskText(name: string, state: TaskState): string {
   const rows = (state.Events ?? []).map(({ Time, Type, DisplayMessage }) => [timeText(Time), Type, DisplayMessage]);
   return head + tableOf(['Time', 'Event', 'Message'], rows, 'nothing has happened yet');
 }
-
-const logs = command({
-  words: 'alloc logs',
-  parameters: 'ALLOCATION [TASK]',
-  summary: 'what a task has written; the only task when none is named',
-  options: {
-    stderr: { type: 'flag', summary: 'the error stream' },
-    f: { type: 'flag', summary: 'go on with what is written next' },
-    tail: { type: 'flag', summary: 'begin near the end' },
-    c: { type: 'text', value: 'BYTES', summary: 'with --tail: how much of the end (4096)' },
-  },
-  run: async (invocation) => {
-    const { parameters, options, terminal, box } = invocation;
-    const { ID, TaskStates } = await allocationOf(invocation, parameters[0] ?? '');
-    const task = parameters[1] ?? onlyTask(Object.keys(TaskStates ?? {}));
-    const from = options.tail ? { origin: 'end' as const, offset: numberOption('-c', options.c) ?? 4096 } : {};
-    const type = options.stderr ? 'stderr' : 'stdout';
-    const decoder = new TextDecoder();
-    for await (const piece of box.files.logs(ID, { task, type, follow: options.f, plain: true, ...from })) {
-      if (piece instanceof Uint8Array) terminal.out(decoder.decode(piece, { stream: true }));
-    }
-    return 0;
-  },
-});
 
 export function onlyTask(names: readonly string[]): string {
   const [first] = names;
@@ -126,4 +102,4 @@ const stop = command({
   },
 });
 
-export const allocationCommands: readonly Command[] = [status, logs, restart, signal, stop];
+export const allocationCommands: readonly Command[] = [status, restart, signal, stop];

@@ -8,6 +8,7 @@ import { evaluationCommands } from './evaluation-commands.js';
 import { eventCommands } from './event-commands.js';
 import { execCommands } from './exec-commands.js';
 import { jobCommands } from './job-commands.js';
+import { logCommands } from './log-commands.js';
 import { namespaceCommands } from './namespace-commands.js';
 import { nodeCommands } from './node-commands.js';
 import { notificationCommands } from './notification-commands.js';
@@ -24,6 +25,7 @@ export const commands: readonly Command[] = [
   ...deploymentCommands,
   ...allocationCommands,
   ...execCommands,
+  ...logCommands,
   ...evaluationCommands,
   ...nodeCommands,
   ...namespaceCommands,

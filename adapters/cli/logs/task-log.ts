@@ -1,0 +1,168 @@
+import { type Client, SignalboxError } from '../../../src/client/index.js';
+import type { Allocation } from '../../../src/index.js';
+import { BehindFirstLine, startOfLastLines } from './last-lines.js';
+
+/** One stream of a task's output. */
+export interface TaskLog {
+  readonly box: Client;
+  readonly allocationId: string;
+  readonly task: string;
+  readonly type: 'stdout' | 'stderr';
+}
+
+/** Where reading begins: at the first line that is kept, or so many lines or bytes before the end. */
+export type LogStart = 'beginning' | { readonly lines: number } | { readonly bytes: number };
+
+/** Bytes that are looked through for the last lines: at first, and at most. */
+const firstWindow = 4096;
+const widestWindow = 64 * 1024 * 1024;
+/** Longest that one question to the server waits. */
+const wait = '30s';
+
+/** What has been written so far. */
+export async function* readLog(log: TaskLog, start: LogStart): AsyncGenerator<Uint8Array> {
+  if (start === 'beginning') yield* bytesOf(log, 0, 'start');
+  else if ('bytes' in start) yield* bytesOf(log, start.bytes, 'end');
+  else yield (await lastLines(log, start.lines)).text;
+}
+
+interface LastLines {
+  readonly text: Uint8Array;
+  /** There are no others before. */
+  readonly all: boolean;
+}
+
+/** A window before the end that grows until it holds the lines. The widest one is taken as it is. */
+async function lastLines(log: TaskLog, lines: number): Promise<LastLines> {
+  for (let window = firstWindow; ; window *= 4) {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of bytesOf(log, window, 'end')) pieces.push(piece);
+    const text = Buffer.concat(pieces);
+    const start = startOfLastLines(text, lines);
+    if (start !== undefined) return { text: text.subarray(start), all: false };
+    if (text.length < window || window >= widestWindow) return { text, all: text.length < window };
+  }
+}
+
+/**
+ * What has been written and what is written next, until the task has ended and everything was read. Waits for a task that
+ * has not started.
+ */
+export async function* followLog(log: TaskLog, start: LogStart): AsyncGenerator<Uint8Array> {
+  await untilAllocation(log, hasStarted);
+  if (start === 'beginning') return yield* follow(log, { offset: 0, origin: 'start' });
+  if ('bytes' in start) return yield* follow(log, { offset: start.bytes, origin: 'end' });
+  const { text, all } = await lastLines(log, start.lines);
+  if (all) return yield* follow(log, { offset: 0, origin: 'start' });
+  // The byte before the lines is a line feed, unless more was written meanwhile: then the line that it cuts is left out.
+  const lines = new BehindFirstLine();
+  for await (const piece of follow(log, { offset: text.length + 1, origin: 'end' })) yield lines.rest(piece);
+}
+
+interface Place {
+  readonly file: string;
+  readonly offset: number;
+}
+
+interface From {
+  readonly offset: number;
+  readonly origin: 'start' | 'end';
+}
+
+/** A stream of the server does not end with the task: it is ended at the place where the log of an ended task ends. */
+async function* follow(log: TaskLog, from: From): AsyncGenerator<Uint8Array> {
+  const reading = new AbortController();
+  let place = from.origin === 'end' && from.offset === 0 ? await endOf(log) : undefined;
+  let end: Place | undefined;
+  let fault: unknown;
+  const atEnd = (): boolean => end !== undefined && place?.file === end.file && place.offset >= end.offset;
+  void endWithTask(log, reading.signal).then(
+    (found) => {
+      end = found;
+      if (found === undefined || atEnd()) reading.abort();
+    },
+    (error: unknown) => {
+      fault = error;
+      reading.abort();
+    },
+  );
+  try {
+    const { box, allocationId, task, type } = log;
+    for await (const item of box.files.logs(allocationId, {
+      task,
+      type,
+      follow: true,
+      ...from,
+      signal: reading.signal,
+    })) {
+      const frame = item as unknown as LogFrame;
+      if (frame.File === undefined || frame.Data === undefined) continue;
+      place = { file: frame.File, offset: frame.Offset ?? 0 };
+      yield Buffer.from(frame.Data, 'base64');
+      if (atEnd()) return;
+    }
+  } catch (error) {
+    if (!reading.signal.aborted) throw error;
+  } finally {
+    reading.abort();
+  }
+  if (fault !== undefined) throw fault;
+}
+
+/** A piece of a log as it comes from a server; `Offset` is where it ends in its file. */
+interface LogFrame {
+  readonly File?: string;
+  readonly Offset?: number;
+  readonly Data?: string;
+}
+
+/** Where the log ends, when its task writes nothing any more; nothing for a log that is empty. */
+async function endWithTask(log: TaskLog, signal: AbortSignal): Promise<Place | undefined> {
+  await untilAllocation(log, hasEnded, signal);
+  return endOf(log);
+}
+
+async function endOf({ box, allocationId, task, type }: TaskLog): Promise<Place | undefined> {
+  let place: Place | undefined;
+  for await (const item of box.files.logs(allocationId, { task, type, offset: 1, origin: 'end' })) {
+    const { File, Offset = 0 } = item as unknown as LogFrame;
+    if (File !== undefined) place = { file: File, offset: Offset };
+  }
+  return place;
+}
+
+async function* bytesOf(
+  { box, allocationId, task, type }: TaskLog,
+  offset: number,
+  origin: 'start' | 'end',
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of box.files.logs(allocationId, { task, type, offset, origin, plain: true })) {
+    if (piece instanceof Uint8Array) yield piece;
+  }
+}
+
+type Condition = (allocation: Allocation, task: string) => boolean;
+
+const ended: readonly string[] = ['complete', 'failed', 'lost'];
+
+function hasStarted({ TaskStates, ClientStatus }: Allocation, task: string): boolean {
+  const started = TaskStates?.[task]?.StartedAt ?? null;
+  return started !== null || ended.includes(ClientStatus);
+}
+
+function hasEnded({ TaskStates, ClientStatus }: Allocation, task: string): boolean {
+  return TaskStates?.[task]?.State === 'dead' || ended.includes(ClientStatus);
+}
+
+/** Resolves when it holds, or when the allocation is no longer kept. */
+async function untilAllocation(log: TaskLog, holds: Condition, signal?: AbortSignal): Promise<void> {
+  for (let waiting = {}; ; ) {
+    const options = { ...waiting, ...(signal === undefined ? {} : { signal }) };
+    const read = await log.box.allocations.read(log.allocationId, options);
+    if (read.isErr() && read.error.type === 'aborted') return;
+    if (read.isErr()) throw new SignalboxError(read.error);
+    const { value, index } = read.value;
+    if (value === undefined || holds(value, log.task)) return;
+    waiting = { index, wait };
+  }
+}
