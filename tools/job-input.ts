@@ -2,9 +2,11 @@
  * Writes the types of what a caller registers: `npx tsx tools/job-input.ts`. A test compares them with the tables.
  */
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync, mkdirSync } from 'node:fs';
 import { renderJobInputTypes } from '../src/jobs/specification/render-job-input.js';
 
-const file = 'src/jobs/document/job-input.ts';
-writeFileSync(file, renderJobInputTypes());
-execFileSync('npx', ['biome', 'format', '--write', file], { stdio: 'inherit' });
+const folder = 'src/jobs/document/input';
+rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder);
+for (const [file, text] of renderJobInputTypes()) writeFileSync(`${folder}/${file}`, text);
+execFileSync('npx', ['biome', 'check', '--write', folder], { stdio: 'inherit' });

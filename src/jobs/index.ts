@@ -12,8 +12,8 @@ export { type DecodeError, type DecodeOptions, decodeJob } from './document/deco
 export type { DurationInput, DurationUnit } from './document/duration-input.js';
 export { equalSpec } from './document/equal-spec.js';
 export type { JsonValue } from './document/field-table.js';
+export type * from './document/input/index.js';
 export type { Job, JobStatus, JobType } from './document/job.js';
-export type * from './document/job-input.js';
 export { type JobJsonSchema, jobJsonSchema } from './document/job-json-schema.js';
 export type { SubmittedJob } from './document/submitted-job.js';
 export type { Task } from './document/task.js';

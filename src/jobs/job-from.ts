@@ -1,5 +1,5 @@
+import type { JobInput, TaskGroupInput, TaskInput } from './document/input/index.js';
 import type { Job } from './document/job.js';
-import type { JobInput, TaskGroupInput, TaskInput } from './document/job-input.js';
 import { prepareJob } from './prepare-job.js';
 
 /**

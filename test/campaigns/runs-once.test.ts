@@ -18,7 +18,7 @@ import {
   registerNode,
   reportAllocations,
 } from '../../src/index.js';
-import type { JobInput } from '../../src/jobs/document/job-input.js';
+import type { JobInput } from '../../src/jobs/document/input/index.js';
 import { jobs } from '../../src/jobs/job-record.js';
 import { jobSummaries } from '../../src/jobs/job-summary-record.js';
 import type { Storage } from '../../src/ports/storage.js';

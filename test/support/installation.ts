@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { Result } from 'neverthrow';
 import { type Client, connect } from '../../src/client/index.js';
-import type { JobInput } from '../../src/jobs/document/job-input.js';
+import type { JobInput } from '../../src/jobs/document/input/index.js';
 import { type Child, start } from '../adapters/cli/cli-process.js';
 import { endProcessesOf } from './leftovers.js';
 import { type Receiver, startReceiver } from './receiver.js';

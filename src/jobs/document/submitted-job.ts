@@ -13,4 +13,4 @@ export interface SubmittedTaskGroup extends Submitted<typeof taskGroupBlock> {}
 export interface SubmittedTask extends Submitted<typeof taskBlock> {}
 export interface SubmittedService extends Submitted<typeof serviceBlock> {}
 
-export type { JobInput } from './job-input.js';
+export type { JobInput } from './input/index.js';

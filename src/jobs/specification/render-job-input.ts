@@ -1,24 +1,73 @@
 import { durationTextFromNanos } from '../../shared/duration.js';
 import { canonicaliseSubmitted } from '../canonical/canonicalise-submitted.js';
+import * as connectFields from '../document/connect-fields.js';
 import { emptyBlock } from '../document/decode-job.js';
 import { type Block, type Field, type FieldSet, submittedFields } from '../document/field-table.js';
-import { jobBlock } from '../document/job-fields.js';
+import * as identityFields from '../document/identity-fields.js';
+import * as jobFields from '../document/job-fields.js';
+import * as networkFields from '../document/network-fields.js';
+import * as placementFields from '../document/placement-fields.js';
+import * as policyFields from '../document/policy-fields.js';
+import * as resourceFields from '../document/resource-fields.js';
+import * as serviceFields from '../document/service-fields.js';
 import type { SubmittedJob } from '../document/submitted-job.js';
+import * as taskFields from '../document/task-fields.js';
+import * as taskGroupFields from '../document/task-group-fields.js';
+import * as taskPartFields from '../document/task-part-fields.js';
 import { fieldText } from './field-texts/index.js';
+
+/** The tables of the document. The types of each table's blocks are in a file of their own, `NAME-input.ts`. */
+const tables: Readonly<Record<string, object>> = {
+  connect: connectFields,
+  identity: identityFields,
+  job: jobFields,
+  network: networkFields,
+  placement: placementFields,
+  policy: policyFields,
+  resource: resourceFields,
+  service: serviceFields,
+  task: taskFields,
+  'task-group': taskGroupFields,
+  'task-part': taskPartFields,
+};
 
 /**
  * The TypeScript types of what a caller writes to register a job, made from the tables of the document: every field with its
- * meaning, unit and default, as an editor shows it.
+ * meaning, unit and default, as an editor shows it. One file for each table, and `index.ts` with all of them: file name to text.
  */
-export function renderJobInputTypes(): string {
-  return `${[heading, ...collectBlocks().map(renderBlock)].join('\n')}`;
+export function renderJobInputTypes(): ReadonlyMap<string, string> {
+  const entries = collectBlocks();
+  const index = Object.keys(tables).map((table) => `export type * from './${table}-input.js';\n`);
+  const files = Object.keys(tables).map((table): [string, string] => {
+    const own = entries.filter(({ block }) => tableOf(block) === table);
+    return [`${table}-input.ts`, [`${heading}\n${renderImports(table, own)}`, ...own.map(renderBlock)].join('\n')];
+  });
+  return new Map([['index.ts', `${heading}\n${index.join('')}`], ...files]);
 }
 
-const heading = `// Made by \`renderJobInputTypes\` from the tables in \`src/jobs\`. Do not edit.
+const heading = '// Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.\n';
 
-import type { DurationInput } from './duration-input.js';
-import type { JsonValue } from './field-table.js';
-`;
+function tableOf(block: Block<FieldSet>): string {
+  const found = Object.entries(tables).find(([, exported]) => Object.values(exported).includes(block));
+  if (found === undefined) throw new Error(`${block.name} is not exported by a table of fields`);
+  return found[0];
+}
+
+function renderImports(table: string, entries: readonly Entry[]): string {
+  const fields = entries.flatMap(({ block }) => submittedFields(block).map(([, field]) => field));
+  const typesOf = new Map<string, Set<string>>();
+  const add = (file: string, type: string) => typesOf.set(file, (typesOf.get(file) ?? new Set()).add(type));
+  for (const field of fields) {
+    if (field.kind === 'duration') add('../duration-input.js', 'DurationInput');
+    if (field.kind === 'free_form') add('../field-table.js', 'JsonValue');
+    if (field.block !== undefined && tableOf(field.block) !== table)
+      add(`./${tableOf(field.block)}-input.js`, typeName(field.block));
+  }
+  const files = [...typesOf.keys()].sort();
+  return files
+    .map((file) => `import type { ${[...(typesOf.get(file) ?? [])].sort().join(', ')} } from '${file}';\n`)
+    .join('');
+}
 
 interface Entry {
   readonly block: Block<FieldSet>;
@@ -37,7 +86,7 @@ function collectBlocks(): Entry[] {
       if (field.block !== undefined) visit(field.block, firstOf(field, defaults?.[name]));
     }
   };
-  visit(jobBlock, canonicaliseSubmitted(sampleOf(jobBlock) as unknown as SubmittedJob));
+  visit(jobFields.jobBlock, canonicaliseSubmitted(sampleOf(jobFields.jobBlock) as unknown as SubmittedJob));
   return [...entries.values()];
 }
 
@@ -77,7 +126,7 @@ function renderField(block: Block<FieldSet>, name: string, field: Field<unknown,
 /** How the texts of fields begin that are read for older documents only. */
 const withoutEffect = /^(?:Has no effect|Ignored|Out of date|An older spelling)/;
 
-export function typeName(block: Block<FieldSet>): string {
+function typeName(block: Block<FieldSet>): string {
   return `${block.name}Input`;
 }
 

@@ -4,8 +4,8 @@ import { admitJob } from '../../jobs/admission/admit-job.js';
 import { canonicaliseJob } from '../../jobs/canonical/canonicalise-job.js';
 import { decideRegistration, type Registration } from '../../jobs/decide-registration.js';
 import { type DecodeError, decodeJob } from '../../jobs/document/decode-job.js';
+import type { JobInput } from '../../jobs/document/input/index.js';
 import type { Job } from '../../jobs/document/job.js';
-import type { JobInput } from '../../jobs/document/job-input.js';
 import type { SubmittedJob } from '../../jobs/document/submitted-job.js';
 import { unknownFields } from '../../jobs/document/unknown-fields.js';
 import {

@@ -14,7 +14,7 @@ import {
   type TaskFunction,
 } from '../../../adapters/runner/index.js';
 import { agentPorts, createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
-import type { JobInput } from '../../../src/jobs/document/job-input.js';
+import type { JobInput } from '../../../src/jobs/document/input/index.js';
 import type { Task } from '../../../src/jobs/document/task.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/register-job.js';

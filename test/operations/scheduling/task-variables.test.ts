@@ -8,7 +8,7 @@ import {
   removeVariable,
   type TaskVariablesQuery,
 } from '../../../src/index.js';
-import type { JobInput } from '../../../src/jobs/document/job-input.js';
+import type { JobInput } from '../../../src/jobs/document/input/index.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { second } from '../../../src/shared/duration.js';
 import { fakeCluster } from '../../support/fake-agents.js';

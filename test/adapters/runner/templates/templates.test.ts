@@ -15,7 +15,7 @@ import {
   removeVariable,
   stopJob,
 } from '../../../../src/index.js';
-import type { JobInput } from '../../../../src/jobs/document/job-input.js';
+import type { JobInput } from '../../../../src/jobs/document/input/index.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { groupDocument } from '../../../support/jobs.js';
 

@@ -1,21 +1,30 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { type Block, type FieldSet, submittedFields } from '../../../src/jobs/document/field-table.js';
-import { jobBlock } from '../../../src/jobs/document/job-fields.js';
-import type { JobInput, TaskInput } from '../../../src/jobs/document/job-input.js';
-import { blockTexts, fieldText } from '../../../src/jobs/specification/field-texts/index.js';
-import { renderJobInputTypes } from '../../../src/jobs/specification/render-job-input.js';
+import { type Block, type FieldSet, submittedFields } from '../../../../src/jobs/document/field-table.js';
+import type { JobInput, TaskInput } from '../../../../src/jobs/document/input/index.js';
+import { jobBlock } from '../../../../src/jobs/document/job-fields.js';
+import { blockTexts, fieldText } from '../../../../src/jobs/specification/field-texts/index.js';
+import { renderJobInputTypes } from '../../../../src/jobs/specification/render-job-input.js';
 
-const file = 'src/jobs/document/job-input.ts';
+const folder = 'src/jobs/document/input';
 
-test('the types are those of the tables; npx tsx tools/job-input.ts writes them', () => {
-  const formatted = execFileSync('node_modules/.bin/biome', ['format', `--stdin-file-path=${file}`], {
-    input: renderJobInputTypes(),
-    encoding: 'utf8',
-    stdio: ['pipe', 'pipe', 'ignore'],
+describe('the types are those of the tables; npx tsx tools/job-input.ts writes them', () => {
+  const rendered = renderJobInputTypes();
+
+  test('there is a file for each table', () => {
+    expect(readdirSync(folder).sort()).toEqual([...rendered.keys()].sort());
   });
-  expect(readFileSync(file, 'utf8')).toBe(formatted);
+
+  test.each([...rendered])('%s', (name, text) => {
+    const file = `${folder}/${name}`;
+    const formatted = execFileSync('node_modules/.bin/biome', ['check', '--write', `--stdin-file-path=${file}`], {
+      input: text,
+      encoding: 'utf8',
+      stdio: ['pipe', 'pipe', 'ignore'],
+    });
+    expect(readFileSync(file, 'utf8')).toBe(formatted);
+  });
 });
 
 function allBlocks(block: Block<FieldSet>, found = new Set<Block<FieldSet>>()): Set<Block<FieldSet>> {

@@ -1,0 +1,266 @@
+// Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.
+
+import type { DurationInput } from '../duration-input.js';
+import type { JsonValue } from '../field-table.js';
+import type { WorkloadIdentityInput } from './identity-input.js';
+import type { ResourcesInput } from './resource-input.js';
+import type { LogConfigInput, VolumeMountInput } from './task-part-input.js';
+
+export interface ConnectInput {
+  /** The task speaks the protocol of the mesh itself. */
+  readonly Native?: boolean | null;
+  /** Makes the service a gateway. Refused here. */
+  readonly Gateway?: GatewayInput | null;
+  /** Puts a proxy in front of the service. */
+  readonly SidecarService?: SidecarServiceInput | null;
+  /** What differs in the task of the proxy. */
+  readonly SidecarTask?: SidecarTaskInput | null;
+}
+
+export interface GatewayInput {
+  /** The configuration of the proxy. */
+  readonly Proxy?: GatewayProxyInput | null;
+  /** Lets traffic into the mesh. */
+  readonly Ingress?: IngressGatewayInput | null;
+  /** Lets traffic out of the mesh. */
+  readonly Terminating?: TerminatingGatewayInput | null;
+  /** Joins meshes. */
+  readonly Mesh?: MeshGatewayInput | null;
+}
+
+export interface GatewayProxyInput {
+  /** How long a connection may take to open. A text such as `30s`, or nanoseconds. Default: `5s`. */
+  readonly ConnectTimeout?: DurationInput | null;
+  /** Listens on the service's tagged addresses. */
+  readonly EnvoyGatewayBindTaggedAddresses?: boolean | null;
+  /** Where the gateway listens, by name. */
+  readonly EnvoyGatewayBindAddresses?: { readonly [label: string]: GatewayBindAddressInput } | null;
+  /** Does not listen on the default address. */
+  readonly EnvoyGatewayNoDefaultBind?: boolean | null;
+  /** `STRICT_DNS` or `LOGICAL_DNS`. */
+  readonly EnvoyDNSDiscoveryType?: string | null;
+  /** Further configuration of the proxy. */
+  readonly Config?: { readonly [name: string]: JsonValue } | null;
+}
+
+export interface GatewayBindAddressInput {
+  /** @deprecated Ignored: the label counts. */
+  readonly Name?: string | null;
+  /** The address. */
+  readonly Address?: string | null;
+  /** The port. */
+  readonly Port?: number | null;
+}
+
+export interface IngressGatewayInput {
+  /** TLS of all listeners. */
+  readonly TLS?: GatewayTLSConfigInput | null;
+  /** Where traffic comes in. */
+  readonly Listeners?: readonly IngressListenerInput[] | null;
+}
+
+export interface GatewayTLSConfigInput {
+  /** Whether TLS is used. */
+  readonly Enabled?: boolean | null;
+  /** The lowest version of TLS. */
+  readonly TLSMinVersion?: string | null;
+  /** The highest version of TLS. */
+  readonly TLSMaxVersion?: string | null;
+  /** The ciphers that are allowed. */
+  readonly CipherSuites?: readonly string[] | null;
+  /** Where certificates come from. */
+  readonly SDS?: GatewayTLSSDSConfigInput | null;
+}
+
+export interface GatewayTLSSDSConfigInput {
+  /** The cluster that serves certificates. */
+  readonly ClusterName?: string | null;
+  /** The name of the certificate. */
+  readonly CertResource?: string | null;
+}
+
+export interface IngressListenerInput {
+  /** The port. */
+  readonly Port?: number | null;
+  /** `tcp`, `http`, `http2` or `grpc`. Default: `tcp`. */
+  readonly Protocol?: string | null;
+  /** The services that it leads to. */
+  readonly Services?: readonly IngressServiceInput[] | null;
+}
+
+export interface IngressServiceInput {
+  /** The name of the service; `*` for all. */
+  readonly Name?: string | null;
+  /** The hosts that lead to it. */
+  readonly Hosts?: readonly string[] | null;
+  /** TLS for these hosts. */
+  readonly TLS?: GatewayTLSConfigInput | null;
+  /** Headers that are changed in requests. */
+  readonly RequestHeaders?: HTTPHeaderModifiersInput | null;
+  /** Headers that are changed in answers. */
+  readonly ResponseHeaders?: HTTPHeaderModifiersInput | null;
+  /** How many connections are open at most. A whole number from 0 to 4294967295. */
+  readonly MaxConnections?: number | null;
+  /** How many requests wait at most. A whole number from 0 to 4294967295. */
+  readonly MaxPendingRequests?: number | null;
+  /** How many requests run at most. A whole number from 0 to 4294967295. */
+  readonly MaxConcurrentRequests?: number | null;
+}
+
+export interface HTTPHeaderModifiersInput {
+  /** Headers that are added. */
+  readonly Add?: { readonly [name: string]: string } | null;
+  /** Headers that are set. */
+  readonly Set?: { readonly [name: string]: string } | null;
+  /** Headers that are removed. */
+  readonly Remove?: readonly string[] | null;
+}
+
+export interface TerminatingGatewayInput {
+  /** The services outside of the mesh. */
+  readonly Services?: readonly LinkedServiceInput[] | null;
+}
+
+export interface LinkedServiceInput {
+  /** The name of the service. */
+  readonly Name?: string | null;
+  /** The file of the authority that signed its certificate. */
+  readonly CAFile?: string | null;
+  /** The file of the certificate that the gateway shows. */
+  readonly CertFile?: string | null;
+  /** The file of its key. */
+  readonly KeyFile?: string | null;
+  /** The name that is asked for. */
+  readonly SNI?: string | null;
+}
+
+export type MeshGatewayInput = { readonly [name: string]: never };
+
+export interface SidecarServiceInput {
+  /** Tags of the proxy in the catalogue. */
+  readonly Tags?: readonly string[] | null;
+  /** The label of its port; one is made when left out. */
+  readonly Port?: string | null;
+  /** The configuration of the proxy. */
+  readonly Proxy?: SidecarProxyInput | null;
+  /** Leaves out the check of its port. */
+  readonly DisableDefaultTCPCheck?: boolean | null;
+  /** Names and texts in the catalogue. */
+  readonly Meta?: { readonly [name: string]: string } | null;
+}
+
+export interface SidecarProxyInput {
+  /** Where the service listens. */
+  readonly LocalServiceAddress?: string | null;
+  /** The port that it listens on. */
+  readonly LocalServicePort?: number | null;
+  /** Paths that are reached without the mesh. */
+  readonly Expose?: ExposeConfigInput | null;
+  /** @deprecated An older spelling of `Expose`. */
+  readonly ExposeConfig?: ExposeConfigInput | null;
+  /** Services that are reached through the proxy. */
+  readonly Upstreams?: readonly UpstreamInput[] | null;
+  /** Leads all traffic of the network through the proxy. */
+  readonly TransparentProxy?: TransparentProxyInput | null;
+  /** Further configuration of the proxy. */
+  readonly Config?: { readonly [name: string]: JsonValue } | null;
+}
+
+export interface ExposeConfigInput {
+  /** The paths. */
+  readonly Paths?: readonly ExposePathInput[] | null;
+  /** @deprecated An older spelling of `Paths`. */
+  readonly Path?: readonly ExposePathInput[] | null;
+}
+
+export interface ExposePathInput {
+  /** The path. */
+  readonly Path?: string | null;
+  /** `http` or `http2`. */
+  readonly Protocol?: string | null;
+  /** The port that the service listens on. */
+  readonly LocalPathPort?: number | null;
+  /** The label of the port that the proxy listens on. */
+  readonly ListenerPort?: string | null;
+}
+
+export interface UpstreamInput {
+  /** The name of the service. */
+  readonly DestinationName?: string | null;
+  /** Its namespace. */
+  readonly DestinationNamespace?: string | null;
+  /** Its partition. */
+  readonly DestinationPartition?: string | null;
+  /** Its peer. */
+  readonly DestinationPeer?: string | null;
+  /** `service` or `prepared_query`. */
+  readonly DestinationType?: string | null;
+  /** The port on which the task reaches it. */
+  readonly LocalBindPort?: number | null;
+  /** Its datacenter. */
+  readonly Datacenter?: string | null;
+  /** The address on which the task reaches it. */
+  readonly LocalBindAddress?: string | null;
+  /** A socket instead of a port. */
+  readonly LocalBindSocketPath?: string | null;
+  /** The rights of the socket. */
+  readonly LocalBindSocketMode?: string | null;
+  /** How other datacenters are reached. */
+  readonly MeshGateway?: UpstreamMeshGatewayInput | null;
+  /** Further configuration of the upstream. */
+  readonly Config?: { readonly [name: string]: JsonValue } | null;
+}
+
+export interface UpstreamMeshGatewayInput {
+  /** `none`, `local` or `remote`. */
+  readonly Mode?: string | null;
+}
+
+export interface TransparentProxyInput {
+  /** The user that the proxy runs as. */
+  readonly UID?: string | null;
+  /** The port of the proxy for outgoing traffic. A whole number from 0 to 65535. */
+  readonly OutboundPort?: number | null;
+  /** Ports or labels that are reached without the proxy. */
+  readonly ExcludeInboundPorts?: readonly string[] | null;
+  /** Ports that are left without the proxy. */
+  readonly ExcludeOutboundPorts?: readonly number[] | null;
+  /** Networks that are reached without the proxy. */
+  readonly ExcludeOutboundCIDRs?: readonly string[] | null;
+  /** Users whose traffic passes the proxy by. */
+  readonly ExcludeUIDs?: readonly string[] | null;
+  /** Leaves the look-up of names as it is. */
+  readonly NoDNS?: boolean | null;
+}
+
+export interface SidecarTaskInput {
+  /** The name of the task. */
+  readonly Name?: string | null;
+  /** What runs the proxy. */
+  readonly Driver?: string | null;
+  /** The user that it runs as. */
+  readonly User?: string | null;
+  /** The configuration of the driver, laid over the built-in one. */
+  readonly Config?: { readonly [name: string]: JsonValue } | null;
+  /** Variables of the environment. */
+  readonly Env?: { readonly [name: string]: string } | null;
+  /** Processor and memory. */
+  readonly Resources?: ResourcesInput | null;
+  /** Names and texts for the task. */
+  readonly Meta?: { readonly [name: string]: string } | null;
+  /** How long the proxy may take to end. A text such as `30s`, or nanoseconds. Default: `5s`. */
+  readonly KillTimeout?: DurationInput | null;
+  /** How much of the output is kept. */
+  readonly LogConfig?: LogConfigInput | null;
+  /**
+   * How long the proxy runs on after the service was taken out of the catalogue. A text such as `30s`, or
+   * nanoseconds. Default: `0s`.
+   */
+  readonly ShutdownDelay?: DurationInput | null;
+  /** The signal that asks it to end. */
+  readonly KillSignal?: string | null;
+  /** Where volumes of the group are mounted. */
+  readonly VolumeMounts?: readonly VolumeMountInput[] | null;
+  /** Tokens for other systems. */
+  readonly Identities?: readonly WorkloadIdentityInput[] | null;
+}

@@ -1,0 +1,26 @@
+// Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.
+
+import type { DurationInput } from '../duration-input.js';
+
+export interface WorkloadIdentityInput {
+  /** From 1 to 128 letters, digits, dashes and underscores. */
+  readonly Name?: string | null;
+  /** Who the token is for. One is best. */
+  readonly Audience?: readonly string[] | null;
+  /** What happens when a new token is made: `noop`, `restart` or `signal`. */
+  readonly ChangeMode?: 'noop' | 'restart' | 'signal' | null;
+  /** The signal for `signal`. */
+  readonly ChangeSignal?: string | null;
+  /** Gives the token to the task as `NOMAD_TOKEN_<name>`. */
+  readonly Env?: boolean | null;
+  /** Writes the token to a file in the directory of secrets. */
+  readonly File?: boolean | null;
+  /** The file, seen from the directory of the task. Needs `File`. */
+  readonly Filepath?: string | null;
+  /** The service that the identity stands for. Filled in. */
+  readonly ServiceName?: string | null;
+  /** How long a token is valid. It never expires when left out. A text such as `30s`, or nanoseconds. */
+  readonly TTL?: DurationInput | null;
+  /** Names of further claims of the token. */
+  readonly ExtraClaims?: readonly string[] | null;
+}

@@ -1,0 +1,173 @@
+// Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.
+
+import type { AffinityInput, ConstraintInput, SpreadInput } from './placement-input.js';
+import type { MigrateStrategyInput, ReschedulePolicyInput, UpdateStrategyInput } from './policy-input.js';
+import type { TaskGroupInput } from './task-group-input.js';
+
+export interface JobInput {
+  /** Registers the job as a stopped one: nothing of it runs. Default: `false`. */
+  readonly Stop?: boolean | null;
+  /** The region that the job runs in; `global` is the region of the server that is asked. Default: `global`. */
+  readonly Region?: string | null;
+  /** The namespace, which separates the IDs and rights of jobs. Default: `default`. */
+  readonly Namespace?: string | null;
+  /**
+   * What the job is known by in its namespace. May have slashes; not spaces, and not the name of an operation at
+   * its end.
+   */
+  readonly ID?: string | null;
+  /** Set by the server; ignored in a submission. */
+  readonly ParentID?: string | null;
+  /** A name for people, which need not be unique. */
+  readonly Name?: string | null;
+  /**
+   * `service` runs until it is stopped, `batch` until it is done, `system` on every node, `sysbatch` once on every
+   * node. Default: `service`.
+   */
+  readonly Type?: 'service' | 'batch' | 'system' | 'sysbatch' | null;
+  /** From 1 to 100. Work of a higher priority is placed first. Default: `50`. */
+  readonly Priority?: number | null;
+  /** Places all allocations of an evaluation or none of them. Default: `false`. */
+  readonly AllAtOnce?: boolean | null;
+  /** Names of datacenters whose nodes may run the job; `*` stands for any part of a name. */
+  readonly Datacenters?: readonly string[] | null;
+  /** The pool whose nodes may run the job; `all` is every node. */
+  readonly NodePool?: string | null;
+  /** Rules that a node must satisfy. */
+  readonly Constraints?: readonly ConstraintInput[] | null;
+  /** Rules that a node should satisfy. */
+  readonly Affinities?: readonly AffinityInput[] | null;
+  /** Attributes over whose values allocations are spread. */
+  readonly Spreads?: readonly SpreadInput[] | null;
+  /** The groups of tasks that the job consists of. At least one is needed. */
+  readonly TaskGroups?: readonly TaskGroupInput[] | null;
+  /** How running allocations are replaced when the job changes; every group inherits it. */
+  readonly Update?: UpdateStrategyInput | null;
+  /** Runs the job in several regions. Refused here. */
+  readonly Multiregion?: MultiregionInput | null;
+  /** Launches instances of the job by the clock. For batch and sysbatch jobs. */
+  readonly Periodic?: PeriodicConfigInput | null;
+  /** Makes the job a template whose instances are dispatched with a payload and meta. For batch and sysbatch jobs. */
+  readonly ParameterizedJob?: ParameterizedJobConfigInput | null;
+  /** The policy that groups without one of their own take over. */
+  readonly Reschedule?: ReschedulePolicyInput | null;
+  /** The policy that groups without one of their own take over. */
+  readonly Migrate?: MigrateStrategyInput | null;
+  /** Set by the server; ignored in a submission. */
+  readonly Dispatched?: boolean | null;
+  /** Set by the server; ignored in a submission. */
+  readonly DispatchIdempotencyToken?: string | null;
+  /** Given at dispatch, as base64. A registration with one is refused. */
+  readonly Payload?: string | null;
+  /** Names and texts for the job. Tasks find them as `NOMAD_META_<name>` in their environment. */
+  readonly Meta?: { readonly [name: string]: string } | null;
+  /** @deprecated Ignored. */
+  readonly ConsulNamespace?: string | null;
+  /** Kept with the job. There is no Vault here. */
+  readonly VaultNamespace?: string | null;
+  /** Set by the server; ignored in a submission. */
+  readonly NomadTokenID?: string | null;
+  /** Set by the server; ignored in a submission. */
+  readonly Status?: string | null;
+  /** Set by the server; ignored in a submission. */
+  readonly StatusDescription?: string | null;
+  /** Set by the server; ignored in a submission. Default: `false`. */
+  readonly Stable?: boolean | null;
+  /**
+   * The number of the version. Kept when it is ahead of the stored one; else the next number is taken. Default:
+   * `0`.
+   */
+  readonly Version?: number | null;
+  /** Set by the server; ignored in a submission. */
+  readonly SubmitTime?: number | null;
+  /** Set by the server; ignored in a submission. Default: `0`. */
+  readonly CreateIndex?: number | null;
+  /** Set by the server; ignored in a submission. Default: `0`. */
+  readonly ModifyIndex?: number | null;
+  /** Set by the server; ignored in a submission. Default: `0`. */
+  readonly JobModifyIndex?: number | null;
+  /** A description and links for web interfaces. */
+  readonly UI?: JobUIConfigInput | null;
+  /** A name for this version, which keeps it from being pruned. */
+  readonly VersionTag?: JobVersionTagInput | null;
+}
+
+export interface MultiregionInput {
+  /** How the regions are updated. */
+  readonly Strategy?: MultiregionStrategyInput | null;
+  /** The regions, each with its own counts. */
+  readonly Regions?: readonly MultiregionRegionInput[] | null;
+}
+
+export interface MultiregionStrategyInput {
+  /** How many regions are updated at the same time; 0 is all. Default: `0`. */
+  readonly MaxParallel?: number | null;
+  /** What a failed region does to the others: `fail_all`, `fail_local`, or nothing. */
+  readonly OnFailure?: string | null;
+}
+
+export interface MultiregionRegionInput {
+  /** The name of the region. */
+  readonly Name?: string | null;
+  /** The count of groups that have the count 0. Default: `1`. */
+  readonly Count?: number | null;
+  /** Replaces those of the job. */
+  readonly Datacenters?: readonly string[] | null;
+  /** Replaces that of the job. */
+  readonly NodePool?: string | null;
+  /** Added to that of the job. */
+  readonly Meta?: { readonly [name: string]: string } | null;
+}
+
+export interface PeriodicConfigInput {
+  /** Whether the job is launched by the clock. Default: `true`. */
+  readonly Enabled?: boolean | null;
+  /** One cron expression. Use `Specs`. */
+  readonly Spec?: string | null;
+  /**
+   * Cron expressions of 5 to 7 fields, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. Launches when any
+   * of them is due.
+   */
+  readonly Specs?: readonly string[] | null;
+  /** Always `cron`. Default: `cron`. */
+  readonly SpecType?: string | null;
+  /** Leaves a launch out while an earlier instance still runs. Default: `false`. */
+  readonly ProhibitOverlap?: boolean | null;
+  /**
+   * The name in the IANA database of the time zone that the expressions are in, such as `Europe/Berlin`. Default:
+   * `UTC`.
+   */
+  readonly TimeZone?: string | null;
+}
+
+export interface ParameterizedJobConfigInput {
+  /** Whether a dispatch has a payload: `optional`, `required` or `forbidden`. */
+  readonly Payload?: 'optional' | 'required' | 'forbidden' | null;
+  /** Names of meta that a dispatch must give. */
+  readonly MetaRequired?: readonly string[] | null;
+  /** Names of meta that a dispatch may give. */
+  readonly MetaOptional?: readonly string[] | null;
+}
+
+export interface JobUIConfigInput {
+  /** A text in Markdown of at most 1000 bytes. */
+  readonly Description?: string | null;
+  /** Links beside the description. */
+  readonly Links?: readonly JobUILinkInput[] | null;
+}
+
+export interface JobUILinkInput {
+  /** The text of the link. */
+  readonly Label?: string | null;
+  /** Where it leads. */
+  readonly URL?: string | null;
+}
+
+export interface JobVersionTagInput {
+  /** Unique among the versions of the job. */
+  readonly Name?: string | null;
+  /** A text of at most 1000 bytes. */
+  readonly Description?: string | null;
+  /** When the tag was given, in nanoseconds since 1970. */
+  readonly TaggedTime?: number | null;
+}

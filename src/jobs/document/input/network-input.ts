@@ -1,0 +1,51 @@
+// Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.
+
+export interface NetworkResourceInput {
+  /** `host` (the network of the node), `bridge`, `none` or `cni/<name>`. */
+  readonly Mode?: string | null;
+  /** @deprecated Ignored. */
+  readonly Device?: string | null;
+  /** @deprecated Ignored. */
+  readonly CIDR?: string | null;
+  /** @deprecated Ignored. */
+  readonly IP?: string | null;
+  /** The name of the host inside of the network. */
+  readonly Hostname?: string | null;
+  /** @deprecated Has no effect any more. */
+  readonly MBits?: number | null;
+  /** How names are looked up inside of the network. */
+  readonly DNS?: DNSConfigInput | null;
+  /** Ports of the node with a number of your choice. */
+  readonly ReservedPorts?: readonly PortInput[] | null;
+  /** Ports of the node with a number that is chosen at placement. */
+  readonly DynamicPorts?: readonly PortInput[] | null;
+  /** Arguments for the network plugin. */
+  readonly CNI?: CNIConfigInput | null;
+}
+
+export interface DNSConfigInput {
+  /** Addresses of name servers. */
+  readonly Servers?: readonly string[] | null;
+  /** Domains that short names are looked up in. */
+  readonly Searches?: readonly string[] | null;
+  /** Options of the resolver. */
+  readonly Options?: readonly string[] | null;
+}
+
+export interface PortInput {
+  /** The name by which tasks and services refer to the port, as `${NOMAD_PORT_<label>}`. */
+  readonly Label?: string | null;
+  /** The number of the port on the node, from 1 to 65535; for reserved ports only. */
+  readonly Value?: number | null;
+  /** The number inside of the network; the same one when left out, and the number on the node for -1. */
+  readonly To?: number | null;
+  /** The node's network that the port is on; `default` when left out. */
+  readonly HostNetwork?: string | null;
+  /** Lets other allocations reserve the same port. For the mode `host` only. */
+  readonly IgnoreCollision?: boolean | null;
+}
+
+export interface CNIConfigInput {
+  /** Names and values without semicolons. */
+  readonly Args?: { readonly [name: string]: string } | null;
+}

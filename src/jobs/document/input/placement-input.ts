@@ -1,0 +1,79 @@
+// Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.
+
+export interface ConstraintInput {
+  /** What is compared: an interpolation such as `${attr.kernel.name}`, `${meta.rack}` or `${node.class}`. */
+  readonly LTarget?: string | null;
+  /** What it is compared with. */
+  readonly RTarget?: string | null;
+  /**
+   * `=`, `!=`, `<`, `<=`, `>`, `>=`, `regexp`, `version`, `semver`, `set_contains`, `set_contains_any`, `is_set`,
+   * `is_not_set`, `distinct_hosts` or `distinct_property`.
+   */
+  readonly Operand?:
+    | '='
+    | '=='
+    | 'is'
+    | '!='
+    | 'not'
+    | '<'
+    | '<='
+    | '>'
+    | '>='
+    | 'regexp'
+    | 'version'
+    | 'semver'
+    | 'set_contains'
+    | 'set_contains_all'
+    | 'set_contains_any'
+    | 'is_set'
+    | 'is_not_set'
+    | 'distinct_hosts'
+    | 'distinct_property'
+    | null;
+}
+
+export interface AffinityInput {
+  /** What is compared: an interpolation such as `${attr.kernel.name}`, `${meta.rack}` or `${node.class}`. */
+  readonly LTarget?: string | null;
+  /** What it is compared with. */
+  readonly RTarget?: string | null;
+  /** `=`, `!=`, `<`, `<=`, `>`, `>=`, `regexp`, `version`, `semver`, `set_contains` or `set_contains_any`. */
+  readonly Operand?:
+    | '='
+    | '=='
+    | 'is'
+    | '!='
+    | 'not'
+    | '<'
+    | '<='
+    | '>'
+    | '>='
+    | 'regexp'
+    | 'version'
+    | 'semver'
+    | 'set_contains'
+    | 'set_contains_all'
+    | 'set_contains_any'
+    | null;
+  /**
+   * From -100 to 100, not 0. A negative weight keeps allocations away. A whole number from -128 to 127. Default:
+   * `50`.
+   */
+  readonly Weight?: number | null;
+}
+
+export interface SpreadInput {
+  /** An interpolation over whose values allocations are spread, such as `${node.datacenter}`. */
+  readonly Attribute?: string | null;
+  /** From 1 to 100, against other spreads. A whole number from -128 to 127. Default: `50`. */
+  readonly Weight?: number | null;
+  /** How much each value should get; evenly over all values when there is none. */
+  readonly SpreadTarget?: readonly SpreadTargetInput[] | null;
+}
+
+export interface SpreadTargetInput {
+  /** A value of the attribute. */
+  readonly Value?: string | null;
+  /** From 0 to 100. All targets together at most 100; other values share the rest. A whole number from 0 to 255. */
+  readonly Percent?: number | null;
+}

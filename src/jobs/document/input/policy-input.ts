@@ -1,0 +1,149 @@
+// Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.
+
+import type { DurationInput } from '../duration-input.js';
+import type { JsonValue } from '../field-table.js';
+
+export interface UpdateStrategyInput {
+  /** The time between two allocations of a system job. A text such as `30s`, or nanoseconds. Default: `30s`. */
+  readonly Stagger?: DurationInput | null;
+  /** How many allocations are replaced at the same time. 0 replaces all at once, without a deployment. Default: `1`. */
+  readonly MaxParallel?: number | null;
+  /** What makes an allocation healthy: `checks` of its services, `task_states`, or `manual`. Default: `checks`. */
+  readonly HealthCheck?: 'checks' | 'task_states' | 'manual' | null;
+  /**
+   * How long an allocation must be healthy before the next one is replaced. A text such as `30s`, or nanoseconds.
+   * Default: `10s`.
+   */
+  readonly MinHealthyTime?: DurationInput | null;
+  /** How long an allocation may take to become healthy. A text such as `30s`, or nanoseconds. Default: `5m0s`. */
+  readonly HealthyDeadline?: DurationInput | null;
+  /**
+   * How long a deployment may go without a newly healthy allocation. 0 fails it with the first unhealthy one. A
+   * text such as `30s`, or nanoseconds. Default: `10m0s`.
+   */
+  readonly ProgressDeadline?: DurationInput | null;
+  /** Goes back to the last stable version when the deployment fails. Default: `false`. */
+  readonly AutoRevert?: boolean | null;
+  /** Promotes canaries as soon as all are healthy. Default: `false`. */
+  readonly AutoPromote?: boolean | null;
+  /** How many allocations of the new version run beside the old ones until they are promoted. Default: `0`. */
+  readonly Canary?: number | null;
+}
+
+export interface MigrateStrategyInput {
+  /** How many allocations are moved at the same time. Default: `1`. */
+  readonly MaxParallel?: number | null;
+  /** What makes a moved allocation healthy: `checks` or `task_states`. Default: `checks`. */
+  readonly HealthCheck?: 'checks' | 'task_states' | null;
+  /** How long it must be healthy before the next one is moved. A text such as `30s`, or nanoseconds. Default: `10s`. */
+  readonly MinHealthyTime?: DurationInput | null;
+  /** How long it may take to become healthy. A text such as `30s`, or nanoseconds. Default: `5m0s`. */
+  readonly HealthyDeadline?: DurationInput | null;
+}
+
+export interface ScalingPolicyInput {
+  /** Set by the server; ignored in a submission. */
+  readonly ID?: string | null;
+  /** `horizontal` for the count of a group; `vertical_cpu` or `vertical_mem` for a task. Default: `horizontal`. */
+  readonly Type?: 'horizontal' | 'vertical_cpu' | 'vertical_mem' | null;
+  /** @deprecated Ignored. */
+  readonly Namespace?: string | null;
+  /** What is scaled. Namespace, job, group and task are filled in. */
+  readonly Target?: { readonly [name: string]: string } | null;
+  /** The policy, as the autoscaler reads it. */
+  readonly Policy?: { readonly [name: string]: JsonValue } | null;
+  /** The least value; the count of the group when left out. Default: `1`. */
+  readonly Min?: number | null;
+  /** The greatest value. Needed. */
+  readonly Max?: number | null;
+  /** Whether the autoscaler may change the value. Default: `true`. */
+  readonly Enabled?: boolean | null;
+  /** Set by the server; ignored in a submission. */
+  readonly CreateIndex?: number | null;
+  /** Set by the server; ignored in a submission. */
+  readonly ModifyIndex?: number | null;
+}
+
+export interface RestartPolicyInput {
+  /**
+   * How many restarts within the interval. 2 for service and system jobs, 3 for batch and sysbatch jobs when left
+   * out. Default: `2`.
+   */
+  readonly Attempts?: number | null;
+  /**
+   * The time in which restarts are counted. 30 minutes or 24 hours when left out. A text such as `30s`, or
+   * nanoseconds. Default: `30m0s`.
+   */
+  readonly Interval?: DurationInput | null;
+  /**
+   * How long a restart waits, with up to a quarter more by chance. A text such as `30s`, or nanoseconds. Default:
+   * `15s`.
+   */
+  readonly Delay?: DurationInput | null;
+  /**
+   * What happens when there are no attempts left: `fail` the allocation, or `delay` until the interval is over.
+   * Default: `fail`.
+   */
+  readonly Mode?: 'fail' | 'delay' | null;
+  /** Renders the templates anew before a restart. Default: `false`. */
+  readonly RenderTemplates?: boolean | null;
+}
+
+export interface DisconnectStrategyInput {
+  /** How long an allocation is waited for before it counts as lost. A text such as `30s`, or nanoseconds. */
+  readonly LostAfter?: DurationInput | null;
+  /** How long a node that is out of reach lets the allocation run. A text such as `30s`, or nanoseconds. */
+  readonly StopOnClientAfter?: DurationInput | null;
+  /** Whether another allocation runs in its place meanwhile. Default: `true`. */
+  readonly Replace?: boolean | null;
+  /**
+   * Which one stays when the node is back: `best_score`, `longest_running`, `keep_original` or `keep_replacement`.
+   * Default: `best_score`.
+   */
+  readonly Reconcile?: 'best_score' | 'longest_running' | 'keep_original' | 'keep_replacement' | null;
+}
+
+export interface CheckRestartInput {
+  /** After how many failed checks in a row the task is restarted. 0 is never. */
+  readonly Limit?: number | null;
+  /** How long checks do not count after the task started. A text such as `30s`, or nanoseconds. Default: `1s`. */
+  readonly Grace?: DurationInput | null;
+  /** Counts a warning as passing. */
+  readonly IgnoreWarnings?: boolean | null;
+}
+
+export interface ConsulInput {
+  /** The namespace of the catalogue. */
+  readonly Namespace?: string | null;
+  /** The cluster of the catalogue. Only `default` is available here. Default: `default`. */
+  readonly Cluster?: string | null;
+  /** The partition that a node must be in. */
+  readonly Partition?: string | null;
+}
+
+export interface EphemeralDiskInput {
+  /** Prefers the node that the replaced allocation was on, and keeps its data there. Default: `false`. */
+  readonly Sticky?: boolean | null;
+  /** MB that are set aside for the allocation, logs included. At least 10. Default: `300`. */
+  readonly SizeMB?: number | null;
+  /** Copies the data to another node when it cannot stay. Default: `false`. */
+  readonly Migrate?: boolean | null;
+}
+
+export interface ReschedulePolicyInput {
+  /** How many new placements within the interval, when they are not unlimited. Default: `0`. */
+  readonly Attempts?: number | null;
+  /** The time in which placements are counted. A text such as `30s`, or nanoseconds. Default: `0s`. */
+  readonly Interval?: DurationInput | null;
+  /**
+   * How long the first new placement waits; at least 5 seconds. A text such as `30s`, or nanoseconds. Default:
+   * `30s`.
+   */
+  readonly Delay?: DurationInput | null;
+  /** How the delay grows: `constant`, `exponential` or `fibonacci`. Default: `exponential`. */
+  readonly DelayFunction?: 'constant' | 'exponential' | 'fibonacci' | null;
+  /** The longest delay. A text such as `30s`, or nanoseconds. Default: `1h0m0s`. */
+  readonly MaxDelay?: DurationInput | null;
+  /** Places the allocation anew for as long as it fails. Default: `true`. */
+  readonly Unlimited?: boolean | null;
+}

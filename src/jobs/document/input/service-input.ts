@@ -1,0 +1,122 @@
+// Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.
+
+import type { DurationInput } from '../duration-input.js';
+import type { ConnectInput } from './connect-input.js';
+import type { WorkloadIdentityInput } from './identity-input.js';
+import type { CheckRestartInput } from './policy-input.js';
+
+export interface ServiceInput {
+  /**
+   * One DNS label. `<job>-<group>` or `<job>-<group>-<task>` when left out; may interpolate `${JOB}`,
+   * `${TASKGROUP}`, `${TASK}`, `${BASE}`. Default: `--`.
+   */
+  readonly Name?: string | null;
+  /** The task that a service of the group belongs to. */
+  readonly TaskName?: string | null;
+  /** The label of a port, or its number. */
+  readonly PortLabel?: string | null;
+  /** Which address is registered: `auto`, `host`, `driver`, `alloc` or `alloc_ipv6`. Default: `auto`. */
+  readonly AddressMode?: 'auto' | 'host' | 'driver' | 'alloc' | 'alloc_ipv6' | null;
+  /** An address of your own. Needs the mode `auto`. */
+  readonly Address?: string | null;
+  /** Lets others change the tags in the catalogue. */
+  readonly EnableTagOverride?: boolean | null;
+  /** Tags of the service. */
+  readonly Tags?: readonly string[] | null;
+  /** Tags while the allocation is a canary. */
+  readonly CanaryTags?: readonly string[] | null;
+  /** How the health of the service is found out. */
+  readonly Checks?: readonly ServiceCheckInput[] | null;
+  /** The policy that checks without one of their own take over. */
+  readonly CheckRestart?: CheckRestartInput | null;
+  /** The service mesh. */
+  readonly Connect?: ConnectInput | null;
+  /** Names and texts in the catalogue. */
+  readonly Meta?: { readonly [name: string]: string } | null;
+  /** The same while the allocation is a canary. */
+  readonly CanaryMeta?: { readonly [name: string]: string } | null;
+  /** Further addresses by name. */
+  readonly TaggedAddresses?: { readonly [name: string]: string } | null;
+  /**
+   * How checks count during a deployment: `require_healthy`, `ignore_warnings` or `ignore`. Default:
+   * `require_healthy`.
+   */
+  readonly OnUpdate?: 'require_healthy' | 'ignore_warnings' | 'ignore' | null;
+  /** The identity that the service is registered with. */
+  readonly Identity?: WorkloadIdentityInput | null;
+  /** Weights in answers of the catalogue. */
+  readonly Weights?: ServiceWeightsInput | null;
+  /**
+   * `nomad` for the built-in catalogue, `consul` for Consul. All services of a group have the same. Default:
+   * `consul`.
+   */
+  readonly Provider?: 'consul' | 'nomad' | null;
+  /** The cluster of the catalogue. Default: `default`. */
+  readonly Cluster?: string | null;
+  /** The kind of a service of the mesh. */
+  readonly Kind?: string | null;
+}
+
+export interface ServiceCheckInput {
+  /** A name for people. */
+  readonly Name?: string | null;
+  /** `http`, `tcp`, `grpc` or `script`; only the first two with the provider `nomad`. */
+  readonly Type?: 'http' | 'tcp' | 'grpc' | 'script' | null;
+  /** The program of a script check. */
+  readonly Command?: string | null;
+  /** Its arguments. */
+  readonly Args?: readonly string[] | null;
+  /** The path of an http check, relative. */
+  readonly Path?: string | null;
+  /** `http` or `https`. */
+  readonly Protocol?: string | null;
+  /** The port to ask at; the service's when left out. */
+  readonly PortLabel?: string | null;
+  /** Lets the check through the proxy of the mesh. */
+  readonly Expose?: boolean | null;
+  /** Which address is asked: `host`, `driver`, `alloc` or `alloc_ipv6`. */
+  readonly AddressMode?: 'host' | 'driver' | 'alloc' | 'alloc_ipv6' | null;
+  /** @deprecated Ignored. */
+  readonly Advertise?: string | null;
+  /** The time between two checks; at least 1 second. A text such as `30s`, or nanoseconds. */
+  readonly Interval?: DurationInput | null;
+  /** How long one check may take; at least 1 second. A text such as `30s`, or nanoseconds. */
+  readonly Timeout?: DurationInput | null;
+  /** The state before the first check: `passing`, `warning` or `critical`. */
+  readonly InitialStatus?: 'passing' | 'warning' | 'critical' | null;
+  /** A text for people. */
+  readonly Notes?: string | null;
+  /** The name that the certificate must have. */
+  readonly TLSServerName?: string | null;
+  /** Accepts any certificate. */
+  readonly TLSSkipVerify?: boolean | null;
+  /** Headers of an http check, each with a list of values. */
+  readonly Header?: { readonly [name: string]: readonly string[] } | null;
+  /** The method of an http check; GET when left out. */
+  readonly Method?: string | null;
+  /** Restarts the task when the check keeps failing. */
+  readonly CheckRestart?: CheckRestartInput | null;
+  /** The service that a grpc check asks for. */
+  readonly GRPCService?: string | null;
+  /** Asks through TLS. */
+  readonly GRPCUseTLS?: boolean | null;
+  /** The task that a script check runs in. */
+  readonly TaskName?: string | null;
+  /** How many checks must pass before the state changes. */
+  readonly SuccessBeforePassing?: number | null;
+  /** How many checks must fail before the state is critical. */
+  readonly FailuresBeforeCritical?: number | null;
+  /** How many checks must fail before the state is a warning. */
+  readonly FailuresBeforeWarning?: number | null;
+  /** The body of an http check. */
+  readonly Body?: string | null;
+  /** How this check counts during a deployment. Default: `require_healthy`. */
+  readonly OnUpdate?: 'require_healthy' | 'ignore_warnings' | 'ignore' | null;
+}
+
+export interface ServiceWeightsInput {
+  /** The weight while the service is healthy; at least 1. Default: `1`. */
+  readonly Passing?: number | null;
+  /** The weight while a check warns; at least 1. Default: `1`. */
+  readonly Warning?: number | null;
+}

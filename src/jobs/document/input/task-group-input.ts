@@ -1,0 +1,111 @@
+// Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.
+
+import type { DurationInput } from '../duration-input.js';
+import type { NetworkResourceInput } from './network-input.js';
+import type { AffinityInput, ConstraintInput, SpreadInput } from './placement-input.js';
+import type {
+  ConsulInput,
+  DisconnectStrategyInput,
+  EphemeralDiskInput,
+  MigrateStrategyInput,
+  ReschedulePolicyInput,
+  RestartPolicyInput,
+  ScalingPolicyInput,
+  UpdateStrategyInput,
+} from './policy-input.js';
+import type { ServiceInput } from './service-input.js';
+import type { TaskInput } from './task-input.js';
+
+export interface TaskGroupInput {
+  /** Unique in the job, at most 128 bytes. */
+  readonly Name?: string | null;
+  /** How many allocations of the group run. 0 is none. Default: `1`. */
+  readonly Count?: number | null;
+  /**
+   * How running allocations are replaced when the job changes; what is left out is taken from the job. For service
+   * and system jobs.
+   */
+  readonly Update?: UpdateStrategyInput | null;
+  /** How allocations leave a draining node. For service jobs. */
+  readonly Migrate?: MigrateStrategyInput | null;
+  /** Rules that a node must satisfy, beside those of the job. */
+  readonly Constraints?: readonly ConstraintInput[] | null;
+  /** Bounds for the count, and the policy of an autoscaler. */
+  readonly Scaling?: ScalingPolicyInput | null;
+  /** How often a failed task is started again on its node. */
+  readonly RestartPolicy?: RestartPolicyInput | null;
+  /** What happens to allocations whose node is out of reach. */
+  readonly Disconnect?: DisconnectStrategyInput | null;
+  /** The tasks that run together on one node. At least one without a lifecycle is needed. */
+  readonly Tasks?: readonly TaskInput[] | null;
+  /** The disk that the tasks of an allocation share. */
+  readonly EphemeralDisk?: EphemeralDiskInput | null;
+  /** Names and texts for the group; they win over those of the job. */
+  readonly Meta?: { readonly [name: string]: string } | null;
+  /** How often a failed allocation is placed anew. For service and batch jobs. */
+  readonly ReschedulePolicy?: ReschedulePolicyInput | null;
+  /** Rules that a node should satisfy. */
+  readonly Affinities?: readonly AffinityInput[] | null;
+  /** Attributes over whose values the allocations of the group are spread. */
+  readonly Spreads?: readonly SpreadInput[] | null;
+  /** The network that the tasks share, and their ports. */
+  readonly Networks?: readonly NetworkResourceInput[] | null;
+  /** Settings for the service catalogue Consul. */
+  readonly Consul?: ConsulInput | null;
+  /** Services that the group registers. */
+  readonly Services?: readonly ServiceInput[] | null;
+  /** Volumes that the tasks can mount, by name. */
+  readonly Volumes?: { readonly [label: string]: VolumeRequestInput } | null;
+  /**
+   * How long tasks run on after their services were taken out of the catalogue. A text such as `30s`, or
+   * nanoseconds.
+   */
+  readonly ShutdownDelay?: DurationInput | null;
+  /**
+   * How long an allocation may run before it is ended. For batch and sysbatch jobs. A text such as `30s`, or
+   * nanoseconds.
+   */
+  readonly MaxRunDuration?: DurationInput | null;
+  /** @deprecated Has no effect any more: use `Disconnect`. A text such as `30s`, or nanoseconds. */
+  readonly StopAfterClientDisconnect?: DurationInput | null;
+  /** @deprecated Has no effect any more: use `Disconnect`. A text such as `30s`, or nanoseconds. */
+  readonly MaxClientDisconnect?: DurationInput | null;
+  /** @deprecated Has no effect any more: use `Disconnect`. */
+  readonly PreventRescheduleOnLost?: boolean | null;
+}
+
+export interface VolumeRequestInput {
+  /** The name by which tasks mount the volume. */
+  readonly Name?: string | null;
+  /** `host` for a volume of the node, `csi` for one of a volume plugin. Others are dropped. */
+  readonly Type?: 'host' | 'csi' | null;
+  /** The name of the volume on the node, or its ID. */
+  readonly Source?: string | null;
+  /** Mounts it for reading only. */
+  readonly ReadOnly?: boolean | null;
+  /** Keeps an allocation with the volume that it had. */
+  readonly Sticky?: boolean | null;
+  /** Who may use the volume at the same time, such as `single-node-writer`. */
+  readonly AccessMode?:
+    | 'single-node-reader-only'
+    | 'single-node-writer'
+    | 'single-node-single-writer'
+    | 'single-node-multi-writer'
+    | 'multi-node-reader-only'
+    | 'multi-node-single-writer'
+    | 'multi-node-multi-writer'
+    | null;
+  /** `file-system` or `block-device`. */
+  readonly AttachmentMode?: 'file-system' | 'block-device' | null;
+  /** Options of the mount. For volumes of a plugin. */
+  readonly MountOptions?: CSIMountOptionsInput | null;
+  /** Adds the index of the allocation to the source, so that each has a volume of its own. */
+  readonly PerAlloc?: boolean | null;
+}
+
+export interface CSIMountOptionsInput {
+  /** The file system. */
+  readonly FSType?: string | null;
+  /** Flags of the mount. */
+  readonly MountFlags?: readonly string[] | null;
+}

@@ -1,0 +1,90 @@
+// Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.
+
+import type { DurationInput } from '../duration-input.js';
+import type { JsonValue } from '../field-table.js';
+import type { WorkloadIdentityInput } from './identity-input.js';
+import type { AffinityInput, ConstraintInput } from './placement-input.js';
+import type { ConsulInput, RestartPolicyInput, ScalingPolicyInput } from './policy-input.js';
+import type { ResourcesInput } from './resource-input.js';
+import type { ServiceInput } from './service-input.js';
+import type {
+  ActionInput,
+  CSIPluginConfigInput,
+  DispatchPayloadInput,
+  LogConfigInput,
+  SecretInput,
+  TaskArtifactInput,
+  TaskLifecycleInput,
+  TaskScheduleInput,
+  TemplateInput,
+  VaultInput,
+  VolumeMountInput,
+} from './task-part-input.js';
+
+export interface TaskInput {
+  /** Unique in the group, at most 128 bytes, without slashes. */
+  readonly Name?: string | null;
+  /** What runs the task, such as `raw_exec` or `function`. */
+  readonly Driver?: string | null;
+  /** The user of the node that the task runs as. */
+  readonly User?: string | null;
+  /** The configuration of the driver. */
+  readonly Config?: { readonly [name: string]: JsonValue } | null;
+  /** Variables of the environment. May interpolate `${NOMAD_…}`, `${attr.…}` and `${meta.…}`. */
+  readonly Env?: { readonly [name: string]: string } | null;
+  /** Services that the task registers. */
+  readonly Services?: readonly ServiceInput[] | null;
+  /** A token for Vault. There is no Vault here: refused. */
+  readonly Vault?: VaultInput | null;
+  /** Secrets that are read before the task starts. */
+  readonly Secrets?: readonly SecretInput[] | null;
+  /** Settings for the service catalogue Consul. */
+  readonly Consul?: ConsulInput | null;
+  /** Files that are rendered for the task. */
+  readonly Templates?: readonly TemplateInput[] | null;
+  /** Rules that a node must satisfy for this task. */
+  readonly Constraints?: readonly ConstraintInput[] | null;
+  /** Rules that a node should satisfy. */
+  readonly Affinities?: readonly AffinityInput[] | null;
+  /** Processor, memory and devices that are set aside for the task. */
+  readonly Resources?: ResourcesInput | null;
+  /** How often the task is started again; what is left out is taken from the group. */
+  readonly RestartPolicy?: RestartPolicyInput | null;
+  /** Writes the payload of a dispatch to a file. */
+  readonly DispatchPayload?: DispatchPayloadInput | null;
+  /** Starts the task before, with or after the main tasks; without it the task is one of them. */
+  readonly Lifecycle?: TaskLifecycleInput | null;
+  /** Names and texts for the task; they win over those of the group and the job. */
+  readonly Meta?: { readonly [name: string]: string } | null;
+  /** How long the task may take to end before it is killed. A text such as `30s`, or nanoseconds. Default: `5s`. */
+  readonly KillTimeout?: DurationInput | null;
+  /** How much of the output is kept. */
+  readonly LogConfig?: LogConfigInput | null;
+  /** Files that are downloaded before the task starts. */
+  readonly Artifacts?: readonly TaskArtifactInput[] | null;
+  /** Ends the other tasks of the group when this one ends. */
+  readonly Leader?: boolean | null;
+  /**
+   * How long the task runs on after its services were taken out of the catalogue. A text such as `30s`, or
+   * nanoseconds.
+   */
+  readonly ShutdownDelay?: DurationInput | null;
+  /** Where volumes of the group are mounted. */
+  readonly VolumeMounts?: readonly VolumeMountInput[] | null;
+  /** Bounds for the resources of the task. */
+  readonly ScalingPolicies?: readonly ScalingPolicyInput[] | null;
+  /** The signal that asks the task to end; SIGINT when left out. */
+  readonly KillSignal?: string | null;
+  /** Marks tasks of the service mesh. Filled in. */
+  readonly Kind?: string | null;
+  /** Makes the task a plugin for volumes. */
+  readonly CSIPluginConfig?: CSIPluginConfigInput | null;
+  /** The default identity of the task. */
+  readonly Identity?: WorkloadIdentityInput | null;
+  /** Tokens that say who the task is, for other systems. */
+  readonly Identities?: readonly WorkloadIdentityInput[] | null;
+  /** Commands that can be run inside of the task. */
+  readonly Actions?: readonly ActionInput[] | null;
+  /** Times in which the task runs. Refused here. */
+  readonly Schedule?: TaskScheduleInput | null;
+}
