@@ -6,7 +6,7 @@ import { clusterCalls } from './cluster-calls.js';
 import { deploymentActionCalls } from './deployment-calls.js';
 import { userCalls, workspaceCalls } from './directory-calls.js';
 import { eventCalls, eventTypeCalls, recoveryCalls } from './event-calls.js';
-import { jobCalls, poolJobCalls } from './job-calls.js';
+import { jobCalls, poolJobCalls } from './job-calls/index.js';
 import { jobControlCalls } from './job-control-calls.js';
 import { maintenanceCalls } from './maintenance-calls.js';
 import { namespaceCalls } from './namespace-calls.js';

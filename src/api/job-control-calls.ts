@@ -5,7 +5,7 @@ import { type AnswerForm, written } from './answers.js';
 import { write } from './call.js';
 import { jobId } from './common-inputs.js';
 import { inBody } from './inputs.js';
-import { jobDocument } from './job-calls.js';
+import { jobDocument } from './job-calls/forms.js';
 import { jsonBoolean } from './json-codecs.js';
 import { namedSchema } from './json-schema.js';
 

@@ -1,5 +1,5 @@
 import { ResultAsync } from 'neverthrow';
-import type { jobCalls, poolJobCalls } from '../../api/job-calls.js';
+import type { jobCalls, poolJobCalls } from '../../api/job-calls/index.js';
 import type { jobControlCalls } from '../../api/job-control-calls.js';
 import type { scalingCalls } from '../../api/scaling-calls.js';
 import type { allocationCalls, deploymentCalls, evaluationCalls } from '../../api/scheduling-calls.js';
