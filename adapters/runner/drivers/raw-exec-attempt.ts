@@ -29,7 +29,11 @@ kill -9 0
 /** The process vanished without leaving an exit code: killed, or the machine went down. */
 export const lostExit: TaskExit = { type: 'exited', code: 137, signal: 9 };
 
-const claimPatience = 2000;
+/** How long a process may take to note who it is where nobody can see it, and where it can be seen. In milliseconds. */
+const unseenPatience = 2000;
+const seenPatience = 60_000;
+/** Between two looks. In milliseconds. */
+const lookInterval = 20;
 
 /** True when the command of the attempt has not begun; from now on it cannot. Throws when nobody can tell at present. */
 export function claimForRunner(attempt: string): boolean {
@@ -51,18 +55,32 @@ export function readExit(attempt: string): TaskExit | undefined {
   return { type: 'exited', code, signal: code > 128 && code <= 128 + 64 ? code - 128 : 0 };
 }
 
-/** Who runs the attempt, which may have been claimed a moment ago; undefined when nobody says so in time. */
-export async function readIdentity(attempt: string): Promise<ProcessIdentity | undefined> {
-  const patience = Date.now() + claimPatience;
+/**
+ * Who runs the attempt, which may have been claimed a moment ago; undefined when nobody says so. On a busy machine or a full
+ * disk the note comes late: it is waited for as long as `isThere` sees a process of the task. Where that cannot be seen
+ * (undefined), it has to come soon.
+ */
+export async function readIdentity(
+  attempt: string,
+  isThere: () => Promise<boolean | undefined>,
+): Promise<ProcessIdentity | undefined> {
+  const begun = performance.now();
   for (;;) {
-    const lines = readOr('', join(attempt, 'process')).split('\n');
-    if (lines.length === 4) {
-      const pid = Number.parseInt(lines[0] ?? '', 10);
-      return Number.isInteger(pid) && pid > 1 ? { pid, startTime: startTimeFromStat(lines[1] ?? '') } : undefined;
-    }
-    if (readExit(attempt) !== undefined || Date.now() > patience) return undefined;
-    await new Promise((done) => setTimeout(done, 10));
+    const seen = await isThere();
+    // Read after the look: one that had ended by then has left its note before, or never will.
+    const noted = notedIdentity(attempt);
+    const patience = seen === undefined ? unseenPatience : seenPatience;
+    const isOver = seen === false || readExit(attempt) !== undefined || performance.now() - begun > patience;
+    if (noted !== undefined || isOver) return noted;
+    await new Promise((done) => setTimeout(done, lookInterval));
   }
+}
+
+function notedIdentity(attempt: string): ProcessIdentity | undefined {
+  const lines = readOr('', join(attempt, 'process')).split('\n');
+  const pid = Number.parseInt(lines[0] ?? '', 10);
+  if (lines.length !== 4 || !Number.isInteger(pid) || pid <= 1) return undefined;
+  return { pid, startTime: startTimeFromStat(lines[1] ?? '') };
 }
 
 function readOr(fallback: string, file: string): string {

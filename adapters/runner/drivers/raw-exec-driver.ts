@@ -15,7 +15,7 @@ import { runWithPipes } from './raw-exec-session.js';
 import { runInTerminal } from './raw-exec-terminal.js';
 import { knownSignal } from './signal-name.js';
 import type { RecoverOutcome, RunningTask, StartOutcome, TaskDriver, TaskStart } from './task-driver.js';
-import { endStrays } from './task-processes.js';
+import { endStrays, hasProcesses } from './task-processes.js';
 
 /** How often a process that is not our child is looked at. */
 const pollInterval = 100;
@@ -104,7 +104,7 @@ async function recover(start: TaskStart): Promise<RecoverOutcome> {
     dismissCollector(attempt);
     return { type: 'never_started' };
   }
-  const identity = await readIdentity(attempt);
+  const identity = await readIdentity(attempt, () => hasProcesses(start));
   if (identity === undefined || !isAlive(identity)) {
     await endStrays(start);
     return { type: 'exited', exit: readExit(attempt) ?? lostExit };

@@ -39,6 +39,12 @@ export function endStrays(owner: ProcessOwner): Promise<void> {
   });
 }
 
+/** Whether any process of a task lives; undefined where there is no `/proc` to tell. */
+export async function hasProcesses(owner: ProcessOwner): Promise<boolean | undefined> {
+  if (process.platform !== 'linux') return undefined;
+  return (await processesOf(new Set([keyOf(owner)]))).length > 0;
+}
+
 function settle(requests: readonly Request[]): void {
   for (const { done } of requests) done();
 }

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -138,6 +147,33 @@ describe('the output of a command', () => {
     mkdirSync(join(start.paths?.root ?? '', 'go'));
     expect(await found.task.exited).toMatchObject({ code: 0 });
     expect(logs(start).text).toBe('one\ntwo\n');
+  });
+});
+
+describe('a command that a new runner finds', () => {
+  it('is waited for while its process is there, however late it says who it is', async () => {
+    const start = startOf('echo once; while [ ! -e go ]; do sleep 0.02; done');
+    const note = join(start.paths?.notes ?? '', 'attempts', '1', 'process');
+    mkdirSync(note, { recursive: true });
+    const task = await started(start);
+    await eventually(() => existsSync(join(note, '..', 'claim')));
+    await task.release();
+    const finding = driver.recover(start);
+    expect(await Promise.race([finding, new Promise((resume) => setTimeout(resume, 200, 'waiting'))])).toBe('waiting');
+    rmSync(note, { recursive: true });
+    const found = await finding;
+    if (found.type !== 'running') throw new Error(found.type);
+    mkdirSync(join(start.paths?.root ?? '', 'go'));
+    expect(await found.task.exited).toMatchObject({ code: 0 });
+    expect(logs(start).text).toBe('once\n');
+  });
+
+  it('is lost when its process is gone before it said who it is', async () => {
+    const start = startOf('echo never');
+    const attempt = join(start.paths?.notes ?? '', 'attempts', '1');
+    mkdirSync(attempt, { recursive: true });
+    writeFileSync(join(attempt, 'claim'), '');
+    expect(await driver.recover(start)).toMatchObject({ type: 'exited', exit: { code: 137 } });
   });
 });
 
