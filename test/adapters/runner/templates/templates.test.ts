@@ -130,6 +130,12 @@ async function written(file: string): Promise<void> {
   while (!isWritten() && !limit.aborted) await new Promise((done) => setTimeout(done, 10));
 }
 
+/** Waits until the task has printed something: it runs, and has seen what it was started with. */
+async function printed(engine: Engine, directory: string): Promise<void> {
+  const { ID } = await until(engine, ({ ClientStatus }) => ClientStatus === 'running');
+  await written(join(directory, 'allocations', ID, 'alloc', 'logs', 'main.stdout.0'));
+}
+
 describe('templates of a task', () => {
   it('are there before it starts, with what surrounds it and the mode asked for', async () => {
     const { engine, directory } = await house();
@@ -236,7 +242,7 @@ describe('a variable that changes', () => {
     const { engine, directory } = await house();
     await set(engine, { key: 'one' });
     await run(engine, shell(`${untilTwo}; cat local/out`, [template(source, { ChangeMode: 'noop' })]));
-    await until(engine, ({ ClientStatus }) => ClientStatus === 'running');
+    await printed(engine, directory);
     await set(engine, { key: 'two' });
     const allocation = await until(engine, ended);
     expect([log(directory, allocation), allocation.TaskStates?.['main']?.Restarts]).toEqual(['one\ntwo', 0]);
@@ -247,7 +253,7 @@ describe('a variable that changes', () => {
     await set(engine, { key: 'one' });
     const task = shell('echo $KEY; [ $KEY = two ] || exec sleep 60', [template(`KEY=${source}`, { Envvars: true })]);
     await run(engine, task);
-    await until(engine, ({ ClientStatus }) => ClientStatus === 'running');
+    await printed(engine, directory);
     await set(engine, { key: 'two' });
     const allocation = await until(engine, ended);
     expect(log(directory, allocation)).toBe('one\ntwo\n');
@@ -261,8 +267,7 @@ describe('a variable that changes', () => {
     const signal = { ChangeMode: 'signal', ChangeSignal: 'SIGUSR1' };
     const text = 'trap "echo told; cat local/out; exit 0" USR1; echo up; while :; do sleep 0.05; done';
     await run(engine, shell(text, [template(source, signal), template(source, { ...signal, DestPath: 'local/b' })]));
-    const running = await until(engine, ({ ClientStatus }) => ClientStatus === 'running');
-    await written(join(directory, 'allocations', running.ID, 'alloc', 'logs', 'main.stdout.0'));
+    await printed(engine, directory);
     await set(engine, { key: 'two' });
     const allocation = await until(engine, ended);
     expect(log(directory, allocation)).toBe('up\ntold\ntwo');
@@ -298,6 +303,7 @@ describe('a variable that changes', () => {
     ]);
     await run(engine, task);
     const running = await until(engine, ({ ClientStatus }) => ClientStatus === 'running');
+    await written(join(root(directory, running), 'local', 'log'));
     await stop();
     await set(engine, { key: 'two' });
     await runAgain();
