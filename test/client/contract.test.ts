@@ -158,6 +158,16 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     await box.namespaces.remove('default'),
     await box.namespaces.read('nobody'),
   ],
+  variables: async ({ box }) => [
+    await box.variables.put('app', { items: { a: '1' }, cas: 0 }),
+    await box.variables.put('app', { items: { a: '2' }, cas: 0 }),
+    await box.variables.read('app'),
+    await box.variables.list(),
+    await box.variables.remove('app', { cas: 999 }),
+    await box.variables.remove('app'),
+    await box.variables.remove('app'),
+    await box.variables.read('app'),
+  ],
   notifications: async ({ box }) => {
     const made = await box.notifications.create('ws-1', hook);
     const id = made._unsafeUnwrap().id;

@@ -77,6 +77,17 @@ const fail = command({
   },
 });
 
+const unblock = command({
+  words: 'deployment unblock',
+  parameters: 'DEPLOYMENT',
+  summary: 'let a deployment go on that waits for other regions',
+  options: {},
+  run: async (invocation) => {
+    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
+    return followed(invocation, invocation.box.deployments.unblock(ID));
+  },
+});
+
 async function allOf({ box, inNamespace }: Invocation): Promise<readonly Deployment[]> {
   const { value } = await orThrow(box.deployments.list(inNamespace));
   return 'items' in value ? (value.items as readonly Deployment[]) : value;
@@ -101,4 +112,4 @@ async function followed(invocation: Invocation, changing: Change): Promise<numbe
   return followEvaluation(invocation, answer.evalId);
 }
 
-export const deploymentCommands: readonly Command[] = [status, promote, pause, resume, fail];
+export const deploymentCommands: readonly Command[] = [status, promote, pause, resume, fail, unblock];

@@ -11,11 +11,13 @@ import { jobCommands } from './job-commands.js';
 import { logCommands } from './log-commands.js';
 import { namespaceCommands } from './namespace-commands.js';
 import { nodeCommands } from './node-commands.js';
+import { nodePoolCommands } from './node-pool-commands.js';
 import { notificationCommands } from './notification-commands.js';
 import { parse } from './parse-command.js';
 import { plan } from './plan-command.js';
 import { recoveryCommands } from './recovery-commands.js';
 import { tokenCommands } from './token-commands.js';
+import { variableCommands } from './variable-commands.js';
 
 /** Every command but those that concern a server of one's own, in the order of the help. */
 export const commands: readonly Command[] = [
@@ -28,6 +30,8 @@ export const commands: readonly Command[] = [
   ...logCommands,
   ...evaluationCommands,
   ...nodeCommands,
+  ...nodePoolCommands,
+  ...variableCommands,
   ...namespaceCommands,
   ...tokenCommands,
   ...directoryCommands,

@@ -15,20 +15,36 @@ const status = command({
     const [prefix] = invocation.parameters;
     if (prefix !== undefined) return print(invocation, await nodeOf(invocation, prefix), nodeText);
     const { items } = (await orThrow(invocation.box.nodes.list())).value;
-    const rows = items.map((node) => [
-      short(node.ID),
-      node.NodePool,
-      node.Datacenter,
-      node.Name,
-      node.NodeClass,
-      `${node.Drain}`,
-      node.SchedulingEligibility,
-      node.Status,
-    ]);
-    const headings = ['ID', 'Pool', 'Datacenter', 'Name', 'Class', 'Drain', 'Eligibility', 'Status'];
-    return print(invocation, items, () => tableOf(headings, rows, 'no nodes'));
+    return print(invocation, items, nodesText);
   },
 });
+
+interface ListedNode {
+  readonly ID: string;
+  readonly NodePool: string;
+  readonly Datacenter: string;
+  readonly Name: string;
+  readonly NodeClass: string;
+  readonly Drain: boolean;
+  readonly SchedulingEligibility: string;
+  readonly Status: string;
+}
+
+/** A table of nodes. */
+export function nodesText(nodes: readonly ListedNode[]): string {
+  const rows = nodes.map((node) => [
+    short(node.ID),
+    node.NodePool,
+    node.Datacenter,
+    node.Name,
+    node.NodeClass,
+    `${node.Drain}`,
+    node.SchedulingEligibility,
+    node.Status,
+  ]);
+  const headings = ['ID', 'Pool', 'Datacenter', 'Name', 'Class', 'Drain', 'Eligibility', 'Status'];
+  return tableOf(headings, rows, 'no nodes');
+}
 
 /** The node whose ID begins so. */
 export async function nodeOf({ box }: Invocation, prefix: string) {

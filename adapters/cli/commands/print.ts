@@ -20,9 +20,7 @@ export async function printAnswer<T>(
   return print(invocation, await orThrow(answer), text);
 }
 
-/** Prints one line when a call whose answer says nothing more has succeeded. Rejects when the call is refused. */
-export async function confirm({ terminal }: Invocation, answer: Answer<unknown>, line: string): Promise<number> {
-  await orThrow(answer);
-  terminal.out(`${line}\n`);
-  return 0;
+/** Prints one line when a call whose answer says nothing more has succeeded, or the answer as JSON. Rejects when it is refused. */
+export async function confirm(invocation: Invocation, answer: Answer<unknown>, line: string): Promise<number> {
+  return print(invocation, (await orThrow(answer)) ?? null, () => `${line}\n`);
 }

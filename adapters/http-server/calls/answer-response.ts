@@ -24,9 +24,9 @@ function plainResponse({ answer }: Call, call: RouteCall, answered: Answered): H
   const print = (): string => answer.clientText?.(value) ?? JSON.stringify(answer.toClient(value, input)) ?? '';
   const body = bodyOf(call, answered, print);
   const status = answer.statusOf?.(value) ?? answer.status;
-  return body.length === 0
-    ? { status: status === 200 ? 204 : status, headers: [], body: '' }
-    : { status, headers: ['Content-Type', plainType, 'Vary', 'Accept'], body };
+  if (body.length === 0) return { status: status === 200 ? 204 : status, headers: [], body: '' };
+  // What has no body in the form of its interface may have one here, which 204 would not let through.
+  return { status: status === 204 ? 200 : status, headers: ['Content-Type', plainType, 'Vary', 'Accept'], body };
 }
 
 /** Forms in which an answer is printed as a whole. */

@@ -288,6 +288,9 @@ describe('plans, deployments, nodes and logs', () => {
     });
     expect((await type(`deployment pause ${id}`)).code).toBe(0);
     expect((await type(`deployment status ${id}`)).out).toMatch(/Status += paused/);
+    expect((await type(`deployment unblock ${id}`)).code).toBe(0);
+    expect((await type(`deployment resume ${id}`)).code).toBe(0);
+    expect((await type(`deployment status ${id}`)).out).toMatch(/Status += running/);
     expect((await type(`deployment fail ${id}`)).code).toBe(0);
     expect((await type(`deployment status ${id}`)).out).toMatch(/Status += failed/);
   });

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { findJsonFault } from '../json-fault.js';
+import { Stopped } from '../stopped.js';
+
+/** Items of a variable, and what a document that they came from says of it. */
+export interface GivenItems {
+  readonly items: Readonly<Record<string, string>>;
+  readonly document?: DocumentFacts;
+}
+
+export interface DocumentFacts {
+  readonly path: string | undefined;
+  readonly namespace: string | undefined;
+  /** The index that the document was read at. */
+  readonly index: number | undefined;
+}
+
+/** The content of a file; `-` is standard input. */
+type ReadFile = (path: string) => Promise<string>;
+
+/*
+ * What is told here never holds a value, nor a word that may be one: places are named by their number, and files by
+ * their path.
+ */
+
+/**
+ * The items of a command line: `KEY=VALUE`, `KEY=@FILE` and `KEY=-` for the content of a file or of standard input,
+ * `@FILE` and `-` for JSON. Later ones win. `KEY=\@…` and `KEY=\-` are texts that begin so. Rejects with `Stopped`.
+ */
+export async function itemsFrom(words: readonly string[], read: ReadFile): Promise<GivenItems> {
+  if (words.filter((word) => word === '-' || /^[^=]+=-$/.test(word)).length > 1) {
+    throw new Stopped('standard input can be read only once', 2);
+  }
+  const items = new Map<string, string>();
+  let document: DocumentFacts | undefined;
+  for (const [at, word] of words.entries()) {
+    const file = word === '-' ? '-' : word.startsWith('@') ? word.slice(1) : undefined;
+    if (file === undefined) {
+      const [key, value] = await pairFrom(word, at + 1, read);
+      items.set(key, value);
+      continue;
+    }
+    const given = itemsOfJson(await read(file), file === '-' ? 'standard input' : file);
+    if (given.document !== undefined && document !== undefined) throw new Stopped('give one document of a variable', 2);
+    document ??= given.document;
+    for (const [key, value] of Object.entries(given.items)) items.set(key, value);
+  }
+  const given = { items: Object.fromEntries(items) };
+  return document === undefined ? given : { ...given, document };
+}
+
+async function pairFrom(word: string, number: number, read: ReadFile): Promise<readonly [key: string, value: string]> {
+  const equals = word.indexOf('=');
+  if (equals < 1) throw new Stopped(`item ${number} must be KEY=VALUE, @FILE or -`, 2);
+  const [key, value] = [word.slice(0, equals), word.slice(equals + 1)];
+  if (value === '-' || value.startsWith('@')) return [key, await read(value === '-' ? '-' : value.slice(1))];
+  return [key, /^\\[@-]/.test(value) ? value.slice(1) : value];
+}
+
+const texts = z.record(z.string(), z.string());
+
+const variable = z.object({
+  Items: texts,
+  Path: z.string().optional(),
+  Namespace: z.string().optional(),
+  ModifyIndex: z.int().nonnegative().optional(),
+});
+
+/** An object of texts, or a variable as `var get --json` prints it. Rejects with `Stopped`, which names the place. */
+export function itemsOfJson(text: string, source: string): GivenItems {
+  const fault = findJsonFault(text);
+  if (fault !== undefined) {
+    throw new Stopped(`${source}:${fault.line}:${fault.column}: ${fault.message}`);
+  }
+  const value: unknown = JSON.parse(text);
+  if (!isObject(value)) throw new Stopped(`${source}: an object of texts is expected`);
+  if (!isObject(value['Items'])) {
+    const items = texts.safeParse(value);
+    if (items.success) return { items: items.data };
+    throw new Stopped(`${source}: every item must be a text; ${placesOf(items.error)}`);
+  }
+  const document = variable.safeParse(value);
+  if (!document.success) throw new Stopped(`${source}: the variable cannot be read; ${placesOf(document.error)}`);
+  const { Items, Path, Namespace, ModifyIndex } = document.data;
+  return { items: Items, document: { path: Path, namespace: Namespace, index: ModifyIndex } };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function placesOf(error: z.ZodError): string {
+  const places = error.issues.slice(0, 5).map(({ path }) => `/${path.map(String).join('/')}`);
+  return `these are not as they should be: ${places.join(', ')}`;
+}
