@@ -3,7 +3,7 @@ import type { JsonSchema } from './json-schema.js';
 import type { TextCodec } from './text-codecs.js';
 
 /** Where an input stands in a request. */
-export type Place =
+export type InputLocation =
   | { readonly in: 'path'; readonly name: string; readonly codec: TextCodec<unknown> }
   | {
       readonly in: 'query';
@@ -40,10 +40,10 @@ export interface DocumentShape {
   readonly schema: JsonSchema;
 }
 
-/** One input of a call: its type, and the places of a request where it may stand. The first place present counts. */
+/** One input of a call: its type, and the locations of a request where it may stand. The first location present counts. */
 export interface Input<T, R extends boolean = boolean> {
   readonly required: R;
-  readonly places: readonly [Place, ...Place[]];
+  readonly locations: readonly [InputLocation, ...InputLocation[]];
   /** What counts when it is not given; then its absence is no fault. */
   readonly fallback?: T;
   /** A member of the body that says the same once more: another value is refused. */
@@ -72,13 +72,13 @@ export type InputValues<I extends Inputs> = {
   readonly [K in Exclude<keyof I, RequiredNames<I>>]?: TypeOf<I[K]>;
 };
 
-function optional<T>(...places: readonly [Place, ...Place[]]): Input<T, false> {
-  return { required: false, places };
+function optional<T>(...locations: readonly [InputLocation, ...InputLocation[]]): Input<T, false> {
+  return { required: false, locations };
 }
 
 /** A parameter of the path, in braces there. */
 export function inPath(name: string, codec: TextCodec<string>): Input<string, true> {
-  return { required: true, places: [{ in: 'path', name, codec }] };
+  return { required: true, locations: [{ in: 'path', name, codec }] };
 }
 
 /** A parameter of the query. */
@@ -116,7 +116,7 @@ export function asBytes(): Input<Uint8Array, false> {
 
 /** The attributes of a JSON:API document, with its relationships among them. */
 export function inDocument<T>(document: DocumentShape): Input<T, true> {
-  return { required: true, places: [{ in: 'document', document }] };
+  return { required: true, locations: [{ in: 'document', document }] };
 }
 
 /** The same input, which must be given. */
@@ -139,8 +139,8 @@ export function repeatedInBody<R extends boolean>(input: Input<string, R>, repea
   return { ...input, repeated };
 }
 
-/** One input that may stand in several places; what is written first counts first. */
+/** One input that may stand in several locations; the first location in the list counts first. */
 export function eitherOf<T>(first: Input<T>, ...others: readonly Input<T>[]): Input<T, false> {
-  const [place, ...further] = first.places;
-  return optional(place, ...further, ...others.flatMap((input) => input.places));
+  const [location, ...further] = first.locations;
+  return optional(location, ...further, ...others.flatMap((input) => input.locations));
 }

@@ -15,7 +15,7 @@ export interface JsonCodec<T> {
   print?(value: T): unknown;
 }
 
-/** A value, or where it is wrong: `pointer` leads from the member to the place, empty for the member itself. */
+/** A value, or where it is wrong: `pointer` leads from the member to it, empty for the member itself. */
 export type JsonReading<T> = { readonly value: T } | { readonly pointer: string; readonly message: string } | undefined;
 
 export type JsonObject = Readonly<Record<string, unknown>>;

@@ -155,11 +155,12 @@ function requestFrom(call: Call, args: readonly unknown[]): Result<CallRequest, 
 /** Parameters are judged as a server reads them, so that one is refused in process, too. */
 function wrongParameter(call: Call, input: CallInput): BadRequest | undefined {
   for (const name in input) {
-    const place = call.inputs[name]?.places[0];
-    if (place === undefined) return { type: 'bad_request', message: `there is no option "${name}"`, parameter: name };
-    if (place.in !== 'query') continue;
-    const read = place.codec.parse(place.codec.print(input[name]), place.name);
-    if (read.isErr()) return { type: 'bad_request', message: read.error, parameter: place.name };
+    const location = call.inputs[name]?.locations[0];
+    if (location === undefined)
+      return { type: 'bad_request', message: `there is no option "${name}"`, parameter: name };
+    if (location.in !== 'query') continue;
+    const read = location.codec.parse(location.codec.print(input[name]), location.name);
+    if (read.isErr()) return { type: 'bad_request', message: read.error, parameter: location.name };
   }
   return undefined;
 }

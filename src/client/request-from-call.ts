@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import type { CallInput } from '../api/answers.js';
 import type { Call } from '../api/call.js';
 import { waitingInputs } from '../api/call.js';
-import type { DocumentShape, Input, Place } from '../api/inputs.js';
+import type { DocumentShape, Input, InputLocation } from '../api/inputs.js';
 import { isJsonObject, type JsonMembers, printJson } from '../api/json-codecs.js';
 import type { TransportOptions } from './client.js';
 import type { BadRequest } from './client-error.js';
@@ -16,7 +16,7 @@ export interface WireRequest {
   readonly contentType: string | undefined;
 }
 
-/** Writes the inputs of a call to the first of the places that its row names for each. */
+/** Writes the inputs of a call to the first of the locations that its row names for each. */
 export function requestFromCall(
   call: Call,
   input: CallInput,
@@ -41,34 +41,34 @@ interface Parts {
   bytes: Uint8Array | undefined;
 }
 
-function writeInput(parts: Parts, { places, repeated }: Input<unknown>, value: unknown): void {
-  const [place] = places;
-  writePlace(parts, place, value);
+function writeInput(parts: Parts, { locations, repeated }: Input<unknown>, value: unknown): void {
+  const [location] = locations;
+  writeLocation(parts, location, value);
   if (repeated !== undefined) parts.body[repeated.name] = value;
 }
 
-function writePlace(parts: Parts, place: Place, value: unknown): void {
-  switch (place.in) {
+function writeLocation(parts: Parts, location: InputLocation, value: unknown): void {
+  switch (location.in) {
     case 'path':
-      parts.path.set(place.name, place.codec.print(value));
+      parts.path.set(location.name, location.codec.print(value));
       return;
     case 'query':
-      parts.query.set(place.name, place.codec.print(value));
+      parts.query.set(location.name, location.codec.print(value));
       return;
     case 'queries':
-      for (const text of value as readonly string[]) parts.query.append(place.name, text);
+      for (const text of value as readonly string[]) parts.query.append(location.name, text);
       return;
     case 'body':
-      parts.body[place.name] = printJson(place.codec, value);
+      parts.body[location.name] = printJson(location.codec, value);
       return;
     case 'members':
-      mergeInto(parts.body, printMembers(place.members, place.join.print(value)));
+      mergeInto(parts.body, printMembers(location.members, location.join.print(value)));
       return;
     case 'bytes':
       parts.bytes = value as Uint8Array;
       return;
     case 'document':
-      parts.body['data'] = documentFrom(place.document, value as CallInput);
+      parts.body['data'] = documentFrom(location.document, value as CallInput);
       return;
   }
 }
@@ -94,8 +94,8 @@ function mergeInto(body: Record<string, unknown>, members: Readonly<Record<strin
 
 function writeWaiting({ query }: Parts, { index, wait }: NonNullable<TransportOptions['waiting']>): void {
   query.set('index', String(index));
-  const [place] = waitingInputs.wait.places;
-  if (wait !== undefined && place.in === 'query') query.set('wait', place.codec.print(wait));
+  const [location] = waitingInputs.wait.locations;
+  if (wait !== undefined && location.in === 'query') query.set('wait', location.codec.print(wait));
 }
 
 /** A resource with the attributes and relationships that the shape names; all attributes when it names none. */
@@ -139,8 +139,8 @@ function bodyOf(call: Call, { body, bytes }: Parts): Pick<WireRequest, 'body' | 
 
 function takesMembers(call: Call): boolean {
   return Object.values(call.inputs).some(
-    ({ places, repeated }) =>
-      repeated !== undefined || places.some(({ in: place }) => place === 'body' || place === 'members'),
+    ({ locations, repeated }) =>
+      repeated !== undefined || locations.some(({ in: location }) => location === 'body' || location === 'members'),
   );
 }
 

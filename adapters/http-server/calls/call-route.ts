@@ -111,12 +111,12 @@ function signalOf(definition: Call, call: RouteCall): AbortSignal {
 function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
   if (call.query.isEmpty) return ok(immediately);
   const values: Record<string, unknown> = {};
-  for (const [name, { places }] of Object.entries(waitingInputs)) {
-    const [place] = places;
+  for (const [name, { locations }] of Object.entries(waitingInputs)) {
+    const [location] = locations;
     const text = call.query.get(name);
     if (text.isErr()) return err(text.error);
-    if (text.value === undefined || place.in !== 'query') continue;
-    const value = place.codec.parse(text.value, name);
+    if (text.value === undefined || location.in !== 'query') continue;
+    const value = location.codec.parse(text.value, name);
     if (value.isErr()) return err(badParameter(name, value.error));
     values[name] = value.value;
   }

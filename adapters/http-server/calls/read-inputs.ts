@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Call } from '../../../src/api/call.js';
-import type { Input, Place } from '../../../src/api/inputs.js';
+import type { Input, InputLocation } from '../../../src/api/inputs.js';
 import { isJsonObject, kindOf, membersIn, readMember } from '../../../src/api/json-codecs.js';
 import { type BadInput, badInput } from '../errors/bad-input.js';
 import { type DocumentFault, type RequestDocument, readDocument } from '../notifications/request-document.js';
@@ -44,7 +44,7 @@ export function inputReader(
     new Map(pathNames.map((name, at) => [name, call.pathValues[at] ?? '']));
   // Path and query are judged before a body is read, and are read without one where a call has none.
   const early = inputs.filter(([, input]) =>
-    input.places.every(({ in: place }) => place === 'path' || place === 'query' || place === 'queries'),
+    input.locations.every(({ in: location }) => location === 'path' || location === 'query' || location === 'queries'),
   );
 
   return (call) => {
@@ -70,9 +70,9 @@ export function inputReader(
 export function bodyKindOf(definition: Call): 'none' | 'members' | 'bytes' | 'document' {
   for (const input of Object.values(definition.inputs)) {
     if (input.repeated !== undefined) return 'members';
-    for (const place of input.places) {
-      if (place.in === 'bytes' || place.in === 'document') return place.in;
-      if (place.in === 'body' || place.in === 'members') return 'members';
+    for (const location of input.locations) {
+      if (location.in === 'bytes' || location.in === 'document') return location.in;
+      if (location.in === 'body' || location.in === 'members') return 'members';
     }
   }
   return 'none';
@@ -92,44 +92,46 @@ function readAll(
   return ok(values);
 }
 
-/** The value at the first place where there is one. */
+/** The value at the first location where there is one. */
 function readInput(name: string, input: Input<unknown>, sources: Sources): Result<unknown, BadInput> {
-  for (const place of input.places) {
-    const value = readPlace(place, sources);
+  for (const location of input.locations) {
+    const value = readLocation(location, sources);
     if (value.isErr() || value.value !== undefined) return value;
   }
-  const [place] = input.places;
+  const [location] = input.locations;
   if (!input.required || Object.hasOwn(input, 'fallback')) return ok(undefined);
   // An absent parameter is read as an empty text, which gives the parameter's own message.
-  if (place.in === 'query')
-    return place.codec.parse('', place.name).mapErr((message) => badParameter(place.name, message));
-  const named = 'name' in place ? place.name : name;
+  if (location.in === 'query')
+    return location.codec.parse('', location.name).mapErr((message) => badParameter(location.name, message));
+  const named = 'name' in location ? location.name : name;
   return err({ ...badInput('wrong_type', `"${named}" must be given`), pointer: '/' + named });
 }
 
-function readPlace(place: Place, { call, path, body }: Sources): Result<unknown, BadInput> {
-  switch (place.in) {
+function readLocation(location: InputLocation, { call, path, body }: Sources): Result<unknown, BadInput> {
+  switch (location.in) {
     case 'path':
-      return place.codec
-        .parse(path.get(place.name) ?? '', place.name)
-        .mapErr((message) => badParameter(place.name, message));
+      return location.codec
+        .parse(path.get(location.name) ?? '', location.name)
+        .mapErr((message) => badParameter(location.name, message));
     case 'query':
-      return readQuery(place, call);
+      return readQuery(location, call);
     case 'queries':
-      return call.query.all(place.name).map((texts) => (texts.length === 0 ? undefined : texts));
+      return call.query.all(location.name).map((texts) => (texts.length === 0 ? undefined : texts));
     case 'body':
-      return body.type === 'members' ? readBodyMember(place.name, place.codec, body.given(place.name)) : ok(undefined);
+      return body.type === 'members'
+        ? readBodyMember(location.name, location.codec, body.given(location.name))
+        : ok(undefined);
     case 'members':
-      return body.type === 'members' ? readMembers(place, body.given) : ok(undefined);
+      return body.type === 'members' ? readMembers(location, body.given) : ok(undefined);
     case 'bytes':
       return ok(body.type === 'bytes' ? body.bytes : undefined);
     case 'document':
-      return ok(body.type === 'document' ? attributesOf(place, body.document) : undefined);
+      return ok(body.type === 'document' ? attributesOf(location, body.document) : undefined);
   }
 }
 
 function readQuery(
-  { name, aliases, codec }: Extract<Place, { readonly in: 'query' }>,
+  { name, aliases, codec }: Extract<InputLocation, { readonly in: 'query' }>,
   { query }: RouteCall,
 ): Result<unknown, BadInput> {
   if (query.isEmpty) return ok(undefined);
@@ -144,7 +146,7 @@ function readQuery(
 
 function readBodyMember(
   name: string,
-  codec: Extract<Place, { readonly in: 'body' }>['codec'],
+  codec: Extract<InputLocation, { readonly in: 'body' }>['codec'],
   given: unknown,
 ): Result<unknown, BadInput> {
   if (given === undefined || given === null) return ok(undefined);
@@ -153,7 +155,7 @@ function readBodyMember(
 }
 
 function readMembers(
-  { members, join }: Extract<Place, { readonly in: 'members' }>,
+  { members, join }: Extract<InputLocation, { readonly in: 'members' }>,
   given: (name: string) => unknown,
 ): Result<unknown, BadInput> {
   const found: Record<string, unknown> = {};
@@ -167,7 +169,7 @@ function readMembers(
 
 /** The attributes and relationships under the core's names. A relationship without data is left as it is. */
 function attributesOf(
-  { document: shape }: Extract<Place, { readonly in: 'document' }>,
+  { document: shape }: Extract<InputLocation, { readonly in: 'document' }>,
   { attributes, relationships }: RequestDocument,
 ): Readonly<Record<string, unknown>> {
   const names = Object.entries(shape.attributes);
@@ -190,15 +192,15 @@ function repetitionsFit(
   inputs: readonly (readonly [string, Input<unknown>])[],
   { path, body }: Sources,
 ): Result<void, BadInput> {
-  for (const [, { repeated, places }] of inputs) {
+  for (const [, { repeated, locations }] of inputs) {
     if (repeated === undefined || body.type !== 'members') continue;
     const given = body.given(repeated.name);
     const absent = given === undefined || given === null || given === '';
     if (absent && repeated.required) {
       return err({ ...badInput('wrong_type', `"${repeated.name}" must be given`), pointer: '/' + repeated.name });
     }
-    const [place] = places;
-    if (absent || (place.in === 'path' && given === path.get(place.name))) continue;
+    const [location] = locations;
+    if (absent || (location.in === 'path' && given === path.get(location.name))) continue;
     return err(badInput('wrong_type', `the ${repeated.what} of the body is not that of the path`));
   }
   return ok(undefined);
@@ -250,8 +252,8 @@ async function bytesOf(call: RouteCall): Promise<Result<Uint8Array, BadInput>> {
 }
 
 function documentTypesOf(definition: Call): readonly [string, ...string[]] {
-  for (const { places } of Object.values(definition.inputs)) {
-    for (const place of places) if (place.in === 'document') return place.document.types;
+  for (const { locations } of Object.values(definition.inputs)) {
+    for (const location of locations) if (location.in === 'document') return location.document.types;
   }
   return [''];
 }

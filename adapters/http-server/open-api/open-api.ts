@@ -71,8 +71,8 @@ function accessText(access: CallAccess): string {
     case 'any':
       return 'What is answered depends on the token.';
     case 'namespace': {
-      const place = access.namedBy === 'record' ? 'namespace of what is asked for' : 'namespace of the request';
-      return `Needs one of the capabilities ${access.anyOf.join(', ')} in the ${place}.`;
+      const namespace = access.namedBy === 'record' ? 'namespace of what is asked for' : 'namespace of the request';
+      return `Needs one of the capabilities ${access.anyOf.join(', ')} in the ${namespace}.`;
     }
     case 'workspace':
       return 'Needs the right "' + access.right + '" on the workspace.';
@@ -102,19 +102,19 @@ function pathParameters(path: string): JsonSchema[] {
 export function queryParameters(call: Call): readonly JsonSchema[] {
   const inputs: Inputs = call.kind === 'waiting' ? { ...waitingInputs, ...call.inputs } : call.inputs;
   return Object.values(inputs).flatMap((input) =>
-    input.places.flatMap((place) =>
-      place.in === 'query'
+    input.locations.flatMap((location) =>
+      location.in === 'query'
         ? [
             {
-              name: place.name,
+              name: location.name,
               in: 'query',
-              required: isRequired(input) && input.places.length === 1,
-              description: place.description,
-              schema: place.codec.schema,
+              required: isRequired(input) && input.locations.length === 1,
+              description: location.description,
+              schema: location.codec.schema,
             },
           ]
-        : place.in === 'queries'
-          ? [repeatedParameter(place)]
+        : location.in === 'queries'
+          ? [repeatedParameter(location)]
           : [],
     ),
   );
@@ -139,8 +139,8 @@ export function requestBodyOf(call: Call): JsonSchema | undefined {
     case 'members':
       return { required: call.optionalBody !== true, content: { [jsonType]: { schema: bodySchema(call) } } };
     case 'document': {
-      const [document] = Object.values(call.inputs).flatMap(({ places }) =>
-        places.flatMap((place) => (place.in === 'document' ? [place.document] : [])),
+      const [document] = Object.values(call.inputs).flatMap(({ locations }) =>
+        locations.flatMap((location) => (location.in === 'document' ? [location.document] : [])),
       );
       return { required: true, content: { [jsonApiType]: { schema: document?.schema ?? {} } } };
     }
@@ -157,10 +157,11 @@ function bodySchema(call: Call): JsonSchema {
   };
   for (const input of Object.values(call.inputs)) {
     if (input.repeated !== undefined) add(input.repeated.name, { type: 'string' }, input.repeated.required);
-    for (const place of input.places) {
-      if (place.in === 'body') add(place.name, place.codec.schema(), isRequired(input) && input.places.length === 1);
-      if (place.in === 'members') {
-        for (const { name, codec } of Object.values(place.members)) add(name, codec.schema(), false);
+    for (const location of input.locations) {
+      if (location.in === 'body')
+        add(location.name, location.codec.schema(), isRequired(input) && input.locations.length === 1);
+      if (location.in === 'members') {
+        for (const { name, codec } of Object.values(location.members)) add(name, codec.schema(), false);
       }
     }
   }
