@@ -10,7 +10,7 @@ export interface AbsentRoute {
 }
 
 /** The routes of one path, by method. */
-interface Place {
+interface Endpoint {
   readonly path: string;
   readonly routes: readonly Route[];
   /** Methods that clients of this path use and no route takes. */
@@ -30,10 +30,10 @@ export type Router = (method: string, path: string) => Result<Match, BadInput>;
 interface Branch {
   readonly named: Map<string, Branch>;
   parameter: Branch | undefined;
-  place: Place | undefined;
+  endpoint: Endpoint | undefined;
 }
 
-interface SuffixPlace extends Place {
+interface SuffixEndpoint extends Endpoint {
   readonly suffix: string;
   /** Segments of a suffix that has a parameter of its own; then the first parameter takes exactly one segment. */
   readonly segments: readonly string[] | undefined;
@@ -49,9 +49,9 @@ export interface RouterParts {
 }
 
 /** Suffixes behind the first parameter of an open prefix, by their last segment. */
-interface OpenPlaces {
+interface OpenEndpoints {
   readonly prefix: string;
-  readonly suffixes: Map<string, SuffixPlace>;
+  readonly suffixes: Map<string, SuffixEndpoint>;
 }
 
 /**
@@ -60,18 +60,18 @@ interface OpenPlaces {
  * with slashes works both escaped and raw (job interface, routing). All other paths are matched segment by segment.
  */
 export function createRouter({ routes, known, openPrefixes }: RouterParts): Router {
-  const whole = new Map<string, Place>();
-  const open: readonly OpenPlaces[] = openPrefixes.map((prefix) => ({ prefix, suffixes: new Map() }));
+  const whole = new Map<string, Endpoint>();
+  const open: readonly OpenEndpoints[] = openPrefixes.map((prefix) => ({ prefix, suffixes: new Map() }));
   const root: Branch = emptyBranch();
-  for (const place of placesOf(routes, known)) {
-    const { path } = place;
+  for (const endpoint of endpointsOf(routes, known)) {
+    const { path } = endpoint;
     const below = open.find(({ prefix }) => path.startsWith(prefix + '{'));
-    if (!path.includes('{')) whole.set(path, place);
-    else if (below === undefined) plant(root, path.split('/'), place);
+    if (!path.includes('{')) whole.set(path, endpoint);
+    else if (below === undefined) plant(root, path.split('/'), endpoint);
     else {
       const suffix = path.slice(path.indexOf('}') + 1);
       const segments = suffix.includes('{') ? suffix.split('/').slice(1) : undefined;
-      below.suffixes.set(lastSegment(suffix), { ...place, suffix, segments });
+      below.suffixes.set(lastSegment(suffix), { ...endpoint, suffix, segments });
     }
   }
 
@@ -89,48 +89,49 @@ export function createRouter({ routes, known, openPrefixes }: RouterParts): Rout
 
 const noValues: readonly string[] = Object.freeze([]);
 
-function placesOf(routes: readonly Route[], known: readonly AbsentRoute[]): Iterable<Place> {
-  const places = new Map<string, { path: string; routes: Route[]; absent: string[] }>();
+function endpointsOf(routes: readonly Route[], known: readonly AbsentRoute[]): Iterable<Endpoint> {
+  const endpoints = new Map<string, { path: string; routes: Route[]; absent: string[] }>();
   const at = (path: string) => {
-    const place = places.get(path) ?? { path, routes: [], absent: [] };
-    places.set(path, place);
-    return place;
+    const endpoint = endpoints.get(path) ?? { path, routes: [], absent: [] };
+    endpoints.set(path, endpoint);
+    return endpoint;
   };
   for (const route of routes) at(route.path).routes.push(route);
   for (const { path, methods } of known) at(path).absent.push(...methods);
-  return places.values();
+  return endpoints.values();
 }
 
-function choose(place: Place, method: string, pathValues: readonly string[]): Match {
-  for (const route of place.routes) {
+function choose(endpoint: Endpoint, method: string, pathValues: readonly string[]): Match {
+  for (const route of endpoint.routes) {
     if (route.anyMethod === true || route.methods.some((candidate) => candidate === method)) {
       return { type: 'found', route, pathValues };
     }
   }
-  if (place.routes.length === 0 || place.absent.includes(method)) return { type: 'not_provided', path: place.path };
-  return { type: 'wrong_method', allowed: [...new Set(place.routes.flatMap((route) => route.methods))] };
+  if (endpoint.routes.length === 0 || endpoint.absent.includes(method))
+    return { type: 'not_provided', path: endpoint.path };
+  return { type: 'wrong_method', allowed: [...new Set(endpoint.routes.flatMap((route) => route.methods))] };
 }
 
-function matchSuffix(suffixes: ReadonlyMap<string, SuffixPlace>, method: string, rest: string): Match {
+function matchSuffix(suffixes: ReadonlyMap<string, SuffixEndpoint>, method: string, rest: string): Match {
   const slash = rest.lastIndexOf('/');
   if (slash >= 0) {
-    const place = suffixes.get(rest.slice(slash + 1));
-    if (place?.segments !== undefined) return matchWhole(place, place.segments, method, rest);
+    const endpoint = suffixes.get(rest.slice(slash + 1));
+    if (endpoint?.segments !== undefined) return matchWhole(endpoint, endpoint.segments, method, rest);
     // The suffix may not be the whole rest: `/v1/job/plan` is the job "plan".
-    if (place !== undefined && place.suffix !== '' && rest.endsWith(place.suffix)) {
-      return choose(place, method, [rest.slice(0, rest.length - place.suffix.length)]);
+    if (endpoint !== undefined && endpoint.suffix !== '' && rest.endsWith(endpoint.suffix)) {
+      return choose(endpoint, method, [rest.slice(0, rest.length - endpoint.suffix.length)]);
     }
   }
   const plain = suffixes.get('');
   return plain === undefined ? { type: 'unknown_path' } : choose(plain, method, [rest]);
 }
 
-function matchWhole(place: Place, segments: readonly string[], method: string, rest: string): Match {
+function matchWhole(endpoint: Endpoint, segments: readonly string[], method: string, rest: string): Match {
   const [first = '', ...others] = rest.split('/');
   const fits =
     others.length === segments.length && segments.every((part, i) => part.startsWith('{') || part === others[i]);
   if (!fits) return { type: 'unknown_path' };
-  return choose(place, method, [first, ...others.filter((_value, i) => segments[i]?.startsWith('{') === true)]);
+  return choose(endpoint, method, [first, ...others.filter((_value, i) => segments[i]?.startsWith('{') === true)]);
 }
 
 function matchSegments(root: Branch, method: string, path: string): Result<Match, BadInput> {
@@ -150,10 +151,10 @@ function matchSegments(root: Branch, method: string, path: string): Result<Match
       return ok({ type: 'unknown_path' });
     }
   }
-  return ok(branch.place === undefined ? { type: 'unknown_path' } : choose(branch.place, method, values));
+  return ok(branch.endpoint === undefined ? { type: 'unknown_path' } : choose(branch.endpoint, method, values));
 }
 
-function plant(root: Branch, segments: readonly string[], place: Place): void {
+function plant(root: Branch, segments: readonly string[], endpoint: Endpoint): void {
   let branch = root;
   for (const segment of segments) {
     if (segment.startsWith('{')) {
@@ -168,11 +169,11 @@ function plant(root: Branch, segments: readonly string[], place: Place): void {
     }
     branch = named;
   }
-  branch.place = place;
+  branch.endpoint = endpoint;
 }
 
 function emptyBranch(): Branch {
-  return { named: new Map(), parameter: undefined, place: undefined };
+  return { named: new Map(), parameter: undefined, endpoint: undefined };
 }
 
 function lastSegment(path: string): string {

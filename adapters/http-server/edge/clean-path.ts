@@ -15,8 +15,8 @@ export function redirector(
     if (root !== '' && !whole.has(root)) roots.add(root);
   }
   return (method, path, query) => {
-    const place = roots.has(path) ? `${path}/` : cleaned(path);
-    return place === path ? undefined : redirect(method, query === '' ? place : `${place}?${query}`);
+    const target = roots.has(path) ? `${path}/` : cleaned(path);
+    return target === path ? undefined : redirect(method, query === '' ? target : `${target}?${query}`);
   };
 }
 

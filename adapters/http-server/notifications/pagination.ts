@@ -2,7 +2,7 @@ import type { Pagination } from '../../../src/index.js';
 import type { RouteCall } from '../calls/route.js';
 import { splitTarget } from '../edge/target.js';
 
-export interface PagePlace {
+export interface PageNumbers {
   readonly currentPage: number;
   readonly pageSize: number;
   readonly prevPage: number | null;
@@ -14,7 +14,7 @@ export interface PagePlace {
 /** The absolute links of a page; `further` are the query parameters to keep. */
 export function pageLinks(
   call: RouteCall,
-  place: PagePlace,
+  numbers: PageNumbers,
   further: Readonly<Record<string, string | undefined>> = {},
 ): Readonly<Record<string, string | null>> {
   const { publicOrigin } = call.engine.settings.notifications;
@@ -25,13 +25,13 @@ export function pageLinks(
     )
     .join('');
   const link = (page: number | null): string | null =>
-    page === null ? null : `${path}?page%5Bnumber%5D=${page}&page%5Bsize%5D=${place.pageSize}${kept}`;
+    page === null ? null : `${path}?page%5Bnumber%5D=${page}&page%5Bsize%5D=${numbers.pageSize}${kept}`;
   return {
-    self: link(place.currentPage),
+    self: link(numbers.currentPage),
     first: link(1),
-    prev: link(place.prevPage),
-    next: link(place.nextPage),
-    ...(place.lastPage === null ? {} : { last: link(place.lastPage) }),
+    prev: link(numbers.prevPage),
+    next: link(numbers.nextPage),
+    ...(numbers.lastPage === null ? {} : { last: link(numbers.lastPage) }),
   };
 }
 
