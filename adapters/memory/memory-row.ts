@@ -41,7 +41,7 @@ export class StoredRow implements KeyedRow {
   readonly text: string;
   readonly createIndex: number;
   readonly modifyIndex: number;
-  readonly place: string;
+  readonly rowKey: string;
   private parsed: unknown = undefined;
 
   constructor(
@@ -53,7 +53,7 @@ export class StoredRow implements KeyedRow {
     this.text = stored.text;
     this.createIndex = stored.createIndex;
     this.modifyIndex = stored.modifyIndex;
-    this.place = stored.place;
+    this.rowKey = stored.rowKey;
   }
 
   get record(): unknown {

@@ -39,7 +39,7 @@ function memoryStore(parsedBudget: number): Store {
     get index() {
       return index;
     },
-    find: (table, _key, place) => tableOf(table.name).find(table, place),
+    find: (table, _key, rowKey) => tableOf(table.name).find(table, rowKey),
     scan: (table, query, bounds) => tableOf(table.name).scan(table, query, bounds),
     tableIndex: changedAt,
   };

@@ -31,9 +31,9 @@ export class MemoryTable implements RowOwner {
 
   constructor(readonly recent: ParsedRows) {}
 
-  find(table: AnyTable, place: string): StoredRow | undefined {
+  find(table: AnyTable, rowKey: string): StoredRow | undefined {
     this.adopt(table);
-    return this.#rows.get(place);
+    return this.#rows.get(rowKey);
   }
 
   scan(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
@@ -47,7 +47,7 @@ export class MemoryTable implements RowOwner {
   }
 
   sortKeyOf(row: StoredRow, table: AnyTable, index: string | undefined): string | undefined {
-    if (index === undefined) return sortKeyFrom(row.place, undefined);
+    if (index === undefined) return sortKeyFrom(row.rowKey, undefined);
     return row.sortKeys[this.adopt(table)[indexPosition(table, index)] as number];
   }
 
@@ -64,8 +64,8 @@ export class MemoryTable implements RowOwner {
   }
 
   /** Makes a committed change: either side may be absent, both together are one row's replacement. */
-  change({ table, place, after }: Change): void {
-    const before = this.#rows.get(place);
+  change({ table, rowKey, after }: Change): void {
+    const before = this.#rows.get(rowKey);
     const row = after === undefined ? undefined : this.#rowFrom(table, after);
     this.#indexes.forEach(({ order }, position) => {
       const from = before?.sortKeys[position];
@@ -73,23 +73,23 @@ export class MemoryTable implements RowOwner {
       if (from !== undefined && from !== to) order.remove(from);
       if (to !== undefined) order.set(to, row as StoredRow);
     });
-    const key = sortKeyFrom(place, undefined);
+    const key = sortKeyFrom(rowKey, undefined);
     if (row !== undefined) {
-      this.#rows.set(place, row);
+      this.#rows.set(rowKey, row);
       this.#order.set(key, row);
     } else if (before !== undefined) {
-      this.#rows.delete(place);
+      this.#rows.delete(rowKey);
       this.#order.remove(key);
     }
   }
 
   #rowFrom(table: AnyTable, pending: PendingRow): StoredRow {
-    const { text, place, entries } = pending;
+    const { text, rowKey, entries } = pending;
     const own = this.adopt(table);
     const sortKeys = this.#indexes.map((index, position) => {
       const at = own.indexOf(position);
       const entry = at >= 0 ? entries[at] : entryOf(table, index, parseRecord(text));
-      return entry === undefined ? undefined : sortKeyFrom(place, entry);
+      return entry === undefined ? undefined : sortKeyFrom(rowKey, entry);
     });
     return new StoredRow(this, pending, sortKeys);
   }
@@ -100,7 +100,7 @@ export class MemoryTable implements RowOwner {
     const rows = [...this.#rows.values()];
     const sortKeys = rows.map((row) => {
       const entry = entryOf(table, index, row.record);
-      return entry === undefined ? undefined : sortKeyFrom(row.place, entry);
+      return entry === undefined ? undefined : sortKeyFrom(row.rowKey, entry);
     });
     rows.forEach((row, at) => {
       const key = sortKeys[at];

@@ -3,7 +3,7 @@ import type { StoredChange } from './sqlite-writes.js';
 
 /** Rows that are read again and again (parents of dispatches, tokens, namespaces), with their parsed values. */
 export interface RowCache {
-  get(table: string, place: string): SqliteKeyedRow | undefined;
+  get(table: string, rowKey: string): SqliteKeyedRow | undefined;
   /** A row was read from the file. */
   offer(table: string, row: SqliteKeyedRow): void;
   /** Takes over what this process has committed. */
@@ -19,7 +19,7 @@ const slots = 4096;
 /**
  * A row is remembered when it is read for the second time within a few thousand reads: to keep rows that nobody asks for again
  * costs more in garbage collection than it saves. Two generations, counted in characters of text: when the young one is
- * full, the old one is dropped and the young one takes its place. A row that is read from the old one moves to the young one.
+ * full, the old one is dropped and the young one becomes the old one. A row that is read from the old one moves to the young one.
  */
 export function rowCache(budget: number): RowCache {
   let old = new Map<string, SqliteKeyedRow>();
@@ -28,7 +28,7 @@ export function rowCache(budget: number): RowCache {
   /** Hashes of the keys that were read once. */
   const readOnce = new Int32Array(slots);
 
-  const keyOf = (table: string, place: string): string => `${table} ${place}`;
+  const keyOf = (table: string, rowKey: string): string => `${table} ${rowKey}`;
 
   const admit = (key: string, row: SqliteKeyedRow): void => {
     if (row.text.length > longestText) return;
@@ -41,8 +41,8 @@ export function rowCache(budget: number): RowCache {
   };
 
   return {
-    get(table, place) {
-      const key = keyOf(table, place);
+    get(table, rowKey) {
+      const key = keyOf(table, rowKey);
       const found = young.get(key);
       if (found !== undefined) return found;
       const aged = old.get(key);
@@ -52,15 +52,15 @@ export function rowCache(budget: number): RowCache {
       return aged;
     },
     offer(table, row) {
-      const key = keyOf(table, row.place);
+      const key = keyOf(table, row.rowKey);
       const hash = hashOf(key);
       const slot = hash & (slots - 1);
       if (readOnce[slot] === hash) admit(key, row);
       else readOnce[slot] = hash;
     },
     apply(changes) {
-      for (const { table, place, row } of changes) {
-        const key = keyOf(table, place);
+      for (const { table, rowKey, row } of changes) {
+        const key = keyOf(table, rowKey);
         const isKnown = young.delete(key) || old.delete(key);
         if (isKnown && row !== undefined) admit(key, row);
       }

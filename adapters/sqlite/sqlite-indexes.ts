@@ -62,7 +62,10 @@ export function versionedName(name: string, version: number): string {
   return JSON.stringify([name, version]);
 }
 
-/** Creates what the definition needs and the file lacks. New indexes are behind by all rows. */
+/**
+ * Creates what the definition needs and the file lacks. New indexes are behind by all rows. The column `place` holds the row key; its
+ * name is part of the file format.
+ */
 export function declareTable(handle: SqliteHandle, table: AnyTable): void {
   handle
     .prepare('INSERT INTO signalbox_tables (name, changed_at, generation) VALUES (?, 1, 1) ON CONFLICT DO NOTHING')
@@ -131,8 +134,8 @@ export function bringUpToDate(handle: SqliteHandle, table: AnyTable, kept: KeptT
       const key = known[id] === undefined ? entryOf(table, index, parseRecord(row.doc)) : undefined;
       if (key === undefined) continue;
       const printed = printEntries({ ...known, [id]: key });
-      row.update(printed, sumOfKeys(row.place, printed));
-      entries.insert(id, encodeEntry(key, row.place), row.rid);
+      row.update(printed, sumOfKeys(row.rowKey, printed));
+      entries.insert(id, encodeEntry(key, row.rowKey), row.rid);
     }
     done.run(id);
   }
@@ -140,7 +143,7 @@ export function bringUpToDate(handle: SqliteHandle, table: AnyTable, kept: KeptT
 
 interface RowBehind {
   readonly rid: number;
-  readonly place: string;
+  readonly rowKey: string;
   readonly entries: string;
   readonly doc: string;
   update(entries: string, keySum: number): void;
@@ -149,7 +152,7 @@ interface RowBehind {
 function* rowsBehind(handle: SqliteHandle, tableId: number, index: number): Generator<RowBehind> {
   const rows = `signalbox_rows_${tableId}`;
   const page = handle.prepare(
-    `SELECT b.rid, r.place, r.entries, r.doc FROM signalbox_behind AS b JOIN ${rows} AS r ON r.rid = b.rid
+    `SELECT b.rid, r.place AS rowKey, r.entries, r.doc FROM signalbox_behind AS b JOIN ${rows} AS r ON r.rid = b.rid
      WHERE b.index_id = ? AND b.rid > ? ORDER BY b.rid LIMIT 256`,
   );
   const update = handle.prepare(`UPDATE ${rows} SET entries = ?, key_sum = ? WHERE rid = ?`);

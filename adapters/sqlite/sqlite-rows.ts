@@ -30,8 +30,8 @@ export function sumOfDocument(doc: string, created: number, modified: number): n
 }
 
 /** Over where a row stands; checked when a file is opened. */
-export function sumOfKeys(place: string, entries: string): number {
-  return crc32(entries, crc32(place));
+export function sumOfKeys(rowKey: string, entries: string): number {
+  return crc32(entries, crc32(rowKey));
 }
 
 /** A row as read. A class because the lazy getter then lives once, on the prototype. */
@@ -57,7 +57,7 @@ export interface IndexIds {
 
 /** A row as a write reads it. */
 export class SqliteKeyedRow extends SqliteRow implements KeyedRow {
-  readonly place: string;
+  readonly rowKey: string;
 
   constructor(
     stored: RowText,
@@ -67,13 +67,13 @@ export class SqliteKeyedRow extends SqliteRow implements KeyedRow {
     private readonly indexes: IndexIds,
   ) {
     super(stored.text, stored.createIndex, stored.modifyIndex);
-    this.place = stored.place;
+    this.rowKey = stored.rowKey;
   }
 
   sortKey(table: AnyTable, index: string | undefined): string | undefined {
-    if (index === undefined) return sortKeyFrom(this.place, undefined);
+    if (index === undefined) return sortKeyFrom(this.rowKey, undefined);
     const entry = parseEntries(this.entries)[this.indexes.indexId(table, index)];
-    return entry === undefined ? undefined : sortKeyFrom(this.place, entry);
+    return entry === undefined ? undefined : sortKeyFrom(this.rowKey, entry);
   }
 }
 
@@ -86,7 +86,7 @@ export function rowFrom(found: Found): SqliteRow {
 
 /** The same of keyed columns. */
 export function keyedRowFrom(found: Found, indexes: IndexIds): SqliteKeyedRow {
-  const [created, modified, doc, sum, rid, place, entries] = columnsOf(found) as [
+  const [created, modified, doc, sum, rid, rowKey, entries] = columnsOf(found) as [
     number,
     number,
     string,
@@ -96,7 +96,7 @@ export function keyedRowFrom(found: Found, indexes: IndexIds): SqliteKeyedRow {
     string,
   ];
   checkSum(created, modified, doc, sum);
-  return new SqliteKeyedRow({ text: doc, createIndex: created, modifyIndex: modified, place }, rid, entries, indexes);
+  return new SqliteKeyedRow({ text: doc, createIndex: created, modifyIndex: modified, rowKey }, rid, entries, indexes);
 }
 
 function columnsOf(found: Found): readonly unknown[] {

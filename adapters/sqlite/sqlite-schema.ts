@@ -61,18 +61,18 @@ function addVersionsAndSums(handle: SqliteHandle): void {
        ALTER TABLE ${rows} ADD COLUMN key_sum INTEGER NOT NULL DEFAULT 0;`,
     );
     const page = handle.prepare(
-      `SELECT rid, place, created, modified, doc FROM ${rows} WHERE rid > ? ORDER BY rid LIMIT 256`,
+      `SELECT rid, place AS rowKey, created, modified, doc FROM ${rows} WHERE rid > ? ORDER BY rid LIMIT 256`,
     );
     const update = handle.prepare(`UPDATE ${rows} SET entries = '{}', doc_sum = ?, key_sum = ? WHERE rid = ?`);
-    for (const { rid, place, created, modified, doc } of pages<CheckedRow>(page)) {
-      update.run(sumOfDocument(doc, created, modified), sumOfKeys(place, '{}'), rid);
+    for (const { rid, rowKey, created, modified, doc } of pages<CheckedRow>(page)) {
+      update.run(sumOfDocument(doc, created, modified), sumOfKeys(rowKey, '{}'), rid);
     }
   }
 }
 
 interface CheckedRow {
   readonly rid: number;
-  readonly place: string;
+  readonly rowKey: string;
   readonly created: number;
   readonly modified: number;
   readonly entries: string;
@@ -130,14 +130,14 @@ function damageOfRows(handle: SqliteHandle): string | undefined {
   const tables = handle.prepare('SELECT id, name, changed_at FROM signalbox_tables').all();
   for (const { id, name, changed_at: changedAt } of tables as { id: number; name: string; changed_at: number }[]) {
     const page = handle.prepare(
-      `SELECT rid, place, created, modified, entries, doc, doc_sum, key_sum FROM signalbox_rows_${id}
+      `SELECT rid, place AS rowKey, created, modified, entries, doc, doc_sum, key_sum FROM signalbox_rows_${id}
        WHERE rid > ? ORDER BY rid LIMIT 256`,
     );
     const entries = entryCheck(handle, id);
     for (const row of pages<CheckedRow>(page)) {
       const sound =
         row.doc_sum === sumOfDocument(row.doc, row.created, row.modified) &&
-        row.key_sum === sumOfKeys(row.place, row.entries) &&
+        row.key_sum === sumOfKeys(row.rowKey, row.entries) &&
         row.modified <= changedAt &&
         entries.holds(row);
       if (!sound) return `a row of table ${name} is not what was written`;
@@ -157,7 +157,7 @@ function entryCheck(handle: SqliteHandle, tableId: number) {
       String(id),
       {
         find: handle.prepare(
-          // The encoded index key ends with the row's place.
+          // The encoded index key ends with the row key.
           `SELECT 1 AS found FROM signalbox_entries_${id} WHERE entry = ? || ' ' || ? AND rid = ?`,
         ),
         entries: (handle.prepare(`SELECT count(*) AS n FROM signalbox_entries_${id}`).get() as { n: number }).n,
@@ -166,12 +166,12 @@ function entryCheck(handle: SqliteHandle, tableId: number) {
     ]),
   );
   return {
-    holds: ({ rid, place, entries }: CheckedRow): boolean =>
+    holds: ({ rid, rowKey, entries }: CheckedRow): boolean =>
       Object.entries(JSON.parse(entries) as Record<string, string>).every(([id, key]) => {
         const check = checks.get(id);
         if (check === undefined) return true;
         check.seen += 1;
-        return Boolean(check.find.get(key, place, rid));
+        return Boolean(check.find.get(key, rowKey, rid));
       }),
     isComplete: (): boolean => [...checks.values()].every(({ entries, seen }) => entries === seen),
   };

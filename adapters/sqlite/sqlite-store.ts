@@ -28,7 +28,7 @@ export class SqliteStore implements Store {
   readonly host: HostTransactions;
   readonly #cache = rowCache(rememberedCharacters);
   #cachedEpoch = 0;
-  /** Rows that the open write transaction has read, by table and place; undefined for what is not there. */
+  /** Rows that the open write transaction has read, by table and row key; undefined for what is not there. */
   #found = new Map<string, Map<string, KeyedRow | undefined>>();
   /** Whether the open write transaction has prepared tables. */
   #prepared = false;
@@ -71,7 +71,7 @@ export class SqliteStore implements Store {
     }
     return {
       index: this.#tables.catalog.index,
-      find: (table, _key, place) => this.#findForWrite(table, place),
+      find: (table, _key, rowKey) => this.#findForWrite(table, rowKey),
       scan: (table, query, bounds) => this.#scanForWrite(table, query, bounds),
       tableIndex: (name) => this.#tables.changedAt(name),
     };
@@ -190,9 +190,9 @@ export class SqliteStore implements Store {
         hold(false);
         return tables.catalog.index;
       },
-      find: (table, _key, place) => {
+      find: (table, _key, rowKey) => {
         hold(true);
-        return this.#find(this.#tables.bind(table), place, held);
+        return this.#find(this.#tables.bind(table), rowKey, held);
       },
       scan: (table, query, bounds) => {
         hold(false);
@@ -209,12 +209,12 @@ export class SqliteStore implements Store {
   }
 
   /** A point read outside of a transaction may use what is remembered only if nobody has committed since. */
-  #find(bound: BoundTable, place: string, held: boolean): KeyedRow | undefined {
+  #find(bound: BoundTable, rowKey: string, held: boolean): KeyedRow | undefined {
     if (held || this.#tables.isCurrent()) {
-      const cached = this.#cache.get(bound.name, place);
+      const cached = this.#cache.get(bound.name, rowKey);
       if (cached !== undefined) return cached;
     }
-    const found = bound.find.get(place) as Found | null | undefined;
+    const found = bound.find.get(rowKey) as Found | null | undefined;
     if (!found) return undefined;
     const row = keyedRowFrom(found, this.#tables);
     // Read under the version of the file that the catalog has, or cleared with the next refresh.
@@ -229,12 +229,12 @@ export class SqliteStore implements Store {
     return rows.map(rowFrom) as readonly unknown[] as readonly KeyedRow[];
   }
 
-  #findForWrite(table: AnyTable, place: string): KeyedRow | undefined {
+  #findForWrite(table: AnyTable, rowKey: string): KeyedRow | undefined {
     const bound = this.#tables.bind(table);
     const rows = this.#rowsOf(table.name);
-    if (rows.has(place)) return rows.get(place);
-    const row = this.#find(bound, place, true);
-    rows.set(place, row);
+    if (rows.has(rowKey)) return rows.get(rowKey);
+    const row = this.#find(bound, rowKey, true);
+    rows.set(rowKey, row);
     return row;
   }
 
@@ -243,10 +243,10 @@ export class SqliteStore implements Store {
     const rows = this.#rowsOf(table.name);
     return scanned(query.reverse === true ? keyedBackward : keyedForward, query, bounds).map((found) => {
       const row = keyedRowFrom(found, this.#tables);
-      const known = rows.get(row.place) ?? this.#cache.get(table.name, row.place);
+      const known = rows.get(row.rowKey) ?? this.#cache.get(table.name, row.rowKey);
       // Each row is one object for the whole transaction, so that its text is parsed once.
       const kept = known?.modifyIndex === row.modifyIndex ? known : row;
-      rows.set(row.place, kept);
+      rows.set(row.rowKey, kept);
       return kept;
     });
   }

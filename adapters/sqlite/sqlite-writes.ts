@@ -23,7 +23,7 @@ export function storeChanges(tables: Tables, changes: Overlay, reread: boolean):
     for (const change of changes.changesOf(name)) {
       const bound = tables.bind(change.table);
       const row = storeChange(tables, bound, reread ? readAgain(tables, bound, change) : change);
-      stored.push({ table: name, place: change.place, row });
+      stored.push({ table: name, rowKey: change.rowKey, row });
       if (row === undefined) continue;
       for (const index of bound.foreign) behind.set(index, [...(behind.get(index) ?? []), row.rid]);
     }
@@ -34,13 +34,13 @@ export function storeChanges(tables: Tables, changes: Overlay, reread: boolean):
 
 function readAgain(tables: Tables, bound: BoundTable, change: Change): Change {
   if (change.before === undefined) return change;
-  return { ...change, before: keyedRowFrom(bound.find.get(change.place) as Found, tables) };
+  return { ...change, before: keyedRowFrom(bound.find.get(change.rowKey) as Found, tables) };
 }
 
 /** A row after a commit; undefined when it was removed. */
 export interface StoredChange {
   readonly table: string;
-  readonly place: string;
+  readonly rowKey: string;
   readonly row: SqliteKeyedRow | undefined;
 }
 
@@ -53,19 +53,19 @@ function storeChange(tables: Tables, bound: BoundTable, { before, after }: Chang
     }
     return undefined;
   }
-  const { text, createIndex, modifyIndex, place } = after;
+  const { text, createIndex, modifyIndex, rowKey } = after;
   const entries = entryTextsOf(bound, after);
   const printed = printEntries(entries);
   const docSum = sumOfDocument(text, createIndex, modifyIndex);
-  const keySum = sumOfKeys(place, printed);
+  const keySum = sumOfKeys(rowKey, printed);
   let rid = stored?.rid;
   if (stored === undefined || rid === undefined) {
-    const added = bound.insert.run(place, createIndex, modifyIndex, printed, text, docSum, keySum);
+    const added = bound.insert.run(rowKey, createIndex, modifyIndex, printed, text, docSum, keySum);
     rid = Number(added.lastInsertRowid);
-    moveEntries(tables, { place, rid }, {}, entries);
+    moveEntries(tables, { rowKey, rid }, {}, entries);
   } else {
     bound.update.run(createIndex, modifyIndex, printed, text, docSum, keySum, rid);
-    if (printed !== stored.entries) moveEntries(tables, { place, rid }, parseEntries(stored.entries), entries);
+    if (printed !== stored.entries) moveEntries(tables, { rowKey, rid }, parseEntries(stored.entries), entries);
   }
   return new SqliteKeyedRow(after, rid, printed, tables);
 }
@@ -82,14 +82,14 @@ function entryTextsOf(bound: BoundTable, row: PendingRow): EntryTexts {
 /** Moves a row in the indexes from its old entries to its new ones; takes it out of those that the new ones do not name. */
 function moveEntries(
   tables: Tables,
-  { place, rid }: Pick<SqliteKeyedRow, 'place' | 'rid'>,
+  { rowKey, rid }: Pick<SqliteKeyedRow, 'rowKey' | 'rid'>,
   before: EntryTexts,
   after: EntryTexts,
 ): void {
   for (const [id, from] of Object.entries(before) as [string, string][]) {
-    if (after[Number(id)] !== from) tables.entries.remove(Number(id), encodeEntry(from, place));
+    if (after[Number(id)] !== from) tables.entries.remove(Number(id), encodeEntry(from, rowKey));
   }
   for (const [id, to] of Object.entries(after) as [string, string][]) {
-    if (before[Number(id)] !== to) tables.entries.insert(Number(id), encodeEntry(to, place), rid);
+    if (before[Number(id)] !== to) tables.entries.insert(Number(id), encodeEntry(to, rowKey), rid);
   }
 }

@@ -48,7 +48,7 @@ export function encodeKey(key: Key): string | undefined {
   return text;
 }
 
-/** The place of a row in an index: by index key, then by primary key. A shorter index key stands before its extensions. */
+/** Where a row stands in an index: by index key, then by primary key. A shorter index key stands before its extensions. */
 export function encodeEntry(indexKey: string, primaryKey: string): string {
   return `${indexKey} ${primaryKey}`;
 }

@@ -8,9 +8,9 @@ import {
   indexPosition,
   type KeyedRow,
   parseRecord,
-  placeOf,
   printRecord,
   type RowText,
+  rowKeyOf,
   sortKeyFrom,
 } from './records.js';
 import { type SortedValues, sortedValues } from './sorted-values.js';
@@ -19,8 +19,8 @@ import { type SortedValues, sortedValues } from './sorted-values.js';
 export interface Snapshot {
   /** Index of the last write that it contains. */
   readonly index: number;
-  /** `place` is the encoded `key`. */
-  find(table: AnyTable, key: Key, place: string): KeyedRow | undefined;
+  /** `rowKey` is the encoded `key`. */
+  find(table: AnyTable, key: Key, rowKey: string): KeyedRow | undefined;
   /** `bounds` are the encoded keys of the query. */
   scan(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[];
   tableIndex(name: string): number;
@@ -30,7 +30,7 @@ export interface Snapshot {
 export interface Change {
   /** The definition by which the row was last put or removed. */
   readonly table: AnyTable;
-  readonly place: string;
+  readonly rowKey: string;
   /** As the snapshot below has it. */
   readonly before: KeyedRow | undefined;
   readonly after: PendingRow | undefined;
@@ -76,9 +76,9 @@ export class Overlay implements Snapshot {
     return this.#tables.get(name)?.changes.values() ?? [];
   }
 
-  find(table: AnyTable, key: Key, place: string): KeyedRow | undefined {
-    const change = this.#tables.get(table.name)?.changes.get(place);
-    return change === undefined ? this.#base.find(table, key, place) : change.after;
+  find(table: AnyTable, key: Key, rowKey: string): KeyedRow | undefined {
+    const change = this.#tables.get(table.name)?.changes.get(rowKey);
+    return change === undefined ? this.#base.find(table, key, rowKey) : change.after;
   }
 
   scan(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
@@ -95,17 +95,17 @@ export class Overlay implements Snapshot {
   put(table: AnyTable, record: unknown): void {
     const text = printRecord(table, record);
     const key = table.key(record);
-    const place = placeOf(table, key);
+    const rowKey = rowKeyOf(table, key);
     const entries = entriesOf(table, record);
-    const present = this.find(table, key, place);
-    const stored = { text, place, createIndex: present?.createIndex ?? this.index, modifyIndex: this.index };
-    this.#change(table, key, place, new PendingRow(table, stored, entries));
+    const present = this.find(table, key, rowKey);
+    const stored = { text, rowKey, createIndex: present?.createIndex ?? this.index, modifyIndex: this.index };
+    this.#change(table, key, rowKey, new PendingRow(table, stored, entries));
   }
 
   remove(table: AnyTable, key: Key): boolean {
-    const place = placeOf(table, key);
-    if (this.find(table, key, place) === undefined) return false;
-    this.#change(table, key, place, undefined);
+    const rowKey = rowKeyOf(table, key);
+    if (this.find(table, key, rowKey) === undefined) return false;
+    this.#change(table, key, rowKey, undefined);
     return true;
   }
 
@@ -114,7 +114,7 @@ export class Overlay implements Snapshot {
     for (const [name, changes] of above.#tables) {
       const own = this.#changesOf(name);
       for (const change of changes.changes.values()) {
-        const before = own.changes.get(change.place);
+        const before = own.changes.get(change.rowKey);
         own.set(before === undefined ? change : { ...change, before: before.before });
       }
       own.index = changes.index;
@@ -122,11 +122,11 @@ export class Overlay implements Snapshot {
     this.#index = above.index;
   }
 
-  #change(table: AnyTable, key: Key, place: string, after: PendingRow | undefined): void {
+  #change(table: AnyTable, key: Key, rowKey: string, after: PendingRow | undefined): void {
     const changes = this.#changesOf(table.name);
-    const known = changes.changes.get(place);
-    const before = known === undefined ? this.#base.find(table, key, place) : known.before;
-    changes.set({ table, place, before, after });
+    const known = changes.changes.get(rowKey);
+    const before = known === undefined ? this.#base.find(table, key, rowKey) : known.before;
+    changes.set({ table, rowKey, before, after });
     changes.index = this.index;
   }
 
@@ -145,7 +145,7 @@ export class PendingRow implements KeyedRow {
   readonly text: string;
   readonly createIndex: number;
   readonly modifyIndex: number;
-  readonly place: string;
+  readonly rowKey: string;
   #record: unknown = undefined;
 
   constructor(
@@ -157,7 +157,7 @@ export class PendingRow implements KeyedRow {
     this.text = stored.text;
     this.createIndex = stored.createIndex;
     this.modifyIndex = stored.modifyIndex;
-    this.place = stored.place;
+    this.rowKey = stored.rowKey;
   }
 
   get record(): unknown {
@@ -166,10 +166,10 @@ export class PendingRow implements KeyedRow {
   }
 
   sortKey(table: AnyTable, index: string | undefined): string | undefined {
-    if (index === undefined) return sortKeyFrom(this.place, undefined);
+    if (index === undefined) return sortKeyFrom(this.rowKey, undefined);
     const entries = table === this.table ? this.entries : entriesOf(table, parseRecord(this.text));
     const entry = entries[indexPosition(table, index)];
-    return entry === undefined ? undefined : sortKeyFrom(this.place, entry);
+    return entry === undefined ? undefined : sortKeyFrom(this.rowKey, entry);
   }
 }
 
@@ -189,9 +189,9 @@ class TableChanges {
   ) {}
 
   set(change: Change): void {
-    const known = this.changes.get(change.place);
-    this.changes.set(change.place, change);
-    if (change.before !== undefined) this.#replacing.set(change.place, change);
+    const known = this.changes.get(change.rowKey);
+    this.changes.set(change.rowKey, change);
+    if (change.before !== undefined) this.#replacing.set(change.rowKey, change);
     for (const [index, { table, rows }] of this.#orders) {
       const from = known?.after?.sortKey(table, index);
       const to = change.after?.sortKey(table, index);
@@ -209,7 +209,7 @@ class TableChanges {
     const wanted = hidden === 0 || query.limit === undefined ? query : { ...query, limit: query.limit + hidden };
     const stored = base.scan(table, wanted, bounds);
     if (hidden === 0 && pending.length === 0) return stored;
-    const kept = stored.filter((row) => !this.changes.has(row.place));
+    const kept = stored.filter((row) => !this.changes.has(row.rowKey));
     return merged(kept, pending, (row) => row.sortKey(table, index) as string, { reverse, limit });
   }
 

@@ -9,7 +9,7 @@ export type AnyTable = Table<unknown>;
 /** A row that knows where it stands, so that nobody has to parse it to find out. */
 export interface KeyedRow extends Row<unknown> {
   /** The encoded primary key. */
-  readonly place: string;
+  readonly rowKey: string;
   /**
    * Where the row stands in the order of an index, or of the primary key when `index` is undefined; compares by `<`.
    * Undefined when the index leaves the row out.
@@ -22,7 +22,7 @@ export interface RowText {
   readonly text: string;
   readonly createIndex: number;
   readonly modifyIndex: number;
-  readonly place: string;
+  readonly rowKey: string;
 }
 
 /** The encoded keys in the indexes that the table declares, in that order; undefined where the row is left out. */
@@ -55,7 +55,7 @@ export function indexPosition(table: AnyTable, name: string): number {
 }
 
 /** The encoded primary key. */
-export function placeOf(table: AnyTable, key: Key): string {
+export function rowKeyOf(table: AnyTable, key: Key): string {
   return encodeKey(key) ?? unkeyable(table, 'primary key', key);
 }
 
@@ -71,8 +71,8 @@ export function entryOf(table: AnyTable, index: NamedIndex, record: unknown): st
 }
 
 /** `KeyedRow.sortKey` from encoded keys; `entry` is undefined for the primary key. */
-export function sortKeyFrom(place: string, entry: string | undefined): string {
-  return unitOrdered(entry === undefined ? place : encodeEntry(entry, place));
+export function sortKeyFrom(rowKey: string, entry: string | undefined): string {
+  return unitOrdered(entry === undefined ? rowKey : encodeEntry(entry, rowKey));
 }
 
 /** The JSON text by JSON's own rules: undefined members vanish, NaN becomes null, what JSON cannot print is refused. */

@@ -3,7 +3,7 @@ import type { Key, Table } from '../shared/table.js';
 import { UnstorableError } from './failures.js';
 import { keyBounds } from './keys.js';
 import { Overlay, type Snapshot } from './overlay.js';
-import { type AnyTable, entriesOf, indexPosition, type KeyedRow, placeOf, sortKeyFrom } from './records.js';
+import { type AnyTable, entriesOf, indexPosition, type KeyedRow, rowKeyOf, sortKeyFrom } from './records.js';
 
 /**
  * The view of one run of a read's work. It ends with the run, so that it cannot show a later state as if it were the old
@@ -24,7 +24,7 @@ export class SnapshotView<S extends Snapshot = Snapshot> implements ReadView {
   get<R>(table: Table<R>, key: Key): Row<R> | undefined {
     return this.guarded((snapshot) => {
       const any = table as unknown as AnyTable;
-      return snapshot.find(any, key, placeOf(any, key)) as Row<R> | undefined;
+      return snapshot.find(any, key, rowKeyOf(any, key)) as Row<R> | undefined;
     });
   }
 
@@ -130,13 +130,13 @@ class ComputedRow implements KeyedRow {
     return this.#row.modifyIndex;
   }
 
-  get place(): string {
-    return placeOf(this.#table, this.#table.key(this.#row.record));
+  get rowKey(): string {
+    return rowKeyOf(this.#table, this.#table.key(this.#row.record));
   }
 
   sortKey(table: AnyTable, index: string | undefined): string | undefined {
-    if (index === undefined) return sortKeyFrom(this.place, undefined);
+    if (index === undefined) return sortKeyFrom(this.rowKey, undefined);
     const entry = entriesOf(table, this.#row.record)[indexPosition(table, index)];
-    return entry === undefined ? undefined : sortKeyFrom(this.place, entry);
+    return entry === undefined ? undefined : sortKeyFrom(this.rowKey, entry);
   }
 }
