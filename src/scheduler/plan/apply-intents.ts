@@ -48,7 +48,7 @@ export function applyFollowups(
     const followup = intents.followups.get(allocation.ID);
     if (followup === undefined) continue;
     draft.change({ ...draft.latest(allocation), FollowupEvalID: followup });
-    proposal.keepPlace(allocation);
+    proposal.keepInPlace(allocation);
   }
 }
 

@@ -27,7 +27,7 @@ interface Rival {
   readonly final: number;
   readonly spread: number;
   readonly heap: ScoreHeap | undefined;
-  readonly place: number;
+  readonly position: number;
 }
 
 /**
@@ -43,7 +43,7 @@ export class GroupRanking {
   /** By candidate; undefined when a rule about the node alone rules it out. */
   readonly #states: (Assessment | undefined)[] = [];
   readonly #sums: Float64Array;
-  readonly #places: Int32Array;
+  readonly #positions: Int32Array;
   readonly #heapOf: (ScoreHeap | undefined)[] = [];
   /** What metrics tell of a candidate, as long as nothing but its own scores takes part. */
   readonly #told: (NodeScore | undefined)[] = [];
@@ -73,7 +73,7 @@ export class GroupRanking {
     this.#scene = scene;
     this.#spread = spread;
     this.#sums = new Float64Array(slots.length);
-    this.#places = new Int32Array(slots.length).fill(-1);
+    this.#positions = new Int32Array(slots.length).fill(-1);
     for (const [candidate, slot] of slots.entries()) {
       this.#candidateOf.set(slot, candidate);
       this.#judge(candidate, slot, index);
@@ -218,7 +218,7 @@ export class GroupRanking {
     }
     let heap = byParts.find((known) => known.parts === parts);
     if (heap === undefined) {
-      heap = new ScoreHeap(parts, candidate, this.#sums, this.#places);
+      heap = new ScoreHeap(parts, candidate, this.#sums, this.#positions);
       byParts.push(heap);
     }
     return heap;
@@ -247,24 +247,24 @@ export class GroupRanking {
       const winner = rivals.splice(bestOf(rivals), 1)[0]!;
       best.push(winner);
       if (winner.heap === undefined) continue;
-      this.#join(rivals, winner.heap, 2 * winner.place + 1, winner.spread);
-      this.#join(rivals, winner.heap, 2 * winner.place + 2, winner.spread);
+      this.#join(rivals, winner.heap, 2 * winner.position + 1, winner.spread);
+      this.#join(rivals, winner.heap, 2 * winner.position + 2, winner.spread);
     }
     return best;
   }
 
-  #join(rivals: Rival[], heap: ScoreHeap, place: number, spread: number): void {
-    const candidate = heap.at(place);
+  #join(rivals: Rival[], heap: ScoreHeap, position: number, spread: number): void {
+    const candidate = heap.at(position);
     if (candidate === undefined) return;
     const final = finalScore(this.#sums[candidate]!, heap.parts, { spread, penalised: false });
-    rivals.push({ candidate, final, spread, heap, place });
+    rivals.push({ candidate, final, spread, heap, position });
   }
 
   #penalisedRival(candidate: number): Rival {
     const spread = this.#spread.scoreAt(this.#slots[candidate]!);
     const parts = this.#heapOf[candidate]?.parts ?? 1;
     const final = finalScore(this.#sums[candidate]!, parts, { spread, penalised: true });
-    return { candidate, final, spread, heap: undefined, place: 0 };
+    return { candidate, final, spread, heap: undefined, position: 0 };
   }
 
   #scoreOf(candidate: number, extra: ExtraScores): NodeScore {

@@ -75,7 +75,7 @@ export class JobProposal {
   }
 
   /** A failed allocation waits for its replacement: its place on its node counts as long as this evaluation looks for others. */
-  keepPlace(allocation: Allocation): void {
+  keepInPlace(allocation: Allocation): void {
     const slot = isClientTerminal(allocation) ? this.nodes.cluster.slotOf(allocation.NodeID) : undefined;
     if (slot === undefined) return;
     this.own.change(slot, allocation.TaskGroup, 1);

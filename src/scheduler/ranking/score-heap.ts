@@ -8,20 +8,20 @@ export class ScoreHeap {
   /** Any candidate that this heap has held: all of them have the same values of the spread attributes. */
   readonly example: number;
   readonly #sums: Float64Array;
-  readonly #places: Int32Array;
+  readonly #positions: Int32Array;
   readonly #candidates: number[] = [];
 
-  /** `sums` and `places` are by candidate and shared by all heaps: a candidate is in one heap at most. */
-  constructor(parts: number, example: number, sums: Float64Array, places: Int32Array) {
+  /** `sums` and `positions` are by candidate and shared by all heaps: a candidate is in one heap at most. */
+  constructor(parts: number, example: number, sums: Float64Array, positions: Int32Array) {
     this.parts = parts;
     this.example = example;
     this.#sums = sums;
-    this.#places = places;
+    this.#positions = positions;
   }
 
-  /** The candidate at a place of the heap; the best is at 0, and behind place p follow 2p + 1 and 2p + 2. */
-  at(place: number): number | undefined {
-    return this.#candidates[place];
+  /** The candidate at a position of the heap; the best is at 0, and behind position p follow 2p + 1 and 2p + 2. */
+  at(position: number): number | undefined {
+    return this.#candidates[position];
   }
 
   push(candidate: number): void {
@@ -30,41 +30,41 @@ export class ScoreHeap {
   }
 
   remove(candidate: number): void {
-    const place = this.#places[candidate] ?? -1;
+    const position = this.#positions[candidate] ?? -1;
     const last = this.#candidates.pop();
-    this.#places[candidate] = -1;
+    this.#positions[candidate] = -1;
     if (last === undefined || last === candidate) return;
-    this.#rise(place, last);
-    this.#sink(this.#places[last] ?? place, last);
+    this.#rise(position, last);
+    this.#sink(this.#positions[last] ?? position, last);
   }
 
   #rise(from: number, candidate: number): void {
-    let place = from;
-    while (place > 0) {
-      const above = (place - 1) >> 1;
+    let position = from;
+    while (position > 0) {
+      const above = (position - 1) >> 1;
       const other = this.#candidates[above]!;
       if (!this.#isBefore(candidate, other)) break;
-      this.#put(place, other);
-      place = above;
+      this.#put(position, other);
+      position = above;
     }
-    this.#put(place, candidate);
+    this.#put(position, candidate);
   }
 
   #sink(from: number, candidate: number): void {
-    let place = from;
+    let position = from;
     for (;;) {
-      const below = this.#betterBelow(place);
+      const below = this.#betterBelow(position);
       if (below < 0) break;
       const other = this.#candidates[below]!;
       if (!this.#isBefore(other, candidate)) break;
-      this.#put(place, other);
-      place = below;
+      this.#put(position, other);
+      position = below;
     }
-    this.#put(place, candidate);
+    this.#put(position, candidate);
   }
 
-  #betterBelow(place: number): number {
-    const left = 2 * place + 1;
+  #betterBelow(position: number): number {
+    const left = 2 * position + 1;
     if (left >= this.#candidates.length) return -1;
     const right = left + 1;
     if (right >= this.#candidates.length) return left;
@@ -77,8 +77,8 @@ export class ScoreHeap {
     return difference > 0 || (difference === 0 && left < right);
   }
 
-  #put(place: number, candidate: number): void {
-    this.#candidates[place] = candidate;
-    this.#places[candidate] = place;
+  #put(position: number, candidate: number): void {
+    this.#candidates[position] = candidate;
+    this.#positions[candidate] = position;
   }
 }

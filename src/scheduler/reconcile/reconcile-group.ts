@@ -105,19 +105,19 @@ function rollOut(request: GroupRequest, findings: GroupFindings): boolean {
 
   const canarying = isCanarying(part);
   const budget = updateBudget(request, sets, updates, canarying);
-  const places = findings.waits ? [] : wantedPlacements(group, sets, names, canarying);
-  if (!part.existed) part.state.DesiredTotal += places.length;
+  const placements = findings.waits ? [] : wantedPlacements(group, sets, names, canarying);
+  if (!part.existed) part.state.DesiredTotal += placements.length;
   const ready = !standing.paused && !standing.failed && !canarying;
-  if (ready) placeAll(request, places, sets.replacedNow);
-  else placeReplacements(request, places);
-  replaceOutdated(request, updates.replace, ready ? Math.max(0, budget - places.length) : 0);
+  if (ready) placeAll(request, placements, sets.replacedNow);
+  else placeReplacements(request, placements);
+  replaceOutdated(request, updates.replace, ready ? Math.max(0, budget - placements.length) : 0);
   moveMigrating(request, sets.migrating, canarying);
 
   const updated = updates.replace.length + updates.inPlace.length;
   const changes = { job, group, allocations: rest, updates: updated > 0 };
   joinDeployment(part, changes, standing, { situation, intents });
   truncatePlacements(request);
-  const left = updated + places.length + sets.migrating.length + sets.replacedNow.length + findings.replacedLater;
+  const left = updated + placements.length + sets.migrating.length + sets.replacedNow.length + findings.replacedLater;
   return left === 0 && !moreCanaries && isHealthy(request);
 }
 
@@ -231,41 +231,41 @@ function wantedPlacements(
     const canary = previous.DeploymentStatus?.Canary === true;
     return { name: previous.Name, group, previous, canary, downgrade: canarying && !canary };
   };
-  const places: PlaceIntent[] = replacedNow.map((previous) => ({ ...replacing(previous), reschedule: true }));
+  const placements: PlaceIntent[] = replacedNow.map((previous) => ({ ...replacing(previous), reschedule: true }));
   let existing = untainted.length + migrating.length + replacedNow.length;
   for (const previous of lost) {
     if (existing >= group.Count) break;
-    places.push({ ...replacing(previous), lost: true });
+    placements.push({ ...replacing(previous), lost: true });
     existing += 1;
   }
   const missing = group.Count - existing;
-  if (missing > 0) for (const name of names.next(missing)) places.push({ name, group, downgrade: canarying });
-  return places;
+  if (missing > 0) for (const name of names.next(missing)) placements.push({ name, group, downgrade: canarying });
+  return placements;
 }
 
 function placeAll(
   { intents, group }: GroupRequest,
-  places: readonly PlaceIntent[],
+  placements: readonly PlaceIntent[],
   replacedNow: readonly Allocation[],
 ): void {
   const desired = intents.desired(group.Name);
-  intents.place.push(...places);
-  desired.Place += places.length;
+  intents.place.push(...placements);
+  desired.Place += placements.length;
   const failed = replacedNow.filter((allocation) => !isAway(allocation, intents));
   intents.stopAll(failed, descriptions.rescheduled);
   desired.Stop += failed.length;
 }
 
 /** A deployment that waits or has failed places nothing new; what was lost or has failed outside it is replaced all the same. */
-function placeReplacements({ intents, group, standing }: GroupRequest, places: readonly PlaceIntent[]): void {
+function placeReplacements({ intents, group, standing }: GroupRequest, placements: readonly PlaceIntent[]): void {
   const desired = intents.desired(group.Name);
-  for (const place of places) {
-    const { previous } = place;
+  for (const placement of placements) {
+    const { previous } = placement;
     if (previous === undefined) continue;
-    if (place.reschedule === true && standing.failed && previous.DeploymentID === standing.current?.ID) continue;
-    intents.place.push(place);
+    if (placement.reschedule === true && standing.failed && previous.DeploymentID === standing.current?.ID) continue;
+    intents.place.push(placement);
     desired.Place += 1;
-    if (place.reschedule !== true || isAway(previous, intents)) continue;
+    if (placement.reschedule !== true || isAway(previous, intents)) continue;
     intents.stopAll([previous], descriptions.rescheduled);
     desired.Stop += 1;
   }
@@ -303,10 +303,10 @@ function moveMigrating(
 
 /** One evaluation places no more of a group than the group wants in all. */
 function truncatePlacements({ intents, group }: GroupRequest): void {
-  const own = intents.place.filter((place) => place.group.Name === group.Name);
+  const own = intents.place.filter((intent) => intent.group.Name === group.Name);
   if (own.length <= group.Count) return;
   const surplus = new Set(own.slice(group.Count));
-  const kept = intents.place.filter((place) => !surplus.has(place));
+  const kept = intents.place.filter((intent) => !surplus.has(intent));
   intents.place.splice(0, intents.place.length, ...kept);
   intents.desired(group.Name).Place = group.Count;
 }
