@@ -16,7 +16,7 @@ export function findJsonFault(text: string): JsonFault | undefined {
   let expecting: 'value' | 'first_item' | 'first_key' | 'key' | 'after_value' = 'value';
   let at = start;
 
-  const faultAt = (position: number, message: string): JsonFault => ({ ...placeOf(text, position), message });
+  const faultAt = (position: number, message: string): JsonFault => ({ ...positionOf(text, position), message });
 
   for (;;) {
     at = skipBlanks(text, at);
@@ -104,7 +104,7 @@ function endOfString(text: string, from: number): number | { readonly at: number
   return { at: from, message: 'this text has no closing quote' };
 }
 
-function placeOf(text: string, position: number): { readonly line: number; readonly column: number } {
+function positionOf(text: string, position: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, position);
   const lineStart = before.lastIndexOf('\n') + 1;
   return { line: before.split('\n').length, column: position - lineStart + 1 };

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { remembered } from '../shared/remembered.js';
-import { type Place, placesIn } from '../shared/source-text.js';
+import { positionsIn, type TextPosition } from '../shared/source-text.js';
 import { compileQuantified } from './compile-quantified.js';
 import { ABSENT, type CompiledSelector, compileSelector, type Scope, withNames } from './compile-selector.js';
 import { type Evaluation, type FilterEvaluationError, type Predicate, spend } from './evaluation.js';
@@ -37,7 +37,7 @@ export function filterCompiler(schema: StructType): (expression: string) => Resu
 
 function compiled(tree: Expression, schema: StructType, source: string): Filter {
   const members = new Set<string>();
-  const predicate = compile(tree, { scope: { schema, names: [] }, members, placeOf: placesIn(source) });
+  const predicate = compile(tree, { scope: { schema, names: [] }, members, positionOf: positionsIn(source) });
   const evaluation: Evaluation = { record: undefined, names: [], work: MAX_WORK, error: undefined };
   return {
     members,
@@ -55,7 +55,7 @@ interface Context {
   readonly scope: Scope;
   /** Members of the record that were named so far. */
   readonly members: Set<string>;
-  readonly placeOf: (offset: number) => Place;
+  readonly positionOf: (offset: number) => TextPosition;
 }
 
 function compile(expression: Expression, context: Context): Predicate {
@@ -121,8 +121,8 @@ const TESTS: Readonly<Record<Test, (type: FilterType, value: string, where: stri
 /** A name that a map does not hold stands for nothing, which is empty and nil, and equal to nothing. */
 const WHEN_ABSENT: ReadonlySet<Test> = new Set<Test>(['empty', 'nil']);
 
-function resolve(selector: Selector, { scope, members, placeOf }: Context): CompiledSelector {
-  const { line, column } = placeOf(selector.offset);
+function resolve(selector: Selector, { scope, members, positionOf }: Context): CompiledSelector {
+  const { line, column } = positionOf(selector.offset);
   const compiledSelector = compileSelector(selector, scope, `${line}:${column}: ${selector.text}`);
   if (compiledSelector.member !== undefined) members.add(compiledSelector.member);
   return compiledSelector;

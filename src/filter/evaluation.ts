@@ -1,7 +1,7 @@
 /** What an expression cannot do with a record. */
 export interface FilterEvaluationError {
   readonly type: 'filter_evaluation';
-  /** What is wrong, with the place of the selector before it: `1:8: …`. */
+  /** What is wrong, with the position of the selector before it: `1:8: …`. */
   readonly message: string;
 }
 

@@ -1,17 +1,17 @@
 import { err, ok, type Result } from 'neverthrow';
-import { placesIn, unquoted } from '../shared/source-text.js';
+import { positionsIn, unquoted } from '../shared/source-text.js';
 import type { Expression, Match, Names, Selector, Test } from './expression.js';
 import { Scanner } from './scanner.js';
 
 /** The expression is none. */
 export interface FilterSyntaxError {
   readonly type: 'filter_syntax';
-  /** What is wrong and what was expected, with the place before it: `1:8: …`. */
+  /** What is wrong and what was expected, with the position before it: `1:8: …`. */
   readonly message: string;
   /** Both from 1; a column is a character. */
   readonly line: number;
   readonly column: number;
-  /** 16-bit units before the place. */
+  /** 16-bit units before the position. */
   readonly offset: number;
 }
 
@@ -272,7 +272,7 @@ function readQuoted(scanner: Scanner): string | undefined {
 }
 
 function syntaxError({ text, problem }: Scanner): FilterSyntaxError {
-  const { line, column } = placesIn(text)(problem.offset);
+  const { line, column } = positionsIn(text)(problem.offset);
   const message = `${line}:${column}: ${problem.message}`;
   return { type: 'filter_syntax', message, line, column, offset: problem.offset };
 }

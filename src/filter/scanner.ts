@@ -1,4 +1,4 @@
-/** A place in the text, and what would have been read further on. */
+/** A position in the text, and what would have been read further on. */
 export class Scanner {
   at = 0;
   /** The first thing that cannot be meant otherwise. */
@@ -42,7 +42,7 @@ export class Scanner {
     return isEnd;
   }
 
-  /** Tries something that may read nothing: then the place is as before. */
+  /** Tries something that may read nothing: then the position is as before. */
   attempt<T>(parse: () => T | undefined): T | undefined {
     const start = this.at;
     const result = this.#mistake === undefined ? parse() : undefined;

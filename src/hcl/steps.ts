@@ -12,7 +12,7 @@ export function finish<Value>(steps: Steps<Value>): Value {
   }
 }
 
-/** A place where work can be interrupted; afterwards the budget of a turn is there again, if there was another turn. */
+/** A point where work can be interrupted. When another turn has begun meanwhile, its budget is full again. */
 export function* interruption(budget: { beginTurn(): void }): Steps<void> {
   if ((yield) === true) budget.beginTurn();
 }

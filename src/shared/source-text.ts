@@ -1,13 +1,13 @@
-/* What the languages of the project read alike: places in their texts, and texts in quotes. */
+/* What the languages of the project read alike: positions in their texts, and texts in quotes. */
 
-/** A place in an expression, from 1; a column is a character. */
-export interface Place {
+/** A position in an expression, from 1; a column is a character. */
+export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
-/** Tells the places of offsets in 16-bit units. Offsets that do not fall are found in one pass over the text. */
-export function placesIn(text: string): (offset: number) => Place {
+/** Tells the positions of offsets in 16-bit units. Offsets that do not fall are found in one pass over the text. */
+export function positionsIn(text: string): (offset: number) => TextPosition {
   let [at, line, column] = [0, 1, 1];
   return (offset) => {
     if (offset < at) [at, line, column] = [0, 1, 1];

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { placesIn } from '../shared/source-text.js';
+import { positionsIn } from '../shared/source-text.js';
 import { MAX_DEPTH, MAX_TEMPLATE_LENGTH } from './limits.js';
 import { PipelineParser } from './parse-pipeline.js';
 import type { FaultAt, TemplateFault } from './template-fault.js';
@@ -23,7 +23,7 @@ export function parseTree(source: string, { left, right }: Partial<Delimiters> =
 
 /** Tells the line and column of faults. */
 export function faultIn(source: string): (fault: FaultAt) => TemplateFault {
-  return ({ offset, message }) => ({ type: 'template_fault', message, ...placesIn(source)(offset) });
+  return ({ offset, message }) => ({ type: 'template_fault', message, ...positionsIn(source)(offset) });
 }
 
 /** What holds statements: where it began, and whether the loop around it can be left. */

@@ -11,7 +11,7 @@ import {
 } from './policy.js';
 import { readVariablePaths } from './read-variable-paths.js';
 import { areaBlock, bodyOf, Faults, type NamedBlock, namedBlocks, textList, textMember } from './rules-blocks.js';
-import { placeOf, type RulesFault, shown } from './rules-reader.js';
+import { positionOf, type RulesFault, shown } from './rules-reader.js';
 import { type RulesItem, readRulesText } from './rules-text.js';
 
 /** Words for what is not a plugin. */
@@ -40,7 +40,7 @@ export function parsePolicy(text: string): Result<Policy, RulesFault> {
     const faults = new Faults();
     const policy = policyFrom(items, text, faults);
     const { first } = faults;
-    return first === undefined ? ok(policy) : err({ message: first.message, ...placeOf(text, first.at) });
+    return first === undefined ? ok(policy) : err({ message: first.message, ...positionOf(text, first.at) });
   });
 }
 

@@ -22,7 +22,7 @@ export function fail(reader: RulesReader, message: string, at = reader.at): unde
 }
 
 /** Line and column, from 1, of an offset in a text. */
-export function placeOf(text: string, at: number): { readonly line: number; readonly column: number } {
+export function positionOf(text: string, at: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, at);
   const lineStart = before.lastIndexOf('\n') + 1;
   return { line: before.split('\n').length, column: at - lineStart + 1 };

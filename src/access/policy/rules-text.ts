@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { fail, placeOf, type RulesFault, type RulesReader, shown } from './rules-reader.js';
+import { fail, positionOf, type RulesFault, type RulesReader, shown } from './rules-reader.js';
 import { readHeredoc, readQuoted } from './rules-strings.js';
 
 /** One setting of a rules text: `name = value`, or a block `name "label" { … }`. */
@@ -39,7 +39,7 @@ export function readRulesText(text: string): Result<readonly RulesItem[], RulesF
   const reader: RulesReader = { text, json: /^\s*\{/.test(text.slice(start)), at: start, items: 0, fault: undefined };
   const items = readWhole(reader);
   const { fault } = reader;
-  return fault === undefined ? ok(items) : err({ message: fault.message, ...placeOf(text, fault.at) });
+  return fault === undefined ? ok(items) : err({ message: fault.message, ...positionOf(text, fault.at) });
 }
 
 function readWhole(reader: RulesReader): readonly RulesItem[] {

@@ -45,7 +45,7 @@ export function decodingProblem(decoding: Decoding, code: DiagnosticCode, span: 
   return problem(decoding.evaluation, code, span, text);
 }
 
-/** The empty place where a body opens: where something that is missing in it belongs. */
+/** The empty span where a body opens: problems about something that is missing in the body point at it. */
 export function openingOf(span: Span): Span {
   return { start: span.start, end: span.start };
 }

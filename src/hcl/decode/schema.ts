@@ -5,7 +5,7 @@ import type { Span } from '../syntax/tree.js';
 import type { HclValue } from '../values/value.js';
 
 /**
- * What may stand in a body. A schema is plain data: the decoder reads it, reports everything that does not fit at its own place
+ * What may stand in a body. A schema is plain data: the decoder reads it, reports everything that does not fit, each at its own position
  * (with a suggestion for a misspelled name), and hands back a `DecodedBody`.
  */
 export interface BodySchema {
@@ -76,7 +76,7 @@ export type PlainValue =
   | readonly PlainValue[]
   | { readonly [key: string]: PlainValue };
 
-/** A place in one of the source texts, for `Report` and for diagnostics made later. */
+/** A span of one of the source texts, for `Report` and for diagnostics made later. */
 export interface SourceRange extends Span {
   readonly source: SourceText;
 }

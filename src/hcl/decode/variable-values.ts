@@ -185,9 +185,9 @@ function validate(decoding: Decoding, declaration: VariableDeclaration, assigned
   for (const { condition, message } of declaration.validations) {
     const holds = evaluateCondition(inner, condition);
     if (holds !== false) continue;
-    const place = withEvaluation(decoding, { ...evaluation, source: assigned.source });
+    const inItsSource = withEvaluation(decoding, { ...evaluation, source: assigned.source });
     decodingProblem(
-      place,
+      inItsSource,
       'validation_failed',
       assigned.span,
       `The value of "${declaration.name.slice(0, 60)}" is refused: ${message}`,

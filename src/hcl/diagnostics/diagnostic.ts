@@ -21,7 +21,7 @@ export interface Diagnostic {
   readonly start: Position;
   /** Behind the last character. */
   readonly end: Position;
-  /** The source line and, below it, a line that marks the place. */
+  /** The source line and, below it, a line that marks the span. */
   readonly snippet: string;
 }
 
@@ -33,7 +33,7 @@ export type ProblemText =
   | string
   | { readonly message: string; readonly detail?: Later | undefined; readonly suggestion?: Later | undefined };
 
-/** A problem as it is found: a place is two offsets, so finding it costs nothing. */
+/** A problem as it is found: its span is two offsets, which cost nothing to note. */
 export interface Problem {
   readonly code: DiagnosticCode;
   readonly severity: Severity;

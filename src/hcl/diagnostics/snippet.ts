@@ -4,7 +4,7 @@ import type { Position } from '../syntax/source.js';
 const WIDTH = 120;
 
 /**
- * Two lines: the source line, and carets below the marked place. A long line is cut around the place; tabs and other control
+ * Two lines: the source line, and carets below the marked span. A long line is cut around the span; tabs and other control
  * characters are shown as one space, so the carets stand where they should.
  *
  * @param characters splits a piece of a line into characters as columns count them

@@ -6,7 +6,7 @@
  * characters cost. Whatever takes longer says so before it is done, at its price in this unit.
  */
 export interface BudgetLimits {
-  /** Units of work in one turn: between two places where the work can be interrupted. A synchronous call is one turn. */
+  /** Units of work in one turn: between two points where the work can be interrupted. A synchronous call is one turn. */
   readonly steps: number;
   /** Units of work in all turns together. */
   readonly totalSteps: number;
@@ -48,13 +48,13 @@ export interface Budget {
   chargeText(length: number): boolean;
   /** Charges a collection about to be made; false when it has more elements than allowed, or the budget is spent. */
   chargeElements(count: number): boolean;
-  /** True when this turn has done enough that the next possible place is a good one to interrupt it. */
+  /** True when this turn has done enough: it should be interrupted at the next point where it can be. */
   readonly turnIsLong: boolean;
   /** A new turn begins: the steps of one turn are there again, as far as there are any left in all. */
   beginTurn(): void;
 }
 
-/** The part of a turn's steps after which it is ended at the next place where it can be. */
+/** The part of a turn's steps after which it is ended at the next point where it can be. */
 const LONG_TURN = 1 / 4;
 
 /** A fresh budget; limits that are not given are the defaults. */

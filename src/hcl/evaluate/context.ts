@@ -18,7 +18,7 @@ export interface EvaluationContext {
   readonly scope: Scope;
   /**
    * What a name means that no scope has: its own source text, so that it can be filled in where the job runs, or a mistake.
-   * `forbidden` is for places where nothing can be referred to at all.
+   * `forbidden`: nothing can be referred to at all.
    */
   readonly unknownNames: 'text' | 'error' | 'forbidden';
   /** Undefined where functions may not be called. */
@@ -69,7 +69,7 @@ export function namesInReach(scope: Scope): string[] {
   return [...names];
 }
 
-/** Units of work of noting a problem down; working out its place and texts comes later, for the first hundred. */
+/** Units of work of noting a problem down; working out its position and texts comes later, for the first hundred. */
 const PROBLEM = 5;
 
 /** Reports a problem; always undefined, so that an evaluation can end with it. */

@@ -6,7 +6,7 @@ import type { HclValue } from '../values/value.js';
 import { dynamicNull, itemsOf } from '../values/value.js';
 import type { FunctionError } from './function.js';
 
-/** The argument at a place; the count has been checked before a body runs, so the null is never seen. */
+/** The argument at an index. The count is checked before a body runs, so the null is never seen. */
 export function argumentAt(args: readonly HclValue[], index: number): HclValue {
   return args[index] ?? dynamicNull;
 }

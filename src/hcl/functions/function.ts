@@ -97,7 +97,7 @@ export function perElement(units: number): (args: readonly HclValue[]) => number
   return (args) => units * weightOf(args);
 }
 
-/** A cost for each character of the text at a place. */
+/** A cost for each character of the text at an index of the arguments. */
 export function perCharacter(units: number, index = 0): (args: readonly HclValue[]) => number {
   return (args) => {
     const value = args[index];

@@ -26,7 +26,7 @@ export const setFunctions: readonly EagerFunction[] = [
   }),
 ];
 
-/** Each element is brought to the common type, and put in its place. */
+/** Each element is converted to the common type and inserted in the order of the set. */
 function combinationWork(args: readonly HclValue[]): number {
   const keys = args.reduce((work, set) => work + itemKeysWork(itemsOf(set) ?? []), 0);
   return 8 + unificationWork(...args) + perElement(8)(args) + keys;

@@ -31,23 +31,23 @@ interface Writer {
 const NODE = 4;
 
 /** What the node hangs on; `compact` is a dash or the colon after a written-out key, after which a collection starts at once. */
-type Place = 'root' | 'mapping' | 'compact';
+type Parent = 'root' | 'mapping' | 'compact';
 
 const FOLD_AFTER = 80;
 const LONGEST_SIMPLE_KEY = 128;
 
-function writeNode(writer: Writer, value: HclValue, indent: number, place: Place): void {
+function writeNode(writer: Writer, value: HclValue, indent: number, parent: Parent): void {
   if (writer.stopped || !pays(writer, NODE + indent)) return;
   const items = itemsOf(value);
   const entries = entriesOf(value);
   if (items !== undefined && items.length > 0) {
     // A sequence inside a mapping is not indented further: its dashes set it off.
-    const own = place === 'root' ? 0 : place === 'mapping' ? Math.max(indent, 0) : indent + 2;
-    writeSequence(writer, items, own, place === 'mapping');
+    const own = parent === 'root' ? 0 : parent === 'mapping' ? Math.max(indent, 0) : indent + 2;
+    writeSequence(writer, items, own, parent === 'mapping');
   } else if (entries !== undefined && entries.size > 0) {
-    writeMapping(writer, entries, place === 'root' ? 0 : indent + 2, place === 'mapping');
+    writeMapping(writer, entries, parent === 'root' ? 0 : indent + 2, parent === 'mapping');
   } else {
-    if (place !== 'root') put(writer, ' ');
+    if (parent !== 'root') put(writer, ' ');
     writeScalar(writer, value, indent < 0 ? 2 : indent + 2);
   }
 }

@@ -6,7 +6,7 @@ export interface SourceText {
   readonly text: string;
 }
 
-/** A place in a source text as people and editors count it. */
+/** A position in a source text as people and editors count it. */
 export interface Position {
   /** From 1. */
   readonly line: number;
@@ -31,8 +31,8 @@ export function positionFinder(text: string): PositionFinder {
   const plain = !NOT_ASCII.test(text);
   const byteStarts = plain ? starts : byteOffsets(text, starts);
   const counter = clusterCounter();
-  // Questions usually concern one line, and come in order: places on the way keep many of them about one long line linear.
-  let known: KnownPlaces = { index: -1, places: [], last: { offset: 0, column: 0, bytes: 0 } };
+  // Questions usually concern one line, and come in order: anchors on the way keep many of them about one long line linear.
+  let known: KnownAnchors = { index: -1, anchors: [], last: { offset: 0, column: 0, bytes: 0 } };
 
   return {
     characters: counter.characters,
@@ -43,9 +43,9 @@ export function positionFinder(text: string): PositionFinder {
       if (plain) return { line: index + 1, column: columnInPlainLine(text, lineStart, wanted), offset: wanted };
       if (known.index !== index) {
         const first = { offset: lineStart, column: 0, bytes: 0 };
-        known = { index, places: [first], last: first };
+        known = { index, anchors: [first], last: first };
       }
-      known.last = placeAt(text, known, Math.max(wanted, lineStart), counter.count);
+      known.last = anchorAt(text, known, Math.max(wanted, lineStart), counter.count);
       const { column, bytes } = known.last;
       return { line: index + 1, column: column + 1, offset: (byteStarts[index] ?? 0) + bytes };
     },
@@ -59,32 +59,38 @@ export function positionFinder(text: string): PositionFinder {
   };
 }
 
-/** An offset in a line, with the clusters and bytes of the line before it. */
-interface Place {
+/** An offset in a line, with the clusters and bytes of the line before it: counting begins at the nearest one. */
+interface Anchor {
   readonly offset: number;
   readonly column: number;
   readonly bytes: number;
 }
 
-interface KnownPlaces {
+interface KnownAnchors {
   readonly index: number;
   /** One every `STRIDE` characters of the line, as far as anybody asked. */
-  readonly places: Place[];
-  last: Place;
+  readonly anchors: Anchor[];
+  last: Anchor;
 }
 
 const STRIDE = 1024;
 
-function placeAt(text: string, { places, last }: KnownPlaces, offset: number, count: (text: string) => number): Place {
-  const walked = (from: Place, to: number): Place => {
+function anchorAt(
+  text: string,
+  { anchors, last }: KnownAnchors,
+  offset: number,
+  count: (text: string) => number,
+): Anchor {
+  const walked = (from: Anchor, to: number): Anchor => {
     const piece = text.slice(from.offset, to);
     return { offset: to, column: from.column + count(piece), bytes: from.bytes + utf8Length(piece) };
   };
-  const first = places[0] as Place;
+  const first = anchors[0] as Anchor;
   const wanted = Math.floor((offset - first.offset) / STRIDE);
-  while (places.length <= wanted) places.push(walked(places.at(-1) as Place, first.offset + places.length * STRIDE));
-  const place = places[wanted] as Place;
-  return walked(last.offset <= offset && last.offset > place.offset ? last : place, offset);
+  while (anchors.length <= wanted)
+    anchors.push(walked(anchors.at(-1) as Anchor, first.offset + anchors.length * STRIDE));
+  const anchor = anchors[wanted] as Anchor;
+  return walked(last.offset <= offset && last.offset > anchor.offset ? last : anchor, offset);
 }
 
 /**

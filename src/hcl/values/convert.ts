@@ -64,10 +64,12 @@ export function convert(value: HclValue, type: HclType): Result<HclValue, Conver
   }
 }
 
-/** A conversion error of one's own, for a place at `path` inside a value. */
+/** A conversion error about the part of a value that `path` leads to. */
 export function conversionError(reason: string, path: readonly (string | number)[] = []): ConversionError {
-  const place = path.map((step) => (typeof step === 'number' ? `element ${step}` : `attribute "${step}"`)).join(', ');
-  return { type: 'cannot_convert', path, reason, message: place === '' ? reason : `${place}: ${reason}` };
+  const location = path
+    .map((step) => (typeof step === 'number' ? `element ${step}` : `attribute "${step}"`))
+    .join(', ');
+  return { type: 'cannot_convert', path, reason, message: location === '' ? reason : `${location}: ${reason}` };
 }
 
 function isScalar(type: HclType): boolean {

@@ -11,7 +11,7 @@ export interface Digits {
  * The fewest digits that name a binary float of the given precision: the first decimal that lies nearer to it than half a unit of
  * its last mantissa bit. Bounds count as inside when the mantissa is even, since ties round to even.
  */
-// oxlint-disable-next-line complexity -- one loop compares three digit strings place by place; its steps mean nothing alone
+// oxlint-disable-next-line complexity -- one loop compares three digit strings digit by digit; its steps mean nothing alone
 export function shortestDigits(mantissa: bigint, exponent: number, precision: number): Digits {
   if (mantissa === 0n) return { negative: false, digits: '', point: 0 };
   const negative = mantissa < 0n;
@@ -26,7 +26,7 @@ export function shortestDigits(mantissa: bigint, exponent: number, precision: nu
   const low = withoutZeros(scale.digitsOf(centre - 1n).padStart(width, '0'));
   const high = withoutZeros(scale.digitsOf(centre + 1n).padStart(width, '0'));
   const inclusive = (centre & 2n) === 0n;
-  const places = width - scale.stickyDigits + scale.power;
+  const point = width - scale.stickyDigits + scale.power;
   // How much larger the digits of the upper bound are than those of the number, as far as they were compared; 2 stands for more.
   let above = high.length > width ? 2 : 0;
   let below = false;
@@ -38,9 +38,9 @@ export function shortestDigits(mantissa: bigint, exponent: number, precision: nu
     if (!downFits && !upFits) continue;
     const cut = BigInt(mid.slice(0, at + 1));
     const chosen = downFits && upFits ? roundedCut(mid, at + 1, cut) : downFits ? cut : cut + 1n;
-    return trimmed(negative, chosen, places - (at + 1));
+    return trimmed(negative, chosen, point - (at + 1));
   }
-  return { negative, digits: mid, point: places };
+  return { negative, digits: mid, point };
 }
 
 interface DecimalScale {
