@@ -65,8 +65,8 @@ function withExposedChecksOfService(
     }
     const LocalPathPort = localPort(service.PortLabel, network);
     if (LocalPathPort === undefined) {
-      const place = `group ${JSON.stringify(group.Name)}: service ${JSON.stringify(service.Name)}`;
-      return refused(`${place}: the port that the exposed check ${JSON.stringify(check.Name)} asks cannot be told`);
+      const location = `group ${JSON.stringify(group.Name)}: service ${JSON.stringify(service.Name)}`;
+      return refused(`${location}: the port that the exposed check ${JSON.stringify(check.Name)} asks cannot be told`);
     }
     const PortLabel = check.PortLabel || `svc_${service.Name}_ck_${index + 1}`;
     if (!ports.some((port) => port.Label === PortLabel) && check.PortLabel === '') {

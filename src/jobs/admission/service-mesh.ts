@@ -205,8 +205,8 @@ function withNativeTask(group: TaskGroup, service: Service): Result<TaskGroup, A
 }
 
 function nativeProblem(group: TaskGroup, service: Service): string {
-  const place = `group ${JSON.stringify(group.Name)}: service ${JSON.stringify(service.Name)}`;
+  const location = `group ${JSON.stringify(group.Name)}: service ${JSON.stringify(service.Name)}`;
   return service.TaskName === ''
-    ? `${place}: connect native needs the name of its task, because the group has ${group.Tasks.length} tasks`
-    : `${place}: connect native names the unknown task ${JSON.stringify(service.TaskName)}`;
+    ? `${location}: connect native needs the name of its task, because the group has ${group.Tasks.length} tasks`
+    : `${location}: connect native names the unknown task ${JSON.stringify(service.TaskName)}`;
 }

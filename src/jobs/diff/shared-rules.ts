@@ -8,7 +8,7 @@ import type { Flat } from './diff-fields.js';
 import { byContent, byField, byPosition, type ObjectRule, one, type Part, texts } from './diff-objects.js';
 import { flattenFreeForm, type Item, scalarsOf } from './flatten.js';
 
-/* Blocks that stand in more than one place of a job. */
+/* Blocks that stand in more than one kind of block of a job. */
 
 const constraintRule: ObjectRule = { name: 'Constraint', type: 'fields', fields: scalarsOf(constraintBlock) };
 const affinityRule: ObjectRule = { name: 'Affinity', type: 'fields', fields: scalarsOf(affinityBlock) };

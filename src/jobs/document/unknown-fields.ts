@@ -58,12 +58,12 @@ function unknownField(block: Block<FieldSet>, key: string, path: string): Unknow
   const names = submittedFields(block).map(([name]) => name);
   const byLowerCase = new Map(names.map((name) => [name.toLowerCase(), name]));
   const suggestion = byLowerCase.get(suggestName(key.toLowerCase(), byLowerCase.keys()) ?? '');
-  const place = /^\w{1,64}$/.test(key) ? `${path}.${key}` : `${path}[${quoted(key)}]`;
-  if (suggestion === undefined) return { path: place, message: `${place} is no field of a job and has no effect` };
+  const location = /^\w{1,64}$/.test(key) ? `${path}.${key}` : `${path}[${quoted(key)}]`;
+  if (suggestion === undefined) return { path: location, message: `${location} is no field of a job and has no effect` };
   return {
-    path: place,
+    path: location,
     suggestion,
-    message: `${place} is no field of a job and has no effect; did you mean ${suggestion}?`,
+    message: `${location} is no field of a job and has no effect; did you mean ${suggestion}?`,
   };
 }
 

@@ -4,7 +4,7 @@ import { lintCron } from './lint-cron.js';
 import { type PeriodicSchedule, specsOf } from './next-launch.js';
 import { timeZone } from './time-zone.js';
 
-/** What is wrong with a schedule, each problem a sentence without its place; empty for one that can be launched by. */
+/** What is wrong with a schedule, each problem a sentence without its location; empty for one that can be launched by. */
 export function periodicProblems(periodic: PeriodicSchedule): string[] {
   const specs = periodic.Specs ?? [];
   const zone = timeZone(periodic.TimeZone) === undefined ? [unknownZone(periodic.TimeZone)] : [];

@@ -33,7 +33,7 @@ interface Standing {
   readonly defaults: unknown;
 }
 
-/** Every block once, in the order in which a reader meets them, with all places where it stands. */
+/** Every block once, in the order in which a reader meets them, with all blocks that it may stand in. */
 function collectBlocks(): Entry[] {
   const entries = new Map<SpecificationBlock, Entry>();
   const job = canonicaliseSubmitted(sampleOf(jobSpecification) as unknown as SubmittedJob);
@@ -134,11 +134,11 @@ function renderBlock({ name, block, parents, times, defaults }: Entry): string {
   const table = ['| Name | Kind | Field | Default | Meaning |', '|---|---|---|---|---|', ...rows].join('\n');
   return `## ${heading}
 
-${block.about} ${placeText(parents, times)}
+${block.about} ${parentsText(parents, times)}
 ${rows.length === 0 ? '\nNothing stands inside.\n' : `\n${table}\n`}`;
 }
 
-function placeText(parents: ReadonlySet<string>, times: Entry['times']): string {
+function parentsText(parents: ReadonlySet<string>, times: Entry['times']): string {
   if (parents.size === 0) return 'Stands at the top level, exactly once.';
   return `In ${[...parents].join(', ')}; ${timesText(times)}.`;
 }

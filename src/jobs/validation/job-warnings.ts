@@ -122,9 +122,9 @@ function warnAboutMemory(job: Job, warn: Report): void {
   for (const group of job.TaskGroups) {
     for (const task of group.Tasks) {
       if (task.Resources.MemoryMaxMB === 0) continue;
-      const place = `group ${quoted(group.Name)}: task ${quoted(task.Name)}`;
+      const location = `group ${quoted(group.Name)}: task ${quoted(task.Name)}`;
       warn(
-        `${place}: memory_max has no effect, because memory oversubscription is off in the scheduler's configuration`,
+        `${location}: memory_max has no effect, because memory oversubscription is off in the scheduler's configuration`,
       );
     }
   }

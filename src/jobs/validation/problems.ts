@@ -1,18 +1,18 @@
 import { errorsText, quoted } from './problem-texts.js';
 
-/** Takes one problem; the place is already in the text. */
+/** Takes one problem; the location is already in the text. */
 export type Report = (problem: string) => void;
 
 /**
- * Reports whose texts begin with the place: `within(report, 'group', 'web')` with `group "web": `. The text is made when there
+ * Reports whose texts begin with the location: `within(report, 'group', 'web')` with `group "web": `. The text is made when there
  * is a problem to tell, since most jobs have none.
  */
-export function within(report: Report, place: string, name?: string): Report {
-  return (problem) => report(`${placeText(place, name)}: ${problem}`);
+export function within(report: Report, location: string, name?: string): Report {
+  return (problem) => report(`${locationText(location, name)}: ${problem}`);
 }
 
-function placeText(place: string, name: string | undefined): string {
-  return name === undefined ? place : `${place} ${quoted(name)}`;
+function locationText(location: string, name: string | undefined): string {
+  return name === undefined ? location : `${location} ${quoted(name)}`;
 }
 
 /** Reports a problem that may not be there. */
@@ -23,7 +23,7 @@ export function reportIf(report: Report, problem: string | undefined): void {
 /** What is wrong with one part of the job: a group, a constraint of the job, or the job as a whole. */
 export interface Part {
   /** Undefined for the job as a whole, whose parts have one problem each. */
-  readonly place: string | undefined;
+  readonly location: string | undefined;
   readonly problems: string[];
 }
 
@@ -32,7 +32,7 @@ export interface Problems {
   /** A problem of the job as a whole. */
   readonly report: Report;
   /** Problems of one part; the part exists from its first problem on. */
-  readonly within: (place: string, name?: string) => Report;
+  readonly within: (location: string, name?: string) => Report;
   readonly parts: readonly Part[];
 }
 
@@ -41,13 +41,13 @@ export function gatherProblems(): Problems {
   return {
     parts,
     report: (problem) => {
-      parts.push({ place: undefined, problems: [problem] });
+      parts.push({ location: undefined, problems: [problem] });
     },
-    within: (place, name) => {
+    within: (location, name) => {
       let part: Part | undefined;
       return (problem) => {
         if (part === undefined) {
-          part = { place: placeText(place, name), problems: [] };
+          part = { location: locationText(location, name), problems: [] };
           parts.push(part);
         }
         part.problems.push(problem);
@@ -56,18 +56,18 @@ export function gatherProblems(): Problems {
   };
 }
 
-/** One sentence for each problem, with its place. */
+/** One sentence for each problem, with its location. */
 export function problemsOf(parts: readonly Part[]): string[] {
-  return parts.flatMap(({ place, problems }) =>
-    place === undefined ? problems : problems.map((problem) => `${place}: ${problem}`),
+  return parts.flatMap(({ location, problems }) =>
+    location === undefined ? problems : problems.map((problem) => `${location}: ${problem}`),
   );
 }
 
-/** One text for each part; several problems of a part are listed below its place. */
+/** One text for each part; several problems of a part are listed below its location. */
 export function textsByPart(parts: readonly Part[]): string[] {
-  return parts.map(({ place, problems }) => {
+  return parts.map(({ location, problems }) => {
     const [first = ''] = problems;
     const text = problems.length === 1 ? first : errorsText(problems);
-    return place === undefined ? text : `${place}: ${text}`;
+    return location === undefined ? text : `${location}: ${text}`;
   });
 }

@@ -42,7 +42,7 @@ function validateRunDuration(group: TaskGroup, jobType: string, report: Report):
 }
 
 function validatePlacement(group: TaskGroup, jobType: string, report: Report): void {
-  const at = (place: string): Report => within(report, place);
+  const at = (location: string): Report => within(report, location);
   validateConstraints(group.Constraints, 'group', at);
   if (jobType === 'system') {
     if (group.Affinities !== null) report('a system job takes no affinities');

@@ -18,7 +18,7 @@ export interface ValidationContext extends Surroundings, WarningContext {
 }
 
 export interface JobProblems {
-  /** One sentence for each problem, with its place; empty when the job may be registered. */
+  /** One sentence for each problem, with its location; empty when the job may be registered. */
   readonly errors: readonly string[];
   /** The same, gathered by the part of the job: how the job interface lists them. */
   readonly errorsByPart: readonly string[];
@@ -112,17 +112,17 @@ function validateGroups(job: Job, problems: Problems): void {
   const first = new Map<string, number>();
   for (const [index, group] of job.TaskGroups.entries()) {
     const earlier = first.get(group.Name);
-    const place = `group ${quoted(group.Name)}`;
+    const location = `group ${quoted(group.Name)}`;
     if (group.Name === '') problems.report(`group ${index + 1} has no name`);
     else if (earlier !== undefined) {
-      problems.report(`${place}: the name is used twice, by the groups ${earlier + 1} and ${index + 1}`);
+      problems.report(`${location}: the name is used twice, by the groups ${earlier + 1} and ${index + 1}`);
     }
     first.set(group.Name, earlier ?? index);
     if (group.ShutdownDelay !== null && group.ShutdownDelay < 0) {
-      problems.report(`${place}: shutdown_delay must not be negative`);
+      problems.report(`${location}: shutdown_delay must not be negative`);
     }
     if (job.Type === 'system' && group.Count > 1) {
-      problems.report(`${place}: a system job runs at most 1 of each group on a node, not ${group.Count}`);
+      problems.report(`${location}: a system job runs at most 1 of each group on a node, not ${group.Count}`);
     }
   }
   for (const [index, group] of job.TaskGroups.entries()) {

@@ -27,7 +27,7 @@ function validateSizes(resources: Resources, report: Report): void {
 }
 
 function validateDevice(device: RequestedDevice, report: Report): void {
-  const at = (place: string): Report => within(report, place);
+  const at = (location: string): Report => within(report, location);
   if (device.Name === '') report('a name is needed: a type, vendor/type or vendor/type/name');
   validateConstraints(device.Constraints, 'device', at);
   validateAffinities(device.Affinities, at);

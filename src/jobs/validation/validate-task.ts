@@ -45,7 +45,7 @@ function validateTimes(task: Task, group: TaskGroup, jobType: string, report: Re
 }
 
 function validatePlacement(task: Task, jobType: string, report: Report): void {
-  const at = (place: string): Report => within(report, place);
+  const at = (location: string): Report => within(report, location);
   validateConstraints(task.Constraints, 'task', at);
   if (jobType !== 'system') validateAffinities(task.Affinities, at);
   else if (task.Affinities !== null) report('a system job takes no affinities');
