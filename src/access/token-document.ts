@@ -56,14 +56,14 @@ export const anonymousDocument: TokenDocument = {
   ModifyIndex: 0,
 };
 
-/** Where a token stands in the store. */
-export interface TokenPlace {
+/** What the store knows beside a token's record. */
+export interface TokenLookup {
   readonly createIndex: number;
   readonly modifyIndex: number;
   readonly roleById: (id: string) => StoredRole | undefined;
 }
 
-export function tokenStub(token: StoredToken, { createIndex, modifyIndex, roleById }: TokenPlace): TokenStub {
+export function tokenStub(token: StoredToken, { createIndex, modifyIndex, roleById }: TokenLookup): TokenStub {
   const { policies = [], roles, expiresAt, node } = token;
   return {
     AccessorID: token.accessor,
@@ -88,10 +88,10 @@ function typeOf({ management, node }: StoredToken): TokenStub['Type'] {
   return management ? 'management' : 'client';
 }
 
-export function tokenDocument(token: StoredToken, secret: string, place: TokenPlace): TokenDocument {
+export function tokenDocument(token: StoredToken, secret: string, lookup: TokenLookup): TokenDocument {
   const { lifetime } = token;
   const ExpirationTTL = lifetime === undefined ? '' : durationTextFromNanos(lifetime * 1_000_000);
-  return { ...tokenStub(token, place), SecretID: secret, ExpirationTTL };
+  return { ...tokenStub(token, lookup), SecretID: secret, ExpirationTTL };
 }
 
 function linkOf(role: StoredRole | undefined): readonly RoleLink[] {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { VolumeMount } from '../../../src/jobs/document/task-parts.js';
 import { indexFromName } from '../../../src/scheduler/reconcile/names.js';
 import type { TaskPaths } from '../disk/task-paths.js';
-import { PathRefused, placeForFile, placeOf } from '../disk/task-place.js';
+import { folderForFile, PathRefused, targetOf } from '../disk/task-target.js';
 import { isWritable } from '../node/host-volumes.js';
 import type { Surroundings } from './surroundings.js';
 import type { TaskAssignment } from './task-assignment.js';
@@ -55,13 +55,13 @@ function refuseOwnMount({ Volume, PropagationMode, SELinuxLabel }: VolumeMount):
 
 /** Made anew at each preparation, in one step: the task may have changed what is there. */
 async function link(folder: string, paths: TaskPaths, destination: string): Promise<void> {
-  const place = await placeForFile(placeOf(paths, destination));
-  const target = join(place.folder, place.name);
+  const file = await folderForFile(targetOf(paths, destination));
+  const target = join(file.folder, file.name);
   const there = await lstat(target).catch(() => undefined);
   if (there !== undefined && !there.isSymbolicLink()) {
     throw new PathRefused(`${destination} is there already, and cannot be a volume`);
   }
-  const draft = join(place.folder, `.${place.name}.new`);
+  const draft = join(file.folder, `.${file.name}.new`);
   await rm(draft, { force: true });
   await symlink(folder, draft);
   await rename(draft, target);

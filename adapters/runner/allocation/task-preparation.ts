@@ -6,7 +6,7 @@ import { millisecondsFromNanos } from '../../../src/shared/duration.js';
 import { ArtifactFailed, fetchArtifacts } from '../artifacts/task-artifacts.js';
 import { runBriefly } from '../commands/run-briefly.js';
 import type { TaskPaths } from '../disk/task-paths.js';
-import { PathRefused } from '../disk/task-place.js';
+import { PathRefused } from '../disk/task-target.js';
 import { messageOf } from '../disk/transient-fault.js';
 import type { ExecRequest } from '../drivers/task-driver.js';
 import { TaskTemplates, type TemplateActions } from '../templates/task-templates.js';

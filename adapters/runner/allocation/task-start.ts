@@ -1,7 +1,7 @@
 import {
   interpolate,
   interpolationLookup,
-  type TaskPlace,
+  type TaskContext,
   taskEnvironment,
 } from '../../../src/agent/environment/task-environment.js';
 import type { TaskPaths } from '../disk/task-paths.js';
@@ -23,9 +23,9 @@ export interface TaskSetting {
 export function taskSetting({ assignment, node, paths }: TaskSetting, added: Readonly<Record<string, string>> = {}) {
   const { job, group, task, allocation } = assignment;
   const directories = { shared: paths?.shared ?? '', local: paths?.local ?? '', secrets: paths?.secrets ?? '' };
-  const place: TaskPlace = { job, group, task, allocation, node, directories };
-  const environment = { ...taskEnvironment(place), ...added };
-  return { environment, lookup: interpolationLookup(place, environment) };
+  const context: TaskContext = { job, group, task, allocation, node, directories };
+  const environment = { ...taskEnvironment(context), ...added };
+  return { environment, lookup: interpolationLookup(context, environment) };
 }
 
 /** Everything that a driver needs to start the task or to find it again; `added`: what its templates add to the environment. */

@@ -8,7 +8,7 @@ import type { Download, DownloadRequest } from '../../../src/ports/download.js';
 import type { Milliseconds } from '../../../src/shared/duration.js';
 import { NumberNote } from '../disk/number-note.js';
 import type { TaskPaths } from '../disk/task-paths.js';
-import { placeForFile, placeOf } from '../disk/task-place.js';
+import { folderForFile, targetOf } from '../disk/task-target.js';
 
 /** What one file may cost. */
 export interface ArtifactLimits {
@@ -70,7 +70,7 @@ interface Fetching {
 
 async function fetchOne(fetching: Fetching, plan: ArtifactPlan): Promise<void> {
   const { paths } = fetching.task;
-  const target = await placeForFile(placeOf(paths, plan.destination));
+  const target = await folderForFile(targetOf(paths, plan.destination));
   const expected = await expectedDigest(fetching, plan);
   const draft = join(paths.notes, `artifact-${fetching.at}.new`);
   await rm(draft, { force: true });

@@ -15,7 +15,7 @@ import { parseTemplate, type TemplateInputs, type VariableRead } from '../../../
 import type { Surroundings } from '../allocation/surroundings.js';
 import { NumberNote } from '../disk/number-note.js';
 import type { TaskPaths } from '../disk/task-paths.js';
-import { placeOf, readWhole, writeWhole } from '../disk/task-place.js';
+import { readWhole, targetOf, writeWhole } from '../disk/task-target.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 
 /** What the templates of a task work with. */
@@ -103,7 +103,7 @@ export class TaskTemplates {
   async recall(): Promise<void> {
     if (this.#task.paths === null) return;
     for (const [at, template] of this.#task.templates.entries()) {
-      const text = await readWhole(placeOf(this.#task.paths, this.#destination(template)), maximumBytes);
+      const text = await readWhole(targetOf(this.#task.paths, this.#destination(template)), maximumBytes);
       if (text !== undefined) this.#texts.set(at, text);
     }
     this.#environment(this.#texts);
@@ -256,7 +256,7 @@ export class TaskTemplates {
     if (SourcePath === '') return EmbeddedTmpl;
     const { paths, fill } = this.#task;
     if (paths === null) throw new TemplateRefused('A template in a file needs a runner with a data directory');
-    const text = await readWhole(placeOf(paths, fill(SourcePath)), maximumBytes);
+    const text = await readWhole(targetOf(paths, fill(SourcePath)), maximumBytes);
     if (text === undefined) throw new TemplateRefused(`There is no file ${SourcePath} to read a template from`);
     return text;
   }
@@ -280,7 +280,7 @@ export class TaskTemplates {
     }
     const { Perms, Uid, Gid } = template;
     const owner = { mode: Number.parseInt(Perms === '' ? '644' : Perms, 8), uid: ownerFrom(Uid), gid: ownerFrom(Gid) };
-    await writeWhole(placeOf(paths, this.#destination(template)), text, owner);
+    await writeWhole(targetOf(paths, this.#destination(template)), text, owner);
   }
 
   /** Later templates win. */

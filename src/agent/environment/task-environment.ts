@@ -14,7 +14,8 @@ export interface TaskDirectories {
   readonly secrets: string;
 }
 
-export interface TaskPlace {
+/** What the environment of a task is made from. */
+export interface TaskContext {
   readonly job: Job;
   readonly group: TaskGroup;
   readonly task: Task;
@@ -30,13 +31,13 @@ const prefixes = ['SIGNALBOX_', 'NOMAD_'] as const;
  * The environment of a task without the host's own: what the scheduler knows, then the job's `Env` with its references
  * filled in (job interface, environment given to a task).
  */
-export function taskEnvironment(place: TaskPlace): Readonly<Record<string, string>> {
+export function taskEnvironment(context: TaskContext): Readonly<Record<string, string>> {
   const environment: Record<string, string> = {};
-  for (const [name, value] of Object.entries(knownVariables(place))) {
+  for (const [name, value] of Object.entries(knownVariables(context))) {
     for (const prefix of prefixes) environment[prefix + name] = value;
   }
-  const lookup = interpolationLookup(place, environment);
-  for (const [name, value] of Object.entries(place.task.Env ?? {})) environment[name] = interpolate(value, lookup);
+  const lookup = interpolationLookup(context, environment);
+  for (const [name, value] of Object.entries(context.task.Env ?? {})) environment[name] = interpolate(value, lookup);
   return environment;
 }
 
@@ -47,10 +48,10 @@ export function interpolate(text: string, lookup: (name: string) => string | und
 
 /** What `${name}` means in a task's configuration: its environment first, then the node. */
 export function interpolationLookup(
-  place: TaskPlace,
+  context: TaskContext,
   environment: Readonly<Record<string, string>>,
 ): (name: string) => string | undefined {
-  const { node } = place;
+  const { node } = context;
   return (name) => {
     if (Object.hasOwn(environment, name)) return environment[name];
     if (name.startsWith('attr.')) return own(node.Attributes, name.slice('attr.'.length));
@@ -63,7 +64,7 @@ export function interpolationLookup(
       case 'node.datacenter':
         return node.Datacenter;
       case 'node.region':
-        return place.job.Region;
+        return context.job.Region;
       case 'node.class':
         return node.NodeClass;
       case 'node.pool':
@@ -74,7 +75,7 @@ export function interpolationLookup(
   };
 }
 
-function knownVariables({ job, group, task, allocation, node, directories }: TaskPlace): Record<string, string> {
+function knownVariables({ job, group, task, allocation, node, directories }: TaskContext): Record<string, string> {
   const resources = allocation.AllocatedResources.Tasks[task.Name];
   return {
     ALLOC_DIR: directories.shared,

@@ -67,12 +67,12 @@ const noUpdate: UpdateStrategy = {
 };
 
 function storedGroup(group: TaskGroup, job: JobContext): TaskGroup {
-  const place: ServicePlace = { job, group: group.Name, task: undefined };
+  const context: ServiceContext = { job, group: group.Name, task: undefined };
   return {
     ...group,
     Scaling: group.Scaling === null ? null : storedScaling(group.Scaling, job, { Group: group.Name }),
     Networks: group.Networks?.map(storedNetwork) ?? null,
-    Services: group.Services?.map((service) => storedService(service, place)) ?? null,
+    Services: group.Services?.map((service) => storedService(service, context)) ?? null,
     Volumes: group.Volumes === null ? null : storedVolumes(group.Volumes),
     Tasks: group.Tasks.map((task) => storedTask(task, group.Name, job)),
   };
@@ -102,30 +102,31 @@ function storedVolumes(volumes: Readonly<Record<string, VolumeRequest>>): Record
   return nullIfEmpty(Object.fromEntries(known));
 }
 
-interface ServicePlace {
+/** What a service is defined in. */
+interface ServiceContext {
   readonly job: JobContext;
   readonly group: string;
   /** Undefined for a service of the group. */
   readonly task: string | undefined;
 }
 
-function storedService(service: Service, place: ServicePlace): Service {
-  const TaskName = service.TaskName || (place.task ?? '');
-  const Name = withNames(service.Name, place);
+function storedService(service: Service, context: ServiceContext): Service {
+  const TaskName = service.TaskName || (context.task ?? '');
+  const Name = withNames(service.Name, context);
   return {
     ...service,
     Name,
     TaskName,
-    Namespace: service.Provider === 'nomad' ? place.job.namespace : 'default',
+    Namespace: service.Provider === 'nomad' ? context.job.namespace : 'default',
     Tags: nullIfEmpty(service.Tags),
     CanaryTags: nullIfEmpty(service.CanaryTags),
-    Checks: service.Checks?.map((check) => storedCheck(check, Name, taskOfCheck(check, TaskName, place))) ?? null,
+    Checks: service.Checks?.map((check) => storedCheck(check, Name, taskOfCheck(check, TaskName, context))) ?? null,
   };
 }
 
 /** A check of a task's service is about that task, whatever it says. */
-function taskOfCheck(check: ServiceCheck, taskOfService: string, place: ServicePlace): string {
-  return place.task === undefined && check.TaskName !== '' ? check.TaskName : taskOfService;
+function taskOfCheck(check: ServiceCheck, taskOfService: string, context: ServiceContext): string {
+  return context.task === undefined && check.TaskName !== '' ? check.TaskName : taskOfService;
 }
 
 function storedCheck(check: ServiceCheck, serviceName: string, TaskName: string): ServiceCheck {
@@ -138,26 +139,26 @@ function storedCheck(check: ServiceCheck, serviceName: string, TaskName: string)
 }
 
 /** The four names that a service's name may contain. */
-function withNames(name: string, place: ServicePlace): string {
+function withNames(name: string, context: ServiceContext): string {
   if (!name.includes('${')) return name;
-  const task = place.task ?? 'group';
+  const task = context.task ?? 'group';
   const values: Readonly<Record<string, string>> = {
-    JOB: place.job.jobName,
-    TASKGROUP: place.group,
+    JOB: context.job.jobName,
+    TASKGROUP: context.group,
     TASK: task,
-    BASE: `${place.job.jobName}-${place.group}-${task}`,
+    BASE: `${context.job.jobName}-${context.group}-${task}`,
   };
   return name.replace(/\$\{(JOB|TASKGROUP|TASK|BASE)\}/g, (whole, variable: string) => values[variable] ?? whole);
 }
 
 function storedTask(task: Task, group: string, job: JobContext): Task {
-  const place: ServicePlace = { job, group, task: task.Name };
+  const context: ServiceContext = { job, group, task: task.Name };
   return {
     ...task,
     ...storedIdentities(task),
     Vault: task.Vault === null ? null : storedVault(task.Vault, job),
     Templates: task.Templates?.map(storedTemplate) ?? null,
-    Services: task.Services?.map((service) => storedService(service, place)) ?? null,
+    Services: task.Services?.map((service) => storedService(service, context)) ?? null,
     ScalingPolicies:
       task.ScalingPolicies?.map((policy) => storedScaling(policy, job, { Group: group, Task: task.Name })) ?? null,
     Resources:

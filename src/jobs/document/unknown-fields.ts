@@ -59,7 +59,8 @@ function unknownField(block: Block<FieldSet>, key: string, path: string): Unknow
   const byLowerCase = new Map(names.map((name) => [name.toLowerCase(), name]));
   const suggestion = byLowerCase.get(suggestName(key.toLowerCase(), byLowerCase.keys()) ?? '');
   const location = /^\w{1,64}$/.test(key) ? `${path}.${key}` : `${path}[${quoted(key)}]`;
-  if (suggestion === undefined) return { path: location, message: `${location} is no field of a job and has no effect` };
+  if (suggestion === undefined)
+    return { path: location, message: `${location} is no field of a job and has no effect` };
   return {
     path: location,
     suggestion,

@@ -6,7 +6,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { isUuid } from '../../queries/list-tokens.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { bootstrapManagementToken } from './bootstrap-management-token.js';
-import { tokenPlace } from './token-place.js';
+import { tokenLookup } from './token-lookup.js';
 
 /**
  * `bootstrapManagementToken` as the interface answers it: the token with its secret, or an error when there is one already. A secret
@@ -23,7 +23,7 @@ export function bootstrapFirstToken(
       .read((view): Result<TokenDocument, BootstrapDone> => {
         const row = issued === undefined ? undefined : view.get(tokens, [issued.token.accessor]);
         if (issued === undefined || row === undefined) return err(done(view.tableIndex(tokens)));
-        return ok(tokenDocument(row.record, issued.secret, tokenPlace(view, row)));
+        return ok(tokenDocument(row.record, issued.secret, tokenLookup(view, row)));
       })
       .andThen((result): Result<TokenDocument, BootstrapDone> => result),
   );

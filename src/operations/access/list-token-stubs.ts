@@ -12,7 +12,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
 import type { ListRequest } from '../listing/list-request.js';
 import type { Waiting } from '../waiting/blocking-query.js';
-import { tokenPlace } from './token-place.js';
+import { tokenLookup } from './token-lookup.js';
 
 export interface ListTokenStubsInput extends ListRequest {
   readonly waiting?: Waiting;
@@ -41,7 +41,7 @@ export function listTokenStubs(
 }
 
 function stubOf(view: ReadView, row: Row<StoredToken>): TokenStub {
-  return tokenStub(row.record, tokenPlace(view, row));
+  return tokenStub(row.record, tokenLookup(view, row));
 }
 
 const all = (): boolean => true;
@@ -73,7 +73,7 @@ function byAccessor(
   };
 }
 
-/** From the first place, or from behind the last row: `[...key, null]` is just behind a key. */
+/** From the start, or from behind the last row: `[...key, null]` is just behind a key. */
 function rangeOf(first: Key | undefined, behind: Key | undefined, reverse: boolean): ListQuery {
   if (behind !== undefined) return reverse ? { to: behind, reverse } : { from: [...behind, null] };
   if (first === undefined) return { reverse };

@@ -10,7 +10,7 @@ import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { presentedSecret } from './presented-secret.js';
 import { shownSecret } from './shown-secret.js';
-import { tokenPlace } from './token-place.js';
+import { tokenLookup } from './token-lookup.js';
 
 /** One token; undefined when there is none. Management callers read every token, others their own. */
 export function readToken(
@@ -53,5 +53,5 @@ function documentOf(
   row: Row<StoredToken>,
   presented: string | undefined,
 ): TokenDocument {
-  return tokenDocument(row.record, shownSecret(context, row.record, presented), tokenPlace(view, row));
+  return tokenDocument(row.record, shownSecret(context, row.record, presented), tokenLookup(view, row));
 }

@@ -13,7 +13,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { contentHash } from './content-hash.js';
 import { secretHash } from './secret-hash.js';
 import { shownSecret } from './shown-secret.js';
-import { tokenPlace } from './token-place.js';
+import { tokenLookup } from './token-lookup.js';
 
 /** What is asked of a token. */
 export interface SaveTokenInput {
@@ -76,8 +76,8 @@ function storeToken(
     const kept = before ?? freshToken(context, tx, secret ?? '');
     const token = changed(kept, input, choice, linked);
     tx.put(tokens, token);
-    const place = tokenPlace(tx, { createIndex: row?.createIndex ?? tx.index, modifyIndex: tx.index });
-    return tokenDocument(token, secret ?? shownSecret(context, token, undefined), place);
+    const lookup = tokenLookup(tx, { createIndex: row?.createIndex ?? tx.index, modifyIndex: tx.index });
+    return tokenDocument(token, secret ?? shownSecret(context, token, undefined), lookup);
   });
 }
 

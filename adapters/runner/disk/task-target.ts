@@ -3,8 +3,8 @@ import { type FileHandle, lstat, mkdir, open, realpath, rename, rm } from 'node:
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { TaskPaths } from './task-paths.js';
 
-/** A place in one of the two folders that a task calls its own. */
-export interface TaskPlace {
+/** A file or folder in one of the two folders that a task calls its own. */
+export interface TaskTarget {
   /** The task's folder, or the one that the tasks of the allocation share. */
   readonly root: string;
   /** Names of folders below it, and the last name. */
@@ -16,9 +16,9 @@ export class PathRefused extends Error {}
 
 /**
  * Where a path of the job document leads: relative ones begin in the task's folder, absolute ones too unless they name a folder of the
- * task. Throws `PathRefused` for every place outside, and for the runner's own notes.
+ * task. Throws `PathRefused` for every path outside, and for the runner's own notes.
  */
-export function placeOf(paths: TaskPaths, path: string): TaskPlace {
+export function targetOf(paths: TaskPaths, path: string): TaskTarget {
   if (path.includes('\0')) throw new PathRefused('The path holds a NUL character');
   const isOwn = isAbsolute(path) && [paths.root, paths.shared].some((root) => isBelow(root, resolve(path)));
   const target = isOwn ? resolve(path) : resolve(join(paths.root, path));
@@ -36,8 +36,8 @@ function isBelow(root: string, target: string): boolean {
   return target === root || target.startsWith(root + sep);
 }
 
-/** The folder at a place, made where it is missing. A link or a file on the way is refused: nobody says where that leads. */
-export async function makeFolder({ root, parts }: TaskPlace): Promise<string> {
+/** The folder itself, made where it is missing. A link or a file on the way is refused: nobody says where that leads. */
+export async function makeFolder({ root, parts }: TaskTarget): Promise<string> {
   let folder = root;
   for (const part of parts) {
     folder = join(folder, part);
@@ -59,8 +59,8 @@ export interface FileOwner {
 }
 
 /** Writes a file whole or not at all. What was there before is replaced, also a link, which is not followed. */
-export async function writeWhole(place: TaskPlace, bytes: string | Uint8Array, owner: FileOwner): Promise<void> {
-  const { folder, name } = await placeForFile(place);
+export async function writeWhole(file: TaskTarget, bytes: string | Uint8Array, owner: FileOwner): Promise<void> {
+  const { folder, name } = await folderForFile(file);
   const target = join(folder, name);
   const draft = join(folder, `.${name}.new`);
   await rm(draft, { force: true });
@@ -76,10 +76,10 @@ export async function writeWhole(place: TaskPlace, bytes: string | Uint8Array, o
 }
 
 /** The folder that a file is to be in, made where it is missing, and the file's name. */
-export async function placeForFile(place: TaskPlace): Promise<{ readonly folder: string; readonly name: string }> {
-  const name = place.parts.at(-1);
+export async function folderForFile(file: TaskTarget): Promise<{ readonly folder: string; readonly name: string }> {
+  const name = file.parts.at(-1);
   if (name === undefined) throw new PathRefused("The task's directory itself cannot be a file");
-  return { folder: await makeFolder({ ...place, parts: place.parts.slice(0, -1) }), name };
+  return { folder: await makeFolder({ ...file, parts: file.parts.slice(0, -1) }), name };
 }
 
 async function takeOwner(handle: FileHandle, { mode, uid, gid }: FileOwner): Promise<void> {
@@ -101,7 +101,7 @@ async function refuseFolder(target: string): Promise<void> {
 }
 
 /** Reads a file of the task. Links are followed within the folder; undefined when there is none. Throws when it is too long. */
-export async function readWhole({ root, parts }: TaskPlace, maximumBytes: number): Promise<string | undefined> {
+export async function readWhole({ root, parts }: TaskTarget, maximumBytes: number): Promise<string | undefined> {
   const real = await realpath(join(root, ...parts)).catch(() => undefined);
   if (real === undefined) return undefined;
   const realRoot = await realpath(root);

@@ -12,12 +12,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type TaskPaths, taskPaths } from '../../../../adapters/runner/disk/task-paths.js';
-import { placeOf, readWhole, writeWhole } from '../../../../adapters/runner/disk/task-place.js';
+import { readWhole, targetOf, writeWhole } from '../../../../adapters/runner/disk/task-target.js';
 
 let base: string;
 let paths: TaskPaths;
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), 'signalbox-place-'));
+  base = mkdtempSync(join(tmpdir(), 'signalbox-file-'));
   paths = taskPaths(join(base, 'alloc-1'), 'main');
   for (const path of [paths.local, paths.secrets, paths.notes, paths.shared]) mkdirSync(path, { recursive: true });
   writeFileSync(join(base, 'host'), 'host');
@@ -25,9 +25,9 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 const owner = { mode: 0o640, uid: null, gid: null };
-const write = async (path: string) => writeWhole(placeOf(paths, path), 'new', owner);
+const write = async (path: string) => writeWhole(targetOf(paths, path), 'new', owner);
 
-describe('a place of a task', () => {
+describe('a file of a task', () => {
   it.each([
     ['local/a/b', 'main/local/a/b'],
     ['/local/a', 'main/local/a'],
@@ -85,7 +85,7 @@ describe('a place of a task', () => {
     symlinkSync('x', join(paths.local, 'inside'));
     symlinkSync(join(base, 'host'), join(paths.local, 'outside'));
     symlinkSync(join(paths.notes, 'note'), join(paths.local, 'note'));
-    const read = (path: string, limit = 100) => readWhole(placeOf(paths, path), limit);
+    const read = (path: string, limit = 100) => readWhole(targetOf(paths, path), limit);
     expect(await read('local/inside')).toBe('text');
     expect(await read('local/none')).toBeUndefined();
     await expect(read('local/outside')).rejects.toThrow('out of the task');
