@@ -33,6 +33,11 @@ export interface Settings {
   readonly scheduling: {
     /** Attempts at one evaluation before it is marked failed. A store that fails does not count. */
     readonly evaluationAttempts: number;
+    /**
+     * Evaluations of jobs with up to so many allocations are decided within their write. Larger ones are decided beforehand, in turns of
+     * the event loop.
+     */
+    readonly decidedAtOnce: number;
     /** A node that has not been heard of for this long is down. */
     readonly heartbeatTtl: Milliseconds;
   };
@@ -174,7 +179,7 @@ export const defaultSettings: Settings = {
     region: 'global',
     runUrl: '{origin}/v1/job/{job}?namespace={namespace}',
   },
-  scheduling: { evaluationAttempts: 3, heartbeatTtl: 30 * second },
+  scheduling: { evaluationAttempts: 3, decidedAtOnce: 250, heartbeatTtl: 30 * second },
   background: { lease: 6 * second },
   collection: { ...defaultThresholds, interval: 5 * minute },
   notifications: {

@@ -60,7 +60,10 @@ class Story {
       behaviour: (allocation) => this.#behaviour(allocation),
       lossy: () => !this.#calm && this.#random.chance(lossy),
       every: 8 * second,
-      settings: { runNotifications: [{ workspace: 'ws-1' }] },
+      settings: {
+        runNotifications: [{ workspace: 'ws-1' }],
+        scheduling: { decidedAtOnce: this.#random.pick(0, 250) },
+      },
       delivery: recordingDelivery({
         answer: () => {
           asked += 1;

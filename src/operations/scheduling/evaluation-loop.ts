@@ -1,6 +1,6 @@
-import { ok } from 'neverthrow';
+import { err, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
-import type { ReadView } from '../../ports/storage.js';
+import type { ReadView, StorageError, Written } from '../../ports/storage.js';
 import { type BlockedPass, firstPass } from '../../scheduler/blocked/blocked-pass.js';
 import { capacitySignals } from '../../scheduler/capacity-signal.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
@@ -8,22 +8,22 @@ import { schedulerConfigurations } from '../../scheduler/scheduler-configuration
 import type { Instant } from '../../shared/instant.js';
 import type { KnownCluster } from '../books/known-cluster.js';
 import { readSchedulerConfiguration } from '../books/scheduler-configuration-rows.js';
-import { commit } from '../commit.js';
+import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { changeOrMoment } from '../waiting/change-or-moment.js';
-import { nextBlocked, passAfter } from './blocked-pass.js';
+import { type NextBlocked, nextBlocked, passAfter } from './blocked-pass.js';
+import { decideInTurns } from './decide-in-turns.js';
 import { keepWaits, type WallOffset } from './keep-waits.js';
-import { failEvaluation, processEvaluation } from './process-evaluation.js';
+import { type BegunEvaluation, beginEvaluation, failEvaluation, writeDecided } from './process-evaluation.js';
 
 /** Works on the pending evaluations, most urgent first, and on blocked ones when there is new room. */
 export const evaluationLoop: BackgroundLoop = {
   name: 'evaluations',
   run: async (context, signal) => {
-    const faults = new Map<string, number>();
+    const troubles: Troubles = { faults: new Map(), conflicts: new Map() };
     let progress: Progress = { pass: firstPass, cluster: undefined, offset: undefined };
     while (!signal.aborted) {
-      const attempt: Attempt = { evaluation: undefined };
-      const step = await workOnce(context, faults, progress, attempt);
+      const step = await workOnce(context, troubles, progress, signal);
       if (step === 'failed') {
         await context.clock.sleep(pauseAfterFailure, signal);
         continue;
@@ -42,6 +42,15 @@ export const evaluationLoop: BackgroundLoop = {
 /** After a write that failed, in milliseconds. */
 const pauseAfterFailure = 100;
 
+/** So many plans of an evaluation may come to nothing because something has changed meanwhile; then it is decided in its write. */
+const plansInTurns = 2;
+
+/** By evaluation: how often its work has thrown, and how often its plan did not hold any more. */
+interface Troubles {
+  readonly faults: Map<string, number>;
+  readonly conflicts: Map<string, number>;
+}
+
 /** What the write was at, for when it fails. */
 interface Attempt {
   evaluation: Evaluation | undefined;
@@ -58,50 +67,104 @@ interface Work extends Progress {
   readonly worked: boolean;
   /** When the next evaluation that waits for a moment is due. */
   readonly nextDue: Instant | undefined;
+  /** Something has changed since the plan was begun; the evaluation is to be decided again. */
+  readonly conflict?: true;
+  /** The plan that has to be finished outside of the write, and the entry that led to it. */
+  readonly begun?: (BegunEvaluation & Pick<NextBlocked, 'entry'>) | undefined;
 }
 
+type Step = (Work & { readonly index: number }) | 'failed';
+
 /**
- * One evaluation in one write. A store that fails is not the evaluation's fault: it is tried again for as long as that takes. An
- * evaluation that cannot be worked on is given up after some attempts, so that it does not hold up the others.
+ * One evaluation: in one write, or for a large job decided in turns of the event loop and then written at once. A store that fails is not
+ * the evaluation's fault: it is tried again for as long as that takes. An evaluation that cannot be worked on is given up after some
+ * attempts, so that it does not hold up the others.
  */
 async function workOnce(
   context: EngineContext,
-  faults: Map<string, number>,
+  troubles: Troubles,
   progress: Progress,
-  attempt: Attempt,
-): Promise<(Work & { readonly index: number }) | 'failed'> {
+  signal: AbortSignal,
+): Promise<Step> {
   const began = context.clock.monotonic();
+  const attempt: Attempt = { evaluation: undefined };
   try {
-    const written = await commit(context, hostPrincipal, (tx) => {
-      if (readSchedulerConfiguration(tx).PauseEvalBroker) return ok(paused(progress));
-      const offset = keepWaits(tx, progress.offset);
-      const { due, nextDue } = nextPending(tx, tx.now);
-      const { pass } = progress;
-      const blocked = due === undefined ? nextBlocked(tx, pass) : { evaluation: due, entry: undefined, pass };
-      const { evaluation } = blocked;
-      attempt.evaluation = evaluation;
-      const idle = { ...progress, offset, pass: blocked.pass, worked: false, nextDue };
-      if (evaluation === undefined) return ok<Work, never>(idle);
-      const givenUp = (faults.get(evaluation.ID) ?? 0) >= tx.settings.scheduling.evaluationAttempts;
-      if (givenUp) failEvaluation(tx, evaluation, 'The evaluation failed every time it was tried');
-      const processed = givenUp ? progress : processEvaluation(tx, evaluation, progress.cluster);
-      return ok<Work, never>({ ...idle, cluster: processed.cluster, pass: passAfter(tx, blocked), worked: true });
+    const taken = await commit(context, hostPrincipal, (tx) => ok(takeNext(tx, troubles, progress, attempt)));
+    const done = await taken.asyncAndThen(({ value, index, changed }) => {
+      const { begun } = value;
+      if (begun === undefined) return okAsync({ value, index, changed });
+      return new ResultAsync(finishInTurns(context, { ...value, begun }, signal));
     });
-    if (written.isOk()) {
-      if (attempt.evaluation !== undefined) {
-        faults.delete(attempt.evaluation.ID);
-        const took = (context.clock.monotonic() - began) / 1000;
-        context.observer.record('signalbox.evaluation.duration', took, {});
-      }
-      return { ...written.value.value, index: written.value.index };
+    if (done.isOk()) {
+      const { value: work, index } = done.value;
+      const took = (context.clock.monotonic() - began) / 1000;
+      if (attempt.evaluation !== undefined) noteOutcome(context, troubles, attempt.evaluation, { ...work, took });
+      return { ...work, index };
     }
-    logFailure(context, attempt, written.error.message);
+    logFailure(context, attempt, done.error.message);
   } catch (error) {
     const id = attempt.evaluation?.ID;
-    if (id !== undefined) faults.set(id, (faults.get(id) ?? 0) + 1);
+    if (id !== undefined) countOne(troubles.faults, id);
     logFailure(context, attempt, error instanceof Error ? error.message : 'unknown');
   }
   return 'failed';
+}
+
+function noteOutcome(
+  context: EngineContext,
+  { faults, conflicts }: Troubles,
+  { ID }: Evaluation,
+  { worked, conflict, took }: Work & { readonly took: number },
+): void {
+  if (conflict === true) countOne(conflicts, ID);
+  if (conflict === true || !worked) return;
+  faults.delete(ID);
+  conflicts.delete(ID);
+  context.observer.record('signalbox.evaluation.duration', took, {});
+}
+
+function countOne(counts: Map<string, number>, id: string): void {
+  counts.set(id, (counts.get(id) ?? 0) + 1);
+}
+
+/** Works on what is due, or begins with it where that takes longer than a write should. */
+function takeNext(tx: Transaction, troubles: Troubles, progress: Progress, attempt: Attempt): Work {
+  if (readSchedulerConfiguration(tx).PauseEvalBroker) return paused(progress);
+  const offset = keepWaits(tx, progress.offset);
+  const { due, nextDue } = nextPending(tx, tx.now);
+  const { pass } = progress;
+  const next = due === undefined ? nextBlocked(tx, pass) : { evaluation: due, entry: undefined, pass };
+  const { evaluation } = next;
+  attempt.evaluation = evaluation;
+  const idle = { ...progress, offset, pass: next.pass, worked: false, nextDue };
+  if (evaluation === undefined) return idle;
+  const { evaluationAttempts, decidedAtOnce } = tx.settings.scheduling;
+  if ((troubles.faults.get(evaluation.ID) ?? 0) >= evaluationAttempts) {
+    failEvaluation(tx, evaluation, 'The evaluation failed every time it was tried');
+    return { ...idle, pass: passAfter(tx, next), worked: true };
+  }
+  const inTurns = (troubles.conflicts.get(evaluation.ID) ?? 0) < plansInTurns;
+  const atMost = inTurns ? decidedAtOnce : Number.POSITIVE_INFINITY;
+  const taken = beginEvaluation(tx, evaluation, { known: progress.cluster, atMost });
+  if (taken.type === 'begun') return { ...idle, cluster: taken.known, begun: { ...taken, entry: next.entry } };
+  return { ...idle, cluster: taken.cluster, pass: passAfter(tx, next), worked: true };
+}
+
+/** Decides the rest of a plan in turns and writes it, unless something that it was decided on has changed: then it comes to nothing. */
+async function finishInTurns(
+  context: EngineContext,
+  { begun, ...work }: Work & { readonly begun: NonNullable<Work['begun']> },
+  signal: AbortSignal,
+): Promise<Result<Written<Work>, StorageError>> {
+  const decided = await decideInTurns(context, begun, signal);
+  if (decided.isErr()) return err(decided.error);
+  if (signal.aborted) return ok({ value: work, index: begun.basis.index, changed: false });
+  return commit(context, hostPrincipal, (tx) => {
+    const written = decided.value === undefined ? undefined : writeDecided(tx, begun, decided.value);
+    if (written === undefined) return ok<Work, never>({ ...work, worked: true, conflict: true });
+    const pass = passAfter(tx, { pass: work.pass, entry: begun.entry });
+    return ok<Work, never>({ ...work, cluster: written.cluster, pass, worked: true });
+  });
 }
 
 /** Evaluations stay as they are until the configuration changes; room that is freed meanwhile is noticed then. */

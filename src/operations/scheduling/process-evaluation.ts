@@ -4,8 +4,10 @@ import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { asksOf } from '../../scheduler/blocked/asks-of.js';
 import { deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, type EvaluationStatus, evaluations } from '../../scheduler/evaluation.js';
+import { movedResult } from '../../scheduler/plan/move-result.js';
 import type { SchedulingResult } from '../../scheduler/plan/outcome.js';
-import { schedule } from '../../scheduler/schedule.js';
+import { schedulingSteps } from '../../scheduler/schedule.js';
+import type { SchedulingSnapshot } from '../../scheduler/snapshot.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { applyJobConsequences } from '../books/job-consequences.js';
 import { readJobVersion } from '../books/job-rows.js';
@@ -17,11 +19,21 @@ import { putAllocation } from '../books/put-allocation.js';
 import { putEvaluation } from '../books/put-evaluation.js';
 import { readSchedulingSnapshot } from '../books/scheduling-snapshot.js';
 import type { Transaction } from '../commit.js';
+import { type PlanBasis, stillHolds } from './plan-basis.js';
 
 export interface ProcessedEvaluation {
   readonly evaluation: Evaluation;
   /** The cluster after the write. */
   readonly cluster: KnownCluster;
+}
+
+/** A plan that takes longer than a write should. Its steps may go on after the write in which it was begun. */
+export interface BegunEvaluation {
+  readonly basis: PlanBasis;
+  readonly known: KnownCluster;
+  readonly steps: Generator<void, SchedulingResult>;
+  /** Where steps read from now on what the snapshot does not hold: a view ends with its run. */
+  readFrom(view: ReadView): void;
 }
 
 /**
@@ -30,16 +42,76 @@ export interface ProcessedEvaluation {
  * has it from the write before.
  */
 export function processEvaluation(tx: Transaction, evaluation: Evaluation, known?: KnownCluster): ProcessedEvaluation {
+  const processed = beginEvaluation(tx, evaluation, { known, atMost: Number.POSITIVE_INFINITY });
+  if (processed.type === 'begun') throw new Error('an evaluation without a limit was not processed at once');
+  return processed;
+}
+
+/**
+ * `processEvaluation`, unless there is something to do for a job of more than `atMost` allocations, which it has or wants: then nothing is
+ * written, and the plan is only begun.
+ */
+export function beginEvaluation(
+  tx: Transaction,
+  evaluation: Evaluation,
+  { known, atMost }: { readonly known: KnownCluster | undefined; readonly atMost: number },
+): (ProcessedEvaluation & { readonly type: 'processed' }) | (BegunEvaluation & { readonly type: 'begun' }) {
   const cluster = clusterAt(tx, known);
-  const snapshot = readSchedulingSnapshot(tx, evaluation, cluster.cluster, tx.stopwatch);
-  const result = schedule(snapshot, evaluation, tx.now, tx.ids);
-  const changes = changesOf(tx, result, snapshot.allocations);
-  writePlan(tx, { result, changes, job: snapshot.job });
-  tellFinished(tx, result.evaluation);
-  return {
-    evaluation: result.evaluation,
-    cluster: clusterAfter(cluster, changes, tx),
+  const { snapshot, readFrom } = detachable(readSchedulingSnapshot(tx, evaluation, cluster.cluster, tx.stopwatch), tx);
+  const steps = schedulingSteps(snapshot, evaluation, tx.now, tx.ids);
+  let step = steps.next();
+  if (step.done !== true && sizeOf(snapshot) > atMost) {
+    return { type: 'begun', basis: { index: tx.index - 1, evaluation, snapshot }, known: cluster, steps, readFrom };
+  }
+  while (step.done !== true) step = steps.next();
+  return { type: 'processed', ...writeResult(tx, step.value, { known: cluster, snapshot, seen: tx.index }) };
+}
+
+/** Writes a plan that was decided before; undefined, and nothing is written, when it does not hold any more. */
+export function writeDecided(
+  tx: Transaction,
+  { basis, known }: Pick<BegunEvaluation, 'basis' | 'known'>,
+  decided: SchedulingResult,
+): ProcessedEvaluation | undefined {
+  if (!stillHolds(tx, basis, decided)) return undefined;
+  const result = movedResult(decided, basis.index + 1, tx.index);
+  return writeResult(tx, result, { known: clusterAt(tx, known), snapshot: basis.snapshot, seen: basis.index });
+}
+
+/** A snapshot that can be read from another view than the one that it was made on. */
+function detachable(made: SchedulingSnapshot, view: ReadView) {
+  let from = view;
+  const readAllocation = (id: string): Allocation | undefined => from.get(allocations, [id])?.record;
+  const readFrom = (other: ReadView): void => {
+    from = other;
   };
+  return { snapshot: { ...made, readAllocation }, readFrom };
+}
+
+/** How many allocations the job has or wants, whichever is more. */
+function sizeOf({ job, allocations: present, cluster }: SchedulingSnapshot): number {
+  if (job === undefined || job.Stop) return present.length;
+  const everywhere = job.Type === 'system' || job.Type === 'sysbatch';
+  const wanted = job.TaskGroups.reduce((sum, { Count }) => sum + (everywhere ? cluster.books.length : Count), 0);
+  return Math.max(present.length, wanted);
+}
+
+interface Decided {
+  readonly known: KnownCluster;
+  readonly snapshot: SchedulingSnapshot;
+  /** Index of the last write that the plan knows of. */
+  readonly seen: number;
+}
+
+function writeResult(
+  tx: Transaction,
+  result: SchedulingResult,
+  { known, snapshot, seen }: Decided,
+): ProcessedEvaluation {
+  const changes = changesOf(tx, result, snapshot.allocations);
+  writePlan(tx, { result, changes, job: snapshot.job, seen });
+  tellFinished(tx, result.evaluation);
+  return { evaluation: result.evaluation, cluster: clusterAfter(known, changes, tx) };
 }
 
 /** Ends an evaluation that cannot be worked on, so that it does not hold up its job for ever. */
@@ -58,16 +130,18 @@ interface Plan {
   readonly result: SchedulingResult;
   readonly changes: readonly AllocationChange[];
   readonly job: Job | undefined;
+  /** Index of the last write that the plan knows of. */
+  readonly seen: number;
 }
 
 function writePlan(tx: Transaction, plan: Plan): void {
-  const { result, changes, job } = plan;
+  const { result, changes, job, seen } = plan;
   for (const deployment of result.deployments) tx.put(deployments, deployment);
   for (const change of changes) putAllocation(tx, change.before, change.after);
   if (job !== undefined && result.stableVersion !== undefined) markStable(tx, job, result.stableVersion);
   const again =
     job !== undefined && result.looksAgain ? [newEvaluation(tx, job, { triggeredBy: 'alloc-failure' })] : [];
-  const written = [...superseded(tx, result), ...result.followUps, result.evaluation, ...again];
+  const written = [...superseded(tx, result, seen), ...result.followUps, result.evaluation, ...again];
   for (const evaluation of written) putEvaluation(tx, evaluation, asksOf(job, evaluation));
   for (const evaluation of result.preemptions) putEvaluation(tx, evaluation);
   applyJobConsequences(tx, { evaluations: [...written, ...result.preemptions], allocations: changes });
@@ -100,15 +174,15 @@ function markStable(tx: Transaction, job: Job, version: number): void {
 }
 
 /**
- * The job was just looked at as a whole: its other evaluations that are due have nothing left to find, and a new blocked
- * one takes the place of an older one.
+ * The job was just looked at as a whole: its other evaluations that are due have nothing left to find, unless they were made since, and a
+ * new blocked one takes the place of an older one.
  */
-function superseded(tx: Transaction, result: SchedulingResult): Evaluation[] {
+function superseded(tx: Transaction, result: SchedulingResult, seen: number): Evaluation[] {
   const { ID, Namespace, JobID } = result.evaluation;
   const blockedAnew = result.followUps.some((followUp) => followUp.Status === 'blocked');
   const canceled: Evaluation[] = [];
   for (const { record } of tx.list(evaluations, { index: 'open_by_job', prefix: [Namespace, JobID] })) {
-    if (record.ID === ID || record.WaitUntil !== undefined) continue;
+    if (record.ID === ID || record.WaitUntil !== undefined || record.CreateIndex > seen) continue;
     if (record.Status === 'blocked' && !blockedAnew) continue;
     canceled.push(ended(tx, record, 'canceled', supersededBecause(record)));
   }
