@@ -5,6 +5,7 @@ import type { CallInput } from './api/answers.js';
 import type { ErrorTag } from './api/errors.js';
 import { boundCalls, type CallName } from './bound-calls.js';
 import { type Client, clientOver } from './client/client.js';
+import type { JobPolicy } from './jobs/admission/job-policy.js';
 import { jobTables } from './jobs/tables.js';
 import { localTransport } from './local-transport.js';
 import { tokenExpiryLoop } from './operations/access/token-expiry-loop.js';
@@ -32,6 +33,7 @@ import type { Mailer } from './ports/mailer.js';
 import type { Observer } from './ports/observer.js';
 import type { Storage, TableName } from './ports/storage.js';
 import type { Transform } from './ports/transform.js';
+import { type PolicyRule, policyOfRule } from './queries/policy-rule.js';
 import { schedulerTables } from './scheduler/tables.js';
 import { serviceTables } from './services/service-registration.js';
 import { type SettingsOverrides, settingsFrom } from './settings.js';
@@ -50,6 +52,8 @@ export interface EnginePorts {
   readonly cipher?: Cipher;
   /** Changes the bodies of HTTP messages before they are signed. */
   readonly transform?: Transform;
+  /** Demands on jobs beyond the rules of the interface; they are asked with those of `settings.jobs.policies`. */
+  readonly policies?: readonly JobPolicy[];
   readonly observer?: Observer;
   readonly logger?: Logger;
 }
@@ -100,9 +104,10 @@ const watchedTables: readonly TableName[] = [
 
 /**
  * An engine over the given ports. Several may live in one process, over one store or several: there is no global state,
- * and no signal handler is installed.
+ * and no signal handler is installed. Throws for a policy rule whose expression cannot be read.
  */
-export function createEngine(ports: EnginePorts, settings: SettingsOverrides = {}): Engine {
+export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = {}): Engine {
+  const settings = settingsFrom(overrides);
   const feed = new LogFeed(ports.logger ?? silentLogger, ports.clock);
   const context: EngineContext = {
     storage: ports.storage,
@@ -115,7 +120,8 @@ export function createEngine(ports: EnginePorts, settings: SettingsOverrides = {
     observer: ports.observer ?? silentObserver,
     logger: feed,
     feed,
-    settings: settingsFrom(settings),
+    settings,
+    policies: [...(ports.policies ?? []), ...settings.jobs.policies.map(policyFrom)],
     events: createEmitter(),
     parked: new ParkedQueries(ports.storage, ports.clock, watchedTables),
     agents: new NodeSwitch(),
@@ -179,3 +185,12 @@ async function finishesWithin(done: Promise<unknown>, deadline: number): Promise
 const nothing = (): void => undefined;
 const silentObserver: Observer = { count: nothing, record: nothing, gauge: nothing };
 const silentLogger: Logger = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+function policyFrom(rule: PolicyRule): JobPolicy {
+  return policyOfRule(rule).match(
+    (policy) => policy,
+    ({ name, fault }) => {
+      throw new TypeError(`jobs.policies: the rule ${name} cannot be read: ${fault.message}`);
+    },
+  );
+}

@@ -141,6 +141,12 @@ export type { LockView, VariableDocument, VariableItems, VariableStub } from './
 
 export type { Diagnostic } from './hcl/diagnostics/diagnostic.js';
 export { renderDiagnostic, renderDiagnostics } from './hcl/diagnostics/render.js';
+export {
+  type JobPolicy,
+  type PolicyLevel,
+  type PolicyQuestion,
+  policyLevels,
+} from './jobs/admission/job-policy.js';
 export type { DurationInput, DurationUnit } from './jobs/document/duration-input.js';
 export type { JsonValue } from './jobs/document/field-table.js';
 export type * from './jobs/document/input/index.js';
@@ -439,5 +445,6 @@ export type { Answer } from './operations/waiting/parked-queries.js';
 export type * from './ports/index.js';
 export type { Row } from './ports/storage.js';
 export type { OutgoingMessage, Transform } from './ports/transform.js';
+export { type FaultyPolicyRule, type PolicyRule, policyOfRule } from './queries/policy-rule.js';
 export { millisecondsFromNanos, parseDurationNanos } from './shared/duration.js';
 export { instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from './shared/instant.js';

@@ -1,4 +1,5 @@
 import { credentialHeaders } from './notifications/redact.js';
+import type { PolicyRule } from './queries/policy-rule.js';
 import { type CollectionThresholds, defaultThresholds } from './scheduler/collection/thresholds.js';
 import { day, hour, type Milliseconds, minute, second } from './shared/duration.js';
 
@@ -29,6 +30,8 @@ export interface Settings {
      * percent-encoded.
      */
     readonly runUrl: string;
+    /** Demands on jobs, as filter expressions; beside those that the host gives as functions. */
+    readonly policies: readonly PolicyRule[];
   };
   readonly scheduling: {
     /** Attempts at one evaluation before it is marked failed. A store that fails does not count. */
@@ -178,6 +181,7 @@ export const defaultSettings: Settings = {
     maximumCount: 50_000,
     region: 'global',
     runUrl: '{origin}/v1/job/{job}?namespace={namespace}',
+    policies: [],
   },
   scheduling: { evaluationAttempts: 3, decidedAtOnce: 250, heartbeatTtl: 30 * second },
   background: { lease: 6 * second },

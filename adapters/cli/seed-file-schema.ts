@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { capabilityFromName, policyShorthands } from '../../src/index.js';
+import { capabilityFromName, policyLevels, policyOfRule, policyShorthands } from '../../src/index.js';
 
 const identifier = z.string().min(1).max(255);
 const capability = z.string().transform((name, context) => {
@@ -11,6 +11,14 @@ const capability = z.string().transform((name, context) => {
 
 /** A secret is all that protects what its token allows: fewer characters can be tried out. */
 const shortestSecret = 12;
+
+const filterExpression = z
+  .string()
+  .min(1)
+  .superRefine((text, context) => {
+    const policy = policyOfRule({ name: '', level: 'advisory', refuse: text });
+    if (policy.isErr()) context.addIssue({ code: 'custom', message: policy.error.fault.message });
+  });
 
 const words = z.array(z.string().min(1)).nullable().default(null);
 
@@ -104,6 +112,17 @@ export const seedFileSchema = z.strictObject({
         users: z.array(identifier).optional(),
         enabled: z.boolean().default(true),
         delivery: z.record(z.string(), z.unknown()).optional(),
+      }),
+    )
+    .default([]),
+  /** Demands on jobs, as filter expressions over the job as it would be stored. */
+  job_policies: z
+    .array(
+      z.strictObject({
+        name: identifier,
+        level: z.enum(policyLevels),
+        refuse: filterExpression,
+        message: z.string().min(1).optional(),
       }),
     )
     .default([]),

@@ -10,6 +10,7 @@ import {
   type Engine,
   type HttpDelivery,
   type Mailer,
+  type PolicyRule,
   type RunNotificationRule,
   type SettingsOverrides,
   type Storage,
@@ -182,6 +183,7 @@ function engineFrom(
 ): Engine {
   const settings: SettingsOverrides = {
     ...options.engine,
+    jobs: { ...options.engine.jobs, policies: (seed?.job_policies ?? []).map(policyRule) },
     runNotifications: (seed?.run_notifications ?? []).map(runRule),
     notifications: {
       names: options.names,
@@ -220,6 +222,10 @@ function runRule({ workspace, namespace, job, meta }: SeedFile['run_notification
     ...(job === undefined ? {} : { job }),
     ...(meta === undefined ? {} : { meta }),
   };
+}
+
+function policyRule({ name, level, refuse, message }: SeedFile['job_policies'][number]): PolicyRule {
+  return message === undefined ? { name, level, refuse } : { name, level, refuse, message };
 }
 
 async function firstToken(engine: Engine): Promise<string | undefined> {

@@ -13,6 +13,7 @@ import type {
   InvalidRequest,
   JobNotFound,
   NamespaceError,
+  PolicyRefused,
   RegistrationsDisabled,
   RevertRefused,
   ScalingRefused,
@@ -41,6 +42,7 @@ export type JobCallError =
   | StorageError
   | DecodeError
   | AdmissionRefused
+  | PolicyRefused
   | InvalidJob
   | InvalidRequest
   | IndexConflict

@@ -45,6 +45,7 @@ export const jobControlCalls = {
     errors: [
       'invalid_document',
       'admission_refused',
+      'policy_refused',
       'invalid_job',
       'invalid_request',
       'unknown_region',

@@ -18,6 +18,12 @@ export interface AdmissionRefused {
   readonly message: string;
 }
 
+/** Policies of the host refuse the job; `message` has one line for each. */
+export interface PolicyRefused {
+  readonly type: 'policy_refused';
+  readonly message: string;
+}
+
 /** Something in the request, apart from the job document, has a value that it cannot have. */
 export interface InvalidRequest {
   readonly type: 'invalid_request';

@@ -1,5 +1,6 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../access/principal.js';
+import type { JobPolicy } from '../jobs/admission/job-policy.js';
 import type { IdKind, Ids } from '../ports/ids.js';
 import type { ListQuery, Row, StorageError, TableName, WriteView, Written } from '../ports/storage.js';
 import type { Settings } from '../settings.js';
@@ -26,6 +27,8 @@ export interface Transaction extends WriteView {
   readonly stopwatch: () => number;
   readonly ids: Ids;
   readonly settings: Settings;
+  /** What the host demands of jobs. */
+  readonly policies: readonly JobPolicy[];
   /** Who asks; the host itself for background loops. */
   readonly caller: Principal;
   /** The name of the person behind the change; undefined when the system itself acts. */
@@ -160,6 +163,7 @@ class CommitTransaction implements Transaction {
   /** What the event stream tells of. */
   readonly changes: Changes = new Map();
   readonly settings: Settings;
+  readonly policies: readonly JobPolicy[];
   readonly stopwatch: () => number;
   readonly #view: WriteView;
   readonly #context: EngineContext;
@@ -172,6 +176,7 @@ class CommitTransaction implements Transaction {
     draws: Draws,
   ) {
     this.settings = context.settings;
+    this.policies = context.policies;
     this.#context = context;
     this.#view = view;
     this.#draws = draws;

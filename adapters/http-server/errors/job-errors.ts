@@ -36,6 +36,7 @@ const statuses: Readonly<Record<Told['type'], 400 | 403 | 404 | 500>> = {
   invalid_topic: 400,
   command_invalid: 400,
   registrations_disabled: 403,
+  policy_refused: 403,
   claim_refused: 403,
   command_not_found: 404,
   command_failed: 500,

@@ -32,6 +32,7 @@ const registering = {
 const registeringErrors = [
   'invalid_document',
   'admission_refused',
+  'policy_refused',
   'invalid_job',
   'invalid_request',
   'unknown_region',

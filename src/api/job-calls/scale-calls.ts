@@ -59,6 +59,7 @@ export const scaleCalls = {
       'total_count_too_large',
       'index_conflict',
       'registrations_disabled',
+      'policy_refused',
     ],
     statuses: { job_not_found: 404 },
     answer: scaled,

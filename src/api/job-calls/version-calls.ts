@@ -35,6 +35,7 @@ export const versionCalls = {
       'index_conflict',
       'transition_refused',
       'registrations_disabled',
+      'policy_refused',
     ],
     answer: registered,
     leaderHeaders: 'unknown',

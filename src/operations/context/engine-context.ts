@@ -1,3 +1,4 @@
+import type { JobPolicy } from '../../jobs/admission/job-policy.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { Clock } from '../../ports/clock.js';
 import type { HttpDelivery } from '../../ports/http-delivery.js';
@@ -31,6 +32,8 @@ export interface EngineContext {
   /** The same log, for those who read along. */
   readonly feed: LogFeed;
   readonly settings: Settings;
+  /** What the host demands of jobs: its functions, and the rules of its settings. */
+  readonly policies: readonly JobPolicy[];
   readonly events: EngineEmitter;
   readonly parked: ParkedQueries;
   /** The agents of nodes that are connected to this engine. */

@@ -18,9 +18,10 @@ export function applyPlan(
     job: { ...seal.job, NomadTokenID: caller.accessor },
     version: null,
     capabilities: ['submit-job', 'register-job'] as const,
+    policyOverride: seal.policyOverride,
     triggeredBy: 'job-register' as const,
   };
-  const allowed = authoriseRegistration(caller, { ...registration, policyOverride: undefined });
+  const allowed = authoriseRegistration(caller, registration);
   if (allowed.isErr()) return errAsync(allowed.error);
   return commit(context, caller, (tx) => checkSeal(tx, seal).andThen(() => registerWithin(tx, registration))).map(
     ({ value }) => value,

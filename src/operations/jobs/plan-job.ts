@@ -8,7 +8,7 @@ import { jobDiff } from '../../jobs/diff/diff-jobs.js';
 import type { JobDiff } from '../../jobs/diff/job-diff.js';
 import type { Job } from '../../jobs/document/job.js';
 import { unknownFields } from '../../jobs/document/unknown-fields.js';
-import type { InvalidJob, RegistrationsDisabled } from '../../jobs/errors.js';
+import type { InvalidJob, PolicyRefused, RegistrationsDisabled } from '../../jobs/errors.js';
 import { nextLaunch } from '../../jobs/periodic/next-launch.js';
 import { timeZone, utc } from '../../jobs/periodic/time-zone.js';
 import { warningsText } from '../../jobs/validation/problem-texts.js';
@@ -25,6 +25,7 @@ import { writeRegistration } from '../books/write-registration.js';
 import { rehearse, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { checkJob } from './check-job.js';
+import { meetPolicies } from './meet-policies.js';
 import { type JobRegistration, type RegisterJobError, type RegisterJobInput, readSubmitted } from './register-job.js';
 import { type PlanSeal, sealOf } from './sealed-plan.js';
 
@@ -91,12 +92,18 @@ export function planJob(
   });
 }
 
-function plan(tx: Transaction, registration: JobRegistration, withDiff: boolean): Result<JobPlan, InvalidJob> {
+function plan(
+  tx: Transaction,
+  registration: JobRegistration,
+  withDiff: boolean,
+): Result<JobPlan, InvalidJob | PolicyRefused> {
   const { job, version } = registration;
-  const seal = sealOf(tx, registration.job);
+  const seal = sealOf(tx, registration.job, registration.policyOverride === true);
   const checked = checkJob(tx, job, tx.settings);
   if (checked.isErr()) return err(checked.error);
   const current = readJobRow(tx, job.Namespace, job.ID)?.record;
+  const judged = meetPolicies(tx, job, current, registration.policyOverride === true);
+  if (judged.isErr()) return err(judged.error);
   const request = { job, version, policyId: () => tx.ids.next('uuid') };
   const decided = registrationOf(current, request, tx.index, tx.now);
   const result = scheduleWithin(tx, writeRegistration(tx, decided, { triggeredBy: 'job-register' }, undefined).job);
@@ -110,7 +117,7 @@ function plan(tx: Transaction, registration: JobRegistration, withDiff: boolean)
     createdEvaluations: result.followUps.length === 0 ? null : result.followUps.map((one) => neverStored(one, current)),
     diff,
     nextPeriodicLaunch: nextLaunchOf(job, tx.now),
-    warnings: warningsText([...checked.value, ...(registration.warnings ?? [])]),
+    warnings: warningsText([...checked.value, ...judged.value, ...(registration.warnings ?? [])]),
     index: jobModifyIndex,
     seal,
   });

@@ -13,6 +13,7 @@ import {
   type InvalidJob,
   type InvalidRequest,
   invalidRequest,
+  type PolicyRefused,
   type RegistrationRefusal,
   type RegistrationsDisabled,
   type UnknownRegion,
@@ -29,6 +30,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './accepts-registrations.js';
 import { checkJob } from './check-job.js';
+import { meetPolicies } from './meet-policies.js';
 
 /** A job document as a caller hands it over. */
 export interface JobDocumentInput {
@@ -74,6 +76,7 @@ export type RegisterJobError =
   | PermissionDenied
   | DecodeError
   | AdmissionRefused
+  | PolicyRefused
   | InvalidJob
   | InvalidRequest
   | UnknownRegion
@@ -153,13 +156,15 @@ export function authoriseRegistration(
 export function registerWithin(
   tx: Transaction,
   registration: JobRegistration,
-): Result<Registered, InvalidJob | RegistrationRefusal | RegistrationsDisabled> {
+): Result<Registered, InvalidJob | PolicyRefused | RegistrationRefusal | RegistrationsDisabled> {
   const { job, triggeredBy, evalPriority } = registration;
   const checked = checkJob(tx, job, tx.settings);
   if (checked.isErr()) return err(checked.error);
   const accepted = acceptsRegistrations(tx);
   if (accepted.isErr()) return err(accepted.error);
   const current = readJobRow(tx, job.Namespace, job.ID)?.record;
+  const judged = meetPolicies(tx, job, current, registration.policyOverride === true);
+  if (judged.isErr()) return err(judged.error);
   const { version, enforcedIndex, preserveCounts, preserveResources } = registration;
   const policyId = () => tx.ids.next('uuid');
   const request = { job, version, enforcedIndex, preserveCounts, preserveResources, policyId };
@@ -168,7 +173,7 @@ export function registerWithin(
     const { source, warnings } = sourceOf(tx, registration);
     const priority = evalPriority === undefined || evalPriority === 0 ? {} : { priority: evalPriority };
     const written = writeRegistration(tx, decided, { triggeredBy, ...priority }, source);
-    const texts = warningsText([...checked.value, ...(registration.warnings ?? []), ...warnings]);
+    const texts = warningsText([...checked.value, ...judged.value, ...(registration.warnings ?? []), ...warnings]);
     return answerOf(decided, written, texts, tx.index);
   });
 }

@@ -5,6 +5,7 @@ import {
   type InvalidJob,
   type JobNotFound,
   jobNotFound,
+  type PolicyRefused,
   type RegistrationRefusal,
   type RegistrationsDisabled,
   type RevertRefused,
@@ -30,6 +31,7 @@ export type RevertJobError =
   | RevertRefused
   | VersionNotFound
   | InvalidJob
+  | PolicyRefused
   | RegistrationRefusal
   | RegistrationsDisabled
   | StorageError;

@@ -8,6 +8,7 @@ import {
   invalidRequest,
   type JobNotFound,
   jobNotFound,
+  type PolicyRefused,
   type RegistrationsDisabled,
   type ScalingRefused,
   type TotalCountTooLarge,
@@ -15,6 +16,7 @@ import {
 import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import { jobSubmissions } from '../../jobs/job-submission.js';
 import { scalingEvents, trackedScalingEvents } from '../../jobs/scaling-event.js';
+import { warningsText } from '../../jobs/validation/problem-texts.js';
 import type { StorageError } from '../../ports/storage.js';
 import { deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
@@ -24,6 +26,7 @@ import { type WrittenRegistration, writeRegistration } from '../books/write-regi
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './accepts-registrations.js';
+import { meetPolicies } from './meet-policies.js';
 import type { Registered } from './register-job.js';
 
 export interface ScaleJobInput extends JobReference {
@@ -49,6 +52,7 @@ export type ScaleJobError =
   | TotalCountTooLarge
   | IndexConflict
   | RegistrationsDisabled
+  | PolicyRefused
   | StorageError;
 
 /**
@@ -83,10 +87,18 @@ export function scaleJob(
     if (current === undefined) return err(jobNotFound(namespace, input.jobId));
     const { maximumCount } = tx.settings.jobs;
     const circumstances = { maximumCount, activeDeployment: hasActiveDeployment(tx, current) };
-    return decideScale(current, request, circumstances, tx).map((scaling) =>
-      scaleWithin(tx, current, scaling, { ...request, meta: input.meta ?? null }),
+    return decideScale(current, request, circumstances, tx).andThen((scaling) =>
+      warningsOf(tx, current, scaling, input.policyOverride === true).map((warnings) => ({
+        ...scaleWithin(tx, current, scaling, { ...request, meta: input.meta ?? null }),
+        warnings,
+      })),
     );
   }).map(({ value }) => value);
+}
+
+/** What the host's policies say of the job with its new count. */
+function warningsOf(tx: Transaction, current: Job, { job }: Scaling, override: boolean): Result<string, PolicyRefused> {
+  return job === undefined ? ok('') : meetPolicies(tx, job, current, override).map(warningsText);
 }
 
 function hasActiveDeployment(tx: Transaction, { Namespace, ID, CreateIndex }: Job): boolean {
@@ -120,7 +132,7 @@ function scaleWithin(
   current: Job,
   scaling: Scaling,
   request: ScaleRequest & { readonly meta: Readonly<Record<string, unknown>> | null },
-): Registered {
+): Omit<Registered, 'warnings'> {
   const { Namespace: namespace, ID: jobId } = current;
   const written = scaling.job === undefined ? undefined : writeScaled(tx, current, scaling.job);
   const { ID: evalId = '', CreateIndex: evalCreateIndex = 0 } = written?.evaluation ?? {};
@@ -143,7 +155,6 @@ function scaleWithin(
     evalId,
     evalCreateIndex,
     jobModifyIndex: written === undefined ? current.ModifyIndex : written.job.JobModifyIndex,
-    warnings: '',
     index,
   };
 }

@@ -12,6 +12,8 @@ import { schedulerConfigurations } from '../../scheduler/scheduler-configuration
 /** What a plan was decided on: the job as it would be registered, and the last changes of everything that counts for it. */
 export interface PlanSeal {
   readonly job: Job;
+  /** Whether soft-mandatory policies were overridden. */
+  readonly policyOverride: boolean;
   /** By table, the index of its last change. */
   readonly indexes: Readonly<Record<string, number>>;
 }
@@ -26,8 +28,12 @@ export interface PlanOutdated {
 
 const tables = [jobs, jobVersions, namespaces, allocations, deployments, nodes, nodePools, schedulerConfigurations];
 
-export function sealOf(view: ReadView, job: Job): PlanSeal {
-  return { job, indexes: Object.fromEntries(tables.map((table) => [table.name, view.tableIndex(table)])) };
+export function sealOf(view: ReadView, job: Job, policyOverride: boolean): PlanSeal {
+  return {
+    job,
+    policyOverride,
+    indexes: Object.fromEntries(tables.map((table) => [table.name, view.tableIndex(table)])),
+  };
 }
 
 export function checkSeal(view: ReadView, { indexes }: PlanSeal): Result<void, PlanOutdated> {

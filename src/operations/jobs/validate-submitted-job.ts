@@ -1,6 +1,7 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { admitJob } from '../../jobs/admission/admit-job.js';
+import { judgePolicies } from '../../jobs/admission/job-policy.js';
 import { canonicaliseJob } from '../../jobs/canonical/canonicalise-job.js';
 import { type DecodeError, decodeJob } from '../../jobs/document/decode-job.js';
 import { unknownFields } from '../../jobs/document/unknown-fields.js';
@@ -9,6 +10,7 @@ import { namespaceOf } from '../../jobs/job-reference.js';
 import { errorsText, warningsText } from '../../jobs/validation/problem-texts.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
+import { readJobRow } from '../books/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { problemsOfJob } from './check-job.js';
 import type { JobDocumentInput } from './register-job.js';
@@ -48,10 +50,14 @@ export function validateSubmittedJob(
   const job = admitted.value;
   const unknown = input.fromWire === true ? [] : unknownFields(input.job).map(({ message }) => message);
   return storage
-    .read((view) => problemsOfJob(view, job, settings))
-    .map(({ errors, errorsByPart, warningsByPart }) => ({
-      errors: errorsByPart,
-      error: errors.length === 0 ? '' : errorsText(errors),
-      warnings: warningsText([...warningsByPart, ...unknown]),
+    .read((view) => {
+      const existing = readJobRow(view, job.Namespace, job.ID)?.record;
+      const judgement = judgePolicies(context.policies, { job, existing, callerName: caller.name }, false);
+      return { ...problemsOfJob(view, job, settings), judgement };
+    })
+    .map(({ errors, errorsByPart, warningsByPart, judgement: { refusals, warnings } }) => ({
+      errors: [...errorsByPart, ...refusals],
+      error: errors.length + refusals.length === 0 ? '' : errorsText([...errors, ...refusals]),
+      warnings: warningsText([...warningsByPart, ...warnings, ...unknown]),
     }));
 }

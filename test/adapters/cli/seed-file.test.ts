@@ -50,6 +50,7 @@ const complete = {
       delivery: { rate: 5 },
     },
   ],
+  job_policies: [{ name: 'no-system', level: 'hard-mandatory', refuse: 'Type == system', message: 'ask first' }],
   run_notifications: [{ workspace: 'ws-1', namespace: 'team-*', job: 'report', meta: { team: 'a' } }],
 };
 
@@ -87,6 +88,7 @@ describe('parseSeedFile', () => {
       ],
       policies: [],
       configurations: [],
+      job_policies: [],
       run_notifications: [],
     });
   });
@@ -95,6 +97,12 @@ describe('parseSeedFile', () => {
     const fault = (await parseSeedFile('{"tokens":[{"secret":"elevenchars"}]}', 'seed.json'))._unsafeUnwrapErr();
     expect(fault.message).toContain('at /tokens/0/secret: a secret has at least 12 characters');
     expect(fault.message).not.toContain('elevenchars');
+  });
+
+  it('refuses a policy whose expression cannot be read, with its place in the expression', async () => {
+    const policy = { name: 'p', level: 'advisory', refuse: 'Priority ==' };
+    const fault = (await parseSeedFile(JSON.stringify({ job_policies: [policy] }), 'seed.json'))._unsafeUnwrapErr();
+    expect(fault.message).toMatch(/^seed\.json: at \/job_policies\/0\/refuse: 1:\d+: /);
   });
 
   it('places a fault of syntax by line and column', async () => {

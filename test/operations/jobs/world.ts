@@ -1,5 +1,5 @@
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
-import { createEngine, type Engine } from '../../../src/engine.js';
+import { createEngine, type Engine, type EnginePorts } from '../../../src/engine.js';
 import type { SettingsOverrides } from '../../../src/settings.js';
 import type { Table } from '../../../src/shared/table.js';
 
@@ -11,10 +11,10 @@ export interface World {
 }
 
 /** An engine that does not run: operations work, and nothing happens behind them. */
-export function world(settings: SettingsOverrides = {}): World {
+export function world(settings: SettingsOverrides = {}, ports: Pick<EnginePorts, 'policies'> = {}): World {
   const clock = manualClock();
   const engine = createEngine(
-    { storage: memoryStorage(), clock, ids: sequentialIds(), delivery: recordingDelivery({ clock }) },
+    { storage: memoryStorage(), clock, ids: sequentialIds(), delivery: recordingDelivery({ clock }), ...ports },
     settings,
   );
   return {

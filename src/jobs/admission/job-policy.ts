@@ -1,0 +1,73 @@
+import type { Job } from '../document/job.js';
+import type { PolicyRefused } from '../errors.js';
+
+/**
+ * How binding a policy is: `advisory` warns, `soft-mandatory` refuses unless the caller overrides it (`PolicyOverride`, which
+ * needs the capability `policy-override`), `hard-mandatory` always refuses.
+ */
+export type PolicyLevel = 'advisory' | 'soft-mandatory' | 'hard-mandatory';
+
+export const policyLevels = ['advisory', 'soft-mandatory', 'hard-mandatory'] as const satisfies readonly PolicyLevel[];
+
+/** What a policy is asked about. */
+export interface PolicyQuestion {
+  /** As it would be stored, with all defaults. */
+  readonly job: Job;
+  /** The job that is registered now; undefined for a new one. */
+  readonly existing: Job | undefined;
+  /** Name of the caller's token; empty when it has none. */
+  readonly callerName: string;
+}
+
+/** A demand of the host on jobs, beyond the rules of the interface. */
+export interface JobPolicy {
+  /** Callers see it in front of the reason. */
+  readonly name: string;
+  readonly level: PolicyLevel;
+  /**
+   * Why the job does not meet the policy; undefined when it does. It is asked for registrations, updates, reverts, scalings, plans and
+   * validations, perhaps more than once, and must neither wait nor change anything. A policy that throws is not met.
+   */
+  readonly refuse: (question: PolicyQuestion) => string | undefined;
+}
+
+/** What the policies say of a job: warnings to tell, or why it is refused. */
+export interface PolicyJudgement {
+  readonly warnings: readonly string[];
+  readonly refusals: readonly string[];
+}
+
+/** Asks every policy. `override` turns the refusals of soft-mandatory ones into warnings. */
+export function judgePolicies(
+  policies: readonly JobPolicy[],
+  question: PolicyQuestion,
+  override: boolean,
+): PolicyJudgement {
+  const warnings: string[] = [];
+  const refusals: string[] = [];
+  for (const policy of policies) {
+    const reason = reasonOf(policy, question);
+    if (reason === undefined) continue;
+    const { name, level } = policy;
+    if (level === 'advisory') warnings.push(`policy ${name} advises against this job: ${reason}`);
+    else if (level === 'hard-mandatory') refusals.push(`policy ${name} refuses this job: ${reason}`);
+    else if (override) warnings.push(`policy ${name} was overridden: ${reason}`);
+    else refusals.push(`policy ${name} refuses this job (PolicyOverride would pass it): ${reason}`);
+  }
+  return { warnings, refusals };
+}
+
+/** What a host's function gives is not trusted: anything but nothing is a refusal. */
+function reasonOf({ refuse }: JobPolicy, question: PolicyQuestion): string | undefined {
+  try {
+    const reason: unknown = refuse(question);
+    if (reason === undefined || reason === null) return undefined;
+    return typeof reason === 'string' && reason !== '' ? reason : 'it gives no reason';
+  } catch (thrown) {
+    return `it failed: ${thrown instanceof Error ? thrown.message : 'no message'}`;
+  }
+}
+
+export function policyRefused(refusals: readonly string[]): PolicyRefused {
+  return { type: 'policy_refused', message: refusals.join('\n') };
+}

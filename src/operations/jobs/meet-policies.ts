@@ -1,0 +1,17 @@
+import { err, ok, type Result } from 'neverthrow';
+import { judgePolicies, policyRefused } from '../../jobs/admission/job-policy.js';
+import type { Job } from '../../jobs/document/job.js';
+import type { PolicyRefused } from '../../jobs/errors.js';
+import type { Transaction } from '../commit.js';
+
+/** The warnings of the host's policies about a job that is to be registered, or all their refusals in one error. */
+export function meetPolicies(
+  tx: Transaction,
+  job: Job,
+  existing: Job | undefined,
+  override: boolean,
+): Result<readonly string[], PolicyRefused> {
+  if (tx.policies.length === 0) return ok([]);
+  const { warnings, refusals } = judgePolicies(tx.policies, { job, existing, callerName: tx.caller.name }, override);
+  return refusals.length === 0 ? ok(warnings) : err(policyRefused(refusals));
+}
