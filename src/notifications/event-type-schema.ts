@@ -34,13 +34,13 @@ const nestedSchemas = ['items', 'prefixItems', 'additionalProperties', 'allOf', 
  * The same schema with every required property among `properties`, since others are not looked for. `data` is known to be an
  * object.
  */
-function withRequiredProperties(schema: unknown, place: 'data' | 'inside'): JsonSchema {
+function withRequiredProperties(schema: unknown, level: 'data' | 'inside'): JsonSchema {
   if (!isObject(schema)) return schema as never;
   const full: Record<string, unknown> = { ...schema, ...nestedIn(schema) };
   const { required, properties } = full;
   if (Array.isArray(required)) full['properties'] = withMissing(isObject(properties) ? properties : {}, required);
   // Without a type the properties of an object are not looked at.
-  if (place === 'data' && isObject(full['properties'])) full['type'] ??= 'object';
+  if (level === 'data' && isObject(full['properties'])) full['type'] ??= 'object';
   return full;
 }
 

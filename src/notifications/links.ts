@@ -1,25 +1,25 @@
 import type { WorkspaceNames } from './workspace.js';
 
 /** Where the service is seen from outside. */
-export interface PublicPlace {
+export interface PublicEndpoint {
   /** Without a trailing slash. */
   readonly publicOrigin: string;
   /** Mount path of the notification interface, empty or beginning with a slash. */
   readonly basePath: string;
 }
 
-export function configurationPath(place: PublicPlace, configurationId: string): string {
-  return `${place.basePath}/notification-configurations/${encodeURIComponent(configurationId)}`;
+export function configurationPath(endpoint: PublicEndpoint, configurationId: string): string {
+  return `${endpoint.basePath}/notification-configurations/${encodeURIComponent(configurationId)}`;
 }
 
-export function configurationUrl(place: PublicPlace, configurationId: string): string {
-  return place.publicOrigin + configurationPath(place, configurationId);
+export function configurationUrl(endpoint: PublicEndpoint, configurationId: string): string {
+  return endpoint.publicOrigin + configurationPath(endpoint, configurationId);
 }
 
 /** The page of a job's run: the template with its parts filled in. */
 export function runUrl(
   template: string,
-  { publicOrigin }: Pick<PublicPlace, 'publicOrigin'>,
+  { publicOrigin }: Pick<PublicEndpoint, 'publicOrigin'>,
   run: { readonly namespace: string; readonly jobId: string; readonly runId: string },
 ): string {
   const { namespace, jobId: job, runId } = run;
@@ -31,7 +31,7 @@ export function runUrl(
 
 /** What a task wrote to its error stream. */
 export function errorOutputUrl(
-  { publicOrigin }: Pick<PublicPlace, 'publicOrigin'>,
+  { publicOrigin }: Pick<PublicEndpoint, 'publicOrigin'>,
   allocationId: string,
   task: string,
 ): string {
@@ -40,11 +40,11 @@ export function errorOutputUrl(
 }
 
 /** The workspace's own page when the host named one. */
-export function workspaceUrl(place: PublicPlace, workspace: WorkspaceNames): string {
+export function workspaceUrl(endpoint: PublicEndpoint, workspace: WorkspaceNames): string {
   const { organization, name } = workspace;
   return (
     workspace.url ??
-    `${place.publicOrigin}/app/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`
+    `${endpoint.publicOrigin}/app/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`
   );
 }
 

@@ -1,7 +1,7 @@
 import { type Instant, isoFromInstant, unixSecondsFromInstant } from '../shared/instant.js';
 import type { DestinationKind } from './destination.js';
 import type { NotificationEvent } from './event.js';
-import { configurationUrl, type PublicPlace, workspaceUrl } from './links.js';
+import { configurationUrl, type PublicEndpoint, workspaceUrl } from './links.js';
 import type { MessageContext, Recipient, RenderedEmail } from './message-context.js';
 import { assessmentPayload } from './payloads/assessment.js';
 import { autoDestroyPayload } from './payloads/auto-destroy.js';
@@ -67,22 +67,22 @@ export function renderPayload(
   configuration: RenderedFor,
   occasion: Occasion,
   request: {
-    readonly place: PublicPlace;
+    readonly endpoint: PublicEndpoint;
     readonly signature: SignatureRules;
     readonly identity: RequestIdentity;
     readonly recipients: readonly Recipient[];
   },
 ): RenderedNotification {
-  const { place, identity } = request;
-  const body = renderBody(configuration, occasion, place, identity.messageId);
+  const { endpoint, identity } = request;
+  const body = renderBody(configuration, occasion, endpoint, identity.messageId);
   if (body !== null) {
     return {
       type: 'http',
       body,
-      headers: requestHeaders({ kind: configuration.kind, body }, place, request.signature, identity),
+      headers: requestHeaders({ kind: configuration.kind, body }, endpoint, request.signature, identity),
     };
   }
-  const context = messageContext(configuration, occasion, place, identity.messageId);
+  const context = messageContext(configuration, occasion, endpoint, identity.messageId);
   return {
     type: 'email',
     mails: request.recipients.map((recipient) => ({ to: recipient.email, ...renderEmail(context, recipient) })),
@@ -93,16 +93,16 @@ export function renderPayload(
 export function renderBody(
   configuration: RenderedFor,
   occasion: Occasion,
-  place: PublicPlace,
+  endpoint: PublicEndpoint,
   deliveryId: string,
 ): string | null {
   switch (configuration.kind) {
     case 'generic':
-      return JSON.stringify(genericPayload(configuration, occasion, place));
+      return JSON.stringify(genericPayload(configuration, occasion, endpoint));
     case 'chat-a':
-      return renderChatA(messageContext(configuration, occasion, place, deliveryId));
+      return renderChatA(messageContext(configuration, occasion, endpoint, deliveryId));
     case 'chat-b':
-      return renderChatB(messageContext(configuration, occasion, place, deliveryId));
+      return renderChatB(messageContext(configuration, occasion, endpoint, deliveryId));
     case 'email':
       return null;
   }
@@ -114,14 +114,14 @@ export function renderBody(
  */
 export function requestHeaders(
   { kind, body }: { readonly kind: DestinationKind; readonly body: string },
-  place: PublicPlace,
+  endpoint: PublicEndpoint,
   rules: SignatureRules,
   identity: RequestIdentity,
 ): Record<string, string> {
   const headers: Record<string, string> = {
     'content-type': kind === 'generic' ? 'application/json' : 'application/json; charset=utf-8',
     accept: 'application/json',
-    'user-agent': `${productToken} (+${place.publicOrigin})`,
+    'user-agent': `${productToken} (+${endpoint.publicOrigin})`,
   };
   if (rules.idHeader !== undefined) headers[rules.idHeader] = identity.messageId;
   if (rules.timestampHeader !== undefined) {
@@ -148,11 +148,11 @@ export function requestHeaders(
 export function messageContext(
   configuration: RenderedFor,
   occasion: Occasion,
-  place: PublicPlace,
+  endpoint: PublicEndpoint,
   deliveryId: string,
 ): MessageContext {
   const { id, name } = configuration;
-  const about = { id, name, url: configurationUrl(place, id) };
+  const about = { id, name, url: configurationUrl(endpoint, id) };
   if (occasion.type === 'verification') {
     return { configuration: about, workspace: null, subject: { kind: 'verification' }, deliveryId };
   }
@@ -163,18 +163,18 @@ export function messageContext(
       id: workspace.id,
       name: workspace.name,
       organization: workspace.organization,
-      url: workspaceUrl(place, workspace),
+      url: workspaceUrl(endpoint, workspace),
     },
     subject: event,
     deliveryId,
   };
 }
 
-function genericPayload(configuration: RenderedFor, occasion: Occasion, place: PublicPlace): object {
+function genericPayload(configuration: RenderedFor, occasion: Occasion, endpoint: PublicEndpoint): object {
   if (occasion.type === 'verification') return verificationPayload(configuration.id, configuration.name);
   const { event, workspace } = occasion;
   const trigger = spellingOf(event.trigger, configuration.triggers) ?? event.trigger;
-  const about = { id: configuration.id, url: configurationUrl(place, configuration.id) };
+  const about = { id: configuration.id, url: configurationUrl(endpoint, configuration.id) };
   switch (event.kind) {
     case 'run':
       return runPayload(configuration.id, trigger, event, workspace);

@@ -9,7 +9,7 @@ import {
   assessmentEvent,
   assessmentResult,
   configuration,
-  place,
+  endpoint,
   reminderEvent,
   resultsEvent,
   runEvent,
@@ -24,7 +24,7 @@ const unsigned = { headers: ['x-svc-notification-signature'], standardWebhooks: 
 const identity = { token: null, retiredTokens: [], messageId: 'ne-1', now: 1767323045_500 };
 const render = (occasion: Occasion, overrides = {}, request = {}) =>
   renderPayload({ ...configuration, ...overrides }, occasion, {
-    place,
+    endpoint,
     signature: unsigned,
     identity,
     recipients: [],

@@ -31,7 +31,7 @@ export const configuration: NotificationConfiguration = {
   version: 1,
 };
 
-export const place = { publicOrigin: 'https://tf.example.net', basePath: '/api/v2' };
+export const endpoint = { publicOrigin: 'https://tf.example.net', basePath: '/api/v2' };
 
 export const runEvent: RunEvent = {
   kind: 'run',

@@ -25,7 +25,7 @@ export interface AttemptRules {
   readonly maximumRetryAfter: Milliseconds;
 }
 
-/** When and how an attempt ended; `fraction` in [0, 1) places the next wait in its jitter. */
+/** When and how an attempt ended; `fraction` in [0, 1) sets the jitter of the next wait. */
 export interface AttemptEnd {
   readonly at: Instant;
   readonly fraction: number;

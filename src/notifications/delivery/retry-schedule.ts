@@ -29,7 +29,7 @@ export function waitsFor(schedules: RetrySchedules, kind: DestinationKind): read
   }
 }
 
-/** The end of an attempt: when it was, and a random number in [0, 1) that places the next wait in its jitter. */
+/** The end of an attempt: when it was, and a random number in [0, 1) that sets the jitter of the next wait. */
 export interface RetryMoment {
   readonly at: Instant;
   readonly fraction: number;

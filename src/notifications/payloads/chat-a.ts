@@ -20,9 +20,12 @@ const colours: Readonly<Record<Tone, string>> = {
  */
 export function renderChatA(context: MessageContext): string {
   const outline = messageOutline(context);
-  const { introduction, place, tone } = outline;
+  const { introduction, workspace, tone } = outline;
   return JSON.stringify({
-    text: place === null ? escaped(introduction, limits.label) : `${introduction} ${link(place.label, place.link)}`,
+    text:
+      workspace === null
+        ? escaped(introduction, limits.label)
+        : `${introduction} ${link(workspace.label, workspace.link)}`,
     attachments: [
       { color: colours[tone], fallback: escaped(summaryOf(outline), limits.summary), blocks: blocksOf(outline) },
     ],

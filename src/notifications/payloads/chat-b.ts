@@ -37,10 +37,10 @@ export function renderChatB(context: MessageContext): string {
   return JSON.stringify({ type: 'message', attachments: [{ contentType, contentUrl: null, content }] });
 }
 
-function headingOf({ introduction, place }: MessageOutline): string {
-  if (place === null) return escaped(introduction, limits.label);
-  const label = escaped(place.label, limits.label);
-  return `${introduction} ${place.link === null ? label : `[${label}](${place.link})`}`;
+function headingOf({ introduction, workspace }: MessageOutline): string {
+  if (workspace === null) return escaped(introduction, limits.label);
+  const label = escaped(workspace.label, limits.label);
+  return `${introduction} ${workspace.link === null ? label : `[${label}](${workspace.link})`}`;
 }
 
 /** Who, and what he wrote. A picture without an address would make the whole card invalid, so its column is left out. */
@@ -59,10 +59,10 @@ function authorOf({ person, reason }: MessageOutline): object[] {
   return [{ type: 'ColumnSet', columns: [{ type: 'Column', width: 'auto', items: [image] }, text] }];
 }
 
-function actionsOf({ item, place }: MessageOutline): object {
+function actionsOf({ item, workspace }: MessageOutline): object {
   const open = (title: string, url: string) => ({ actions: [{ type: 'Action.OpenUrl', title, url }] });
   if (item !== null && item.link !== null) return open('View run', item.link);
-  return place === null || place.link === null ? {} : open('View workspace', place.link);
+  return workspace === null || workspace.link === null ? {} : open('View workspace', workspace.link);
 }
 
 /** What begins emphasis, code or a link in a card's text. Other punctuation stays: not every client hides the backslash. */

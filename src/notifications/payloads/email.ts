@@ -21,8 +21,8 @@ export function renderEmail(context: MessageContext, recipient: Recipient): Rend
 }
 
 /** `[acme/net] Run Planned - Needs Confirmation (run-4bVx…)`: the event first, because mail programs show the beginning. */
-function subjectOf({ place, event, item }: MessageOutline): string {
-  const where = place === null ? '' : `[${asText(place.label, 80)}] `;
+function subjectOf({ workspace, event, item }: MessageOutline): string {
+  const where = workspace === null ? '' : `[${asText(workspace.label, 80)}] `;
   const which = item === null ? '' : ` (${shortened(item.id)})`;
   return where + asText(event, limits.subject - where.length - which.length) + which;
 }
@@ -48,12 +48,12 @@ interface Row {
 }
 
 function sectionsOf(outline: MessageOutline, { configuration }: MessageContext, recipient: Recipient): Sections {
-  const { place, item, person } = outline;
+  const { workspace, item, person } = outline;
   const rows: Row[] = [];
   const add = (title: string, value: string, link: string | null = null): void => {
     rows.push({ title, value: asText(value, limits.line), link });
   };
-  if (place !== null) add('Workspace', place.label, place.link);
+  if (workspace !== null) add('Workspace', workspace.label, workspace.link);
   if (item !== null) add(item.label, item.id, item.link);
   if (person !== null) add('Created by', person.name);
   for (const { title, value } of outline.facts) {

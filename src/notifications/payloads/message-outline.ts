@@ -5,9 +5,9 @@ import { linkFrom, onOneLine, onSeveralLines } from './text.js';
 
 /** What a message says, whatever it is written in. Texts are free of control characters, and neither escaped nor cut. */
 export interface MessageOutline {
-  /** `Run notification for`, before the place; the whole of a verification's first line. */
+  /** `Run notification for`, before the workspace; the whole of a verification's first line. */
   readonly introduction: string;
-  readonly place: { readonly label: string; readonly link: string | null } | null;
+  readonly workspace: { readonly label: string; readonly link: string | null } | null;
   /** What happened: `Run Errored`. */
   readonly event: string;
   readonly tone: Tone;
@@ -31,26 +31,26 @@ export type Tone = 'quiet' | 'attention' | 'progress' | 'success' | 'failure';
 /** The contents that chat and e-mail messages share (notification interface, Destinations). */
 export function messageOutline({ subject, workspace, configuration }: MessageContext): MessageOutline {
   if (subject.kind === 'verification' || workspace === null) return verificationOutline(configuration);
-  const place = {
+  const named = {
     label: `${onOneLine(workspace.organization)}/${onOneLine(workspace.name)}`,
     link: linkFrom(workspace.url),
   };
   switch (subject.kind) {
     case 'run':
-      return { place, ...runOutline(subject) };
+      return { workspace: named, ...runOutline(subject) };
     case 'assessment':
-      return { place, ...assessmentOutline(subject) };
+      return { workspace: named, ...assessmentOutline(subject) };
     case 'auto_destroy':
-      return { place, ...autoDestroyOutline(subject) };
+      return { workspace: named, ...autoDestroyOutline(subject) };
     case 'custom':
-      return { place, ...customOutline(subject) };
+      return { workspace: named, ...customOutline(subject) };
   }
 }
 
 /** One line that says what happened and where, for notices and for programs that show no markup. */
-export function summaryOf({ introduction, place, item, event }: MessageOutline): string {
-  if (place === null) return introduction;
-  return item === null ? `${place.label}: ${event}` : `${place.label} ${item.id}: ${event}`;
+export function summaryOf({ introduction, workspace, item, event }: MessageOutline): string {
+  if (workspace === null) return introduction;
+  return item === null ? `${workspace.label}: ${event}` : `${workspace.label} ${item.id}: ${event}`;
 }
 
 /** `2026-01-02 03:04:05 UTC`. */
@@ -58,13 +58,13 @@ export function timeText(at: Instant): string {
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-type OutlineInPlace = Omit<MessageOutline, 'place'>;
+type OutlineInWorkspace = Omit<MessageOutline, 'workspace'>;
 
 function verificationOutline(configuration: MessageContext['configuration']): MessageOutline {
   const name = onOneLine(configuration.name);
   return {
     introduction: `Verification of ${name}`,
-    place: null,
+    workspace: null,
     event: `Verification of ${name}`,
     tone: 'quiet',
     item: null,
@@ -78,7 +78,7 @@ function verificationOutline(configuration: MessageContext['configuration']): Me
   };
 }
 
-function runOutline(run: RunEvent): OutlineInPlace {
+function runOutline(run: RunEvent): OutlineInWorkspace {
   const event = onOneLine(run.message);
   const id = onOneLine(run.runId);
   const creator = onOneLine(run.runCreatedBy ?? '');
@@ -134,7 +134,7 @@ const runActions: Readonly<Record<RunEvent['trigger'], MessageOutline['action']>
   'run:errored': { needed: false, sentence: 'The run has ended without success and waits for nobody.' },
 };
 
-function assessmentOutline({ trigger, message, newAssessmentResult: result }: AssessmentEvent): OutlineInPlace {
+function assessmentOutline({ trigger, message, newAssessmentResult: result }: AssessmentEvent): OutlineInWorkspace {
   const event = onOneLine(message);
   const counts: readonly (readonly [string, number])[] =
     trigger === 'assessment:check_failure'
@@ -174,7 +174,7 @@ const assessmentActions: Readonly<Record<AssessmentEvent['trigger'], MessageOutl
   'assessment:failed': { needed: true, sentence: 'Action is needed: the health of this workspace is not known.' },
 };
 
-function autoDestroyOutline(destroy: AutoDestroyEvent): OutlineInPlace {
+function autoDestroyOutline(destroy: AutoDestroyEvent): OutlineInWorkspace {
   const event = onOneLine(destroy.message);
   const common = { introduction: 'Auto destroy notification for', event, person: null };
   if (destroy.trigger === 'workspace:auto_destro_reminder') {
@@ -214,7 +214,7 @@ function autoDestroyOutline(destroy: AutoDestroyEvent): OutlineInPlace {
 const mostMembers = 6;
 
 /** The data's own texts and numbers; `id` and `url`, where it has them, name what the event is about. */
-function customOutline({ trigger, message, data, occurredAt }: CustomEvent): OutlineInPlace {
+function customOutline({ trigger, message, data, occurredAt }: CustomEvent): OutlineInWorkspace {
   const event = onOneLine(message);
   const id = typeof data['id'] === 'string' || typeof data['id'] === 'number' ? onOneLine(String(data['id'])) : '';
   const link = typeof data['url'] === 'string' ? linkFrom(data['url']) : null;

@@ -6,7 +6,7 @@
 /** The mark at the end of a text that was cut. */
 export const cutMark = '…';
 
-/** Invisible, without width, and no place for a line break. */
+/** Invisible, without width, and a line must not be broken there. */
 const joiner = '\u2060';
 
 /** The text on one line: no control characters, no line breaks, nothing that reverses the direction of what follows. */
@@ -49,7 +49,7 @@ export function withoutMentions(text: string): string {
     .replace(/&(?=#|[a-z]\w*;)/gi, `&${joiner}`);
 }
 
-/** How a text is written in its place, and what that costs there. */
+/** How a text is written where it stands, and what it costs there. */
 export interface Spelling {
   /** Of any piece of the text; must not depend on the pieces beside it. */
   readonly escape: (piece: string) => string;
@@ -80,7 +80,7 @@ export function spell(text: string, limit: number, { escape: escapePiece, costOf
 
 /** The largest length up to `length` that does not cut through a character. */
 function wholeCharacters(text: string, length: number): number {
-  // Finding characters is slow, so it begins at the last place that certainly lies between two of them.
+  // Finding characters is slow, so it begins at the last offset that certainly lies between two of them.
   let start = length;
   while (start > 0 && !(standsAlone(text, start) && standsAlone(text, start - 1))) start -= 1;
   const found = graphemes()

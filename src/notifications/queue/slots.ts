@@ -1,4 +1,4 @@
-/** Attempts under way, at the places that limit them. */
+/** Attempts under way, by what limits them. */
 export interface SlotUse {
   /** Of the configuration's queue. */
   readonly queue: number;

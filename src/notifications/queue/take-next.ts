@@ -182,7 +182,7 @@ export function withReady(queue: DeliveringQueue, item: QueuedDelivery): Deliver
     ? (a: QueuedDelivery, b: QueuedDelivery) => dueAt(a) - dueAt(b) || a.delivery.sequence - b.delivery.sequence
     : (a: QueuedDelivery, b: QueuedDelivery) => a.delivery.sequence - b.delivery.sequence;
   const list = item.stored ? queue.retries : queue.fresh;
-  const place = list.findIndex((each) => order(item, each) < 0);
-  const sorted = place < 0 ? [...list, item] : list.toSpliced(place, 0, item);
+  const index = list.findIndex((each) => order(item, each) < 0);
+  const sorted = index < 0 ? [...list, item] : list.toSpliced(index, 0, item);
   return item.stored ? { ...queue, retries: sorted } : { ...queue, fresh: sorted };
 }

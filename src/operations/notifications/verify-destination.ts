@@ -26,7 +26,7 @@ export async function verifyDestination(
     { ...contents, id: configurationId },
     { type: 'verification' },
     {
-      place: notifications,
+      endpoint: notifications,
       signature: notifications.signature,
       identity: {
         token: contents.token,
@@ -97,7 +97,7 @@ export async function verifyRecipients(
     { ...contents, id: configurationId },
     { type: 'verification' },
     {
-      place: notifications,
+      endpoint: notifications,
       signature: notifications.signature,
       identity: {
         token: null,

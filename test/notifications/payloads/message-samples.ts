@@ -6,7 +6,7 @@ import {
   assessmentEvent,
   assessmentResult,
   configuration,
-  place,
+  endpoint,
   reminderEvent,
   resultsEvent,
   runEvent,
@@ -18,7 +18,7 @@ export const recipient = { userId: 'user-V3R563qtJNcExAkN', username: 'dana', em
 export function contextOf(event: NotificationEvent | null, where: Partial<typeof workspace> = {}): MessageContext {
   const occasion: Occasion =
     event === null ? { type: 'verification' } : { type: 'event', event, workspace: { ...workspace, ...where } };
-  return messageContext(configuration, occasion, place, 'nd-1');
+  return messageContext(configuration, occasion, endpoint, 'nd-1');
 }
 
 /** A person with a picture, as hosts with an account system have. */

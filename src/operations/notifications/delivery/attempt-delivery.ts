@@ -170,7 +170,7 @@ async function mailAll(
     configuration,
     { type: 'event', event: event.event, workspace },
     {
-      place: notifications,
+      endpoint: notifications,
       signature: notifications.signature,
       identity: { token: null, retiredTokens: [], messageId: delivery.id, acceptedAt: delivery.createdAt, now },
       recipients,
