@@ -116,8 +116,8 @@ async function clientFor({ connector, request }: Fetching, target: DeliveryUrl):
     allowH2: false,
     headersTimeout: request.idleTimeout,
     bodyTimeout: request.idleTimeout,
-    connect: (place, done) => {
-      connector(place, options, (error, socket) => {
+    connect: (target, done) => {
+      connector(target, options, (error, socket) => {
         if (socket !== null) done(null, socket);
         else done(error ?? new Error('no connection'), null as never);
       });

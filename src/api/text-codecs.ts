@@ -124,7 +124,7 @@ export function signedInteger(what: string): TextCodec<number> {
 /** As `integer`, on the calls that answer a text that does not fit with 500. */
 export const contractInteger: TextCodec<number> = { ...integer, status: 500 };
 
-/** A whole number of up to 15 digits: a place in a file, before its end when it is negative. */
+/** A whole number of up to 15 digits: an offset in a file, before its end when it is negative. */
 export const whole: TextCodec<number> = {
   schema: { type: 'integer' },
   parse: (written, name) =>

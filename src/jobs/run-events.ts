@@ -150,22 +150,22 @@ export function endsByItself(job: Pick<Job, 'Type'>): boolean {
 }
 
 /**
- * Whether a batch job that has ended did what it was asked: in each place of each group the last allocation is complete.
+ * Whether a batch job that has ended did what it was asked: the last allocation of each name of each group is complete.
  * A failed one that was replaced by a complete one does not count against it.
  */
 export function endedWell(job: Job, allocations: readonly RunAllocation[]): boolean {
   const last = new Map<string, RunAllocation>();
   for (const allocation of allocations) {
-    const place = job.Type === 'sysbatch' ? `${allocation.TaskGroup} ${allocation.NodeID}` : allocation.Name;
-    const known = last.get(place);
-    if (known === undefined || known.CreateIndex < allocation.CreateIndex) last.set(place, allocation);
+    const slot = job.Type === 'sysbatch' ? `${allocation.TaskGroup} ${allocation.NodeID}` : allocation.Name;
+    const known = last.get(slot);
+    if (known === undefined || known.CreateIndex < allocation.CreateIndex) last.set(slot, allocation);
   }
   return job.TaskGroups.every((group) => {
     if (job.Type === 'sysbatch') {
       return [...last.values()].every((each) => each.TaskGroup !== group.Name || each.ClientStatus === 'complete');
     }
-    for (let place = 0; place < group.Count; place++) {
-      if (last.get(`${job.ID}.${group.Name}[${place}]`)?.ClientStatus !== 'complete') return false;
+    for (let index = 0; index < group.Count; index++) {
+      if (last.get(`${job.ID}.${group.Name}[${index}]`)?.ClientStatus !== 'complete') return false;
     }
     return true;
   });

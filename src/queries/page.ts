@@ -17,7 +17,7 @@ export interface PageRequest {
   readonly reverse?: boolean;
 }
 
-/** How a list is read in slices: the rows from a place on, in order. */
+/** How a list is read in slices: the rows from a position on, in order. */
 export interface Source<T> {
   /** At most `limit` rows, beginning after `last`, or at the start of the page when there is none. */
   slice(last: T | undefined, limit: number | undefined): readonly T[];

@@ -9,7 +9,7 @@ export const MAX_TEMPLATE_LENGTH = 262_144;
 /** Characters of one text or number in an action. Text outside of actions may be longer. */
 export const MAX_LITERAL = 65_536;
 
-/** Variables that are known at one place. */
+/** Variables that are in scope at once. */
 export const MAX_VARIABLES = 1_000;
 
 /** Blocks, parentheses and data within each other. */

@@ -7,7 +7,7 @@ import type { Token, TokenKind } from './tokens.js';
 import type { Base, Command, Operand, Pipeline } from './tree.js';
 
 /** Where a pipeline stands decides which variables it may declare. */
-export type PipelinePlace = 'action' | 'control' | 'range' | 'inner';
+export type PipelineContext = 'action' | 'control' | 'range' | 'inner';
 
 /** Reads what stands within an action. The first fault counts, and everything after it reads nothing. */
 export class PipelineParser {
@@ -77,12 +77,12 @@ export class PipelineParser {
     this.#variables.length = scope;
   }
 
-  pipeline(place: PipelinePlace): Pipeline | undefined {
+  pipeline(context: PipelineContext): Pipeline | undefined {
     if (this.#depth >= MAX_DEPTH) return this.fail(`parentheses may stand within each other ${MAX_DEPTH} times`);
     this.#depth += 1;
     this.take('space');
     const { offset } = this;
-    const declaration = this.#declaration(place);
+    const declaration = this.#declaration(context);
     const commands = declaration && this.#commands();
     this.#depth -= 1;
     if (declaration === undefined || commands === undefined) return undefined;
@@ -93,7 +93,7 @@ export class PipelineParser {
   }
 
   /** `$a :=`, `$a =`, and for ranges `$i, $v :=`. */
-  #declaration(place: PipelinePlace): Pick<Pipeline, 'variables' | 'declares'> | undefined {
+  #declaration(context: PipelineContext): Pick<Pipeline, 'variables' | 'declares'> | undefined {
     const [start, { offset }] = [this.#at, this];
     const variables: string[] = [];
     do {
@@ -109,8 +109,9 @@ export class PipelineParser {
       this.#at = start;
       return { variables: [], declares: false };
     }
-    if (place === 'inner') return this.fail('a variable cannot be set within parentheses', offset);
-    if (variables.length > (place === 'range' ? 2 : 1)) return this.fail('too many variables are set at once', offset);
+    if (context === 'inner') return this.fail('a variable cannot be set within parentheses', offset);
+    if (variables.length > (context === 'range' ? 2 : 1))
+      return this.fail('too many variables are set at once', offset);
     const unknown = variables.find((name) => !declares && !this.#variables.includes(name));
     return unknown === undefined ? { variables, declares } : this.fail(`there is no variable ${unknown}`, offset);
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { err, ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
-import { createdPlaceOf, isUuid, namedPlaceOf, namedTokenOf } from '../../src/queries/list-tokens.js';
+import { createdPositionOf, isUuid, namedPositionOf, namedTokenOf } from '../../src/queries/list-tokens.js';
 import { readPage } from '../../src/queries/page.js';
 
 function source(rows: readonly number[], accept: (row: number) => boolean, reads: number[] = []) {
@@ -93,7 +93,7 @@ describe('readPage', () => {
 
 describe('page tokens', () => {
   it('read back, whatever dots an ID has', () => {
-    expect(namedPlaceOf(namedTokenOf('n', 'a.b/c.d'))).toEqual(['n', 'a.b/c.d']);
+    expect(namedPositionOf(namedTokenOf('n', 'a.b/c.d'))).toEqual(['n', 'a.b/c.d']);
   });
   it.each([
     ['12.abc', [12, 'abc']],
@@ -102,8 +102,8 @@ describe('page tokens', () => {
     ['x.y', [0, '']],
     ['-1.y', [0, '']],
     ['99999999999999999999.y', [0, '']],
-  ])('%s', (token, place) => {
-    expect(createdPlaceOf(token)).toEqual(place);
+  ])('%s', (token, position) => {
+    expect(createdPositionOf(token)).toEqual(position);
   });
   it('know a UUID', () => {
     expect(isUuid('e0000001-0000-4000-8000-000000000001')).toBe(true);

@@ -10,7 +10,7 @@ interface Group {
 export function settingsSchema(): Readonly<Record<string, unknown>> {
   const top = group();
   top.properties['$schema'] = { type: 'string' };
-  for (const setting of settingTable) place(top, setting);
+  for (const setting of settingTable) add(top, setting);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Settings of signalbox serve',
@@ -18,7 +18,7 @@ export function settingsSchema(): Readonly<Record<string, unknown>> {
   };
 }
 
-function place(top: Group, { key, kind, summary, default: value, secret }: Setting): void {
+function add(top: Group, { key, kind, summary, default: value, secret }: Setting): void {
   const names = key.split('.');
   const last = names.pop() as string;
   let within = top;

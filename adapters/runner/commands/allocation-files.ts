@@ -17,21 +17,21 @@ export const pieceBytes = 64 * 1024;
 const maximumEntries = 10_000;
 
 export async function listFiles(root: string, path: string): Promise<Result<FileDescription[], CommandRefused>> {
-  const place = await confinedPath(root, path);
-  if (place.isErr()) return err(place.error);
-  const entries = await readdir(place.value);
+  const target = await confinedPath(root, path);
+  if (target.isErr()) return err(target.error);
+  const entries = await readdir(target.value);
   const described: FileDescription[] = [];
   for (const name of entries.sort().slice(0, maximumEntries)) {
-    const stats = await lstat(join(place.value, name)).catch(() => undefined);
+    const stats = await lstat(join(target.value, name)).catch(() => undefined);
     if (stats !== undefined) described.push(describe(name, stats));
   }
   return ok(described);
 }
 
 export async function statFile(root: string, path: string): Promise<Result<FileDescription, CommandRefused>> {
-  const place = await confinedPath(root, path);
-  if (place.isErr()) return err(place.error);
-  return ok(describe(basename(place.value), await lstat(place.value)));
+  const target = await confinedPath(root, path);
+  if (target.isErr()) return err(target.error);
+  return ok(describe(basename(target.value), await lstat(target.value)));
 }
 
 /** The bytes of a file, in pieces. A pipe or a device is no file. */
@@ -41,17 +41,17 @@ export async function readFile(
   offset: number,
   limit: number | null,
 ): Promise<Result<AsyncGenerator<CommandOutput>, CommandRefused>> {
-  const place = await regularFile(root, path);
-  return place.map((file) => pieces(file, path, Math.max(0, offset), limit ?? Number.POSITIVE_INFINITY));
+  const target = await regularFile(root, path);
+  return target.map((file) => pieces(file, path, Math.max(0, offset), limit ?? Number.POSITIVE_INFINITY));
 }
 
 /** Where a regular file lies. */
 export async function regularFile(root: string, path: string): Promise<Result<string, CommandRefused>> {
-  const place = await confinedPath(root, path);
-  if (place.isErr()) return err(place.error);
-  const stats = await lstat(place.value);
+  const target = await confinedPath(root, path);
+  if (target.isErr()) return err(target.error);
+  const stats = await lstat(target.value);
   if (stats.isDirectory()) return err(commandRefused('invalid', `file "${path}" is a directory`));
-  return stats.isFile() ? ok(place.value) : err(commandRefused('invalid', `"${path}" is no regular file`));
+  return stats.isFile() ? ok(target.value) : err(commandRefused('invalid', `"${path}" is no regular file`));
 }
 
 async function* pieces(

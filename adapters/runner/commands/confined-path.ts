@@ -4,7 +4,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { type CommandRefused, commandRefused } from '../../../src/agent/link/node-command.js';
 
 /**
- * The place of a path that a caller has named, below the allocation's folder. Neither `..` nor a symbolic link leads out of
+ * The file or folder of a path that a caller has named, below the allocation's folder. Neither `..` nor a symbolic link leads out of
  * it, and the folders of a task's secrets and of the runner's own notes stay closed.
  */
 export async function confinedPath(root: string, path: string): Promise<Result<string, CommandRefused>> {
@@ -14,10 +14,10 @@ export async function confinedPath(root: string, path: string): Promise<Result<s
   if (escapes) return err(commandRefused('invalid', 'Path escapes the alloc directory'));
   const closed = closedFolder(below);
   if (closed !== undefined) return err(commandRefused('failed', `Reading ${closed} file prohibited: ${path}`));
-  const place = join(root, below);
+  const wanted = join(root, below);
   try {
-    await lstat(place);
-    const [real, realRoot] = await Promise.all([realpath(place), realpath(root)]);
+    await lstat(wanted);
+    const [real, realRoot] = await Promise.all([realpath(wanted), realpath(root)]);
     const target = real === realRoot ? '' : real.slice(realRoot.length + 1);
     if (real !== realRoot && !real.startsWith(realRoot + sep)) {
       return err(commandRefused('invalid', 'Path escapes the alloc directory'));

@@ -9,7 +9,7 @@ import { pieceBytes } from './allocation-files.js';
 /** How often a file that is followed is looked at. In milliseconds. */
 const lookInterval = 100;
 
-interface Place {
+interface FileOffset {
   readonly file: string;
   readonly offset: number;
 }
@@ -40,11 +40,11 @@ export async function* followLogs(
   position: StreamPosition,
   signal: AbortSignal,
 ): AsyncGenerator<CommandOutput> {
-  let place = startOf(base, position);
-  while (place !== undefined && !signal.aborted) {
-    const { file } = place;
+  let from = startOf(base, position);
+  while (from !== undefined && !signal.aborted) {
+    const { file } = from;
     const after = (): string | undefined => nextFile(base, file);
-    yield* contents(place, `alloc/logs/${basename(file)}`, async () => {
+    yield* contents(from, `alloc/logs/${basename(file)}`, async () => {
       // The next file exists only after the last byte of this one was written: what is there now is all.
       if (after() !== undefined) return 'last';
       if (!position.follow || signal.aborted) return 'end';
@@ -52,18 +52,18 @@ export async function* followLogs(
       return signal.aborted ? 'end' : 'again';
     });
     const next = signal.aborted ? undefined : after();
-    place = next === undefined ? undefined : { file: next, offset: 0 };
+    from = next === undefined ? undefined : { file: next, offset: 0 };
   }
 }
 
 /** What to do at the end of a file: give up, look again, or read once more what has come meanwhile. */
 type AtEnd = () => Promise<'end' | 'again' | 'last'>;
 
-async function* contents(place: Place, name: string, atEnd: AtEnd): AsyncGenerator<CommandOutput> {
-  const handle = await openOrUndefined(place.file);
+async function* contents(from: FileOffset, name: string, atEnd: AtEnd): AsyncGenerator<CommandOutput> {
+  const handle = await openOrUndefined(from.file);
   if (handle === undefined) return;
   try {
-    let { offset } = place;
+    let { offset } = from;
     for (let isLast = false; ; ) {
       const buffer = Buffer.allocUnsafe(pieceBytes);
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, offset);
@@ -73,7 +73,7 @@ async function* contents(place: Place, name: string, atEnd: AtEnd): AsyncGenerat
         continue;
       }
       if (isLast) return;
-      const event = await fileEvent(handle, place.file, offset);
+      const event = await fileEvent(handle, from.file, offset);
       if (event !== undefined) yield { type: 'file_event', file: name, event };
       if (event === 'deleted') return;
       if (event === 'truncated') offset = 0;
@@ -111,7 +111,7 @@ function nextFile(base: string, file: string): string | undefined {
 }
 
 /** Undefined when nothing is kept. */
-function startOf(base: string, { offset, origin }: StreamPosition): Place | undefined {
+function startOf(base: string, { offset, origin }: StreamPosition): FileOffset | undefined {
   const files = numbersOf(base).map((number) => ({ file: `${base}.${number}`, size: sizeOf(`${base}.${number}`) }));
   const total = files.reduce((sum, { size }) => sum + size, 0);
   const fromEnd = origin === 'end' || offset < 0;

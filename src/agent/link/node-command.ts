@@ -65,7 +65,7 @@ export type CommandOutput =
   | { readonly type: 'data'; readonly stream: OutputStream; readonly bytes: Uint8Array }
   | { readonly type: 'closed'; readonly stream: OutputStream }
   | { readonly type: 'exited'; readonly code: number }
-  /** A piece of a file; `offset` is the place behind it. */
+  /** A piece of a file; `offset` is where the next one begins. */
   | { readonly type: 'piece'; readonly file: string; readonly offset: number; readonly bytes: Uint8Array }
   | { readonly type: 'file_event'; readonly file: string; readonly event: 'deleted' | 'truncated' };
 

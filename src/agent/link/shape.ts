@@ -17,7 +17,7 @@ class Misfit extends Error {
   }
 }
 
-/** The value in that shape, or the first place where it does not fit. */
+/** The value in that shape, or the first part of it that does not fit. */
 export function fitted<T>(shape: Shape<T>, value: unknown, name: string): { readonly value: T } | ShapeFault {
   try {
     return { value: shape(value, name) };

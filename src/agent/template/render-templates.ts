@@ -4,7 +4,7 @@ import type { KnownVariables } from './known-variables.js';
 
 /** A template of a task that was read. */
 export interface ReadTemplate {
-  /** Its place in the task, from 0. */
+  /** Its index in the task, from 0. */
   readonly at: number;
   readonly template: Template;
   readonly failsWithoutKey: boolean;

@@ -4,7 +4,7 @@ import { type TokenStub, tokenStub } from '../../access/token-document.js';
 import { type StoredToken, tokens } from '../../access/tokens.js';
 import type { ListQuery, ReadView, Row } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
-import { createdPlaceOf, createdTokenOf } from '../../queries/list-tokens.js';
+import { createdPositionOf, createdTokenOf } from '../../queries/list-tokens.js';
 import type { Source } from '../../queries/page.js';
 import type { Key } from '../../shared/table.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
@@ -47,7 +47,7 @@ function stubOf(view: ReadView, row: Row<StoredToken>): TokenStub {
 const all = (): boolean => true;
 
 function byCreation(view: ReadView, { nextToken = '', reverse = false }: ListRequest): Source<Row<StoredToken>> {
-  const first = nextToken === '' ? undefined : createdPlaceOf(nextToken);
+  const first = nextToken === '' ? undefined : createdPositionOf(nextToken);
   return {
     slice: (last, limit) => {
       const behind = last === undefined ? undefined : [last.record.madeAt ?? 0, last.record.accessor];

@@ -29,20 +29,20 @@ export function readCurrentAllocations(
   };
   const open = read('open');
   if (job === undefined) return open;
-  const places = wanted(job, nodes);
-  // A batch job does not do again what it has completed in this version: all of that, one for each place, decides.
+  const count = wanted(job, nodes);
+  // A batch job does not do again what it has completed in this version: all of that, one for each that is wanted, decides.
   const complete =
     job.Type === 'batch'
       ? read('complete', [-job.Version])
-      : read('complete', [], job.Type === 'sysbatch' ? 2 * places : few);
-  const failed = read('failed', [], 4 * places + few);
+      : read('complete', [], job.Type === 'sysbatch' ? 2 * count : few);
+  const failed = read('failed', [], 4 * count + few);
   return [...open, ...[...complete, ...failed].filter((ended) => isRemembered(ended, job))].sort(byId);
 }
 
 /** Ended ones that decide nothing by themselves, such as those of services that count as history. */
 const few = 64;
 
-/** In how many places the job's allocations run. */
+/** How many allocations the job wants in all. */
 function wanted({ Type, TaskGroups }: JobOfAllocations, nodes: number): number {
   if (Type === 'system' || Type === 'sysbatch') return nodes * TaskGroups.length;
   return TaskGroups.reduce((sum, { Count }) => sum + Count, 0);

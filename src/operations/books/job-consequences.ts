@@ -128,7 +128,7 @@ function countChanges(tx: Transaction, touched: TouchedJob): JobSummary | undefi
   return putSummary(tx, stored, summary);
 }
 
-/** Everything that the job wanted had a place. */
+/** Everything that the job wanted was placed. */
 function succeeded(evaluation: Evaluation): boolean {
   return evaluation.Status === 'complete' && Object.keys(evaluation.FailedTGAllocs ?? {}).length === 0;
 }

@@ -133,8 +133,8 @@ function mayHaveComeUp(job: Job, summary: JobSummary | undefined): boolean {
 
 function allocationsOf(tx: Transaction, job: Job): Allocation[] {
   const everywhere = job.Type === 'system' || job.Type === 'sysbatch';
-  const places = everywhere ? tx.list(nodes).length : 0;
-  const current = readCurrentAllocations(tx, { namespace: job.Namespace, jobId: job.ID, job }, places);
+  const nodeCount = everywhere ? tx.list(nodes).length : 0;
+  const current = readCurrentAllocations(tx, { namespace: job.Namespace, jobId: job.ID, job }, nodeCount);
   return current.filter((allocation) => allocation.JobCreateIndex === job.CreateIndex);
 }
 
@@ -149,7 +149,7 @@ function failureOfRun(
   return failureOf(changed) ?? failureOf(allocationsOf(tx, job).filter(({ JobVersion }) => JobVersion === version));
 }
 
-/** With the place of what the failed task wrote. */
+/** With a link to the output of the failed task. */
 function withOutput({ settings }: Transaction, failure: RunFailure): RunFailure {
   const { task, allocationId } = failure;
   return task === null

@@ -47,10 +47,10 @@ export function noteChange<R>(
 ): void {
   const topic = TOPICS.get(table.name);
   if (topic === undefined) return;
-  const place = `${topic} ${key.join(' ')}`;
-  const known = changes.get(place);
+  const name = `${topic} ${key.join(' ')}`;
+  const known = changes.get(name);
   const before = known === undefined ? view.get(table, key) : known.before;
-  changes.set(place, { topic, key, before, after, index: view.index });
+  changes.set(name, { topic, key, before, after, index: view.index });
 }
 
 /** Transactions between two looks for what is kept no longer. */
@@ -104,6 +104,6 @@ export function eventOfNotice(view: ReadView, notice: Notice, index: number): Cl
   const key = notice.Topic === 'Job' ? [notice.Namespace, notice.Key] : [notice.Key];
   const row = view.get<unknown>(TABLES[notice.Topic] as Table<unknown>, key);
   if (row?.modifyIndex === index) return eventFrom(notice, index, row.record);
-  const place = notice.Topic === 'Job' ? key : ['', notice.Key];
-  return eventFrom(notice, index, view.get(earlierRecords, [index, notice.Topic, ...place])?.record.Record ?? null);
+  const recordKey = notice.Topic === 'Job' ? key : ['', notice.Key];
+  return eventFrom(notice, index, view.get(earlierRecords, [index, notice.Topic, ...recordKey])?.record.Record ?? null);
 }

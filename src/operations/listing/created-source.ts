@@ -1,6 +1,6 @@
 import { everyNamespace } from '../../access/allows.js';
 import type { ListQuery, ReadView, Row } from '../../ports/storage.js';
-import { createdPlaceOf, createdTokenOf } from '../../queries/list-tokens.js';
+import { createdPositionOf, createdTokenOf } from '../../queries/list-tokens.js';
 import type { Source } from '../../queries/page.js';
 import type { Table } from '../../shared/table.js';
 import { limited, type NamespacedRequest } from './keyed-source.js';
@@ -57,7 +57,7 @@ function byCreation<R extends Created>(
   const inAll = namespace === everyNamespace;
   const index = inAll ? 'by_create' : 'by_namespace';
   const prefix = inAll ? [] : [namespace];
-  // Rows of one write share the first part of the place: within it the ID decides, and is compared here.
+  // Rows of one write share the first part of the position: within it the ID decides, and is compared here.
   const isBefore = (row: Row<R>, createIndex: number, id: string): boolean => {
     const { CreateIndex, ID } = row.record;
     if (CreateIndex !== createIndex) return false;
@@ -70,11 +70,11 @@ function byCreation<R extends Created>(
           ? ([last.record.CreateIndex, last.record.ID] as const)
           : nextToken === ''
             ? undefined
-            : createdPlaceOf(nextToken);
+            : createdPositionOf(nextToken);
       if (start === undefined) return view.list(table, { index, prefix, reverse, ...limited(limit) });
       const [createIndex, id] = start;
       const range: ListQuery = reverse ? { to: [...prefix, createIndex, null] } : { from: [...prefix, createIndex] };
-      // One write can have created more rows than a slice holds: read on until the slice is past the place.
+      // One write can have created more rows than a slice holds: read on until the slice is past the position.
       for (let reading = limit; ; reading = reading === undefined ? undefined : reading * 2) {
         const rows = view.list(table, { index, prefix, ...range, reverse, ...limited(reading) });
         const rest = rows.filter(

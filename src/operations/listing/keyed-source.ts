@@ -1,6 +1,6 @@
 import { everyNamespace } from '../../access/allows.js';
 import type { ListQuery, ReadView, Row } from '../../ports/storage.js';
-import { namedPlaceOf, namedTokenOf } from '../../queries/list-tokens.js';
+import { namedPositionOf, namedTokenOf } from '../../queries/list-tokens.js';
 import type { Source } from '../../queries/page.js';
 import type { Key, Table } from '../../shared/table.js';
 import type { ListRequest } from './list-request.js';
@@ -28,12 +28,12 @@ export function namespacedSource<R extends { readonly Namespace: string }>(
 ): Source<Row<R>> {
   const inAll = namespace === everyNamespace;
   const reverse = request.reverse === true && !(inAll && prefix !== '');
-  const placeOf = ({ record }: Row<R>): Key => [record.Namespace, nameOf(record)];
+  const keyOf = ({ record }: Row<R>): Key => [record.Namespace, nameOf(record)];
   const scope = inAll ? {} : { prefix: [namespace], ...(prefix === '' ? {} : { textPrefix: prefix }) };
-  const start = nextToken === '' ? undefined : namedPlaceOf(nextToken);
+  const start = nextToken === '' ? undefined : namedPositionOf(nextToken);
   return {
     slice: (last, limit) =>
-      view.list(table, { ...scope, ...rangeFrom(start, last && placeOf(last), reverse), ...limited(limit), reverse }),
+      view.list(table, { ...scope, ...rangeFrom(start, last && keyOf(last), reverse), ...limited(limit), reverse }),
     accept: inAll ? acceptedOfAll(sees, prefix, nameOf) : () => sees(namespace),
     token: ({ record }) => namedTokenOf(record.Namespace, nameOf(record)),
   };

@@ -18,12 +18,12 @@ export interface VariableWritten {
 export function conflictAnswer(
   context: EngineContext,
   tx: Transaction,
-  place: { readonly namespace: string; readonly path: string },
+  variable: { readonly namespace: string; readonly path: string },
 ): VariableWritten {
-  const { namespace, path } = place;
+  const { namespace, path } = variable;
   const found = tx.get(variables, [namespace, path])?.record;
   if (found === undefined) return { index: 0, conflict: true, value: absentVariable(namespace, path) };
   const stub = variableStub(found, tx);
-  const items = allowsVariable(tx.caller, place, 'read') ? openItems(context, found).unwrapOr(null) : null;
+  const items = allowsVariable(tx.caller, variable, 'read') ? openItems(context, found).unwrapOr(null) : null;
   return { index: found.ModifyIndex, conflict: true, value: variableDocument(stub, items) };
 }

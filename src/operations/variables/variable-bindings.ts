@@ -14,13 +14,13 @@ export const variableBindings: Bindings<typeof variableCalls> = {
   put: (context, caller, input) => {
     const { path, cas, items, lock = {}, acquire, renew, release } = input;
     const namespace = input.itsNamespace ?? input.namespace;
-    const place = { path, ...(namespace === undefined ? {} : { namespace }) };
+    const named = { path, ...(namespace === undefined ? {} : { namespace }) };
     const asked = [acquire, renew, release].filter((given) => given === true).length;
     if (asked > 1) return errAsync({ type: 'invalid_variable', message: 'a write does one thing with a lock' });
-    if (renew === true) return renewLock(context, caller, { ...place, lockId: lock.id ?? '' });
+    if (renew === true) return renewLock(context, caller, { ...named, lockId: lock.id ?? '' });
     const doing = acquire === true ? 'acquire' : release === true ? 'release' : undefined;
     return putVariable(context, caller, {
-      ...place,
+      ...named,
       ...stated({ cas, items, lock: doing, lockId: lock.id || undefined }),
       ttl: nanos(lock.ttl),
       lockDelay: nanos(lock.delay),

@@ -22,7 +22,7 @@ export interface NodeChanges {
  * with `clusterFrom`, and bring it up to date with what each write changed.
  */
 export class Cluster {
-  /** In order of registration; a node's place in the list is its slot. */
+  /** In order of registration; a node's index in the list is its slot. */
   readonly books: readonly NodeBook[];
   readonly #slots: ReadonlyMap<string, number>;
   readonly #classes: Map<string, NodeClass>;

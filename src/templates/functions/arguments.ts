@@ -34,7 +34,7 @@ export function shown(value: Value, call: Call): string | undefined {
   return call.spend(text.length) ? text : undefined;
 }
 
-/** A whole number that fits 32 bits, such as a place or a length. */
+/** A whole number that fits 32 bits, such as an index or a length. */
 export function smallFrom(value: Value, call: Call): number | undefined {
   if (typeof value === 'bigint' && BigInt.asIntN(32, value) === value) return Number(value);
   return call.fail(`a whole number is needed here, not ${kindOf(value)}`);
