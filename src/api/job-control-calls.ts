@@ -5,7 +5,7 @@ import { type AnswerForm, written } from './answers.js';
 import { write } from './call.js';
 import { jobId } from './common-inputs.js';
 import { inBody } from './inputs.js';
-import { jobDocument } from './job-calls/forms.js';
+import { jobDocument, registrationFaults } from './job-calls/forms.js';
 import { jsonBoolean } from './json-codecs.js';
 import { namedSchema } from './json-schema.js';
 
@@ -42,16 +42,7 @@ export const jobControlCalls = {
       diff: inBody('Diff', jsonBoolean),
       policyOverride: inBody('PolicyOverride', jsonBoolean),
     },
-    errors: [
-      'invalid_document',
-      'admission_refused',
-      'policy_refused',
-      'invalid_job',
-      'invalid_request',
-      'unknown_region',
-      'index_conflict',
-      'transition_refused',
-    ],
+    errors: registrationFaults,
     answer: plan,
   }),
 

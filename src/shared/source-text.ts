@@ -40,7 +40,8 @@ export function unquoted(literal: string): string | undefined {
 /** Text without backslashes, or one escape. */
 const PART = /[^\\]+|\\(?:[abfnrtv\\"]|x[0-9a-fA-F]{2}|[0-7]{3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})/g;
 
-const SIMPLE: Readonly<Record<string, string>> = {
+/** What a backslash and one of these characters stand for. */
+export const simpleEscapes: Readonly<Record<string, string>> = {
   a: '\u0007',
   b: '\b',
   f: '\f',
@@ -56,7 +57,7 @@ const SIMPLE: Readonly<Record<string, string>> = {
 function bytesOf(part: string): number[] | undefined {
   if (!part.startsWith('\\')) return utf8(part);
   const kind = part.charAt(1);
-  const simple = SIMPLE[kind];
+  const simple = simpleEscapes[kind];
   if (simple !== undefined) return utf8(simple);
   if (kind === 'u' || kind === 'U') return characterBytes(Number.parseInt(part.slice(2), 16));
   const byte = kind === 'x' ? Number.parseInt(part.slice(2), 16) : Number.parseInt(part.slice(1), 8);

@@ -35,13 +35,20 @@ export function pageLinks(
   };
 }
 
-/** The counts of a page, as documents have them. */
+/** The numbers of a page under the names of the wire. */
+export function pageMember(numbers: Omit<PageNumbers, 'lastPage'>): object {
+  return {
+    'current-page': numbers.currentPage,
+    'page-size': numbers.pageSize,
+    'prev-page': numbers.prevPage,
+    'next-page': numbers.nextPage,
+  };
+}
+
+/** The same with the totals of the list. */
 export function paginationMember(pagination: Pagination): object {
   return {
-    'current-page': pagination.currentPage,
-    'page-size': pagination.pageSize,
-    'prev-page': pagination.prevPage,
-    'next-page': pagination.nextPage,
+    ...pageMember(pagination),
     'total-pages': pagination.totalPages,
     'total-count': pagination.totalCount,
   };

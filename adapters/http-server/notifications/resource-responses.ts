@@ -14,7 +14,7 @@ import type { RouteCall } from '../calls/route.js';
 import type { HttpResponse } from '../http-message.js';
 import { responsePrinter } from './known-clients.js';
 import { organizationDocuments } from './organization-documents.js';
-import { pageLinks, paginationMember } from './pagination.js';
+import { pageLinks, pageMember, paginationMember } from './pagination.js';
 import {
   configurationResource,
   deliveryDetailsResource,
@@ -86,14 +86,7 @@ function eventList(list: EventList, call: RouteCall): object {
     data: list.items.map((event) => recordResource('notification-events', event)),
     links: pageLinks(call, { ...list, lastPage: null }, kept),
     meta: {
-      pagination: {
-        'current-page': list.currentPage,
-        'page-size': list.pageSize,
-        'prev-page': list.prevPage,
-        'next-page': list.nextPage,
-        'total-count': list.totalCount,
-        counted: list.counted,
-      },
+      pagination: { ...pageMember(list), 'total-count': list.totalCount, counted: list.counted },
     },
   };
 }
@@ -103,14 +96,7 @@ function deliveryList(list: DeliveryList, call: RouteCall): object {
   return {
     data: list.items.map((delivery) => deliveryResource(delivery, call.notificationsPath)),
     links: pageLinks(call, { ...list, lastPage: null }, kept),
-    meta: {
-      pagination: {
-        'current-page': list.currentPage,
-        'page-size': list.pageSize,
-        'prev-page': list.prevPage,
-        'next-page': list.nextPage,
-      },
-    },
+    meta: { pagination: pageMember(list) },
   };
 }
 

@@ -13,6 +13,18 @@ export const jobDocument = judgedByOperation(
   ),
 );
 
+/** What can be wrong with a registration, whether it is made or planned. */
+export const registrationFaults = [
+  'invalid_document',
+  'admission_refused',
+  'policy_refused',
+  'invalid_job',
+  'invalid_request',
+  'unknown_region',
+  'index_conflict',
+  'transition_refused',
+] as const;
+
 /** The members of a registration's answer under the names of the wire. */
 export const registeredNames = {
   evalId: 'EvalID',

@@ -7,7 +7,7 @@ import { enforceIndex, jobId } from '../common-inputs.js';
 import { eitherOf, inBody, inQuery, withDefault } from '../inputs.js';
 import { jsonBoolean, jsonInteger, jsonName, jsonObject, jsonText, jsonTextMap, member } from '../json-codecs.js';
 import { name } from '../text-codecs.js';
-import { jobDocument, registered } from './forms.js';
+import { jobDocument, registered, registrationFaults } from './forms.js';
 
 const submission = inBody(
   'Submission',
@@ -29,17 +29,7 @@ const registering = {
   preserveResources: inBody('PreserveResources', jsonBoolean),
 } as const;
 
-const registeringErrors = [
-  'invalid_document',
-  'admission_refused',
-  'policy_refused',
-  'invalid_job',
-  'invalid_request',
-  'unknown_region',
-  'index_conflict',
-  'transition_refused',
-  'registrations_disabled',
-] as const;
+const registeringErrors = [...registrationFaults, 'registrations_disabled'] as const;
 
 /** Registering jobs, and what comes before it. */
 export const registrationCalls = {

@@ -1,21 +1,11 @@
+import { simpleEscapes } from '../../shared/source-text.js';
 import { normalizeText } from '../values/normalize-text.js';
 
 export type LiteralText =
   | { readonly text: string; readonly end: number }
   | { readonly text: undefined; readonly errorAt: number; readonly message: string };
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  a: '\u0007',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-  '\\': '\\',
-  '"': '"',
-  "'": "'",
-};
+const ESCAPES: Readonly<Record<string, string>> = { ...simpleEscapes, "'": "'" };
 
 /** A quoted text of version 1: within `${ }` everything is taken as it stands, quotes and line ends too. */
 export function readLiteralString(text: string, start: number): LiteralText {

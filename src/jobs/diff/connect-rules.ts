@@ -36,7 +36,7 @@ import {
   typeOfEntries,
   typeOfPresence,
 } from './diff-objects.js';
-import { type Item, scalarsOf } from './flatten.js';
+import { type Item, scalarsOf, withGiven } from './flatten.js';
 import { identityRule, logConfigRule, resourcesRule, volumeMounts } from './shared-rules.js';
 
 /* The service mesh: sidecars and gateways. */
@@ -137,13 +137,11 @@ const requestHeadersRule: ObjectRule = {
   parts: [texts('Remove')],
 };
 
-const limits = ['MaxConnections', 'MaxPendingRequests', 'MaxConcurrentRequests'];
-
-function ingressServiceFields(service: Item): Flat {
-  const flat = new Map(scalarsOf(ingressServiceBlock)(service));
-  for (const name of limits) if (service[name] !== null) flat.set(name, String(service[name]));
-  return flat;
-}
+const ingressServiceFields = withGiven(scalarsOf(ingressServiceBlock), [
+  'MaxConnections',
+  'MaxPendingRequests',
+  'MaxConcurrentRequests',
+]);
 
 const ingressServiceRule: ObjectRule = {
   name: 'ConsulIngressService',

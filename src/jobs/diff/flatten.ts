@@ -37,6 +37,15 @@ export function scalarsOf(block: Block<FieldSet>, options: FlattenOptions = {}):
   };
 }
 
+/** Reads these fields, too, where they are not null. */
+export function withGiven(flatten: Flatten, names: readonly string[]): Flatten {
+  return (item) => {
+    const flat = new Map(flatten(item));
+    for (const name of names) if (item[name] !== null) flat.set(name, String(item[name]));
+    return flat;
+  };
+}
+
 /** Reads every scalar and every map of a block; a value that may be absent and is reads as `nil`. */
 export function everythingOf(block: Block<FieldSet>): Flatten {
   const fields = fieldsOf(block, {}).filter(({ field }) => scalarKinds.has(field.kind) || mapKinds.has(field.kind));

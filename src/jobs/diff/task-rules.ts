@@ -11,7 +11,6 @@ import {
   vaultBlock,
   waitBlock,
 } from '../document/task-part-fields.js';
-import type { Flat } from './diff-fields.js';
 import {
   byField,
   byPosition,
@@ -28,7 +27,7 @@ import {
   sortedObjects,
   texts,
 } from './diff-objects.js';
-import { everythingOf, type Item, scalarsOf } from './flatten.js';
+import { everythingOf, scalarsOf, withGiven } from './flatten.js';
 import { matchTemplates } from './match-elements.js';
 import { services } from './service-rules.js';
 import {
@@ -50,14 +49,8 @@ const secretRule: ObjectRule = {
   absent: { Name: '', Provider: '', Path: '', Config: null, Env: null },
 };
 
-const templateScalars = scalarsOf(templateBlock);
-
 /** The owner is compared on the sides that name one. */
-function templateFields(template: Item): Flat {
-  const flat = new Map(templateScalars(template));
-  for (const name of ['Uid', 'Gid']) if (template[name] !== null) flat.set(name, String(template[name]));
-  return flat;
-}
+const templateFields = withGiven(scalarsOf(templateBlock), ['Uid', 'Gid']);
 
 const templateRule: ObjectRule = {
   name: 'Template',

@@ -32,6 +32,20 @@ export function readAllocationJob(
   return row?.record.CreateIndex === allocation.JobCreateIndex ? row : undefined;
 }
 
+/**
+ * Whether records are of the present registration of a job. Takes all of them when `all` is set, and when there is no such job: then
+ * they are what is left of it.
+ */
+export function ofPresentRegistration(
+  view: ReadView,
+  namespace: string,
+  jobId: string,
+  all: boolean,
+): (row: { readonly record: { readonly JobCreateIndex: number } }) => boolean {
+  const present = all ? undefined : readJobRow(view, namespace, jobId)?.record.CreateIndex;
+  return ({ record }) => present === undefined || record.JobCreateIndex === present;
+}
+
 /** The kept versions of a job, newest first; empty when there is no such job. */
 export function readJobVersions(view: ReadView, namespace: string, jobId: string): Row<Job>[] {
   const current = readJobRow(view, namespace, jobId);

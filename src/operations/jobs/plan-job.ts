@@ -1,7 +1,5 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
-import { admitJob } from '../../jobs/admission/admit-job.js';
-import { canonicaliseJob } from '../../jobs/canonical/canonicalise-job.js';
 import { registrationOf } from '../../jobs/decide-registration.js';
 import { annotateDiff } from '../../jobs/diff/annotate-diff.js';
 import { jobDiff } from '../../jobs/diff/diff-jobs.js';
@@ -26,7 +24,7 @@ import { rehearse, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { checkJob } from './check-job.js';
 import { meetPolicies } from './meet-policies.js';
-import { type JobRegistration, type RegisterJobError, type RegisterJobInput, readSubmitted } from './register-job.js';
+import { type JobRegistration, type RegisterJobError, type RegisterJobInput, readAdmitted } from './register-job.js';
 import { type PlanSeal, sealOf } from './sealed-plan.js';
 
 export interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' | 'jobId' | 'namespace' | 'region'> {
@@ -70,12 +68,10 @@ export function planJob(
   caller: Principal,
   input: PlanJobInput,
 ): ResultAsync<JobPlan, PlanJobError> {
-  const read = readSubmitted(context, input);
+  const read = readAdmitted(context, caller, input);
   if (read.isErr()) return errAsync(read.error);
-  const admitted = admitJob(canonicaliseJob(read.value.submitted), { region: context.settings.jobs.region });
-  if (admitted.isErr()) return errAsync(admitted.error);
   const registration: JobRegistration = {
-    job: { ...admitted.value, NomadTokenID: caller.accessor },
+    job: read.value.job,
     version: read.value.submitted.Version,
     capabilities: ['submit-job', 'plan-job'],
     policyOverride: input.policyOverride,

@@ -13,7 +13,7 @@ import {
   type AllocationStubOptions,
   allocationListStub,
 } from '../../scheduler/allocation-stub.js';
-import { readAllocationJob, readJobRow } from '../books/job-rows.js';
+import { ofPresentRegistration, readAllocationJob } from '../books/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { createdSource } from '../listing/created-source.js';
 import type { ListRequest } from '../listing/list-request.js';
@@ -65,10 +65,9 @@ export function listJobAllocations(
     key: queryKey('job-allocations', namespace, input.jobId, all),
     tables: [allocations],
     run: (view: ReadView) => {
-      const present = all ? undefined : readJobRow(view, namespace, input.jobId)?.record.CreateIndex;
       const value = view
         .list(allocations, { index: 'by_job', prefix: [namespace, input.jobId] })
-        .filter(({ record }) => present === undefined || record.JobCreateIndex === present)
+        .filter(ofPresentRegistration(view, namespace, input.jobId, all))
         .map(({ record }) => allocationListStub(record));
       return { index: view.tableIndex(allocations), value };
     },

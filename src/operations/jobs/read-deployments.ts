@@ -6,7 +6,7 @@ import { namespaceOf } from '../../jobs/job-reference.js';
 import type { ReadView, Row } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
-import { readJobRow } from '../books/job-rows.js';
+import { ofPresentRegistration } from '../books/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { createdSource } from '../listing/created-source.js';
 import type { ListRequest } from '../listing/list-request.js';
@@ -113,8 +113,7 @@ export function readLatestDeployment(
 }
 
 function rowsOfJob(view: ReadView, namespace: string, jobId: string, all: boolean): readonly Row<Deployment>[] {
-  const present = all ? undefined : readJobRow(view, namespace, jobId)?.record.CreateIndex;
   return view
     .list(deployments, { index: 'by_job', prefix: [namespace, jobId] })
-    .filter(({ record }) => present === undefined || record.JobCreateIndex === present);
+    .filter(ofPresentRegistration(view, namespace, jobId, all));
 }

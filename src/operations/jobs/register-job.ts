@@ -93,12 +93,9 @@ export function registerJob(
   caller: Principal,
   input: RegisterJobInput,
 ): ResultAsync<Registered, RegisterJobError> {
-  const read = readSubmitted(context, input);
+  const read = readAdmitted(context, caller, input);
   if (read.isErr()) return errAsync(read.error);
-  const { submitted } = read.value;
-  const admitted = admitJob(canonicaliseJob(submitted), { region: context.settings.jobs.region });
-  if (admitted.isErr()) return errAsync(admitted.error);
-  const job = { ...admitted.value, NomadTokenID: caller.accessor };
+  const { submitted, job } = read.value;
   const registration: JobRegistration = {
     job,
     version: submitted.Version,
@@ -209,11 +206,28 @@ function sourceOf(
   return { source: tx.get(jobSubmissions, [job.Namespace, job.ID, inheritsFrom])?.record, warnings: [] };
 }
 
+/** The document as it was submitted, and as it would be stored. */
+export function readAdmitted(
+  context: EngineContext,
+  caller: Principal,
+  input: RegisterJobInput,
+): Result<
+  { readonly submitted: SubmittedJob; readonly job: Job },
+  DecodeError | InvalidRequest | UnknownRegion | AdmissionRefused
+> {
+  return readSubmitted(context, input).andThen((submitted) =>
+    admitJob(canonicaliseJob(submitted), { region: context.settings.jobs.region }).map((admitted) => ({
+      submitted,
+      job: { ...admitted, NomadTokenID: caller.accessor },
+    })),
+  );
+}
+
 /** The checks that need neither the store nor the document's meaning. */
-export function readSubmitted(
+function readSubmitted(
   context: EngineContext,
   input: RegisterJobInput,
-): Result<{ readonly submitted: SubmittedJob }, DecodeError | InvalidRequest | UnknownRegion> {
+): Result<SubmittedJob, DecodeError | InvalidRequest | UnknownRegion> {
   if (input.job === undefined || input.job === null) {
     return err(invalidRequest('Job', 'Job must be specified'));
   }
@@ -223,7 +237,7 @@ export function readSubmitted(
     const region = regionOf(context.settings.jobs.region, input.region, decoded.Region);
     if (region.isErr()) return err(region.error);
     const namespace = namespaceOf({ namespace: input.namespace ?? decoded.Namespace ?? '' });
-    return ok({ submitted: { ...decoded, Namespace: namespace, Region: region.value } });
+    return ok({ ...decoded, Namespace: namespace, Region: region.value });
   });
 }
 

@@ -24,7 +24,7 @@ import { bodyOf } from './delivery/attempt-delivery.js';
 import { asItStands } from './delivery-log.js';
 import { type DeliveryDetails, describeDelivery } from './delivery-view.js';
 import { findWorkspace } from './find-resource.js';
-import { type PageRequest, readPage } from './page.js';
+import { type PageRequest, readPageOrFirst } from './page.js';
 
 /** An accepted event, with what became of it. Times are RFC 3339 in UTC with milliseconds. */
 export interface EventSummary {
@@ -93,12 +93,12 @@ export function listNotificationEvents(
     .read((view): Result<EventList, NotFound | InvalidParameter> => {
       const workspace = findWorkspace(view, caller, request.workspaceId);
       if (workspace.isErr()) return err(workspace.error);
-      const page = readPage(context.settings.notifications, request.page);
+      const page = readPageOrFirst(context.settings.notifications, request.page);
       if (page.isErr()) return err(page.error);
       const faulty = faultOf(request);
       if (faulty !== null) return err(faulty);
       const ordered = context.settings.notifications.delivery.ordering !== 'none';
-      const { number, size } = page.value ?? { number: 1, size: context.settings.notifications.defaultPageSize };
+      const { number, size } = page.value;
       const found = matchingEvents(view, request, ordered);
       return ok({
         items: found.events.slice((number - 1) * size, number * size).map((event) => summarise(view, event, ordered)),

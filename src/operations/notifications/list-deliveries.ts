@@ -34,7 +34,7 @@ import {
   summariseDelivery,
 } from './delivery-view.js';
 import { findConfiguration, findDelivery } from './find-resource.js';
-import { type PageRequest, readPage } from './page.js';
+import { type PageRequest, readPageOrFirst } from './page.js';
 import { type QueueClock, queueClock } from './queue-clock.js';
 
 export interface ListDeliveriesRequest {
@@ -69,11 +69,11 @@ export function listDeliveries(
       const found = findConfiguration(view, caller, request.configurationId);
       if (found.isErr()) return err(found.error);
       const { notifications } = context.settings;
-      const page = readPage(notifications, request.page);
+      const page = readPageOrFirst(notifications, request.page);
       if (page.isErr()) return err(page.error);
       const filter = readFilter(request);
       if (filter.isErr()) return err(filter.error);
-      const { number, size } = page.value ?? { number: 1, size: notifications.defaultPageSize };
+      const { number, size } = page.value;
       const ordered = notifications.delivery.ordering !== 'none';
       const owner = logOwner(view, request.configurationId, found.value.workspace.id, ordered);
       const matching = collect(view, owner, filter.value, { skip: (number - 1) * size, take: size + 1 });

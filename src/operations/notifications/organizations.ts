@@ -9,7 +9,7 @@ import { isoFromInstant } from '../../shared/instant.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { findWorkspace } from './find-resource.js';
 import { type Pagination, paginate } from './list-notification-configurations.js';
-import { type PageRequest, readPage } from './page.js';
+import { type PageRequest, readPageOrFirst } from './page.js';
 
 /** An organization: what workspaces name as theirs. There is no record of it. */
 export interface OrganizationView {
@@ -224,10 +224,10 @@ function pageOf<T>(
   asked: PageRequest | undefined,
 ): Result<{ readonly items: readonly T[]; readonly pagination: Pagination }, InvalidParameter> {
   const rules = context.settings.notifications;
-  return readPage(rules, asked).map((page) => {
-    const { number, size } = page ?? { number: 1, size: rules.defaultPageSize };
-    return { items: found.slice((number - 1) * size, number * size), pagination: paginate(number, size, found.length) };
-  });
+  return readPageOrFirst(rules, asked).map(({ number, size }) => ({
+    items: found.slice((number - 1) * size, number * size),
+    pagination: paginate(number, size, found.length),
+  }));
 }
 
 function viewWorkspace(workspace: Workspace, caller: Principal): WorkspaceView {

@@ -22,6 +22,14 @@ export function readPage(
   return ok({ number: number ?? 1, size: Math.min(size ?? rules.defaultPageSize, rules.maximumPageSize) });
 }
 
+/** The same for a list that is always paged: the first page of the default size when none was asked for. */
+export function readPageOrFirst(
+  rules: Parameters<typeof readPage>[0],
+  page: PageRequest | undefined,
+): Result<{ readonly number: number; readonly size: number }, InvalidParameter> {
+  return readPage(rules, page).map((read) => read ?? { number: 1, size: rules.defaultPageSize });
+}
+
 function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 1;
 }

@@ -19,6 +19,7 @@ import { JobScene } from './job-scene.js';
 import { newAllocation } from './new-allocation.js';
 import type { PlanDraft } from './plan-draft.js';
 
+/** What the placements of one plan work with. */
 export interface PlacementContext {
   readonly snapshot: SchedulingSnapshot;
   readonly job: Job;
@@ -28,6 +29,9 @@ export interface PlacementContext {
   readonly scene: JobScene;
   readonly draft: PlanDraft;
   readonly newId: () => string;
+}
+
+export interface JobPlacementContext extends PlacementContext {
   /** The deployment that new allocations of the present version count for. */
   readonly deploymentId: string | undefined;
 }
@@ -39,11 +43,11 @@ interface Placement extends PlaceIntent {
 
 /** Gives the wanted allocations their nodes, one after the other: each sees what those before it took. */
 export class JobPlacer {
-  readonly #context: PlacementContext;
+  readonly #context: JobPlacementContext;
   readonly #scenes = new Map<Job, JobScene>();
   readonly #preempted = new Map<string, number>();
 
-  constructor(context: PlacementContext) {
+  constructor(context: JobPlacementContext) {
     this.#context = context;
     this.#scenes.set(context.job, context.scene);
   }

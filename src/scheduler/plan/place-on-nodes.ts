@@ -1,4 +1,3 @@
-import type { Job } from '../../jobs/document/job.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { Allocation } from '../allocation.js';
 import type { AllocationMetric } from '../allocation-metric.js';
@@ -9,16 +8,11 @@ import type { NodeState } from '../cluster/node-book.js';
 import { findVictims, type Preemption } from '../preemption/find-victims.js';
 import type { Assessment } from '../ranking/assess-node.js';
 import { nodeScore } from '../ranking/final-score.js';
-import type { JobProposal } from '../ranking/job-proposal.js';
 import { NodeTally } from '../ranking/node-tally.js';
 import { preemptionScore } from '../ranking/scores.js';
 import { descriptions } from '../reconcile/intents.js';
-import type { SchedulerConfiguration } from '../scheduler-configuration.js';
-import type { SchedulingSnapshot } from '../snapshot.js';
-import type { JobScene } from './job-scene.js';
 import { newAllocation } from './new-allocation.js';
-import { exhausted } from './place-job.js';
-import type { PlanDraft } from './plan-draft.js';
+import { exhausted, type PlacementContext } from './place-job.js';
 
 /** An allocation that has to be on one certain node. */
 export interface NodePlacement {
@@ -31,17 +25,6 @@ export interface NodePlacement {
   readonly canary: boolean;
 }
 
-export interface SystemPlacementContext {
-  readonly snapshot: SchedulingSnapshot;
-  readonly job: Job;
-  /** With the pool's own settings. */
-  readonly configuration: SchedulerConfiguration;
-  readonly proposal: JobProposal;
-  readonly scene: JobScene;
-  readonly draft: PlanDraft;
-  readonly newId: () => string;
-}
-
 /** What a node would give a group. */
 type NodeVerdict =
   | { readonly type: 'suits'; readonly preemption: Preemption | undefined; readonly metric: AllocationMetric }
@@ -49,12 +32,12 @@ type NodeVerdict =
 
 /** Puts the allocations of a system or sysbatch job on their nodes. */
 export class SystemPlacer {
-  readonly #context: SystemPlacementContext;
+  readonly #context: PlacementContext;
   /** By group: what the nodes that do not suit say together. */
   readonly #filtered = new Map<string, AllocationMetric>();
   #blockedNodeId: string | undefined;
 
-  constructor(context: SystemPlacementContext) {
+  constructor(context: PlacementContext) {
     this.#context = context;
   }
 
