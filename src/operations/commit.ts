@@ -23,7 +23,7 @@ export interface Transaction extends WriteView {
   /** Monotonic time, for leases, and the name of what it counts from. */
   readonly monotonic: Milliseconds;
   readonly timeline: string;
-  /** Nanoseconds that go by, for what is told of the time that work took. It is not replayed: nothing may be decided by it. */
+  /** A stopwatch in nanoseconds, for reports of how long work took. It is not replayed, so no decision may depend on it. */
   readonly stopwatch: () => number;
   readonly ids: Ids;
   readonly settings: Settings;

@@ -9,7 +9,7 @@ export interface LeaseRecord {
   readonly owner: string | null;
   /** One more with each holder: a write under an earlier term comes too late. */
   readonly term: number;
-  /** Monotonic time of the holder up to which it is his alone, and the timeline that it counts on. */
+  /** Monotonic time at which the lease ends by the holder's clock, and the timeline of that clock. */
   readonly until: Milliseconds;
   readonly timeline: string;
   /** How long it holds without being renewed. */
@@ -32,8 +32,8 @@ export interface LeaseTime {
 }
 
 /**
- * How long the lease still keeps others out; 0 when it is free. The end of a lease of another timeline cannot be compared with one's
- * own clock, so it ends when it was not renewed for its whole duration while one looked on.
+ * How long the lease still keeps others out; 0 when it is free. The end of a lease from another timeline cannot be compared with the
+ * reader's clock. It counts as over when it has not been renewed for its whole duration since the reader first saw it.
  */
 export function leaseRemains(
   lease: LeaseRecord | undefined,

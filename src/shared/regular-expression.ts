@@ -19,7 +19,7 @@ export const MAX_PATTERN_LENGTH = 1_000;
 const MAX_PROGRAM = 5_000;
 
 /**
- * Compiles a pattern in RE2's syntax, or tells why it is none. Matching takes time linear in the text, whatever the pattern. The
+ * Compiles a pattern in RE2's syntax, or says why it is invalid. Matching takes time linear in the text, whatever the pattern. The
  * last few hundred patterns are kept compiled.
  */
 export const regularExpression: (pattern: string) => Result<RegularExpression, string> = remembered(compile, 256);

@@ -6,7 +6,7 @@ export interface TextPosition {
   readonly column: number;
 }
 
-/** Tells the positions of offsets in 16-bit units. Offsets that do not fall are found in one pass over the text. */
+/** Tells the positions of offsets in 16-bit units. Offsets in ascending order are found in one pass over the text. */
 export function positionsIn(text: string): (offset: number) => TextPosition {
   let [at, line, column] = [0, 1, 1];
   return (offset) => {
@@ -22,7 +22,7 @@ export function positionsIn(text: string): (offset: number) => TextPosition {
 
 /**
  * The text that a literal stands for: between backquotes as it is, between double quotes with the escapes of the upstream's language.
- * Undefined where an escape is none, or a line ends within double quotes.
+ * Undefined when an escape is invalid, or a line ends within double quotes.
  */
 export function unquoted(literal: string): string | undefined {
   const inner = literal.slice(1, -1);
@@ -53,7 +53,7 @@ export const simpleEscapes: Readonly<Record<string, string>> = {
   '"': '"',
 };
 
-/** Escapes of bytes (`\xff`, `\377`) may make up a character together, so everything is told in UTF-8. */
+/** Escapes of bytes (`\xff`, `\377`) may make up a character together, so all parts are converted to UTF-8 first. */
 function bytesOf(part: string): number[] | undefined {
   if (!part.startsWith('\\')) return utf8(part);
   const kind = part.charAt(1);

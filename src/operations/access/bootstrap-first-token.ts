@@ -29,7 +29,7 @@ export function bootstrapFirstToken(
   );
 }
 
-/** That there is a token already is told first. */
+/** An existing token is the first error that is reported. */
 function refusedSecret(context: EngineContext): ResultAsync<never, BootstrapDone | InvalidAccess | StorageError> {
   return context.storage
     .read((view): Result<never, BootstrapDone | InvalidAccess> => {

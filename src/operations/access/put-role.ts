@@ -12,7 +12,7 @@ import { contentHash } from './content-hash.js';
 export type PutRoleError = PermissionDenied | InvalidAccess | StorageError;
 
 /**
- * Makes a role, or replaces the one with the given ID. Its name is its own and its policies exist. Only management callers may do
+ * Makes a role, or replaces the one with the given ID. Its name must be unique and its policies must exist. Only management callers may do
  * this.
  */
 export function putRole(

@@ -34,7 +34,7 @@ export function readToken(
 }
 
 /**
- * The token of the caller, as it is told about itself: that of nobody for one without a token, undefined for a caller that has none, such
+ * The caller's own token: the anonymous token for a caller that presented none, undefined for a caller that is known in another way, such
  * as the host.
  */
 export function readOwnToken(

@@ -8,7 +8,7 @@ import type { Key } from '../../shared/table.js';
 export type JobOfAllocations = Pick<Job, 'Namespace' | 'ID' | 'Version' | 'CreateIndex' | 'Type' | 'TaskGroups'>;
 
 /**
- * A job's allocations that still have a say, by ID: those that their nodes have not finished with, and of the ended ones those that were
+ * A job's allocations that still matter, by ID: those that their nodes have not finished with, and of the ended ones those that were
  * not replaced, as far as decisions look at them. How many allocations the job has had in all does not matter.
  * `nodes`: how many nodes there are at most.
  */
@@ -30,7 +30,7 @@ export function readCurrentAllocations(
   const open = read('open');
   if (job === undefined) return open;
   const count = wanted(job, nodes);
-  // A batch job does not do again what it has completed in this version: all of that, one for each that is wanted, decides.
+  // A batch job does not repeat what it has completed in this version, so each of those allocations counts.
   const complete =
     job.Type === 'batch'
       ? read('complete', [-job.Version])

@@ -48,7 +48,7 @@ export function clusterAfter(
   return { ...known, allocationsIndex: view.index, cluster: withAllocationChanges(known.cluster, changes) };
 }
 
-/** Live allocations were removed since, or the store is another one: changes alone do not tell. */
+/** Live allocations were removed since, or the store is another one: then the changes alone are not enough. */
 function isOutOfReach(view: ReadView, known: KnownCluster, allocationsIndex: number): boolean {
   const removal = view.get(capacitySignals, ['removal'])?.record.index ?? 0;
   return removal > known.allocationsIndex || allocationsIndex < known.allocationsIndex;

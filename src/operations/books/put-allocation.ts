@@ -7,7 +7,7 @@ import { nodeUsages } from '../../scheduler/node-usage.js';
 import { withdrawServices } from './service-rows.js';
 
 /**
- * Stores an allocation and keeps its node's usage and work true. Capacity that it frees is signalled to the blocked evaluations.
+ * Stores an allocation and keeps its node's usage and work up to date. Capacity that it frees is signalled to the blocked evaluations.
  * Every write of an allocation goes through here or through `removeAllocation`.
  */
 export function putAllocation(view: WriteView, before: Allocation | undefined, after: Allocation): void {

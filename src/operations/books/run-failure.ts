@@ -1,7 +1,7 @@
 import type { RunFailure } from '../../notifications/event.js';
 import type { Allocation, TaskEvent } from '../../scheduler/allocation.js';
 
-/** The failure that a run ended by, as far as its allocations tell: of the one that failed last, its first failed task. */
+/** The failure that ended a run: that of the first failed task of the allocation that failed last. */
 export function failureOf(allocations: readonly Allocation[]): RunFailure | undefined {
   const last = lastFailed(allocations);
   if (last === undefined) return undefined;

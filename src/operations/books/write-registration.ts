@@ -65,13 +65,13 @@ function evaluateAfter(tx: Transaction, job: Job, options: EvaluationOptions): E
   return evaluation;
 }
 
-/** For an unchanged job it names no specification: none was submitted that it could belong to. */
+/** For an unchanged job the evaluation has no JobModifyIndex, because no specification was stored with it. */
 function evaluationOf(tx: Transaction, { type, job }: Registration, options: EvaluationOptions): Evaluation {
   const { JobModifyIndex, ...evaluation } = newEvaluation(tx, job, options);
   return type === 'unchanged' || JobModifyIndex === undefined ? evaluation : { ...evaluation, JobModifyIndex };
 }
 
-/** Nothing is there of a new job but its evaluation. */
+/** Of a new job nothing is stored but its evaluation, which decides its status. */
 function statusAfter(tx: Transaction, { type, job }: Registration, evaluation: Evaluation | undefined): Job['Status'] {
   return type === 'created' && evaluation !== undefined && job.Type !== 'system' ? 'pending' : currentStatus(tx, job);
 }

@@ -26,7 +26,7 @@ interface Reader {
   wake: () => void;
 }
 
-/** The log of the host, and those who read along. Nothing is kept for nobody. */
+/** The log of the host, and those who read along. Entries are kept only for readers that are there. */
 export class LogFeed implements Logger {
   readonly #host: Logger;
   readonly #clock: Clock;
@@ -63,7 +63,7 @@ export class LogFeed implements Logger {
     this.#tell('trace', typeof fields === 'object' && fields !== null ? { ...fields } : {}, message);
   }
 
-  /** The entries from now on, of the level or above; `undefined` is a sign of life, at once and every 10 seconds. */
+  /** The entries from now on, of the level or above; `undefined` is a heartbeat, sent at once and every 10 seconds. */
   async *entries(level: LogLevel, signal: AbortSignal): AsyncGenerator<LogEntry | undefined> {
     const reader: Reader = { least: logLevels.indexOf(level), waiting: [], missed: 0, wake: () => undefined };
     this.#readers.add(reader);

@@ -35,7 +35,7 @@ export type DeploymentAction = (
   caller: Principal,
 ) => ResultAsync<ChangedDeployment, ActOnDeploymentError>;
 
-/** Moves a deployment by an event; the rights count that the caller has in the deployment's own namespace. */
+/** Moves a deployment by an event. The caller needs the right in the deployment's own namespace. */
 export function actOnDeployment(
   context: EngineContext,
   caller: Principal,

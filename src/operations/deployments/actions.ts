@@ -67,8 +67,8 @@ export function setAllocationHealth(
 }
 
 /**
- * Lets a deployment go on that waits for other regions. There is one region, so none waits: nothing changes, and one that is over is
- * refused.
+ * Lets a deployment go on that waits for other regions. There is only one region, so no deployment waits and nothing changes. A
+ * deployment that is over is refused.
  */
 export function unblockDeployment(context: EngineContext, caller: Principal, input: DeploymentReference): Changed {
   const capabilities = ['submit-job', 'unblock-deployment'] as const;

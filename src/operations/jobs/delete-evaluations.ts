@@ -41,8 +41,8 @@ export type DeleteEvaluationsError =
 const maximumIds = 7281;
 
 /**
- * Deletes evaluations while the scheduler takes none (its configuration pauses the broker). By ID all of them go or none
- * does; by filter those stay that have allocations which are not over.
+ * Deletes evaluations while the scheduler takes none (its configuration pauses the broker). By ID either all of them are
+ * deleted or none is. By filter those that have unfinished allocations are kept.
  */
 export function deleteEvaluations(
   context: EngineContext,

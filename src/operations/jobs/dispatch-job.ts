@@ -51,8 +51,8 @@ export type DispatchJobError =
 const maximumTextLength = 1024;
 
 /**
- * Makes an instance of a parameterized job (job interface, dispatch). The look for a known token and the new instance are
- * one transaction: however many callers race with one token, all of them get the one instance that is made.
+ * Makes an instance of a parameterized job (job interface, dispatch). The token is looked up and the instance is made
+ * in one transaction: when several callers race with one token, all of them get the same instance.
  */
 export function dispatchJob(
   context: EngineContext,

@@ -61,7 +61,7 @@ export const jobBindings: Bindings<typeof jobCalls> = {
   revert: revertJob,
   setStability: setJobStability,
   evaluate: evaluateJob,
-  // Existing clients may send a negative one, which is none.
+  // Existing clients may send a negative index, which means none.
   stop: (context, caller, { evalPriority = 0, ...input }) =>
     stopJob(context, caller, {
       ...input,

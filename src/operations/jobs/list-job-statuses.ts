@@ -59,7 +59,7 @@ function nameOf(namespace: string, id: string): string {
   return JSON.stringify([namespace, id]);
 }
 
-/** Which jobs a list is about, and what tells it from lists about others. */
+/** Which jobs a list is about, and a key that distinguishes it from other lists. */
 interface JobChoice {
   readonly key: readonly unknown[];
   readonly wanted: (job: Job) => boolean;

@@ -32,7 +32,7 @@ export interface ListedJob {
 
 /**
  * The jobs of a namespace, or of all that the caller may list, by namespace and ID; instances are among them. Index: that
- * of the jobs and summaries tables. Jobs are not read for it but where a filter or the meta asks for them: their stubs are.
+ * of the jobs and summaries tables. It reads the stubs of jobs, and the jobs themselves only for a filter or the meta.
  */
 export function listJobs(context: EngineContext, caller: Principal, input: ListJobsInput): ListRead<ListedJob> {
   const namespace = namespaceOf(input);

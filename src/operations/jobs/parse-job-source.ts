@@ -19,7 +19,7 @@ export interface ParseJobSourceInput {
   readonly hcl1?: boolean;
 }
 
-/** The source is no job specification; `message` has every problem with its place. */
+/** The source is no job specification; `message` has every problem with its position. */
 export interface UnreadableSource {
   readonly type: 'unreadable_source';
   readonly diagnostics: readonly Diagnostic[];

@@ -124,7 +124,7 @@ export interface AllocationWithJob {
   readonly job: Row<Job> | undefined;
 }
 
-/** The caller may not read in the allocation's namespace, or in any: it is as if there were none. */
+/** The caller may not read in the allocation's namespace, or in any: answered as if there were no such allocation. */
 export interface UnknownAllocation {
   readonly type: 'unknown_allocation';
   readonly message: string;

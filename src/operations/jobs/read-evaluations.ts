@@ -31,8 +31,8 @@ export interface ListEvaluationsInput extends NamespaceQuery, ListRequest {
 }
 
 /**
- * The evaluations of a namespace, or of all that the caller may read. A filter says everything: it is refused together with `status` or
- * `job`. Index: that of the evaluations table.
+ * The evaluations of a namespace, or of all that the caller may read. A filter is refused together with `status` or `job`, which it
+ * can express itself. Index: that of the evaluations table.
  */
 export function listEvaluations(
   context: EngineContext,

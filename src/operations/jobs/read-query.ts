@@ -22,7 +22,7 @@ export interface NamespaceQuery {
   readonly waiting?: Waiting;
 }
 
-/** Where a query reads, which rights allow it, one of them being enough, and how long its reader waits. */
+/** The namespace that a query reads, the capabilities of which the caller needs one, and how long its reader waits. */
 export interface QueryTerms {
   readonly namespace: string;
   readonly anyOf: readonly Capability[];
@@ -59,7 +59,7 @@ export function queryKey(...parts: readonly unknown[]): string {
   return JSON.stringify(parts);
 }
 
-/** What of a list a caller may see. `key` tells callers apart who may see different things. */
+/** Which rows of a list a caller may see. `key` differs between callers who may see different rows. */
 export interface Visibility {
   readonly key: string;
   readonly sees: (namespace: string) => boolean;
@@ -67,7 +67,7 @@ export interface Visibility {
 
 const seesAll: Visibility = { key: '', sees: everythingSeen };
 
-/** In a single namespace the right was checked before; in all of them each namespace is checked, and remembered. */
+/** In a single namespace the right was checked before. In all of them it is checked once for each namespace. */
 export function visibilityOf(caller: Principal, namespace: string, anyOf: readonly Capability[]): Visibility {
   if (namespace !== everyNamespace || caller.management) return seesAll;
   const known = new Map<string, boolean>();

@@ -69,7 +69,7 @@ export function readScalingPolicy(
   return answerQuery(context, query, input.waiting);
 }
 
-/** Tells callers apart who may see different things. */
+/** Differs between callers who may see different policies. */
 function rightsKey(caller: Principal): string {
   return caller.management ? '' : JSON.stringify(caller.namespaces);
 }

@@ -11,8 +11,8 @@ export interface RecordQuery extends NamespaceQuery {
 }
 
 /**
- * Evaluations, allocations and deployments are looked up by their whole ID only. Told after the right to read in the
- * namespace of the request: who has none learns nothing.
+ * Evaluations, allocations and deployments are looked up by their whole ID only. The right to read in the namespace of
+ * the request is checked first, so that a caller without it learns nothing.
  */
 export function faultOfLookUp(caller: Principal, input: RecordQuery): PermissionDenied | InvalidRequest | undefined {
   const allowed = authorise(caller, namespaceOf(input), ['read-job']);

@@ -16,8 +16,8 @@ export interface SetJobStabilityInput extends JobReference {
 }
 
 /**
- * Marks one version as stable or not; makes no version (job interface, set stability). Gives the index of the write: there is one
- * also when the version was so already.
+ * Marks one version as stable or not; makes no version (job interface, set stability). Gives the index of the write, which
+ * happens even when nothing changes.
  */
 export function setJobStability(
   context: EngineContext,

@@ -114,7 +114,7 @@ function purgeJob(tx: Transaction, job: Job, input: StopJobInput): Evaluation | 
   return evaluation;
 }
 
-/** Nothing is left that they could look at. */
+/** The job is gone, so they have nothing to work on. */
 function completePending(tx: Transaction, job: Job): void {
   const prefix = [job.Namespace, job.ID, 'pending'];
   for (const { record } of tx.list(evaluations, { index: 'open_by_job', prefix })) {

@@ -25,7 +25,7 @@ export interface ValidatedJob {
 
 /**
  * Checks a job document as a registration would (job interface, validate), and stores nothing. The right is asked for in
- * the document's own namespace. A document with faults is a good answer, not an error.
+ * the document's own namespace. Faults of the document are part of the answer, not an error.
  */
 export function validateSubmittedJob(
   context: EngineContext,

@@ -9,7 +9,7 @@ import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import type { ListRequest } from './list-request.js';
 
-/** A filter that is no expression, or that asks of a record what it does not have. */
+/** A filter with an error of syntax, or one that names what a record does not have. */
 export type FilterFault = FilterSyntaxError | FilterEvaluationError;
 
 /** A page of a list, with the index to wait for next. */
@@ -30,8 +30,8 @@ export interface List<T, S> {
 }
 
 /**
- * Answers a list, at once or when it has changed. This is the one place where pages, filters and waiting meet: rights and exact
- * parameters decide first what the list holds (`source.accept`), then the filter is asked, then items are counted. Errors never wait.
+ * Answers a list, at once or when it has changed. Rights and exact parameters come first (`source.accept`), then the
+ * filter, then the count of the items. Errors never wait.
  */
 export function answerList<T, S>(
   context: EngineContext,

@@ -11,7 +11,7 @@ export interface NamespacedRequest extends ListRequest {
   readonly sees: (namespace: string) => boolean;
 }
 
-/** `sees` of those who may list every namespace. Rows are not read for it. */
+/** `sees` for callers who may list every namespace. It does not read the rows. */
 export function everythingSeen(): boolean {
   return true;
 }
@@ -70,7 +70,7 @@ export function namedSource<R>(
   };
 }
 
-/** From behind the last row on, or from the start of the page. A tuple with one more part stands right behind its beginning. */
+/** From behind the last row, or from the start of the page. A key with one more part orders directly behind the key without it. */
 function rangeFrom(start: Key | undefined, last: Key | undefined, reverse: boolean): Pick<ListQuery, 'from' | 'to'> {
   if (last !== undefined) return reverse ? { to: last } : { from: [...last, null] };
   if (start === undefined) return {};

@@ -57,7 +57,7 @@ async function drainOnce(context: EngineContext): Promise<Seen | undefined> {
     return ok(decided.next);
   });
   if (written.isErr()) return failed(context, written.error.message);
-  // The write itself may be the reason to decide again: what it has marked is not known to be leaving before.
+  // The write itself may be a reason to decide again: only now are the allocations that it marked known to be leaving.
   return { index: written.value.index - 1, draining: true, next: written.value.value };
 }
 

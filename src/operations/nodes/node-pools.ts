@@ -57,7 +57,7 @@ export function putNodePool(
   }).map(({ index }) => ({ index }));
 }
 
-/** Removes a pool that holds no node, and that no job is in which still lives. */
+/** Removes a pool that has no nodes and no live jobs. */
 export function removeNodePool(
   context: EngineContext,
   caller: Principal,
@@ -127,7 +127,7 @@ export function listNodePoolNodes(
   return answerQuery(context, { key, tables: [nodes, nodePools], run }, waiting);
 }
 
-/** What is no algorithm is refused by `checkNodePool`. */
+/** Unknown algorithms are refused by `checkNodePool`. */
 function configurationOf({ schedulerConfiguration: given }: NodePoolInput): NodePoolSchedulerConfiguration | null {
   if (given === undefined || given === null) return null;
   const algorithm = (given.SchedulerAlgorithm ?? '') as NodePoolSchedulerConfiguration['SchedulerAlgorithm'];

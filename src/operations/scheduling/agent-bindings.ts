@@ -24,7 +24,7 @@ import { reportAllocations } from './report-allocations.js';
 import { serveNodeCommands } from './serve-node-commands.js';
 import { leaveNode } from './take-node-down.js';
 
-/** The calls of agents in other processes. What they say is looked at before it is believed. */
+/** The calls of agents in other processes. What they send is validated first. */
 export const agentBindings: Bindings<typeof agentCalls> = {
   register: (context, caller, { nodeId, node }) =>
     readNodeDescription(node)

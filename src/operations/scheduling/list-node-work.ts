@@ -38,7 +38,7 @@ export function listNodeWork(
 function nodeWorkList(view: ReadView, nodeId: string, after: number): Answer<NodeWorkList> {
   const assignments = listAssignments(view, nodeId, after);
   const complete = after === 0;
-  // Nothing new keeps the reader's own index: it goes on waiting.
+  // Without news the reader keeps its own index and goes on waiting.
   const index = complete || assignments.length > 0 ? view.index : after;
   const work = assignments.flatMap((row) => (row.gone ? [] : (workOf(view, row.allocationId) ?? [])));
   const gone = assignments.filter((row) => row.gone).map((row) => row.allocationId);

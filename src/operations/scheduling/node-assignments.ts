@@ -2,7 +2,7 @@ import type { ReadView, WriteView } from '../../ports/storage.js';
 import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
 import { type NodeAssignment, nodeAssignments } from '../../scheduler/node-assignment.js';
 
-/** Whatever the node had to do before it was down: what it has not finished with is its work again. */
+/** Gives a node that was down its unfinished work back. */
 export function assignOpenAllocations(view: WriteView, nodeId: string): void {
   for (const { record } of openAllocations(view, nodeId)) {
     if (view.get(nodeAssignments, [nodeId, record.ID]) !== undefined) continue;

@@ -8,7 +8,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { takeNodeDown } from './take-node-down.js';
 
-/** Takes nodes that have been silent for too long for down, so that their allocations are replaced. */
+/** Marks nodes down that have been silent for too long, so that their allocations are replaced. */
 export const nodeLivenessLoop: BackgroundLoop = {
   name: 'node-liveness',
   run: async (context, signal) => {
@@ -23,7 +23,7 @@ async function watchOnce(context: EngineContext, watch: SilenceWatch, signal: Ab
   const { clock } = context;
   if (swept === undefined) {
     await clock.sleep(second, signal);
-    // While the store failed, heartbeats could not be taken down either.
+    // While the store failed, heartbeats could not be recorded either.
     return newSilenceWatch(clock.monotonic());
   }
   if (swept.next !== undefined) {

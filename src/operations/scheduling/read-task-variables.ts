@@ -61,7 +61,7 @@ function answer(context: EngineContext, view: ReadView, query: TaskVariablesQuer
   const found = query.variables.map((read) => readable(view, task, namespace, read));
   const lists = query.prefixes.map((read) => listed(view, task, namespace, read));
   const version = versionOf(found, lists);
-  // Whoever knows this answer is told no more than that it still holds.
+  // A caller that knows this answer gets only the information that it still holds.
   if (version === query.known) return ok({ version, items: [], lists: [] });
   const items: (Readonly<Record<string, string>> | null)[] = [];
   for (const variable of found) {

@@ -95,7 +95,7 @@ function createPool(tx: Transaction, name: string): void {
   if (readNodePool(tx, name) === undefined) tx.put(nodePools, newNodePool(name, tx.index));
 }
 
-/** Tells that the node is alive. A node that was taken for down is unknown here: it must register again. */
+/** Tells that the node is alive. A node that is down is unknown here and must register again. */
 export function heartbeatNode(
   context: EngineContext,
   caller: Principal,

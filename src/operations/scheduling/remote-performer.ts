@@ -42,7 +42,7 @@ async function ask(
 ): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>> {
   const leave = (): void => channel.reset('the asker has gone');
   asked.signal.addEventListener('abort', leave);
-  // Signals may outlive what is asked by far.
+  // The signal may live much longer than the command.
   const over = (): void => asked.signal.removeEventListener('abort', leave);
   if (asked.signal.aborted) leave();
   const answers = channel[Symbol.asyncIterator]();
@@ -90,7 +90,7 @@ async function* conversation(
       yield output;
     }
   } catch (error) {
-    // Who has gone hears nothing more; that is no failure.
+    // An asker that has gone gets no further input or output; that is no failure.
     if (!signal.aborted) throw error;
   } finally {
     finished.abort();

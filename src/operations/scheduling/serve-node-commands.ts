@@ -14,7 +14,7 @@ interface ServedNode {
   readonly signal: AbortSignal;
 }
 
-/** How long a connection lasts at most whose token has gone. */
+/** How long a connection lasts at most after its token was removed. */
 const tokenCheckPause = 10 * second;
 
 /** Gives the commands for a node over the connection that its agent holds, until that ends. The newest connection of a node counts. */
@@ -33,7 +33,7 @@ export async function serveNodeCommands(
   await watched;
 }
 
-/** Tokens of the store are looked at again and again; what the host knows callers by is its own affair. */
+/** Tokens of the store are checked again at intervals. How the host authenticates its callers is left to the host. */
 async function endWithToken(
   context: EngineContext,
   { caller, nodeId }: ServedNode,
@@ -46,7 +46,7 @@ async function endWithToken(
     const read = await context.storage.read((view) => view.get(tokens, [caller.accessor])?.record);
     const token = read.isOk() ? read.value : undefined;
     const fits = token?.node?.id === nodeId && !isExpired(token, context.clock.now());
-    // What cannot be read now may be read the next time.
+    // A store that cannot be read is asked again at the next interval.
     if (read.isOk() && wasKnown && !fits) return socket.close(1008, 'the token is not valid any more');
     wasKnown ||= fits;
     await context.clock.sleep(tokenCheckPause, signal);

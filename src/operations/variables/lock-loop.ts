@@ -13,7 +13,7 @@ import { changeOrMoment } from '../waiting/change-or-moment.js';
 const batch = 200;
 
 /**
- * Writes down that locks are lost, so that those who wait for a variable see it. What is decided never depends on it: a lock whose time
+ * Records that locks have expired, so that readers who wait for a variable see it. No decision depends on this record: a lock whose time
  * is over counts as lost at once. Each write decides by what it reads, so several processes do each other no harm.
  */
 export const variableLockLoop: BackgroundLoop = {

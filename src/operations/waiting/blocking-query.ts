@@ -41,7 +41,7 @@ async function waitedAnswer<T>(
   return outcome.type === 'answer' ? ok(outcome.answer) : err(outcome.error);
 }
 
-/** The wait with its random extra of up to a sixteenth, which keeps many readers from coming back together. */
+/** The wait and a random extra of up to a sixteenth, so that many readers do not all come back at once. */
 function waitWithJitter(context: EngineContext, wait: Milliseconds | undefined): Milliseconds {
   const { maximumWait, defaultWait } = context.settings.queries;
   const asked = wait === undefined || wait <= 0 ? defaultWait : Math.min(wait, maximumWait);

@@ -8,7 +8,7 @@ export interface Awaited {
   /** Wakes when a write after `index` has changed one of these. */
   readonly tables: readonly TableName[];
   readonly index: number;
-  /** Wakes at this moment of the wall clock, if any; or when as much time has passed as it was away, should the clock be set back. */
+  /** Wakes at this moment of the wall clock, if any, and at the latest after the time until then, in case the clock is set back. */
   readonly moment: Instant | undefined;
 }
 

@@ -1,12 +1,12 @@
 /**
- * Sleeps until the first of the waits is over, and until the others have noticed that they are not needed. `waits` gets a signal that
- * aborts with the given one, or when the first is over.
+ * Resolves when the first of the waits is over and the others, which are then aborted, have ended. `waits` gets a signal that aborts
+ * with the given one, or when the first wait is over.
  */
 export async function untilFirst(
   signal: AbortSignal,
   waits: (either: AbortSignal) => readonly Promise<unknown>[],
 ): Promise<void> {
-  // The signal may have aborted before: then its event is over.
+  // A signal that has aborted already emits no further event.
   if (signal.aborted) return;
   const either = new AbortController();
   const stop = (): void => either.abort();
