@@ -44,7 +44,7 @@ export class Channel implements AsyncIterable<Item> {
   /** Parts of an item that is not yet whole, and their bytes. */
   #parts: Uint8Array[] = [];
   #partBytes = 0;
-  /** Those of them that the sender has not got back. */
+  /** Those of these bytes that have not been given back to the sender's window. */
   #held = 0;
   /** Items for the reader, with the bytes that the sender gets back when they are taken; and all bytes that it has not got back. */
   readonly #waiting: { readonly item: Item; readonly cost: number }[] = [];

@@ -11,7 +11,7 @@ export interface ChannelsOptions {
   readonly bounds?: ChannelBounds;
 }
 
-/** Milliseconds between two signs of life, and without any after which the connection counts as lost. */
+/** Milliseconds between two heartbeats, and milliseconds without any after which the connection counts as lost. */
 const pingPause = 10_000;
 const longestSilence = 35_000;
 
@@ -56,7 +56,7 @@ export class Channels {
     const over = new Promise<void>((resolve) => {
       this.#over.signal.addEventListener('abort', () => resolve(), { once: true });
     });
-    // A connection without signs of life may take long to end; nobody waits for that.
+    // A connection without heartbeats may take long to end; this is not waited for.
     await Promise.race([this.#read(), over]);
     this.#over.abort();
     for (const channel of [...this.#open.values()]) channel.receiveBreak('the connection is lost');
@@ -84,7 +84,7 @@ export class Channels {
     return channel;
   }
 
-  /** False for what an end that behaves never sends. */
+  /** False for a message that violates the protocol. */
   #take(frame: Frame): boolean {
     if (frame.type === 'pong') return true;
     if (frame.type === 'ping') {
@@ -114,7 +114,7 @@ export class Channels {
   #takeOpen(id: number): boolean {
     if (this.#onOpen === undefined || id <= this.#lastId) return false;
     this.#lastId = id;
-    // The other end counts a channel that both are just ending no more.
+    // When both ends close a channel at once, the other end no longer counts it.
     if (this.#open.size >= 2 * this.#bounds.channels) {
       void this.#write({ type: 'reset', channel: id, reason: 'too much is asked at once' });
     } else this.#onOpen(this.#add(id));

@@ -41,7 +41,7 @@ export function encodeFrame(frame: Frame): Uint8Array {
   }
 }
 
-/** Undefined for what is no frame. The bytes of a part are those of the message. */
+/** Undefined when the message is no valid frame. The bytes of a part are a view of the message. */
 export function decodeFrame(sent: string | Uint8Array): Frame | undefined {
   if (typeof sent === 'string' || sent.length < headLength) return undefined;
   const channel = view(sent).getUint32(1);
@@ -78,7 +78,7 @@ export function encodeItem({ bytes, ...data }: Item): Uint8Array {
   return encoded;
 }
 
-/** Undefined for what is no item. */
+/** Undefined when the bytes are no valid item. */
 export function decodeItem(encoded: Uint8Array): Item | undefined {
   if (encoded.length < 4) return undefined;
   const end = 4 + view(encoded).getUint32(0);

@@ -44,7 +44,7 @@ export function openBrowserSocket(options: OpenOptions): Promise<Result<MessageS
       socket.send(hello);
       resolve(ok(opened));
     });
-    // After it was opened, this changes nothing.
+    // Has no effect once the socket is open.
     void opened.closed.then(() => resolve(err(signal?.aborted === true ? aborted : unreachable(url, undefined))));
   });
 }

@@ -153,7 +153,7 @@ function errorIn(value: unknown): TaggedError | undefined {
   return typeof error?.type === 'string' ? error : undefined;
 }
 
-/** Texts of servers and proxies that do not know our form; they may be long. */
+/** The text of a server or proxy that does not answer in the form of this interface; it may be long. */
 function refusalFrom(status: number, text: string): ClientError | TaggedError {
   if (status === 403 || status === 401) return { type: 'permission_denied' };
   if (status >= 400) return { type: 'refused', status, message: text.trim().slice(0, 500) || `status ${status}` };

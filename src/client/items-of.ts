@@ -1,6 +1,6 @@
 import type { Framing } from '../api/call.js';
 
-/** The items of a stream: values of JSON, or bytes as they come. Signs of life (`{}`) are left out. */
+/** The items of a stream: values of JSON, or bytes as they come. Heartbeats (`{}`) are left out. */
 export async function* itemsOf(body: ReadableStream<Uint8Array>, framing: Framing): AsyncGenerator<unknown> {
   const pieces = body.getReader();
   try {

@@ -1,6 +1,6 @@
 import type { Result, ResultAsync } from 'neverthrow';
 
-/** An error of the interface as an exception: what it was is its `cause`, of which `type` is the tag. */
+/** An error of the interface as an exception. The error itself is the `cause`, and `type` is its tag. */
 export class SignalboxError extends Error {
   override readonly name = 'SignalboxError';
   /** The tag of the error, such as `job_not_found`. */

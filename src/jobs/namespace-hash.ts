@@ -4,7 +4,7 @@ const prime = 0x100000001b3n;
 const offset = 0xcbf29ce484222325n;
 const lanes = [0n, 1n, 2n, 3n] as const;
 
-/** Base64 of 32 bytes that change when what is set of a namespace does. It is no secret, and protects nothing. */
+/** Base64 of 32 bytes that change with the settings of a namespace. Not cryptographic. */
 export function namespaceHash(namespace: Omit<Namespace, 'Hash' | 'CreateIndex' | 'ModifyIndex'>): string {
   const { Name, Description, Quota, Capabilities, Meta } = namespace;
   const meta = Object.entries(Meta ?? {}).sort(([left], [right]) => (left < right ? -1 : 1));

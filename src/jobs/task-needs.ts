@@ -72,7 +72,7 @@ function artifactNeeds(artifacts: readonly TaskArtifact[]): TaskNeed[] {
   return needs;
 }
 
-/** What references will make of a text is not known yet. */
+/** The text has references, so its final value is not known yet. */
 function isOpen(text: string): boolean {
   return text.includes('${');
 }

@@ -21,7 +21,7 @@ export interface HealthVerdict {
   readonly next: Milliseconds | undefined;
 }
 
-/** Whether the node has to ask services how they are: for groups whose deployment goes by checks and that have any. */
+/** Whether the node has to run checks: for groups that have any and whose deployment decides by them. */
 export function isJudgedByChecks(group: TaskGroup): boolean {
   return group.Update?.HealthCheck === 'checks' && healthChecks(group).length > 0;
 }

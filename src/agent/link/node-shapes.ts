@@ -19,15 +19,15 @@ import {
 } from './shape.js';
 import { MAX_TASK_READS, type TaskVariablesQuery } from './task-variables.js';
 
-/** What an agent sent does not have the form of it. */
+/** What an agent sent does not have the expected shape. */
 export interface UnfitForNode {
   readonly field: string;
   readonly message: string;
 }
 
 /**
- * The description of a node as an agent sends it. What operators decide about a node and what the server keeps of it are no
- * part of it: an agent that sends them is not listened to.
+ * The description of a node as an agent sends it. It leaves out what operators decide about
+ * a node and what the server keeps of it: such members are ignored.
  */
 export function readNodeDescription(value: unknown): Result<NodeDescription, UnfitForNode> {
   return read(nodeDescription, value, 'node');

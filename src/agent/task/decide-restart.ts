@@ -8,7 +8,7 @@ export type TaskExit =
       readonly code: number;
       readonly signal: number;
       readonly message?: string;
-      /** The operating system ended it for want of memory. */
+      /** The operating system ended it because memory was short. */
       readonly outOfMemory?: boolean;
     }
   /** It could not be started. `recoverable` faults may pass. */
@@ -26,7 +26,7 @@ export type RestartVerdict =
   | { readonly type: 'failed'; readonly reason: string; readonly next: RestartCount }
   | { readonly type: 'restart'; readonly after: Milliseconds; readonly reason: string; readonly next: RestartCount };
 
-/** Extra share of the delay, at random, that keeps restarts of many tasks apart. */
+/** Share of the delay that is added at random, so that many tasks do not restart at once. */
 const jitterShare = 0.25;
 
 /** Existing clients show these texts. */
@@ -43,7 +43,7 @@ export interface TaskEnd {
   readonly exit: TaskExit;
   /** So it is for the main tasks of services and for sidecars. */
   readonly restartsOnSuccess: boolean;
-  /** The end was brought about because the task was unhealthy: it counts as a failure whatever the exit was. */
+  /** The task was ended because it was unhealthy: this counts as a failure whatever its exit code is. */
   readonly asFailure: boolean;
 }
 

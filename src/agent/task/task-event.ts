@@ -4,7 +4,7 @@ import { type Instant, unixNanosFromInstant } from '../../shared/instant.js';
 import type { TaskExit } from './decide-restart.js';
 import type { TaskHappening } from './task-happening.js';
 
-/** An event without anything in it: every member is always there (job interface, TaskEvent). */
+/** An empty event. Events always have every member (job interface, TaskEvent). */
 const emptyEvent: TaskEvent = {
   Type: '',
   Time: 0,

@@ -14,8 +14,8 @@ import type { TaskRecord } from './task-record.js';
  *
  *   from anywhere:  end ──▶ ending (delayed ▶ asked ▶ forced) ──▶ over
  *
- * A step that waits for an answer of the driver is left when the answer comes, or when patience ends: a driver that never
- * answers, or answers twice, holds up nothing but its own task.
+ * A step that waits for an answer of the driver ends with that answer or with a timeout: a driver that never answers, or answers
+ * twice, holds up nothing but its own task.
  */
 
 export type TaskStep =
@@ -47,7 +47,7 @@ export interface TaskEnd {
 export interface TaskLife {
   readonly record: TaskRecord;
   readonly step: TaskStep;
-  /** Number of the timer that counts; one that was set before means nothing any more. */
+  /** Number of the timer that counts; earlier timers are ignored. */
   readonly timer: number;
 }
 
@@ -83,7 +83,7 @@ export type TaskLifeEvent =
 /** What is to be done; a performer answers with events. */
 export type TaskEffect =
   | { readonly type: 'prepare'; readonly again: boolean }
-  /** A preparation or start that waits for what it lacks waits no longer. */
+  /** A preparation or start that still waits for something is given up. */
   | { readonly type: 'cancel_preparation' }
   | { readonly type: 'start'; readonly attempt: number }
   | { readonly type: 'recover'; readonly attempt: number }
@@ -99,7 +99,7 @@ export function newTaskLife(record: TaskRecord): TaskLife {
   return { record, step: record.outcome === null ? { type: 'idle' } : { type: 'over', as: 'dead' }, timer: 0 };
 }
 
-/** Some start of it may have left a process that nobody has seen the end of. */
+/** One of its starts may have left a process whose end was not seen. */
 export function mayHaveProcess(life: TaskLife): boolean {
   return life.record.outcome === null && life.record.attempt > life.record.endedAttempt;
 }

@@ -4,7 +4,7 @@ import type { Task } from '../../jobs/document/task.js';
 import { type Milliseconds, millisecondsFromNanos, second } from '../../shared/duration.js';
 import { restartsOnSuccess, type TaskPhase, taskPhase } from './task-phase.js';
 
-/** What the agent decides a task's life by. */
+/** What the agent needs to know of a task to decide about its life. */
 export interface TaskPlan {
   readonly name: string;
   readonly phase: TaskPhase;

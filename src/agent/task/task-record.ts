@@ -5,12 +5,12 @@ import { pendingTask } from './transition-task-state.js';
 
 export type TaskOutcome = 'succeeded' | 'failed' | 'killed';
 
-/** What is known of a task when its agent comes back after its own death. */
+/** What an agent that was restarted knows of a task. */
 export interface TaskRecord {
   readonly state: TaskState;
   /** Number of the last start; 0 before the first. */
   readonly attempt: number;
-  /** The last start whose end has been dealt with: noted together with what follows from it. */
+  /** The last start whose end has been handled. Stored together with what follows from that end. */
   readonly endedAttempt: number;
   readonly counted: RestartCount;
   /** The timeline of the clock that `counted` was read from. */

@@ -63,13 +63,13 @@ class Course {
     return this;
   }
 
-  /** Takes a step. Whatever timer was set for the one before does not count any more. */
+  /** Enters a step. The timer of the step before no longer counts. */
   take(step: TaskStep): this {
     this.life = { ...this.life, step, timer: this.life.timer + 1 };
     return this;
   }
 
-  /** The time that was given to the present step goes on in this one. */
+  /** Enters a step that keeps the timer of the present one. */
   correct(step: TaskStep): this {
     this.life = { ...this.life, step };
     return this;
@@ -160,7 +160,7 @@ function isEnding(course: Course, stage: EndingStage): boolean {
   return course.step.type === 'ending' && course.step.stage === stage;
 }
 
-/** Whether the step waits for just this answer of the driver, be it to go on or to end. */
+/** Whether the step waits for this answer of the driver, whether to go on or to end. */
 function answers(course: Course, step: 'starting' | 'recovering', attempt: number): boolean {
   return attempt === course.record.attempt && (course.step.type === step || isEnding(course, step));
 }
@@ -197,7 +197,7 @@ function isUp(course: Course, happenings: readonly TaskHappening[]): Course {
   return course.step.type === 'ending' ? endProcess(course, course.step.end) : course.take({ type: 'running' });
 }
 
-/** A start that answers when nobody counts on it any more must not be left running. */
+/** A start that is answered too late must not be left running. */
 function isLate(course: Course, attempt: number): Course {
   if (attempt === course.record.attempt && hasProcess(course.step)) return course;
   const released = course.step.type === 'over' && course.step.as === 'released';

@@ -41,7 +41,7 @@ export interface CronLint {
 /** How far ahead clock changes are looked for. */
 const HORIZON = 400 * day;
 
-/** Changes that are closer to each other may be missed: a warning is no decision. */
+/** Changes that are closer to each other may be missed. Only warnings depend on this. */
 const STEP = 5 * day;
 
 interface Timetable {
