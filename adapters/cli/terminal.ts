@@ -11,8 +11,15 @@ export interface Terminal {
   /** Whether text may be coloured. */
   readonly colours: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The screen that the output goes to; absent where it can only be written on in lines. */
+  readonly screen?: Screen | undefined;
   /** For commands that pass bytes on; absent where there are none. */
   readonly streams?: Streams;
+}
+
+export interface Screen {
+  /** In cells, at this moment. */
+  size(): { readonly rows: number; readonly columns: number };
 }
 
 /** Standard input and output as bytes, for commands that pass them on. */
@@ -46,6 +53,7 @@ export function processTerminal(): Terminal {
     colours:
       (environment['NO_COLOR'] ?? '') === '' && (forced !== undefined ? forced !== '0' : process.stderr.isTTY === true),
     environment,
+    screen: process.stdout.isTTY && environment['TERM'] !== 'dumb' ? { size: () => sizeOf(process.stdout) } : undefined,
     streams: processStreams(),
   };
 }
@@ -61,6 +69,11 @@ function processStreams(): Streams {
   };
 }
 
+/** A terminal that does not tell its size is taken for one of the usual size. */
+function sizeOf({ rows, columns }: NodeJS.WriteStream): { readonly rows: number; readonly columns: number } {
+  return { rows: rows || 24, columns: columns || 80 };
+}
+
 /** What cannot be written any more is dropped: the stream itself tells the fault. */
 function written(stream: NodeJS.WritableStream, bytes: Uint8Array): Promise<void> {
   return new Promise((resolve) => stream.write(bytes, () => resolve()));
@@ -69,7 +82,7 @@ function written(stream: NodeJS.WritableStream, bytes: Uint8Array): Promise<void
 function keyboardOf(input: NodeJS.ReadStream, output: NodeJS.WriteStream): Keyboard {
   return {
     setRaw: (raw) => void input.setRawMode(raw),
-    size: () => ({ rows: output.rows ?? 24, columns: output.columns ?? 80 }),
+    size: () => sizeOf(output),
     onResize: (listener) => {
       output.on('resize', listener);
       return () => output.off('resize', listener);

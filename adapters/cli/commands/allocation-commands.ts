@@ -2,12 +2,13 @@ import { orThrow } from '../../../src/client/index.js';
 import type { Allocation, TaskState } from '../../../src/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
 import { facts, short, tableOf } from '../output/columns.js';
+import { allocationsText } from '../output/tables.js';
 import { timeText } from '../output/times.js';
 import { Stopped } from '../stopped.js';
+import { afterwards, detach } from './afterwards.js';
 import { found, theOnly } from './found.js';
-import { afterwards, detach, optional } from './job-commands.js';
+import { optional } from './option-values.js';
 import { confirm, print } from './print.js';
-import { allocationsText } from './status-of-job.js';
 
 const status = command({
   words: 'alloc status',
@@ -98,7 +99,7 @@ const stop = command({
     const { ID, Namespace } = await allocationOf(invocation, parameters[0] ?? '');
     const answer = await orThrow(box.allocations.stop(ID, { noShutdownDelay: options['no-shutdown-delay'] }));
     const inItsNamespace = { ...invocation, inNamespace: optional('namespace', Namespace) };
-    return afterwards(inItsNamespace, options.detach, answer, `allocation ${short(ID)} stops`);
+    return afterwards(inItsNamespace, answer, { detached: options.detach, done: `allocation ${short(ID)} stops` });
   },
 });
 

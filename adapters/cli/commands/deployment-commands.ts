@@ -3,18 +3,23 @@ import { orThrow } from '../../../src/client/index.js';
 import type { Deployment } from '../../../src/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
 import { short, tableOf } from '../output/columns.js';
+import { deploymentText } from '../output/tables.js';
+import { Stopped } from '../stopped.js';
+import { followDeployment } from './follow-deployment.js';
 import { followEvaluation } from './follow-evaluation.js';
 import { theOnly } from './found.js';
 import { print } from './print.js';
-import { deploymentText } from './status-of-job.js';
 
 const status = command({
   words: 'deployment status',
   parameters: '[DEPLOYMENT]',
   summary: 'the deployments, or one with the state of its groups',
-  options: {},
+  options: {
+    monitor: { type: 'flag', summary: 'show how it goes on until it is over; exit code 1 when it has failed' },
+  },
   run: async (invocation) => {
     const [prefix] = invocation.parameters;
+    if (invocation.options.monitor) return monitored(invocation, prefix);
     if (prefix !== undefined) return print(invocation, await deploymentOf(invocation, prefix), deploymentText);
     const deployments = await allOf(invocation);
     const rows = deployments.map(({ ID, JobID, JobVersion, Status, StatusDescription }) => [
@@ -28,6 +33,14 @@ const status = command({
     return print(invocation, deployments, () => tableOf(headings, rows, 'no deployments'));
   },
 });
+
+async function monitored(invocation: Invocation, prefix: string | undefined): Promise<number> {
+  if (prefix === undefined) throw new Stopped('--monitor follows one DEPLOYMENT', 2);
+  const { ID } = await deploymentOf(invocation, prefix);
+  const { code, deployment } = await followDeployment(invocation, ID);
+  if (invocation.json) print(invocation, deployment, () => '');
+  return code;
+}
 
 const promote = command({
   words: 'deployment promote',

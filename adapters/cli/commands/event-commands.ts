@@ -3,7 +3,7 @@ import { type Command, command, type Invocation } from '../command-line/command.
 import { findJsonFault } from '../json-fault.js';
 import { facts, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
-import { optional, pairs } from './job-commands.js';
+import { optional, pairs } from './option-values.js';
 import { confirm, print, printAnswer } from './print.js';
 
 const attributesOptions = {

@@ -7,7 +7,7 @@ import { Stopped } from '../stopped.js';
 import { allocationOf, onlyTask } from './allocation-commands.js';
 import { allocationToUse } from './choose-allocation.js';
 import { found } from './found.js';
-import { optional } from './job-commands.js';
+import { optional } from './option-values.js';
 import { print } from './print.js';
 
 const conversationOptions = {

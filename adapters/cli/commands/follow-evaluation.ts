@@ -1,9 +1,11 @@
 import { orThrow } from '../../../src/client/index.js';
-import type { Evaluation } from '../../../src/index.js';
+import type { AllocationListStub, Evaluation } from '../../../src/index.js';
 import type { Invocation } from '../command-line/command.js';
+import { displayOn } from '../monitor/display.js';
 import { short } from '../output/columns.js';
 import { placementFailures } from '../output/placement-failures.js';
 import { Stopped } from '../stopped.js';
+import { followDeployment } from './follow-deployment.js';
 import { found } from './found.js';
 
 /** Longest that one question to the server waits. */
@@ -14,14 +16,36 @@ const wait = '30s';
  * Gives the exit code: 1 when the evaluation failed.
  */
 export async function followEvaluation(invocation: Invocation, id: string): Promise<number> {
-  const { terminal } = invocation;
-  terminal.out(`evaluation ${short(id)} (${id})\n`);
+  return codeOf(await shownEvaluation(invocation, id));
+}
+
+/** The same, and on with the deployment that it began or goes on with, unless something waits for room. */
+export async function followToHealth(invocation: Invocation, id: string): Promise<number> {
+  const evaluation = await shownEvaluation(invocation, id);
+  const { DeploymentID, BlockedEval } = evaluation;
+  if (codeOf(evaluation) !== 0 || !isId(DeploymentID) || isId(BlockedEval)) return codeOf(evaluation);
+  return (await followDeployment(invocation, DeploymentID)).code;
+}
+
+function codeOf({ Status }: Evaluation): number {
+  return Status === 'failed' || Status === 'canceled' ? 1 : 0;
+}
+
+async function shownEvaluation(invocation: Invocation, id: string): Promise<Evaluation> {
+  const display = displayOn(invocation.terminal);
+  const head = `evaluation ${short(id)} (${id})\n`;
+  display.show(`${head}  waits for the scheduler\n`, head);
   const evaluation = await ended(invocation, id);
-  for (const allocation of await placedBy(invocation, id)) {
-    terminal.out(`  allocation ${short(allocation.ID)} of group "${allocation.TaskGroup}" on ${allocation.NodeName}\n`);
-  }
-  terminal.out(`evaluation ${short(id)} is ${evaluation.Status}\n${remainder(evaluation)}`);
-  return evaluation.Status === 'failed' || evaluation.Status === 'canceled' ? 1 : 0;
+  const rest = outcomeText(evaluation, await placedBy(invocation, id));
+  display.end(head + rest, rest);
+  return evaluation;
+}
+
+function outcomeText(evaluation: Evaluation, placed: readonly AllocationListStub[]): string {
+  const lines = placed.map(
+    ({ ID, TaskGroup, NodeName }) => `  allocation ${short(ID)} of group "${TaskGroup}" on ${NodeName}\n`,
+  );
+  return `${lines.join('')}evaluation ${short(evaluation.ID)} is ${evaluation.Status}\n${remainder(evaluation)}`;
 }
 
 /** What an evaluation could not do, and who goes on with it. */

@@ -2,17 +2,17 @@ import { orThrow } from '../../../src/client/index.js';
 import type { Job, JobInput } from '../../../src/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
 import { coloursFor } from '../output/colours.js';
-import { facts, short, tableOf } from '../output/columns.js';
+import { facts, tableOf } from '../output/columns.js';
 import { jobDiffText } from '../output/job-diff.js';
 import { timeText } from '../output/times.js';
 import { Stopped } from '../stopped.js';
-import { followEvaluation } from './follow-evaluation.js';
+import { afterwards, detach } from './afterwards.js';
+import { followToHealth } from './follow-evaluation.js';
 import { found } from './found.js';
 import { jobFileOptions, jobFrom } from './job-file.js';
+import { numberOption, optional, pairs } from './option-values.js';
 import { print } from './print.js';
 import { statusOfJob } from './status-of-job.js';
-
-export const detach = { detach: { type: 'flag', summary: 'do not wait for what the scheduler makes of it' } } as const;
 
 const status = command({
   words: 'job status',
@@ -54,7 +54,7 @@ const validate = command({
 const run = command({
   words: 'job run',
   parameters: 'FILE',
-  summary: 'register a job file, and wait for what the scheduler makes of it',
+  summary: 'register a job file, and wait until it is placed and its deployment is over',
   options: {
     ...jobFileOptions,
     ...detach,
@@ -80,7 +80,7 @@ const run = command({
     );
     if (answer.warnings !== '') terminal.error(`${answer.warnings}\n`);
     if (answer.evalId === '') terminal.out('job registered; it runs when it is dispatched or its time comes\n');
-    return afterwards(invocation, options.detach, answer, 'job registered');
+    return afterwards(invocation, answer, { detached: options.detach, done: 'job registered', follow: followToHealth });
   },
 });
 
@@ -106,7 +106,7 @@ const stop = command({
         ...optional('evalPriority', numberOption('eval-priority', options['eval-priority'])),
       }),
     );
-    return afterwards(invocation, options.detach, answer, 'job stopped');
+    return afterwards(invocation, answer, { detached: options.detach, done: 'job stopped' });
   },
 });
 
@@ -140,7 +140,7 @@ const dispatch = command({
       }),
     );
     if (!invocation.json) terminal.out(`job ${answer.dispatchedJobId}\n`);
-    return afterwards(invocation, options.detach, answer, 'job dispatched');
+    return afterwards(invocation, answer, { detached: options.detach, done: 'job dispatched' });
   },
 });
 
@@ -155,7 +155,7 @@ const scale = command({
     const count = numberOption('COUNT', text) ?? 0;
     const request = { ...inNamespace, count, ...optional('message', options.message) };
     const answer = await orThrow(box.jobs.scale(jobId, group, request));
-    return afterwards(invocation, options.detach, answer, 'job scaled');
+    return afterwards(invocation, answer, { detached: options.detach, done: 'job scaled' });
   },
 });
 
@@ -191,7 +191,8 @@ function versionText(job: Job): string {
 const revert = command({
   words: 'job revert',
   parameters: 'JOB VERSION',
-  summary: 'register an earlier version again, as a new version; VERSION is a number or a tag',
+  summary:
+    'register an earlier version again, as a new version, and wait as job run does; VERSION is a number or a tag',
   options: { ...detach, 'prior-version': { type: 'text', value: 'N', summary: 'only if the job has this version' } },
   run: async (invocation) => {
     const { parameters, options, box, inNamespace } = invocation;
@@ -199,7 +200,7 @@ const revert = command({
     const version = /^\d+$/.test(wanted) ? Number(wanted) : await taggedVersion(invocation, jobId, wanted);
     const prior = optional('enforcePriorVersion', numberOption('prior-version', options['prior-version']));
     const answer = await orThrow(box.jobs.revert(jobId, version, { ...inNamespace, ...prior }));
-    return afterwards(invocation, options.detach, answer, 'job reverted');
+    return afterwards(invocation, answer, { detached: options.detach, done: 'job reverted', follow: followToHealth });
   },
 });
 
@@ -223,7 +224,7 @@ const evaluate = command({
     const { parameters, options, box, inNamespace } = invocation;
     const request = { ...inNamespace, forceReschedule: options['force-reschedule'] };
     const answer = await orThrow(box.jobs.evaluate(parameters[0] ?? '', request));
-    return afterwards(invocation, options.detach, answer, 'evaluation made');
+    return afterwards(invocation, answer, { detached: options.detach, done: 'evaluation made' });
   },
 });
 
@@ -246,51 +247,10 @@ const inspect = command({
   },
 });
 
-interface Effect {
-  readonly evalId: string;
-}
-
-/** Follows the evaluation that a write asked for, unless there is none or nobody wants to wait. */
-export function afterwards(
-  invocation: Invocation,
-  detached: boolean,
-  answer: Effect,
-  done: string,
-): number | Promise<number> {
-  const { terminal, json } = invocation;
-  if (json) return print(invocation, answer, () => '');
-  if (answer.evalId === '') return 0;
-  if (!detached) return followEvaluation(invocation, answer.evalId);
-  terminal.out(`${done}, evaluation ${short(answer.evalId)} (${answer.evalId})\n`);
-  return 0;
-}
-
 /** The job in the namespace that the command line asks for, if it does. */
 export function inThe(namespace: string | undefined, job: unknown): JobInput {
   const document = job as JobInput;
   return namespace === undefined ? document : { ...document, Namespace: namespace };
-}
-
-export function optional<N extends string, T>(name: N, value: T | undefined): { readonly [K in N]?: T } {
-  return value === undefined ? {} : ({ [name]: value } as { readonly [K in N]?: T });
-}
-
-export function numberOption(name: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text))
-    throw new Stopped(`${name} takes a number, not ${JSON.stringify(text.slice(0, 40))}`, 2);
-  return Number(text);
-}
-
-/** `KEY=VALUE` texts as a map. */
-export function pairs(name: string, texts: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    texts.map((text) => {
-      const equals = text.indexOf('=');
-      if (equals < 1) throw new Stopped(`--${name} takes KEY=VALUE, not ${JSON.stringify(text.slice(0, 40))}`, 2);
-      return [text.slice(0, equals), text.slice(equals + 1)];
-    }),
-  );
 }
 
 export const jobCommands: readonly Command[] = [

@@ -8,7 +8,7 @@ import type { Terminal } from '../terminal.js';
 import { allocationOf, onlyTask } from './allocation-commands.js';
 import { allocationToRead } from './choose-allocation.js';
 import { found } from './found.js';
-import { numberOption } from './job-commands.js';
+import { numberOption } from './option-values.js';
 
 const logOptions = {
   stderr: { type: 'flag', summary: 'the error stream' },

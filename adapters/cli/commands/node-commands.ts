@@ -3,6 +3,7 @@ import { parseDuration } from '../../../src/hcl/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
 import { facts, short, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
+import { followDrain } from './follow-drain.js';
 import { found, theOnly } from './found.js';
 import { confirm, print } from './print.js';
 
@@ -78,7 +79,7 @@ const eligibility = command({
   },
   run: async (invocation) => {
     const { enable, disable } = invocation.options;
-    assertOneOf(enable, disable);
+    assertOneOf({ enable, disable });
     const { ID } = await nodeOf(invocation, invocation.parameters[0] ?? '');
     const wanted = enable ? 'eligible' : 'ineligible';
     return confirm(invocation, invocation.box.nodes.setEligibility(ID, wanted), `node ${short(ID)} is ${wanted}`);
@@ -88,31 +89,38 @@ const eligibility = command({
 const drain = command({
   words: 'node drain',
   parameters: 'NODE',
-  summary: 'move everything away from a node, or end that',
+  summary: 'move everything away from a node, or end that; waits until the node is empty',
   options: {
     enable: { type: 'flag', summary: 'begin' },
     disable: { type: 'flag', summary: 'end, and let it take new allocations' },
+    monitor: { type: 'flag', summary: 'only show how a drain goes on' },
+    detach: { type: 'flag', summary: 'do not wait until the node is empty' },
     deadline: { type: 'text', value: 'DURATION', summary: 'what is still there then is stopped (1h)' },
     force: { type: 'flag', summary: 'stop everything at once' },
     'ignore-system': { type: 'flag', summary: 'leave the allocations of system jobs' },
     'keep-ineligible': { type: 'flag', summary: 'with --disable: nothing new all the same' },
   },
   run: async (invocation) => {
-    const { options, parameters, box } = invocation;
-    assertOneOf(options.enable, options.disable);
-    const { ID } = await nodeOf(invocation, parameters[0] ?? '');
+    const { options, parameters, box, json } = invocation;
+    const { enable, disable, monitor } = options;
+    assertOneOf({ enable, disable, monitor });
     const spec = {
       Deadline: options.force ? -1 : nanoseconds(options.deadline ?? '1h'),
       IgnoreSystemJobs: options['ignore-system'],
     };
-    const request = options.enable ? { spec } : { markEligible: !options['keep-ineligible'] };
-    const line = options.enable ? `node ${short(ID)} drains` : `node ${short(ID)} drains no more`;
-    return confirm(invocation, box.nodes.drain(ID, request), line);
+    const { ID } = await nodeOf(invocation, parameters[0] ?? '');
+    if (monitor) return followDrain(invocation, ID);
+    const order = box.nodes.drain(ID, enable ? { spec } : { markEligible: !options['keep-ineligible'] });
+    if (disable) return confirm(invocation, order, `node ${short(ID)} drains no more`);
+    if (options.detach || json) return confirm(invocation, order, `node ${short(ID)} drains`);
+    await orThrow(order);
+    return followDrain(invocation, ID);
   },
 });
 
-function assertOneOf(enable: boolean, disable: boolean): void {
-  if (enable === disable) throw new Stopped('give --enable or --disable', 2);
+function assertOneOf(flags: Readonly<Record<string, boolean>>): void {
+  const names = Object.keys(flags).map((name) => `--${name}`);
+  if (Object.values(flags).filter(Boolean).length !== 1) throw new Stopped(`give one of ${names.join(', ')}`, 2);
 }
 
 function nanoseconds(text: string): number {

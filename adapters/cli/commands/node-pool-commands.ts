@@ -4,8 +4,8 @@ import { facts, tableOf } from '../output/columns.js';
 import { timeText } from '../output/times.js';
 import { Stopped } from '../stopped.js';
 import { found } from './found.js';
-import { optional, pairs } from './job-commands.js';
 import { nodesText } from './node-commands.js';
+import { optional, pairs } from './option-values.js';
 import { confirm, print } from './print.js';
 
 const list = command({

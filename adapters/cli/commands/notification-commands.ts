@@ -2,7 +2,7 @@ import { orThrow } from '../../../src/client/index.js';
 import { type Command, command } from '../command-line/command.js';
 import { facts, tableOf } from '../output/columns.js';
 import { jsonOf } from './event-commands.js';
-import { optional } from './job-commands.js';
+import { optional } from './option-values.js';
 import { print } from './print.js';
 
 const list = command({

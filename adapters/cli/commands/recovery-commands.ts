@@ -1,7 +1,7 @@
 import { orThrow } from '../../../src/client/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
 import { tableOf } from '../output/columns.js';
-import { optional } from './job-commands.js';
+import { optional } from './option-values.js';
 import { print, printAnswer } from './print.js';
 
 const spanOptions = {

@@ -1,7 +1,8 @@
 import type { AllocationListStub, Deployment, Job, JobSummary } from '../../../src/index.js';
 import type { Invocation } from '../command-line/command.js';
-import { facts, short, tableOf } from '../output/columns.js';
+import { facts, tableOf } from '../output/columns.js';
 import { placementFailures } from '../output/placement-failures.js';
+import { allocationsText, deploymentText } from '../output/tables.js';
 import { timeText } from '../output/times.js';
 import { found } from './found.js';
 import { print } from './print.js';
@@ -77,40 +78,4 @@ function groupsOf({ Summary, Children }: JobSummary): string {
   const instances =
     Pending + Running + Dead === 0 ? '' : `Instances: ${Pending} pending, ${Running} running, ${Dead} dead\n`;
   return instances + (rows.length === 0 ? '' : tableOf(headings, rows, ''));
-}
-
-/** A deployment with its groups; nothing when there is none. */
-export function deploymentText(deployment: Deployment | null): string {
-  if (deployment === null) return '';
-  const rows = Object.entries(deployment.TaskGroups).map(([group, state]) => [
-    group,
-    `${state.Promoted}`,
-    ...[state.DesiredTotal, state.DesiredCanaries, state.PlacedAllocs, state.HealthyAllocs, state.UnhealthyAllocs].map(
-      String,
-    ),
-    state.RequireProgressBy ?? '',
-  ]);
-  const headings = ['Group', 'Promoted', 'Desired', 'Canaries', 'Placed', 'Healthy', 'Unhealthy', 'Progress deadline'];
-  return (
-    facts({
-      Deployment: short(deployment.ID),
-      Status: deployment.Status,
-      Description: deployment.StatusDescription,
-      Version: deployment.JobVersion,
-    }) + tableOf(headings, rows, '')
-  );
-}
-
-/** A table of allocations, newest last. */
-export function allocationsText(allocations: readonly AllocationListStub[]): string {
-  const rows = allocations.map((allocation) => [
-    short(allocation.ID),
-    allocation.TaskGroup,
-    String(allocation.JobVersion),
-    allocation.NodeName,
-    allocation.DesiredStatus,
-    allocation.ClientStatus,
-    timeText(allocation.CreateTime),
-  ]);
-  return tableOf(['ID', 'Group', 'Version', 'Node', 'Desired', 'Status', 'Created'], rows, 'no allocations');
 }

@@ -2,7 +2,7 @@ import { orThrow } from '../../../src/client/index.js';
 import type { TokenDocument } from '../../../src/index.js';
 import { type Command, command } from '../command-line/command.js';
 import { facts, tableOf } from '../output/columns.js';
-import { pairs } from './job-commands.js';
+import { pairs } from './option-values.js';
 import { print } from './print.js';
 
 const list = command({

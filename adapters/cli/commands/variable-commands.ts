@@ -6,7 +6,7 @@ import { timeText } from '../output/times.js';
 import { Stopped } from '../stopped.js';
 import { type DocumentFacts, itemsFrom } from '../variables/items-from.js';
 import { found } from './found.js';
-import { numberOption, optional } from './job-commands.js';
+import { numberOption, optional } from './option-values.js';
 import { print } from './print.js';
 
 const checkIndex = {

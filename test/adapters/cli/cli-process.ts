@@ -29,9 +29,15 @@ const children: Child[] = [];
 /** Where the processes make their temporary files: a server without a file for its store keeps its runner's files there. */
 let temporary: string | undefined;
 
+/** The program and its arguments that are the command line from the sources. */
+export function commandLine(args: readonly string[]): readonly [program: string, ...args: string[]] {
+  return [process.execPath, '--import', tsx, main, ...args];
+}
+
 /** Runs the command line from the sources, in a process group of its own. */
 export function signalbox(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Child {
-  return start(process.execPath, ['--import', tsx, main, ...args], environment);
+  const [program, ...rest] = commandLine(args);
+  return start(program, rest, environment);
 }
 
 /** Runs any program that prints `listening on ORIGIN` as its first line when it is ready. */

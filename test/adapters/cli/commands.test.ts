@@ -43,7 +43,7 @@ async function type(line: string, colours = false) {
 
 function jobFile(id: string, more: { readonly memory?: number; readonly count?: number; readonly head?: string } = {}) {
   return `job "${id}" {
-    ${more.head ?? 'type = "service"'}
+    ${more.head ?? 'type = "service"\nupdate { min_healthy_time = "50ms" }'}
     group "web" {
       count = ${more.count ?? 1}
       task "main" {
@@ -279,7 +279,9 @@ describe('plans, deployments, nodes and logs', () => {
 
   it('shows and steers deployments', async () => {
     files.set('job.hcl', jobFile('rolled', { head: 'type = "service"\nupdate { health_check = "manual" }' }));
-    expect((await type('job run job.hcl')).error).toBe('');
+    expect((await type('job run -detach job.hcl')).error).toBe('');
+    const rolled = async () => JSON.parse((await type('deployment status -json')).out) as { JobID: string }[];
+    await expect.poll(rolled, { timeout: 10_000 }).toContainEqual(expect.objectContaining({ JobID: 'rolled' }));
     const listed = JSON.parse((await type('deployment status -json')).out) as { ID: string; JobID: string }[];
     const id = listed.find(({ JobID }) => JobID === 'rolled')?.ID ?? '';
     expect(await type(`deployment status ${id}`)).toMatchObject({

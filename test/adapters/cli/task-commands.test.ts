@@ -28,7 +28,7 @@ const source = `job "talk" {
 
 beforeAll(async () => {
   origin = await signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open', '--store', 'memory']).origin();
-  expect((await type('job', 'run', 'job.hcl')).error).toBe('');
+  expect((await type('job', 'run', '-detach', 'job.hcl')).error).toBe('');
   allocation = await running();
 }, 30_000);
 afterAll(endAll);

@@ -1,0 +1,32 @@
+import type { Invocation } from '../command-line/command.js';
+import { short } from '../output/columns.js';
+import { followEvaluation } from './follow-evaluation.js';
+import { print } from './print.js';
+
+/** Option of the commands that ask for an evaluation. */
+export const detach = { detach: { type: 'flag', summary: 'do not wait for what the scheduler makes of it' } } as const;
+
+interface Effect {
+  readonly evalId: string;
+}
+
+interface After {
+  /** Nobody wants to wait: `done` and the evaluation are told. */
+  readonly detached: boolean;
+  readonly done: string;
+  readonly follow?: typeof followEvaluation;
+}
+
+/** Follows the evaluation that a write asked for, unless there is none or nobody wants to wait. */
+export function afterwards(
+  invocation: Invocation,
+  answer: Effect,
+  { detached, done, follow = followEvaluation }: After,
+): number | Promise<number> {
+  const { terminal, json } = invocation;
+  if (json) return print(invocation, answer, () => '');
+  if (answer.evalId === '') return 0;
+  if (!detached) return follow(invocation, answer.evalId);
+  terminal.out(`${done}, evaluation ${short(answer.evalId)} (${answer.evalId})\n`);
+  return 0;
+}

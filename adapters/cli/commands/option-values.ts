@@ -1,0 +1,25 @@
+import { Stopped } from '../stopped.js';
+
+/** A member that is left out when it has no value. */
+export function optional<N extends string, T>(name: N, value: T | undefined): { readonly [K in N]?: T } {
+  return value === undefined ? {} : ({ [name]: value } as { readonly [K in N]?: T });
+}
+
+/** The number that an option tells. */
+export function numberOption(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text))
+    throw new Stopped(`${name} takes a number, not ${JSON.stringify(text.slice(0, 40))}`, 2);
+  return Number(text);
+}
+
+/** `KEY=VALUE` texts as a map. */
+export function pairs(name: string, texts: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const equals = text.indexOf('=');
+      if (equals < 1) throw new Stopped(`--${name} takes KEY=VALUE, not ${JSON.stringify(text.slice(0, 40))}`, 2);
+      return [text.slice(0, equals), text.slice(equals + 1)];
+    }),
+  );
+}

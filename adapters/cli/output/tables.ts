@@ -1,0 +1,39 @@
+import type { AllocationListStub, Deployment } from '../../../src/index.js';
+import { facts, short, tableOf } from './columns.js';
+import { timeText } from './times.js';
+
+/** A deployment with its groups; nothing when there is none. */
+export function deploymentText(deployment: Deployment | null): string {
+  if (deployment === null) return '';
+  const rows = Object.entries(deployment.TaskGroups).map(([group, state]) => [
+    group,
+    `${state.Promoted}`,
+    ...[state.DesiredTotal, state.DesiredCanaries, state.PlacedAllocs, state.HealthyAllocs, state.UnhealthyAllocs].map(
+      String,
+    ),
+    state.RequireProgressBy ?? '',
+  ]);
+  const headings = ['Group', 'Promoted', 'Desired', 'Canaries', 'Placed', 'Healthy', 'Unhealthy', 'Progress deadline'];
+  return (
+    facts({
+      Deployment: short(deployment.ID),
+      Status: deployment.Status,
+      Description: deployment.StatusDescription,
+      Version: deployment.JobVersion,
+    }) + tableOf(headings, rows, '')
+  );
+}
+
+/** A table of allocations, newest last. */
+export function allocationsText(allocations: readonly AllocationListStub[]): string {
+  const rows = allocations.map((allocation) => [
+    short(allocation.ID),
+    allocation.TaskGroup,
+    String(allocation.JobVersion),
+    allocation.NodeName,
+    allocation.DesiredStatus,
+    allocation.ClientStatus,
+    timeText(allocation.CreateTime),
+  ]);
+  return tableOf(['ID', 'Group', 'Version', 'Node', 'Desired', 'Status', 'Created'], rows, 'no allocations');
+}

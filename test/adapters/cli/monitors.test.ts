@@ -1,0 +1,203 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { spawn } from 'node-pty';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Client, connect, orThrow } from '../../../src/client/index.js';
+import { commandLine, endAll, signalbox } from './cli-process.js';
+import { typed } from './typed-commands.js';
+
+/** Commands that show how something goes on, against a server with a real runner; once in a terminal. */
+
+let box: Client;
+let origin = '';
+let folder = '';
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'signalbox-monitors-'));
+  origin = await signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open']).origin();
+  box = connect({ url: origin });
+}, 30_000);
+afterAll(() => {
+  endAll();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function jobFile(id: string, update: string, script = 'exec sleep 1000'): string {
+  return `job "${id}" {
+    group "app" {
+      count = 2
+      update {
+        min_healthy_time = "100ms"
+        ${update}
+      }
+      restart {
+        attempts = 0
+        mode     = "fail"
+      }
+      reschedule {
+        attempts  = 0
+        unlimited = false
+      }
+      task "main" {
+        driver = "raw_exec"
+        config {
+          command = "/bin/sh"
+          args    = ["-c", "${script}"]
+        }
+        resources {
+          cpu    = 20
+          memory = 16
+        }
+      }
+    }
+  }`;
+}
+
+const run = (...words: readonly string[]) => typed(origin, {}, ...words);
+
+async function deploymentOf(job: string): Promise<string> {
+  return (await orThrow(box.jobs.latestDeployment(job))).value?.ID ?? '';
+}
+
+describe('job run', () => {
+  it('goes on until the deployment is over', async () => {
+    const files = { f: jobFile('healthy', '') };
+    const { code, out } = await typed(origin, { files }, 'job', 'run', 'f');
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^evaluation \w{8} \(.{36}\)\n( {2}allocation \w{8} of group "app" on .+\n){2}evaluation \w{8} is complete\ndeployment \w{8} \(.{36}\) of job "healthy", version 0\n/,
+    );
+    expect(out).toMatch(
+      / {2}group "app": 2 of 2 placed, 2 healthy, 0 unhealthy\n(.*\n)*deployment \w{8} is successful: Deployment completed successfully\n$/,
+    );
+  });
+
+  it('fails with a deployment that fails', async () => {
+    const files = { f: jobFile('broken', 'progress_deadline = "0s"', 'exit 1') };
+    const { code, out } = await typed(origin, { files }, 'job', 'run', 'f');
+    expect(code).toBe(1);
+    expect(out).toMatch(/deployment \w{8} is failed: .+\n$/);
+    expect((await run('job', 'stop', '-purge', 'broken')).code).toBe(0);
+  });
+
+  it('does not wait for what has no room', async () => {
+    const files = { f: jobFile('greedy', '').replace('memory = 16', 'memory = 900000000') };
+    const { code, out } = await typed(origin, { files }, 'job', 'run', 'f');
+    expect(code).toBe(0);
+    expect(out).toMatch(/waits to place the rest\n$/);
+    expect((await run('job', 'stop', '-purge', 'greedy')).code).toBe(0);
+  });
+});
+
+describe('deployment status -monitor', () => {
+  it('tells each change until the deployment is over', async () => {
+    const files = { f: jobFile('manual', 'health_check = "manual"') };
+    expect((await typed(origin, { files }, 'job', 'run', '-detach', 'f')).code).toBe(0);
+    await expect.poll(() => deploymentOf('manual'), { timeout: 10_000 }).not.toBe('');
+    const id = await deploymentOf('manual');
+    // Each step is taken when the one before was told.
+    const steps = [
+      { told: /is running: Deployment is running\n$/, take: () => box.deployments.pause(id, { pause: true }) },
+      { told: /is paused: .+\n$/, take: () => box.deployments.fail(id) },
+    ];
+    const onOutput = (out: string): void => {
+      if (steps[0]?.told.test(out) === true) void steps.shift()?.take();
+    };
+    const { code, out } = await typed(origin, { onOutput }, 'deployment', 'status', '-monitor', id.slice(0, 8));
+    expect(code).toBe(1);
+    expect(out).toMatch(/is paused: Deployment is paused\ndeployment \w{8} is failed: Deployment marked as failed\n$/);
+    expect(await run('deployment', 'status', '-monitor', id)).toMatchObject({ code: 1 });
+    const asJson = await run('deployment', 'status', '-monitor', '-json', id);
+    expect(JSON.parse(asJson.out)).toMatchObject({ ID: id, Status: 'failed' });
+    expect((await run('deployment', 'status', '-monitor')).code).toBe(2);
+    expect((await run('job', 'stop', '-purge', 'manual')).code).toBe(0);
+  });
+});
+
+describe('eval status -monitor', () => {
+  it('follows an evaluation and its deployment', async () => {
+    const { value } = await orThrow(box.jobs.evaluations('healthy'));
+    const id = value?.find(({ TriggeredBy }) => TriggeredBy === 'job-register')?.ID ?? '';
+    const { code, out } = await run('eval', 'status', '-monitor', id.slice(0, 8));
+    expect(code).toBe(0);
+    expect(out).toMatch(/^evaluation \w{8} .*\nevaluation \w{8} is complete\ndeployment .*is successful: .+\n$/s);
+    expect((await run('eval', 'status', '-monitor')).code).toBe(2);
+    expect((await run('eval', 'status', '-monitor', '-json', id)).code).toBe(2);
+  });
+});
+
+interface Shown {
+  readonly code: number;
+  /** All that the terminal was sent. */
+  readonly sent: string;
+}
+
+/** Runs the command line in a terminal of its own. */
+function inTerminal(...words: readonly string[]): Promise<Shown> {
+  const [program = '', ...args] = commandLine(words);
+  const environment = { ...process.env, SIGNALBOX_ADDR: origin, TERM: 'xterm' } as Record<string, string>;
+  const terminal = spawn(program, args, { cols: 60, rows: 20, env: environment });
+  let sent = '';
+  terminal.onData((text) => {
+    sent += text;
+  });
+  return new Promise((resolve) => terminal.onExit(({ exitCode }) => resolve({ code: exitCode, sent })));
+}
+
+describe('in a terminal', () => {
+  it('progress is drawn in place, and the last state stays', async () => {
+    const file = join(folder, 'live.hcl');
+    writeFileSync(file, jobFile('live', ''));
+    const { code, sent } = await inTerminal('job', 'run', file);
+    expect(code).toBe(0);
+    // Up over what was drawn before, more than once.
+    expect([...sent.matchAll(/\u001b\[\d+A\r/g)].length).toBeGreaterThan(2);
+    expect(sent).toContain('waits for the scheduler');
+    // No line of a frame is wider than the terminal; the last one stays as it is.
+    const last = sent.slice(sent.lastIndexOf('\u001b[J') + 3);
+    expect(last).toMatch(/^Deployment += \w{8}\r\nStatus += successful\r\n.*\nID +Group.*\n\w{8} +app /s);
+    const drawn = sent.slice(0, -last.length).split(/\r\n|\r/);
+    expect(Math.max(...drawn.map((line) => line.replaceAll(/\u001b\[\d*[AJK]/g, '').length))).toBeLessThanOrEqual(60);
+  });
+});
+
+describe('node drain', () => {
+  it('waits until the node is empty, or for somebody who ends it', async () => {
+    const [node] = (await orThrow(box.nodes.list())).value.items;
+    const id = node?.ID ?? '';
+    expect((await run('node', 'drain', '-monitor', '-enable', id)).error).toMatch(
+      /^signalbox: give one of --enable, --disable, --monitor\n/,
+    );
+    const { code, out } = await run('node', 'drain', '-enable', '-force', id);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^node \w{8}: \d+ allocations/);
+    expect(out).toMatch(/ {2}allocation \w{8} of "healthy" \(app\) is complete\n/);
+    expect(out).toMatch(/node \w{8}: the drain is complete\n$/);
+    // There is nothing left to see.
+    expect(await run('node', 'drain', '-monitor', id)).toMatchObject({ code: 0 });
+    expect((await run('node', 'drain', '-disable', id)).out).toMatch(/^node \w{8} drains no more\n$/);
+  });
+
+  it('ends with the exit code 1 when somebody ends the drain before', async () => {
+    const [node] = (await orThrow(box.nodes.list())).value.items;
+    const id = node?.ID ?? '';
+    // A batch allocation keeps a drain with a deadline waiting.
+    const job = jobFile('batch', '')
+      .replace('group "app" {', 'type = "batch"\n group "app" {')
+      .replace(/update \{[^}]*\}/, '');
+    await typed(origin, { files: { f: job } }, 'job', 'run', 'f');
+    await expect
+      .poll(async () => (await orThrow(box.jobs.summary('batch'))).value?.Summary['app']?.Running, { timeout: 10_000 })
+      .toBe(2);
+    let ended = false;
+    const onOutput = (out: string): void => {
+      if (ended || !out.includes('of "batch" (app) is running\n')) return;
+      ended = true;
+      void box.nodes.drain(id, { markEligible: true });
+    };
+    const { code, out } = await typed(origin, { onOutput }, 'node', 'drain', '-enable', '-deadline', '1h', id);
+    expect(code).toBe(1);
+    expect(out).toMatch(/node \w{8}: the drain is ended before the node was empty\n$/);
+  });
+});
