@@ -51,10 +51,11 @@ export function orStop<T>(result: {
 function asText(settings: ResolvedSettings): string {
   const rows = [...printed(settings)].map(([key, value, source]) => [
     key,
-    value === undefined ? '-' : typeof value === 'string' ? value : JSON.stringify(value),
     source,
+    value === undefined ? '-' : typeof value === 'string' ? value : JSON.stringify(value),
   ]);
-  return columns([['Setting', 'Value', 'From'], ...rows]);
+  // The values come last: one that is long widens no column.
+  return columns([['Setting', 'From', 'Value'], ...rows]);
 }
 
 function asJson(settings: ResolvedSettings): string {

@@ -22,11 +22,13 @@ export function topicHelp(topic: string, commands: readonly Command[]): string {
 /** The topics, each with its commands in one line. */
 export function generalHelp(commands: readonly Command[]): string {
   const topics = new Map<string, string[]>();
-  for (const { words } of commands) {
+  for (const { words, summary } of commands) {
     const [topic = '', ...rest] = words.split(' ');
-    topics.set(topic, [...(topics.get(topic) ?? []), rest.join(' ')]);
+    topics.set(topic, [...(topics.get(topic) ?? []), rest.length === 0 ? summary : rest.join(' ')]);
   }
-  const rows = [...topics].map(([topic, verbs]) => [`  ${topic}`, verbs.filter((verb) => verb !== '').join(', ')]);
+  const rows = [...topics].flatMap(([topic, verbs]) =>
+    wrapped(verbs, verbLineWidth).map((line, at) => [at === 0 ? `  ${topic}` : '', line]),
+  );
   return `usage: signalbox COMMAND
 
   serve         run a server; signalbox serve --help tells its options
@@ -36,4 +38,18 @@ ${columns(rows)}
 signalbox help TOPIC tells more. Options may have one dash or two; - as FILE reads standard input. The server is
 named by --address or SIGNALBOX_ADDR, its token by SIGNALBOX_TOKEN. Exit codes: 0 done, 1 failed, 2 misused.
 `;
+}
+
+/** Characters of a line of verbs. */
+const verbLineWidth = 90;
+
+/** Words with commas between, in lines of so many characters at most. */
+function wrapped(words: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + word.length + 3 > width) lines.push(word);
+    else lines[lines.length - 1] = `${last}, ${word}`;
+  }
+  return lines.map((line, at) => (at < lines.length - 1 ? `${line},` : line));
 }

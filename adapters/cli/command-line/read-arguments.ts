@@ -76,7 +76,7 @@ function parsed(command: Command, definitions: OptionDefinitions, args: readonly
   for (const [name, { type }] of Object.entries(definitions)) {
     options[name] = { type: type === 'flag' ? 'boolean' : 'string', multiple: type === 'list' };
   }
-  const dashed = withTwoDashes(args);
+  const dashed = withTwoDashes(definitions, args);
   for (const name of optionNames(dashed)) {
     if (definitions[name] === undefined)
       throw misused(command, `there is no option --${name}${hint(name, definitions)}`);
@@ -89,10 +89,33 @@ function parsed(command: Command, definitions: OptionDefinitions, args: readonly
   }
 }
 
-/** `-check-index=7` is `--check-index=7`. A lone dash, and what stands behind `--`, stay. */
-function withTwoDashes(args: readonly string[]): string[] {
+/**
+ * `-check-index=7` is `--check-index=7`, `-it` is `--i --t` where those are flags, and `-detach=false` is not there at all. A
+ * lone dash, and what stands behind `--`, stay.
+ */
+function withTwoDashes(definitions: OptionDefinitions, args: readonly string[]): string[] {
   const end = args.indexOf('--');
-  return args.map((text, at) => (/^-[a-z]/.test(text) && (end === -1 || at < end) ? `-${text}` : text));
+  return args.flatMap((text, at) => (end === -1 || at < end ? spelledOut(definitions, text) : [text]));
+}
+
+function spelledOut(definitions: OptionDefinitions, text: string): readonly string[] {
+  const [, dashes = '', name = '', value] = /^(--?)([a-z][^=]*)(?:=(.*))?$/s.exec(text) ?? [];
+  if (dashes === '') return [text];
+  if (isFlag(definitions, name) && (value === 'true' || value === 'false'))
+    return value === 'true' ? [`--${name}`] : [];
+  if (dashes === '-' && value === undefined && isCluster(definitions, name)) {
+    return [...name].map((letter) => `--${letter}`);
+  }
+  return [`--${text.slice(dashes.length)}`];
+}
+
+function isFlag(definitions: OptionDefinitions, name: string): boolean {
+  return definitions[name]?.type === 'flag';
+}
+
+/** Letters that are a flag each, and together no option. */
+function isCluster(definitions: OptionDefinitions, name: string): boolean {
+  return definitions[name] === undefined && [...name].every((letter) => isFlag(definitions, letter));
 }
 
 function* optionNames(args: readonly string[]): Iterable<string> {

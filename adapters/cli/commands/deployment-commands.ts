@@ -2,12 +2,12 @@ import type { ResultAsync } from 'neverthrow';
 import { orThrow } from '../../../src/client/index.js';
 import type { Deployment } from '../../../src/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
-import { short, tableOf } from '../output/columns.js';
 import { deploymentText } from '../output/tables.js';
 import { Stopped } from '../stopped.js';
 import { followDeployment } from './follow-deployment.js';
 import { followEvaluation } from './follow-evaluation.js';
 import { theOnly } from './found.js';
+import { deploymentsText } from './job-part-commands.js';
 import { print } from './print.js';
 
 const status = command({
@@ -22,15 +22,7 @@ const status = command({
     if (invocation.options.monitor) return monitored(invocation, prefix);
     if (prefix !== undefined) return print(invocation, await deploymentOf(invocation, prefix), deploymentText);
     const deployments = await allOf(invocation);
-    const rows = deployments.map(({ ID, JobID, JobVersion, Status, StatusDescription }) => [
-      short(ID),
-      JobID,
-      String(JobVersion),
-      Status,
-      StatusDescription,
-    ]);
-    const headings = ['ID', 'Job', 'Version', 'Status', 'Description'];
-    return print(invocation, deployments, () => tableOf(headings, rows, 'no deployments'));
+    return print(invocation, deployments, deploymentsText);
   },
 });
 

@@ -7,7 +7,9 @@ import { directoryCommands } from './directory-commands.js';
 import { evaluationCommands } from './evaluation-commands.js';
 import { eventCommands } from './event-commands.js';
 import { execCommands } from './exec-commands.js';
+import { fileCommands } from './file-commands.js';
 import { jobCommands } from './job-commands.js';
+import { jobPartCommands } from './job-part-commands.js';
 import { logCommands } from './log-commands.js';
 import { namespaceCommands } from './namespace-commands.js';
 import { nodeCommands } from './node-commands.js';
@@ -16,6 +18,9 @@ import { notificationCommands } from './notification-commands.js';
 import { parse } from './parse-command.js';
 import { plan } from './plan-command.js';
 import { recoveryCommands } from './recovery-commands.js';
+import { search } from './search-command.js';
+import { serverCommands } from './server-commands.js';
+import { serviceCommands } from './service-commands.js';
 import { tokenCommands } from './token-commands.js';
 import { variableCommands } from './variable-commands.js';
 
@@ -24,20 +29,25 @@ export const commands: readonly Command[] = [
   parse,
   plan,
   ...jobCommands,
+  ...jobPartCommands,
   ...deploymentCommands,
   ...allocationCommands,
   ...execCommands,
   ...logCommands,
+  ...fileCommands,
   ...evaluationCommands,
   ...nodeCommands,
   ...nodePoolCommands,
   ...variableCommands,
+  ...serviceCommands,
   ...namespaceCommands,
   ...tokenCommands,
   ...directoryCommands,
   ...notificationCommands,
   ...eventCommands,
   ...recoveryCommands,
+  search,
+  ...serverCommands,
   receive,
   agent,
 ];

@@ -4,11 +4,11 @@ import { type Command, command, type Invocation } from '../command-line/command.
 import { followLog, type LogStart, readLog, type TaskLog } from '../logs/task-log.js';
 import { short } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
-import type { Terminal } from '../terminal.js';
 import { allocationOf, onlyTask } from './allocation-commands.js';
 import { allocationToRead } from './choose-allocation.js';
 import { found } from './found.js';
 import { numberOption } from './option-values.js';
+import { passOn } from './print.js';
 
 const logOptions = {
   stderr: { type: 'flag', summary: 'the error stream' },
@@ -33,7 +33,7 @@ const ofAllocation = command({
     const named = namedOnce(parameters[1], options.task);
     const { ID, AllocatedResources } = await allocationOf(invocation, parameters[0] ?? '');
     const task = named ?? onlyTask(Object.keys(AllocatedResources.Tasks));
-    return show(terminal, read({ box, allocationId: ID, task, type: options.stderr ? 'stderr' : 'stdout' }));
+    return passOn(terminal, read({ box, allocationId: ID, task, type: options.stderr ? 'stderr' : 'stdout' }));
   },
 });
 
@@ -55,7 +55,7 @@ const ofJob = command({
     const wanted = taskOf(job, named, options.group);
     const { ID } = await allocationOfJob(invocation, job, { ...wanted, wait: options.f });
     const type = options.stderr ? 'stderr' : 'stdout';
-    return show(terminal, read({ box, allocationId: ID, task: wanted.task, type }));
+    return passOn(terminal, read({ box, allocationId: ID, task: wanted.task, type }));
   },
 });
 
@@ -138,15 +138,6 @@ async function allocationOfJob(
     }
     waiting = { index, wait: '30s' };
   }
-}
-
-async function show(terminal: Terminal, pieces: AsyncIterable<Uint8Array>): Promise<number> {
-  const decoder = new TextDecoder();
-  for await (const piece of pieces) {
-    if (terminal.streams === undefined) terminal.out(decoder.decode(piece, { stream: true }));
-    else await terminal.streams.out(piece);
-  }
-  return 0;
 }
 
 export const logCommands: readonly Command[] = [ofAllocation, ofJob];

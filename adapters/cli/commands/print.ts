@@ -1,6 +1,7 @@
 import type { ResultAsync } from 'neverthrow';
 import { orThrow } from '../../../src/client/index.js';
 import type { Invocation } from '../command-line/command.js';
+import type { Terminal } from '../terminal.js';
 
 /** What a call gives: its value, or why there is none. */
 type Answer<T> = ResultAsync<T, { readonly type: string }>;
@@ -23,4 +24,14 @@ export async function printAnswer<T>(
 /** Prints one line when a call whose answer says nothing more has succeeded, or the answer as JSON. Rejects when it is refused. */
 export async function confirm(invocation: Invocation, answer: Answer<unknown>, line: string): Promise<number> {
   return print(invocation, (await orThrow(answer)) ?? null, () => `${line}\n`);
+}
+
+/** Passes bytes on as they come, as fast as they are taken. Gives the exit code 0. */
+export async function passOn({ streams, out }: Terminal, pieces: AsyncIterable<Uint8Array>): Promise<number> {
+  const decoder = new TextDecoder();
+  for await (const piece of pieces) {
+    if (streams === undefined) out(decoder.decode(piece, { stream: true }));
+    else await streams.out(piece);
+  }
+  return 0;
 }

@@ -65,13 +65,13 @@ describe('signalbox config', () => {
     };
     const { code, out, error } = await run(['config', '--names', 'upstream', '--listen=127.0.0.1:9'], environment);
     expect(code).toBe(0);
-    expect(out).toMatch(/^listen +127\.0\.0\.1:9 +--listen$/m);
-    expect(out).toMatch(/^jobs\.region +north +SIGNALBOX_JOBS_REGION$/m);
-    expect(out).toMatch(/^notifications\.signature\.standardWebhooks +true +\/.*box\.json$/m);
-    expect(out).toMatch(/^notifications\.signature\.idHeader +x-tfe-notification-id +default$/m);
-    expect(out).toMatch(/^notificationsBase +\/api\/v2 +default$/m);
-    expect(out).toMatch(/^notifications\.delivery\.retry\.chat +\["5s","30s","2m","10m","1h"\] +default$/m);
-    expect(out).toMatch(/^smtpUrl +\[hidden\] +SIGNALBOX_SMTP_URL$/m);
+    expect(out).toMatch(/^listen +--listen +127\.0\.0\.1:9$/m);
+    expect(out).toMatch(/^jobs\.region +SIGNALBOX_JOBS_REGION +north$/m);
+    expect(out).toMatch(/^notifications\.signature\.standardWebhooks +\/.*box\.json +true$/m);
+    expect(out).toMatch(/^notifications\.signature\.idHeader +default +x-tfe-notification-id$/m);
+    expect(out).toMatch(/^notificationsBase +default +\/api\/v2$/m);
+    expect(out).toMatch(/^notifications\.delivery\.retry\.chat +default +\["5s","30s","2m","10m","1h"\]$/m);
+    expect(out).toMatch(/^smtpUrl +SIGNALBOX_SMTP_URL +\[hidden\]$/m);
     expect(out).not.toContain('password');
     expect(error).toBe('signalbox: SIGNALBOX_SEEED is not a setting; did you mean SIGNALBOX_SEED?\n');
   });
@@ -126,7 +126,7 @@ describe('signalbox config', () => {
     const before = process.cwd();
     try {
       process.chdir(own);
-      expect((await run(['config'])).out).toMatch(/^listen +127\.0\.0\.1:4999 +\/.*signalbox\.json$/m);
+      expect((await run(['config'])).out).toMatch(/^listen +\/.*signalbox\.json +127\.0\.0\.1:4999$/m);
     } finally {
       process.chdir(before);
     }

@@ -1,0 +1,73 @@
+import { orThrow } from '../../../src/client/index.js';
+import { type Command, command, type Invocation } from '../command-line/command.js';
+import { tableOf } from '../output/columns.js';
+import { Stopped } from '../stopped.js';
+import { allocationCommands } from './allocation-commands.js';
+import { deploymentCommands } from './deployment-commands.js';
+import { evaluationCommands } from './evaluation-commands.js';
+import { jobCommands } from './job-commands.js';
+import { namespaceCommands } from './namespace-commands.js';
+import { nodeCommands } from './node-commands.js';
+import { nodePoolCommands } from './node-pool-commands.js';
+import { print } from './print.js';
+
+/** The commands that show one thing, by the context in which its name was found. */
+const shownBy: Readonly<Record<string, string>> = {
+  jobs: 'job status',
+  allocs: 'alloc status',
+  evals: 'eval status',
+  deployment: 'deployment status',
+  nodes: 'node status',
+  node_pools: 'node pool status',
+  namespaces: 'namespace status',
+};
+
+const showing: readonly Command[] = [
+  ...jobCommands,
+  ...allocationCommands,
+  ...evaluationCommands,
+  ...deploymentCommands,
+  ...nodeCommands,
+  ...nodePoolCommands,
+  ...namespaceCommands,
+];
+
+/** `signalbox status`: shows what has the name or ID, or the things whose name or ID begins so. */
+export const search = command({
+  words: 'status',
+  parameters: '[PREFIX]',
+  summary: 'the jobs, or whatever begins so: job, allocation, evaluation, deployment, node, node pool or namespace',
+  options: {},
+  run: async (invocation) => {
+    const [prefix] = invocation.parameters;
+    if (prefix === undefined) return show(invocation, 'job status', []);
+    const matches = await matchesOf(invocation, prefix);
+    const [first] = matches;
+    if (first === undefined) throw new Stopped(`nothing begins with ${prefix}`);
+    const exact = matches.filter(({ name }) => name === prefix);
+    const only = matches.length === 1 ? first : exact.length === 1 ? exact[0] : undefined;
+    const words = only === undefined ? undefined : shownBy[only.context];
+    if (only !== undefined && words !== undefined) return show(invocation, words, [only.name]);
+    const rows = matches.map(({ context, name }) => [context, name]);
+    return print(invocation, matches, () => tableOf(['Kind', 'Name'], rows, ''));
+  },
+});
+
+interface Match {
+  readonly context: string;
+  readonly name: string;
+}
+
+async function matchesOf({ box, inNamespace }: Invocation, prefix: string): Promise<readonly Match[]> {
+  const { Matches } = await orThrow(box.search.prefix(prefix, 'all', inNamespace));
+  return Object.entries(Matches as Readonly<Record<string, readonly string[] | null>>).flatMap(([context, names]) =>
+    (names ?? []).map((name) => ({ context, name })),
+  );
+}
+
+/** Its options are not those of this command: none of them is given. */
+function show(invocation: Invocation, words: string, parameters: readonly string[]): Promise<number> {
+  const shown = showing.find((each) => each.words === words);
+  if (shown === undefined) throw new Stopped(`there is no command ${words}`);
+  return shown.run({ ...invocation, options: {}, parameters });
+}

@@ -1,0 +1,35 @@
+import { type Command, command } from '../command-line/command.js';
+import { optional } from './option-values.js';
+import { confirm, passOn } from './print.js';
+
+const collect = command({
+  words: 'system gc',
+  parameters: '',
+  summary: 'collect everything that has ended, however short ago',
+  options: {},
+  run: (invocation) => confirm(invocation, invocation.box.maintenance.collectGarbage(), 'what has ended is collected'),
+});
+
+const monitor = command({
+  words: 'monitor',
+  parameters: '',
+  summary: 'print what the server logs, from now on, until a signal',
+  raw: true,
+  options: {
+    'log-level': { type: 'text', value: 'LEVEL', summary: 'trace, debug, info, warn or error (info)' },
+    'log-json': { type: 'flag', summary: 'each entry as a JSON object' },
+    'node-id': { type: 'text', value: 'NODE', summary: 'of the server that this node is part of' },
+  },
+  run: ({ box, options, terminal }) =>
+    passOn(
+      terminal,
+      box.system.monitor({
+        plain: true,
+        json: options['log-json'],
+        ...optional('level', options['log-level']),
+        ...optional('nodeId', options['node-id']),
+      }) as AsyncIterable<unknown> as AsyncIterable<Uint8Array>,
+    ),
+});
+
+export const serverCommands: readonly Command[] = [collect, monitor];

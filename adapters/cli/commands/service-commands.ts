@@ -1,0 +1,63 @@
+import { orThrow } from '../../../src/client/index.js';
+import { type Command, command } from '../command-line/command.js';
+import { short, tableOf } from '../output/columns.js';
+import { Stopped } from '../stopped.js';
+import { optional } from './option-values.js';
+import { confirm, print } from './print.js';
+
+const filter = {
+  filter: { type: 'text', value: 'EXPRESSION', summary: 'only registrations for which it holds' },
+} as const;
+
+const list = command({
+  words: 'service list',
+  parameters: '',
+  summary: 'the services of the built-in catalogue with their tags',
+  options: filter,
+  run: async (invocation) => {
+    const { box, inNamespace, options } = invocation;
+    const { value } = await orThrow(box.services.list({ ...inNamespace, ...optional('filter', options.filter) }));
+    const rows = value.flatMap(({ Namespace, Services }) =>
+      Services.map(({ ServiceName, Tags }) => [Namespace, ServiceName, (Tags ?? []).join(',')]),
+    );
+    return print(invocation, value, () => tableOf(['Namespace', 'Service', 'Tags'], rows, 'no services'));
+  },
+});
+
+const info = command({
+  words: 'service info',
+  parameters: 'SERVICE',
+  summary: 'the instances of a service: where it can be reached',
+  options: filter,
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters } = invocation;
+    const [name = ''] = parameters;
+    const wanted = { ...inNamespace, ...optional('filter', options.filter) };
+    const { value } = await orThrow(box.services.read(name, wanted));
+    if (value.length === 0 && options.filter === undefined) throw new Stopped(`there is no service ${name}`);
+    const rows = value.map(({ JobID, Address, Port, Tags, NodeID, AllocID, ID }) => [
+      JobID,
+      Port === 0 ? Address : `${Address}:${Port}`,
+      Tags.join(','),
+      short(NodeID),
+      short(AllocID),
+      ID,
+    ]);
+    return print(invocation, value, () =>
+      tableOf(['Job', 'Address', 'Tags', 'Node', 'Allocation', 'ID'], rows, 'none'),
+    );
+  },
+});
+
+const remove = command({
+  words: 'service delete',
+  parameters: 'SERVICE ID',
+  summary: 'take one instance of a service out of the catalogue',
+  options: {},
+  run: async (invocation) => {
+    const [name = '', id = ''] = invocation.parameters;
+    return confirm(invocation, invocation.box.services.remove(name, id, invocation.inNamespace), `${id} is removed`);
+  },
+});
+
+export const serviceCommands: readonly Command[] = [list, info, remove];
