@@ -6,6 +6,7 @@ import { commands } from './commands/index.js';
 import { configCommand, configUsage } from './config-command.js';
 import { keyUsage, newKeyCommand } from './encryption-keys.js';
 import { firstSignal } from './first-signal.js';
+import { inLines } from './output/cells.js';
 import { productVersion } from './product-version.js';
 import { serveUsage, settingsUsage } from './serve-options.js';
 import { Stopped } from './stopped.js';
@@ -17,7 +18,9 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     return await dispatch(args, terminal);
   } catch (error) {
     if (!(error instanceof Stopped || error instanceof SignalboxError)) throw error;
-    terminal.error(`signalbox: ${error.message}\n`);
+    // What a server says is not trusted; messages of one's own may be coloured.
+    const message = error instanceof Stopped ? error.message : inLines(error.message);
+    terminal.error(`signalbox: ${message}\n`);
     return error instanceof Stopped ? error.exitCode : 1;
   }
 }

@@ -1,3 +1,5 @@
+import { cutTo, widthOf } from '../output/cells.js';
+
 /** Of a terminal, in cells. */
 export interface ScreenSize {
   readonly rows: number;
@@ -13,12 +15,7 @@ export function fittedLines(text: string, { rows, columns }: ScreenSize): readon
   const room = Math.max(1, rows - 1);
   const kept =
     lines.length <= room ? lines : [...lines.slice(0, room - 1), `… and ${lines.length - room + 1} more lines`];
-  return kept.map((line) => cut(line, columns));
-}
-
-function cut(line: string, columns: number): string {
-  const characters = [...line];
-  return characters.length <= columns ? line : `${characters.slice(0, Math.max(0, columns - 1)).join('')}…`;
+  return kept.map((line) => cutTo(line, columns));
 }
 
 /**
@@ -33,5 +30,5 @@ export function redrawn(before: readonly string[], next: readonly string[], colu
 }
 
 function rowsOf(line: string, columns: number): number {
-  return Math.max(1, Math.ceil([...line].length / Math.max(1, columns)));
+  return Math.max(1, Math.ceil(widthOf(line) / Math.max(1, columns)));
 }

@@ -1,12 +1,15 @@
-/** Lines of cells, each column as wide as its longest cell, two blanks between. Ends with a line feed unless empty. */
+import { inOneLine, widthOf } from './cells.js';
+
+/** Lines of cells, each column as wide as its widest cell, two blanks between. Ends with a line feed unless empty. */
 export function columns(rows: readonly (readonly string[])[]): string {
+  const cells = rows.map((row) => row.map((text) => ({ text: inOneLine(text), width: widthOf(inOneLine(text)) })));
   const widths: number[] = [];
-  for (const row of rows) {
-    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+  for (const row of cells) {
+    for (const [at, { width }] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, width);
   }
-  const lines = rows.map((row) =>
+  const lines = cells.map((row) =>
     row
-      .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+      .map(({ text, width }, at) => (at === row.length - 1 ? text : text + ' '.repeat((widths[at] ?? 0) - width)))
       .join('  ')
       .trimEnd(),
   );

@@ -1,0 +1,56 @@
+/*
+ * Texts from elsewhere on a terminal: names, messages and values may hold anything, and a terminal obeys control
+ * characters.
+ */
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
+/** All but line feeds and tabs. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const controlsInLines = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+/** A text in one line: control characters, and those that turn the direction, as escapes such as `\n` and `\u001b`. */
+export function inOneLine(text: string): string {
+  return text.replace(controls, escaped);
+}
+
+/** The same for a text of several lines. */
+export function inLines(text: string): string {
+  return text.replace(controlsInLines, escaped);
+}
+
+function escaped(character: string): string {
+  const json = JSON.stringify(character).slice(1, -1);
+  return json.length > 1 ? json : `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+}
+
+/** Characters that take two cells: those of East Asia, and pictures. */
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+/** Characters that take none: they stand on the one before, or join it with the next. */
+const joined = /[\p{Mn}\p{Me}\u200b-\u200d\ufe00-\ufe0f]/u;
+
+/** Cells of a terminal that a text without control characters takes; of joined pictures, more than it may draw. */
+export function widthOf(text: string): number {
+  let width = 0;
+  for (const character of text) width += cellsOf(character);
+  return width;
+}
+
+function cellsOf(character: string): number {
+  if (character < '\u0300') return 1;
+  return joined.test(character) ? 0 : wide.test(character) ? 2 : 1;
+}
+
+/** The beginning of a text, with `…` behind it where something is left out. */
+export function cutTo(text: string, cells: number): string {
+  if (widthOf(text) <= cells) return text;
+  let kept = '';
+  let left = cells - 1;
+  for (const character of text) {
+    left -= cellsOf(character);
+    if (left < 0) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
