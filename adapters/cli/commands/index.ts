@@ -17,6 +17,7 @@ import { nodePoolCommands } from './node-pool-commands.js';
 import { notificationCommands } from './notification-commands.js';
 import { parse } from './parse-command.js';
 import { plan } from './plan-command.js';
+import { policyCommands } from './policy-commands.js';
 import { recoveryCommands } from './recovery-commands.js';
 import { search } from './search-command.js';
 import { serverCommands } from './server-commands.js';
@@ -42,6 +43,7 @@ export const commands: readonly Command[] = [
   ...serviceCommands,
   ...namespaceCommands,
   ...tokenCommands,
+  ...policyCommands,
   ...directoryCommands,
   ...notificationCommands,
   ...eventCommands,

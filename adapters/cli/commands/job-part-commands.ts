@@ -4,8 +4,10 @@ import { type Command, command } from '../command-line/command.js';
 import { short, tableOf } from '../output/columns.js';
 import { allocationsText, deploymentText } from '../output/tables.js';
 import { afterwards, detach } from './afterwards.js';
+import { followToHealth } from './follow-evaluation.js';
 import { found } from './found.js';
-import { print } from './print.js';
+import { numberOption, optional } from './option-values.js';
+import { confirm, print } from './print.js';
 
 const allocs = command({
   words: 'job allocs',
@@ -66,4 +68,51 @@ const force = command({
   },
 });
 
-export const jobPartCommands: readonly Command[] = [allocs, deployments, force];
+const promote = command({
+  words: 'job promote',
+  parameters: 'JOB',
+  summary: "accept the canaries of a job's newest deployment",
+  options: { ...detach, group: { type: 'list', value: 'GROUP', summary: 'only of this group, may be repeated' } },
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters } = invocation;
+    const [jobId = ''] = parameters;
+    const read = box.jobs.latestDeployment(jobId, inNamespace);
+    const { ID } = await found(read, `deployment of job ${jobId}`);
+    const groups = options.group.length === 0 ? { all: true } : { groups: options.group };
+    const { evalId = '', ...answer } = await orThrow(box.deployments.promote(ID, groups));
+    const after = { detached: options.detach, done: 'canaries accepted', follow: followToHealth };
+    return afterwards(invocation, { ...answer, evalId }, after);
+  },
+});
+
+const tag = command({
+  words: 'job tag apply',
+  parameters: 'JOB NAME',
+  summary: 'give a version of a job a name, by which it is kept and can be reverted to',
+  options: {
+    version: { type: 'text', value: 'N', summary: 'the version; the newest when none is told' },
+    description: { type: 'text', value: 'TEXT', summary: 'why' },
+  },
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters } = invocation;
+    const [jobId = '', name = ''] = parameters;
+    const version = numberOption('version', options.version);
+    const wanted = version === undefined ? { latest: true } : { version };
+    const order = { ...inNamespace, ...wanted, ...optional('description', options.description) };
+    return confirm(invocation, box.jobs.tagVersion(jobId, name, order), `${jobId} has a version ${name}`);
+  },
+});
+
+const untag = command({
+  words: 'job tag unset',
+  parameters: 'JOB NAME',
+  summary: 'take the name away from a version',
+  options: {},
+  run: async (invocation) => {
+    const [jobId = '', name = ''] = invocation.parameters;
+    const order = invocation.box.jobs.untagVersion(jobId, name, invocation.inNamespace);
+    return confirm(invocation, order, `no version of ${jobId} has the name ${name}`);
+  },
+});
+
+export const jobPartCommands: readonly Command[] = [allocs, deployments, force, promote, tag, untag];

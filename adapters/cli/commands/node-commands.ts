@@ -86,6 +86,19 @@ const eligibility = command({
   },
 });
 
+/** What belongs to one of the orders alone. */
+const drainOptions = {
+  detach: { type: 'flag', of: 'enable', summary: 'do not wait until the node is empty' },
+  deadline: { type: 'text', of: 'enable', value: 'DURATION', summary: 'what is still there then is stopped (1h)' },
+  force: { type: 'flag', of: 'enable', summary: 'stop everything at once' },
+  'ignore-system': { type: 'flag', of: 'enable', summary: 'leave the allocations of system jobs' },
+  'keep-ineligible': { type: 'flag', of: 'disable', summary: 'with --disable: nothing new all the same' },
+} as const;
+
+function isGiven(options: Readonly<Record<string, unknown>>, name: string): boolean {
+  return options[name] !== undefined && options[name] !== false;
+}
+
 const drain = command({
   words: 'node drain',
   parameters: 'NODE',
@@ -94,16 +107,15 @@ const drain = command({
     enable: { type: 'flag', summary: 'begin' },
     disable: { type: 'flag', summary: 'end, and let it take new allocations' },
     monitor: { type: 'flag', summary: 'only show how a drain goes on' },
-    detach: { type: 'flag', summary: 'do not wait until the node is empty' },
-    deadline: { type: 'text', value: 'DURATION', summary: 'what is still there then is stopped (1h)' },
-    force: { type: 'flag', summary: 'stop everything at once' },
-    'ignore-system': { type: 'flag', summary: 'leave the allocations of system jobs' },
-    'keep-ineligible': { type: 'flag', summary: 'with --disable: nothing new all the same' },
+    ...drainOptions,
   },
   run: async (invocation) => {
     const { options, parameters, box, json } = invocation;
     const { enable, disable, monitor } = options;
     assertOneOf({ enable, disable, monitor });
+    for (const [option, { of }] of Object.entries(drainOptions)) {
+      if (isGiven(options, option) && !options[of]) throw new Stopped(`--${option} is for --${of}`, 2);
+    }
     const spec = {
       Deadline: options.force ? -1 : nanoseconds(options.deadline ?? '1h'),
       IgnoreSystemJobs: options['ignore-system'],

@@ -28,7 +28,7 @@ function escaped(character: string): string {
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 /** Characters that take none: they stand on the one before, or join it with the next. */
-const joined = /[\p{Mn}\p{Me}\u200b-\u200d\ufe00-\ufe0f]/u;
+const joined = /\p{Mn}|\p{Me}|[\u200b-\u200d]/u;
 
 /** Cells of a terminal that a text without control characters takes; of joined pictures, more than it may draw. */
 export function widthOf(text: string): number {

@@ -60,6 +60,41 @@ describe('of a job', () => {
   });
 });
 
+describe('versions of a job', () => {
+  it('get a name, by which they are reverted to, and lose it', async () => {
+    expect((await run('job', 'tag', 'apply', '-description', 'works', 'shop-1', 'good')).out).toBe(
+      'shop-1 has a version good\n',
+    );
+    expect((await run('job', 'history', 'shop-1')).out).toMatch(/Version += 0\n(.*\n)*Tag += good\n/);
+    expect((await run('job', 'tag', 'apply', '-version', '7', 'shop-1', 'none')).code).toBe(1);
+    expect((await run('job', 'tag', 'unset', 'shop-1', 'good')).out).toBe('no version of shop-1 has the name good\n');
+    expect((await run('job', 'tag', 'unset', 'shop-1', 'good')).code).toBe(1);
+  });
+
+  it('have their canaries accepted by the name of the job', async () => {
+    const main = { Name: 'main', Driver: 'raw_exec', Resources: { CPU: 20, MemoryMB: 16 } };
+    const Update = { MinHealthyTime: 50e6, Canary: 1 };
+    const version = (seconds: string) => ({
+      ID: 'canary',
+      Type: 'service' as const,
+      Datacenters: ['*'],
+      TaskGroups: [{ Name: 'g', Update, Tasks: [{ ...main, Config: { command: '/bin/sleep', args: [seconds] } }] }],
+    });
+    await orThrow(box.jobs.register(version('1000')));
+    await healthy('canary');
+    await orThrow(box.jobs.register(version('1001')));
+    for (let waiting = {}; ; ) {
+      const { value, index } = await orThrow(box.jobs.latestDeployment('canary', waiting));
+      if (value?.JobVersion === 1 && value.TaskGroups['g']?.HealthyAllocs === 1) break;
+      waiting = { index, wait: '10s' };
+    }
+    const { code, out } = await run('job', 'promote', 'canary');
+    expect(out).toMatch(/deployment \w{8} is successful: .+\n$/);
+    expect(code).toBe(0);
+    expect((await run('job', 'promote', 'none')).error).toMatch(/there is no deployment of job none|job not found/);
+  });
+});
+
 describe('the files of an allocation', () => {
   it('are listed, described and read', async () => {
     const id = allocation.slice(0, 8);

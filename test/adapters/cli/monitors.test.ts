@@ -169,6 +169,10 @@ describe('node drain', () => {
     expect((await run('node', 'drain', '-monitor', '-enable', id)).error).toMatch(
       /^signalbox: give one of --enable, --disable, --monitor\n/,
     );
+    expect((await run('node', 'drain', '-disable', '-deadline', '1h', id)).error).toBe(
+      'signalbox: --deadline is for --enable\n',
+    );
+    expect((await run('node', 'drain', '-enable', '-keep-ineligible', id)).code).toBe(2);
     const { code, out } = await run('node', 'drain', '-enable', '-force', id);
     expect(code).toBe(0);
     expect(out).toMatch(/^node \w{8}: \d+ allocations/);

@@ -92,6 +92,29 @@ describe('variables', () => {
   });
 });
 
+describe('policies', () => {
+  it('are stored from a file, listed, shown and deleted', async () => {
+    const closed = signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'token', '--no-runner']);
+    const at = await closed.origin();
+    const SIGNALBOX_TOKEN = await closed.printed(/shown this once: (\S+)\n/);
+    const given = (what: Given, ...words: readonly string[]) =>
+      typed(at, { ...what, environment: { SIGNALBOX_TOKEN } }, ...words);
+    const run = (...words: readonly string[]) => given({}, ...words);
+    const files = { 'reader.hcl': 'namespace "default" {\n  policy = "read"\n}\n', 'bad.hcl': 'namespace {' };
+    const put = ['policy', 'put', '-description', 'may look', '-job', 'web', '-group', 'g', 'reader', 'reader.hcl'];
+    expect((await given({ files }, ...put)).out).toBe('policy reader is stored\n');
+    expect((await run('policy', 'list')).out).toMatch(/^Name +Description\nreader +may look\n$/);
+    expect((await run('policy', 'show', 'reader')).out).toMatch(
+      /^Name += reader\nDescription += may look\nWorkload += default\/web\/g\n\nnamespace "default" \{\n {2}policy = "read"\n\}\n$/,
+    );
+    expect((await given({ files }, 'policy', 'put', 'bad', 'bad.hcl')).code).toBe(1);
+    expect((await given({ files }, 'policy', 'put', '-task', 't', 'bad', 'reader.hcl')).code).toBe(2);
+    expect((await run('policy', 'delete', 'reader')).out).toBe('policy reader is deleted\n');
+    expect((await run('policy', 'delete', 'reader')).error).toBe('signalbox: there is no policy reader\n');
+    expect((await run('policy', 'show', 'reader')).code).toBe(1);
+  });
+});
+
 describe('node pools', () => {
   it('are made, changed, shown and deleted', async () => {
     const made = ['-description', 'with GPUs', '-meta', 'a=b', '-scheduler-algorithm', 'spread', 'gpu'];
