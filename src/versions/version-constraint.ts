@@ -26,7 +26,7 @@ const ORDER: Comparisons = {
   '<=': (version, bound) => compareVersions(version, bound) <= 0,
 };
 
-/** `semver` gives prereleases their place in the order; `loose` compares them with prereleases of the same version only. */
+/** `semver` orders prereleases as the standard does; `loose` compares them with prereleases of the same version only. */
 const COMPARISONS: Readonly<Record<VersionSyntax, Comparisons>> = {
   semver: { ...EQUALITY, ...ORDER },
   loose: { ...EQUALITY, ...withoutForeignPrereleases(ORDER), '~>': isPessimisticMatch },

@@ -159,7 +159,7 @@ function quoted(name: string): string {
   return JSON.stringify(name.slice(0, 64));
 }
 
-/** A name at the same place, else the whole key of a setting whose last word it is. */
+/** A name at the same path, else the whole key of a setting whose last word it is. */
 function hint(prefix: string, name: string): string {
   const start = prefix === '' ? '' : `${prefix}.`;
   const here = settingTable

@@ -5,7 +5,7 @@ import { durationKind, fileKind, flagKind, type Kind, listKind, numberKind, oneO
 
 /** One setting of `signalbox serve`. */
 export interface Setting {
-  /** Its place in the settings file, with dots: `notifications.delivery.rate.generic`. */
+  /** Its path in the settings file, with dots: `notifications.delivery.rate.generic`. */
   readonly key: string;
   readonly kind: Kind;
   /** Absent: nothing is set. */

@@ -22,7 +22,7 @@ export interface EdgeGuardOptions {
 export type EdgeGuard = (request: HttpRequest) => EdgeRefusal | undefined;
 
 /**
- * Keeps web pages away from a server that trusts its network place or the browser's credentials. A host is answered when
+ * Keeps web pages away from a server that trusts its network location or the browser's credentials. A host is answered when
  * it is loopback, the address that the client connected to, the public origin's, or named in `hosts`; ports do not count.
  * A write (everything but GET and HEAD, and every upgrade) is refused when a browser says that a page of another origin
  * sent it. Clients that are no browsers send neither `Origin` nor `Sec-Fetch-Site`, and are not affected.

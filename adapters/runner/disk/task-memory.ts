@@ -27,7 +27,7 @@ export interface TaskMemory {
   readonly root: string | null;
 }
 
-/** A note says whose it is, so that one that got to another place is not believed. */
+/** A note says whose it is, so that a note that was moved elsewhere is not used. */
 interface StoredNote {
   readonly allocation: string;
   readonly task: string;

@@ -75,7 +75,7 @@ function usedLocals(
     if (reference.name !== 'local') continue;
     const name = firstStepName(reference);
     if (name === undefined) {
-      // Using all of them in many places is quadratic: it is paid for.
+      // Using all of them many times is quadratic, so it is charged to the budget.
       if (!decoding.evaluation.budget.charge(items.size)) break;
       for (const other of items.keys()) uses.add(other);
     } else if (items.has(name)) uses.add(name);

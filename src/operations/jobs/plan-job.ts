@@ -130,7 +130,7 @@ function scheduleWithin(tx: Transaction, job: Job): SchedulingResult {
   return schedule(readSchedulingSnapshot(tx, evaluation, undefined, tx.stopwatch), evaluation, tx.now, tx.ids);
 }
 
-/** It has no place among the writes; that of a job that is there names the specification after the present one. */
+/** A planned evaluation has no index of a write. For an existing job its JobModifyIndex is the one after the present one. */
 function neverStored(evaluation: Evaluation, current: Job | undefined): PlannedEvaluation {
   const {
     SnapshotIndex: _,

@@ -201,7 +201,7 @@ function contains(name: string, part: string): boolean {
   return name.toLowerCase().includes(part.toLowerCase());
 }
 
-/** The pieces between the stars must follow each other; the earliest place of each is the best one. */
+/** The pieces between the stars must follow each other; the earliest match of each is the best one. */
 function matchesWildcard(name: string, wildcard: string): boolean {
   const [first = '', ...rest] = wildcard.toLowerCase().split('*');
   const last = rest.pop();

@@ -5,7 +5,7 @@ import type { Evaluation } from '../evaluation.js';
 import { textHash } from '../text-hash.js';
 
 /**
- * The names of what an evaluation waits for: one for each group that found no place. Equal names mean that a node which cannot take
+ * The names of what an evaluation waits for: one for each group that could not be placed. Equal names mean that a node which cannot take
  * one cannot take the other either, whichever jobs they are of. A group whose placement depends on where the rest of its job runs,
  * and a system job, which wants particular nodes, have names of their own.
  */

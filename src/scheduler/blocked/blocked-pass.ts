@@ -1,7 +1,7 @@
 import type { WaitingAsk } from './waiting-ask.js';
 
 /**
- * One round over the blocked evaluations after capacity was freed: most urgent first, and an ask that finds no place is not tried again
+ * One round over the blocked evaluations after capacity was freed: most urgent first, and an ask that cannot be placed is not tried again
  * in this round. A value: each step gives another one.
  */
 export interface BlockedPass {
@@ -11,7 +11,7 @@ export interface BlockedPass {
   readonly heads: readonly WaitingAsk[];
   /** How many of the heads are behind it. */
   readonly begun: number;
-  /** Asks that found a place, each with its next entry, most urgent first. */
+  /** Asks that were placed, each with its next entry, most urgent first. */
   readonly found: readonly WaitingAsk[];
   /** Asks that found none, where another entry might still come to them. */
   readonly exhausted: ReadonlySet<string>;
@@ -76,7 +76,7 @@ export interface Trial {
   readonly following: WaitingAsk | undefined;
 }
 
-/** The round after an evaluation was tried: what it still waits for is exhausted; the entry's ask goes on when it found a place. */
+/** The round after an evaluation was tried: what it still waits for is exhausted; the entry's ask goes on when it was placed. */
 export function afterTrial(pass: BlockedPass, { entry, waitsFor, following }: Trial): BlockedPass {
   const rest = taken(pass, entry);
   const others = waitsFor.filter((ask) => ask !== entry.ask);

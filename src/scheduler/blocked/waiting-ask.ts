@@ -2,7 +2,7 @@ import { table } from '../../shared/table.js';
 
 /**
  * One thing that a blocked evaluation waits for. Evaluations with the same ask want the same of a node: while the first of them
- * finds no place for it, the others need not be tried.
+ * cannot place it, the others need not be tried.
  */
 export interface WaitingAsk {
   /** The blocked evaluation. */

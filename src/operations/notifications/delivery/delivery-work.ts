@@ -146,7 +146,7 @@ export class DeliveryWork {
     if (held !== undefined) this.put({ ...held, destination: null }, now);
   }
 
-  /** The one place where a held queue changes: notes what it needs next. */
+  /** All changes of a held queue go through here, which notes what the queue needs next. */
   put(next: Held, now: Instant): void {
     const { configurationId } = next.queue;
     const held = withTimes(next, now);
