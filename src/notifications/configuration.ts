@@ -44,7 +44,7 @@ export interface NotificationConfiguration {
   readonly response: StoredResponse | null;
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
-  /** Counts the changes that callers make: a probe's outcome is saved only over the version that it started from. */
+  /** Incremented by each change of a caller. The outcome of a probe is saved only over the version at which the probe began. */
   readonly version: number;
 }
 

@@ -179,7 +179,7 @@ function readWith(
   return { read, options, faults, refuse };
 }
 
-/** An empty URL is none. */
+/** An empty URL counts as no URL. */
 function urlOf({ url }: ReadConfigurationInput): string | null {
   return url === undefined || url === '' ? null : url;
 }
@@ -294,7 +294,7 @@ function checkRecipients(
   }
 }
 
-/** What could never be sent is not switched on. */
+/** A configuration whose messages could never be sent must not be enabled. */
 function checkMail(enabled: boolean | undefined, { mailObstacle }: ConfigurationSurroundings, refuse: Refuse): void {
   if (enabled === true && mailObstacle !== null) refuse(pointers.enabled, `E-mail cannot be enabled: ${mailObstacle}`);
 }

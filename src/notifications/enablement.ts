@@ -11,7 +11,7 @@ export type Enablement =
   | {
       readonly type: 'verifying';
       readonly from: 'none' | 'disabled' | 'enabled';
-      /** Whether the answer decides over a change, or is only looked at. */
+      /** Whether the answer decides about a change, or is only reported. */
       readonly purpose: 'change' | 'verify';
     };
 

@@ -15,7 +15,7 @@ import { signBody, standardSignature } from './signature.js';
 import { spellingOf } from './trigger.js';
 import type { WorkspaceNames } from './workspace.js';
 
-/** The name under which requests introduce themselves. */
+/** The product in the User-Agent header of requests. */
 export const productToken = 'signalbox/0.1';
 
 /** What rendering needs of a configuration. */

@@ -22,7 +22,7 @@ export interface EvaluationStub {
   readonly ModifyTime: number;
 }
 
-/** Evaluations of a chain that are told at most. */
+/** The most evaluations of a chain that are shown. */
 const longestChain = 500;
 
 /** The evaluations that this one follows from or has led to, over any number of steps, the nearest first. */

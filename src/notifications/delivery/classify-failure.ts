@@ -60,14 +60,14 @@ export function classifyAnswer(kind: DestinationKind, status: number, body: stri
   return { class: classOf(status), permanent, message: `The destination answered ${status}` };
 }
 
-/** Without an answer: everything may pass, except what the request or the outbound rules themselves forbid. */
+/** Without an answer: every failure may be temporary, except those caused by the request itself or by the outbound rules. */
 export function classifySilence(error: { readonly type: FailureClass; readonly message: string }): Failure {
   const permanent =
     error.type === 'invalid_url' || error.type === 'address_forbidden' || error.type === 'mail_rejected';
   return { class: error.type, permanent, message: error.message };
 }
 
-/** Whether a failure says anything of the destination. What stands between does not use up the schedule, nor open the breaker. */
+/** Whether a failure is the destination's. Others, such as those of a proxy, use up no attempt and do not open the breaker. */
 export function isOfDestination(failure: Pick<Failure, 'class'>): boolean {
   return failure.class !== 'proxy_failed' && failure.class !== 'transform_failed';
 }

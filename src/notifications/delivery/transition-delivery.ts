@@ -17,7 +17,7 @@ export type DeliveryEvent =
   | { readonly type: 'put_behind' }
   /** The notifications of its run before it are over. */
   | { readonly type: 'released'; readonly at: Instant }
-  /** Its time is over, whatever was in the way. */
+  /** Its time is over, whatever it was waiting for. */
   | { readonly type: 'expired'; readonly at: Instant }
   | { readonly type: 'cancelled'; readonly at: Instant; readonly reason: CancelReason }
   /** One attempt outside the schedule. */
@@ -31,7 +31,7 @@ export interface DeliveryTransitionError {
 
 /**
  * The life of a delivery: it waits for attempts until one delivers, the schedule or its time is used up, a permanent
- * failure ends it, or its configuration goes. A redelivery is one attempt besides: a failure leaves everything as it was.
+ * failure ends it, or its configuration goes. A redelivery is one more attempt: its failure changes nothing else.
  */
 export function transitionDelivery(
   current: DeliveryState,

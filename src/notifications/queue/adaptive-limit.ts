@@ -40,7 +40,7 @@ export function afterOverload(state: AdaptiveLimit, startedAt: Instant, now: Ins
   return { limit, answered: 0, careful: limit, halvedAt: now };
 }
 
-/** What fewer requests at once can mend. */
+/** Failures that fewer requests at once may avoid. */
 export function isOverload(failure: FailureClass, status: number | null): boolean {
   return overloads.has(failure) || status === 503;
 }

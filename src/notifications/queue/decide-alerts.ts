@@ -18,7 +18,7 @@ export interface Alert {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What of a write is to be told to the owner of the configuration, and the row that remembers that it was. */
+/** What a write has to report to the owner of the configuration, and the row that records that it was reported. */
 export function decideAlerts(
   queue: HeldQueue,
   row: QueueRecord,
@@ -63,7 +63,7 @@ export function decideAlerts(
   return { alerts, row: next };
 }
 
-/** Alerts about alerts would have no end. */
+/** Failed alerts cause no further alerts, which could go on without end. */
 function isDeadNow({ before, after }: Outcome): boolean {
   return after.state.type === 'dead' && isUnfinished(before.delivery.state) && !after.trigger.startsWith('signalbox.');
 }

@@ -13,7 +13,7 @@ export interface RecordChange {
   readonly backlog: number;
 }
 
-/** Fewer waiting deliveries are as good as none. */
+/** Fewer waiting deliveries are not recorded. */
 const leastBacklog = 64;
 
 /** The row with what is to be remembered of the queue in memory. */

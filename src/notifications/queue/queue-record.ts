@@ -64,7 +64,7 @@ export function newQueue(configurationId: string, workspaceId: string, position:
   };
 }
 
-/** As a time to wake up: whatever the clock says. */
+/** As a time to wake up: at once, whatever the clock says. */
 const atOnce: Instant = 0;
 
 /**

@@ -114,7 +114,7 @@ function putBehind(queue: DeliveringQueue, item: QueuedDelivery): DeliveringQueu
   const waiting = [...run.waiting, item];
   if (waiting.length <= mostWaiting) return { ...queue, runs: runs.set(key, { ...run, waiting }) };
   runs.set(key, { ...run, waiting: [], storedBehind: true });
-  // The head gets a row first: in the store, too, nothing is behind what is not there.
+  // The head gets its row first: a stored delivery must not wait behind one that is not stored.
   return withRowsBehind(withRowsUnderWay({ ...queue, runs }, [run.head]), waiting);
 }
 

@@ -21,7 +21,7 @@ export interface TokenTaken {
 export function takeToken(bucket: TokenBucket, rate: number, now: Instant): TokenTaken {
   const at = Math.max(now, bucket.at);
   const tokens = Math.min(Math.max(1, rate), bucket.tokens + ((at - bucket.at) * rate) / 1000);
-  // A hair's breadth of tolerance, or rounding would ask for a wait of a fraction of a millisecond.
+  // A small tolerance; otherwise rounding could cause a wait of a fraction of a millisecond.
   if (tokens >= 1 - 1e-9) return { bucket: { tokens: Math.max(0, tokens - 1), at }, taken: true, readyAt: now };
   return { bucket: { tokens, at }, taken: false, readyAt: at + Math.ceil(((1 - tokens) / rate) * 1000 - 1e-6) };
 }

@@ -213,7 +213,7 @@ function nextBreaker(
   rules: QueueRules,
 ): Breaker {
   if (failure === null) return afterSuccess(breaker);
-  // A refused address says nothing about the mail server, a failed redelivery nothing that the schedule does not find out.
+  // A refused address says nothing about the mail server, and a failed redelivery nothing that scheduled attempts would not find out.
   if (delivery.state.type === 'manual' || failure.class === 'mail_rejected' || !isOfDestination(failure))
     return breaker;
   return afterFailure(breaker, rules.breaker, at);

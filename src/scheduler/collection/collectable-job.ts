@@ -7,7 +7,7 @@ import { type CollectionMoment, collectableEvaluation, type EvaluationInQuestion
 
 export interface JobInQuestion {
   readonly job: Job;
-  /** A version of it has a tag, which somebody means to come back to. */
+  /** A version of it has a tag, so somebody may want to return to it. */
   readonly tagged: boolean;
   readonly evaluations: readonly Pick<EvaluationInQuestion, 'evaluation' | 'allocations'>[];
 }

@@ -3,7 +3,7 @@ import { day, hour, type Milliseconds } from '../../shared/duration.js';
 /** How long records are kept after their last change, in milliseconds. */
 export interface CollectionThresholds {
   readonly evaluation: Milliseconds;
-  /** Evaluations of batch jobs: their allocations tell that work was done. */
+  /** Evaluations of batch jobs, whose allocations are the record of finished work. */
   readonly batchEvaluation: Milliseconds;
   readonly job: Milliseconds;
   readonly deployment: Milliseconds;

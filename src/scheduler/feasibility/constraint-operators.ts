@@ -47,7 +47,7 @@ export function checkConstraint(operand: string, left: ResolvedTarget, right: Re
 /** Instructions × characters of one match, about 20 ms in the worst case: it is asked of many nodes. */
 const MAX_MATCH_WORK = 200_000;
 
-/** An unanchored search in RE2's syntax; false for a pattern that is none, and for a text too long for it. */
+/** An unanchored search in RE2's syntax; false for an invalid pattern, and for a text that is too long. */
 export function matchesPattern(text: string, pattern: string): boolean {
   return regularExpression(pattern).match(
     ({ size, matches }) => size * text.length <= MAX_MATCH_WORK && matches(text),
@@ -98,7 +98,7 @@ function isOrdered(left: string, right: string, holds: (order: number) => boolea
   return holds(leftNumber === rightNumber ? 0 : leftNumber - rightNumber);
 }
 
-/** A few constraints are asked of many nodes: the last ones are kept. */
+/** The same few constraints are checked on many nodes, so the most recent ones are kept compiled. */
 const parsed: Readonly<Record<VersionSyntax, (text: string) => VersionConstraint | undefined>> = {
   loose: remembered((text) => parseVersionConstraint(text, 'loose').unwrapOr(undefined), 256),
   semver: remembered((text) => parseVersionConstraint(text, 'semver').unwrapOr(undefined), 256),

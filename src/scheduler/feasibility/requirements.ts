@@ -16,7 +16,7 @@ export type RuleScope = 'job' | 'group';
 export interface DistinctProperty {
   readonly scope: RuleScope;
   readonly attribute: string;
-  /** Undefined when what the job says is not a number: then no node will do. */
+  /** Undefined when the job's value is not a number: then no node is feasible. */
   readonly limit: number | undefined;
   readonly limitText: string;
 }
@@ -95,7 +95,7 @@ function distinctHostsOf(job: readonly Constraint[], group: readonly Constraint[
   return group.some(isDistinctHosts) ? 'group' : undefined;
 }
 
-/** On unless it says `false` in so many words. */
+/** On unless the value is a spelling of `false`. */
 function isDistinctHosts({ Operand, RTarget }: Constraint): boolean {
   return Operand === 'distinct_hosts' && parseBoolean(RTarget) !== false;
 }

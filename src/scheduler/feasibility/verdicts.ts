@@ -6,7 +6,7 @@ import type { NodeClass } from '../cluster/node-class.js';
 import { constraintReason, groupReason, volumeReason } from './node-checks.js';
 import type { GroupRequirements } from './requirements.js';
 
-/** Under this text further nodes of a class are counted that is known not to suit. */
+/** The text under which further nodes of a class are counted once the class is known to be infeasible. */
 export const knownClassReason = 'computed class ineligible';
 
 /** Why a node can never take a group. */

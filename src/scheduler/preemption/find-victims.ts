@@ -18,7 +18,7 @@ export interface Preemption {
 }
 
 /**
- * The allocations of other jobs that have to go from a node so that the group's next one has room; undefined when that is not to be had.
+ * The allocations of other jobs that have to go from a node so that the group's next one has room; undefined when there is no such set.
  * Ports first, then devices, then processor, memory and disk, each time as few and as unimportant ones as possible.
  */
 export function findVictims(preemptor: Preemptor, state: NodeState): Preemption | undefined {

@@ -8,7 +8,7 @@ const penaltyBeyondParallel = 50;
 
 /**
  * Allocations that make room for `asked`: those of the lowest priority first, within one priority the one that is closest in size to what
- * is still needed. Those that turn out not to be needed stay. Undefined when all of them would not do.
+ * is still needed. Those that turn out not to be needed stay. Undefined when all of them together are not enough.
  */
 export function victimsForRoom(
   preemptor: Preemptor,

@@ -74,7 +74,7 @@ export class JobProposal {
     this.#tell(slot);
   }
 
-  /** A failed allocation waits for its replacement: its place on its node counts as long as this evaluation looks for others. */
+  /** A failed allocation waits for its replacement. While this evaluation looks for nodes, it counts as running on its own node. */
   keepInPlace(allocation: Allocation): void {
     const slot = isClientTerminal(allocation) ? this.nodes.cluster.slotOf(allocation.NodeID) : undefined;
     if (slot === undefined) return;

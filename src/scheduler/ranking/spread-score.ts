@@ -14,7 +14,7 @@ interface SpreadRule {
   readonly use: PropertyUse;
   /** Share of this spread in the weights of all. */
   readonly share: number;
-  /** Empty: as evenly as can be over the values there are. */
+  /** Empty: as evenly as possible over the existing values. */
   readonly desired: ReadonlyMap<string, number>;
 }
 
