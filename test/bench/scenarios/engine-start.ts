@@ -1,0 +1,136 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ok } from 'neverthrow';
+import { recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
+import { randomIds, systemClock } from '../../../adapters/node/index.js';
+import { sqliteStorage } from '../../../adapters/sqlite/index.js';
+import { createEngine, type Engine, hostPrincipal, registerJob } from '../../../src/index.js';
+import { putAllocation } from '../../../src/operations/books/put-allocation.js';
+import { putEvaluation } from '../../../src/operations/books/put-evaluation.js';
+import { commit, type Transaction } from '../../../src/operations/commit.js';
+import type { Ids } from '../../../src/ports/ids.js';
+import type { Storage } from '../../../src/ports/storage.js';
+import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
+import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';
+import { nodes } from '../../../src/scheduler/node.js';
+import { groupDocument } from '../../support/jobs.js';
+import { nodeFrom } from '../../support/nodes.js';
+import type { Measured } from './store-slices.js';
+
+const NODES = 500;
+const MANY = 100_000;
+const written = 1000;
+
+/** What an engine costs that starts over 100,000 allocations and their evaluations, beside one that starts over one. */
+export async function run(): Promise<Measured[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'signalbox-bench-'));
+  try {
+    const fresh = await furnished(join(folder, 'fresh.db'), 0, 'running');
+    const ended = await furnished(join(folder, 'ended.db'), MANY, 'complete');
+    const live = await furnished(join(folder, 'live.db'), MANY, 'running');
+    // The first start loads and compiles code.
+    await startOver(fresh);
+    const least = await startOver(fresh);
+    return [
+      ...rowsOf(`engine: start over ${MANY} ended allocations`, await startOver(ended), least, {
+        time: 1.5,
+        heap: 1.5,
+      }),
+      ...rowsOf(`engine: start over ${MANY} live allocations`, await startOver(live), least, {}),
+    ];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function rowsOf(
+  name: string,
+  ours: Cost,
+  least: Cost,
+  limits: { readonly time?: number; readonly heap?: number },
+): Measured[] {
+  const row = (what: string, one: number, floor: number, unit: string, max: number | undefined): Measured => {
+    return {
+      name: `${name}, ${what}`,
+      ours: one,
+      floor,
+      unit,
+      ratio: one / floor,
+      limit: max === undefined ? {} : { max },
+    };
+  };
+  return [
+    row('to the first evaluation', ours.milliseconds, least.milliseconds, 'ms', limits.time),
+    row('heap', ours.megabytes, least.megabytes, 'MB', limits.heap),
+  ];
+}
+
+interface Cost {
+  readonly milliseconds: number;
+  readonly megabytes: number;
+}
+
+/** Processor time until a new job is placed by an engine that has just started, and the heap then. */
+async function startOver(path: string): Promise<Cost> {
+  globalThis.gc?.();
+  const heap = process.memoryUsage().heapUsed;
+  const before = process.cpuUsage();
+  const storage = (await sqliteStorage(path, { durability: 'relaxed' }))._unsafeUnwrap();
+  const engine = engineOver(storage, randomIds());
+  engine.start();
+  await placed(engine, `job-${process.hrtime.bigint()}`, 1);
+  const { user, system } = process.cpuUsage(before);
+  globalThis.gc?.();
+  const megabytes = (process.memoryUsage().heapUsed - heap) / 2 ** 20;
+  await engine.stop();
+  await storage.close();
+  return { milliseconds: (user + system) / 1000, megabytes };
+}
+
+function engineOver(storage: Storage, ids: Ids): Engine {
+  return createEngine({ storage, clock: systemClock(), ids, delivery: recordingDelivery() });
+}
+
+/** A store with one allocation that the scheduler has placed, and so many of another job in this state. */
+async function furnished(path: string, count: number, ClientStatus: 'complete' | 'running'): Promise<string> {
+  const storage = (await sqliteStorage(path, { durability: 'relaxed' }))._unsafeUnwrap();
+  const engine = engineOver(storage, sequentialIds());
+  await writeAll(engine, NODES, (tx, at) => tx.put(nodes, nodeFrom(`n${at}`, { CreateIndex: at })));
+  engine.start();
+  await placed(engine, 'first', 1);
+  await engine.stop();
+  const view = await storage.read((each) => [each.list(allocations, { limit: 1 })[0], each.list(evaluations)[0]]);
+  const [pattern, asked] = view._unsafeUnwrap().map((row) => row?.record) as [Allocation, Evaluation];
+  const DesiredStatus = ClientStatus === 'complete' ? 'stop' : 'run';
+  await writeAll(engine, count, (tx, at) => {
+    const stamps = { JobID: 'many', CreateIndex: tx.index, ModifyIndex: tx.index };
+    const own = { ID: `a-${at}`, EvalID: `e-${at}`, NodeID: `n${at % NODES}`, DesiredStatus, ClientStatus } as const;
+    putAllocation(tx, undefined, { ...pattern, ...stamps, ...own });
+    putEvaluation(tx, { ...asked, ...stamps, ID: `e-${at}` });
+  });
+  await storage.close();
+  return path;
+}
+
+async function writeAll(engine: Engine, count: number, put: (tx: Transaction, at: number) => void): Promise<void> {
+  for (let from = 0; from < count; from += written) {
+    const stored = await commit(engine, hostPrincipal, (tx) => {
+      for (let at = from; at < Math.min(count, from + written); at += 1) put(tx, at);
+      return ok(undefined);
+    });
+    stored._unsafeUnwrap();
+  }
+}
+
+/** Registers a job and waits until the scheduler is done with it. */
+async function placed(engine: Engine, ID: string, Count: number): Promise<void> {
+  const TaskGroups = [groupDocument({ Count, Update: { MaxParallel: 0 } })];
+  const registered = await registerJob(engine, hostPrincipal, { job: { ID, Datacenters: ['*'], TaskGroups } });
+  const { evalId } = registered._unsafeUnwrap();
+  for (let after = 1; ; ) {
+    const status = await engine.storage.read((view) => view.get(evaluations, [evalId])?.record.Status);
+    if (status._unsafeUnwrap() === 'complete') return;
+    after = await engine.storage.waitForChange([evaluations], after, new AbortController().signal);
+  }
+}
