@@ -1,4 +1,6 @@
 import { type JobSummary, jobSummaries } from '../../src/jobs/job-summary-record.js';
+import { type Delivery, deliveries } from '../../src/notifications/delivery/delivery.js';
+import { events, type StoredEvent } from '../../src/notifications/event.js';
 import type { ReadView, Storage } from '../../src/ports/storage.js';
 import {
   type Allocation,
@@ -6,6 +8,7 @@ import {
   isClientTerminal,
   isTerminalAllocation,
 } from '../../src/scheduler/allocation.js';
+import { type WaitingAsk, waitingAsks } from '../../src/scheduler/blocked/waiting-ask.js';
 import { addCapacity, type Capacity, capacityUsedBy, noCapacity } from '../../src/scheduler/cluster/capacity.js';
 import { type NodeUsage, nodeUsages } from '../../src/scheduler/node-usage.js';
 
@@ -13,6 +16,7 @@ import { type NodeUsage, nodeUsages } from '../../src/scheduler/node-usage.js';
 export class Invariants {
   readonly #storage: Storage;
   #live: ReadonlySet<string> = new Set();
+  #waiting: readonly WaitingAsk[] = [];
 
   constructor(storage: Storage) {
     this.#storage = storage;
@@ -20,11 +24,13 @@ export class Invariants {
 
   /** What does not hold. `purged` jobs may have lost their allocations since the last look. */
   async faults(purged: ReadonlySet<string>): Promise<string[]> {
-    const { all, usages, summaries } = (
+    const { all, usages, summaries, waiting, told } = (
       await this.#storage.read((view) => ({
         all: recordsOf(view, allocations),
         usages: recordsOf(view, nodeUsages),
         summaries: recordsOf(view, jobSummaries),
+        waiting: recordsOf(view, waitingAsks),
+        told: { events: recordsOf(view, events), deliveries: recordsOf(view, deliveries) },
       }))
     )._unsafeUnwrap();
     const faults = [
@@ -33,7 +39,10 @@ export class Invariants {
       ...namesLivingTwice(all),
       ...summariesUnlikeRecount(all, summaries),
       ...this.#collectedAlive(all, purged),
+      ...startedOutOfTurn(this.#waiting, waiting, all),
+      ...deliveriesOfNoEvent(told.events, told.deliveries),
     ];
+    this.#waiting = waiting;
     this.#live = new Set(all.filter((each) => !isTerminalAllocation(each)).map(identityOf));
     return faults;
   }
@@ -108,5 +117,38 @@ function summariesUnlikeRecount(all: readonly Allocation[], summaries: readonly 
         ? []
         : [`summary of ${JobID}: ${JSON.stringify(Summary)}, counted ${JSON.stringify(counted)}`];
     });
+  });
+}
+
+/**
+ * Of those that waited for the same and for nothing else at the last look, nobody is placed while one of a higher priority, or of the same
+ * and older, still waits.
+ */
+function startedOutOfTurn(
+  before: readonly WaitingAsk[],
+  now: readonly WaitingAsk[],
+  all: readonly Allocation[],
+): string[] {
+  const placed = new Set(all.map(({ EvalID }) => EvalID));
+  const single = before.filter(({ ID }) => before.filter((other) => other.ID === ID).length === 1);
+  const still = single.filter(({ ID, ask }) => now.some((other) => other.ID === ID && other.ask === ask));
+  const gone = single.filter(({ ID }) => placed.has(ID) && !now.some((other) => other.ID === ID));
+  return gone.flatMap((started) =>
+    still
+      .filter((waits) => waits.ask === started.ask && isMoreUrgent(waits, started))
+      .map((waits) => `${started.ID} (${started.priority}) was placed before ${waits.ID} (${waits.priority})`),
+  );
+}
+
+function isMoreUrgent(one: WaitingAsk, other: WaitingAsk): boolean {
+  return one.priority > other.priority || (one.priority === other.priority && one.createIndex < other.createIndex);
+}
+
+/** Each delivery belongs to an event that notifies its configuration, and each pair has one at most. */
+function deliveriesOfNoEvent(told: readonly StoredEvent[], made: readonly Delivery[]): string[] {
+  const notified = new Set(told.flatMap((event) => event.notified.map(({ id }) => `${event.sequence} to ${id}`)));
+  return made.flatMap(({ id, sequence, configurationId }) => {
+    const pair = `${sequence} to ${configurationId}`;
+    return notified.delete(pair) ? [] : [`the delivery ${id} is of no event, or the second one of it: ${pair}`];
   });
 }

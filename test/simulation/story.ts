@@ -13,6 +13,7 @@ import {
 import type { Job } from '../../src/jobs/document/job.js';
 import { jobs } from '../../src/jobs/job-record.js';
 import { deliveries } from '../../src/notifications/delivery/delivery.js';
+import { events, type StoredEvent } from '../../src/notifications/event.js';
 import { stopAllocation } from '../../src/operations/allocations/index.js';
 import { createNotificationConfiguration, putWorkspace } from '../../src/operations/notifications/index.js';
 import { type Allocation, allocations, isTerminalAllocation } from '../../src/scheduler/allocation.js';
@@ -46,6 +47,8 @@ class Story {
   readonly #steps: string[] = [];
   readonly #silent = new Set<string>();
   readonly #purged = new Set<string>();
+  /** What the receiver has accepted, in order. */
+  readonly #accepted: string[] = [];
   readonly #seed: number;
   /** From then on nothing fails any more. */
   #calm = false;
@@ -65,9 +68,11 @@ class Story {
         scheduling: { decidedAtOnce: this.#random.pick(0, 250) },
       },
       delivery: recordingDelivery({
-        answer: () => {
+        answer: ({ body }) => {
           asked += 1;
-          return { status: !this.#calm && asked > 1 && this.#random.chance(refusing) ? 503 : 204 };
+          if (!this.#calm && asked > 1 && this.#random.chance(refusing)) return { status: 503 };
+          this.#accepted.push(...messagesIn(body));
+          return { status: 204 };
         },
       }),
     });
@@ -226,12 +231,13 @@ class Story {
   }
 
   async #restFaults(): Promise<string[]> {
-    const [all, wanted, made, asked, told] = [
+    const [all, wanted, made, asked, told, published] = [
       await this.#cluster.rows(allocations),
       await this.#cluster.rows(jobs),
       await this.#cluster.rows(deployments),
       await this.#cluster.rows(evaluations),
       await this.#cluster.rows(deliveries),
+      await this.#cluster.rows(events),
     ];
     return [
       ...wanted.flatMap((job) => countFaults(job, all, made)),
@@ -240,6 +246,7 @@ class Story {
         .filter(({ Status }) => Status === 'pending' || Status === 'blocked')
         .map(({ JobID, Status, TriggeredBy }) => `an evaluation of ${JobID} (${TriggeredBy}) is still ${Status}`),
       ...told.filter(({ state }) => state.type !== 'delivered').map(({ id, state }) => `${id} is ${state.type}`),
+      ...messageFaults(published, this.#accepted),
     ];
   }
 }
@@ -261,4 +268,29 @@ function countFaults(job: Job, all: readonly Allocation[], made: readonly Deploy
     ({ ClientStatus, JobVersion }) => ClientStatus === 'running' && JobVersion <= job.Version,
   );
   return running.length === group?.Count ? [] : [`${job.ID} wants ${group?.Count} and has ${running.length}`];
+}
+
+/** The run and the trigger of each notification in a message. */
+function messagesIn(body: string | Uint8Array): string[] {
+  const { run_id: run, notifications } = JSON.parse(String(body)) as {
+    readonly run_id: string | null;
+    readonly notifications: readonly { readonly trigger: string; readonly run_status: string | null }[];
+  };
+  return run === null ? [] : notifications.map(({ trigger, run_status: status }) => `${run} ${trigger} ${status}`);
+}
+
+/** Every event was accepted once, and those of a run in the order in which they happened. */
+function messageFaults(published: readonly StoredEvent[], accepted: readonly string[]): string[] {
+  const happened = published.flatMap(({ event, notified }) =>
+    event.kind === 'run' ? notified.map(() => `${event.runId} ${event.trigger} ${event.runStatus}`) : [],
+  );
+  const runs = new Set([...happened, ...accepted].map(runOf));
+  return [...runs].flatMap((run) => {
+    const [wanted, came] = [happened, accepted].map((all) => all.filter((each) => runOf(each) === run).join(', '));
+    return wanted === came ? [] : [`of a run happened [${wanted}], and [${came}] was accepted`];
+  });
+}
+
+function runOf(message: string): string {
+  return message.split(' ')[0] ?? '';
 }
