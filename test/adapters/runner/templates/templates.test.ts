@@ -185,6 +185,14 @@ describe('templates of a task', () => {
     expect(log(directory, allocation)).toBe('come');
   });
 
+  it('are rendered for the first time without their wait, which is for changes', async () => {
+    const { engine, directory } = await house();
+    await set(engine, { user: 'ada' });
+    const waiting = { Wait: { Min: 3600e9, Max: 7200e9 } };
+    await run(engine, shell('cat local/out', [template('{{ (nomadVar "nomad/jobs/work").user }}', waiting)]));
+    expect(log(directory, await until(engine, ended))).toBe('ada');
+  });
+
   it('that wait are left when the job is stopped', async () => {
     const { engine } = await house();
     await run(engine, shell('true', [template('{{ (nomadVar "nomad/jobs/work").key }}')]));
