@@ -6,6 +6,7 @@ import type { Download } from '../../src/ports/download.js';
 import type { Ids } from '../../src/ports/ids.js';
 import type { Logger } from '../../src/ports/logger.js';
 import type { Surroundings } from './allocation/surroundings.js';
+import { canReadArchives } from './artifacts/archive-entries.js';
 import type { ArtifactLimits } from './artifacts/task-artifacts.js';
 import { Background } from './background.js';
 import {
@@ -180,7 +181,7 @@ class HostRunner implements Runner {
     const { clock } = this.#ports;
     const { drivers, download } = this.#options;
     const runner = { id: this.nodeId, drivers, directory: this.#directory, now: clock.now() };
-    return describeHost(this.#options, { ...runner, downloads: download !== undefined });
+    return describeHost(this.#options, { ...runner, downloads: download !== undefined, archives: canReadArchives() });
   }
 }
 

@@ -1,3 +1,4 @@
+import { type ArchiveFormat, archiveEnding, archiveFormat } from './archive-format.js';
 import type { Task } from './document/task.js';
 import type { TaskGroup } from './document/task-group.js';
 import type { TaskArtifact, TaskTemplate, VolumeMount } from './document/task-parts.js';
@@ -9,8 +10,10 @@ export type TaskNeed =
   | 'template_files'
   /** Files over http and https. */
   | 'artifacts'
-  /** Artifacts that are unpacked. */
+  /** Artifacts that are unpacked: tar, also with gzip, and zip. */
   | 'archives'
+  /** Artifacts that are unpacked in another way. */
+  | 'other_archives'
   /** Artifacts that come another way than over http and https, such as from a version control system. */
   | 'other_artifacts'
   /** Artifacts from servers whose certificate is not checked. */
@@ -66,7 +69,9 @@ function mountNeeds(mounts: readonly VolumeMount[], volumes: TaskGroup['Volumes'
 
 function artifactNeeds(artifacts: readonly TaskArtifact[]): TaskNeed[] {
   const needs: TaskNeed[] = artifacts.length === 0 ? [] : ['artifacts'];
-  if (artifacts.some((artifact) => isWeb(artifact) && isArchive(artifact))) needs.push('archives');
+  const archives = artifacts.filter((artifact) => isWeb(artifact)).map((artifact) => archiveOf(artifact));
+  if (archives.some((archive) => typeof archive === 'object')) needs.push('archives');
+  if (archives.includes('unknown')) needs.push('other_archives');
   if (artifacts.some((artifact) => !isWeb(artifact))) needs.push('other_artifacts');
   if (artifacts.some(({ GetterInsecure }) => GetterInsecure)) needs.push('insecure_artifacts');
   return needs;
@@ -81,15 +86,35 @@ function isWeb({ GetterSource }: TaskArtifact): boolean {
   return isOpen(GetterSource) || /^https?:\/\//i.test(GetterSource);
 }
 
-const archiveEndings = /\.(tar|tgz|tbz2|txz|tzst|zip|gz|bz2|xz|zst)$/i;
+/** How an artifact is unpacked. */
+export interface Archive {
+  readonly format: ArchiveFormat;
+  /** The source without the part that names a folder of the archive. */
+  readonly path: string;
+  /** The folder of the archive whose contents are wanted; empty for all of it. */
+  readonly folder: string;
+}
 
-/** Whether existing clients would unpack it: by the ending of its path or the option `archive`. */
-export function isArchive({ GetterSource, GetterOptions, GetterMode }: TaskArtifact): boolean {
-  const { path, options } = sourceParts(GetterSource, GetterOptions);
-  const archive = options.get('archive') ?? '';
-  if (isOpen(archive)) return false;
-  if (archive !== '') return archive !== 'false' && archive !== '0';
-  return GetterMode === 'dir' || path.replace(/^[a-z]+:\/\//i, '').includes('//') || archiveEndings.test(path);
+/**
+ * How existing clients would unpack an artifact, by the ending of its path or the option `archive`: `unknown` in a way that agents of this
+ * project do not know; undefined for a file that is kept as it is.
+ */
+export function archiveOf({ GetterSource, GetterOptions, GetterMode }: TaskArtifact): Archive | 'unknown' | undefined {
+  const { path: source, options } = sourceParts(GetterSource, GetterOptions);
+  const asked = options.get('archive') ?? '';
+  if (isOpen(asked) || asked === 'false' || asked === '0') return undefined;
+  const { path, folder } = withoutFolder(source);
+  const kind = asked === '' ? archiveEnding(path) : asked;
+  if (kind === undefined) return GetterMode === 'dir' || path !== source ? 'unknown' : undefined;
+  const format = archiveFormat(kind);
+  const isKnown = GetterMode !== 'file' && !/[*?[]/.test(folder);
+  return format !== undefined && isKnown ? { format, path, folder } : 'unknown';
+}
+
+/** A source with the folder of an archive that it names after `//`. */
+function withoutFolder(source: string): { readonly path: string; readonly folder: string } {
+  const [, path, folder] = /^([a-z]+:\/\/.*?)\/\/(.*)$/is.exec(source) ?? [];
+  return { path: path ?? source, folder: folder ?? '' };
 }
 
 /** The path of a source, and its options: those of its query, and beside them those of the block. */

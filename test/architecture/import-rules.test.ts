@@ -71,7 +71,7 @@ const packagesOf: Readonly<Record<string, readonly string[]>> = {
   smtp: ['nodemailer'],
   node: [],
   'http-server': ['ws'],
-  runner: ['node-pty', 'ws'],
+  runner: ['node-pty', 'tar-stream', 'ws', 'yauzl'],
   cli: ['zod'],
   testing: [],
   prometheus: [],

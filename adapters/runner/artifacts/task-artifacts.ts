@@ -8,9 +8,11 @@ import type { Download, DownloadRequest } from '../../../src/ports/download.js';
 import type { Milliseconds } from '../../../src/shared/duration.js';
 import { NumberNote } from '../disk/number-note.js';
 import type { TaskPaths } from '../disk/task-paths.js';
-import { folderForFile, targetOf } from '../disk/task-target.js';
+import { folderForFile, PathRefused, type TaskTarget, targetOf } from '../disk/task-target.js';
+import { ArchivesUnread } from './archive-entries.js';
+import { ArchiveRefused, freshFolder, moveUnpacked, unpackArchive } from './unpack-archive.js';
 
-/** What one file may cost. */
+/** What one artifact may cost. */
 export interface ArtifactLimits {
   /** Bytes of one file; 10 GiB when absent. */
   readonly maximumBytes?: number;
@@ -18,6 +20,10 @@ export interface ArtifactLimits {
   readonly totalTimeout?: Milliseconds;
   /** Milliseconds in which a server may say nothing; 1 minute when absent. */
   readonly idleTimeout?: Milliseconds;
+  /** Bytes of everything that one archive unpacks to; 10 GiB when absent. */
+  readonly unpackedBytes?: number;
+  /** Files, folders and links of one archive; 100,000 when absent. */
+  readonly unpackedEntries?: number;
 }
 
 export interface ArtifactTask {
@@ -70,7 +76,8 @@ interface Fetching {
 
 async function fetchOne(fetching: Fetching, plan: ArtifactPlan): Promise<void> {
   const { paths } = fetching.task;
-  const target = await folderForFile(targetOf(paths, plan.destination));
+  const target = targetOf(paths, plan.destination);
+  const file = plan.archive === undefined ? await folderForFile(target) : undefined;
   const expected = await expectedDigest(fetching, plan);
   const draft = join(paths.notes, `artifact-${fetching.at}.new`);
   await rm(draft, { force: true });
@@ -81,12 +88,37 @@ async function fetchOne(fetching: Fetching, plan: ArtifactPlan): Promise<void> {
       const message = `the checksum is ${found}, not ${expected.digits} (${expected.algorithm})`;
       throw new ArtifactFailed(`Artifact ${fetching.at + 1}: ${message}`, false);
     }
-    await rename(draft, join(target.folder, target.name)).catch(refuseFolder);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
+    if (file !== undefined) await rename(draft, join(file.folder, file.name)).catch(refuseFolder);
+    else await unpackInto(fetching, plan, draft, target);
   } finally {
     await handle.close();
+    await rm(draft, { force: true });
+  }
+}
+
+/** Unpacks beside the notes, and moves what is there when it is whole. */
+async function unpackInto(
+  { task, signal, at }: Fetching,
+  { archive }: ArtifactPlan,
+  file: string,
+  target: TaskTarget,
+): Promise<void> {
+  const { unpackedBytes: maximumBytes = defaults.maximumBytes, unpackedEntries: maximumEntries = 100_000 } =
+    task.limits;
+  const folder = await freshFolder(`${file}.unpacked`);
+  try {
+    if (archive !== undefined) {
+      await unpackArchive({ file, ...archive }, folder, { maximumBytes, maximumEntries }, signal);
+    }
+    await moveUnpacked(folder, target);
+  } catch (error) {
+    if (signal.aborted) return;
+    if (error instanceof PathRefused) throw error;
+    const message = error instanceof Error ? error.message : 'unknown';
+    const isFinal = error instanceof ArchiveRefused || error instanceof ArchivesUnread;
+    throw new ArtifactFailed(`Artifact ${at + 1}: the archive was not unpacked: ${message}`, isFinal);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -39,6 +39,8 @@ export interface DescribedRunner {
   readonly directory: string | null;
   /** It can fetch artifacts. */
   readonly downloads: boolean;
+  /** It can unpack them. */
+  readonly archives: boolean;
   readonly now: number;
 }
 
@@ -135,10 +137,10 @@ function healthyDriver(now: number) {
 }
 
 /** What the runner can do with tasks. What is not listed here, it cannot do. */
-function provisionOf({ directory, downloads }: DescribedRunner): TaskNeed[] {
+function provisionOf({ directory, downloads, archives }: DescribedRunner): TaskNeed[] {
   const provided: TaskNeed[] = ['templates'];
   if (directory !== null) provided.push('template_files', 'volumes');
-  if (directory !== null && downloads) provided.push('artifacts');
+  if (directory !== null && downloads) provided.push('artifacts', ...(archives ? (['archives'] as const) : []));
   return provided;
 }
 

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { TaskArtifact } from '../../jobs/document/task-parts.js';
-import { isArchive, sourceParts } from '../../jobs/task-needs.js';
+import { type Archive, archiveOf, sourceParts } from '../../jobs/task-needs.js';
 import { type Checksum, parseChecksum } from './checksum.js';
 
 /** One file to fetch for a task. */
@@ -9,8 +9,10 @@ export interface ArtifactPlan {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly checksum: Checksum;
-  /** Where the file is put, seen from the task's folder. */
+  /** Where the file, or the folder of what is unpacked, is put, seen from the task's folder. */
   readonly destination: string;
+  /** How the file is unpacked; undefined for one that is kept as it is. */
+  readonly archive: Pick<Archive, 'format' | 'folder'> | undefined;
 }
 
 /** Options of a source that are for whoever fetches it, not for its server. */
@@ -20,25 +22,37 @@ const ownOptions = ['checksum', 'archive', 'filename'];
 export function artifactPlan(artifact: TaskArtifact, fill: (text: string) => string): Result<ArtifactPlan, string> {
   const source = fill(artifact.GetterSource);
   const filled = { ...artifact, GetterSource: source, GetterOptions: filledMap(artifact.GetterOptions, fill) };
-  if (artifact.GetterInsecure) return err('insecure = true is not supported: certificates are always checked');
-  if (!/^https?:\/\//i.test(source)) return err('only http:// and https:// sources are supported');
-  if (isArchive(filled)) {
-    return err('archives are not unpacked here; with the option archive = "false" the file is fetched as it is');
-  }
-  const { path, options } = sourceParts(source, filled.GetterOptions);
+  const refused = refusal(filled);
+  if (refused !== undefined) return err(refused);
+  const found = archiveOf(filled);
+  const archive = found === 'unknown' ? undefined : found;
+  const { path: whole, options } = sourceParts(source, filled.GetterOptions);
+  const path = archive?.path ?? whole;
   const checksum = parseChecksum(options.get('checksum') ?? '', path);
   if (checksum.isErr()) return err(checksum.error);
   const name = nameOf(options.get('filename') ?? '', path);
   if (name === undefined) return err('the source has no file name, and the option filename gives none');
   for (const option of ownOptions) options.delete(option);
-  const query = options.size === 0 ? '' : `?${options}`;
   const destination = fill(artifact.RelativeDest);
+  const asIs = archive !== undefined || artifact.GetterMode === 'file';
   return ok({
-    url: path + query,
+    url: withQuery(path, options),
     headers: filledMap(artifact.GetterHeaders, fill),
     checksum: checksum.value,
-    destination: artifact.GetterMode === 'file' ? destination : `${destination}/${name}`,
+    destination: asIs ? destination : `${destination}/${name}`,
+    archive,
   });
+}
+
+function withQuery(path: string, options: URLSearchParams): string {
+  return options.size === 0 ? path : `${path}?${options}`;
+}
+
+function refusal(artifact: TaskArtifact): string | undefined {
+  if (artifact.GetterInsecure) return 'insecure = true is not supported: certificates are always checked';
+  if (!/^https?:\/\//i.test(artifact.GetterSource)) return 'only http:// and https:// sources are supported';
+  if (archiveOf(artifact) !== 'unknown') return undefined;
+  return 'only tar, tar.gz and zip archives are unpacked, into a folder; with the option archive = "false" the file is fetched as it is';
 }
 
 function filledMap(map: Readonly<Record<string, string>> | null, fill: (text: string) => string) {

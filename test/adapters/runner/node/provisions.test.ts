@@ -98,6 +98,7 @@ describe('a task that no node can run as it asks', () => {
   it.each([
     ['another user', { User: 'nobody' }, 'user'],
     ['an archive', { Artifacts: [{ GetterSource: 'https://h/a.zip' }] }, 'artifacts, archives'],
+    ['another archive', { Artifacts: [{ GetterSource: 'https://h/a.tar.xz' }] }, 'artifacts, other_archives'],
     ['a repository', { Artifacts: [{ GetterSource: 'git::https://h/a' }] }, 'artifacts, other_artifacts'],
   ])('waits with the reason, and its registration warns: %s', async (_what, part, needs) => {
     const { engine } = await house();

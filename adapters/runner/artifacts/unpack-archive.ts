@@ -1,0 +1,183 @@
+import { chmod, link, lstat, mkdir, open, readdir, realpath, rename, rm, symlink } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import type { ArchiveFormat } from '../../../src/jobs/archive-format.js';
+import { makeFolder, PathRefused, type TaskTarget } from '../disk/task-target.js';
+import { type ArchiveEntry, entriesOf } from './archive-entries.js';
+
+/** What an unpacked archive may cost. */
+export interface UnpackLimits {
+  /** Bytes of all its files together. */
+  readonly maximumBytes: number;
+  /** Files, folders and links. */
+  readonly maximumEntries: number;
+}
+
+export interface ArchiveToUnpack {
+  readonly file: string;
+  readonly format: ArchiveFormat;
+  /** The folder of the archive whose contents are wanted; empty for all of it. */
+  readonly folder: string;
+}
+
+/** The archive holds what is not unpacked. */
+export class ArchiveRefused extends Error {}
+
+/** Folders in each other. */
+const deepest = 64;
+
+interface Unpacking {
+  readonly root: string;
+  readonly limits: UnpackLimits;
+  readonly signal: AbortSignal;
+  /** Made when everything else is there, so that nothing is ever written through one. By path. */
+  readonly symlinks: Map<string, string>;
+  bytes: number;
+  entries: number;
+}
+
+/**
+ * Unpacks an archive into `root`, an empty folder of the runner's own. Permissions are kept, without those that give another user's rights;
+ * owners and times are not. Devices, paths that lead out of the folder and links that do are refused with `ArchiveRefused`.
+ */
+export async function unpackArchive(
+  { file, format, folder }: ArchiveToUnpack,
+  root: string,
+  limits: UnpackLimits,
+  signal: AbortSignal,
+): Promise<void> {
+  const unpacking: Unpacking = { root, limits, signal, symlinks: new Map(), bytes: 0, entries: 0 };
+  const wanted = partsOf(folder);
+  for await (const entry of entriesOf(file, format)) {
+    signal.throwIfAborted();
+    unpacking.entries += 1;
+    if (unpacking.entries > limits.maximumEntries) {
+      throw new ArchiveRefused(`the archive holds more than ${limits.maximumEntries} entries`);
+    }
+    const parts = below(wanted, partsOf(entry.path));
+    if (parts !== undefined && parts.length > 0) await unpackEntry(unpacking, entry, parts, wanted);
+    else if (entry.type === 'file') await pass(unpacking, entry);
+  }
+  for (const [path, target] of unpacking.symlinks) await symlink(target, path).catch(refuseTwice);
+  for (const path of unpacking.symlinks.keys()) await checkLink(root, path);
+}
+
+/** Names of the folders and the last name. */
+function partsOf(path: string): readonly string[] {
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.');
+  const isOdd = path.startsWith('/') || parts.includes('..') || /[\0\\]/.test(path);
+  if (isOdd) throw new ArchiveRefused(`${shown(path)} leads out of the archive's folder`);
+  if (parts.length > deepest) throw new ArchiveRefused(`${shown(path)} lies deeper than ${deepest} folders`);
+  return parts;
+}
+
+function below(folder: readonly string[], parts: readonly string[]): readonly string[] | undefined {
+  return folder.every((part, at) => parts[at] === part) ? parts.slice(folder.length) : undefined;
+}
+
+async function unpackEntry(
+  unpacking: Unpacking,
+  entry: ArchiveEntry,
+  parts: readonly string[],
+  wanted: readonly string[],
+): Promise<void> {
+  const { root, symlinks } = unpacking;
+  const path = join(root, ...parts);
+  if (entry.type === 'directory') {
+    await makeFolder({ root, parts }).catch(refuseOddFolder);
+    await chmod(path, ((entry.mode ?? 0o755) & 0o777) | 0o700);
+    return;
+  }
+  await makeFolder({ root, parts: parts.slice(0, -1) }).catch(refuseOddFolder);
+  if (entry.type === 'file') await writeFile(unpacking, entry, path);
+  else if (entry.type === 'symlink') symlinks.set(path, entry.target);
+  else if (entry.type === 'link') await linkFile(root, path, below(wanted, partsOf(entry.target)));
+  else throw new ArchiveRefused(`${shown(entry.path)} is neither a file nor a folder nor a link`);
+}
+
+async function writeFile(unpacking: Unpacking, entry: ArchiveEntry, path: string): Promise<void> {
+  await refuseThere(path);
+  const handle = await open(path, 'wx', 0o600).catch(refuseTwice);
+  try {
+    for await (const bytes of await entry.content()) {
+      count(unpacking, bytes);
+      await handle.writeFile(bytes);
+    }
+    await handle.chmod((entry.mode ?? 0o644) & 0o777);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Reads on to the next entry; what is not wanted counts, too. */
+async function pass(unpacking: Unpacking, entry: ArchiveEntry): Promise<void> {
+  for await (const bytes of await entry.content()) count(unpacking, bytes);
+}
+
+function count(unpacking: Unpacking, bytes: Uint8Array): void {
+  unpacking.signal.throwIfAborted();
+  unpacking.bytes += bytes.length;
+  const { maximumBytes } = unpacking.limits;
+  if (unpacking.bytes > maximumBytes)
+    throw new ArchiveRefused(`the archive unpacks to more than ${maximumBytes} bytes`);
+}
+
+/** Another name of a file that came before. */
+async function linkFile(root: string, path: string, target: readonly string[] | undefined): Promise<void> {
+  const source = join(root, ...(target ?? []));
+  const there = target === undefined ? undefined : await lstat(source).catch(() => undefined);
+  if (there?.isFile() !== true) throw new ArchiveRefused(`${shown(path)} is a link to no file before it`);
+  await link(source, path).catch(refuseTwice);
+}
+
+/** A link leads to something in the folder. */
+async function checkLink(root: string, path: string): Promise<void> {
+  const real = await realpath(path).catch(() => undefined);
+  const top = await realpath(root);
+  if (real === undefined || !(real === top || real.startsWith(top + sep))) {
+    throw new ArchiveRefused(`the link ${shown(path.slice(root.length + 1))} leads to nothing in the archive`);
+  }
+}
+
+/** A later entry takes the place of a file before it, as when archives are appended to. */
+async function refuseThere(path: string): Promise<void> {
+  const there = await lstat(path).catch(() => undefined);
+  if (there?.isFile() === true) await rm(path);
+}
+
+function refuseTwice(error: NodeJS.ErrnoException): never {
+  if (error.code !== 'EEXIST') throw error;
+  throw new ArchiveRefused('the archive holds two different things at one path');
+}
+
+function refuseOddFolder(error: unknown): never {
+  throw error instanceof PathRefused ? new ArchiveRefused('the archive holds a file where it needs a folder') : error;
+}
+
+function shown(path: string): string {
+  return JSON.stringify(path.slice(0, 200));
+}
+
+/** Moves what was unpacked to where it belongs, beside what is there; files that are there are replaced. */
+export async function moveUnpacked(from: string, target: TaskTarget): Promise<void> {
+  const folder = await makeFolder(target);
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const source = join(from, entry.name);
+    if (entry.isDirectory()) {
+      const { mode } = await lstat(source);
+      await moveUnpacked(source, { ...target, parts: [...target.parts, entry.name] });
+      await chmod(join(folder, entry.name), mode & 0o777);
+    } else await rename(source, join(folder, entry.name)).catch(refuseFolder);
+  }
+}
+
+function refuseFolder(error: NodeJS.ErrnoException): never {
+  if (error.code !== 'EISDIR' && error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+  throw new ArchiveRefused('the archive holds a file where a folder is');
+}
+
+/** An empty folder for what is unpacked. */
+export async function freshFolder(path: string): Promise<string> {
+  await rm(path, { recursive: true, force: true });
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  return path;
+}
