@@ -1,5 +1,5 @@
 import type { ReadView } from '../../ports/storage.js';
-import { allocations } from '../../scheduler/allocation.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { capacitySignals } from '../../scheduler/capacity-signal.js';
 import {
   type AllocationChange,
@@ -8,6 +8,7 @@ import {
   withAllocationChanges,
 } from '../../scheduler/cluster/cluster.js';
 import { type Node, nodes } from '../../scheduler/node.js';
+import type { Key } from '../../shared/table.js';
 
 /** The cluster as of certain writes of the tables that it is made of. */
 export interface KnownCluster {
@@ -55,11 +56,24 @@ function isOutOfReach(view: ReadView, known: KnownCluster, allocationsIndex: num
 }
 
 function readCluster(view: ReadView): KnownCluster {
-  const cluster = clusterFrom(
-    view.list(nodes).map(({ record }) => record),
-    view.list(allocations, { index: 'open_by_node' }).map(({ record }) => record),
-  );
+  const present = view.list(nodes).map(({ record }) => record);
+  const cluster = clusterFrom(present, openAllocations(view));
   return { nodesIndex: view.tableIndex(nodes), allocationsIndex: view.tableIndex(allocations), cluster };
+}
+
+/** Records in memory at once: of each, the cluster keeps a twentieth. */
+const readAtOnce = 1000;
+
+/** Those that their nodes have not finished with, in pages. */
+function* openAllocations(view: ReadView): Generator<Allocation, void> {
+  for (let from: Key = []; ; ) {
+    const page = view.list(allocations, { index: 'open_by_node', from, limit: readAtOnce });
+    for (const { record } of page) yield record;
+    const last = page.at(-1)?.record;
+    if (last === undefined || page.length < readAtOnce) return;
+    // The first key behind it.
+    from = [last.NodeID, `${last.ID}\u0000`];
+  }
 }
 
 function withPresentNodes(cluster: Cluster, present: readonly Node[]): Cluster {
