@@ -1,4 +1,5 @@
 import { err, ok } from 'neverthrow';
+import type { MessageSocket } from '../../src/api/message-socket.js';
 import { plainType } from '../../src/api/plain-type.js';
 import type { Engine, Principal } from '../../src/index.js';
 import { compressFor } from './bridges/compression.js';
@@ -58,6 +59,7 @@ export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): 
 export function handlerOver(routes: readonly Route[], engine: Engine, options: HttpHandlerOptions): UpgradeHandler {
   const notificationsPath = withoutEndSlash(options.notificationsPath ?? engine.settings.notifications.basePath);
   const upstream = (options.names ?? engine.settings.notifications.names) === 'upstream';
+  const basePath = withoutEndSlash(options.basePath ?? '');
   const parts: HandlerParts = {
     engine,
     authenticate: authenticatorFrom(engine, options),
@@ -68,7 +70,8 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
     maximumBodyBytes: options.maximumBodyBytes ?? 4 * 1024 * 1024,
     notificationsPath,
     redirected: upstream ? redirector(routes) : () => undefined,
-    locate: locator(routes, withoutEndSlash(options.basePath ?? ''), notificationsPath),
+    locate: locator(routes, basePath, notificationsPath),
+    socketsBelow: `${basePath}/v1/client/allocation/`,
   };
   const handle: HttpHandler = async (request) => {
     const response = await respond(parts, request);
@@ -93,6 +96,8 @@ interface HandlerParts {
   /** Sends clients of the upstream to the path that they mean. */
   readonly redirected: ReturnType<typeof redirector>;
   readonly locate: Locate;
+  /** Where clients ask for sockets: a path that leads to nothing there is told to them by the close code. */
+  readonly socketsBelow: string;
 }
 
 async function respond(parts: HandlerParts, request: HttpRequest): Promise<HttpResponse> {
@@ -190,12 +195,11 @@ function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
   if (request.target.length > maximumTargetLength) return { type: 'ordinary' };
   const target = splitTarget(request.target);
   const located = parts.locate(request.method, target.path);
-  if (located === undefined) return { type: 'unknown_path' };
+  const isOpenable = asksForWebSocket(request) && parts.guard(request) === undefined;
+  if (located === undefined || leadsNowhere(located)) return unknownTarget(parts, request, isOpenable);
   const { match } = located;
-  if (match.isOk() && match.value.type === 'unknown_path') return { type: 'unknown_path' };
-  if (match.isErr() || match.value.type !== 'found' || match.value.route.socket === undefined)
+  if (!isOpenable || match.isErr() || match.value.type !== 'found' || match.value.route.socket === undefined)
     return { type: 'ordinary' };
-  if (!asksForWebSocket(request) || parts.guard(request) !== undefined) return { type: 'ordinary' };
   const { route, pathValues } = match.value;
   const asked: Asked = {
     request,
@@ -209,6 +213,22 @@ function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
     type: 'accepted',
     serve: (socket) => serveSocket({ call, route, authenticate: parts.authenticate }, socket),
   };
+}
+
+function leadsNowhere({ match }: Located): boolean {
+  return match.isOk() && match.value.type === 'unknown_path';
+}
+
+/** Clients that ask for a socket below an allocation are told by the close code that there is none. */
+function unknownTarget(parts: HandlerParts, request: HttpRequest, isOpenable: boolean): UpgradeAnswer {
+  const { path, query } = splitTarget(request.target);
+  const isTold = isOpenable && path.startsWith(parts.socketsBelow);
+  if (!isTold || parts.redirected(request.method, path, query) !== undefined) return { type: 'unknown_path' };
+  return { type: 'accepted', serve: closeUnknown };
+}
+
+async function closeUnknown(socket: MessageSocket): Promise<void> {
+  socket.close(1008, 'resource not found');
 }
 
 function asksForWebSocket(request: HttpRequest): boolean {

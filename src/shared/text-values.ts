@@ -44,6 +44,11 @@ export function parseBoolean(text: string): boolean | undefined {
   return /^(?:0|f|F|false|False|FALSE)$/.test(text) ? false : undefined;
 }
 
+/** What clients are told of a text that `parseBoolean` does not take. The text is cut, so that the message is short. */
+export function noBooleanText(name: string, text: string): string {
+  return `${name} value is not a boolean: strconv.ParseBool: parsing ${JSON.stringify(text.slice(0, 80))}: invalid syntax`;
+}
+
 /** Without white space at both ends, as Unicode defines it: `U+0085` counts and `U+FEFF` does not, unlike in `String.trim`. */
 export function trimWhiteSpace(text: string): string {
   let start = 0;

@@ -20,9 +20,9 @@ export interface Route {
   readonly access: CallAccess;
   readonly handle: (call: RouteCall) => Promise<HttpResponse>;
   /**
-   * The conversation of a route that opens a WebSocket. The caller is known, and may have the right, when it begins; what
-   * it does not close itself is closed with 1000 when it resolves, with 1011 when it rejects. `handle` answers those who
-   * did not ask for an upgrade.
+   * The conversation of a route that opens a WebSocket. The caller is known when it begins, and may have the right unless
+   * a record decides that. What it does not close itself is closed with 1000 when it resolves, with 1011 when it rejects.
+   * `handle` answers those who did not ask for an upgrade.
    */
   readonly socket?: (call: RouteCall, socket: MessageSocket) => Promise<void>;
 }

@@ -1,6 +1,5 @@
-import { isJsonObject } from '../../../src/api/json-codecs.js';
 import type { MessageSocket } from '../../../src/api/message-socket.js';
-import { boolean } from '../../../src/api/text-codecs.js';
+import { isHandshakeAnnounced, tokenOfHandshake } from '../../../src/api/socket-handshake.js';
 import type { Principal } from '../../../src/index.js';
 import type { Query } from '../calls/query.js';
 import { type Authentication, type Authenticator, tokenFrom } from '../edge/access.js';
@@ -32,16 +31,19 @@ export async function admitSocket(
   socket: MessageSocket,
   authenticate: Authenticator,
 ): Promise<SocketAdmission> {
-  const asked = query.get('ws_handshake').andThen((text) => boolean.parse(text ?? 'false', 'ws_handshake'));
-  if (asked.isErr()) return refused(1008, 'ws_handshake must be true or false');
-  if (!asked.value) return admissionOf(await authenticate(request));
+  const announced = query.get('ws_handshake');
+  if (announced.isErr()) return refused(1008, announced.error.message);
+  const asked = isHandshakeAnnounced(announced.value);
+  if (typeof asked === 'object') return refused(1008, asked.fault);
+  if (!asked) return admissionOf(await authenticate(request));
   const first = await firstMessage(socket);
   if (first === undefined) return { type: 'gone' };
-  const token = tokenIn(first);
-  if (typeof token !== 'string') return { type: 'refused', refusal: token };
+  const token = tokenOfHandshake(first);
+  if (typeof token === 'object') return refused(1008, token.fault);
   const inHeader = tokenFrom(request);
-  if (inHeader !== undefined && inHeader !== token)
-    return refused(1008, 'the token of the handshake is not that of the header');
+  if (inHeader !== undefined && inHeader !== token) {
+    return refused(1008, 'handshake auth token mismatched auth header token');
+  }
   return admissionOf(await authenticate(token === '' ? request : withToken(request, token)));
 }
 
@@ -55,25 +57,10 @@ function admissionOf(authentication: Authentication): SocketAdmission {
     case 'missing':
       return { type: 'admitted', caller: authentication.caller };
     case 'unknown':
-      return refused(1011, 'Permission denied');
+      return refused(1008, 'rpc error: Permission denied');
     case 'failed':
       return refused(1011, 'the token store could not be read');
   }
-}
-
-/** The token of a handshake message, or why it is none. An empty text means: no token. */
-function tokenIn(message: string): string | SocketRefusal {
-  let value: unknown;
-  try {
-    value = JSON.parse(message);
-  } catch {
-    return { code: 1008, reason: 'the handshake is not valid JSON' };
-  }
-  const { version = 0, auth_token: token = '' } = isJsonObject(value) ? value : {};
-  if (value !== null && !isJsonObject(value)) return { code: 1008, reason: 'the handshake must be a JSON object' };
-  if (typeof version !== 'number') return { code: 1008, reason: 'the version of the handshake must be a number' };
-  if (version !== 1) return { code: 1008, reason: `unexpected version of the handshake: ${version}` };
-  return typeof token === 'string' ? token : { code: 1008, reason: 'the token of the handshake must be a string' };
 }
 
 /** The first message as text; undefined when the socket ended, or was closed because none came. */

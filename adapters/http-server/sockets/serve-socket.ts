@@ -1,4 +1,6 @@
+import type { CallAccess } from '../../../src/api/access.js';
 import type { MessageSocket } from '../../../src/api/message-socket.js';
+import type { Principal } from '../../../src/index.js';
 import type { Route, RouteCall } from '../calls/route.js';
 import { type Authenticator, mayHaveRight } from '../edge/access.js';
 import { admitSocket } from './admit-socket.js';
@@ -11,6 +13,11 @@ export interface OpenedSocket {
   readonly authenticate: Authenticator;
 }
 
+/** A right that the record decides is the operation's to judge: it alone knows whether there is such a record. */
+function isJudgedHere(access: CallAccess, caller: Principal): boolean {
+  return caller.node !== undefined || access.type !== 'namespace' || access.namedBy !== 'record';
+}
+
 /** Admits the caller, has the conversation of the route, and ends the socket. Never rejects. */
 export async function serveSocket({ call, route, authenticate }: OpenedSocket, socket: MessageSocket): Promise<void> {
   try {
@@ -18,7 +25,8 @@ export async function serveSocket({ call, route, authenticate }: OpenedSocket, s
     if (admission.type === 'gone') return;
     if (admission.type === 'refused') return socket.close(admission.refusal.code, admission.refusal.reason);
     const { caller } = admission;
-    if (!mayHaveRight(route, caller, call.pathValues, call.query)) return socket.close(1011, 'Permission denied');
+    if (isJudgedHere(route.access, caller) && !mayHaveRight(route, caller, call.pathValues, call.query))
+      return socket.close(1011, 'Permission denied');
     await route.socket?.({ ...call, caller }, socket);
     socket.close();
   } catch (error) {

@@ -28,7 +28,7 @@ import { AllocationChecks, type CheckedAllocation } from '../checks/allocation-c
 import { runBriefly } from '../commands/run-briefly.js';
 import { messageOf } from '../disk/transient-fault.js';
 import { knownSignal } from '../drivers/signal-name.js';
-import type { ExecRequest } from '../drivers/task-driver.js';
+import type { CommandRequest } from '../drivers/task-driver.js';
 import type { AllocationWork } from './allocation-work.js';
 import { momentOf, type Surroundings } from './surroundings.js';
 import { TaskPerformer } from './task-performer.js';
@@ -178,10 +178,7 @@ export class AllocationActor {
     return this.#performers.get(task)?.usage() ?? Promise.resolve(undefined);
   }
 
-  exec(
-    task: string,
-    request: Omit<ExecRequest, 'directory' | 'environment'>,
-  ): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>> {
+  exec(task: string, request: CommandRequest): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>> {
     const performer = this.#performers.get(task);
     return performer === undefined
       ? Promise.resolve(err(commandRefused('failed', 'task not found')))

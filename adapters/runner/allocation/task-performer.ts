@@ -10,7 +10,7 @@ import type { StartFault, TaskEffect, TaskLifeEvent } from '../../../src/agent/t
 import type { TaskPaths } from '../disk/task-paths.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { noUsage } from '../drivers/process-usage.js';
-import type { ExecRequest, RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
+import type { CommandRequest, RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
 import type { Surroundings } from './surroundings.js';
 import type { TaskAssignment } from './task-assignment.js';
 import { TaskPreparation } from './task-preparation.js';
@@ -73,9 +73,7 @@ export class TaskPerformer {
   }
 
   /** Runs a command beside the task. */
-  exec(
-    request: Omit<ExecRequest, 'directory' | 'environment'>,
-  ): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>> {
+  exec(request: CommandRequest): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>> {
     const { task } = this.assignment;
     const attempt = this.#present;
     if (attempt === undefined) {

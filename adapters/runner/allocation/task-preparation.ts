@@ -8,7 +8,7 @@ import { runBriefly } from '../commands/run-briefly.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { PathRefused } from '../disk/task-target.js';
 import { messageOf } from '../disk/transient-fault.js';
-import type { ExecRequest } from '../drivers/task-driver.js';
+import type { CommandRequest } from '../drivers/task-driver.js';
 import { TaskTemplates, type TemplateActions } from '../templates/task-templates.js';
 import { mountVolumes } from './mount-volumes.js';
 import type { Surroundings } from './surroundings.js';
@@ -20,9 +20,7 @@ import { type TaskSetting, taskSetting } from './task-start.js';
 export interface PreparedTask {
   readonly tell: (event: TaskLifeEvent) => void;
   readonly signal: (name: string) => void;
-  readonly exec: (
-    request: Omit<ExecRequest, 'directory' | 'environment'>,
-  ) => ReturnType<Parameters<typeof runBriefly>[0]>;
+  readonly exec: (request: CommandRequest) => ReturnType<Parameters<typeof runBriefly>[0]>;
 }
 
 /** Puts into a task's folder what has to be there before it starts, and keeps it up to date while the task runs. */

@@ -1,10 +1,8 @@
 import type { Result } from 'neverthrow';
 import type { CommandInput, CommandOutput, CommandRefused } from '../../../src/agent/link/node-command.js';
-import type { ExecRequest } from '../drivers/task-driver.js';
+import type { CommandRequest } from '../drivers/task-driver.js';
 
-type Exec = (
-  request: Omit<ExecRequest, 'directory' | 'environment'>,
-) => Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>>;
+type Exec = (request: CommandRequest) => Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>>;
 
 /** What is kept of the output. In characters. */
 const maximumOutput = 3 * 1024;
@@ -22,6 +20,7 @@ export async function runBriefly(
   let code = 1;
   for await (const message of begun.value) {
     if (message.type === 'exited') code = message.code;
+    if (message.type === 'failed') output += message.message;
     if (message.type === 'data') output = (output + Buffer.from(message.bytes).toString()).slice(0, maximumOutput);
   }
   return signal.aborted ? { code: 1, output: `${output}\nthe command took too long` } : { code, output };

@@ -1,4 +1,5 @@
 import type { CommandOutput } from '../../../src/agent/link/node-command.js';
+import type { ExecRequest } from './task-driver.js';
 
 /** Messages that wait to be taken before `put` holds its caller back. */
 const room = 16;
@@ -59,4 +60,24 @@ export class Outlet implements AsyncIterable<CommandOutput> {
   #release(): void {
     for (const resume of this.#putters.splice(0)) resume();
   }
+}
+
+/** The output of a command beside a task. It ends with the asker, and with the task, which the asker is told. */
+export function commandOutlet(
+  { signal, taskEnded }: Pick<ExecRequest, 'signal' | 'taskEnded'>,
+  onEnd: () => void,
+): Outlet {
+  const endWithAsker = (): void => outlet.end();
+  const endWithTask = (): void => {
+    outlet.push({ type: 'failed', message: 'plugin is shut down' });
+    outlet.end();
+  };
+  const outlet = new Outlet(() => {
+    signal.removeEventListener('abort', endWithAsker);
+    taskEnded.removeEventListener('abort', endWithTask);
+    onEnd();
+  });
+  signal.addEventListener('abort', endWithAsker);
+  taskEnded.addEventListener('abort', endWithTask);
+  return outlet;
 }

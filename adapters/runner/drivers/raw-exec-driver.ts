@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TaskUsage } from '../../../src/agent/link/node-command.js';
+import { err } from 'neverthrow';
+import { commandRefused, type TaskUsage } from '../../../src/agent/link/node-command.js';
 import { isAlive } from '../disk/process-identity.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { lackOf } from '../disk/transient-fault.js';
@@ -36,14 +37,26 @@ const harmless = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPD
  * `config { command = "…", args = […], work_dir = "…" }`. No isolation: whoever may submit jobs may run anything.
  */
 export function rawExecDriver(options: RawExecOptions = {}): TaskDriver {
+  /** The processes that run, by the folders of their attempts. */
+  const running = new Map<string, Process>();
+  const kept = <T extends StartOutcome | RecoverOutcome>(start: TaskStart, outcome: T): T => {
+    if (outcome.type !== 'running' || !(outcome.task instanceof Process)) return outcome;
+    const folder = attemptDirectory(start);
+    running.set(folder, outcome.task);
+    outcome.task.ended.addEventListener('abort', () => running.delete(folder));
+    return outcome;
+  };
   return {
     name: 'raw_exec',
     survives: true,
-    start: (start) => startProcess(start, options),
-    recover,
+    start: async (start) => kept(start, await startProcess(start, options)),
+    recover: async (start) => kept(start, await recover(start)),
     exec: async (start, request) => {
+      const taskEnded = running.get(attemptDirectory(start))?.ended;
+      if (taskEnded === undefined) return err(commandRefused('not_found', `task "${start.task}" is not running.`));
       const directory = start.paths?.root ?? '/';
-      const whole = { ...request, directory, environment: { ...inherited(options), ...start.environment } };
+      const environment = { ...inherited(options), ...start.environment };
+      const whole = { ...request, taskEnded, directory, environment };
       return request.terminal ? runInTerminal(whole) : runWithPipes(whole);
     },
   };
@@ -128,6 +141,7 @@ function endOfStranger(identity: Parameters<typeof isAlive>[0]): Promise<void> {
 /** One attempt that runs, and the collector of its output. */
 class Process implements RunningTask {
   readonly exited: Promise<Awaited<RunningTask['exited']>>;
+  readonly #ending = new AbortController();
   readonly #start: TaskStart;
   readonly #pid: number;
   #collected: Promise<void>;
@@ -138,6 +152,11 @@ class Process implements RunningTask {
     this.#pid = pid;
     this.#collected = this.#collect(logs);
     this.exited = this.#end(ended);
+  }
+
+  /** Aborts when its first process has ended: before what else belongs to the task is ended, too. */
+  get ended(): AbortSignal {
+    return this.#ending.signal;
   }
 
   signal(name: string): void {
@@ -160,6 +179,7 @@ class Process implements RunningTask {
   async #end(ended: Promise<void>): Promise<Awaited<RunningTask['exited']>> {
     await ended;
     this.#over = true;
+    this.#ending.abort();
     this.destroy();
     await endStrays(this.#start);
     const attempt = attemptDirectory(this.#start);

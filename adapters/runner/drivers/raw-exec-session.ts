@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { constants } from 'node:os';
+import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
+import { getSystemErrorMap } from 'node:util';
 import { err, ok, type Result } from 'neverthrow';
 import {
   type CommandInput,
@@ -8,26 +11,25 @@ import {
   type CommandRefused,
   commandRefused,
 } from '../../../src/agent/link/node-command.js';
-import { Outlet } from './outlet.js';
+import { commandOutlet, type Outlet } from './outlet.js';
 import { commandFault } from './raw-exec-config.js';
 import type { ExecRequest } from './task-driver.js';
 
 /** What a data message holds at most. In bytes. */
 const messageBytes = 4096;
 
-/** A command beside a task, with pipes. It ends when the asker goes away. */
+/** A command beside a task, with pipes. */
 export function runWithPipes(request: ExecRequest): Result<AsyncIterable<CommandOutput>, CommandRefused> {
   const fault = startFault(request);
   if (fault !== undefined) return err(fault);
   const [command = '', ...args] = request.command;
-  const { directory, environment, signal } = request;
+  const { directory, environment } = request;
   const child = spawn(command, args, { cwd: directory, env: environment, detached: true, stdio: 'pipe' });
   if (child.pid === undefined) {
     child.once('error', () => undefined);
-    return err(commandRefused('failed', `failed to start command: ${command}`));
+    return err(notStarted(`fork/exec ${command}: resource temporarily unavailable`));
   }
-  const outlet = new Outlet(() => killGroup(child));
-  signal.addEventListener('abort', () => outlet.end(), { once: true });
+  const outlet = commandOutlet(request, () => killGroup(child));
   const streams = (['stdout', 'stderr'] as const).map((name) => pump(child[name] as Readable, name, outlet));
   child.stdin?.on('error', () => undefined);
   feed(child, request.input).catch(() => outlet.end());
@@ -45,14 +47,31 @@ export function runWithPipes(request: ExecRequest): Result<AsyncIterable<Command
   return ok(outlet);
 }
 
+/** Why a command cannot be started, in the words that clients know from drivers of this kind. */
 export function startFault({ command, directory, environment }: ExecRequest): CommandRefused | undefined {
   const [name = ''] = command;
-  if (name === '') return commandRefused('failed', 'failed to start command: no command');
+  if (name === '') return notStarted('exec: no command');
   if (command.some((text) => text.includes('\0'))) {
-    return commandRefused('failed', 'failed to start command: it holds a NUL character');
+    return notStarted(`fork/exec ${name.replaceAll('\0', '')}: invalid argument`);
   }
-  const fault = commandFault(name, directory, environment['PATH'] ?? '');
-  return fault === undefined ? undefined : commandRefused('failed', `failed to start command: ${fault}`);
+  if (commandFault(name, directory, environment['PATH'] ?? '') === undefined) return undefined;
+  if (!name.includes('/')) return notStarted(`exec: ${JSON.stringify(name)}: executable file not found in $PATH`);
+  return notStarted(`fork/exec ${name}: ${fileFault(resolve(directory, name))}`);
+}
+
+function notStarted(fault: string): CommandRefused {
+  return commandRefused('failed', `rpc error: code = Unknown desc = failed to start command: ${fault}`);
+}
+
+/** What the system says of a file that cannot be executed. */
+function fileFault(path: string): string {
+  try {
+    statSync(path);
+    return 'permission denied';
+  } catch (error) {
+    const { errno } = error as NodeJS.ErrnoException;
+    return getSystemErrorMap().get(errno ?? 0)?.[1] ?? 'no such file or directory';
+  }
 }
 
 /** Passes output on as fast as it is taken. */

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { err, ok, type Result } from 'neverthrow';
 import type { IPty } from 'node-pty';
 import {
@@ -6,7 +9,7 @@ import {
   type CommandRefused,
   commandRefused,
 } from '../../../src/agent/link/node-command.js';
-import { Outlet } from './outlet.js';
+import { commandOutlet, type Outlet } from './outlet.js';
 import { startFault } from './raw-exec-session.js';
 import type { ExecRequest } from './task-driver.js';
 
@@ -35,18 +38,19 @@ export async function runInTerminal(
   return ok(connect(terminal, request));
 }
 
-function connect(terminal: IPty, { input, signal }: ExecRequest): Outlet {
+function connect(terminal: IPty, request: ExecRequest): Outlet {
   let over = false;
-  const outlet = new Outlet(() => {
+  const device = deviceOf(terminal);
+  const outlet = commandOutlet(request, () => {
     if (!over) kill(terminal);
   });
-  signal.addEventListener('abort', () => outlet.end(), { once: true });
   let passing = Promise.resolve();
   let isReady: () => void = () => undefined;
   const prepared = new Promise<void>((resolve) => {
     isReady = resolve;
   });
   let begun = false;
+  let pieces = 0;
   const pass = async (bytes: Buffer): Promise<void> => {
     terminal.pause();
     for (let at = 0; at < bytes.length; at += messageBytes) {
@@ -59,11 +63,21 @@ function connect(terminal: IPty, { input, signal }: ExecRequest): Outlet {
     const bytes = Buffer.from(data);
     const isFirst = !begun && bytes[0] === ready;
     begun = true;
+    pieces += 1;
     isReady();
     passing = passing.then(() => pass(isFirst ? bytes.subarray(1) : bytes));
   });
+  keepUnread(terminal, async () => {
+    let before = -1;
+    for (let round = 0; round < quietRounds && before !== pieces; round += 1) {
+      before = pieces;
+      await passing;
+      await new Promise((resolve) => setTimeout(resolve, quietMs));
+    }
+  });
   terminal.onExit(({ exitCode, signal: by }) => {
     over = true;
+    if (device !== undefined) closeSync(device);
     isReady();
     passing
       .then(() => {
@@ -73,18 +87,66 @@ function connect(terminal: IPty, { input, signal }: ExecRequest): Outlet {
       .finally(() => outlet.end())
       .catch(() => undefined);
   });
-  prepared.then(() => feed(terminal, input, () => over)).catch(() => outlet.end());
+  prepared.then(() => feed({ terminal, device, isOver: () => over }, request.input)).catch(() => outlet.end());
   return outlet;
 }
 
-async function feed(terminal: IPty, input: AsyncIterable<CommandInput>, isOver: () => boolean): Promise<void> {
-  for await (const message of input) {
-    if (isOver()) return;
-    if (message.type === 'data') terminal.write(Buffer.from(message.bytes) as unknown as string);
-    else if (message.type === 'resize' && message.rows > 0 && message.columns > 0) {
-      terminal.resize(message.columns, message.rows);
-    }
+/** After so long without output, in milliseconds, a terminal whose process has ended has nothing more to give. */
+const quietMs = 20;
+/** What goes on writing after so many looks is a process that was left behind. */
+const quietRounds = 50;
+
+/**
+ * The device of the terminal, held open until the library is done with it: otherwise the end of the last process that has it
+ * open counts as the end of its output, and what was not yet read is lost.
+ */
+function deviceOf(terminal: IPty): number | undefined {
+  const { ptsName } = terminal as IPty & { readonly ptsName?: string };
+  try {
+    return ptsName === undefined ? undefined : openSync(ptsName, constants.O_RDWR | constants.O_NOCTTY);
+  } catch {
+    return undefined;
   }
+}
+
+/**
+ * The library closes a terminal 200 ms after the end of its process, and what was not taken until then is lost: where the
+ * asker takes its output slowly, or this process is busy. Here it is closed when nothing more comes; `untilRead` waits for
+ * that.
+ */
+function keepUnread(terminal: IPty, untilRead: () => Promise<void>): void {
+  const { _socket: socket } = terminal as IPty & { readonly _socket?: Readable };
+  if (socket === undefined) return;
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error) => {
+    const destroyed = (): void => void destroy(error);
+    untilRead().then(destroyed, destroyed);
+    return socket;
+  };
+}
+
+interface Fed {
+  readonly terminal: IPty;
+  readonly device: number | undefined;
+  readonly isOver: () => boolean;
+}
+
+async function feed(fed: Fed, input: AsyncIterable<CommandInput>): Promise<void> {
+  for await (const message of input) {
+    if (fed.isOver()) return;
+    if (message.type === 'data') fed.terminal.write(Buffer.from(message.bytes) as unknown as string);
+    else if (message.type === 'resize') await resize(fed, message.rows, message.columns);
+  }
+}
+
+/** Sets the size as it is given; 0 means that it is not known. */
+async function resize({ terminal, device }: Fed, rows: number, columns: number): Promise<void> {
+  if (rows > 0 && columns > 0) return terminal.resize(columns, rows);
+  // The library takes no zeros.
+  if (device === undefined) return;
+  const size = ['rows', String(rows), 'columns', String(columns)];
+  const stty = spawn('stty', size, { stdio: [device, 'ignore', 'ignore'] });
+  await new Promise<void>((resolve) => stty.once('close', () => resolve()).once('error', () => resolve()));
 }
 
 function kill(terminal: IPty): void {

@@ -61,7 +61,12 @@ export interface ExecRequest {
   readonly input: AsyncIterable<CommandInput>;
   /** Aborts when whoever asked for it goes away: the command ends then. */
   readonly signal: AbortSignal;
+  /** Aborts when the task has ended: the command ends with it, and the asker is told. */
+  readonly taskEnded: AbortSignal;
 }
+
+/** What a driver is asked for a command beside a task; the rest it knows itself. */
+export type CommandRequest = Omit<ExecRequest, 'directory' | 'environment' | 'taskEnded'>;
 
 /** Runs tasks of one kind. */
 export interface TaskDriver {
@@ -76,8 +81,5 @@ export interface TaskDriver {
   /** Says what became of a start. A rejection of the same kind means that nobody can tell yet: it is asked again. */
   recover(start: TaskStart): Promise<RecoverOutcome>;
   /** Runs a command beside a task that runs; absent where there is no such thing. */
-  exec?(
-    start: TaskStart,
-    request: Omit<ExecRequest, 'directory' | 'environment'>,
-  ): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>>;
+  exec?(start: TaskStart, request: CommandRequest): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>>;
 }

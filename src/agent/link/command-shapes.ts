@@ -29,6 +29,7 @@ const outputs: { readonly [T in CommandOutput['type']]: Shape<Extract<CommandOut
   data: objectOf({ type: oneOf('data'), stream, bytes }),
   closed: objectOf({ type: oneOf('closed'), stream }),
   exited: objectOf({ type: oneOf('exited'), code: whole }),
+  failed: objectOf({ type: oneOf('failed'), message: note }),
   piece: objectOf({ type: oneOf('piece'), file: text(4096), offset: amount, bytes }),
   file_event: objectOf({ type: oneOf('file_event'), file: text(4096), event: oneOf('deleted', 'truncated') }),
 };
@@ -50,7 +51,7 @@ export function readCommandOutput(command: NodeCommand['type'], sent: unknown): 
 }
 
 const kindOfOutput = objectOf({
-  type: oneOf('value', 'data', 'closed', 'exited', 'piece', 'file_event'),
+  type: oneOf('value', 'data', 'closed', 'exited', 'failed', 'piece', 'file_event'),
 });
 
 /** Why a node does not carry out a command; undefined for what says nothing of the kind. */

@@ -65,6 +65,8 @@ export type CommandOutput =
   | { readonly type: 'data'; readonly stream: OutputStream; readonly bytes: Uint8Array }
   | { readonly type: 'closed'; readonly stream: OutputStream }
   | { readonly type: 'exited'; readonly code: number }
+  /** A command that had begun cannot go on; the last output. */
+  | { readonly type: 'failed'; readonly message: string }
   /** A piece of a file; `offset` is where the next one begins. */
   | { readonly type: 'piece'; readonly file: string; readonly offset: number; readonly bytes: Uint8Array }
   | { readonly type: 'file_event'; readonly file: string; readonly event: 'deleted' | 'truncated' };

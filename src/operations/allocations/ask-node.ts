@@ -10,6 +10,7 @@ import {
   type NodeCommand,
 } from '../../agent/link/node-command.js';
 import type { StorageError } from '../../ports/storage.js';
+import { isUuid } from '../../queries/list-tokens.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -31,10 +32,20 @@ export function findAllocation(
 ): ResultAsync<Allocation, AllocationCommandError> {
   // Who has no right anywhere is not told what there is.
   if (!allows(caller, everyNamespace, anyOf)) return errAsync({ type: 'permission_denied' });
-  if (!isUuid(id))
-    return errAsync(commandRefused('failed', `alloc lookup failed: "${id}" is no UUID of 36 characters`));
+  return lookUpAllocation(context, caller, id, anyOf);
+}
+
+/** The same, but everybody is told which allocations there are not, as clients expect where they open a conversation. */
+export function lookUpAllocation(
+  context: EngineContext,
+  caller: Principal,
+  id: string,
+  anyOf: readonly Capability[],
+): ResultAsync<Allocation, AllocationCommandError> {
+  const fault = lookupFault(id);
+  if (fault !== undefined) return errAsync(fault);
   return context.storage
-    .read((view) => view.get(allocations, [id])?.record)
+    .read((view) => view.get(allocations, [id.toLowerCase()])?.record)
     .andThen((allocation): Result<Allocation, AllocationCommandError> => {
       if (allocation === undefined) return err(unknownAllocation(id));
       return allows(caller, allocation.Namespace, anyOf) ? ok(allocation) : err({ type: 'permission_denied' });
@@ -79,6 +90,9 @@ async function* noInput(): AsyncGenerator<CommandInput> {
 
 const never = new AbortController().signal;
 
-function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+/** What clients are told of an ID that no allocation can have. */
+export function lookupFault(id: string): CommandRefused | undefined {
+  if (isUuid(id)) return undefined;
+  const fault = id.length === 36 ? 'Invalid UUID' : 'UUID must be 36 characters';
+  return commandRefused('failed', `alloc lookup failed: index error: ${fault}`);
 }

@@ -6,6 +6,8 @@ import {
   commandRefused,
 } from '../../agent/link/node-command.js';
 import type { MessageSocket } from '../../api/message-socket.js';
+import { jsonFaultIn, jsonFaultText, jsonValueEnd, wrongJsonType } from '../../shared/json-scan.js';
+import { noBooleanText, parseBoolean } from '../../shared/text-values.js';
 
 /*
  * The messages of a command that runs over a socket (job interface, sockets): JSON objects with base64 data. The input is
@@ -16,6 +18,7 @@ import type { MessageSocket } from '../../api/message-socket.js';
 /** Passes the output of a command on until it has exited or the client goes away. */
 export async function sendOutput(socket: MessageSocket, outputs: AsyncIterable<CommandOutput>): Promise<void> {
   for await (const output of outputs) {
+    if (output.type === 'failed') return socket.close(1011, output.message);
     const message = messageOf(output);
     if (message !== undefined && !(await socket.send(JSON.stringify(message)))) return;
   }
@@ -30,6 +33,7 @@ function messageOf(output: CommandOutput): object | undefined {
       return { [output.stream]: { close: true } };
     case 'exited':
       return { exited: true, result: output.code === 0 ? {} : { exit_code: output.code } };
+    case 'failed':
     case 'value':
     case 'piece':
     case 'file_event':
@@ -50,9 +54,9 @@ export async function* inputOf(socket: MessageSocket): AsyncGenerator<CommandInp
   }
 }
 
-/** Undefined when the text is no JSON. Of several values on lines of their own only the first counts. */
+/** Undefined when the text is no JSON. Of several values in one message only the first counts. */
 function inputsIn(text: string): CommandInput[] | undefined {
-  const value = parsed(text) ?? parsed(text.split('\n', 1)[0] ?? '');
+  const value = parsed(text) ?? firstOf(text);
   if (value === undefined) return undefined;
   const inputs: CommandInput[] = [];
   const input = member(value.json, 'stdin');
@@ -74,6 +78,11 @@ function parsed(text: string): { readonly json: unknown } | undefined {
   } catch {
     return undefined;
   }
+}
+
+function firstOf(text: string): ReturnType<typeof parsed> {
+  const end = jsonValueEnd(text);
+  return typeof end === 'number' ? parsed(text.slice(0, end)) : undefined;
 }
 
 /** Clients of the interface may write names in any case. */
@@ -105,20 +114,27 @@ function base64From(bytes: Uint8Array): string {
   return btoa(characters);
 }
 
-/** A command as clients write it: a JSON list of strings. */
-export function commandFrom(text: string | undefined): Result<readonly string[], CommandRefused> {
-  const json = parsed(text ?? '')?.json;
+/** A command as clients write it: a JSON list of strings; null stands for an empty list, and for an empty string. */
+export function commandFrom(text = ''): Result<readonly string[], CommandRefused> {
+  const fault = jsonFaultIn(text);
+  if (fault !== undefined) return noCommand(jsonFaultText(text, fault));
+  const json: unknown = JSON.parse(text);
   if (json === null) return ok([]);
-  if (Array.isArray(json) && json.every((item) => typeof item === 'string' || item === null)) {
-    return ok(json.map((item) => item ?? ''));
+  if (!Array.isArray(json)) return noCommand(wrongJsonType(json, 'value of type []string'));
+  const words: string[] = [];
+  for (const item of json) {
+    if (item !== null && typeof item !== 'string') return noCommand(wrongJsonType(item, 'value of type string'));
+    words.push(item ?? '');
   }
-  return err(commandRefused('failed', 'the command must be a JSON list of strings'));
+  return ok(words);
 }
 
-/** Whether a terminal is asked for. */
-export function terminalFrom(text: string | undefined): Result<boolean, CommandRefused> {
-  const word = text ?? 'false';
-  if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(word)) return ok(true);
-  if (['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(word)) return ok(false);
-  return err(commandRefused('failed', 'tty must be true or false'));
+function noCommand(fault: string): Result<never, CommandRefused> {
+  return err(commandRefused('failed', `failed to marshal command into json: ${fault}`));
+}
+
+/** Whether a terminal is asked for; an empty text says nothing. */
+export function terminalFrom(text = ''): Result<boolean, CommandRefused> {
+  const value = text === '' ? false : parseBoolean(text);
+  return value === undefined ? err(commandRefused('failed', noBooleanText('tty', text))) : ok(value);
 }

@@ -6,7 +6,7 @@ import type { TaskAction } from '../../jobs/document/task-parts.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { readAllocationJob, readJobRow } from '../books/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { type AllocationCommandError, askNode, type Conversation, findAllocation } from './ask-node.js';
+import { type AllocationCommandError, askNode, type Conversation, lookUpAllocation } from './ask-node.js';
 
 export interface ExecInput extends Conversation {
   readonly allocationId: string;
@@ -22,10 +22,15 @@ export function execInAllocation(
   caller: Principal,
   { allocationId, task, command, terminal = false, ...conversation }: ExecInput,
 ): ResultAsync<AsyncIterable<CommandOutput>, AllocationCommandError> {
-  return findAllocation(context, caller, allocationId, ['alloc-exec']).andThen((allocation) => {
+  return lookUpAllocation(context, caller, allocationId, ['alloc-exec']).andThen((allocation) => {
     const fault = execFault(caller, allocation, task, command);
     if (fault !== undefined) return errAsync(fault);
-    return askNode(context, allocation, { type: 'exec', allocationId, task, command, terminal }, conversation);
+    return askNode(
+      context,
+      allocation,
+      { type: 'exec', allocationId: allocation.ID, task, command, terminal },
+      conversation,
+    );
   });
 }
 
@@ -66,12 +71,12 @@ export function runJobAction(
   { jobId, allocationId, task, action, terminal = false, ...conversation }: RunActionInput,
 ): ResultAsync<AsyncIterable<CommandOutput>, AllocationCommandError> {
   if (allocationId === '') return errAsync(commandRefused('invalid', 'missing allocation ID'));
-  return findAllocation(context, caller, allocationId, ['alloc-exec'])
+  return lookUpAllocation(context, caller, allocationId, ['alloc-exec'])
     .andThen((allocation) =>
       context.storage
         .read((view) => ({
           known: readJobRow(view, allocation.Namespace, jobId) !== undefined,
-          job: readAllocationJob(view, view.get(allocations, [allocationId])?.record ?? allocation)?.record,
+          job: readAllocationJob(view, view.get(allocations, [allocation.ID])?.record ?? allocation)?.record,
         }))
         .map(({ known, job }) => ({ allocation, known, job })),
     )
@@ -87,7 +92,12 @@ export function runJobAction(
       });
     })
     .andThen(({ allocation, command }) =>
-      askNode(context, allocation, { type: 'exec', allocationId, task, command, terminal }, conversation),
+      askNode(
+        context,
+        allocation,
+        { type: 'exec', allocationId: allocation.ID, task, command, terminal },
+        conversation,
+      ),
     );
 }
 

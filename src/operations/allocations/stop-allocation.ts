@@ -2,7 +2,6 @@ import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allows, everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { commandRefused } from '../../agent/link/node-command.js';
-import { isUuid } from '../../queries/list-tokens.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
@@ -13,7 +12,7 @@ import { putAllocation } from '../books/put-allocation.js';
 import { putEvaluation } from '../books/put-evaluation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import type { AllocationCommandError } from './ask-node.js';
+import { type AllocationCommandError, lookupFault } from './ask-node.js';
 
 export interface StopAllocationInput {
   readonly allocationId: string;
@@ -41,9 +40,8 @@ export function stopAllocation(
   const { allocationId: id } = input;
   // Who has no right anywhere is not told what there is.
   if (!allows(caller, everyNamespace, ['alloc-lifecycle'])) return errAsync({ type: 'permission_denied' });
-  if (!isUuid(id)) {
-    return errAsync(commandRefused('failed', `alloc lookup failed: ${JSON.stringify(id)} is no UUID of 36 characters`));
-  }
+  const fault = lookupFault(id);
+  if (fault !== undefined) return errAsync(fault);
   return commit(context, caller, (tx): Result<StoppedAllocation, AllocationCommandError> => {
     const allocation = tx.get(allocations, [id.toLowerCase()])?.record;
     if (allocation === undefined) return err(commandRefused('not_found', 'allocation not found'));

@@ -6,6 +6,7 @@ import { WebSocket } from 'ws';
 import type { Route, RouteCall } from '../../../adapters/http-server/calls/route.js';
 import { handlerOver } from '../../../adapters/http-server/http-handler.js';
 import {
+  createHttpHandler,
   type HttpHandlerOptions,
   type MessageSocket,
   nodeListener,
@@ -168,6 +169,15 @@ describe('sockets', () => {
       await peerAt(shared).opened;
     });
 
+    it('a path of an allocation that leads to nothing is told by the close code, to those who ask for a socket', async () => {
+      const port = await listening(echo);
+      const peer = peerAt(port, '/v1/client/allocation/x/execute');
+      expect(await peer.ended).toEqual({ code: 1008, reason: 'resource not found' });
+      expect((await fetch(`http://127.0.0.1:${port}/v1/client/allocation/x/execute`)).status).toBe(404);
+      const foreign = peerAt(port, '/v1/client/allocation/x/execute', { Origin: 'https://evil.example' });
+      expect(await foreign.refused).toBe(403);
+    });
+
     it('no more may than there is room for', async () => {
       const port = await listening(echo, { options: { maximumSockets: 2 } });
       const [first] = [peerAt(port), peerAt(port)];
@@ -214,6 +224,18 @@ describe('sockets', () => {
       ['in a header', '', { 'X-Nomad-Token': 'may-run-commands' }, undefined],
       ['as a bearer', '', { Authorization: 'Bearer may-run-commands' }, undefined],
       ['in the first message', '?ws_handshake=true', {}, hello('may-run-commands')],
+      [
+        'in other letters, before something else',
+        '?ws_handshake=t',
+        {},
+        '{"Version":1,"AUTH_TOKEN":"may-run-commands"} x',
+      ],
+      [
+        'in a header, with a handshake that is left empty',
+        '?ws_handshake=',
+        { 'X-Nomad-Token': 'may-run-commands' },
+        undefined,
+      ],
       ['in both', '?ws_handshake=1', { 'X-SVC-Token': 'may-run-commands' }, hello('may-run-commands')],
     ])('are taken %s', async (_how, query, headers, first) => {
       const peer = peerAt(await guarded(), '/v1/talk/x' + query, headers);
@@ -226,23 +248,74 @@ describe('sockets', () => {
     it.each([
       ['none', '', {}, undefined, 1011, 'Permission denied'],
       ['an empty one', '?ws_handshake=true', {}, hello(''), 1011, 'Permission denied'],
-      ['an unknown one', '?ws_handshake=true', {}, hello('nobody-has-this-one'), 1011, 'Permission denied'],
+      ['an unknown one', '?ws_handshake=true', {}, hello('nobody-has-this-one'), 1008, 'rpc error: Permission denied'],
       ['one without the right', '?ws_handshake=true', {}, hello('may-do-nothing-here'), 1011, 'Permission denied'],
       ['one in a first message that was not announced', '', {}, hello('may-run-commands'), 1011, 'Permission denied'],
-      ['two that differ', '?ws_handshake=true', { 'X-SVC-Token': 'x' }, hello('y'), 1008, 'not that of the header'],
-      ['another version', '?ws_handshake=true', {}, '{"version":2}', 1008, 'unexpected version of the handshake: 2'],
-      ['no version', '?ws_handshake=true', {}, 'null', 1008, 'unexpected version of the handshake: 0'],
-      ['a version that is no number', '?ws_handshake=true', {}, '{"version":"1"}', 1008, 'must be a number'],
-      ['a token that is no text', '?ws_handshake=true', {}, '{"version":1,"auth_token":7}', 1008, 'must be a string'],
-      ['a list', '?ws_handshake=true', {}, '[1]', 1008, 'must be a JSON object'],
-      ['no JSON', '?ws_handshake=true', {}, 'hello', 1008, 'not valid JSON'],
-      ['an announcement that is none', '?ws_handshake=perhaps', {}, undefined, 1008, 'must be true or false'],
+      [
+        'two that differ',
+        '?ws_handshake=true',
+        { 'X-SVC-Token': 'x' },
+        hello('y'),
+        1008,
+        'handshake auth token mismatched',
+      ],
+      ['another version', '?ws_handshake=true', {}, '{"version":2}', 1008, 'unexpected handshake value: 2'],
+      ['no version', '?ws_handshake=true', {}, 'null', 1008, 'unexpected handshake value: 0'],
+      ['no version but null', '?ws_handshake=true', {}, '{"version":null}', 1008, 'unexpected handshake value: 0'],
+      [
+        'a version that is no number',
+        '?ws_handshake=true',
+        {},
+        '{"version":"1"}',
+        1008,
+        'json: cannot unmarshal string',
+      ],
+      ['a version between two', '?ws_handshake=true', {}, '{"version":1.5}', 1008, 'unmarshal number 1.5 into'],
+      [
+        'a token that is no text',
+        '?ws_handshake=true',
+        {},
+        '{"version":1,"auth_token":7}',
+        1008,
+        'auth_token of type string',
+      ],
+      ['a list', '?ws_handshake=true', {}, '[1]', 1008, 'cannot unmarshal array into'],
+      ['no JSON', '?ws_handshake=true', {}, 'hello', 1008, "invalid character 'h' looking for beginning of value"],
+      ['nothing', '?ws_handshake=true', {}, '', 1008, 'unexpected EOF'],
+      [
+        'an announcement that is none',
+        '?ws_handshake=perhaps',
+        {},
+        undefined,
+        1008,
+        'ws_handshake value is not a boolean',
+      ],
     ])('are refused after the upgrade: %s', async (_what, query, headers, first, code, reason) => {
       const peer = peerAt(await guarded(), '/v1/talk/x' + query, headers);
       await peer.opened;
       if (first !== undefined) peer.webSocket.send(first);
       expect(await peer.ended).toEqual({ code, reason: expect.stringContaining(reason) });
       expect(peer.received).toEqual([]);
+    });
+
+    it('without a right do not hide that an allocation is unknown', async () => {
+      const engine = engineUnderTest();
+      await putToken(engine, hostPrincipal, { secret: 'may-do-nothing-here', name: 'unable' });
+      const handler = createHttpHandler(engine, { access: 'token' });
+      listener = upgradeListener(handler);
+      server = createServer(nodeListener(handler)).on('upgrade', listener);
+      await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      const unknown = '5d1f6f58-1111-4222-8333-944455556666';
+      for (const target of [
+        `/v1/client/allocation/${unknown}/exec?task=main&command=["ls"]`,
+        `/v1/job/x/action?allocID=${unknown}&task=main&action=greet`,
+      ]) {
+        for (const headers of [{}, { 'X-Nomad-Token': 'may-do-nothing-here' }]) {
+          const peer = peerAt(port, target, headers);
+          expect(await peer.ended).toEqual({ code: 1008, reason: `Unknown allocation "${unknown}"` });
+        }
+      }
     });
 
     it('need not come when the client goes away first', async () => {

@@ -39,7 +39,7 @@ describe('the stop of an allocation', () => {
 
   it.each([
     ['5d1f6f58-1111-4222-8333-944455556666', 'command_not_found', 'allocation not found'],
-    ['..', 'command_failed', 'alloc lookup failed: ".." is no UUID of 36 characters'],
+    ['..', 'command_failed', 'alloc lookup failed: index error: UUID must be 36 characters'],
   ])('is refused for %s', async (allocationId, type, message) => {
     await using cluster = fakeCluster();
     const refused = await stopAllocation(cluster.engine, hostPrincipal, { allocationId });

@@ -77,6 +77,18 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
     throw new Error('The allocation never came to the expected state');
   }
 
+  async function restarts(): Promise<number> {
+    return (await until(({ ID }) => ID === id)).TaskStates?.['main']?.Restarts ?? 0;
+  }
+
+  /** Waits until the task runs again after one more restart. */
+  async function restarted(before: number): Promise<void> {
+    await until(({ ID, TaskStates }) => {
+      const state = TaskStates?.['main'];
+      return ID === id && state?.State === 'running' && state.Restarts === before + 1;
+    });
+  }
+
   async function* inputs(...given: readonly (string | CommandInput)[]): AsyncGenerator<CommandInput> {
     for (const item of given) yield typeof item === 'string' ? { type: 'data', bytes: Buffer.from(item) } : item;
   }
@@ -152,14 +164,36 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
       expect(heard).toMatchObject({ stdout: '\r\n24 80\r\nfault\r\n', stderr: '', code: 0, closed: ['stdout'] });
     });
 
+    it('lose nothing of what they wrote last when it is read slowly', async () => {
+      const command = ['/bin/sh', '-c', 'head -c 100000 /dev/zero | tr "\\0" a'];
+      const options = { allocationId: id, task: 'main', command, terminal: true };
+      const run = await execInAllocation(engine, hostPrincipal, options);
+      let length = 0;
+      for await (const output of run._unsafeUnwrap()) {
+        if (output.type === 'data') length += output.bytes.length;
+        await new Promise((resume) => setTimeout(resume, 20));
+      }
+      expect(length).toBe(100_000);
+    });
+
+    it('take a size of which one side is not known', async () => {
+      const size: CommandInput = { type: 'resize', rows: 12, columns: 0 };
+      const heard = await exec(['/bin/sh', '-c', 'read x; stty size'], inputs(size, '\n'), true);
+      expect(heard).toMatchObject({ stdout: '\r\n12 0\r\n', code: 0 });
+    });
+
+    const failed = 'rpc error: code = Unknown desc = failed to start command: ';
     it.each([
-      [['/not/there'], 'command_failed'],
-      [[''], 'command_failed'],
-      [['a\0b'], 'command_failed'],
-      [[], 'command_invalid'],
-    ])('refuse %j', async (command, type) => {
+      [['/not/there'], 'command_failed', `${failed}fork/exec /not/there: no such file or directory`],
+      [['/etc/passwd/x'], 'command_failed', `${failed}fork/exec /etc/passwd/x: not a directory`],
+      [['/etc'], 'command_failed', `${failed}fork/exec /etc: permission denied`],
+      [['not-there'], 'command_failed', `${failed}exec: "not-there": executable file not found in $PATH`],
+      [[''], 'command_failed', `${failed}exec: no command`],
+      [['a\0b'], 'command_failed', `${failed}fork/exec ab: invalid argument`],
+      [[], 'command_invalid', 'command is not present'],
+    ])('refuse %j', async (command, type, message) => {
       const run = await execInAllocation(engine, hostPrincipal, { allocationId: id, task: 'main', command });
-      expect(run._unsafeUnwrapErr()).toMatchObject({ type });
+      expect(run._unsafeUnwrapErr()).toEqual({ type, message });
     });
 
     it('are run by the names of actions', async () => {
@@ -198,9 +232,29 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
       expect(refused._unsafeUnwrapErr()).toMatchObject({ type: 'command_failed' });
     });
 
+    it.each([false, true])('that end a task end what runs beside it, and say so (terminal: %s)', async (terminal) => {
+      const before = await restarts();
+      const command = ['/bin/sh', '-c', 'echo $$; exec sleep 300'];
+      const run = await execInAllocation(engine, hostPrincipal, { allocationId: id, task: 'main', command, terminal });
+      const outputs: CommandOutput[] = [];
+      for await (const output of run._unsafeUnwrap()) {
+        outputs.push(output);
+        if (output.type === 'data') await restartAllocation(engine, hostPrincipal, { allocationId: id, task: 'main' });
+      }
+      expect(outputs).toEqual([
+        { type: 'data', stream: 'stdout', bytes: expect.anything() },
+        { type: 'failed', message: 'plugin is shut down' },
+      ]);
+      const [first] = outputs;
+      const pid = Number(first?.type === 'data' && Buffer.from(first.bytes).toString().split(/\s/)[0]);
+      while (isAlive(pid)) await new Promise((resume) => setTimeout(resume, 5));
+      await restarted(before);
+    });
+
     it('restart tasks, and refuse what is not there', async () => {
+      const before = await restarts();
       (await restartAllocation(engine, hostPrincipal, { allocationId: id, task: 'main' }))._unsafeUnwrap();
-      await until(({ TaskStates }) => TaskStates?.['main']?.Restarts === 1 && TaskStates['main'].State === 'running');
+      await restarted(before);
       const unknown = await restartAllocation(engine, hostPrincipal, { allocationId: id, task: 'other' });
       expect(unknown._unsafeUnwrapErr()).toMatchObject({ type: 'command_failed' });
       const both = await restartAllocation(engine, hostPrincipal, { allocationId: id, task: 'main', all: true });
