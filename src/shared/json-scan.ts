@@ -1,4 +1,4 @@
-/** Where a text stops being JSON. Places count UTF-16 units from the start of the text. */
+/** Where a text stops being JSON. Positions count UTF-16 units from the start of the text. */
 export interface JsonFault {
   /** The first character that does not fit; the length of the text when it ends too early. */
   readonly at: number;

@@ -3,16 +3,17 @@ import type { Answered, Step } from './transcript.js';
 
 /** The body of an answer as it is compared: parsed, and lists without an order of their own put in a fixed one. */
 export interface Document {
-  readonly kind: 'json' | 'text';
+  readonly kind: 'json' | 'text' | 'conversation';
   readonly document: unknown;
 }
 
 /** `seen` numbers the ids of earlier answers. */
 export function documentOf(
-  { text, headers }: Answered,
+  { text, headers, conversation }: Answered,
   { path = '', stopAfterMs }: Step,
   seen: ReadonlyMap<string, number> = new Map(),
 ): Document {
+  if (conversation !== undefined) return { kind: 'conversation', document: conversation };
   if (stopAfterMs !== undefined) return { kind: 'json', document: streamed(text) };
   if (!/json/.test(headers['content-type'] ?? '')) return { kind: 'text', document: text };
   try {

@@ -9,7 +9,7 @@ export function exchange(origin: string, step: Step, agent: http.Agent): Promise
   const payload = step.raw ?? (step.body === undefined ? undefined : JSON.stringify(step.body));
   const length = payload === undefined ? {} : { 'Content-Length': Buffer.byteLength(payload) };
   const { hostname, port } = new URL(origin);
-  const path = `${(step.path ?? '').replace(/[^\x21-\x7e]+/g, encodeURIComponent)}${queryText(step.query)}`;
+  const path = targetOf(step);
   const began = performance.now();
   return new Promise((resolve) => {
     const settle = (status: number, headers: Answered['headers'], text: string): void =>
@@ -41,6 +41,11 @@ export function exchange(origin: string, step: Step, agent: http.Agent): Promise
     request.on('error', (error: NodeJS.ErrnoException) => settle(0, {}, error.code ?? error.message));
     request.end(payload);
   });
+}
+
+/** The path and the query of a step, as they are written. */
+export function targetOf({ path = '', query }: Step): string {
+  return `${path.replace(/[^\x21-\x7e]+/g, encodeURIComponent)}${queryText(query)}`;
 }
 
 /** A list repeats its key; null gives the key alone. */

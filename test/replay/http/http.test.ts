@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningServer } from '../../../adapters/cli/serve.js';
+import { acceptedConversations } from '../websocket/accepted-steps.js';
 import { acceptedSteps } from './accepted-steps.js';
-import { compareTranscript, recordedTranscripts, startServer, unexpectedIn } from './player.js';
+import { compareTranscript, recordedTranscripts, startServer, unexpectedOf } from './player.js';
 
 /** Everything, one after the other: some minutes. */
 const all = process.env['SIGNALBOX_TRANSCRIPTS'] === 'all';
@@ -21,14 +22,7 @@ describe('recorded exchanges over HTTP', () => {
   afterAll(() => server.stop());
 
   it('are answered as the upstream answered them', { timeout: all ? 900_000 : 120_000 }, async () => {
-    const unexpected: string[] = [];
-    const queue = [...played];
-    const lane = async (): Promise<void> => {
-      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-        unexpected.push(...unexpectedIn(await compareTranscript(server.origin, next)));
-      }
-    };
-    await Promise.all(Array.from({ length: all ? 1 : 6 }, lane));
+    const unexpected = await unexpectedOf(server.origin, played, { accepted: acceptedSteps, lanes: all ? 1 : 6 });
     expect(unexpected).toEqual([]);
   });
 
@@ -57,6 +51,6 @@ describe('what is answered differently', () => {
     const text = readFileSync('docs/interfaces/differences.md', 'utf8');
     const section = /## Recorded exchanges\n([\s\S]*?)(?=\n## |$)/.exec(text)?.[1] ?? '';
     const printed = [...section.matchAll(/^\* (.*)$/gm)].map(([, reason]) => reason);
-    expect(printed).toEqual([...new Set(acceptedSteps.map(({ reason }) => reason))]);
+    expect(printed).toEqual([...new Set([...acceptedSteps, ...acceptedConversations].map(({ reason }) => reason))]);
   });
 });

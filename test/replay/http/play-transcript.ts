@@ -1,5 +1,6 @@
 import http from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { converse } from '../websocket/converse.js';
 import { documentOf } from './document.js';
 import { exchange } from './exchange.js';
 import { type Answered, isRecord, type Reply, type Step, type Transcript, type Until, valuesAt } from './transcript.js';
@@ -48,7 +49,7 @@ class Player {
     const request = filled(step, this.#variables, missing) as Step;
     if (missing.size > 0) return { skipped: `no value for ${[...missing].join(', ')}` };
     if (step.background !== undefined) {
-      this.#waiting.set(step.background, exchange(this.#origin, request, this.#agent));
+      this.#waiting.set(step.background, this.#send(request));
       await pause(headStartMs);
       return undefined;
     }
@@ -60,11 +61,15 @@ class Player {
     return answered;
   }
 
+  #send(request: Step): Promise<Answered> {
+    return request.talk === undefined ? exchange(this.#origin, request, this.#agent) : converse(this.#origin, request);
+  }
+
   async #ask(request: Step): Promise<Answered> {
     const { until } = request;
     const deadline = performance.now() + (until?.timeoutMs ?? waitAtMostMs) * this.#patience;
     for (;;) {
-      const answered = await exchange(this.#origin, request, this.#agent);
+      const answered = await this.#send(request);
       if (until === undefined || holds(until, answered, request)) return answered;
       if (performance.now() > deadline) return { ...answered, notReached: true };
       await pause(askAgainMs);

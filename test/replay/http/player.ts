@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { type RunningServer, serve } from '../../../adapters/cli/serve.js';
-import { acceptedSteps } from './accepted-steps.js';
+import type { AcceptedSteps } from './accepted-steps.js';
 import { differencesOf, type StepDifference } from './compare-outlines.js';
 import { outlinesOf } from './outline.js';
 import { playTranscript } from './play-transcript.js';
 import type { Transcript } from './transcript.js';
 
-/** The recorded transcripts of this folder. */
-export function recordedTranscripts(): readonly Transcript[] {
-  const bytes = readFileSync(new URL('exchanges.json.gz', import.meta.url));
+/** The recorded transcripts of a file; those of this folder when absent. */
+export function recordedTranscripts(file = new URL('exchanges.json.gz', import.meta.url)): readonly Transcript[] {
+  const bytes = readFileSync(file);
   return JSON.parse(gunzipSync(bytes).toString('utf8')) as Transcript[];
 }
 
@@ -56,8 +56,8 @@ function isWording(name: string, { pointer, ours }: StepDifference, refused: boo
 }
 
 /** The differences that nothing accounts for, and the accepted ones that are not there any more, each in one line. */
-export function unexpectedIn({ name, different }: PlayedTranscript): readonly string[] {
-  const accepted = acceptedSteps.filter(({ transcript }) => transcript === name);
+function unexpectedIn({ name, different }: PlayedTranscript, acceptable: readonly AcceptedSteps[]): readonly string[] {
+  const accepted = acceptable.filter(({ transcript }) => transcript === name);
   const unknown = different.filter(({ step }) => !accepted.some(({ steps }) => steps.includes(step)));
   const certain = accepted.filter(({ sometimes }) => sometimes !== true).flatMap(({ steps }) => steps);
   const gone = certain.filter((step) => different.every((one) => one.step !== step));
@@ -65,4 +65,21 @@ export function unexpectedIn({ name, different }: PlayedTranscript): readonly st
     ...unknown.map(({ step, differences }) => `${name} ${step}: ${JSON.stringify(differences.slice(0, 3))}`),
     ...gone.map((step) => `${name} ${step}: is equal now`),
   ];
+}
+
+/** Plays transcripts, so many at a time, and gives what `unexpectedIn` finds in them. */
+export async function unexpectedOf(
+  origin: string,
+  transcripts: readonly Transcript[],
+  { accepted, lanes }: { readonly accepted: readonly AcceptedSteps[]; readonly lanes: number },
+): Promise<readonly string[]> {
+  const unexpected: string[] = [];
+  const queue = [...transcripts];
+  const lane = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      unexpected.push(...unexpectedIn(await compareTranscript(origin, next), accepted));
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return unexpected;
 }

@@ -1,3 +1,5 @@
+import type { Act } from '../websocket/converse.js';
+
 /** A recorded conversation with the upstream: requests in order, and its answers with what is different on every run replaced. */
 export interface Transcript {
   readonly name: string;
@@ -31,6 +33,10 @@ export interface Step {
   readonly answerOf?: string;
   /** The index header of this list is compared too. */
   readonly exactIndex?: boolean;
+  /** The request opens a WebSocket, and this is said over it. */
+  readonly talk?: readonly Act[];
+  /** Milliseconds in which a conversation has to end, and what it waits for has to come. */
+  readonly limitMs?: number;
   readonly answer?: unknown;
 }
 
@@ -53,6 +59,8 @@ export interface Answered {
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   readonly ms: number;
+  /** What came over a WebSocket, and how it ended. */
+  readonly conversation?: unknown;
   /** What the step waited for did not come. */
   readonly notReached?: true;
 }
