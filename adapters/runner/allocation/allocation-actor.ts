@@ -180,9 +180,11 @@ export class AllocationActor {
 
   exec(task: string, request: CommandRequest): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>> {
     const performer = this.#performers.get(task);
-    return performer === undefined
-      ? Promise.resolve(err(commandRefused('failed', 'task not found')))
-      : performer.exec(request);
+    if (performer === undefined) return Promise.resolve(err(commandRefused('failed', 'task not found')));
+    const state = this.#life.tasks[this.#life.plan.tasks.findIndex(({ name }) => name === task)]?.record.state;
+    const hasBegun = state === undefined || state.StartedAt !== null || state.State === 'dead';
+    if (hasBegun) return performer.exec(request);
+    return Promise.resolve(err(commandRefused('not_found', `task "${task}" not started yet.`)));
   }
 
   #unknownTask(task: string | null): CommandRefused | undefined {

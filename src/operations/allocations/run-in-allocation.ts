@@ -48,12 +48,11 @@ function execFault(
   return notRunning(allocation, task);
 }
 
+/** Of a task that its node has not told of, or whose end it has told. Of others the node knows more than was told. */
 function notRunning(allocation: Allocation, task: string): CommandRefused | undefined {
   const state = allocation.TaskStates?.[task];
-  if (state === undefined || (state.StartedAt === null && state.State !== 'dead')) {
-    return commandRefused('not_found', `task "${task}" not started yet.`);
-  }
-  return state.State === 'running' ? undefined : commandRefused('not_found', `task "${task}" is not running.`);
+  if (state === undefined) return commandRefused('not_found', `task "${task}" not started yet.`);
+  return state.State === 'dead' ? commandRefused('not_found', `task "${task}" is not running.`) : undefined;
 }
 
 export interface RunActionInput extends Conversation {

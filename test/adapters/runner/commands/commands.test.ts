@@ -196,6 +196,31 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
       expect(run._unsafeUnwrapErr()).toEqual({ type, message });
     });
 
+    it('are refused by the node where their task has not begun, and need not be told of by the server', async () => {
+      const sleeping = {
+        Driver: 'raw_exec',
+        Config: { command: '/bin/sleep', args: ['300'] },
+        Resources: { CPU: 100, MemoryMB: 100 },
+        LogConfig: { MaxFiles: 1, MaxFileSizeMB: 1 },
+        KillTimeout: 100_000_000,
+      };
+      const before = { ...sleeping, Name: 'before', Lifecycle: { Hook: 'prestart' } };
+      const groups = [groupDocument({ Tasks: [{ ...sleeping, Name: 'main' }, before] })];
+      const job = { ID: 'later', Type: 'service', Datacenters: ['*'], TaskGroups: groups } as JobInput;
+      (await registerJob(engine, hostPrincipal, { job }))._unsafeUnwrap();
+      const { ID } = await until(
+        ({ JobID, TaskStates }) => JobID === 'later' && TaskStates?.['before']?.State === 'running',
+      );
+      await linkage.reaches(ID);
+      const run = (task: string) =>
+        execInAllocation(engine, hostPrincipal, { allocationId: ID, task, command: ['/bin/true'], input: inputs(end) });
+      expect((await run('main'))._unsafeUnwrapErr()).toEqual({
+        type: 'command_not_found',
+        message: 'task "main" not started yet.',
+      });
+      expect(await hear((await run('before'))._unsafeUnwrap())).toMatchObject({ code: 0 });
+    });
+
     it('are run by the names of actions', async () => {
       const input = { jobId: 'work', allocationId: id, task: 'main' };
       const run = await runJobAction(engine, hostPrincipal, { ...input, action: 'greet' });
