@@ -101,8 +101,8 @@ function theAction(jobId: string, actions: readonly JobAction[], name: string): 
     const names = [...new Set(actions.map(({ Name }) => Name))].join(', ');
     throw new Stopped(`job ${jobId} has no action ${name}${names === '' ? '' : `; it has ${names}`}`);
   }
-  const places = named.map(({ TaskGroupName, TaskName }) => `${TaskName} of group ${TaskGroupName}`);
-  if (places.length > 1) throw new Stopped(`name one with --task or --group: ${places.join(', ')}`, 2);
+  const choices = named.map(({ TaskGroupName, TaskName }) => `${TaskName} of group ${TaskGroupName}`);
+  if (choices.length > 1) throw new Stopped(`name one with --task or --group: ${choices.join(', ')}`, 2);
   return first;
 }
 

@@ -90,16 +90,16 @@ const put = command({
     const asked = numberOption('check-index', options['check-index']);
     if (options.force && asked !== undefined) throw new Stopped('give --check-index or --force, not both', 2);
     const { items, document } = await itemsFrom(words, (file) => terminal.read(file));
-    checkPlace(document, path, inNamespace.namespace);
+    assertSameVariable(document, path, inNamespace.namespace);
     const cas = options.force ? undefined : (asked ?? document?.index);
     const namespace = inNamespace.namespace ?? document?.namespace;
-    const place = optional('namespace', namespace);
-    return written(invocation, box.variables.put(path, { ...place, items, ...optional('cas', cas) }), path, 'stored');
+    const named = optional('namespace', namespace);
+    return written(invocation, box.variables.put(path, { ...named, items, ...optional('cas', cas) }), path, 'stored');
   },
 });
 
 /** A document that was read elsewhere would be stored elsewhere without a word. */
-function checkPlace(document: DocumentFacts | undefined, path: string, namespace: string | undefined): void {
+function assertSameVariable(document: DocumentFacts | undefined, path: string, namespace: string | undefined): void {
   if (document?.path !== undefined && document.path !== path) {
     throw new Stopped(`the document is of the variable ${document.path}, not of ${path}`, 2);
   }

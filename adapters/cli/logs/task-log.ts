@@ -59,7 +59,7 @@ export async function* followLog(log: TaskLog, start: LogStart): AsyncGenerator<
   for await (const piece of follow(log, { offset: text.length + 1, origin: 'end' })) yield lines.rest(piece);
 }
 
-interface Place {
+interface FileOffset {
   readonly file: string;
   readonly offset: number;
 }
@@ -69,13 +69,13 @@ interface From {
   readonly origin: 'start' | 'end';
 }
 
-/** A stream of the server does not end with the task: it is ended at the place where the log of an ended task ends. */
+/** A stream of the server does not end with the task: it is ended at the offset where the log of an ended task ends. */
 async function* follow(log: TaskLog, from: From): AsyncGenerator<Uint8Array> {
   const reading = new AbortController();
-  let place = from.origin === 'end' && from.offset === 0 ? await endOf(log) : undefined;
-  let end: Place | undefined;
+  let position = from.origin === 'end' && from.offset === 0 ? await endOf(log) : undefined;
+  let end: FileOffset | undefined;
   let fault: unknown;
-  const atEnd = (): boolean => end !== undefined && place?.file === end.file && place.offset >= end.offset;
+  const atEnd = (): boolean => end !== undefined && position?.file === end.file && position.offset >= end.offset;
   void endWithTask(log, reading.signal).then(
     (found) => {
       end = found;
@@ -97,7 +97,7 @@ async function* follow(log: TaskLog, from: From): AsyncGenerator<Uint8Array> {
     })) {
       const frame = item as unknown as LogFrame;
       if (frame.File === undefined || frame.Data === undefined) continue;
-      place = { file: frame.File, offset: frame.Offset ?? 0 };
+      position = { file: frame.File, offset: frame.Offset ?? 0 };
       yield Buffer.from(frame.Data, 'base64');
       if (atEnd()) return;
     }
@@ -117,18 +117,18 @@ interface LogFrame {
 }
 
 /** Where the log ends, when its task writes nothing any more; nothing for a log that is empty. */
-async function endWithTask(log: TaskLog, signal: AbortSignal): Promise<Place | undefined> {
+async function endWithTask(log: TaskLog, signal: AbortSignal): Promise<FileOffset | undefined> {
   await untilAllocation(log, hasEnded, signal);
   return endOf(log);
 }
 
-async function endOf({ box, allocationId, task, type }: TaskLog): Promise<Place | undefined> {
-  let place: Place | undefined;
+async function endOf({ box, allocationId, task, type }: TaskLog): Promise<FileOffset | undefined> {
+  let position: FileOffset | undefined;
   for await (const item of box.files.logs(allocationId, { task, type, offset: 1, origin: 'end' })) {
     const { File, Offset = 0 } = item as unknown as LogFrame;
-    if (File !== undefined) place = { file: File, offset: Offset };
+    if (File !== undefined) position = { file: File, offset: Offset };
   }
-  return place;
+  return position;
 }
 
 async function* bytesOf(

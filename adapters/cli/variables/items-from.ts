@@ -19,7 +19,7 @@ export interface DocumentFacts {
 type ReadFile = (path: string) => Promise<string>;
 
 /*
- * What is told here never holds a value, nor a word that may be one: places are named by their number, and files by
+ * What is told here never holds a value, nor a word that may be one: words are named by their number, and files by
  * their path.
  */
 
@@ -66,7 +66,7 @@ const variable = z.object({
   ModifyIndex: z.int().nonnegative().optional(),
 });
 
-/** An object of texts, or a variable as `var get --json` prints it. Rejects with `Stopped`, which names the place. */
+/** An object of texts, or a variable as `var get --json` prints it. Rejects with `Stopped`, which names the members in question. */
 export function itemsOfJson(text: string, source: string): GivenItems {
   const fault = findJsonFault(text);
   if (fault !== undefined) {
@@ -77,10 +77,10 @@ export function itemsOfJson(text: string, source: string): GivenItems {
   if (!isObject(value['Items'])) {
     const items = texts.safeParse(value);
     if (items.success) return { items: items.data };
-    throw new Stopped(`${source}: every item must be a text; ${placesOf(items.error)}`);
+    throw new Stopped(`${source}: every item must be a text; ${pointersOf(items.error)}`);
   }
   const document = variable.safeParse(value);
-  if (!document.success) throw new Stopped(`${source}: the variable cannot be read; ${placesOf(document.error)}`);
+  if (!document.success) throw new Stopped(`${source}: the variable cannot be read; ${pointersOf(document.error)}`);
   const { Items, Path, Namespace, ModifyIndex } = document.data;
   return { items: Items, document: { path: Path, namespace: Namespace, index: ModifyIndex } };
 }
@@ -89,7 +89,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function placesOf(error: z.ZodError): string {
-  const places = error.issues.slice(0, 5).map(({ path }) => `/${path.map(String).join('/')}`);
-  return `these are not as they should be: ${places.join(', ')}`;
+function pointersOf(error: z.ZodError): string {
+  const pointers = error.issues.slice(0, 5).map(({ path }) => `/${path.map(String).join('/')}`);
+  return `these are not as they should be: ${pointers.join(', ')}`;
 }
