@@ -46,7 +46,7 @@ describe('signalbox serve', () => {
     const args = ['serve', '--listen', '127.0.0.1:0', '--store', store, '--seed', seed, '--no-runner'];
     const first = signalbox(args);
     const origin = await first.origin();
-    await expect.poll(() => first.out()).toMatch(/management token, shown this once: \S+\n/);
+    await expect.poll(() => first.out(), { timeout: 10_000 }).toMatch(/management token, shown this once: \S+\n/);
     const token = /once: (\S+)/.exec(first.out())?.[1] as string;
 
     const headers = { 'x-svc-token': token };
@@ -80,7 +80,7 @@ describe('signalbox serve', () => {
     expect((await fetch(`${again}/v1/job/from-cli`, { headers })).status).toBe(200);
     expect(second.out()).not.toContain('management token');
     expect(second.error()).toBe('');
-  });
+  }, 60_000);
 
   it('runs jobs on this host', async () => {
     const child = signalbox(['serve', '--listen', '127.0.0.1:0', '--access', 'open']);

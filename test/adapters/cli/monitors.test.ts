@@ -74,7 +74,8 @@ describe('job run', () => {
   });
 
   it('fails with a deployment that fails', async () => {
-    const files = { f: jobFile('broken', 'progress_deadline = "0s"', 'exit 1') };
+    // However slowly the task begins, it has failed before it counts as healthy.
+    const files = { f: jobFile('broken', 'progress_deadline = "0s"', 'exit 1').replace('"100ms"', '"1m"') };
     const { code, out } = await typed(origin, { files }, 'job', 'run', 'f');
     expect(code).toBe(1);
     expect(out).toMatch(/deployment \w{8} is failed: .+\n$/);
