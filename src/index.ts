@@ -396,6 +396,7 @@ export {
   type ChangeNodeError,
   type DrainNodeInput,
   drainNode,
+  type EvaluatedNode,
   evaluateNode,
   listNodeAllocations,
   listNodePoolNodes,

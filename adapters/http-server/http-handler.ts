@@ -9,6 +9,7 @@ import { Query } from './calls/query.js';
 import { emptyResponse, textResponse } from './calls/responses.js';
 import type { Route, RouteCall } from './calls/route.js';
 import { routeTable } from './calls/route-table.js';
+import type { Match } from './calls/router.js';
 import {
   type AccessOptions,
   type Authentication,
@@ -16,6 +17,7 @@ import {
   authenticatorFrom,
   mayHaveRight,
   nobody,
+  tokenFrom,
 } from './edge/access.js';
 import { BodyBudget, HeldBody } from './edge/body-budget.js';
 import { redirector } from './edge/clean-path.js';
@@ -23,6 +25,7 @@ import { type EdgeGuard, edgeGuard } from './edge/edge-guard.js';
 import { type HeaderNames, headerNamesFor, type Vocabulary } from './edge/header-names.js';
 import { openServerAnswer } from './edge/open-server.js';
 import { maximumTargetLength, splitTarget } from './edge/target.js';
+import { bodyOfStrangers, refusedRight, refusedToken } from './edge/upstream-refusals.js';
 import { errorsFor } from './errors/errors-for.js';
 import type { InterfaceErrors } from './errors/interface-errors.js';
 import { type HttpHandler, type HttpRequest, type HttpResponse, headerValue, isWhole } from './http-message.js';
@@ -153,10 +156,10 @@ interface Asked {
 }
 
 async function answer(parts: HandlerParts, located: Located, asked: Asked): Promise<HttpResponse> {
-  const { request, errors, query } = asked;
+  const { request, errors } = asked;
   const found = foundBy(located, asked);
   if (found.isErr()) return found.error;
-  const { route, pathValues } = found.value;
+  const { route } = found.value;
   if (!parts.knowsTokens && route.path.startsWith('/v1/acl/')) {
     return asked.plain
       ? errors.refused(400, 'ACL support disabled')
@@ -166,17 +169,42 @@ async function answer(parts: HandlerParts, located: Located, asked: Asked): Prom
   // Open servers and public routes decide at once; a promise less for each of their requests.
   const admission = admitted instanceof Promise ? await admitted : admitted;
   const caller = callerOf(admission, route);
-  if (caller === undefined) return refusal(parts.engine, errors, admission);
-  const isLookedAt = mayHaveBody(request) || caller.node !== undefined;
-  if (isLookedAt && !mayHaveRight(route, caller, pathValues, query)) return errors.forbidden();
-  return route.handle(callFrom(parts, asked, caller, pathValues));
+  if (caller !== undefined) return answerTo(caller, found.value, parts, asked);
+  const told = isForUpstream(route, parts, asked) ? refusedToken(route.path, tokenFrom(request) ?? '') : undefined;
+  return told ?? refusal(parts.engine, errors, admission);
 }
+
+/** Clients of the upstream know its order of judgement: what is wrong with a small body comes before the lack of a right. */
+async function answerTo(
+  caller: Principal,
+  { route, pathValues }: Extract<Match, { readonly type: 'found' }>,
+  parts: HandlerParts,
+  asked: Asked,
+): Promise<HttpResponse> {
+  const { request, errors, query } = asked;
+  const forUpstream = isForUpstream(route, parts, asked);
+  const isLookedAt = mayHaveBody(request) || caller.node !== undefined;
+  const isStranger = isLookedAt && !mayHaveRight(route, caller, pathValues, query);
+  if (isStranger && (!forUpstream || caller.node !== undefined)) return errors.forbidden();
+  if (isStranger) asked.body.narrow(bodyOfStrangers);
+  const response = await route.handle(callFrom(parts, asked, caller, pathValues));
+  if (isStranger && unread.has(response.status)) return errors.forbidden();
+  return forUpstream && response.status === 403 ? (refusedRight(route.path) ?? response) : response;
+}
+
+function isForUpstream(route: Route, { names }: HandlerParts, { plain }: Asked): boolean {
+  return names.vocabulary === 'upstream' && route.interface !== 'notifications' && !plain;
+}
+
+/** A body that is too large for the one who sent it, or that there is no room for. */
+const unread: ReadonlySet<number> = new Set([413, 503]);
 
 /** The route of a request, or the answer to one that has none. */
 function foundBy({ match }: Located, { request, errors }: Asked) {
   if (match.isErr()) return err(errors.unreadablePath(match.error));
   const found = match.value;
   if (found.type === 'unknown_path') return err(errors.unknownPath());
+  if (found.type === 'incomplete_path') return err(errors.refused(found.status, found.message));
   if (found.type === 'not_provided') return err(errors.refused(501, notProvided(request.method, found.path)));
   return found.type === 'wrong_method' ? err(errors.wrongMethod(found.allowed)) : ok(found);
 }

@@ -6,7 +6,7 @@ import { base64From } from './base64.js';
 import { socket, stream, write, writeServer } from './call.js';
 import { inBody, inPath, inQuery, required } from './inputs.js';
 import { jsonBoolean, jsonName } from './json-codecs.js';
-import { boolean, text, whole, word } from './text-codecs.js';
+import { boolean, strictBoolean, text, whole, word } from './text-codecs.js';
 
 const allocationId = inPath('allocation_id', text);
 const refusals = ['command_invalid', 'command_not_found', 'command_failed'] as const;
@@ -303,7 +303,7 @@ export const fileCalls = {
       path,
       offset,
       origin,
-      follow: inQuery('follow', boolean, 'Whether to wait for what is added; true when absent'),
+      follow: inQuery('follow', strictBoolean, 'Whether to wait for what is added; true when absent'),
     },
     errors: refusals,
     answer: frames,
@@ -321,8 +321,8 @@ export const fileCalls = {
       type: inQuery('type', text, 'The stream: `stdout` or `stderr`'),
       offset,
       origin,
-      follow: inQuery('follow', boolean, 'Whether to wait for what is added; false when absent'),
-      plain: inQuery('plain', boolean, 'Whether to answer the bytes as they are'),
+      follow: inQuery('follow', strictBoolean, 'Whether to wait for what is added; false when absent'),
+      plain: inQuery('plain', strictBoolean, 'Whether to answer the bytes as they are'),
     },
     errors: refusals,
     bytesWhen: 'plain',

@@ -1,8 +1,8 @@
 import type { Job } from '../jobs/document/job.js';
-import type { ChangedNode } from '../operations/nodes/index.js';
+import type { ChangedNode, EvaluatedNode } from '../operations/nodes/index.js';
 import type { Allocation } from '../scheduler/allocation.js';
 import type { Node } from '../scheduler/node.js';
-import type { NodePool } from '../scheduler/node-pool.js';
+import type { ReadNodePool } from '../scheduler/node-pool.js';
 import type { SchedulerConfiguration } from '../scheduler/scheduler-configuration.js';
 import { anyCaller, inArea, onNodePool } from './access.js';
 import { type AnswerForm, done, type Indexed, listSchema, type StoredRow, shown, written } from './answers.js';
@@ -40,6 +40,23 @@ const registration = {
   LastContact: 0,
   NextToken: '',
 } as const;
+
+/** The same with what agents learn about the servers; identities of nodes are not issued. */
+const evaluatedNode: AnswerForm<EvaluatedNode, EvaluatedNode> = {
+  status: 200,
+  schema: namedSchema('EvaluatedNode'),
+  toClient: (value) => value,
+  toWire: ({ eligibility, nodeCount, server, datacenter, ...changed }, input) =>
+    changedNode({
+      ...registration,
+      SchedulingEligibility: eligibility,
+      NumNodes: nodeCount,
+      LeaderRPCAddr: server,
+      Servers: [{ RPCAdvertiseAddr: server, RPCMajorVersion: 0, RPCMinorVersion: 0, Datacenter: datacenter }],
+      SignedIdentity: null,
+    }).toWire(changed, input),
+  indexOf: ({ index }) => index,
+};
 
 /** An allocation with the stored job version that it runs. */
 export interface NodeAllocation {
@@ -105,7 +122,7 @@ export const nodeActionCalls = {
     args: ['nodeId'],
     inputs: { nodeId },
     errors: ['node_not_found'],
-    answer: changedNode(registration),
+    answer: evaluatedNode,
   }),
 
   /** Removes a node; what ran on it is lost. */
@@ -135,8 +152,8 @@ const poolContent = {
 /** A day, in nanoseconds: the life of identities, which this server does not issue. */
 const identityLife = 86_400_000_000_000;
 
-function poolDocument(pool: NodePool) {
-  return { Hash: '', NodeIdentityTTL: identityLife, ...pool };
+function poolDocument(pool: ReadNodePool) {
+  return { NodeIdentityTTL: identityLife, ...pool };
 }
 
 /** Node pools: sets of nodes that jobs choose by name. */
@@ -146,7 +163,7 @@ export const nodePoolCalls = {
     access: anyCaller,
     summary: 'The node pools that the caller may read, by name',
     inputs: { prefix: inQuery('prefix', text, 'Only names that begin with this') },
-    answer: shown(listSchema('NodePool'), (pools: readonly NodePool[]) => pools.map(poolDocument)),
+    answer: shown(listSchema('NodePool'), (pools: readonly ReadNodePool[]) => pools.map(poolDocument)),
   }),
 
   read: readServer({
@@ -155,7 +172,7 @@ export const nodePoolCalls = {
     summary: 'One node pool',
     args: ['name'],
     inputs: { name: poolName },
-    answer: shown(namedSchema('NodePool'), (pool: NodePool | undefined) => pool && poolDocument(pool)),
+    answer: shown(namedSchema('NodePool'), (pool: ReadNodePool | undefined) => pool && poolDocument(pool)),
     absent: 'node pool not found',
   }),
 

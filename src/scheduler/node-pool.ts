@@ -1,3 +1,4 @@
+import { contentDigest } from '../jobs/content-digest.js';
 import { table } from '../shared/table.js';
 import type { SchedulerAlgorithm, SchedulerConfiguration } from './scheduler-configuration.js';
 
@@ -33,6 +34,22 @@ export function newNodePool(name: string, index: number, description = ''): Node
     CreateIndex: index,
     ModifyIndex: index,
   };
+}
+
+/** A pool as readers get it. */
+export interface ReadNodePool extends NodePool {
+  /** Changes when what is set of the pool does. */
+  readonly Hash: string;
+}
+
+export function withHash(pool: NodePool): ReadNodePool {
+  return { Hash: nodePoolHash(pool), ...pool };
+}
+
+/** Base64 of 32 bytes; equal for pools of which the same is set. */
+export function nodePoolHash({ Name, Description, Meta, SchedulerConfiguration }: NodePool): string {
+  const meta = Object.entries(Meta ?? {}).sort(([left], [right]) => (left < right ? -1 : 1));
+  return contentDigest([Name, Description, SchedulerConfiguration, meta]);
 }
 
 /** The two that are there without having been made. */

@@ -39,8 +39,8 @@ export const defaultSchedulerConfiguration: SchedulerConfiguration = {
   RejectJobRegistration: false,
   PauseEvalBroker: false,
   NodeLimitForFeasibilityChecks: 100,
-  CreateIndex: 0,
-  ModifyIndex: 0,
+  CreateIndex: 1,
+  ModifyIndex: 1,
 };
 
 /** One row. */

@@ -129,9 +129,12 @@ function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
   });
 }
 
-/** A client that sends a filter must not take the whole for what it asked: calls that have none refuse it. */
-function unwantedFilter({ query }: RouteCall): BadInput | undefined {
-  if (query.isEmpty) return undefined;
+/**
+ * A client that sends a filter must not take the whole for what it asked: calls that have none refuse it. Clients of the upstream
+ * expect it to be passed over.
+ */
+function unwantedFilter({ query, names, plain }: RouteCall): BadInput | undefined {
+  if (query.isEmpty || (names.vocabulary === 'upstream' && !plain)) return undefined;
   return query.get('filter').match(
     (text) => {
       if (text === undefined || text === '') return undefined;

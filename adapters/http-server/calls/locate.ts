@@ -1,7 +1,8 @@
-import type { Result } from 'neverthrow';
+import { ok, type Result } from 'neverthrow';
 import type { Interface } from '../../../src/api/call.js';
 import type { BadInput } from '../errors/bad-input.js';
 import { clientRoutes } from './client-routes.js';
+import { incompletePath } from './incomplete-path.js';
 import type { Route } from './route.js';
 import { createRouter, type Match } from './router.js';
 
@@ -18,7 +19,7 @@ export function locator(routes: readonly Route[], basePath: string, notification
   const jobs = createRouter({
     routes: routes.filter((route) => route.interface !== 'notifications'),
     known: clientRoutes,
-    openPrefixes: ['/v1/job/', '/v1/var/'],
+    openPrefixes: ['/v1/job/', '/v1/var/', '/v1/evaluation/'],
   });
   const ofNotifications = routes.filter((route) => route.interface === 'notifications');
   const notifications = createRouter({ routes: ofNotifications, known: [], openPrefixes: [] });
@@ -29,6 +30,8 @@ export function locator(routes: readonly Route[], basePath: string, notification
     const path = fullPath.slice(basePath.length);
     const match = jobs(method, path);
     if (match.isErr() || match.value.type !== 'unknown_path') return { interface: 'jobs', match };
+    const incomplete = incompletePath(path);
+    if (incomplete !== undefined) return { interface: 'jobs', match: ok(incomplete) };
     if (notificationsPath !== '' && !isBelow(path, notificationsPath)) return undefined;
     const rest = path.slice(notificationsPath.length);
     if (notificationsPath === '' && !firstSegments.has(rest.split('/', 2)[1])) return undefined;

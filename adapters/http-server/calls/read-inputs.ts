@@ -40,6 +40,10 @@ export function inputReader(
   const inputs = Object.entries(definition.inputs);
   const pathNames = [...definition.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
   const bodyKind = bodyKindOf(definition);
+  // Reads find nothing by an empty ID, and say so.
+  const isRead = definition.kind === 'waiting' && !definition.path.startsWith('/v1/var/');
+  const needsName = definition.interface === 'jobs' && !isRead;
+  const missingName = definition.path.startsWith('/v1/var/') ? 'missing variable path' : 'missing job ID';
   const pathOf = (call: RouteCall): ReadonlyMap<string, string> =>
     new Map(pathNames.map((name, at) => [name, call.pathValues[at] ?? '']));
   // Path and query are judged before a body is read, and are read without one where a call has none.
@@ -51,9 +55,7 @@ export function inputReader(
     const path = pathOf(call);
     const first = readAll(early, { call, path, body: noBody });
     if (first.isErr()) return err(first.error);
-    if (definition.interface === 'jobs' && path.get(pathNames[0] ?? '') === '') {
-      return err(badInput('absent', 'missing job ID'));
-    }
+    if (needsName && path.get(pathNames[0] ?? '') === '') return err(badInput('absent', missingName));
     if (bodyKind === 'none') return ok({ input: first.value, faults: noFaults });
     return readBody(definition, call).then((read) =>
       read.andThen((body) => {

@@ -30,7 +30,7 @@ export class BodyBudget {
 export class HeldBody {
   readonly #request: HttpRequest;
   readonly #budget: BodyBudget;
-  readonly #limit: number;
+  #limit: number;
   #held = 0;
   #released = false;
 
@@ -38,6 +38,11 @@ export class HeldBody {
     this.#request = request;
     this.#budget = budget;
     this.#limit = limit;
+  }
+
+  /** No more than so many bytes are read. */
+  narrow(limit: number): void {
+    this.#limit = Math.min(this.#limit, limit);
   }
 
   read(): Promise<RequestBody> {

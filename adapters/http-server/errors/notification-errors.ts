@@ -52,6 +52,7 @@ export const notificationErrors: InterfaceErrors = {
 const refusalTitles = {
   400: 'bad request',
   403: 'forbidden',
+  404: 'not found',
   421: 'misdirected request',
   501: 'not implemented',
 } as const;

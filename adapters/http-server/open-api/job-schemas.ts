@@ -265,6 +265,19 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   ChangedNode: objectSchema({ EvalIDs: orNull(texts), EvalCreateIndex: count, NodeModifyIndex: count, Index: count }, [
     'Index',
   ]),
+  EvaluatedNode: objectSchema(
+    {
+      EvalIDs: orNull(texts),
+      EvalCreateIndex: count,
+      NodeModifyIndex: count,
+      Index: count,
+      SchedulingEligibility: text,
+      NumNodes: count,
+      LeaderRPCAddr: text,
+      Servers: { type: 'array', items: anyObject },
+    },
+    ['Index'],
+  ),
   NodePool: objectSchema(
     {
       Name: text,

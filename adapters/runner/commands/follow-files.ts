@@ -110,9 +110,12 @@ function nextFile(base: string, file: string): string | undefined {
   return next === undefined ? undefined : `${base}.${next}`;
 }
 
-/** Undefined when nothing is kept. */
+/** Undefined when nothing is kept. No bytes from the end stand for the newest file from its beginning, as clients know it. */
 function startOf(base: string, { offset, origin }: StreamPosition): FileOffset | undefined {
   const files = numbersOf(base).map((number) => ({ file: `${base}.${number}`, size: sizeOf(`${base}.${number}`) }));
+  const newest = files.at(-1);
+  if (newest === undefined) return undefined;
+  if (origin === 'end' && offset === 0) return { file: newest.file, offset: 0 };
   const total = files.reduce((sum, { size }) => sum + size, 0);
   const fromEnd = origin === 'end' || offset < 0;
   let left = fromEnd ? Math.max(0, total - Math.abs(offset)) : offset;
@@ -120,8 +123,7 @@ function startOf(base: string, { offset, origin }: StreamPosition): FileOffset |
     if (left < size) return { file, offset: left };
     left -= size;
   }
-  const last = files.at(-1);
-  return last === undefined ? undefined : { file: last.file, offset: last.size };
+  return { file: newest.file, offset: newest.size };
 }
 
 function numbersOf(base: string): number[] {

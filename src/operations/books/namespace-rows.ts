@@ -7,6 +7,11 @@ export function readNamespace(view: ReadView, name: string): Namespace | undefin
   return stored ?? (name === defaultNamespace.Name ? defaultNamespace : undefined);
 }
 
+/** Whether any namespace is one of those; readers who see none are told the index 0 of some lists, as clients know it. */
+export function someNamespace(view: ReadView, sees: (name: string) => boolean): boolean {
+  return sees(defaultNamespace.Name) || namespaceNames(view).some(sees);
+}
+
 /** The names of all namespaces, in order. */
 export function namespaceNames(view: ReadView): readonly string[] {
   const names = view.list(namespaces).map(({ record }) => record.Name);

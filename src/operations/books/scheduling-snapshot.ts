@@ -1,9 +1,10 @@
 import type { Job } from '../../jobs/document/job.js';
 import type { ReadView } from '../../ports/storage.js';
-import { allocations } from '../../scheduler/allocation.js';
+import { type Allocation, allocations, isTerminalAllocation } from '../../scheduler/allocation.js';
 import type { Cluster } from '../../scheduler/cluster/cluster.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';
+import { isOlder } from '../../scheduler/reconcile/situation.js';
 import type { SchedulingSnapshot } from '../../scheduler/snapshot.js';
 import type { Key } from '../../shared/table.js';
 import { readCurrentAllocations } from './job-allocations.js';
@@ -15,7 +16,7 @@ import { readSchedulerConfiguration } from './scheduler-configuration-rows.js';
 /** What an evaluation is decided on. `cluster` is that of the view, read unless it is known. `stopwatch` as in the snapshot. */
 export function readSchedulingSnapshot(
   view: ReadView,
-  { Namespace, JobID }: Evaluation,
+  { Namespace, JobID, AnnotatePlan }: Evaluation,
   cluster: Cluster = clusterAt(view, undefined).cluster,
   stopwatch?: () => number,
 ): SchedulingSnapshot {
@@ -25,7 +26,7 @@ export function readSchedulingSnapshot(
   const ofJob = deploymentsOf(view, key);
   return {
     job,
-    allocations: own,
+    allocations: AnnotatePlan === true ? withFinished(view, job, own) : own,
     versions: versionsOf(view, job, [...own, ...ofJob]),
     deployments: ofJob,
     cluster,
@@ -36,6 +37,20 @@ export function readSchedulingSnapshot(
     stopwatch,
   };
 }
+
+/** What a batch job has finished in earlier versions decides nothing, and counts in a plan among what stays as it is. */
+function withFinished(view: ReadView, job: Job | undefined, own: readonly Allocation[]): readonly Allocation[] {
+  if (job?.Type !== 'batch') return own;
+  const known = new Set(own.map(({ ID }) => ID));
+  const finished = view
+    .list(allocations, { index: 'by_job', prefix: [job.Namespace, job.ID], limit: countedAtMost })
+    .map(({ record }) => record)
+    .filter((one) => !known.has(one.ID) && isTerminalAllocation(one) && isOlder(one, job));
+  return [...own, ...finished];
+}
+
+/** A plan is made while nothing else is. */
+const countedAtMost = 10_000;
 
 /** The newest ones and those that are under way: nobody asks for earlier ones. */
 function deploymentsOf(view: ReadView, key: Key): Deployment[] {

@@ -78,14 +78,17 @@ export function planJob(
     triggeredBy: 'job-register',
     warnings: input.fromWire === true ? [] : unknownFields(input.job).map(({ message }) => message),
   };
-  // Faults of the document are told before the lack of a right.
-  return rehearse(context, caller, (tx) => plan(tx, registration, input.diff === true)).andThen((planned) => {
-    const { capabilities, policyOverride, job } = registration;
-    const allowed = authorise(caller, job.Namespace, capabilities).andThen(() =>
-      policyOverride === true ? authorise(caller, job.Namespace, ['policy-override']) : ok(undefined),
-    );
-    return allowed.isErr() ? err(allowed.error) : ok(planned);
-  });
+  // Faults of the document are told before the lack of a right; nothing is planned for a caller without the right.
+  const { capabilities, policyOverride, job } = registration;
+  const allowed = authorise(caller, job.Namespace, capabilities).andThen(() =>
+    policyOverride === true ? authorise(caller, job.Namespace, ['policy-override']) : ok(undefined),
+  );
+  if (allowed.isErr()) {
+    return context.storage
+      .read((view) => checkJob(view, job, context.settings))
+      .andThen((checked) => (checked.isErr() ? err(checked.error) : err(allowed.error)));
+  }
+  return rehearse(context, caller, (tx) => plan(tx, registration, input.diff === true));
 }
 
 function plan(

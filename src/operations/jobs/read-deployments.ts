@@ -7,6 +7,7 @@ import type { ReadView, Row } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import { ofPresentRegistration } from '../books/job-rows.js';
+import { someNamespace } from '../books/namespace-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { createdSource } from '../listing/created-source.js';
 import type { ListRequest } from '../listing/list-request.js';
@@ -37,6 +38,7 @@ export function listDeployments(
     anyOf: ['read-job'],
     tables: [deployments],
     source: (view: ReadView) => createdSource(view, deployments, { ...input, namespace, sees }, () => true),
+    isHidden: (view: ReadView) => !someNamespace(view, sees),
     filters: compileFilter.deployment,
     filtered: (_, { record }) => record,
     show: (_, row) => row.record,

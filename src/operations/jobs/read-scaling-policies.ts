@@ -7,6 +7,7 @@ import { jobs } from '../../jobs/job-record.js';
 import { namespaceOf } from '../../jobs/job-reference.js';
 import { type ScalingPolicyStub, scalingPoliciesOf, scalingPolicyStub } from '../../jobs/scaling-policies.js';
 import type { ReadView } from '../../ports/storage.js';
+import { someNamespace } from '../books/namespace-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerQuery } from '../waiting/blocking-query.js';
 import { type NamespaceQuery, queryKey, type Read } from './read-query.js';
@@ -26,7 +27,7 @@ function maySee(caller: Principal, own: Capability): (namespace: string) => bool
     (allows(caller, namespace, ['list-jobs']) && allows(caller, namespace, ['read-job']));
 }
 
-/** The scaling policies of the jobs of a namespace, or of all that the caller may list, by ID. Index: that of the jobs table. */
+/** The scaling policies of the jobs of a namespace, or of all that the caller may list, by ID. Index: that of the jobs table, or 0 if there is no such namespace. */
 export function listScalingPolicies(
   context: EngineContext,
   caller: Principal,
@@ -40,7 +41,7 @@ export function listScalingPolicies(
     key: queryKey('scaling-policies', namespace, rightsKey(caller), prefix, job, type),
     tables: [jobs],
     run: (view: ReadView) => ({
-      index: view.tableIndex(jobs),
+      index: namespace !== everyNamespace || someNamespace(view, sees) ? view.tableIndex(jobs) : 0,
       value: policiesIn(view, namespace, sees, job)
         .filter(({ ID, Type }) => ID.startsWith(prefix) && Type.startsWith(type))
         .map(scalingPolicyStub)

@@ -22,6 +22,8 @@ export interface List<T, S> {
   /** The tables that can change the answer. Its index is the highest of theirs. */
   readonly tables: readonly TableName[];
   readonly source: (view: ReadView) => Source<T>;
+  /** Whether the reader sees nothing at all, whatever there is: the index is 0 then. */
+  readonly isHidden?: (view: ReadView) => boolean;
   /** Compiles filters for the records (`compileFilter` of the queries). */
   readonly filters: (expression: string) => Result<Filter, FilterSyntaxError>;
   /** The stored record that a filter is asked of. */
@@ -70,7 +72,8 @@ function pageAnswer<T, S>(
   const page = readPage(list.source(view), perPage, matches);
   if (page.isErr()) return { index: atOnce, value: page.error };
   const { items, nextToken } = page.value;
-  const index = Math.max(...list.tables.map((table) => view.tableIndex(table)));
+  const isHidden = list.isHidden?.(view) ?? false;
+  const index = isHidden ? 0 : Math.max(...list.tables.map((table) => view.tableIndex(table)));
   return { index, value: { items: items.map((row) => list.show(view, row)), nextToken } };
 }
 

@@ -1,17 +1,37 @@
 import { ok, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
+import { type Node, nodes } from '../../scheduler/node.js';
 import type { NodeNotFound } from '../../scheduler/nodes/node-errors.js';
 import type { PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/node-evaluations.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { datacenter, ownAddress } from '../context/own-address.js';
 import { answerOf, type ChangedNode, withNode } from './change-node.js';
+
+/** What came of it, and what agents are told about the servers on this occasion. */
+export interface EvaluatedNode extends ChangedNode {
+  readonly eligibility: Node['SchedulingEligibility'];
+  /** Nodes in the installation. */
+  readonly nodeCount: number;
+  /** Host and port of this server. */
+  readonly server: string;
+  readonly datacenter: string;
+}
 
 /** Has the scheduler look at every job that the node concerns. */
 export function evaluateNode(
   context: EngineContext,
   caller: Principal,
   { nodeId }: { readonly nodeId: string },
-): ResultAsync<ChangedNode, PermissionDenied | NodeNotFound | StorageError> {
-  return withNode(context, caller, nodeId, (tx, node) => ok(answerOf(tx, evaluateForNode(tx, node), 0)));
+): ResultAsync<EvaluatedNode, PermissionDenied | NodeNotFound | StorageError> {
+  return withNode(context, caller, nodeId, (tx, node) =>
+    ok({
+      ...answerOf(tx, evaluateForNode(tx, node), 0),
+      eligibility: node.SchedulingEligibility,
+      nodeCount: tx.list(nodes).length,
+      server: ownAddress(context),
+      datacenter,
+    }),
+  );
 }

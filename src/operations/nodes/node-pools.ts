@@ -7,9 +7,10 @@ import { type Node, nodes } from '../../scheduler/node.js';
 import {
   allNodePool,
   builtInNodePools,
-  type NodePool,
   type NodePoolSchedulerConfiguration,
   nodePools,
+  type ReadNodePool,
+  withHash,
 } from '../../scheduler/node-pool.js';
 import { checkNodePool, type NodePoolError } from '../../scheduler/nodes/check-node-pool.js';
 import { authoriseArea, authoriseNodePool, type PermissionDenied } from '../authorise.js';
@@ -79,13 +80,13 @@ export function listNodePools(
   caller: Principal,
   input: { readonly prefix?: string } = {},
   waiting: Waiting = {},
-): ResultAsync<Answer<readonly NodePool[]>, StorageError> {
+): ResultAsync<Answer<readonly ReadNodePool[]>, StorageError> {
   const { prefix = '' } = input;
-  const run = (view: ReadView): { index: number; value: readonly NodePool[] } => {
+  const run = (view: ReadView): { index: number; value: readonly ReadNodePool[] } => {
     const stored = view.list(nodePools, { textPrefix: prefix }).map(({ record }) => record);
     const builtIn = builtInNodePools.filter(({ Name }) => Name.startsWith(prefix));
     const seen = [...builtIn, ...stored].filter(({ Name }) => allowsNodePool(caller, Name, 'read'));
-    const value = seen.sort((a, b) => (a.Name < b.Name ? -1 : 1));
+    const value = seen.sort((a, b) => (a.Name < b.Name ? -1 : 1)).map(withHash);
     return { index: view.tableIndex(nodePools), value };
   };
   const rights = caller.management ? 'all' : (caller.nodePools ?? {});
@@ -99,11 +100,12 @@ export function readNodePool(
   caller: Principal,
   { name }: { readonly name: string },
   waiting: Waiting = {},
-): ResultAsync<Answer<NodePool | undefined>, PermissionDenied | StorageError> {
+): ResultAsync<Answer<ReadNodePool | undefined>, PermissionDenied | StorageError> {
   const allowed = authoriseNodePool(caller, name, 'read');
   if (allowed.isErr()) return errAsync(allowed.error);
-  const run = (view: ReadView): { index: number; value: NodePool | undefined } => {
-    const value = findNodePool(view, name);
+  const run = (view: ReadView): { index: number; value: ReadNodePool | undefined } => {
+    const pool = findNodePool(view, name);
+    const value = pool && withHash(pool);
     return { index: value?.ModifyIndex ?? view.tableIndex(nodePools), value };
   };
   return answerQuery(context, { key: JSON.stringify(['node-pool', name]), tables: [nodePools], run }, waiting);

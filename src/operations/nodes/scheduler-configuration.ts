@@ -68,7 +68,7 @@ export function setSchedulerConfiguration(
       ...configuration,
       SchedulerAlgorithm: algorithm.value,
       PreemptionConfig: { ...nothingPreempted, ...configuration.PreemptionConfig },
-      CreateIndex: before.CreateIndex === 0 ? tx.index : before.CreateIndex,
+      CreateIndex: before.CreateIndex,
       ModifyIndex: tx.index,
     });
     // Work that waits for room may fit under another configuration.

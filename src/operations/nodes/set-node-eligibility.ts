@@ -10,11 +10,13 @@ export interface SetNodeEligibilityInput {
   readonly eligibility: string;
 }
 
-/** Lets a node take new allocations, or not. What runs on it is left alone. */
+/** Lets a node take new allocations, or not. What runs on it is left alone. The index is 0 when that was so already. */
 export function setNodeEligibility(
   context: EngineContext,
   caller: Principal,
   { nodeId, eligibility }: SetNodeEligibilityInput,
 ): ResultAsync<ChangedNode, ChangeNodeError> {
-  return changeNode(context, caller, nodeId, (node, moment) => decideEligibility(node, eligibility, moment));
+  return changeNode(context, caller, nodeId, (node, moment) => decideEligibility(node, eligibility, moment)).map(
+    (changed) => (changed.nodeModifyIndex === 0 ? { ...changed, index: 0 } : changed),
+  );
 }

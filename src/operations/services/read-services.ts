@@ -11,6 +11,7 @@ import { allocations } from '../../scheduler/allocation.js';
 import { chooseInstances, type ServiceNamespaceStub, serviceList } from '../../services/service-list.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../services/service-registration.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
+import { someNamespace } from '../books/namespace-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
@@ -37,10 +38,10 @@ export function listServices(
     tables: [serviceRegistrations],
     run: (view: ReadView) => {
       const rows = view.list(serviceRegistrations, everywhere ? {} : { prefix: [namespace] });
-      const visible = rows
-        .map(({ record }) => record)
-        .filter(({ Namespace }) => allows(caller, Namespace, ['read-job']));
-      return answerOf(view, matching.value(visible).map(serviceList));
+      const sees = (name: string): boolean => allows(caller, name, ['read-job']);
+      const visible = rows.map(({ record }) => record).filter(({ Namespace }) => sees(Namespace));
+      const answer = answerOf(view, matching.value(visible).map(serviceList));
+      return everywhere && answer.value.isOk() && !someNamespace(view, sees) ? { ...answer, index: 0 } : answer;
     },
   };
   return answerQuery(context, query, waiting).andThen(foundOrFault);

@@ -3,6 +3,7 @@ import { allowsArea } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { datacenter, ownAddress } from '../context/own-address.js';
 
 /** A server as the others see it. */
 export interface AgentMember {
@@ -35,7 +36,6 @@ export interface AgentMembers {
 
 /** The version of the interface that is spoken; clients decide by it what they may ask for. */
 const interfaceVersion = '1.10.0';
-const datacenter = 'dc1';
 
 /** What this server is (job interface, agent). */
 export function describeAgent(context: EngineContext, caller: Principal): ResultAsync<AgentSelf, PermissionDenied> {
@@ -71,12 +71,6 @@ export function listServers(
 ): ResultAsync<readonly string[], PermissionDenied> {
   if (!allowsArea(caller, 'agent', 'read')) return errAsync({ type: 'permission_denied' });
   return okAsync([ownAddress(context)]);
-}
-
-/** Host and port by which others reach this server. */
-export function ownAddress({ settings }: EngineContext): string {
-  const { publicOrigin } = settings.notifications;
-  return URL.canParse(publicOrigin) ? new URL(publicOrigin).host : 'localhost';
 }
 
 export function memberOf(context: EngineContext): AgentMember {

@@ -9,7 +9,8 @@ import { nodes } from '../../scheduler/node.js';
 import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type LogEntry, type LogLevel, logLevels } from '../context/log-feed.js';
-import { memberOf, ownAddress } from './describe-agent.js';
+import { ownAddress } from '../context/own-address.js';
+import { memberOf } from './describe-agent.js';
 
 export interface MonitorLogInput {
   /** The least level that is wanted: `trace`, `debug`, `info`, `warn` or `error`, in any case; `info` when absent. */

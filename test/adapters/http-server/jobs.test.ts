@@ -224,8 +224,8 @@ describe('bad input', () => {
     ['GET', '/v1/jobs?filter=ID', /^failed to create result paginator/],
     ['GET', '/v1/jobs?prefix=%ZZ', /percent-encoding/],
     ['GET', '/v1/job/%ZZ', /percent-encoding/],
-    ['GET', '/v1/job/', /missing job ID/],
-    ['GET', '/v1/job//summary', /missing job ID/],
+    ['DELETE', '/v1/job/', /missing job ID/],
+    ['PUT', '/v1/job//plan', /missing job ID/],
     ['DELETE', '/v1/job/x?eval_priority=101', /1.*100/],
   ])('%s %s is a 400', async (method, target, message) => {
     const { send } = client();

@@ -25,6 +25,18 @@ describe('a plan', () => {
     expect(there.nextPeriodicLaunch).toBe('2026-01-01T06:30:00-05:00');
   });
 
+  it('counts what a batch job has finished among what stays', async () => {
+    await using cluster = fakeCluster({ behaviour: () => ({ ends: 'complete', after: 0 }) });
+    await cluster.addNode('n1');
+    const job = (meta: Record<string, string>) => batchJob('report', { Meta: meta });
+    (await registerJob(cluster.engine, hostPrincipal, { job: job({}) }))._unsafeUnwrap();
+    await cluster.clock.advance(minute);
+    const planned = async (meta: Record<string, string>) =>
+      (await planJob(cluster.engine, hostPrincipal, { job: job(meta) }))._unsafeUnwrap().annotations?.DesiredTGUpdates;
+    expect(Object.values((await planned({})) ?? {})).toMatchObject([{ Ignore: 1, Place: 0 }]);
+    expect(Object.values((await planned({ a: 'b' })) ?? {})).toMatchObject([{ Ignore: 1, Place: 1 }]);
+  });
+
   it('does not look at transitions and indexes, and tells faults before the lack of a right', async () => {
     const { engine } = world();
     (await registerJob(engine, hostPrincipal, { job: serviceJob('web') }))._unsafeUnwrap();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  evaluateNode,
   hostPrincipal,
   listNodePools,
   purgeNode,
@@ -76,9 +77,9 @@ describe('the configuration of the scheduler', () => {
     const set = async (checkIndex: number) =>
       (await setSchedulerConfiguration(engine, hostPrincipal, { configuration: {}, checkIndex }))._unsafeUnwrap();
     expect(await set(99)).toMatchObject({ updated: false });
-    const first = await set(0);
+    const first = await set(1);
     expect(first.updated).toBe(true);
-    expect(await set(0)).toMatchObject({ updated: false });
+    expect(await set(1)).toMatchObject({ updated: false });
     expect(await set(first.index)).toMatchObject({ updated: true });
   });
 
@@ -90,6 +91,24 @@ describe('the configuration of the scheduler', () => {
 });
 
 describe('nodes', () => {
+  it('that are set to what they are already tell no index', async () => {
+    await using cluster = fakeCluster();
+    await cluster.addNode('n1');
+    const set = async (eligibility: string) =>
+      (await setNodeEligibility(cluster.engine, hostPrincipal, { nodeId: 'n1', eligibility }))._unsafeUnwrap();
+    expect(await set('eligible')).toMatchObject({ index: 0, nodeModifyIndex: 0 });
+    expect((await set('ineligible')).index).toBeGreaterThan(0);
+    expect(await set('ineligible')).toMatchObject({ index: 0, nodeModifyIndex: 0 });
+  });
+
+  it('that are evaluated tell what agents learn about the servers', async () => {
+    await using cluster = fakeCluster();
+    await cluster.addNode('n1');
+    await cluster.addNode('n2');
+    const evaluated = (await evaluateNode(cluster.engine, hostPrincipal, { nodeId: 'n1' }))._unsafeUnwrap();
+    expect(evaluated).toMatchObject({ eligibility: 'eligible', nodeCount: 2, datacenter: 'dc1' });
+  });
+
   it('that are ineligible take nothing new, and what waited comes when they are eligible again', async () => {
     await using cluster = fakeCluster();
     await cluster.addNode('n1');

@@ -16,10 +16,21 @@ export interface Played {
   readonly replies: readonly (Reply | undefined)[];
 }
 
-/** Plays the steps against a server, one after the other. Waiting takes `patience` times what the recording allows. */
-export async function playTranscript(origin: string, { steps }: Transcript, patience = 1): Promise<Played> {
+export interface PlayOptions {
+  /** Waiting takes so many times what the recording allows; 1 when absent. */
+  readonly patience?: number;
+  /** Values that the transcript uses and does not save itself, by name. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** Plays the steps against a server, one after the other. */
+export async function playTranscript(
+  origin: string,
+  { steps }: Transcript,
+  { patience = 1, variables = {} }: PlayOptions = {},
+): Promise<Played> {
   const run = `t${Math.random().toString(36).slice(2, 8).padEnd(6, '0')}`;
-  const player = new Player(origin, run, patience);
+  const player = new Player(origin, patience, { ...variables, run });
   const replies: (Reply | undefined)[] = [];
   for (const step of steps) replies.push(await player.play(step));
   player.close();
@@ -30,13 +41,13 @@ class Player {
   readonly #origin: string;
   readonly #patience: number;
   readonly #agent = new http.Agent({ keepAlive: true });
-  readonly #variables = new Map<string, unknown>();
+  readonly #variables: Map<string, unknown>;
   readonly #waiting = new Map<string, Promise<Answered>>();
 
-  constructor(origin: string, run: string, patience: number) {
+  constructor(origin: string, patience: number, variables: Readonly<Record<string, string>>) {
     this.#origin = origin;
     this.#patience = patience;
-    this.#variables.set('run', run);
+    this.#variables = new Map(Object.entries(variables));
   }
 
   close(): void {

@@ -4,7 +4,7 @@ import { type RunningServer, serve } from '../../../adapters/cli/serve.js';
 import type { AcceptedSteps } from './accepted-steps.js';
 import { differencesOf, type StepDifference } from './compare-outlines.js';
 import { outlinesOf } from './outline.js';
-import { playTranscript } from './play-transcript.js';
+import { type PlayOptions, playTranscript } from './play-transcript.js';
 import type { Transcript } from './transcript.js';
 
 /** The recorded transcripts of a file; those of this folder when absent. */
@@ -32,10 +32,10 @@ export interface PlayedTranscript {
 export async function compareTranscript(
   origin: string,
   transcript: Transcript,
-  patience?: number,
+  options?: PlayOptions,
 ): Promise<PlayedTranscript> {
   const began = performance.now();
-  const played = await playTranscript(origin, transcript, patience);
+  const played = await playTranscript(origin, transcript, options);
   const recorded = transcript.steps.map(({ answer }) => answer ?? null);
   const found = differencesOf(recorded, outlinesOf(transcript, played));
   const different = found.flatMap((differences, step) => {
@@ -71,13 +71,17 @@ function unexpectedIn({ name, different }: PlayedTranscript, acceptable: readonl
 export async function unexpectedOf(
   origin: string,
   transcripts: readonly Transcript[],
-  { accepted, lanes }: { readonly accepted: readonly AcceptedSteps[]; readonly lanes: number },
+  {
+    accepted,
+    lanes,
+    ...options
+  }: PlayOptions & { readonly accepted: readonly AcceptedSteps[]; readonly lanes: number },
 ): Promise<readonly string[]> {
   const unexpected: string[] = [];
   const queue = [...transcripts];
   const lane = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      unexpected.push(...unexpectedIn(await compareTranscript(origin, next), accepted));
+      unexpected.push(...unexpectedIn(await compareTranscript(origin, next, options), accepted));
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));

@@ -384,6 +384,8 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
       expect(await logs(0, 'start')).toBe('one\ntwo\nthree\n');
       expect(await logs(6, 'start')).toBe('o\nthree\n');
       expect(await logs(7, 'end')).toBe('\nthree\n');
+      // Nothing from the end is the newest file as a whole.
+      expect(await logs(0, 'end')).toBe('three\n');
       expect(await logs(100, 'end')).toBe('one\ntwo\nthree\n');
       expect(await logs(100, 'start')).toBe('');
     });

@@ -1,0 +1,36 @@
+import { textResponse } from '../calls/responses.js';
+import type { HttpResponse } from '../http-message.js';
+
+/** Bytes of a body that is looked at although its sender can have no right, so that what is wrong with it is told first. */
+export const bodyOfStrangers = 64 * 1024;
+
+/** Streams of files have begun when their right is looked at: the refusal is what they hold. */
+const streamsOfFiles = /^\/v1\/client\/fs\/(cat|readat|stream)\//;
+const logsOfTasks = /^\/v1\/client\/fs\/logs\//;
+/** Calls that the server passes on to a node, with the token. */
+const passedOn = /^\/v1\/client\//;
+/** Calls that look the token up themselves, before anything else. */
+const lookedUpFirst = /^\/v1\/(agent\/self|jobs\/parse|acl\/token\/self)$/;
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const denied = 'Permission denied';
+
+/**
+ * How clients of the upstream are told that a token is unknown, on the paths where that is not a 403. A token that is no UUID is
+ * taken for a signed identity there, and its signature cannot be read.
+ */
+export function refusedToken(path: string, secret: string): HttpResponse | undefined {
+  const isUuid = uuid.test(secret);
+  if (streamsOfFiles.test(path)) return textResponse(200, `rpc error: ${isUuid ? denied : noSignature}`);
+  if (logsOfTasks.test(path) && isUuid) return textResponse(500, `rpc error: ${denied}`);
+  if (isUuid) return undefined;
+  if (passedOn.test(path)) return textResponse(500, `rpc error: ${noSignature}`);
+  return lookedUpFirst.test(path) ? textResponse(500, noSignature) : undefined;
+}
+
+const noSignature = 'failed to parse signed token';
+
+/** How they are told that a right is missing, where that is not a 403. */
+export function refusedRight(path: string): HttpResponse | undefined {
+  return streamsOfFiles.test(path) ? textResponse(200, denied) : undefined;
+}

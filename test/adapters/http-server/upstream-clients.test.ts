@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
+import {
+  createHttpHandler,
+  type HttpRequest,
+  type HttpResponse,
+  requestFrom,
+} from '../../../adapters/http-server/index.js';
+import { plainType } from '../../../src/api/plain-type.js';
+import { hostPrincipal, type Principal, registerJob } from '../../../src/index.js';
+import { engineUnderTest } from './engine-under-test.js';
+import { bodyFor, bodySchemaOf, sampleJob, targetFor } from './route-samples.js';
+
+/** What clients of the upstream are answered differently from others, with its spelling of headers. */
+
+const nobodysSecret = '00000000-1111-2222-3333-444444444444';
+const reader: Principal = {
+  accessor: 'a',
+  name: 'a',
+  management: false,
+  namespaces: { default: { capabilities: [], policy: 'read' } },
+  workspaces: {},
+};
+
+const writes = routeTable
+  .filter(({ interface: of, access }) => of === 'jobs' && !['public', 'any', 'node'].includes(access.type))
+  .filter((route) => bodySchemaOf(route) !== undefined)
+  .map((route) => ({ name: `${route.methods[0]} ${route.path}`, route }));
+
+describe('a caller without the right', () => {
+  const ask = (request: HttpRequest, names: 'neutral' | 'upstream' = 'upstream') =>
+    createHttpHandler(engineUnderTest(), { authenticate: () => ({ ...reader, namespaces: {} }), names })(request);
+  const register = (job: object, names?: 'neutral') =>
+    ask(requestFrom({ method: 'PUT', target: '/v1/jobs', body: { Job: job } }), names);
+
+  it('is told first what is wrong with the document', async () => {
+    const nowhere = sampleJob('x', { Namespace: 'nowhere' });
+    expect(summary(await register(nowhere))).toEqual([
+      500,
+      expect.stringContaining('the namespace "nowhere" does not exist'),
+    ]);
+    expect(summary(await register(sampleJob('x')))).toEqual([403, 'Permission denied']);
+    expect(summary(await register(nowhere, 'neutral'))).toEqual([403, 'Permission denied']);
+    const broken = await ask(requestFrom({ method: 'PUT', target: '/v1/jobs', body: Buffer.from('{') }));
+    expect(broken.status).toBe(400);
+  });
+
+  it('is refused a body of more than 64 KiB', async () => {
+    const large = sampleJob('x', { Namespace: 'nowhere', Meta: { large: 'x'.repeat(70_000) } });
+    expect(summary(await register(large))).toEqual([403, 'Permission denied']);
+  });
+
+  it.each(writes)('may not $name', async ({ route }) => {
+    const response = await ask(
+      requestFrom({ method: route.methods[0], target: targetFor(route), body: bodyFor(route) ?? {} }),
+    );
+    expect(response.status, response.body.toString()).toBeGreaterThanOrEqual(400);
+  });
+});
+
+describe('a token that nobody knows', () => {
+  const ask = (target: string, secret: string, names: 'neutral' | 'upstream' = 'upstream') =>
+    createHttpHandler(engineUnderTest(), { access: 'token', names })(
+      requestFrom({ method: 'GET', target, headers: { 'x-nomad-token': secret } }),
+    );
+  const file = '/v1/client/fs/cat/00000000-0000-4000-8000-000000000001?path=x';
+  const logs = '/v1/client/fs/logs/00000000-0000-4000-8000-000000000001?task=t&type=stdout';
+  const stats = '/v1/client/allocation/00000000-0000-4000-8000-000000000001/stats';
+
+  it.each([
+    ['/v1/jobs', 403, 403],
+    [file, 200, 200],
+    [logs, 500, 500],
+    [stats, 403, 500],
+    ['/v1/agent/self', 403, 500],
+    ['/v1/agent/members', 403, 403],
+    ['/v1/acl/token/self', 403, 500],
+    ['/v1/acl/tokens', 403, 403],
+  ])('is refused at %s as the upstream does', async (target, unknown, malformed) => {
+    expect((await ask(target, nobodysSecret)).status).toBe(unknown);
+    expect((await ask(target, 'nonsense')).status).toBe(malformed);
+    expect((await ask(target, 'nonsense', 'neutral')).status).toBe(403);
+  });
+});
+
+it('a file that the caller may not read is refused within the answer', async () => {
+  const target = '/v1/client/fs/cat/00000000-0000-4000-8000-000000000001?path=x';
+  const ask = (names: 'neutral' | 'upstream', accept = '*/*') =>
+    createHttpHandler(engineUnderTest(), { authenticate: () => ({ ...reader, namespaces: {} }), names })(
+      requestFrom({ method: 'GET', target, headers: { accept } }),
+    );
+  expect(summary(await ask('upstream'))).toEqual([200, 'Permission denied']);
+  expect((await ask('neutral')).status).toBe(403);
+  expect((await ask('upstream', plainType)).status).toBe(403);
+});
+
+it('a filter that a call does not take is passed over', async () => {
+  const engine = engineUnderTest();
+  const target = '/v1/node/00000000-0000-4000-8000-000000000001/allocations?filter=nothing+reads+this';
+  const ask = (names: 'neutral' | 'upstream') =>
+    createHttpHandler(engine, { access: 'open', names })(requestFrom({ method: 'GET', target }));
+  expect((await ask('upstream')).status).toBe(200);
+  expect((await ask('neutral')).status).toBe(400);
+});
+
+describe('paths that lack a part', () => {
+  it.each([
+    ['PUT', '/v1/acl/policy/', 400, 'Missing Policy Name'],
+    ['GET', '/v1/acl/role/', 400, 'missing ACL role ID'],
+    ['GET', '/v1/acl/token/', 400, 'Missing Token Accessor'],
+    ['GET', '/v1/namespace/', 400, 'Missing Namespace Name'],
+    ['PUT', '/v1/job/x/tag', 404, 'invalid job tag endpoint'],
+    ['PUT', '/v1/job/x/versions/a/b/tag', 404, 'invalid job tag endpoint'],
+    ['GET', '/v1/job/', 404, 'job not found'],
+    ['DELETE', '/v1/job/', 400, 'missing job ID'],
+    ['GET', '/v1/evaluation/00000000-0000-4000-8000-000000000001/x', 500, 'the ID must be a UUID of 36 characters'],
+    ['PUT', '/v1/evaluation/00000000-0000-4000-8000-000000000001/x', 405, 'Invalid method'],
+    ['GET', '/v1/var/', 400, 'missing variable path'],
+    ['GET', '/v1/nothing/', 404, ''],
+  ])('%s %s', async (method, target, status, text) => {
+    const engine = engineUnderTest();
+    (await registerJob(engine, hostPrincipal, { job: sampleJob('x') }))._unsafeUnwrap();
+    const ask = createHttpHandler(engine, { access: 'open', names: 'upstream' });
+    expect(summary(await ask(requestFrom({ method, target })))).toEqual([status, text]);
+  });
+});
+
+function summary({ status, body }: HttpResponse): readonly [number, string] {
+  return [status, body.toString()];
+}

@@ -1,0 +1,15 @@
+import type { AcceptedSteps } from '../http/accepted-steps.js';
+
+/** Steps of recorded transcripts with access control that we answer differently. */
+export const acceptedSteps: readonly AcceptedSteps[] = [
+  {
+    transcript: 'access-malformed-token',
+    steps: [48],
+    reason: 'Why the signature of a token cannot be read is told in fewer words.',
+  },
+  {
+    transcript: 'namespace-lists',
+    steps: [39],
+    reason: 'Statuses of jobs have the header of a known leader for a caller who sees no namespace, too.',
+  },
+];
