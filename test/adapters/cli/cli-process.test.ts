@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { connect, orThrow } from '../../../src/client/index.js';
 import { processesOf } from '../../support/leftovers.js';
 import { endAll, signalbox, temporaryFolder } from './cli-process.js';
+
+// Also when an expectation before its own call has failed.
+afterEach(endAll);
 
 it('ends the tasks of its servers with their collectors, and leaves no folders', async () => {
   const mark = randomUUID();
