@@ -147,6 +147,7 @@ export {
   type PolicyQuestion,
   policyLevels,
 } from './jobs/admission/job-policy.js';
+export type { QuotaRule } from './jobs/admission/namespace-quota.js';
 export type { DurationInput, DurationUnit } from './jobs/document/duration-input.js';
 export type { JsonValue } from './jobs/document/field-table.js';
 export type * from './jobs/document/input/index.js';

@@ -1,3 +1,4 @@
+import type { QuotaRule } from './jobs/admission/namespace-quota.js';
 import { credentialHeaders } from './notifications/redact.js';
 import type { PolicyRule } from './queries/policy-rule.js';
 import { type CollectionThresholds, defaultThresholds } from './scheduler/collection/thresholds.js';
@@ -32,6 +33,8 @@ export interface Settings {
     readonly runUrl: string;
     /** Demands on jobs, as filter expressions; beside those that the host gives as functions. */
     readonly policies: readonly PolicyRule[];
+    /** What the jobs of a namespace may ask for in all. Where several processes work on one store, all have the same. */
+    readonly quotas: readonly QuotaRule[];
   };
   readonly scheduling: {
     /** Attempts at one evaluation before it is marked failed. A store that fails does not count. */
@@ -182,6 +185,7 @@ export const defaultSettings: Settings = {
     region: 'global',
     runUrl: '{origin}/v1/job/{job}?namespace={namespace}',
     policies: [],
+    quotas: [],
   },
   scheduling: { evaluationAttempts: 3, decidedAtOnce: 250, heartbeatTtl: 30 * second },
   background: { lease: 6 * second },

@@ -20,6 +20,8 @@ const filterExpression = z
     if (policy.isErr()) context.addIssue({ code: 'custom', message: policy.error.fault.message });
   });
 
+const amount = z.number().int().min(0);
+
 const words = z.array(z.string().min(1)).nullable().default(null);
 
 /** What `signalbox serve --seed FILE` applies at every start. Unknown keys are faults: they are misspelled ones. */
@@ -123,6 +125,18 @@ export const seedFileSchema = z.strictObject({
         level: z.enum(policyLevels),
         refuse: filterExpression,
         message: z.string().min(1).optional(),
+      }),
+    )
+    .default([]),
+  /** What the jobs of a namespace may ask for in all; the first entry that matches the namespace counts. */
+  quotas: z
+    .array(
+      z.strictObject({
+        namespace: identifier,
+        jobs: amount.optional(),
+        cpu: amount.optional(),
+        memory_mb: amount.optional(),
+        dispatches_per_minute: amount.optional(),
       }),
     )
     .default([]),

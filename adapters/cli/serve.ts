@@ -11,6 +11,7 @@ import {
   type HttpDelivery,
   type Mailer,
   type PolicyRule,
+  type QuotaRule,
   type RunNotificationRule,
   type SettingsOverrides,
   type Storage,
@@ -183,7 +184,11 @@ function engineFrom(
 ): Engine {
   const settings: SettingsOverrides = {
     ...options.engine,
-    jobs: { ...options.engine.jobs, policies: (seed?.job_policies ?? []).map(policyRule) },
+    jobs: {
+      ...options.engine.jobs,
+      policies: (seed?.job_policies ?? []).map(policyRule),
+      quotas: (seed?.quotas ?? []).map(quotaRule),
+    },
     runNotifications: (seed?.run_notifications ?? []).map(runRule),
     notifications: {
       names: options.names,
@@ -226,6 +231,17 @@ function runRule({ workspace, namespace, job, meta }: SeedFile['run_notification
 
 function policyRule({ name, level, refuse, message }: SeedFile['job_policies'][number]): PolicyRule {
   return message === undefined ? { name, level, refuse } : { name, level, refuse, message };
+}
+
+function quotaRule({ namespace, jobs, cpu, ...rest }: SeedFile['quotas'][number]): QuotaRule {
+  const { memory_mb: memoryMB, dispatches_per_minute: dispatchesPerMinute } = rest;
+  return {
+    namespace,
+    ...(jobs === undefined ? {} : { jobs }),
+    ...(cpu === undefined ? {} : { cpu }),
+    ...(memoryMB === undefined ? {} : { memoryMB }),
+    ...(dispatchesPerMinute === undefined ? {} : { dispatchesPerMinute }),
+  };
 }
 
 async function firstToken(engine: Engine): Promise<string | undefined> {

@@ -6,6 +6,7 @@ import type { VersionBaseNotFound } from '../jobs/diff/diff-versions.js';
 import type { DecodeError } from '../jobs/document/decode-job.js';
 import type {
   AdmissionRefused,
+  DispatchRateExceeded,
   DispatchRefused,
   EvaluationRefused,
   IndexConflict,
@@ -14,6 +15,7 @@ import type {
   JobNotFound,
   NamespaceError,
   PolicyRefused,
+  QuotaExceeded,
   RegistrationsDisabled,
   RevertRefused,
   ScalingRefused,
@@ -43,6 +45,8 @@ export type JobCallError =
   | DecodeError
   | AdmissionRefused
   | PolicyRefused
+  | QuotaExceeded
+  | DispatchRateExceeded
   | InvalidJob
   | InvalidRequest
   | IndexConflict

@@ -24,6 +24,20 @@ export interface PolicyRefused {
   readonly message: string;
 }
 
+/** The jobs of the namespace would ask for more than its quota. */
+export interface QuotaExceeded {
+  readonly type: 'quota_exceeded';
+  readonly namespace: string;
+  readonly message: string;
+}
+
+/** The namespace has dispatched as often in the last minute as its quota allows. */
+export interface DispatchRateExceeded {
+  readonly type: 'dispatch_rate_exceeded';
+  readonly namespace: string;
+  readonly message: string;
+}
+
 /** Something in the request, apart from the job document, has a value that it cannot have. */
 export interface InvalidRequest {
   readonly type: 'invalid_request';

@@ -1,6 +1,7 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../access/principal.js';
 import type { JobPolicy } from '../jobs/admission/job-policy.js';
+import { jobs } from '../jobs/job-record.js';
 import type { IdKind, Ids } from '../ports/ids.js';
 import type { ListQuery, Row, StorageError, TableName, WriteView, Written } from '../ports/storage.js';
 import type { Settings } from '../settings.js';
@@ -8,7 +9,8 @@ import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import type { Key, Table } from '../shared/table.js';
 import { rehearsalOf } from '../storage/views.js';
-import { type Changes, noteChange, tellChanges } from './books/tell-changes.js';
+import { followQuotas } from './books/quota-books.js';
+import { type Changes, changedJobs, noteChange, tellChanges } from './books/tell-changes.js';
 import { type EngineContext, emit } from './context/engine-context.js';
 import type { EngineEvents } from './events.js';
 
@@ -67,7 +69,7 @@ export function commit<T, E>(
   const write = context.storage.write((view) => {
     const tx = new CommitTransaction(context, caller, view, drawn.again());
     const result = work(tx);
-    if (result.isOk()) tellChanges(view, tx.changes, context.settings.events.kept);
+    if (result.isOk()) follow(tx, view);
     facts = tx.facts;
     return result;
   });
@@ -79,6 +81,14 @@ export function commit<T, E>(
     return written;
   };
   return new ResultAsync(settled());
+}
+
+/** What every write brings with it, in the same transaction. */
+function follow(tx: CommitTransaction, view: WriteView): void {
+  const { quotas } = tx.settings.jobs;
+  if (quotas.length > 0 && tx.jobsChangedAt !== undefined)
+    followQuotas(view, changedJobs(tx.changes), tx.jobsChangedAt);
+  tellChanges(view, tx.changes, tx.settings.events.kept);
 }
 
 type FactOf<K extends keyof EngineEvents> = Parameters<EngineEvents[K]>;
@@ -162,6 +172,8 @@ class CommitTransaction implements Transaction {
   readonly facts: Fact[] = [];
   /** What the event stream tells of. */
   readonly changes: Changes = new Map();
+  /** Index of the last change of any job before this transaction changed one. */
+  jobsChangedAt: number | undefined;
   readonly settings: Settings;
   readonly policies: readonly JobPolicy[];
   readonly stopwatch: () => number;
@@ -224,13 +236,19 @@ class CommitTransaction implements Transaction {
   }
 
   put<R>(table: Table<R>, record: R): void {
+    this.#noteJobs(table);
     noteChange(this.changes, this.#view, { table, key: table.key(record) }, record);
     this.#view.put(table, record);
   }
 
   remove<R>(table: Table<R>, key: Key): boolean {
+    this.#noteJobs(table);
     noteChange(this.changes, this.#view, { table, key }, undefined);
     return this.#view.remove(table, key);
+  }
+
+  #noteJobs({ name }: { readonly name: string }): void {
+    if (name === jobs.name) this.jobsChangedAt ??= this.#view.tableIndex(jobs);
   }
 
   tell<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void {

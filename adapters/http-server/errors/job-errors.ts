@@ -24,7 +24,7 @@ type Told = Exclude<
  * things is a 500 is that interface's contract, and its clients go by the texts; what cannot be read, or has a value that it can never
  * have, is a 400.
  */
-const statuses: Readonly<Record<Told['type'], 400 | 403 | 404 | 500>> = {
+const statuses: Readonly<Record<Told['type'], 400 | 403 | 404 | 429 | 500>> = {
   invalid_document: 400,
   invalid_request: 400,
   invalid_namespace: 400,
@@ -37,6 +37,8 @@ const statuses: Readonly<Record<Told['type'], 400 | 403 | 404 | 500>> = {
   command_invalid: 400,
   registrations_disabled: 403,
   policy_refused: 403,
+  quota_exceeded: 403,
+  dispatch_rate_exceeded: 429,
   claim_refused: 403,
   command_not_found: 404,
   command_failed: 500,

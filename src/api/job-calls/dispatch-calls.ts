@@ -14,6 +14,15 @@ const dispatched = written<DispatchedJob>('DispatchedJob', {
   index: 'Index',
 });
 
+const dispatchErrors = [
+  'job_not_found',
+  'dispatch_refused',
+  'quota_exceeded',
+  'dispatch_rate_exceeded',
+  'invalid_request',
+  'registrations_disabled',
+] as const;
+
 /** Making instances of parameterized jobs. */
 export const dispatchCalls = {
   /** Makes an instance of a parameterized job. */
@@ -30,7 +39,7 @@ export const dispatchCalls = {
       priority: inBody('Priority', jsonInteger),
       idempotencyToken: eitherOf(idempotencyToken, idempotencyTokenInBody),
     },
-    errors: ['job_not_found', 'dispatch_refused', 'invalid_request', 'registrations_disabled'],
+    errors: dispatchErrors,
     answer: dispatched,
   }),
 
@@ -41,7 +50,7 @@ export const dispatchCalls = {
     summary: 'Makes an instance of a parameterized job from a payload that is sent as it is',
     args: ['jobId', 'payload'],
     inputs: { jobId, payload: withDefault(asBytes(), new Uint8Array()), idempotencyToken },
-    errors: ['job_not_found', 'dispatch_refused', 'invalid_request', 'registrations_disabled'],
+    errors: dispatchErrors,
     answer: dispatched,
   }),
 } as const;

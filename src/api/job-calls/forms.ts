@@ -18,6 +18,7 @@ export const registrationFaults = [
   'invalid_document',
   'admission_refused',
   'policy_refused',
+  'quota_exceeded',
   'invalid_job',
   'invalid_request',
   'unknown_region',

@@ -60,6 +60,7 @@ export const scaleCalls = {
       'index_conflict',
       'registrations_disabled',
       'policy_refused',
+      'quota_exceeded',
     ],
     statuses: { job_not_found: 404 },
     answer: scaled,

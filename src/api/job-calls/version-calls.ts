@@ -36,6 +36,7 @@ export const versionCalls = {
       'transition_refused',
       'registrations_disabled',
       'policy_refused',
+      'quota_exceeded',
     ],
     answer: registered,
     leaderHeaders: 'unknown',

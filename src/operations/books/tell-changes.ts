@@ -2,6 +2,7 @@ import { type ClusterEvent, eventFrom, type Notice } from '../../events/cluster-
 import { earlierRecords, type NoticeBatch, noticeBatches } from '../../events/event-records.js';
 import { noticesOfChanges } from '../../events/notices-of-changes.js';
 import type { StateChange, Topic } from '../../events/state-change.js';
+import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
 import type { ReadView, Row, WriteView } from '../../ports/storage.js';
 import { allocations } from '../../scheduler/allocation.js';
@@ -51,6 +52,15 @@ export function noteChange<R>(
   const known = changes.get(name);
   const before = known === undefined ? view.get(table, key) : known.before;
   changes.set(name, { topic, key, before, after, index: view.index });
+}
+
+/** The jobs among the changes. */
+export function changedJobs(
+  changes: Changes,
+): readonly { readonly before: Job | undefined; readonly after: Job | undefined }[] {
+  return [...changes.values()]
+    .filter(({ topic }) => topic === 'Job')
+    .map(({ before, after }) => ({ before: before?.record as Job | undefined, after: after as Job | undefined }));
 }
 
 /** Transactions between two looks for what is kept no longer. */

@@ -3,10 +3,12 @@ import type { Principal } from '../../access/principal.js';
 import { checkDispatch, type DispatchRequest, dispatchedChild } from '../../jobs/decide-dispatch.js';
 import type { Job } from '../../jobs/document/job.js';
 import {
+  type DispatchRateExceeded,
   type DispatchRefused,
   type InvalidRequest,
   invalidRequest,
   type JobNotFound,
+  type QuotaExceeded,
   type RegistrationsDisabled,
 } from '../../jobs/errors.js';
 import { jobs } from '../../jobs/job-record.js';
@@ -18,6 +20,7 @@ import { writeRegistration } from '../books/write-registration.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './accepts-registrations.js';
+import { takeDispatchOf, withinQuota } from './keep-quota.js';
 
 export interface DispatchJobInput extends JobReference {
   /** Standard base64; its decoded bytes are limited (job interface, Limits). */
@@ -43,6 +46,8 @@ export type DispatchJobError =
   | PermissionDenied
   | JobNotFound
   | DispatchRefused
+  | QuotaExceeded
+  | DispatchRateExceeded
   | InvalidRequest
   | RegistrationsDisabled
   | StorageError;
@@ -84,7 +89,7 @@ export function dispatchJob(
     const checked = checkDispatch(parent, request, tx.settings.jobs);
     if (checked.isErr()) return err(checked.error);
     const known = instanceOfToken(tx, parent, request.idempotencyToken);
-    return ok(known === undefined ? dispatchWithin(tx, parent, request) : knownInstance(known));
+    return known === undefined ? dispatchWithin(tx, parent, request) : ok(knownInstance(known));
   }).map(({ value }) => value);
 }
 
@@ -104,8 +109,14 @@ function knownInstance(child: Job): DispatchedJob {
   };
 }
 
-function dispatchWithin(tx: Transaction, parent: Job, request: DispatchRequest): DispatchedJob {
+function dispatchWithin(
+  tx: Transaction,
+  parent: Job,
+  request: DispatchRequest,
+): Result<DispatchedJob, QuotaExceeded | DispatchRateExceeded> {
   const child = newChild(tx, parent, request);
+  const kept = withinQuota(tx, undefined, child).andThen(() => takeDispatchOf(tx, child.Namespace));
+  if (kept.isErr()) return err(kept.error);
   const { index } = tx;
   tx.tell('job.dispatched', { namespace: parent.Namespace, parentId: parent.ID, jobId: child.ID, index });
   const { evaluation } = writeRegistration(
@@ -114,13 +125,13 @@ function dispatchWithin(tx: Transaction, parent: Job, request: DispatchRequest):
     { triggeredBy: 'job-register' },
     undefined,
   );
-  return {
+  return ok({
     dispatchedJobId: child.ID,
     evalId: evaluation?.ID ?? '',
     evalCreateIndex: evaluation?.CreateIndex ?? 0,
     jobCreateIndex: index,
     index,
-  };
+  });
 }
 
 /** The suffix is short: another one is drawn in the unlikely case that the ID is taken. */

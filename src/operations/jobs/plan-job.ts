@@ -6,7 +6,7 @@ import { jobDiff } from '../../jobs/diff/diff-jobs.js';
 import type { JobDiff } from '../../jobs/diff/job-diff.js';
 import type { Job } from '../../jobs/document/job.js';
 import { unknownFields } from '../../jobs/document/unknown-fields.js';
-import type { InvalidJob, PolicyRefused, RegistrationsDisabled } from '../../jobs/errors.js';
+import type { InvalidJob, PolicyRefused, QuotaExceeded, RegistrationsDisabled } from '../../jobs/errors.js';
 import { nextLaunch } from '../../jobs/periodic/next-launch.js';
 import { timeZone, utc } from '../../jobs/periodic/time-zone.js';
 import { warningsText } from '../../jobs/validation/problem-texts.js';
@@ -23,7 +23,8 @@ import { writeRegistration } from '../books/write-registration.js';
 import { rehearse, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { checkJob } from './check-job.js';
-import { meetPolicies } from './meet-policies.js';
+import { keepQuota } from './keep-quota.js';
+import { checkDemands } from './meet-policies.js';
 import { type JobRegistration, type RegisterJobError, type RegisterJobInput, readAdmitted } from './register-job.js';
 import { type PlanSeal, sealOf } from './sealed-plan.js';
 
@@ -95,16 +96,16 @@ function plan(
   tx: Transaction,
   registration: JobRegistration,
   withDiff: boolean,
-): Result<JobPlan, InvalidJob | PolicyRefused> {
+): Result<JobPlan, InvalidJob | PolicyRefused | QuotaExceeded> {
   const { job, version } = registration;
   const seal = sealOf(tx, registration.job, registration.policyOverride === true);
-  const checked = checkJob(tx, job, tx.settings);
-  if (checked.isErr()) return err(checked.error);
   const current = readJobRow(tx, job.Namespace, job.ID)?.record;
-  const judged = meetPolicies(tx, job, current, registration.policyOverride === true);
-  if (judged.isErr()) return err(judged.error);
+  const checked = checkDemands(tx, registration, current);
+  if (checked.isErr()) return err(checked.error);
   const request = { job, version, policyId: () => tx.ids.next('uuid') };
-  const decided = registrationOf(current, request, tx.index, tx.now);
+  const kept = keepQuota(tx, registrationOf(current, request, tx.index, tx.now));
+  if (kept.isErr()) return err(kept.error);
+  const decided = kept.value;
   const result = scheduleWithin(tx, writeRegistration(tx, decided, { triggeredBy: 'job-register' }, undefined).job);
   const { PlanAnnotations: annotations = null, FailedTGAllocs: failedPlacements = null } = result.evaluation;
   const diff = withDiff ? annotateDiff(jobDiff(current ?? null, submitted(decided.job, job), true), annotations) : null;
@@ -116,7 +117,7 @@ function plan(
     createdEvaluations: result.followUps.length === 0 ? null : result.followUps.map((one) => neverStored(one, current)),
     diff,
     nextPeriodicLaunch: nextLaunchOf(job, tx.now),
-    warnings: warningsText([...checked.value, ...judged.value, ...(registration.warnings ?? [])]),
+    warnings: warningsText([...checked.value, ...(registration.warnings ?? [])]),
     index: jobModifyIndex,
     seal,
   });

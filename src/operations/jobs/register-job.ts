@@ -14,6 +14,7 @@ import {
   type InvalidRequest,
   invalidRequest,
   type PolicyRefused,
+  type QuotaExceeded,
   type RegistrationRefusal,
   type RegistrationsDisabled,
   type UnknownRegion,
@@ -30,7 +31,8 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './accepts-registrations.js';
 import { checkJob } from './check-job.js';
-import { meetPolicies } from './meet-policies.js';
+import { keepQuota } from './keep-quota.js';
+import { checkDemands } from './meet-policies.js';
 
 /** A job document as a caller hands it over. */
 export interface JobDocumentInput {
@@ -77,6 +79,7 @@ export type RegisterJobError =
   | DecodeError
   | AdmissionRefused
   | PolicyRefused
+  | QuotaExceeded
   | InvalidJob
   | InvalidRequest
   | UnknownRegion
@@ -153,26 +156,27 @@ export function authoriseRegistration(
 export function registerWithin(
   tx: Transaction,
   registration: JobRegistration,
-): Result<Registered, InvalidJob | PolicyRefused | RegistrationRefusal | RegistrationsDisabled> {
+): Result<Registered, InvalidJob | PolicyRefused | QuotaExceeded | RegistrationRefusal | RegistrationsDisabled> {
   const { job, triggeredBy, evalPriority } = registration;
-  const checked = checkJob(tx, job, tx.settings);
+  const current = readJobRow(tx, job.Namespace, job.ID)?.record;
+  const checked = checkDemands(tx, registration, current);
   if (checked.isErr()) return err(checked.error);
   const accepted = acceptsRegistrations(tx);
   if (accepted.isErr()) return err(accepted.error);
-  const current = readJobRow(tx, job.Namespace, job.ID)?.record;
-  const judged = meetPolicies(tx, job, current, registration.policyOverride === true);
-  if (judged.isErr()) return err(judged.error);
   const { version, enforcedIndex, preserveCounts, preserveResources } = registration;
   const policyId = () => tx.ids.next('uuid');
   const request = { job, version, enforcedIndex, preserveCounts, preserveResources, policyId };
-  return decideRegistration(current, request, tx.index, tx.now).map((decided) => {
-    if (decided.type !== 'unchanged') tellRegistered(tx, decided.job);
-    const { source, warnings } = sourceOf(tx, registration);
-    const priority = evalPriority === undefined || evalPriority === 0 ? {} : { priority: evalPriority };
-    const written = writeRegistration(tx, decided, { triggeredBy, ...priority }, source);
-    const texts = warningsText([...checked.value, ...judged.value, ...(registration.warnings ?? []), ...warnings]);
-    return answerOf(decided, written, texts, tx.index);
-  });
+  const decision = decideRegistration(current, request, tx.index, tx.now);
+  return decision
+    .andThen((registered) => keepQuota(tx, registered))
+    .map((decided) => {
+      if (decided.type !== 'unchanged') tellRegistered(tx, decided.job);
+      const { source, warnings } = sourceOf(tx, registration);
+      const priority = evalPriority === undefined || evalPriority === 0 ? {} : { priority: evalPriority };
+      const written = writeRegistration(tx, decided, { triggeredBy, ...priority }, source);
+      const texts = warningsText([...checked.value, ...(registration.warnings ?? []), ...warnings]);
+      return answerOf(decided, written, texts, tx.index);
+    });
 }
 
 /** For an unchanged job the answer's JobModifyIndex is the stored ModifyIndex (job interface, register). */

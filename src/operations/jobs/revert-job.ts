@@ -6,6 +6,7 @@ import {
   type JobNotFound,
   jobNotFound,
   type PolicyRefused,
+  type QuotaExceeded,
   type RegistrationRefusal,
   type RegistrationsDisabled,
   type RevertRefused,
@@ -32,6 +33,7 @@ export type RevertJobError =
   | VersionNotFound
   | InvalidJob
   | PolicyRefused
+  | QuotaExceeded
   | RegistrationRefusal
   | RegistrationsDisabled
   | StorageError;

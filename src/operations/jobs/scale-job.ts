@@ -9,6 +9,7 @@ import {
   type JobNotFound,
   jobNotFound,
   type PolicyRefused,
+  type QuotaExceeded,
   type RegistrationsDisabled,
   type ScalingRefused,
   type TotalCountTooLarge,
@@ -26,6 +27,7 @@ import { type WrittenRegistration, writeRegistration } from '../books/write-regi
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './accepts-registrations.js';
+import { withinQuota } from './keep-quota.js';
 import { meetPolicies } from './meet-policies.js';
 import type { Registered } from './register-job.js';
 
@@ -53,6 +55,7 @@ export type ScaleJobError =
   | IndexConflict
   | RegistrationsDisabled
   | PolicyRefused
+  | QuotaExceeded
   | StorageError;
 
 /**
@@ -96,9 +99,15 @@ export function scaleJob(
   }).map(({ value }) => value);
 }
 
-/** What the host's policies say of the job with its new count. */
-function warningsOf(tx: Transaction, current: Job, { job }: Scaling, override: boolean): Result<string, PolicyRefused> {
-  return job === undefined ? ok('') : meetPolicies(tx, job, current, override).map(warningsText);
+/** Whether policies and quota bear the new count, and what they warn of. */
+function warningsOf(
+  tx: Transaction,
+  current: Job,
+  { job }: Scaling,
+  override: boolean,
+): Result<string, PolicyRefused | QuotaExceeded> {
+  if (job === undefined) return ok('');
+  return withinQuota(tx, current, job).andThen(() => meetPolicies(tx, job, current, override).map(warningsText));
 }
 
 function hasActiveDeployment(tx: Transaction, { Namespace, ID, CreateIndex }: Job): boolean {

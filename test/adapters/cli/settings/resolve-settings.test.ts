@@ -35,7 +35,7 @@ function leaves(record: object, prefix = ''): string[] {
 describe('the table of settings', () => {
   it('has every setting of the engine, but what the server decides itself', () => {
     const own = ['notifications.publicOrigin', 'notifications.basePath', 'notifications.hints.mailer'];
-    const others = [...own, 'notifications.names', 'runNotifications', 'jobs.policies'];
+    const others = [...own, 'notifications.names', 'runNotifications', 'jobs.policies', 'jobs.quotas'];
     const keys = settingTable.filter(({ ofEngine }) => ofEngine === true).map(({ key }) => key);
     expect(keys.sort()).toEqual(
       leaves(defaultSettings)

@@ -1,0 +1,99 @@
+import { minute } from '../../shared/duration.js';
+import { globMatches } from '../../shared/glob.js';
+import type { Instant } from '../../shared/instant.js';
+import type { Job } from '../document/job.js';
+import type { DispatchRateExceeded, QuotaExceeded } from '../errors.js';
+import { isLauncher } from '../job-record.js';
+
+/** What the jobs of one namespace may ask for in all. What is absent is not limited. */
+export interface QuotaRule {
+  /** Namespace, or a glob; of several rules that match, the first one counts. Each namespace has the quota for itself. */
+  readonly namespace: string;
+  /** Jobs that are neither stopped nor dead; instances of parameterized and periodic jobs are not counted. */
+  readonly jobs?: number;
+  /** MHz that all instances of the live jobs ask for; a system job counts as one instance of each group. */
+  readonly cpu?: number;
+  /** MiB of memory, in the same way. */
+  readonly memoryMB?: number;
+  /** Dispatches in any minute. */
+  readonly dispatchesPerMinute?: number;
+}
+
+/** What jobs ask for. */
+export interface Demand {
+  readonly jobs: number;
+  readonly cpu: number;
+  readonly memoryMB: number;
+}
+
+export const noDemand: Demand = { jobs: 0, cpu: 0, memoryMB: 0 };
+
+/** The rule of a namespace; undefined when it has none. */
+export function quotaOf(rules: readonly QuotaRule[], namespace: string): QuotaRule | undefined {
+  return rules.find((rule) => globMatches(rule.namespace, namespace));
+}
+
+/** What a job counts for: nothing when it is stopped or dead. Of a parent, its instances ask for resources, not itself. */
+export function demandOf(job: Job): Demand {
+  if (job.Stop || job.Status === 'dead') return noDemand;
+  const jobs = job.ParentID === '' ? 1 : 0;
+  if (isLauncher(job)) return { ...noDemand, jobs };
+  let [cpu, memoryMB] = [0, 0];
+  for (const { Count, Tasks } of job.TaskGroups) {
+    for (const { Resources } of Tasks) {
+      cpu += Count * Resources.CPU;
+      memoryMB += Count * Resources.MemoryMB;
+    }
+  }
+  return { jobs, cpu, memoryMB };
+}
+
+export function plus(left: Demand, right: Demand): Demand {
+  return { jobs: left.jobs + right.jobs, cpu: left.cpu + right.cpu, memoryMB: left.memoryMB + right.memoryMB };
+}
+
+export function minus(left: Demand, right: Demand): Demand {
+  return { jobs: left.jobs - right.jobs, cpu: left.cpu - right.cpu, memoryMB: left.memoryMB - right.memoryMB };
+}
+
+const units = [
+  ['jobs', 'jobs'],
+  ['cpu', 'MHz of CPU'],
+  ['memoryMB', 'MiB of memory'],
+] as const;
+
+/**
+ * Why a change of what a namespace asks for goes beyond its quota; undefined when it does not. What asks for no more than before
+ * passes, also where the quota is exceeded already.
+ */
+export function quotaExcess(
+  { namespace, rule, used }: { readonly namespace: string; readonly rule: QuotaRule; readonly used: Demand },
+  more: Demand,
+): QuotaExceeded | undefined {
+  const excesses = units.flatMap(([unit, name]) => {
+    const [limit, wanted] = [rule[unit], used[unit] + more[unit]];
+    return limit === undefined || more[unit] <= 0 || wanted <= limit ? [] : [`${wanted} ${name} of ${limit}`];
+  });
+  if (excesses.length === 0) return undefined;
+  const message = `the quota of namespace "${namespace}" is exceeded: it would ask for ${excesses.join(', ')}`;
+  return { type: 'quota_exceeded', namespace, message };
+}
+
+/**
+ * Takes one dispatch. `until` is the time at which everything taken so far is paid back at the even rate; 0 at first. Gives the new
+ * one, or why there is none to take now. A clock that was set back delays nobody by more than a minute.
+ */
+export function takeDispatch(
+  { namespace, perMinute }: { readonly namespace: string; readonly perMinute: number },
+  until: Instant,
+  now: Instant,
+): { readonly until: Instant } | DispatchRateExceeded {
+  const each = minute / perMinute;
+  const paidBack = Math.min(Math.max(until, now), now + minute);
+  const next = paidBack + each;
+  if (perMinute > 0 && next - now <= minute) return { until: next };
+  const seconds = perMinute > 0 ? Math.max(1, Math.ceil((next - now - minute) / 1000)) : undefined;
+  const when = seconds === undefined ? '' : `; try again in ${seconds} s`;
+  const message = `namespace "${namespace}" may dispatch ${perMinute} times a minute${when}`;
+  return { type: 'dispatch_rate_exceeded', namespace, message };
+}
