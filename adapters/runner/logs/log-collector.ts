@@ -46,6 +46,8 @@ for pipe in out err; do [ -p "$d/$pipe" ] || mkfifo "$d/$pipe" || exit 1; done
 { echo $$; cat /proc/$$/stat; } 2>/dev/null > "$d/collector"
 shift 3
 first=$1; shift
+# A runner that came back has taken the attempt: nobody will open the pipes. It looks at the file above after that.
+[ "$first" = first ] && [ -e "$d/claim" ] && exit 0
 [ "$first" = first ] && printf r
 exec 5<"$d/out" 6<"$d/err"
 [ "$first" = first ] || printf r
@@ -127,9 +129,10 @@ export function livingCollector(attempt: string): ProcessIdentity | undefined {
   }
 }
 
-/** Between two attempts to wake a collector, and how long it is tried. In milliseconds. */
-const wakeInterval = 20;
-const wakePatience = 2000;
+/** Between two attempts to wake a collector, at first and at last, and how long it is tried. In milliseconds. */
+const firstWakeInterval = 20;
+const lastWakeInterval = 1000;
+const wakePatience = 60_000;
 
 /**
  * Lets a collector end whose task opens no pipe any more: it waits for somebody who does. One that has both open already reads
@@ -140,10 +143,12 @@ export function dismissCollector(attempt: string): void {
 }
 
 async function wakeUntilGone(attempt: string): Promise<void> {
-  const patience = Date.now() + wakePatience;
-  while (livingCollector(attempt) !== undefined && Date.now() < patience) {
+  const patience = performance.now() + wakePatience;
+  let interval = firstWakeInterval;
+  while (livingCollector(attempt) !== undefined && performance.now() < patience) {
     for (const pipe of ['out', 'err']) openOnce(join(attempt, pipe));
-    await new Promise((done) => setTimeout(done, wakeInterval).unref());
+    await new Promise((done) => setTimeout(done, interval).unref());
+    interval = Math.min(interval * 1.5, lastWakeInterval);
   }
 }
 

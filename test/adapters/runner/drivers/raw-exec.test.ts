@@ -14,6 +14,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { taskPaths } from '../../../../adapters/runner/disk/task-paths.js';
 import { rawExecDriver } from '../../../../adapters/runner/drivers/raw-exec-driver.js';
 import type { RunningTask, TaskStart } from '../../../../adapters/runner/drivers/task-driver.js';
+import { startCollector } from '../../../../adapters/runner/logs/log-collector.js';
 
 const driver = rawExecDriver();
 const running: RunningTask[] = [];
@@ -190,6 +191,16 @@ describe('the end of a command', () => {
     expect(await task.exited).toMatchObject({ code: 137, signal: 9 });
     await eventually(() => isGone(collector));
     expect(logs(start).text).toBe('');
+  });
+
+  it('leaves no collector behind that comes after a new runner has taken the attempt', async () => {
+    const start = startOf('echo never');
+    const attempt = join(start.paths?.notes ?? '', 'attempts', '1');
+    expect(await driver.recover(start)).toEqual({ type: 'never_started' });
+    const { logs: limits } = start;
+    const late = await startCollector({ attempt, base: join(start.paths?.logs ?? '', 'main'), limits, when: 'first' });
+    expect(late.ready).toBe(false);
+    await late.ended;
   });
 
   it('takes processes with it that left its group', async () => {
