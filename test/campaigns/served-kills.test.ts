@@ -97,7 +97,7 @@ class Crowd {
     const told = (): string[] => this.#untold();
     await eventually(15_000, () => told().length === 0);
     faults.push(...told(), ...this.#disordered());
-    return faults;
+    return [...faults, ...(await this.#eventsOfWrong(box))];
   }
 
   /** How much there was to lose. */
@@ -174,6 +174,21 @@ class Crowd {
       ...known.map((run) => `run ${run} was never dispatched`),
       ...wrong.map((number) => `run ${number} did ${marks.get(String(number))?.join() ?? 'nothing'}`),
     ];
+  }
+
+  /** What the nodes say of the runs that did not do what they should. */
+  async #eventsOfWrong(box: Client): Promise<string[]> {
+    const marks = this.#place.marks();
+    const wrong = [...this.#dispatched].filter(([number]) => marks.get(String(number))?.join() !== 'begin,end');
+    const told = wrong.map(async ([number, id]) => {
+      const found = (await box.jobs.allocations(id))._unsafeUnwrap().value;
+      return found.flatMap(({ ID, ClientStatus, TaskStates }) =>
+        (TaskStates?.['main']?.Events ?? []).map(
+          ({ Time, Type, DisplayMessage }) => `run ${number}, ${ID} ${ClientStatus}: ${Time} ${Type} ${DisplayMessage}`,
+        ),
+      );
+    });
+    return (await Promise.all(told)).flat();
   }
 
   #untold(): string[] {

@@ -1,11 +1,11 @@
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
 import { type ProcessIdentity, startTimeFromStat } from '../disk/process-identity.js';
 
 /**
  * What runs in front of the command, so that a task outlives the runner and is neither lost nor doubled:
- * 1. the file `claim` is made by exactly one of this script and a runner that came back and found no claim;
+ * 1. the file `claim` is made by exactly one of this script and a runner that came back and found no claim, and says which;
  * 2. the process notes who it is before the command begins;
  * 3. the exit code is in the file `exit` before the process ends, and then the rest of its process group is ended.
  * The traps keep the script alive while signals for the group reach the command. The pipes are opened for writing first,
@@ -35,14 +35,31 @@ const seenPatience = 60_000;
 /** Between two looks. In milliseconds. */
 const lookInterval = 20;
 
-/** True when the command of the attempt has not begun; from now on it cannot. Throws when nobody can tell at present. */
+/** What the claim of a runner says; that of a process is empty. */
+const claimOfRunner = 'runner\n';
+
+/**
+ * True when the command of the attempt has not begun; from now on it cannot. It stays true for every runner that asks later: one that
+ * claimed an attempt may be killed before it has noted it. Throws when nobody can tell at present.
+ */
 export function claimForRunner(attempt: string): boolean {
   mkdirSync(attempt, { recursive: true });
+  const claim = join(attempt, 'claim');
+  const written = join(attempt, 'claim.runner');
+  writeFileSync(written, claimOfRunner);
+  // A link appears with its content, or not at all; where there are none, the content comes a moment later.
+  if (makes(() => linkSync(written, claim), ['EPERM', 'ENOTSUP', 'ENOSYS'])) return true;
+  return makes(() => writeFileSync(claim, claimOfRunner, { flag: 'wx' }), []) || readOr('', claim) === claimOfRunner;
+}
+
+/** Whether this made the file; not when it is there already or cannot be made so. Throws other faults. */
+function makes(make: () => void, cannot: readonly string[]): boolean {
   try {
-    closeSync(openSync(join(attempt, 'claim'), 'wx'));
+    make();
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' || cannot.includes(code)) return false;
     throw error;
   }
 }

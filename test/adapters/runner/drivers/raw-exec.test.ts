@@ -169,6 +169,12 @@ describe('a command that a new runner finds', () => {
     expect(logs(start).text).toBe('once\n');
   });
 
+  it('has never started for every runner that asks, when the first one was killed before it noted that', async () => {
+    const start = startOf('echo never');
+    expect(await driver.recover(start)).toEqual({ type: 'never_started' });
+    expect(await driver.recover(start)).toEqual({ type: 'never_started' });
+  });
+
   it('is lost when its process is gone before it said who it is', async () => {
     const start = startOf('echo never');
     const attempt = join(start.paths?.notes ?? '', 'attempts', '1');
