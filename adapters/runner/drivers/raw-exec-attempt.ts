@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
 import { type ProcessIdentity, startTimeFromStat } from '../disk/process-identity.js';
@@ -9,20 +9,24 @@ import { type ProcessIdentity, startTimeFromStat } from '../disk/process-identit
  * 2. the process notes who it is before the command begins;
  * 3. the exit code is in the file `exit` before the process ends, and then the rest of its process group is ended.
  * The traps keep the script alive while signals for the group reach the command. The pipes are opened for writing first,
- * which waits for the collector, and then for both directions, so that a collector that is started anew misses nothing.
+ * which waits for the collector, and then for both directions, so that a collector that is started anew misses nothing. What cannot
+ * be written at present, as on a full disk, is tried again while the folder of the attempt is there.
  */
 export const attemptScript = `
 d=$1 logs=$2; shift 2
 set -C
-command : 2>/dev/null >"$d/claim" || exit 0
+until command : >"$d/claim"; do
+  [ -d "$d" ] && [ ! -e "$d/claim" ] || exit 0
+  sleep 1
+done 2>/dev/null
 set +C
 trap : HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM XCPU XFSZ VTALRM PROF IO SYS
 { read -r s </proc/$$/stat; } 2>/dev/null
-until printf '%s\\n%s\\n.\\n' $$ "$s" >"$d/process"; do sleep 1; done 2>/dev/null
+until printf '%s\\n%s\\n.\\n' $$ "$s" >"$d/process"; do [ -d "$d" ] && sleep 1 || exit 0; done 2>/dev/null
 [ "$logs" = none ] || exec 3>"$d/out" 4>"$d/err" 1<>"$d/out" 2<>"$d/err" 3>&- 4>&-
 "$@"
 c=$?
-until echo $c >"$d/exit"; do sleep 1; done 2>/dev/null
+until echo $c >"$d/exit" || [ ! -d "$d" ]; do sleep 1; done 2>/dev/null
 kill -9 0
 `;
 
@@ -32,8 +36,9 @@ export const lostExit: TaskExit = { type: 'exited', code: 137, signal: 9 };
 /** How long a process may take to note who it is where nobody can see it, and where it can be seen. In milliseconds. */
 const unseenPatience = 2000;
 const seenPatience = 60_000;
-/** Between two looks. In milliseconds. */
-const lookInterval = 20;
+/** Between two looks, at first and at last. In milliseconds. */
+const firstInterval = 10;
+const lastInterval = 500;
 
 /** What the claim of a runner says; that of a process is empty. */
 const claimOfRunner = 'runner\n';
@@ -43,13 +48,19 @@ const claimOfRunner = 'runner\n';
  * claimed an attempt may be killed before it has noted it. Throws when nobody can tell at present.
  */
 export function claimForRunner(attempt: string): boolean {
-  mkdirSync(attempt, { recursive: true });
   const claim = join(attempt, 'claim');
+  // Most attempts that are looked for run: nothing is written for them.
+  if (existsSync(claim)) return isOfRunner(claim);
+  mkdirSync(attempt, { recursive: true });
   const written = join(attempt, 'claim.runner');
   writeFileSync(written, claimOfRunner);
   // A link appears with its content, or not at all; where there are none, the content comes a moment later.
   if (makes(() => linkSync(written, claim), ['EPERM', 'ENOTSUP', 'ENOSYS'])) return true;
-  return makes(() => writeFileSync(claim, claimOfRunner, { flag: 'wx' }), []) || readOr('', claim) === claimOfRunner;
+  return makes(() => writeFileSync(claim, claimOfRunner, { flag: 'wx' }), []) || isOfRunner(claim);
+}
+
+function isOfRunner(claim: string): boolean {
+  return readFileSync(claim, 'utf8') === claimOfRunner;
 }
 
 /** Whether this made the file; not when it is there already or cannot be made so. Throws other faults. */
@@ -82,14 +93,15 @@ export async function readIdentity(
   isThere: () => Promise<boolean | undefined>,
 ): Promise<ProcessIdentity | undefined> {
   const begun = performance.now();
-  for (;;) {
-    const seen = await isThere();
-    // Read after the look: one that had ended by then has left its note before, or never will.
+  for (let interval = firstInterval; ; interval = Math.min(2 * interval, lastInterval)) {
     const noted = notedIdentity(attempt);
+    if (noted !== undefined || readExit(attempt) !== undefined) return noted;
+    // Looking through all processes is work, so it comes last, and less and less often.
+    const seen = await isThere();
     const patience = seen === undefined ? unseenPatience : seenPatience;
-    const isOver = seen === false || readExit(attempt) !== undefined || performance.now() - begun > patience;
-    if (noted !== undefined || isOver) return noted;
-    await new Promise((done) => setTimeout(done, lookInterval));
+    // One that had ended by the look has left its note before, or never will.
+    if (seen === false || performance.now() - begun > patience) return notedIdentity(attempt);
+    await new Promise((done) => setTimeout(done, interval));
   }
 }
 

@@ -10,8 +10,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { taskPaths } from '../../../../adapters/runner/disk/task-paths.js';
+import { claimForRunner, readIdentity } from '../../../../adapters/runner/drivers/raw-exec-attempt.js';
 import { rawExecDriver } from '../../../../adapters/runner/drivers/raw-exec-driver.js';
 import type { RunningTask, TaskStart } from '../../../../adapters/runner/drivers/task-driver.js';
 import { startCollector } from '../../../../adapters/runner/logs/log-collector.js';
@@ -173,6 +174,31 @@ describe('a command that a new runner finds', () => {
     const start = startOf('echo never');
     expect(await driver.recover(start)).toEqual({ type: 'never_started' });
     expect(await driver.recover(start)).toEqual({ type: 'never_started' });
+  });
+
+  it('is found without a write or a look through all processes when it has said who it is', async () => {
+    const start = startOf('echo ready; while [ ! -e go ]; do sleep 0.02; done');
+    const task = await started(start);
+    await eventually(() => logs(start).text === 'ready\n');
+    await task.release();
+    const attempt = join(start.paths?.notes ?? '', 'attempts', '1');
+    expect(claimForRunner(attempt)).toBe(false);
+    expect(readdirSync(attempt)).not.toContain('claim.runner');
+    const look = vi.fn(() => Promise.resolve(true));
+    expect(await readIdentity(attempt, look)).toMatchObject({ pid: expect.any(Number) });
+    expect(look).not.toHaveBeenCalled();
+    mkdirSync(join(start.paths?.root ?? '', 'go'));
+    expect(await task.exited).toMatchObject({ code: 0 });
+  });
+
+  it('goes when its folder was removed while it ran, or before', async () => {
+    const start = startOf('echo $$ > pid; while [ ! -e go ]; do sleep 0.02; done');
+    const task = await started(start);
+    const root = start.paths?.root ?? '';
+    await eventually(() => existsSync(join(root, 'pid')) && readOr('', join(root, 'pid')) !== '');
+    rmSync(start.paths?.notes ?? '', { recursive: true });
+    mkdirSync(join(root, 'go'));
+    expect(await task.exited).toMatchObject({ code: 137 });
   });
 
   it('is lost when its process is gone before it said who it is', async () => {
