@@ -121,7 +121,10 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
     logger: feed,
     feed,
     settings,
-    policies: [...(ports.policies ?? []), ...settings.jobs.policies.map(policyFrom)],
+    policies: [
+      ...(ports.policies ?? []).map((policy) => logged(policy, feed)),
+      ...settings.jobs.policies.map(policyFrom),
+    ],
     events: createEmitter(),
     parked: new ParkedQueries(ports.storage, ports.clock, watchedTables),
     agents: new NodeSwitch(),
@@ -193,4 +196,22 @@ function policyFrom(rule: PolicyRule): JobPolicy {
       throw new TypeError(`jobs.policies: the rule ${name} cannot be read: ${fault.message}`);
     },
   );
+}
+
+/** What a policy of the host throws may hold what callers must not see: it goes to the log. */
+function logged(policy: JobPolicy, logger: Logger): JobPolicy {
+  return {
+    ...policy,
+    refuse: (question) => {
+      try {
+        return policy.refuse(question);
+      } catch (thrown) {
+        logger.error(
+          { policy: policy.name, error: thrown instanceof Error ? thrown.message : 'unknown' },
+          'A policy threw',
+        );
+        throw thrown;
+      }
+    },
+  };
 }

@@ -135,6 +135,7 @@ export const seedFileSchema = z.strictObject({
         namespace: identifier,
         jobs: amount.optional(),
         cpu: amount.optional(),
+        cores: amount.optional(),
         memory_mb: amount.optional(),
         dispatches_per_minute: amount.optional(),
       }),

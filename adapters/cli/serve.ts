@@ -233,12 +233,13 @@ function policyRule({ name, level, refuse, message }: SeedFile['job_policies'][n
   return message === undefined ? { name, level, refuse } : { name, level, refuse, message };
 }
 
-function quotaRule({ namespace, jobs, cpu, ...rest }: SeedFile['quotas'][number]): QuotaRule {
+function quotaRule({ namespace, jobs, cpu, cores, ...rest }: SeedFile['quotas'][number]): QuotaRule {
   const { memory_mb: memoryMB, dispatches_per_minute: dispatchesPerMinute } = rest;
   return {
     namespace,
     ...(jobs === undefined ? {} : { jobs }),
     ...(cpu === undefined ? {} : { cpu }),
+    ...(cores === undefined ? {} : { cores }),
     ...(memoryMB === undefined ? {} : { memoryMB }),
     ...(dispatchesPerMinute === undefined ? {} : { dispatchesPerMinute }),
   };

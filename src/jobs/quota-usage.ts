@@ -7,6 +7,7 @@ export interface QuotaUsage {
   readonly Jobs: number;
   /** MHz. */
   readonly CPU: number;
+  readonly Cores: number;
   /** MiB. */
   readonly MemoryMB: number;
 }

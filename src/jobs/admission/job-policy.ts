@@ -26,7 +26,8 @@ export interface JobPolicy {
   readonly level: PolicyLevel;
   /**
    * Why the job does not meet the policy; undefined when it does. It is asked for registrations, updates, reverts, scalings, plans and
-   * validations, perhaps more than once, and must neither wait nor change anything. A policy that throws is not met.
+   * validations, perhaps more than once, and must neither wait nor change anything. A policy that throws is not met; what it throws
+   * is logged and never told to callers.
    */
   readonly refuse: (question: PolicyQuestion) => string | undefined;
 }
@@ -63,8 +64,8 @@ function reasonOf({ refuse }: JobPolicy, question: PolicyQuestion): string | und
     const reason: unknown = refuse(question);
     if (reason === undefined || reason === null) return undefined;
     return typeof reason === 'string' && reason !== '' ? reason : 'it gives no reason';
-  } catch (thrown) {
-    return `it failed: ${thrown instanceof Error ? thrown.message : 'no message'}`;
+  } catch {
+    return 'it failed';
   }
 }
 

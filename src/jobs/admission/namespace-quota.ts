@@ -13,6 +13,8 @@ export interface QuotaRule {
   readonly jobs?: number;
   /** MHz that all instances of the live jobs ask for; a system job counts as one instance of each group. */
   readonly cpu?: number;
+  /** Whole cores that instances reserve, in the same way. Absent beside `cpu`: none, since their MHz depend on the node. */
+  readonly cores?: number;
   /** MiB of memory, in the same way. */
   readonly memoryMB?: number;
   /** Dispatches in any minute. */
@@ -23,10 +25,11 @@ export interface QuotaRule {
 export interface Demand {
   readonly jobs: number;
   readonly cpu: number;
+  readonly cores: number;
   readonly memoryMB: number;
 }
 
-export const noDemand: Demand = { jobs: 0, cpu: 0, memoryMB: 0 };
+export const noDemand: Demand = { jobs: 0, cpu: 0, cores: 0, memoryMB: 0 };
 
 /** The rule of a namespace; undefined when it has none. */
 export function quotaOf(rules: readonly QuotaRule[], namespace: string): QuotaRule | undefined {
@@ -38,29 +41,44 @@ export function demandOf(job: Job): Demand {
   if (job.Stop || job.Status === 'dead') return noDemand;
   const jobs = job.ParentID === '' ? 1 : 0;
   if (isLauncher(job)) return { ...noDemand, jobs };
-  let [cpu, memoryMB] = [0, 0];
+  let [cpu, cores, memoryMB] = [0, 0, 0];
   for (const { Count, Tasks } of job.TaskGroups) {
     for (const { Resources } of Tasks) {
       cpu += Count * Resources.CPU;
+      cores += Count * Resources.Cores;
       memoryMB += Count * Resources.MemoryMB;
     }
   }
-  return { jobs, cpu, memoryMB };
+  return { jobs, cpu, cores, memoryMB };
 }
 
 export function plus(left: Demand, right: Demand): Demand {
-  return { jobs: left.jobs + right.jobs, cpu: left.cpu + right.cpu, memoryMB: left.memoryMB + right.memoryMB };
+  return sum(left, right, 1);
 }
 
 export function minus(left: Demand, right: Demand): Demand {
-  return { jobs: left.jobs - right.jobs, cpu: left.cpu - right.cpu, memoryMB: left.memoryMB - right.memoryMB };
+  return sum(left, right, -1);
+}
+
+function sum(left: Demand, right: Demand, sign: 1 | -1): Demand {
+  return {
+    jobs: left.jobs + sign * right.jobs,
+    cpu: left.cpu + sign * right.cpu,
+    cores: left.cores + sign * right.cores,
+    memoryMB: left.memoryMB + sign * right.memoryMB,
+  };
 }
 
 const units = [
   ['jobs', 'jobs'],
   ['cpu', 'MHz of CPU'],
+  ['cores', 'cores'],
   ['memoryMB', 'MiB of memory'],
 ] as const;
+
+function limitOf(rule: QuotaRule, unit: keyof Demand): number | undefined {
+  return unit === 'cores' && rule.cpu !== undefined ? (rule.cores ?? 0) : rule[unit];
+}
 
 /**
  * Why a change of what a namespace asks for goes beyond its quota; undefined when it does not. What asks for no more than before
@@ -71,7 +89,7 @@ export function quotaExcess(
   more: Demand,
 ): QuotaExceeded | undefined {
   const excesses = units.flatMap(([unit, name]) => {
-    const [limit, wanted] = [rule[unit], used[unit] + more[unit]];
+    const [limit, wanted] = [limitOf(rule, unit), used[unit] + more[unit]];
     return limit === undefined || more[unit] <= 0 || wanted <= limit ? [] : [`${wanted} ${name} of ${limit}`];
   });
   if (excesses.length === 0) return undefined;

@@ -51,9 +51,15 @@ export function usageOf(view: ReadView, namespace: string): Demand {
 }
 
 function demandFrom(usage: QuotaUsage | undefined): Demand {
-  return usage === undefined ? noDemand : { jobs: usage.Jobs, cpu: usage.CPU, memoryMB: usage.MemoryMB };
+  return usage === undefined
+    ? noDemand
+    : { jobs: usage.Jobs, cpu: usage.CPU, cores: usage.Cores, memoryMB: usage.MemoryMB };
 }
 
-function putUsage(view: WriteView, namespace: string, { jobs: Jobs, cpu: CPU, memoryMB: MemoryMB }: Demand): void {
-  view.put(quotaUsages, { Namespace: namespace, Jobs, CPU, MemoryMB });
+function putUsage(
+  view: WriteView,
+  namespace: string,
+  { jobs: Jobs, cpu: CPU, cores: Cores, memoryMB: MemoryMB }: Demand,
+): void {
+  view.put(quotaUsages, { Namespace: namespace, Jobs, CPU, Cores, MemoryMB });
 }

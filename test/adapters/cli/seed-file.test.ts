@@ -51,7 +51,7 @@ const complete = {
     },
   ],
   job_policies: [{ name: 'no-system', level: 'hard-mandatory', refuse: 'Type == system', message: 'ask first' }],
-  quotas: [{ namespace: 'team-*', jobs: 5, cpu: 1000, memory_mb: 2000, dispatches_per_minute: 10 }],
+  quotas: [{ namespace: 'team-*', jobs: 5, cpu: 1000, cores: 2, memory_mb: 2000, dispatches_per_minute: 10 }],
   run_notifications: [{ workspace: 'ws-1', namespace: 'team-*', job: 'report', meta: { team: 'a' } }],
 };
 

@@ -23,6 +23,11 @@ const sized = (count: number, cpu: number, memory: number): object => ({
     { Name: 'b', Driver: 'raw_exec', Config: { command: '/bin/true' }, Resources: { CPU: 10, MemoryMB: 20 } },
   ],
 });
+const reserving = {
+  Name: 'g',
+  Count: 2,
+  Tasks: [{ Name: 'a', Driver: 'raw_exec', Config: { command: '/bin/true' }, Resources: { Cores: 3, MemoryMB: 10 } }],
+};
 const stored = (document: object, more: Partial<Job> = {}): Job => ({
   ...prepareJob(document as JobInput)._unsafeUnwrap(),
   Status: 'pending',
@@ -32,8 +37,9 @@ const work = batchJob('work', { TaskGroups: [sized(3, 100, 200), sized(1, 50, 60
 
 describe('demandOf', () => {
   it.each<[string, Job, Demand]>([
-    ['the tasks of all instances', stored(work), { jobs: 1, cpu: 3 * 110 + 60, memoryMB: 3 * 220 + 80 }],
-    ['a run: resources, and no job', stored(work, { ParentID: 'p' }), { jobs: 0, cpu: 390, memoryMB: 740 }],
+    ['the tasks of all instances', stored(work), { jobs: 1, cpu: 3 * 110 + 60, cores: 0, memoryMB: 3 * 220 + 80 }],
+    ['cores, too', stored(batchJob('c', { TaskGroups: [reserving] })), { jobs: 1, cpu: 0, cores: 6, memoryMB: 20 }],
+    ['a run: resources, and no job', stored(work, { ParentID: 'p' }), { jobs: 0, cpu: 390, cores: 0, memoryMB: 740 }],
     ['a parent of instances: a job, and no resources', stored(parameterizedJob('p')), { ...noDemand, jobs: 1 }],
     ['a stopped job: nothing', stored(work, { Stop: true }), noDemand],
     ['a dead job: nothing', stored(work, { Status: 'dead' }), noDemand],
@@ -53,19 +59,22 @@ describe('quotaOf', () => {
 });
 
 describe('quotaExcess', () => {
-  const used: Demand = { jobs: 2, cpu: 900, memoryMB: 500 };
+  const used: Demand = { jobs: 2, cpu: 900, cores: 1, memoryMB: 500 };
   it.each<[string, Omit<QuotaRule, 'namespace'>, Demand, string | undefined]>([
-    ['fits exactly', { jobs: 3, cpu: 1000 }, { jobs: 1, cpu: 100, memoryMB: 0 }, undefined],
-    ['one job too many', { jobs: 2 }, { jobs: 1, cpu: 0, memoryMB: 0 }, '3 jobs of 2'],
+    ['fits exactly', { jobs: 3, cpu: 1000 }, { jobs: 1, cpu: 100, cores: 0, memoryMB: 0 }, undefined],
+    ['one job too many', { jobs: 2 }, { jobs: 1, cpu: 0, cores: 0, memoryMB: 0 }, '3 jobs of 2'],
     [
       'two limits at once',
       { cpu: 950, memoryMB: 510 },
-      { jobs: 1, cpu: 100, memoryMB: 20 },
+      { jobs: 1, cpu: 100, cores: 0, memoryMB: 20 },
       '1000 MHz of CPU of 950, 520 MiB of memory of 510',
     ],
-    ['nothing more than before, beyond the limit', { cpu: 100 }, { jobs: 1, cpu: 0, memoryMB: 5 }, undefined],
-    ['less than before, beyond the limit', { cpu: 100 }, { jobs: 0, cpu: -1, memoryMB: 0 }, undefined],
-    ['a limit of nothing', { jobs: 0 }, { jobs: 1, cpu: 0, memoryMB: 0 }, '3 jobs of 0'],
+    ['nothing more than before, beyond the limit', { cpu: 100 }, { jobs: 1, cpu: 0, cores: 0, memoryMB: 5 }, undefined],
+    ['less than before, beyond the limit', { cpu: 100 }, { jobs: 0, cpu: -1, cores: 0, memoryMB: 0 }, undefined],
+    ['cores beyond their limit', { cores: 2 }, { ...noDemand, cores: 2 }, '3 cores of 2'],
+    ['cores where only MHz are limited', { cpu: 5000 }, { ...noDemand, cores: 1 }, '2 cores of 0'],
+    ['cores where both are limited', { cpu: 5000, cores: 4 }, { ...noDemand, cores: 3 }, undefined],
+    ['a limit of nothing', { jobs: 0 }, { jobs: 1, cpu: 0, cores: 0, memoryMB: 0 }, '3 jobs of 0'],
   ])('%s', (_what, rule, more, told) => {
     const excess = quotaExcess({ namespace: 'n', rule: { namespace: 'n', ...rule }, used }, more);
     expect(excess?.message).toBe(

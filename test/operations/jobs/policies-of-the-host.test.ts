@@ -101,6 +101,19 @@ describe('policies of the host', () => {
     expect((await registerJob(w.engine, dana, at(70))).isOk()).toBe(true);
   });
 
+  it('that throw are not met; what they threw is in the log and in no answer', async () => {
+    const refuse = () => {
+      throw new Error('cannot reach db://user:password@host');
+    };
+    const told: unknown[] = [];
+    const tell = (...entry: unknown[]) => told.push(entry);
+    const logger = { debug: tell, info: tell, warn: tell, error: tell };
+    const { engine } = world({}, { policies: [{ name: 'rates', level: 'hard-mandatory', refuse }], logger });
+    const answer = (await registerJob(engine, hostPrincipal, { job: sized(1) }))._unsafeUnwrapErr();
+    expect(answer).toEqual({ type: 'policy_refused', message: 'policy rates refuses this job: it failed' });
+    expect(JSON.stringify(told)).toContain('db://user:password@host');
+  });
+
   it('leave the runs of a job alone that was accepted', async () => {
     const w = world({ jobs: { policies: [{ ...soft, refuse: 'Payload is not empty' }] } });
     await registerJob(w.engine, hostPrincipal, { job: parameterizedJob('p') as JobInput });

@@ -53,7 +53,7 @@ describe('the quota of a namespace', () => {
     );
     expect((await scaleJob(w.engine, hostPrincipal, { ...scale, count: 5 })).isOk()).toBe(true);
     expect((await scaleJob(w.engine, hostPrincipal, { ...scale, count: 1 })).isOk()).toBe(true);
-    expect(await w.rows(quotaUsages)).toEqual([{ Namespace: 'default', Jobs: 1, CPU: 100, MemoryMB: 50 }]);
+    expect(await w.rows(quotaUsages)).toEqual([{ Namespace: 'default', Jobs: 1, CPU: 100, Cores: 0, MemoryMB: 50 }]);
   });
 
   it('is each namespace’s own', async () => {
@@ -88,7 +88,7 @@ describe('the quota of a namespace', () => {
     for (const id of ['b', 'c']) await registerJob(free, hostPrincipal, sized(id));
     expect((await register(w, sized('d')))._unsafeUnwrapErr()).toEqual(exceeded('4 jobs of 3'));
     await stopJob(w.engine, hostPrincipal, { jobId: 'a' });
-    expect(await w.rows(quotaUsages)).toEqual([{ Namespace: 'default', Jobs: 2, CPU: 200, MemoryMB: 100 }]);
+    expect(await w.rows(quotaUsages)).toEqual([{ Namespace: 'default', Jobs: 2, CPU: 200, Cores: 0, MemoryMB: 100 }]);
     expect((await register(w, sized('d'))).isOk()).toBe(true);
   });
 

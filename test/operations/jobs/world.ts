@@ -11,7 +11,7 @@ export interface World {
 }
 
 /** An engine that does not run: operations work, and nothing happens behind them. */
-export function world(settings: SettingsOverrides = {}, ports: Pick<EnginePorts, 'policies'> = {}): World {
+export function world(settings: SettingsOverrides = {}, ports: Pick<EnginePorts, 'policies' | 'logger'> = {}): World {
   const clock = manualClock();
   const engine = createEngine(
     { storage: memoryStorage(), clock, ids: sequentialIds(), delivery: recordingDelivery({ clock }), ...ports },
