@@ -45,6 +45,8 @@ export interface AnswerForm<V, A> {
   indexOf(value: V): number | undefined;
   /** The token of the next page, for lists that have pages. */
   nextToken?(value: V): string;
+  /** The content type of answers that are no JSON, where there are such. */
+  readonly otherContentType?: string;
   /** The content type of an answer that is no JSON; undefined for those that are. */
   contentTypeOf?(value: V): string | undefined;
   /** The type of JSON:API resource that is answered: its form on the wire is that of the notification interface. */

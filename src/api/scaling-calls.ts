@@ -28,7 +28,7 @@ export const scalingCalls = {
     summary: 'One scaling policy',
     args: ['id'],
     inputs: { id: inPath('policy_id', text) },
-    answer: found<ScalingPolicy | undefined>('ScalingPolicy'),
+    answer: found<ScalingPolicy | undefined>('StoredScalingPolicy'),
     absent: 'policy not found',
   }),
 } as const;

@@ -38,6 +38,7 @@ const prometheusType = 'text/plain; version=0.0.4; charset=utf-8';
 const metrics: AnswerForm<Metrics | string, Metrics | string> = {
   ...computed<Metrics | string>('Metrics'),
   toWire: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
+  otherContentType: prometheusType,
   contentTypeOf: (value) => (typeof value === 'string' ? prometheusType : undefined),
 };
 

@@ -5,6 +5,8 @@ export interface HeaderNames {
   readonly lastContact: string;
   readonly knownLeader: string;
   readonly nextToken: string;
+  /** Of requests; the other spelling is read, too. */
+  readonly token: string;
 }
 
 export type Vocabulary = 'neutral' | 'upstream';
@@ -29,5 +31,6 @@ function family(vocabulary: Vocabulary, prefix: string): HeaderNames {
     lastContact: prefix + '-LastContact',
     knownLeader: prefix + '-KnownLeader',
     nextToken: prefix + '-NextToken',
+    token: prefix + '-Token',
   };
 }

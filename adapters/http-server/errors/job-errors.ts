@@ -4,27 +4,33 @@ import type { HttpResponse } from '../http-message.js';
 import type { BadInput } from './bad-input.js';
 import type { InterfaceErrors } from './interface-errors.js';
 
-/** Errors whose message is their answer. */
-type Told = Exclude<
-  JobCallError,
-  {
-    readonly type:
-      | 'permission_denied'
-      | 'filter_syntax'
-      | 'filter_evaluation'
-      | 'undecipherable'
-      | 'role_not_found'
-      | 'token_not_found'
-      | 'storage_failed';
-  }
->;
+const worded = [
+  'permission_denied',
+  'filter_syntax',
+  'filter_evaluation',
+  'undecipherable',
+  'role_not_found',
+  'token_not_found',
+  'storage_failed',
+] as const;
+const wordedTags: ReadonlySet<string> = new Set(worded);
+
+/** Errors that clients know by words of their own; all others carry their text. */
+type Worded = Extract<JobCallError, { readonly type: (typeof worded)[number] }>;
 
 /**
  * The status of an error (job interface, success and error bodies). That a request which is understood and refused by the state of
  * things is a 500 is that interface's contract, and its clients go by the texts; what cannot be read, or has a value that it can never
  * have, is a 400.
  */
-const statuses: Readonly<Record<Told['type'], 400 | 403 | 404 | 429 | 500>> = {
+export const jobStatuses: Readonly<Record<JobCallError['type'], 400 | 403 | 404 | 429 | 500>> = {
+  permission_denied: 403,
+  filter_syntax: 400,
+  filter_evaluation: 400,
+  undecipherable: 500,
+  role_not_found: 500,
+  token_not_found: 400,
+  storage_failed: 500,
   invalid_document: 400,
   invalid_request: 400,
   invalid_namespace: 400,
@@ -78,36 +84,35 @@ const statuses: Readonly<Record<Told['type'], 400 | 403 | 404 | 429 | 500>> = {
 };
 
 function jobErrorResponse(error: JobCallError): HttpResponse {
-  return isTold(error) ? textResponse(statuses[error.type], error.message) : wordedResponse(error);
+  return textResponse(jobStatuses[error.type], isWorded(error) ? wordsOf(error) : error.message);
 }
 
-function isTold(error: JobCallError): error is Told {
-  return Object.hasOwn(statuses, error.type);
+function isWorded(error: JobCallError): error is Worded {
+  return wordedTags.has(error.type);
 }
 
-/** Errors that clients know by words of their own. */
-function wordedResponse(error: Exclude<JobCallError, Told>): HttpResponse {
+function wordsOf(error: Worded): string {
   switch (error.type) {
     case 'permission_denied':
-      return permissionDenied();
+      return 'Permission denied';
     // Clients recognise the beginnings of these two.
     case 'filter_syntax':
-      return textResponse(400, `failed to create result paginator: failed to read filter expression: ${error.message}`);
+      return `failed to create result paginator: failed to read filter expression: ${error.message}`;
     case 'filter_evaluation':
-      return textResponse(400, `failed to read result page: ${error.message}`);
+      return `failed to read result page: ${error.message}`;
     case 'undecipherable':
-      return textResponse(500, 'the variable cannot be decrypted: its key is not among those of this server');
+      return 'the variable cannot be decrypted: its key is not among those of this server';
     case 'role_not_found':
-      return textResponse(500, 'ACL role not found');
+      return 'ACL role not found';
     case 'token_not_found':
-      return textResponse(400, `Cannot delete nonexistent tokens: ${error.accessor.slice(0, 64)}`);
+      return `Cannot delete nonexistent tokens: ${error.accessor.slice(0, 64)}`;
     case 'storage_failed':
-      return textResponse(500, 'the store failed: ' + error.reason);
+      return 'the store failed: ' + error.reason;
   }
 }
 
 function permissionDenied(): HttpResponse {
-  return textResponse(403, 'Permission denied');
+  return jobErrorResponse({ type: 'permission_denied' });
 }
 
 /** Errors of the job interface: plain text. */

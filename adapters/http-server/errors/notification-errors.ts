@@ -57,25 +57,38 @@ const refusalTitles = {
   501: 'not implemented',
 } as const;
 
+/** The status of an error. What a token may not see is as if it were not there. */
+export const notificationStatuses: Readonly<Record<NotificationCallError['type'], number>> = {
+  not_found: 404,
+  permission_denied: 404,
+  invalid_attributes: 422,
+  invalid_parameter: 400,
+  limit_reached: 400,
+  verification_failed: 400,
+  conflict: 409,
+  storage_failed: 500,
+};
+
 /** The error document of an error (notification interface, Errors). */
 function notificationErrorResponse(error: NotificationCallError): HttpResponse {
+  const status = String(notificationStatuses[error.type]);
   switch (error.type) {
     case 'not_found':
-      return errorResponse([{ status: '404', title: 'not found', detail: absenceOf(error.resource) }]);
+      return errorResponse([{ status, title: 'not found', detail: absenceOf(error.resource) }]);
     case 'permission_denied':
-      return errorResponse([{ status: '404', title: 'not found', detail: 'there is no such resource for this token' }]);
+      return errorResponse([{ status, title: 'not found', detail: 'there is no such resource for this token' }]);
     case 'invalid_attributes':
       return faultsResponse(error.faults);
     case 'invalid_parameter': {
       const source = { parameter: error.parameter };
-      return errorResponse([{ status: '400', title: 'bad request', detail: error.message, source }]);
+      return errorResponse([{ status, title: 'bad request', detail: error.message, source }]);
     }
     case 'limit_reached':
-      return errorResponse([{ status: '400', title: 'bad request', detail: error.message, code: error.type }]);
+      return errorResponse([{ status, title: 'bad request', detail: error.message, code: error.type }]);
     case 'verification_failed':
       return errorResponse([verificationError(error)]);
     case 'conflict':
-      return errorResponse([{ status: '409', title: 'conflict', detail: error.message }]);
+      return errorResponse([{ status, title: 'conflict', detail: error.message }]);
     case 'storage_failed':
       return notificationErrors.internal();
   }

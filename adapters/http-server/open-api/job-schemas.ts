@@ -1,72 +1,123 @@
-import { anyObject, type JsonSchema, objectSchema, orNull } from './json-schema.js';
+import { accessSchemas } from './access-schemas.js';
+import { agentSchemas } from './agent-schemas.js';
+import { allocationSchemas } from './allocation-schemas.js';
+import { anyObject, type JsonSchema, mapOf, objectSchema, orNull, wholeObject } from './json-schema.js';
+import { nodeSchemas } from './node-schemas.js';
+import { recordSchemas } from './record-schemas.js';
+import { systemSchemas } from './system-schemas.js';
 
 const text: JsonSchema = { type: 'string' };
 const integer: JsonSchema = { type: 'integer' };
 const flag: JsonSchema = { type: 'boolean' };
 const count: JsonSchema = { type: 'integer', minimum: 0 };
 const texts: JsonSchema = { type: 'array', items: text };
-const objects: JsonSchema = { type: 'array', items: anyObject };
+const placed = { CreateIndex: count, ModifyIndex: count };
 
-const job = objectSchema(
-  {
-    ID: text,
-    Namespace: text,
-    Name: text,
-    Type: { enum: ['service', 'batch', 'system', 'sysbatch'] },
-    Status: { enum: ['pending', 'running', 'dead'] },
-    Priority: integer,
-    Version: count,
-    TaskGroups: { type: ['array', 'null'], items: anyObject },
-    Meta: orNull(anyObject),
-    JobModifyIndex: count,
-    ModifyIndex: count,
-    CreateIndex: count,
-  },
-  ['ID'],
-);
+function named(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
 
-const listOfObjects: JsonSchema = { type: 'array', items: anyObject };
-const variableReads: JsonSchema = {
-  type: 'array',
-  items: objectSchema({ path: text, namespace: text }, ['path']),
+/** What a stored job has beside what was submitted. */
+const job: JsonSchema = {
+  allOf: [
+    named('Job'),
+    objectSchema(
+      {
+        ID: text,
+        Namespace: text,
+        Name: text,
+        Type: { enum: ['service', 'batch', 'system', 'sysbatch'] },
+        Status: { enum: ['pending', 'running', 'dead'] },
+        StatusDescription: text,
+        Priority: integer,
+        Version: count,
+        Stable: flag,
+        SubmitTime: { type: 'integer', description: 'Nanoseconds since 1970.' },
+        JobModifyIndex: count,
+        ...placed,
+      },
+      ['ID', 'Namespace', 'Name', 'Type', 'Status', 'Priority', 'Version'],
+    ),
+  ],
 };
 
-const scalingPolicy = objectSchema(
-  { ID: text, Type: text, Target: orNull(anyObject), Enabled: flag, Min: integer, Max: integer },
-  ['ID', 'Type', 'Enabled'],
-);
+const scalingStub = {
+  ID: text,
+  Type: text,
+  Target: orNull(mapOf(text)),
+  Enabled: flag,
+  ...placed,
+};
+
+const storedScalingPolicy = wholeObject({
+  ...scalingStub,
+  Policy: orNull(anyObject),
+  Min: integer,
+  Max: integer,
+});
+
+const listStub = {
+  ID: text,
+  ParentID: text,
+  Name: text,
+  Namespace: text,
+  Datacenters: orNull(texts),
+  Multiregion: orNull(anyObject),
+  Type: text,
+  Priority: integer,
+  Periodic: flag,
+  ParameterizedJob: flag,
+  Stop: flag,
+  Status: text,
+  StatusDescription: text,
+  JobSummary: orNull(named('JobSummary')),
+  ...placed,
+  JobModifyIndex: count,
+  SubmitTime: integer,
+};
+
+const statusAllocation = wholeObject({
+  ID: text,
+  Group: text,
+  ClientStatus: text,
+  NodeID: text,
+  DeploymentStatus: wholeObject({ Canary: flag, Healthy: orNull(flag) }),
+  JobVersion: count,
+  FollowupEvalID: text,
+  HasPausedTask: flag,
+});
+
+const statusDeployment = wholeObject({
+  ID: text,
+  IsActive: flag,
+  JobVersion: count,
+  Status: text,
+  StatusDescription: text,
+  AllAutoPromote: flag,
+  RequiresPromotion: flag,
+});
 
 /** What reads carry in headers and register-shaped answers in the body. */
 const metadata = { Index: count, LastContact: integer, KnownLeader: flag, NextToken: text };
 
 const file = objectSchema({ Name: text, IsDir: flag, Size: count, FileMode: text, ModTime: text }, ['Name']);
 const capabilityList = orNull(texts);
-const health = objectSchema({ ok: flag, message: text }, ['ok', 'message']);
-
-const placed = { CreateIndex: count, ModifyIndex: count };
-const variable = { Namespace: text, Path: text, Lock: anyObject, CreateTime: integer, ModifyTime: integer, ...placed };
-const policy = { Name: text, Description: text, JobACL: orNull(anyObject), Hash: text, ...placed };
-const token = {
-  AccessorID: text,
-  Name: text,
-  Type: { enum: ['client', 'management', 'node'] },
-  Policies: orNull(texts),
-  Roles: orNull({ type: 'array', items: anyObject }),
-  NodeID: text,
-  NodePool: text,
-  Workspaces: anyObject,
-  Global: flag,
-  Hash: orNull(text),
-  CreateTime: text,
-  ExpirationTime: orNull(text),
-  ...placed,
-};
 
 /** The documents of the job interface, by the names that the interface gives them. */
 export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
+  ...allocationSchemas,
+  ...recordSchemas,
+  ...nodeSchemas,
+  ...agentSchemas,
+  ...systemSchemas,
+  ...accessSchemas,
   StoredJob: job,
   JobVersions: objectSchema(
-    { Versions: { type: 'array', items: job }, Diffs: orNull({ type: 'array', items: anyObject }), ...metadata },
+    {
+      Versions: { type: 'array', items: named('StoredJob') },
+      Diffs: orNull({ type: 'array', items: named('JobDiff') }),
+      ...metadata,
+    },
     ['Versions'],
   ),
   ServiceNamespaceStub: objectSchema(
@@ -97,7 +148,6 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   Ordered: objectSchema({ Index: count }, ['Index']),
   StreamFrame: objectSchema({ Offset: integer, Data: text, File: text, FileEvent: text }, []),
   ExecFrame: anyObject,
-  HostUsage: objectSchema({ Memory: anyObject, Uptime: count, Timestamp: count }, ['Memory', 'Uptime', 'Timestamp']),
   AllocationUsage: objectSchema({ ResourceUsage: anyObject, Tasks: anyObject, Timestamp: count }, ['Tasks']),
   CheckResults: anyObject,
   JobActions: {
@@ -108,65 +158,40 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   },
   FileList: { type: 'array', items: file },
   FileDescription: file,
-  JobListStub: objectSchema(
-    {
-      ID: text,
-      Name: text,
-      Namespace: text,
-      Type: text,
-      Status: text,
-      Priority: integer,
-      JobSummary: orNull(anyObject),
-    },
-    ['ID'],
-  ),
-  JobStatusEntry: objectSchema(
-    {
-      ID: text,
-      Namespace: text,
-      Name: text,
-      Type: text,
-      Status: text,
-      Version: count,
-      Allocs: orNull({ type: 'array', items: anyObject }),
-      ChildStatuses: orNull(texts),
-      GroupCountSum: count,
-      LatestDeployment: orNull(anyObject),
-    },
-    ['ID', 'Namespace', 'Status'],
-  ),
-  JobSubmission: objectSchema({
+  JobListStub: {
+    ...wholeObject(listStub),
+    properties: { ...listStub, Meta: mapOf(text) },
+  },
+  JobStatusEntry: wholeObject({
+    ID: text,
+    Namespace: text,
+    Name: text,
+    Type: text,
+    NodePool: text,
+    Datacenters: orNull(texts),
+    Priority: integer,
+    Version: count,
+    SubmitTime: integer,
+    ModifyIndex: count,
+    Allocs: orNull({ type: 'array', items: statusAllocation }),
+    GroupCountSum: count,
+    ChildStatuses: orNull(texts),
+    ParentID: text,
+    LatestDeployment: orNull(statusDeployment),
+    Stop: flag,
+    IsPack: flag,
+    Status: text,
+  }),
+  JobSubmission: wholeObject({
     Source: text,
     Format: text,
-    VariableFlags: orNull(anyObject),
+    VariableFlags: orNull(mapOf(text)),
     Variables: text,
     Namespace: text,
     JobID: text,
     Version: count,
     JobModifyIndex: count,
   }),
-  JobSummary: objectSchema(
-    {
-      JobID: text,
-      Namespace: text,
-      Summary: orNull(anyObject),
-      Children: orNull(anyObject),
-      CreateIndex: count,
-      ModifyIndex: count,
-    },
-    ['JobID'],
-  ),
-  JobScaleStatus: objectSchema(
-    {
-      JobID: text,
-      Namespace: text,
-      JobCreateIndex: count,
-      JobModifyIndex: count,
-      JobStopped: flag,
-      TaskGroups: anyObject,
-    },
-    ['JobID', 'TaskGroups'],
-  ),
   TaggedVersion: objectSchema({ Name: text, Description: text, TaggedTime: integer, Index: count }, ['Name', 'Index']),
   Registered: objectSchema(
     { EvalID: text, EvalCreateIndex: count, JobModifyIndex: count, Warnings: text, ...metadata },
@@ -189,27 +214,9 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   SearchMatches: objectSchema({ Matches: anyObject, Truncations: anyObject, ...metadata }, ['Matches', 'Truncations']),
   EvaluationCount: objectSchema({ Count: count, ...metadata }, ['Count', 'Index']),
   DeletedEvaluations: objectSchema({ Count: count, Index: count }, ['Count', 'Index']),
-  ScalingPolicyStub: scalingPolicy,
-  ScalingPolicy: scalingPolicy,
+  ScalingPolicyStub: wholeObject(scalingStub),
+  StoredScalingPolicy: storedScalingPolicy,
   WriteIndex: objectSchema({ Index: count }, ['Index']),
-  Evaluation: objectSchema(
-    { ID: text, JobID: text, Status: text, TriggeredBy: text, CreateIndex: count, ModifyIndex: count },
-    ['ID', 'Status'],
-  ),
-  Allocation: objectSchema(
-    { ID: text, JobID: text, TaskGroup: text, ClientStatus: text, DesiredStatus: text, NodeID: text },
-    ['ID'],
-  ),
-  AllocationListStub: objectSchema(
-    { ID: text, JobID: text, TaskGroup: text, ClientStatus: text, DesiredStatus: text, NodeID: text },
-    ['ID'],
-  ),
-  Deployment: objectSchema({ ID: text, JobID: text, JobVersion: count, Status: text }, ['ID', 'Status']),
-  Node: objectSchema({ ID: text, Name: text, Status: text, SchedulingEligibility: text, Datacenter: text }, ['ID']),
-  NodeListStub: objectSchema(
-    { ID: text, Name: text, Status: text, SchedulingEligibility: text, Datacenter: text, Address: text },
-    ['ID'],
-  ),
   Namespace: objectSchema(
     {
       Name: text,
@@ -240,12 +247,12 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
   }),
   JobPlan: objectSchema(
     {
-      Annotations: orNull(anyObject),
-      FailedTGAllocs: orNull(anyObject),
+      Annotations: orNull(named('PlanAnnotations')),
+      FailedTGAllocs: orNull(mapOf(named('AllocationMetric'))),
       JobModifyIndex: count,
-      CreatedEvals: orNull({ type: 'array', items: anyObject }),
-      Diff: orNull(anyObject),
-      NextPeriodicLaunch: orNull(text),
+      CreatedEvals: orNull({ type: 'array', items: named('Evaluation') }),
+      Diff: orNull(named('JobDiff')),
+      NextPeriodicLaunch: orNull({ type: 'string', format: 'date-time' }),
       Warnings: text,
       Index: count,
     },
@@ -262,22 +269,6 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
     },
     ['EvalID', 'Index'],
   ),
-  ChangedNode: objectSchema({ EvalIDs: orNull(texts), EvalCreateIndex: count, NodeModifyIndex: count, Index: count }, [
-    'Index',
-  ]),
-  EvaluatedNode: objectSchema(
-    {
-      EvalIDs: orNull(texts),
-      EvalCreateIndex: count,
-      NodeModifyIndex: count,
-      Index: count,
-      SchedulingEligibility: text,
-      NumNodes: count,
-      LeaderRPCAddr: text,
-      Servers: { type: 'array', items: anyObject },
-    },
-    ['Index'],
-  ),
   NodePool: objectSchema(
     {
       Name: text,
@@ -289,72 +280,4 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
     },
     ['Name'],
   ),
-  AgentNode: objectSchema(
-    { ID: text, Name: text, Datacenter: text, NodePool: text, NodeResources: anyObject, Drivers: anyObject },
-    ['ID', 'Name', 'Datacenter', 'NodePool', 'NodeResources', 'ReservedResources', 'Drivers'],
-  ),
-  AgentRegistered: objectSchema({ index: count, heartbeatTtl: count }, ['index', 'heartbeatTtl']),
-  AgentHeard: objectSchema({ heartbeatTtl: count }, ['heartbeatTtl']),
-  AgentWork: objectSchema(
-    {
-      index: count,
-      complete: flag,
-      work: { type: 'array', items: objectSchema({ allocation: anyObject, job: anyObject }, ['allocation']) },
-      gone: texts,
-    },
-    ['index', 'complete', 'work', 'gone'],
-  ),
-  AgentVariablesQuery: objectSchema(
-    { allocationId: text, task: text, variables: variableReads, prefixes: variableReads, known: orNull(text) },
-    ['allocationId', 'task', 'variables', 'prefixes', 'known'],
-  ),
-  AgentVariables: objectSchema(
-    {
-      version: text,
-      items: { type: 'array', items: orNull(anyObject) },
-      lists: { type: 'array', items: listOfObjects },
-    },
-    ['version', 'items', 'lists'],
-  ),
-  AgentReports: {
-    type: 'array',
-    items: objectSchema(
-      {
-        allocationId: text,
-        clientStatus: { enum: ['pending', 'running', 'complete', 'failed'] },
-        clientDescription: text,
-        taskStates: anyObject,
-        healthy: orNull(flag),
-      },
-      ['allocationId', 'clientStatus', 'clientDescription', 'taskStates'],
-    ),
-  },
-  AgentReported: objectSchema({ index: count, unknown: texts }, ['index', 'unknown']),
-  AgentFrame: { type: 'string', contentEncoding: 'binary' },
-  SchedulerConfigurationAnswer: objectSchema({ SchedulerConfig: anyObject, ...metadata }, ['SchedulerConfig']),
-  UpdatedConfiguration: objectSchema({ Updated: flag, Index: count }, ['Updated', 'Index']),
-  Health: health,
-  AgentHealth: objectSchema({ server: health, client: health }),
-  AgentSelf: objectSchema({ config: anyObject, member: anyObject, stats: anyObject }, ['config', 'member', 'stats']),
-  AgentMembers: objectSchema(
-    { ServerName: text, ServerRegion: text, ServerDC: text, Members: { type: 'array', items: anyObject } },
-    ['ServerName', 'Members'],
-  ),
-  Metrics: objectSchema({ Timestamp: text, Gauges: objects, Counters: objects, Samples: objects }, [
-    'Timestamp',
-    'Gauges',
-  ]),
-  Address: text,
-  Addresses: texts,
-  RegionNames: texts,
-  VariableStub: objectSchema(variable, ['Path']),
-  Variable: objectSchema({ ...variable, Items: orNull(anyObject) }, ['Path', 'Items']),
-  ACLPolicyStub: objectSchema({ ...policy }, ['Name']),
-  ACLPolicy: objectSchema({ ...policy, Rules: text, RulesJSON: anyObject }, ['Name', 'Rules']),
-  ACLRole: objectSchema(
-    { ID: text, Name: text, Description: text, Policies: { type: 'array', items: anyObject }, Hash: text, ...placed },
-    ['ID', 'Name'],
-  ),
-  ACLTokenStub: objectSchema(token, ['AccessorID', 'Type']),
-  ACLToken: objectSchema({ ...token, SecretID: text, ExpirationTTL: text }, ['AccessorID', 'Type', 'SecretID']),
 };

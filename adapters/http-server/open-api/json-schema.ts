@@ -12,3 +12,13 @@ export function objectSchema(
 ): JsonSchema {
   return required.length === 0 ? { type: 'object', properties } : { type: 'object', properties, required };
 }
+
+/** An object schema all of whose properties are always there. */
+export function wholeObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return objectSchema(properties, Object.keys(properties));
+}
+
+/** An object of any names whose values have one schema. */
+export function mapOf(values: JsonSchema): JsonSchema {
+  return { type: 'object', additionalProperties: values };
+}

@@ -5,16 +5,17 @@ import { openApiDocument } from './open-api.js';
 
 const printed = new Map<string, string>();
 
-/** The interface as a document, printed once for each path at which the notification interface is mounted. */
+/** The interface as a document, printed once for each path at which the notification interface is mounted and each spelling of the headers. */
 export const openApiRoute: Route = {
   name: 'openApi',
   interface: 'system',
   methods: ['GET'],
   path: '/v1/openapi.json',
   access: everybody,
-  handle: ({ notificationsPath }) => {
-    const body = printed.get(notificationsPath) ?? JSON.stringify(openApiDocument(notificationsPath));
-    printed.set(notificationsPath, body);
+  handle: ({ notificationsPath, names }) => {
+    const key = `${names.vocabulary} ${notificationsPath}`;
+    const body = printed.get(key) ?? JSON.stringify(openApiDocument(notificationsPath, names));
+    printed.set(key, body);
     return Promise.resolve({ status: 200, headers: ['Content-Type', jsonType], body });
   },
 };

@@ -1,21 +1,26 @@
 import type { CallAccess } from '../../../src/api/access.js';
-import { type Call, waitingInputs } from '../../../src/api/call.js';
+import { type Call, type HttpMethod, waitingInputs } from '../../../src/api/call.js';
 import { callsOf, type NamedCall } from '../../../src/api/index.js';
 import type { Input, Inputs } from '../../../src/api/inputs.js';
 import { type JsonSchema, orNull } from '../../../src/api/json-schema.js';
 import { bodyKindOf } from '../calls/read-inputs.js';
 import { jsonApiType, jsonType } from '../calls/responses.js';
+import type { HeaderNames } from '../edge/header-names.js';
 import { componentSchemas } from './component-schemas.js';
+import { errorStatuses, headerComponents, responseComponents, responsesOf } from './responses.js';
 
-/** The OpenAPI 3.1 document of the interface; `notificationsPath` is where the notification interface is mounted. */
-export function openApiDocument(notificationsPath: string): JsonSchema {
+/**
+ * The OpenAPI 3.1 document of the interface; `notificationsPath` is where the notification interface is mounted, `names`
+ * the spelling of the headers.
+ */
+export function openApiDocument(notificationsPath: string, names: HeaderNames): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const named of callsOf()) {
     const { call } = named;
     const path = (call.interface === 'notifications' ? notificationsPath : '') + call.path;
     paths[path] ??= {};
     for (const method of call.methods) {
-      (paths[path] as Record<string, JsonSchema>)[method.toLowerCase()] = operationOf(named, method);
+      (paths[path] as Record<string, JsonSchema>)[method.toLowerCase()] = operationOf(named, method, names);
     }
   }
   return {
@@ -29,8 +34,11 @@ export function openApiDocument(notificationsPath: string): JsonSchema {
     paths: { ...paths, '/v1/openapi.json': ownPath },
     components: {
       schemas: componentSchemas(),
+      responses: responseComponents,
+      headers: headerComponents,
+      parameters: { pretty },
       securitySchemes: {
-        token: { type: 'apiKey', in: 'header', name: 'X-SVC-Token' },
+        token: { type: 'apiKey', in: 'header', name: names.token },
         bearer: { type: 'http', scheme: 'bearer' },
       },
     },
@@ -45,23 +53,47 @@ const ownPath: JsonSchema = {
     description: 'Needs no token.',
     security: [],
     parameters: [],
-    responses: { 200: { description: 'The document', content: { [jsonType]: { schema: { type: 'object' } } } } },
+    responses: {
+      200: { description: 'The document', content: { [jsonType]: { schema: { type: 'object' } } } },
+      414: { $ref: '#/components/responses/TextError414' },
+      421: { $ref: '#/components/responses/TextError421' },
+    },
   },
 };
 
-function operationOf({ name, area, call }: NamedCall, method: string): JsonSchema {
+function operationOf({ name, area, call }: NamedCall, method: HttpMethod, names: HeaderNames): JsonSchema {
   const main = method === call.methods[0];
   const body = requestBodyOf(call);
   return {
     operationId: main ? name : `${name}.${method.toLowerCase()}`,
     tags: [area],
     summary: call.summary,
-    description: accessText(call.access),
+    description: [accessText(call.access), errorsText(call)].join(' ').trim(),
     security: call.access.type === 'public' ? [] : [{ token: [] }, { bearer: [] }],
-    parameters: [...pathParameters(call.path), ...queryParameters(call)],
+    parameters: [...pathParameters(call.path), ...queryParameters(call), ...prettyParameter(call)],
     ...(body === undefined ? {} : { requestBody: body }),
-    responses: responsesOf(call),
+    responses: responsesOf(call, method, names),
   };
+}
+
+/** What the operation refuses, by the tags that the clients of this package know. */
+function errorsText(call: Call): string {
+  const errors = [...errorStatuses(call)].map(([tag, status]) => `${tag} (${status})`);
+  return errors.length === 0 ? '' : `Refused with: ${errors.join(', ')}.`;
+}
+
+const pretty: JsonSchema = {
+  name: 'pretty',
+  in: 'query',
+  required: false,
+  description: 'Indent the JSON; anything but `0` asks for it',
+  allowEmptyValue: true,
+  schema: { type: 'string' },
+};
+
+function prettyParameter({ interface: of, kind, answer }: Call): JsonSchema[] {
+  const isJson = answer.schema !== undefined && kind !== 'stream' && kind !== 'socket';
+  return of === 'jobs' && isJson ? [{ $ref: '#/components/parameters/pretty' }] : [];
 }
 
 function accessText(access: CallAccess): string {
@@ -167,35 +199,3 @@ function bodySchema(call: Call): JsonSchema {
   }
   return { type: 'object', properties, ...(required.length > 0 ? { required } : {}) };
 }
-
-function responsesOf(call: Call): JsonSchema {
-  const { answer } = call;
-  const type = call.framing === 'bytes' ? call.contentType : answer.resource === undefined ? jsonType : jsonApiType;
-  const responses: Record<string, JsonSchema> = {
-    [answer.status]:
-      answer.schema === undefined
-        ? { description: 'Done' }
-        : {
-            description: 'The answer',
-            content: {
-              [type ?? 'application/octet-stream']: {
-                schema: call.framing === 'bytes' ? { type: 'string' } : answer.schema,
-              },
-            },
-          },
-  };
-  if (call.kind === 'socket') responses[101] = { description: 'The conversation begins' };
-  if (call.absent !== undefined) responses[404] = { description: call.absent, content: textContent };
-  for (const status of answer.otherStatuses ?? []) responses[status] = responses[answer.status] as JsonSchema;
-  if (call.access.type === 'public') return responses;
-  responses['default'] = {
-    description: 'An error',
-    content:
-      call.interface === 'notifications'
-        ? { [jsonApiType]: { schema: { $ref: '#/components/schemas/NotificationErrors' } } }
-        : textContent,
-  };
-  return responses;
-}
-
-const textContent: JsonSchema = { 'text/plain': { schema: { type: 'string' } } };

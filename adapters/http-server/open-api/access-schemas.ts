@@ -1,0 +1,40 @@
+import { anyObject, type JsonSchema, mapOf, objectSchema, orNull } from './json-schema.js';
+
+const text: JsonSchema = { type: 'string' };
+const flag: JsonSchema = { type: 'boolean' };
+const integer: JsonSchema = { type: 'integer' };
+const count: JsonSchema = { type: 'integer', minimum: 0 };
+const texts: JsonSchema = { type: 'array', items: text };
+const placed = { CreateIndex: count, ModifyIndex: count };
+
+const variable = { Namespace: text, Path: text, Lock: anyObject, CreateTime: integer, ModifyTime: integer, ...placed };
+const policy = { Name: text, Description: text, JobACL: orNull(anyObject), Hash: text, ...placed };
+const token = {
+  AccessorID: text,
+  Name: text,
+  Type: { enum: ['client', 'management', 'node'] },
+  Policies: orNull(texts),
+  Roles: orNull({ type: 'array', items: anyObject }),
+  NodeID: text,
+  NodePool: text,
+  Workspaces: anyObject,
+  Global: flag,
+  Hash: orNull(text),
+  CreateTime: text,
+  ExpirationTime: orNull(text),
+  ...placed,
+};
+
+/** The documents of variables and of access control, by the names that the interface gives them. */
+export const accessSchemas: Readonly<Record<string, JsonSchema>> = {
+  VariableStub: objectSchema(variable, ['Path']),
+  Variable: objectSchema({ ...variable, Items: orNull(mapOf(text)) }, ['Path', 'Items']),
+  ACLPolicyStub: objectSchema({ ...policy }, ['Name']),
+  ACLPolicy: objectSchema({ ...policy, Rules: text, RulesJSON: anyObject }, ['Name', 'Rules']),
+  ACLRole: objectSchema(
+    { ID: text, Name: text, Description: text, Policies: { type: 'array', items: anyObject }, Hash: text, ...placed },
+    ['ID', 'Name'],
+  ),
+  ACLTokenStub: objectSchema(token, ['AccessorID', 'Type']),
+  ACLToken: objectSchema({ ...token, SecretID: text, ExpirationTTL: text }, ['AccessorID', 'Type', 'SecretID']),
+};

@@ -1,0 +1,58 @@
+import { anyObject, type JsonSchema, objectSchema, orNull } from './json-schema.js';
+
+const text: JsonSchema = { type: 'string' };
+const flag: JsonSchema = { type: 'boolean' };
+const count: JsonSchema = { type: 'integer', minimum: 0 };
+const texts: JsonSchema = { type: 'array', items: text };
+
+const listOfObjects: JsonSchema = { type: 'array', items: anyObject };
+const variableReads: JsonSchema = {
+  type: 'array',
+  items: objectSchema({ path: text, namespace: text }, ['path']),
+};
+
+/** What agents and servers say to each other, by the names that the interface gives it. */
+export const agentSchemas: Readonly<Record<string, JsonSchema>> = {
+  AgentNode: objectSchema(
+    { ID: text, Name: text, Datacenter: text, NodePool: text, NodeResources: anyObject, Drivers: anyObject },
+    ['ID', 'Name', 'Datacenter', 'NodePool', 'NodeResources', 'ReservedResources', 'Drivers'],
+  ),
+  AgentRegistered: objectSchema({ index: count, heartbeatTtl: count }, ['index', 'heartbeatTtl']),
+  AgentHeard: objectSchema({ heartbeatTtl: count }, ['heartbeatTtl']),
+  AgentWork: objectSchema(
+    {
+      index: count,
+      complete: flag,
+      work: { type: 'array', items: objectSchema({ allocation: anyObject, job: anyObject }, ['allocation']) },
+      gone: texts,
+    },
+    ['index', 'complete', 'work', 'gone'],
+  ),
+  AgentVariablesQuery: objectSchema(
+    { allocationId: text, task: text, variables: variableReads, prefixes: variableReads, known: orNull(text) },
+    ['allocationId', 'task', 'variables', 'prefixes', 'known'],
+  ),
+  AgentVariables: objectSchema(
+    {
+      version: text,
+      items: { type: 'array', items: orNull(anyObject) },
+      lists: { type: 'array', items: listOfObjects },
+    },
+    ['version', 'items', 'lists'],
+  ),
+  AgentReports: {
+    type: 'array',
+    items: objectSchema(
+      {
+        allocationId: text,
+        clientStatus: { enum: ['pending', 'running', 'complete', 'failed'] },
+        clientDescription: text,
+        taskStates: anyObject,
+        healthy: orNull(flag),
+      },
+      ['allocationId', 'clientStatus', 'clientDescription', 'taskStates'],
+    ),
+  },
+  AgentReported: objectSchema({ index: count, unknown: texts }, ['index', 'unknown']),
+  AgentFrame: { type: 'string', contentEncoding: 'binary' },
+};

@@ -1,0 +1,200 @@
+import { anyObject, type JsonSchema, mapOf, objectSchema, orNull, wholeObject } from './json-schema.js';
+
+const text: JsonSchema = { type: 'string' };
+const flag: JsonSchema = { type: 'boolean' };
+const integer: JsonSchema = { type: 'integer' };
+const number: JsonSchema = { type: 'number' };
+const count: JsonSchema = { type: 'integer', minimum: 0 };
+const nanoseconds: JsonSchema = { type: 'integer', description: 'Nanoseconds.' };
+const unixNanoseconds: JsonSchema = { type: 'integer', description: 'Nanoseconds since 1970.' };
+const time: JsonSchema = { type: 'string', format: 'date-time' };
+const texts: JsonSchema = { type: 'array', items: text };
+const textMap = mapOf(text);
+const countMap = mapOf(count);
+
+function named(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function listOf(items: JsonSchema): JsonSchema {
+  return { type: 'array', items };
+}
+
+const placed = { CreateIndex: count, ModifyIndex: count };
+const written = { ...placed, CreateTime: unixNanoseconds, ModifyTime: unixNanoseconds };
+
+const taskEvent = objectSchema(
+  {
+    Type: text,
+    Time: unixNanoseconds,
+    Message: text,
+    DisplayMessage: text,
+    Details: orNull(textMap),
+    FailsTask: flag,
+    RestartReason: text,
+    SetupError: text,
+    DriverError: text,
+    ExitCode: integer,
+    Signal: integer,
+    KillTimeout: nanoseconds,
+    KillError: text,
+    KillReason: text,
+    StartDelay: nanoseconds,
+    DownloadError: text,
+    ValidationError: text,
+    DiskLimit: integer,
+    FailedSibling: text,
+    VaultError: text,
+    TaskSignalReason: text,
+    TaskSignal: text,
+    DriverMessage: text,
+    GenericSource: text,
+  },
+  ['Type', 'Time'],
+);
+
+const taskState = wholeObject({
+  State: { enum: ['pending', 'running', 'dead'] },
+  Failed: flag,
+  Restarts: count,
+  LastRestart: orNull(time),
+  StartedAt: orNull(time),
+  FinishedAt: orNull(time),
+  Events: orNull(listOf(named('TaskEvent'))),
+  Paused: text,
+});
+
+const metric = wholeObject({
+  NodesEvaluated: count,
+  NodesFiltered: count,
+  NodesInPool: count,
+  NodePool: text,
+  NodesAvailable: orNull(countMap),
+  ClassFiltered: orNull(countMap),
+  ConstraintFiltered: orNull(countMap),
+  NodesExhausted: count,
+  ClassExhausted: orNull(countMap),
+  DimensionExhausted: orNull(countMap),
+  QuotaExhausted: orNull(texts),
+  ResourcesExhausted: orNull(mapOf(anyObject)),
+  Scores: orNull(mapOf(number)),
+  ScoreMetaData: orNull(listOf(wholeObject({ NodeID: text, Scores: orNull(mapOf(number)), NormScore: number }))),
+  AllocationTime: nanoseconds,
+  CoalescedFailures: count,
+});
+
+const allocatedTask = objectSchema({
+  Cpu: objectSchema({ CpuShares: integer, ReservedCores: orNull(listOf(integer)) }),
+  Memory: objectSchema({ MemoryMB: integer, MemoryMaxMB: integer }),
+  Networks: orNull(listOf(anyObject)),
+  Devices: orNull(listOf(objectSchema({ Vendor: text, Type: text, Name: text, DeviceIDs: orNull(texts) }))),
+});
+
+const allocatedPort = objectSchema({ Label: text, Value: integer, To: integer, HostIP: text, IgnoreCollision: flag });
+
+const allocatedResources = objectSchema({
+  Tasks: mapOf(allocatedTask),
+  TaskLifecycles: mapOf(orNull(anyObject)),
+  Shared: objectSchema({
+    Networks: orNull(listOf(anyObject)),
+    DiskMB: integer,
+    Ports: orNull(listOf(allocatedPort)),
+  }),
+});
+
+const desired = {
+  DesiredStatus: { enum: ['run', 'stop', 'evict'] },
+  DesiredDescription: text,
+  DesiredTransition: wholeObject({
+    Migrate: orNull(flag),
+    Reschedule: orNull(flag),
+    ForceReschedule: orNull(flag),
+    NoShutdownDelay: orNull(flag),
+    MigrateDisablePlacement: orNull(flag),
+  }),
+};
+
+const client = {
+  ClientStatus: { enum: ['pending', 'running', 'complete', 'failed', 'lost', 'unknown'] },
+  ClientDescription: text,
+};
+
+const deploymentStatus = objectSchema({
+  Healthy: orNull(flag),
+  Timestamp: orNull(time),
+  Canary: flag,
+  ModifyIndex: count,
+});
+
+const tracker = objectSchema({
+  Events: orNull(
+    listOf(objectSchema({ RescheduleTime: unixNanoseconds, PrevAllocID: text, PrevNodeID: text, Delay: nanoseconds })),
+  ),
+  LastReschedule: text,
+});
+
+const ofAllocation = {
+  ID: text,
+  Namespace: text,
+  EvalID: text,
+  Name: text,
+  NodeID: text,
+  NodeName: text,
+  JobID: text,
+  TaskGroup: text,
+};
+
+const stub = {
+  ...ofAllocation,
+  JobType: text,
+  JobVersion: count,
+  ...desired,
+  ...client,
+  TaskStates: orNull(mapOf(named('TaskState'))),
+  DeploymentStatus: orNull(deploymentStatus),
+  FollowupEvalID: text,
+  NextAllocation: text,
+  RescheduleTracker: orNull(tracker),
+  PreemptedAllocations: orNull(texts),
+  PreemptedByAllocation: text,
+  ...written,
+};
+
+/** Members with an empty value are left out of these. */
+const allocation = objectSchema(
+  {
+    ...ofAllocation,
+    Job: named('StoredJob'),
+    AllocatedResources: named('AllocatedResources'),
+    Metrics: named('AllocationMetric'),
+    ...desired,
+    ...client,
+    TaskStates: mapOf(named('TaskState')),
+    AllocStates: listOf(objectSchema({ Field: integer, Value: text, Time: time })),
+    PreviousAllocation: text,
+    NextAllocation: text,
+    DeploymentID: text,
+    DeploymentStatus: deploymentStatus,
+    RescheduleTracker: tracker,
+    NetworkStatus: objectSchema({ InterfaceName: text, Address: text, AddressIPv6: text, DNS: orNull(anyObject) }),
+    FollowupEvalID: text,
+    PreemptedAllocations: texts,
+    PreemptedByAllocation: text,
+    AllocModifyIndex: count,
+    ...written,
+  },
+  ['ID', 'DesiredTransition'],
+);
+
+/** Allocations, by the names that the interface gives their parts. */
+export const allocationSchemas: Readonly<Record<string, JsonSchema>> = {
+  TaskEvent: taskEvent,
+  TaskState: taskState,
+  AllocationMetric: metric,
+  AllocatedResources: allocatedResources,
+  Allocation: allocation,
+  AllocationListStub: {
+    ...wholeObject(stub),
+    properties: { ...stub, AllocatedResources: named('AllocatedResources') },
+  },
+};

@@ -1,0 +1,110 @@
+import { anyObject, type JsonSchema, mapOf, objectSchema, orNull, wholeObject } from './json-schema.js';
+
+const text: JsonSchema = { type: 'string' };
+const flag: JsonSchema = { type: 'boolean' };
+const integer: JsonSchema = { type: 'integer' };
+const count: JsonSchema = { type: 'integer', minimum: 0 };
+const time: JsonSchema = { type: 'string', format: 'date-time' };
+const textMap = mapOf(text);
+
+const driver = objectSchema({
+  Attributes: orNull(textMap),
+  Detected: flag,
+  Healthy: flag,
+  HealthDescription: text,
+  UpdateTime: text,
+});
+
+const lastDrain = objectSchema({
+  StartedAt: time,
+  UpdatedAt: time,
+  Status: { enum: ['draining', 'complete', 'canceled'] },
+  AccessorID: text,
+  Meta: orNull(textMap),
+});
+
+const drainStrategy = objectSchema({
+  Deadline: { type: 'integer', description: 'Nanoseconds.' },
+  IgnoreSystemJobs: flag,
+  ForceDeadline: orNull(time),
+  StartedAt: time,
+});
+
+const resources = objectSchema({
+  Cpu: objectSchema({
+    CpuShares: integer,
+    TotalCpuCores: integer,
+    ReservableCpuCores: orNull({ type: 'array', items: integer }),
+  }),
+  Processors: anyObject,
+  Memory: objectSchema({ MemoryMB: integer }),
+  Disk: objectSchema({ DiskMB: integer }),
+  Devices: orNull({ type: 'array', items: anyObject }),
+  NodeNetworks: orNull({ type: 'array', items: anyObject }),
+  Networks: orNull({ type: 'array', items: anyObject }),
+  MinDynamicPort: integer,
+  MaxDynamicPort: integer,
+});
+
+const reserved = objectSchema({
+  Cpu: objectSchema({ CpuShares: integer, ReservedCpuCores: orNull({ type: 'array', items: integer }) }),
+  Memory: objectSchema({ MemoryMB: integer }),
+  Disk: objectSchema({ DiskMB: integer }),
+  Networks: objectSchema({ ReservedHostPorts: text }),
+});
+
+const common = {
+  ID: text,
+  Datacenter: text,
+  Name: text,
+  NodePool: text,
+  NodeClass: text,
+  Drain: flag,
+  SchedulingEligibility: { enum: ['eligible', 'ineligible'] },
+  Status: { enum: ['initializing', 'ready', 'down', 'disconnected'] },
+  StatusDescription: text,
+  Drivers: mapOf(driver),
+  HostVolumes: orNull(mapOf(anyObject)),
+  LastDrain: orNull(lastDrain),
+  CreateIndex: count,
+  ModifyIndex: count,
+};
+
+const event = objectSchema({
+  Message: text,
+  Subsystem: text,
+  Details: orNull(textMap),
+  Timestamp: time,
+  CreateIndex: count,
+});
+
+const node = {
+  ...common,
+  SecretID: { const: '', description: 'Never shown.' },
+  HTTPAddr: text,
+  TLSEnabled: flag,
+  Attributes: textMap,
+  Meta: orNull(textMap),
+  Links: orNull(textMap),
+  ComputedClass: text,
+  CgroupParent: text,
+  NodeResources: resources,
+  ReservedResources: reserved,
+  DrainStrategy: orNull(drainStrategy),
+  StatusUpdatedAt: { type: 'integer', description: 'Seconds since 1970.' },
+  Events: orNull({ type: 'array', items: event }),
+  NodeMaxAllocs: count,
+  LastMissedHeartbeatIndex: count,
+  LastAllocUpdateIndex: count,
+};
+
+const stub = { ...common, Address: text, Version: text };
+
+/** The documents of nodes, by the names that the interface gives them. */
+export const nodeSchemas: Readonly<Record<string, JsonSchema>> = {
+  Node: wholeObject(node),
+  NodeListStub: {
+    ...wholeObject(stub),
+    properties: { ...stub, NodeResources: resources, ReservedResources: reserved, Attributes: textMap },
+  },
+};

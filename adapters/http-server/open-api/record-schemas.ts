@@ -1,0 +1,199 @@
+import { anyObject, type JsonSchema, mapOf, objectSchema, orNull, wholeObject } from './json-schema.js';
+
+const text: JsonSchema = { type: 'string' };
+const flag: JsonSchema = { type: 'boolean' };
+const integer: JsonSchema = { type: 'integer' };
+const count: JsonSchema = { type: 'integer', minimum: 0 };
+const nanoseconds: JsonSchema = { type: 'integer', description: 'Nanoseconds.' };
+const unixNanoseconds: JsonSchema = { type: 'integer', description: 'Nanoseconds since 1970.' };
+const time: JsonSchema = { type: 'string', format: 'date-time' };
+const texts: JsonSchema = { type: 'array', items: text };
+const countMap = mapOf(count);
+
+function named(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function listOf(items: JsonSchema): JsonSchema {
+  return { type: 'array', items };
+}
+
+const placed = { CreateIndex: count, ModifyIndex: count };
+const written = { ...placed, CreateTime: unixNanoseconds, ModifyTime: unixNanoseconds };
+
+const evaluationStatus = { enum: ['blocked', 'pending', 'complete', 'failed', 'canceled'] };
+const ofEvaluation = {
+  ID: text,
+  Namespace: text,
+  Priority: integer,
+  Type: text,
+  TriggeredBy: text,
+  JobID: text,
+  NodeID: text,
+  DeploymentID: text,
+  Status: evaluationStatus,
+  StatusDescription: text,
+  WaitUntil: time,
+  NextEval: text,
+  PreviousEval: text,
+  BlockedEval: text,
+  ...written,
+};
+
+const evaluation = objectSchema(
+  {
+    ...ofEvaluation,
+    JobModifyIndex: count,
+    NodeModifyIndex: count,
+    RelatedEvals: listOf(wholeObject(ofEvaluation)),
+    FailedTGAllocs: mapOf(named('AllocationMetric')),
+    PlanAnnotations: named('PlanAnnotations'),
+    ClassEligibility: mapOf(flag),
+    QuotaLimitReached: text,
+    MissingNonNodeResources: texts,
+    EscapedComputedClass: flag,
+    AnnotatePlan: flag,
+    QueuedAllocations: countMap,
+    SnapshotIndex: count,
+  },
+  ['ID', 'Status'],
+);
+
+const planAnnotations = objectSchema({
+  DesiredTGUpdates: orNull(
+    mapOf(
+      objectSchema({
+        Ignore: count,
+        Place: count,
+        Migrate: count,
+        Stop: count,
+        InPlaceUpdate: count,
+        DestructiveUpdate: count,
+        Canary: count,
+        Preemptions: count,
+        Disconnect: count,
+        Reconnect: count,
+        RescheduleNow: count,
+        RescheduleLater: count,
+      }),
+    ),
+  ),
+  PreemptedAllocs: orNull(listOf(named('AllocationListStub'))),
+});
+
+const deployment = wholeObject({
+  ID: text,
+  Namespace: text,
+  JobID: text,
+  JobVersion: count,
+  JobModifyIndex: count,
+  JobSpecModifyIndex: count,
+  JobCreateIndex: count,
+  IsMultiregion: flag,
+  TaskGroups: mapOf(
+    wholeObject({
+      AutoRevert: flag,
+      AutoPromote: flag,
+      ProgressDeadline: nanoseconds,
+      RequireProgressBy: orNull(time),
+      Promoted: flag,
+      PlacedCanaries: orNull(texts),
+      DesiredCanaries: count,
+      DesiredTotal: count,
+      PlacedAllocs: count,
+      HealthyAllocs: count,
+      UnhealthyAllocs: count,
+    }),
+  ),
+  Status: {
+    enum: [
+      'initializing',
+      'pending',
+      'running',
+      'paused',
+      'blocked',
+      'unblocking',
+      'successful',
+      'failed',
+      'cancelled',
+    ],
+  },
+  StatusDescription: text,
+  EvalPriority: integer,
+  ...written,
+});
+
+const diffType = { enum: ['None', 'Added', 'Deleted', 'Edited'] };
+const fieldDiffs = orNull(
+  listOf(wholeObject({ Type: diffType, Name: text, Old: text, New: text, Annotations: orNull(texts) })),
+);
+const objectDiffs = orNull(listOf(named('ObjectDiff')));
+const blockDiff = { Type: diffType, Name: text, Fields: fieldDiffs, Objects: objectDiffs };
+const taskDiff = wholeObject({ ...blockDiff, Annotations: orNull(texts) });
+const groupDiff = wholeObject({ ...blockDiff, Tasks: orNull(listOf(taskDiff)), Updates: orNull(countMap) });
+
+const jobDiff = wholeObject({
+  Type: diffType,
+  ID: text,
+  Fields: fieldDiffs,
+  Objects: objectDiffs,
+  TaskGroups: orNull(listOf(groupDiff)),
+});
+
+const jobSummary = wholeObject({
+  JobID: text,
+  Namespace: text,
+  Summary: mapOf(
+    wholeObject({
+      Queued: count,
+      Complete: count,
+      Failed: count,
+      Running: count,
+      Starting: count,
+      Lost: count,
+      Unknown: count,
+    }),
+  ),
+  Children: orNull(wholeObject({ Pending: count, Running: count, Dead: count })),
+  ...placed,
+});
+
+const scalingEvent = wholeObject({
+  Time: unixNanoseconds,
+  Count: orNull(integer),
+  PreviousCount: integer,
+  Message: text,
+  Error: flag,
+  Meta: orNull(anyObject),
+  EvalID: orNull(text),
+  CreateIndex: count,
+});
+
+const jobScaleStatus = wholeObject({
+  JobID: text,
+  Namespace: text,
+  JobCreateIndex: count,
+  JobModifyIndex: count,
+  JobStopped: flag,
+  TaskGroups: mapOf(
+    wholeObject({
+      Desired: integer,
+      Placed: count,
+      Running: count,
+      Healthy: count,
+      Unhealthy: count,
+      Events: orNull(listOf(scalingEvent)),
+    }),
+  ),
+});
+
+/** Evaluations, deployments, diffs and counters of jobs, by the names that the interface gives them. */
+export const recordSchemas: Readonly<Record<string, JsonSchema>> = {
+  Evaluation: evaluation,
+  PlanAnnotations: planAnnotations,
+  Deployment: deployment,
+  ObjectDiff: wholeObject(blockDiff),
+  JobDiff: jobDiff,
+  JobSummary: jobSummary,
+  JobScaleStatus: jobScaleStatus,
+};

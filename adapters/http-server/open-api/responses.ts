@@ -1,0 +1,121 @@
+import type { Call, Framing, HttpMethod } from '../../../src/api/call.js';
+import type { ErrorTag } from '../../../src/api/errors.js';
+import { bodyKindOf } from '../calls/read-inputs.js';
+import { jsonApiType, jsonType } from '../calls/responses.js';
+import type { HeaderNames } from '../edge/header-names.js';
+import { jobStatuses } from '../errors/job-errors.js';
+import { notificationStatuses } from '../errors/notification-errors.js';
+import type { JsonSchema } from './json-schema.js';
+
+/** Every status that the call can answer with this method, and what the answer then holds. */
+export function responsesOf(call: Call, method: HttpMethod, names: HeaderNames): JsonSchema {
+  const { answer, kind } = call;
+  const success = successOf(call, names);
+  const responses: Record<string, JsonSchema> = {};
+  const form = call.interface === 'notifications' ? 'DocumentError' : 'TextError';
+  for (const status of refusalsOf(call, method)) {
+    const name = status === 414 || status === 421 ? 'TextError' : form;
+    responses[status] = { $ref: `#/components/responses/${name}${status}` };
+  }
+  if (call.absent !== undefined) responses[404] = { description: call.absent, content: textContent };
+  for (const status of answer.otherStatuses ?? []) responses[status] = success;
+  // A request that asks for no upgrade is refused.
+  if (kind === 'socket') responses[101] = { description: 'The conversation begins' };
+  else responses[answer.status] = success;
+  return responses;
+}
+
+/** The errors of the call's operation with their statuses. */
+export function errorStatuses(call: Call): ReadonlyMap<ErrorTag, number> {
+  const statuses: Readonly<Partial<Record<ErrorTag, number>>> =
+    call.interface === 'notifications' ? notificationStatuses : { ...jobStatuses, ...call.statuses };
+  return new Map(call.errors.map((tag): [ErrorTag, number] => [tag, statuses[tag] ?? 500]));
+}
+
+function refusalsOf(call: Call, method: HttpMethod): ReadonlySet<number> {
+  const isRead = method === 'GET' || method === 'HEAD';
+  const isPublic = call.access.type === 'public';
+  const refusals = new Set([414, 421, 500, ...errorStatuses(call).values()]);
+  if (!isRead) refusals.add(403);
+  if (bodyKindOf(call) !== 'none') for (const status of [400, 413, 503]) refusals.add(status);
+  if (call.interface === 'notifications') {
+    if (!isPublic) for (const status of [400, 401, 404]) refusals.add(status);
+    if (bodyKindOf(call) === 'document') for (const status of [415, 422]) refusals.add(status);
+  } else {
+    if (call.interface === 'jobs') refusals.add(400);
+    if (!isPublic) refusals.add(403);
+  }
+  return refusals;
+}
+
+function successOf(call: Call, names: HeaderNames): JsonSchema {
+  const { answer, framing } = call;
+  if (answer.schema === undefined) return { description: 'Done', ...headersOf(call, names) };
+  const own = answer.resource === undefined ? jsonType : jsonApiType;
+  const content: Record<string, JsonSchema> = {};
+  if (framing !== 'bytes') content[own] = { schema: answer.schema };
+  const other =
+    framing === 'bytes' || call.bytesWhen !== undefined
+      ? (call.contentType ?? 'application/octet-stream')
+      : answer.otherContentType;
+  if (other !== undefined) content[other] = { schema: { type: 'string' } };
+  return { description: framing === undefined ? 'The answer' : described[framing], ...headersOf(call, names), content };
+}
+
+const described: Readonly<Record<Framing, string>> = {
+  bytes: 'The bytes, as they come',
+  lines: 'One item after the other, each on a line of its own; `{}` is a sign of life',
+  joined: 'One item after the other; `{}` is a sign of life',
+};
+
+function headersOf(call: Call, names: HeaderNames): { readonly headers?: JsonSchema } {
+  const { answer, kind } = call;
+  if (call.interface !== 'jobs' || kind === 'stream' || kind === 'socket') return {};
+  const header = (name: string): JsonSchema => ({ $ref: `#/components/headers/${name}` });
+  const headers: Record<string, JsonSchema> = {};
+  if (kind === 'waiting') headers[names.index] = header('Index');
+  if (kind === 'waiting' || call.leaderHeaders !== undefined) {
+    headers[names.lastContact] = header('LastContact');
+    headers[names.knownLeader] = header('KnownLeader');
+  }
+  if (answer.nextToken !== undefined) headers[names.nextToken] = header('NextToken');
+  return Object.keys(headers).length === 0 ? {} : { headers };
+}
+
+/** What answers of reads carry beside their bodies. */
+export const headerComponents: JsonSchema = {
+  Index: {
+    description: 'The index to wait for next',
+    schema: { type: 'integer', minimum: 0 },
+  },
+  LastContact: { description: 'Milliseconds; 0', schema: { type: 'integer' } },
+  KnownLeader: { description: 'Whether a leader is known', schema: { type: 'boolean' } },
+  NextToken: { description: 'Asks for the next page; absent on the last one', schema: { type: 'string' } },
+};
+
+const refusals: Readonly<Record<number, string>> = {
+  400: 'The request cannot be read, or has a value that it can never have',
+  401: 'No token, or an unknown one',
+  403: 'The token has not the right, or a page of another origin sent the request',
+  404: 'There is no such thing, or none that the token may see',
+  409: 'What is stored has changed, or is in the way',
+  413: 'The body is too large',
+  414: 'The path and query are too long',
+  415: 'The body has another media type',
+  421: 'The request was sent to a host that this server does not answer to',
+  422: 'The body does not fit',
+  429: 'Too many for now',
+  500: 'The state of things forbids it, or the server failed',
+  503: 'Too many bodies are being read; try again after `Retry-After` seconds',
+};
+
+const textContent: JsonSchema = { 'text/plain': { schema: { type: 'string' } } };
+const documentContent: JsonSchema = { [jsonApiType]: { schema: { $ref: '#/components/schemas/NotificationErrors' } } };
+
+/** What is answered when something is wrong: a text by the job interface, a JSON:API document by the notification interface. */
+export const responseComponents: JsonSchema = Object.fromEntries(
+  Object.entries(refusals).flatMap(([status, description]) => [
+    [`TextError${status}`, { description, content: textContent }],
+    [`DocumentError${status}`, { description, content: documentContent }],
+  ]),
+);

@@ -1,0 +1,50 @@
+import { anyObject, type JsonSchema, objectSchema, orNull } from './json-schema.js';
+
+const text: JsonSchema = { type: 'string' };
+const integer: JsonSchema = { type: 'integer' };
+const flag: JsonSchema = { type: 'boolean' };
+const count: JsonSchema = { type: 'integer', minimum: 0 };
+const texts: JsonSchema = { type: 'array', items: text };
+const objects: JsonSchema = { type: 'array', items: anyObject };
+const health = objectSchema({ ok: flag, message: text }, ['ok', 'message']);
+
+/** What reads carry in headers and register-shaped answers in the body. */
+const metadata = { Index: count, LastContact: integer, KnownLeader: flag, NextToken: text };
+
+/** The documents of the server, its nodes and its settings, by the names that the interface gives them. */
+export const systemSchemas: Readonly<Record<string, JsonSchema>> = {
+  SchedulerConfigurationAnswer: objectSchema({ SchedulerConfig: anyObject, ...metadata }, ['SchedulerConfig']),
+  UpdatedConfiguration: objectSchema({ Updated: flag, Index: count }, ['Updated', 'Index']),
+  Health: health,
+  AgentHealth: objectSchema({ server: health, client: health }),
+  AgentSelf: objectSchema({ config: anyObject, member: anyObject, stats: anyObject }, ['config', 'member', 'stats']),
+  AgentMembers: objectSchema(
+    { ServerName: text, ServerRegion: text, ServerDC: text, Members: { type: 'array', items: anyObject } },
+    ['ServerName', 'Members'],
+  ),
+  Metrics: objectSchema({ Timestamp: text, Gauges: objects, Counters: objects, Samples: objects }, [
+    'Timestamp',
+    'Gauges',
+  ]),
+  Address: text,
+  Addresses: texts,
+  RegionNames: texts,
+  EvaluatedNode: objectSchema(
+    {
+      EvalIDs: orNull(texts),
+      EvalCreateIndex: count,
+      NodeModifyIndex: count,
+      Index: count,
+      SchedulingEligibility: text,
+      NumNodes: count,
+      LeaderRPCAddr: text,
+      Servers: { type: 'array', items: anyObject },
+    },
+    ['Index'],
+  ),
+  ChangedNode: objectSchema({ EvalIDs: orNull(texts), EvalCreateIndex: count, NodeModifyIndex: count, Index: count }, [
+    'Index',
+  ]),
+  NodePool: text,
+  HostUsage: objectSchema({ Memory: anyObject, Uptime: count, Timestamp: count }, ['Memory', 'Uptime', 'Timestamp']),
+};
