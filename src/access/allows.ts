@@ -4,12 +4,12 @@ import type { Principal, WorkspaceRight } from './principal.js';
 import { rightsOf, variableName } from './rights.js';
 import { ruleFor, rulesIn } from './rule-book.js';
 
-/** The namespace name that asks for all namespaces at once. */
+/** The namespace name that stands for all namespaces. */
 export const everyNamespace = '*';
 
 /**
- * Whether the caller has at least one of the capabilities in the namespace. In the namespace `*`, whether any of the
- * caller's rules grants one. `deny` in the rule that applies refuses everything (job interface, Authentication).
+ * Whether the caller has at least one of the capabilities in the namespace; for the namespace `*`, whether any of the
+ * caller's rules grants one. `deny` in the applicable rule overrides everything (job interface, Authentication).
  */
 export function allows(principal: Principal, namespace: string, anyOf: readonly Capability[]): boolean {
   if (principal.management) return true;
@@ -21,12 +21,12 @@ export function allows(principal: Principal, namespace: string, anyOf: readonly 
   return rule !== undefined && grants(rule);
 }
 
-/** Whether the caller may do anything at all in the namespace. */
+/** Whether the caller has any capability in the namespace. */
 export function allowsNamespace(principal: Principal, namespace: string): boolean {
   return principal.management || grantsAnything(ruleFor(rightsOf(principal).namespaces, namespace));
 }
 
-/** Whether the caller may read, or change, in an area that has one level for the whole of it. `read` of plugins includes `list`. */
+/** Whether the caller may read or write in an area with a single access level. `read` of plugins includes `list`. */
 export function allowsArea(principal: Principal, area: Area, right: 'list' | 'read' | 'write'): boolean {
   if (principal.management) return true;
   const level = principal.areas?.[area];
@@ -58,8 +58,8 @@ export function allowsHostVolume(
 }
 
 /**
- * Whether the caller may do that with the variable. A rule for exactly this namespace and path comes first, then what a task may do
- * with the variables of its own job (read and list them), then the closest glob.
+ * Whether the caller has the right on the variable. A rule for exactly this namespace and path applies first, then a task's rights
+ * on the variables of its own job (read and list), then the closest glob.
  */
 export function allowsVariable(
   principal: Principal,
@@ -75,7 +75,7 @@ export function allowsVariable(
   return ruleFor(variables, name)?.has(right) === true;
 }
 
-/** Whether any rule of the caller grants anything on variables: only what is found then decides what may be seen. */
+/** Whether any rule of the caller grants anything on variables. The variables themselves are checked one by one afterwards. */
 export function allowsSomeVariable(principal: Principal): boolean {
   return (
     principal.management ||

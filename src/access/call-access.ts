@@ -12,27 +12,27 @@ import type { Area, NodePoolCapability } from './policy/policy.js';
 import type { Principal, WorkspaceRight } from './principal.js';
 
 /**
- * Who may make a call. There is no default: a call that asks for no credentials says so by name. `namespace` needs one of
- * the capabilities in the namespace of the request, `workspace` the right on the workspace concerned. The operations
- * decide; a server refuses callers that can have no right at all before it reads a body.
+ * The access that a call requires. There is no default: a call without credentials is declared explicitly. `namespace` requires
+ * one of the capabilities in the namespace of the request, `workspace` the right on the workspace concerned. The operations
+ * authorise; a server refuses callers that cannot have the right before it reads a body.
  */
 export type CallAccess =
   | { readonly type: 'public' }
-  /** Whoever calls is looked at, and the operation decides what they get. */
+  /** The caller is authenticated, and the operation decides what it may see. */
   | { readonly type: 'any' }
   | {
       readonly type: 'namespace';
       readonly anyOf: readonly Capability[];
       /**
-       * What names the namespace when the query does not: the body may, or only the record or the document concerned does,
-       * whatever the query says. Absent: it is `default`.
+       * Source of the namespace if the query has none: the body, or (regardless of the query) the record or document
+       * concerned. Absent: the namespace is `default`.
        */
       readonly namedBy?: 'body' | 'record';
     }
   | { readonly type: 'workspace'; readonly right: WorkspaceRight }
-  /** The right in an area that has one level for the whole of it, such as nodes. */
+  /** The right in an area with a single access level, such as nodes. */
   | { readonly type: 'area'; readonly area: Area; readonly right: 'list' | 'read' | 'write' }
-  /** The right on a node pool; which ones, the request names. */
+  /** The right on a node pool, which the request names. */
   | { readonly type: 'node_pools'; readonly right: Exclude<NodePoolCapability, 'deny'> }
   /** The agent of a node, for that node. */
   | { readonly type: 'node' }
@@ -40,19 +40,19 @@ export type CallAccess =
   | { readonly type: 'variables' }
   | { readonly type: 'management' };
 
-/** What the path and the query of a request say about what it concerns. */
+/** The objects that the path and the query of a request name. */
 export interface Concerned {
   readonly namespace: string | undefined;
-  /** Undefined where the request does not name one. */
+  /** Undefined if the request names none. */
   readonly workspace: string | undefined;
 }
 
 /**
- * Whether a caller can have the right that a call asks for, as far as path and query tell. Only the operation decides;
- * this keeps what the body of a caller says that can have no right from being looked at.
+ * Whether a caller can have the right that a call requires, judged by path and query alone. The operation makes the final
+ * decision; this check spares the server from reading bodies of callers that cannot have the right.
  */
 export function mayCall(access: CallAccess, caller: Principal, { namespace, workspace }: Concerned): boolean {
-  // The agent of a node has its own calls, and none of those that look at whoever comes.
+  // The agent of a node may make only its own calls, not those that admit every authenticated caller.
   if (caller.node !== undefined) return access.type === 'node' || access.type === 'public';
   switch (access.type) {
     case 'public':

@@ -1,4 +1,4 @@
-/** What a rule for a namespace can grant (job interface, Authentication). `policy-override` is the contract's name for `sentinel-override`. */
+/** Capabilities of a namespace rule (job interface, Authentication). `policy-override` is the contract's name for `sentinel-override`. */
 export const namespaceCapabilities = [
   'deny',
   'list-jobs',
@@ -99,15 +99,15 @@ const implied: Partial<Readonly<Record<Capability, readonly Capability[]>>> = {
   'host-volume-create': ['host-volume-read'],
 };
 
-/** The capability that a written name means, in either vocabulary; undefined for an unknown name. */
+/** The capability of a name in either vocabulary; undefined for an unknown name. */
 export function capabilityFromName(name: string): Capability | undefined {
   const canonical = name === 'sentinel-override' ? 'policy-override' : name;
   return namespaceCapabilities.find((capability) => capability === canonical);
 }
 
 /**
- * What a rule grants, in the order and with the repetitions in which policies show it: what is written, then what the word stands
- * for, each followed by what it implies. A word that is none of the four stands for nothing.
+ * The capabilities of a rule as policies show them, order and duplicates included: the listed ones, then those of the
+ * shorthand, each followed by the ones it implies. An unknown shorthand grants nothing.
  */
 export function expandPolicy(word: string, written: readonly string[]): readonly string[] {
   const shorthand = policyShorthands.find((known) => known === word);

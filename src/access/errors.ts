@@ -1,8 +1,8 @@
 /*
- * What can be wrong with a request about policies, roles and tokens. `message` is fit for the caller.
+ * Errors of requests about policies, roles and tokens. `message` may be shown to the caller.
  */
 
-/** The policy, role or token breaks rules; `errors` lists all of them. */
+/** The policy, role or token is invalid; `errors` lists all problems. */
 export interface InvalidAccess {
   readonly type: 'invalid_access';
   readonly errors: readonly string[];
@@ -20,13 +20,13 @@ export interface TokenNotFound {
   readonly accessor: string;
 }
 
-/** An accessor is a UUID, and its beginning that of one. */
+/** An accessor must be a UUID, and a prefix of one the beginning of a UUID. */
 export interface MalformedAccessor {
   readonly type: 'malformed_accessor';
   readonly message: string;
 }
 
-/** The first management token was made before. */
+/** The first management token already exists. */
 export interface BootstrapDone {
   readonly type: 'bootstrap_done';
   readonly message: string;
@@ -34,14 +34,14 @@ export interface BootstrapDone {
 
 export type AccessError = InvalidAccess | RoleNotFound | TokenNotFound | MalformedAccessor | BootstrapDone;
 
-/** One error that tells all that is wrong with a policy, role or token. */
+/** One error with all problems of a policy, role or token. */
 export function invalidAccess(what: string, errors: readonly string[]): InvalidAccess {
   const heading = errors.length === 1 ? '1 error occurred:' : `${errors.length} errors occurred:`;
   const message = `${what} invalid: ${heading}${errors.map((error) => `\n\t* ${error}`).join('')}\n\n`;
   return { type: 'invalid_access', errors, message };
 }
 
-/** Something that the request names is not there, or does not fit. */
+/** Something that the request names does not exist or does not match. */
 export function unfitAccess(message: string): InvalidAccess {
   return { type: 'invalid_access', errors: [message], message };
 }

@@ -12,12 +12,12 @@ import {
 } from './policy/policy.js';
 import type { NamespaceRule, Principal } from './principal.js';
 
-/** The part of a principal that policies decide. */
+/** The part of a principal that its policies determine. */
 export type Granted = Pick<Principal, 'namespaces' | 'nodePools' | 'hostVolumes' | 'areas'>;
 
 /**
- * What several policies grant together, beside rules of the token's own: for one name or glob everything adds up, and a `deny` in any
- * of them takes it all away (job interface, matching). The order of the policies means nothing.
+ * Merges several policies and the token's own rules: for one name or glob the capabilities are united, and a `deny` in any
+ * of them removes all others (job interface, matching). The order of the policies does not matter.
  */
 export function mergePolicies(policies: readonly Policy[], own: Principal['namespaces'] = {}): Granted {
   const namespaces = new Map<string, NamespaceGrant>();
@@ -87,12 +87,12 @@ function setOf<C>(rules: Map<string, Set<C>>, name: string): Set<C> {
   return granted;
 }
 
-/** Own members only, whatever they are called. */
+/** Own members only, so that names such as `__proto__` are safe. */
 function recordOf<C>(rules: ReadonlyMap<string, ReadonlySet<C>>): Readonly<Record<string, C[]>> {
   return Object.fromEntries([...rules].map(([name, granted]) => [name, [...granted]]));
 }
 
-/** From the strongest on: `deny` beats all. */
+/** In descending precedence: `deny` overrides all others. */
 const strength: readonly AreaLevel[] = ['deny', 'write', 'read', 'list', 'scale'];
 
 const members = {

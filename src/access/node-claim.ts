@@ -1,29 +1,29 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { NodeIdentity, Principal } from './principal.js';
 
-/** A node as it wants to register. */
+/** A node that requests registration. */
 export interface ClaimedNode {
   readonly id: string;
   readonly pool: string;
-  /** Whether the node is known already, or another token belongs to it. */
+  /** Whether the node already exists, or another token is bound to it. */
   readonly isTaken: boolean;
 }
 
-/** The agent may not register this node; `message` is fit for it. */
+/** The agent may not register this node; `message` may be shown to it. */
 export interface ClaimRefused {
   readonly type: 'claim_refused';
   readonly message: string;
 }
 
-/** Whether the caller may look after the node: as its agent, or with management rights. */
+/** Whether the caller may act as the node's agent: with its token, or with management rights. */
 export function mayActForNode({ management, node }: Principal, nodeId: string): boolean {
   if (node !== undefined) return node.id !== undefined && node.id === nodeId;
   return management;
 }
 
 /**
- * Whether the agent with this identity may register the node; gives the identity that the token has from then on. One that
- * belongs to no node yet can only have a new one, so that nobody takes over a node that exists.
+ * Whether the agent with this identity may register the node. Returns the identity that the token is bound to from then on. A token
+ * that is not bound yet can only register a new node, so that it cannot take over an existing one.
  */
 export function decideNodeClaim(identity: NodeIdentity, claimed: ClaimedNode): Result<NodeIdentity, ClaimRefused> {
   if (claimed.pool !== identity.pool) {
@@ -41,7 +41,7 @@ function refused(message: string): Result<NodeIdentity, ClaimRefused> {
   return err({ type: 'claim_refused', message });
 }
 
-/** IDs of nodes whose agents come over a network. */
+/** IDs of nodes whose agents connect over a network. */
 export function isNodeId(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }

@@ -4,7 +4,7 @@ import type { Policy } from './policy/policy.js';
 import type { RulesFault } from './policy/rules-reader.js';
 import type { Workload } from './principal.js';
 
-/** The tasks that a policy also speaks of: those of a namespace, a job, one of its groups, or one task. Empty texts name all. */
+/** The tasks that a policy also applies to: those of a namespace, a job, a group, or one task. An empty text means all. */
 export interface PolicyJob {
   readonly Namespace: string;
   readonly JobID: string;
@@ -18,23 +18,23 @@ export interface StoredPolicy {
   readonly Description: string;
   readonly Rules: string;
   readonly JobACL: PolicyJob | null;
-  /** Digest of what was written, in base64. */
+  /** Digest of the written content, in base64. */
   readonly Hash: string;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
 }
 
-/** What may be changed of a policy. */
+/** The writable part of a policy. */
 export type PolicyInput = Pick<StoredPolicy, 'Name' | 'Description' | 'Rules' | 'JobACL'>;
 
 export const policies = table<StoredPolicy>('acl_policies', (policy) => [policy.Name], {
   by_job: { version: 1, key: ({ JobACL }) => (JobACL === null ? undefined : [JobACL.Namespace, JobACL.JobID]) },
 });
 
-/** The policy that callers without a token have. */
+/** The policy of callers without a token. */
 export const anonymousPolicy = 'anonymous';
 
-/** What the list of policies shows. */
+/** A policy as lists show it. */
 export type PolicyStub = Omit<StoredPolicy, 'Rules'>;
 
 export function policyStub({ Rules: _rules, ...stub }: StoredPolicy): PolicyStub {
@@ -43,13 +43,13 @@ export function policyStub({ Rules: _rules, ...stub }: StoredPolicy): PolicyStub
 
 const parsed = new WeakMap<StoredPolicy, Policy | undefined>();
 
-/** The rules of a stored policy, parsed once for each record. A text that an older version had accepted and this one does not grants nothing. */
+/** The rules of a stored policy, parsed once per record. A text that this version cannot parse any more grants nothing. */
 export function rulesOf(policy: StoredPolicy): Policy | undefined {
   if (!parsed.has(policy)) parsed.set(policy, parsePolicy(policy.Rules).unwrapOr(undefined));
   return parsed.get(policy);
 }
 
-/** Whether the policy speaks of the task. */
+/** Whether the policy applies to the task. */
 export function coversWorkload({ JobACL }: StoredPolicy, { namespace, jobId, group, task }: Workload): boolean {
   if (JobACL === null || JobACL.Namespace !== namespace) return false;
   const named: readonly (readonly [string, string])[] = [
@@ -60,7 +60,7 @@ export function coversWorkload({ JobACL }: StoredPolicy, { namespace, jobId, gro
   return named.every(([asked, own]) => asked === '' || asked === own);
 }
 
-/** All that is wrong with a policy, in order; empty when it may be stored. */
+/** All problems of a policy, in order; empty if it may be stored. */
 export function policyFaults({ Name, Description, Rules, JobACL }: PolicyInput): readonly string[] {
   const faults: string[] = [];
   if (!isPolicyName(Name)) faults.push(`invalid name '${Name.slice(0, 160)}'`);

@@ -1,18 +1,18 @@
 import type { Capability, PolicyShorthand } from './capability.js';
 import type { Area, AreaLevel, HostVolumeCapability, NodePoolCapability, VariableCapability } from './policy/policy.js';
 
-/** What a caller may do in the namespaces that a glob names. */
+/** The caller's rights in the namespaces that match a glob. */
 export interface NamespaceRule {
   readonly capabilities: readonly Capability[];
   readonly policy?: PolicyShorthand;
-  /** Path of a variable, or glob, to what the caller may do with it. */
+  /** Capabilities by variable path or glob. */
   readonly variables?: Readonly<Record<string, readonly VariableCapability[]>>;
 }
 
 /** `admin` manages a workspace's notification configurations and may send events; `events` may only send events. */
 export type WorkspaceRight = 'admin' | 'events';
 
-/** A task that acts for itself: it may read the variables of its own job. */
+/** A task that calls with its workload identity: it may read the variables of its own job. */
 export interface Workload {
   readonly namespace: string;
   readonly jobId: string;
@@ -20,37 +20,37 @@ export interface Workload {
   readonly task: string;
 }
 
-/** The agent of a node: it may register that node and look after its allocations, and nothing else. */
+/** The agent of a node: it may register that node and manage its allocations, nothing else. */
 export interface NodeIdentity {
-  /** Absent until the first registration: the token then belongs to the node that registered with it. */
+  /** Absent until the first registration, which binds the token to the node. */
   readonly id?: string;
-  /** The one node pool that the node may be in. */
+  /** The only node pool that the node may join. */
   readonly pool: string;
 }
 
-/** Who calls, as far as the core needs to know. The host may build one itself, or the token store does. Never changed once made. */
+/** The authenticated caller. Built by the host or by the token store; immutable. */
 export interface Principal {
-  /** Stable and not secret: it is stored with what the caller submits. Empty for the host itself. */
+  /** Stable and not secret: it is stored with the caller's submissions. Empty for the host itself. */
   readonly accessor: string;
   /** Shown to people, for example as the creator of a run. */
   readonly name: string;
   /** Allows everything. */
   readonly management: boolean;
-  /** Namespace name or glob (`*` stands for any characters) to rule. */
+  /** Rules by namespace name or glob (`*` matches any characters). */
   readonly namespaces: Readonly<Record<string, NamespaceRule>>;
-  /** Workspace id or glob to right. */
+  /** Rights by workspace ID or glob. */
   readonly workspaces: Readonly<Record<string, WorkspaceRight>>;
-  /** Node pool or glob to capabilities. */
+  /** Capabilities by node pool or glob. */
   readonly nodePools?: Readonly<Record<string, readonly NodePoolCapability[]>>;
-  /** Host volume or glob to capabilities. */
+  /** Capabilities by host volume or glob. */
   readonly hostVolumes?: Readonly<Record<string, readonly HostVolumeCapability[]>>;
-  /** What the caller may do with nodes, the agent, the operator's settings and so on. */
+  /** Access levels for nodes, the agent, the operator's settings and so on. */
   readonly areas?: Readonly<Partial<Record<Area, AreaLevel>>>;
-  /** Set for a task that acts for itself. */
+  /** Set for a task that calls with its workload identity. */
   readonly workload?: Workload;
-  /** Set for the agent of a node. It has no other rights, whatever else stands here. */
+  /** Set for the agent of a node. Such a caller has no other rights, regardless of the other members. */
   readonly node?: NodeIdentity;
-  /** Names of the policies and ids of the roles that the rights come from: the caller may read them. */
+  /** Names of the policies and IDs of the roles that grant the rights; the caller may read them. */
   readonly policies?: readonly string[];
   readonly roles?: readonly string[];
 }
@@ -64,7 +64,7 @@ export const hostPrincipal: Principal = {
   workspaces: {},
 };
 
-/** A caller without credentials: nothing is allowed. */
+/** A caller without credentials and without rights. */
 export const anonymousPrincipal: Principal = {
   accessor: 'anonymous',
   name: 'Anonymous Token',

@@ -3,10 +3,10 @@ import type { HostVolumeCapability, NodePoolCapability, VariableCapability } fro
 import type { Principal, WorkspaceRight } from './principal.js';
 import { type RuleBook, ruleBookFrom } from './rule-book.js';
 
-/** What a caller may do, compiled: every question is a look-up or one walk over its globs. A set that holds `deny` holds nothing else. */
+/** The compiled rights of a caller: each check is one look-up or one pass over its globs. A set with `deny` has no other members. */
 export interface Rights {
   readonly namespaces: RuleBook<ReadonlySet<Capability>>;
-  /** By namespace and path in one text, as `variableName` joins them. */
+  /** Keyed by `variableName(namespace, path)`. */
   readonly variables: RuleBook<ReadonlySet<VariableCapability>>;
   readonly nodePools: RuleBook<ReadonlySet<NodePoolCapability>>;
   readonly hostVolumes: RuleBook<ReadonlySet<HostVolumeCapability>>;
@@ -15,7 +15,7 @@ export interface Rights {
 
 const known = new WeakMap<Principal, Rights>();
 
-/** The compiled rights of a caller; made once for each principal. */
+/** The compiled rights of a caller; computed once per principal. */
 export function rightsOf(principal: Principal): Rights {
   let rights = known.get(principal);
   if (rights === undefined) {
@@ -25,7 +25,7 @@ export function rightsOf(principal: Principal): Rights {
   return rights;
 }
 
-/** Namespace and path of a variable as one name. Neither can hold a NUL, so a star of one never reaches into the other. */
+/** Namespace and path of a variable as one name. Neither can contain a NUL, so a `*` in one part never matches across both. */
 export function variableName(namespace: string, path: string): string {
   return `${namespace}\0${path}`;
 }
@@ -55,7 +55,7 @@ function sets<C extends string>(
   return Object.entries(rules).map(([glob, granted]) => [glob, denyAlone(new Set(granted))]);
 }
 
-/** Who may read may list. */
+/** `read` implies `list`. */
 function withList(granted: readonly VariableCapability[]): ReadonlySet<VariableCapability> {
   return new Set(granted.includes('read') ? [...granted, 'list'] : granted);
 }

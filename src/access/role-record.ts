@@ -7,20 +7,20 @@ export interface StoredRole {
   readonly Name: string;
   readonly Description: string;
   readonly Policies: readonly { readonly Name: string }[];
-  /** Digest of what was written, in base64. */
+  /** Digest of the written content, in base64. */
   readonly Hash: string;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
 }
 
-/** What may be changed of a role. */
+/** The writable part of a role. */
 export type RoleInput = Pick<StoredRole, 'Name' | 'Description' | 'Policies'>;
 
 export const roles = table<StoredRole>('acl_roles', (role) => [role.ID], {
   by_name: { version: 1, key: (role) => [role.Name] },
 });
 
-/** All that is wrong with a role, in order; empty when it may be stored. */
+/** All problems of a role, in order; empty if it may be stored. */
 export function roleFaults({ Name, Description, Policies }: RoleInput): readonly string[] {
   const faults: string[] = [];
   if (!isPolicyName(Name)) faults.push(`invalid name '${Name.slice(0, 160)}'`);

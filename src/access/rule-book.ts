@@ -1,9 +1,9 @@
 import { globMatches } from '../shared/glob.js';
 
-/** Rules by name or glob, in the form that answers which one applies. */
+/** Rules by name or glob, indexed to find the applicable one. */
 export interface RuleBook<T> {
   readonly exact: ReadonlyMap<string, T>;
-  /** In the order in which they are asked: most literal characters first, then by text. */
+  /** In matching order: most literal characters first, then by text. */
   readonly globs: readonly (readonly [pattern: string, rule: T])[];
 }
 
@@ -20,8 +20,8 @@ export function ruleBookFrom<T>(rules: Iterable<readonly [pattern: string, rule:
 }
 
 /**
- * The one rule that applies to a name: its own before every glob, then the glob that leaves the fewest characters to its stars (job
- * interface, matching). Of two that leave as many, the first by text.
+ * The rule that applies to a name: an exact one before every glob, then the glob whose stars match the fewest characters (job
+ * interface, matching); ties are resolved by text order.
  */
 export function ruleFor<T>(book: RuleBook<T>, name: string): T | undefined {
   return book.exact.get(name) ?? book.globs.find(([pattern]) => globMatches(pattern, name))?.[1];

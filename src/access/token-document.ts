@@ -14,14 +14,14 @@ export interface TokenStub {
   readonly AccessorID: string;
   readonly Name: string;
   readonly Type: 'client' | 'management' | 'node';
-  /** Null for a management token and for one of a node. */
+  /** Null for management and node tokens. */
   readonly Policies: readonly string[] | null;
-  /** Null when it never had any. */
+  /** Null if it never had any. */
   readonly Roles: readonly RoleLink[] | null;
-  /** Of a node token: the node that it belongs to, absent until the first one has registered with it, and its pool. */
+  /** Of a node token: the node that it is bound to (absent until the first registration) and its pool. */
   readonly NodeID?: string;
   readonly NodePool?: string;
-  /** Rights on workspaces of notifications, by ID or glob; absent when it has none. */
+  /** Rights on workspaces, by ID or glob; absent if it has none. */
   readonly Workspaces?: Readonly<Record<string, WorkspaceRight>>;
   readonly Global: boolean;
   readonly Hash: string | null;
@@ -31,15 +31,15 @@ export interface TokenStub {
   readonly ModifyIndex: number;
 }
 
-/** A token as it is read alone. */
+/** A token as a read of a single token shows it. */
 export interface TokenDocument extends TokenStub {
-  /** Empty when the store does not keep it (it has no cipher) and the caller did not present it. */
+  /** Empty if the store does not keep it (no cipher) and the caller did not present it. */
   readonly SecretID: string;
-  /** `1h0m0s`; empty when it has none. */
+  /** `1h0m0s`; empty if it has none. */
   readonly ExpirationTTL: string;
 }
 
-/** The caller without a token, as it is told about itself. */
+/** The answer about the own token for a caller without one. */
 export const anonymousDocument: TokenDocument = {
   AccessorID: 'anonymous',
   SecretID: '',
@@ -56,7 +56,7 @@ export const anonymousDocument: TokenDocument = {
   ModifyIndex: 0,
 };
 
-/** What the store knows beside a token's record. */
+/** Data of the store in addition to a token's record. */
 export interface TokenLookup {
   readonly createIndex: number;
   readonly modifyIndex: number;

@@ -4,13 +4,13 @@ import { anonymousPrincipal, type Principal, type Workload } from './principal.j
 import type { StoredRole } from './role-record.js';
 import type { StoredToken } from './tokens.js';
 
-/** Where policies and roles are found. */
+/** Look-up of policies and roles. */
 export interface Rulebook {
   readonly policy: (name: string) => StoredPolicy | undefined;
   readonly role: (id: string) => StoredRole | undefined;
 }
 
-/** The principal that a stored token stands for: its own rules, its policies and those of its roles, as far as they exist. */
+/** The principal of a stored token: its own rules, its policies and those of its roles, as far as they exist. */
 export function tokenPrincipal(token: StoredToken, rulebook: Rulebook): Principal {
   const { accessor, name, management, namespaces, workspaces, policies = [], roles = [], node } = token;
   if (node !== undefined) return { accessor, name, management: false, namespaces: {}, workspaces: {}, node };
@@ -28,14 +28,14 @@ export function tokenPrincipal(token: StoredToken, rulebook: Rulebook): Principa
   };
 }
 
-/** Those who present no token: what the policy `anonymous` grants, and nothing when there is none. */
+/** The principal of callers without a token: the rights of the policy `anonymous`, or none if it does not exist. */
 export function nobodysPrincipal(rulebook: Rulebook): Principal {
   const policy = rulebook.policy(anonymousPolicy);
   const named = { ...anonymousPrincipal, policies: [anonymousPolicy] };
   return policy === undefined ? named : { ...named, ...mergePolicies(rulesOfAll([policy])) };
 }
 
-/** A task that acts for itself: the variables of its own job, and what the policies for its job grant. */
+/** The principal of a task: the variables of its own job, and the rights of the policies for its job. */
 export function workloadPrincipal(workload: Workload, candidates: readonly StoredPolicy[]): Principal {
   const covering = candidates.filter((policy) => coversWorkload(policy, workload));
   return {

@@ -5,13 +5,13 @@ import { isNodeId, isPoolName } from './node-claim.js';
 import type { NamespaceRule, NodeIdentity, WorkspaceRight } from './principal.js';
 
 /**
- * A stored token. Its rights are those of its policies and roles, and rules of its own. The secret itself is never stored in the
- * clear: `secretHash` is its SHA-256 in lower-case hex, by which it is found.
+ * A stored token. Its rights come from its policies, its roles and its own rules. The secret is never stored in the
+ * clear: `secretHash` is its SHA-256 in lower-case hex, the key by which it is found.
  */
 export interface StoredToken {
   readonly accessor: string;
   readonly secretHash: string;
-  /** The secret, encrypted, so that management callers may read it; absent when the host gave no cipher. */
+  /** The encrypted secret, so that management callers can read it; absent if the host configured no cipher. */
   readonly sealedSecret?: string;
   readonly name: string;
   readonly management: boolean;
@@ -19,20 +19,20 @@ export interface StoredToken {
   readonly workspaces: Readonly<Record<string, WorkspaceRight>>;
   /** Names of policies, which need not exist. */
   readonly policies?: readonly string[];
-  /** IDs of roles; what of them has gone means nothing. */
+  /** IDs of roles; removed roles are ignored. */
   readonly roles?: readonly string[];
   /** Set for the token of a node's agent, which has no other rights. */
   readonly node?: NodeIdentity;
-  /** Meant for every region. Kept as it was at first; there is one region. */
+  /** Valid in every region. Immutable after creation; there is only one region. */
   readonly global?: boolean;
   readonly createdAt: Instant;
-  /** From then on nobody knows the token. */
+  /** From then on the token is not valid. */
   readonly expiresAt?: Instant;
-  /** What the expiry was made from. */
+  /** The lifetime from which the expiry was computed. */
   readonly lifetime?: Milliseconds;
-  /** Digest of what was written, in base64. */
+  /** Digest of the written content, in base64. */
   readonly hash?: string;
-  /** Index of the write that made it; absent in what the first version stored. */
+  /** Index of the write that created it; absent in records of the first version. */
   readonly madeAt?: number;
 }
 
@@ -46,18 +46,18 @@ export const tokens = table<StoredToken>('tokens', (token) => [token.accessor], 
   by_node: { version: 1, key: ({ node, accessor }) => (node?.id === undefined ? undefined : [node.id, accessor]) },
 });
 
-/** What a caller may decide of a token. */
+/** The writable part of a token. */
 export interface TokenChoice {
   readonly name: string;
   /** `client`, `management` or `node`; anything else is refused. */
   readonly type: string;
-  /** What a token of a node's agent is for, as far as the caller says; only these have it. */
+  /** Node and pool of a node token, as far as the caller gives them; only node tokens have it. */
   readonly nodeId?: string;
   readonly nodePool?: string;
   readonly policies: readonly string[];
-  /** How many roles it has. */
+  /** Number of roles. */
   readonly roleCount: number;
-  /** Rights on workspaces as they were given. */
+  /** Rights on workspaces as given. */
   readonly workspaces: Readonly<Record<string, string>>;
   readonly global: boolean;
   readonly lifetime: Milliseconds | undefined;
@@ -69,11 +69,11 @@ const longestLifetime = 24 * hour;
 
 export interface TokenBounds {
   readonly createdAt: Instant;
-  /** The token as it is stored, when it is to be changed. */
+  /** The stored token, for a change. */
   readonly before: StoredToken | undefined;
 }
 
-/** All that is wrong with a token, in order; empty when it may be stored. `spelled` writes a duration. */
+/** All problems of a token, in order; empty if it may be stored. `spelled` formats a duration. */
 export function tokenFaults(
   choice: TokenChoice,
   { createdAt, before }: TokenBounds,

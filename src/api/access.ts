@@ -6,7 +6,7 @@ import type { WorkspaceRight } from '../access/principal.js';
 export type { CallAccess } from '../access/call-access.js';
 
 export const everybody: CallAccess = { type: 'public' };
-/** Everybody who is known, and those without a token: the operation decides what they get. */
+/** All callers, with or without a token: the operation decides what they see. */
 export const anyCaller: CallAccess = { type: 'any' };
 export const management: CallAccess = { type: 'management' };
 
@@ -15,7 +15,7 @@ export function inNamespace(...anyOf: readonly Capability[]): CallAccess {
   return { type: 'namespace', anyOf };
 }
 
-/** One of the capabilities in a namespace that the body may name, or that the record or document concerned does. */
+/** One of the capabilities in a namespace given by the body, or by the record or document concerned. */
 export function inNamespaceOf(namedBy: 'body' | 'record', ...anyOf: readonly Capability[]): CallAccess {
   return { type: 'namespace', anyOf, namedBy };
 }
@@ -27,10 +27,10 @@ export function onWorkspace(right: WorkspaceRight): CallAccess {
 /** The agent of a node, for that node. */
 export const nodeAgent: CallAccess = { type: 'node' };
 
-/** Any right on variables; which ones, their paths decide. */
+/** Any right on variables; the operation checks each path. */
 export const onVariables: CallAccess = { type: 'variables' };
 
-/** A right in an area that has one level for the whole of it, such as nodes. */
+/** A right in an area with a single access level, such as nodes. */
 export function inArea(area: Area, right: 'list' | 'read' | 'write'): CallAccess {
   return { type: 'area', area, right };
 }

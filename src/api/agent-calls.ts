@@ -10,13 +10,13 @@ import { text } from './text-codecs.js';
 
 const nodeId = inPath('node_id', text);
 
-/** What the agent of a node hears back: how many milliseconds it may stay silent. */
+/** The answer to a node's agent: the time until its next heartbeat is due, in milliseconds. */
 export interface Heard {
   readonly heartbeatTtl: number;
 }
 
 /**
- * What the agent of a node asks of its server, with the node's own token. Only agents make these calls: their documents
+ * Calls of a node's agent to its server, with the node's own token. Only agents make these calls: their documents
  * have the same form on the wire and in the client.
  */
 export const agentCalls = {

@@ -15,16 +15,16 @@ const offset = inQuery('offset', whole, 'Bytes after the start, or before the en
 const origin = inQuery('origin', word('start', 'end'), 'What `offset` counts from; `start` when absent');
 const task = inQuery('task', text, 'Name of the task');
 
-/** Orders that interfaces of this kind answer with an index that means nothing. */
+/** The answer of commands: existing clients expect an index, which carries no information. */
 const ordered: AnswerForm<void, void> = {
   ...computed<void>('Ordered', () => ({ Index: 0 })),
   toClient: () => undefined,
 };
 
-/** What one data message of a stream holds, as JSON. */
+/** The JSON form of one data message of a stream. */
 const frames: AnswerForm<StreamItem, StreamItem> = computed<StreamItem>('StreamFrame', frameOf);
 
-/** A piece of a file, a thing that happened to it, or bytes where bytes were asked for. */
+/** A chunk of a file, a file event, or plain bytes if the request is for bytes. */
 export type StreamItem = Extract<CommandOutput, { readonly type: 'piece' | 'file_event' }> | Uint8Array;
 
 function frameOf(item: StreamItem): unknown {
@@ -33,7 +33,7 @@ function frameOf(item: StreamItem): unknown {
   return { Offset: item.offset, Data: base64From(item.bytes), File: item.file };
 }
 
-/** Orders for an allocation, most of them to its node. */
+/** Commands for an allocation; most are executed by its node. */
 export const allocationCommandCalls = {
   /** Ends an allocation; another one takes its place. */
   stop: writeServer({
@@ -174,7 +174,7 @@ function hostUsageOnTheWire({ memory, processors, disk, uptime, at }: HostUsage)
   };
 }
 
-/** Orders for whole nodes. */
+/** Commands for whole nodes. */
 export const nodeCommandCalls = {
   /** What a host uses at present. */
   stats: writeServer({
@@ -229,7 +229,7 @@ export const actionCalls = {
     inputs: { id: inPath('job_id', text) },
     errors: refusals,
     leaderHeaders: 'unknown',
-    // It is read from the job, and yet no index is told.
+    // Read from the job, but the interface sends no index header.
     answer: { ...computed<readonly JobAction[]>('JobActions'), indexOf: () => 0 },
   }),
 } as const;

@@ -1,57 +1,57 @@
 import type { JsonSchema } from './json-schema.js';
 import { namedSchema, orNull } from './json-schema.js';
 
-/** What a read gives: the value, and the index to wait for next. */
+/** The result of a read: the value, and the index for the next blocking query. */
 export interface Indexed<T> {
   readonly index: number;
   readonly value: T;
 }
 
-/** A page of a list; the token, empty at the end, asks for the next one. */
+/** A page of a list, and the token of the next page; empty on the last page. */
 export interface PageOf<T> {
   readonly items: readonly T[];
   readonly nextToken: string;
 }
 
-/** A stored record as operations give it: its JSON text can be relayed without being read. */
+/** A stored record as operations return it: its JSON text can be relayed without parsing. */
 export interface StoredRow<R> {
   readonly record: R;
   readonly text: string;
 }
 
-/** The inputs that a call was made with, by their own names. */
+/** The inputs of a call, by name. */
 export type CallInput = Readonly<Record<string, unknown>>;
 
 /**
- * The answer of a call in its three forms: what the operation gives (V), what a client gets (A), and what stands on the
- * wire. Both clients get `toClient` of what the operation gave, so a client in process and one over HTTP see the same.
+ * The answer of a call in its three forms: the operation's result (V), the client's result (A), and the wire form. Both
+ * clients return `toClient` of the operation's result, so in-process and HTTP clients have equal results.
  */
 export interface AnswerForm<V, A> {
-  /** Absent when there is no body. */
+  /** Absent if there is no body. */
   readonly schema: JsonSchema | undefined;
   readonly status: number;
-  /** Where the status depends on the value, and what else it can be. */
+  /** For a status that depends on the value: the function, and the other possible statuses. */
   statusOf?(value: V): number;
   readonly otherStatuses?: readonly number[];
-  /** What a client gets. It is plain JSON data. */
+  /** The client's result: plain JSON data. */
   toClient(value: V, input: CallInput): A;
-  /** The JSON text of `toClient`, where there is a cheaper way to it than printing the value. */
+  /** The JSON text of `toClient`, if it can be obtained without serialising the value. */
   clientText?(value: V): string;
-  /** The JSON text on the wire; undefined when there is no such thing. */
+  /** The JSON text on the wire; undefined if the object does not exist. */
   toWire(value: V, input: CallInput): string | undefined;
-  /** The bytes of an item of a stream that is asked for as it is; absent: the item is bytes itself. */
+  /** The bytes of an item if the stream is requested raw; absent: the item itself is bytes. */
   toBytes?(value: V, input: CallInput): Uint8Array;
-  /** The index that goes into the header; undefined where the interface tells none. */
+  /** The index for the header; undefined if the interface sends none. */
   indexOf(value: V): number | undefined;
-  /** The token of the next page, for lists that have pages. */
+  /** The token of the next page, for paginated lists. */
   nextToken?(value: V): string;
-  /** The content type of answers that are no JSON, where there are such. */
+  /** The content type of answers that are not JSON, if there are any. */
   readonly otherContentType?: string;
-  /** The content type of an answer that is no JSON; undefined for those that are. */
+  /** The content type of an answer that is not JSON; otherwise undefined. */
   contentTypeOf?(value: V): string | undefined;
-  /** The type of JSON:API resource that is answered: its form on the wire is that of the notification interface. */
+  /** The JSON:API resource type of the answer, which then has the wire form of the notification interface. */
   readonly resource?: string;
-  /** Types of the two forms; never there at run time. */
+  /** Types of the two forms; absent at run time. */
   readonly types?: readonly [V, A];
 }
 
@@ -95,7 +95,7 @@ export function rowPage<R>(schema: string): AnswerForm<Indexed<PageOf<StoredRow<
   };
 }
 
-/** A page of what lists show. */
+/** A page of list entries. */
 export function page<T>(schema: string): AnswerForm<Indexed<PageOf<T>>, Indexed<PageOf<T>>> {
   return {
     schema: listSchema(schema),
@@ -107,7 +107,7 @@ export function page<T>(schema: string): AnswerForm<Indexed<PageOf<T>>, Indexed<
   };
 }
 
-/** A page of what is shown of stored values. */
+/** A page of views of stored values. */
 export function shownPage<V, A>(
   schema: string,
   show: (value: V, input: CallInput) => A,
@@ -125,7 +125,7 @@ export function shownPage<V, A>(
   };
 }
 
-/** A value as it is, or 404 when it is undefined. */
+/** A value unchanged, or 404 if it is undefined. */
 export function found<T>(schema: string): AnswerForm<Indexed<T>, Indexed<T>> {
   return {
     schema: namedSchema(schema),
@@ -146,7 +146,7 @@ export function nullable<T>(schema: string): AnswerForm<Indexed<T | null>, Index
   return { ...found<T | null>(schema), schema: orNull(namedSchema(schema)) };
 }
 
-/** What is shown of a stored value, to clients and on the wire: undefined when there is none. */
+/** The view of a stored value, for clients and on the wire; undefined if there is none. */
 export function shown<V, A>(
   schema: JsonSchema,
   show: (value: V, input: CallInput) => A,
@@ -164,8 +164,8 @@ export function shown<V, A>(
 }
 
 /**
- * What a write gives, with the names of its members on the wire. `constants` are members that clients of the interface
- * expect and that say nothing.
+ * The result of a write, with the wire names of its members. `constants` are members that clients of the interface
+ * expect and that carry no information.
  */
 export function written<T extends object>(
   schema: string,
@@ -186,12 +186,12 @@ export function written<T extends object>(
   };
 }
 
-/** A write that answers with the index of its write, and on the wire with nothing but the header. */
+/** A write that returns its index; on the wire only as a header. */
 export function done(): AnswerForm<{ readonly index: number }, { readonly index: number }> {
   return { schema: undefined, status: 200, toClient: (value) => value, toWire: () => '', indexOf };
 }
 
-/** A JSON document without an index: what was computed and not stored. */
+/** A JSON document without an index: computed and not stored. */
 export function computed<T>(schema: string, toWire: (value: T) => unknown = (value) => value): AnswerForm<T, T> {
   return {
     schema: namedSchema(schema),
@@ -214,15 +214,15 @@ export function resource<T>(type: string, schema: string, status = 200): AnswerF
   };
 }
 
-/** Nothing at all. */
+/** An empty answer. */
 export function nothing(status = 204): AnswerForm<void, void> {
   return { schema: undefined, status, toClient: () => undefined, toWire: () => '', indexOf: () => undefined };
 }
 
-/** The members that carry what reads have in headers, in the body of writes. */
+/** The members of a write's body that carry what reads have in headers. */
 export const inlinedMetadata = { LastContact: 0, KnownLeader: false, NextToken: '' } as const;
 
-/** A list of rows as they are stored. */
+/** A list of stored rows. */
 export function textOfRows(rowList: readonly StoredRow<unknown>[]): string {
   return '[' + rowList.map((stored) => stored.text).join(',') + ']';
 }

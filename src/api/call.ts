@@ -6,20 +6,20 @@ import { jsonName } from './json-codecs.js';
 import { duration, flag, name, unsigned } from './text-codecs.js';
 
 /**
- * How a call is made. `waiting`: it changes nothing, and can wait for a change; `plain`: it is answered once; `stream`: it
- * is answered with a sequence of items; `socket`: it opens a conversation.
+ * Kind of a call. `waiting`: a read that can block until a change; `plain`: one request, one answer; `stream`: the answer
+ * is a sequence of items; `socket`: opens a WebSocket.
  */
 export type CallKind = 'waiting' | 'plain' | 'stream' | 'socket';
 
-/** Which interface a call belongs to: it decides the form of its errors. `system` answers for the server itself. */
+/** The interface that a call belongs to, which determines the form of its errors. `system`: about the server itself. */
 export type Interface = 'jobs' | 'notifications' | 'system';
 
 export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** `lines`: one JSON text on each line; `joined`: JSON texts one after the other; `bytes`: as they are. */
+/** `lines`: one JSON text per line; `joined`: concatenated JSON texts; `bytes`: raw. */
 export type Framing = 'lines' | 'joined' | 'bytes';
 
-/** What the author of a call writes. */
+/** The definition of a call as it is written. */
 export interface CallDefinition<
   I extends Inputs = Inputs,
   V = unknown,
@@ -33,32 +33,32 @@ export interface CallDefinition<
   /** One sentence for the reference, without a full stop. */
   readonly summary: string;
   readonly inputs: I;
-  /** The inputs that the client takes as arguments, in order; all others stand in the options behind them. */
+  /** The inputs that are positional arguments of the client method, in order; all others are members of the options after them. */
   readonly args?: P;
   readonly answer: AnswerForm<V, A>;
-  /** What the call can refuse, besides missing rights and a store that fails. */
+  /** Errors of the call, besides missing rights and storage failures. */
   readonly errors?: readonly T[];
-  /** The first one is documented, and used by the client. */
+  /** The first one is documented and used by the client. */
   readonly methods?: readonly [HttpMethod, ...HttpMethod[]];
-  /** Other methods mean the same, only where the interface's contract does not look at the method. */
+  /** Further methods are accepted only if the interface's contract ignores the method. */
   readonly anyMethod?: true;
-  /** The text of the 404 when there is no such thing. */
+  /** The text of the 404 for an object that does not exist. */
   readonly absent?: string;
-  /** Statuses that differ from those of other calls. */
+  /** Statuses that differ from the default ones. */
   readonly statuses?: Readonly<Partial<Record<ErrorTag, number>>>;
-  /** Codes that close a socket for an error, where they differ from those of other calls. */
+  /** Close codes of a socket by error, if they differ from the default ones. */
   readonly closeCodes?: Readonly<Partial<Record<ErrorTag, 1008 | 1011>>>;
-  /** Of a stream: the name of a flag among the inputs with which the items are bytes as they are. */
+  /** For a stream: the input flag that requests raw bytes. */
   readonly bytesWhen?: string;
-  /** Of a stream of bytes; `application/octet-stream` when absent. */
+  /** Content type of a stream of bytes; default `application/octet-stream`. */
   readonly contentType?: string;
-  /** Answered once, and yet with the headers of a read; what they say of the leader is what clients know from such calls. */
+  /** Answered once, but with the headers of a read; the leader headers have the values that clients of such calls expect. */
   readonly leaderHeaders?: 'known' | 'unknown';
-  /** Whether an absent body means an empty one. Absent: it must be there when any input stands in it. */
+  /** Whether an absent body means an empty one. If not set, the body is required if any input is in it. */
   readonly optionalBody?: true;
 }
 
-/** One row of the interface. */
+/** One row of the call table. */
 export interface Call<
   K extends CallKind = CallKind,
   I extends Inputs = Inputs,
@@ -72,11 +72,11 @@ export interface Call<
   readonly methods: readonly [HttpMethod, ...HttpMethod[]];
   readonly args: P;
   readonly errors: readonly T[];
-  /** How the items of a stream follow each other on the wire. */
+  /** Framing of the items of a stream on the wire. */
   readonly framing?: Framing;
 }
 
-/** How the items of a stream follow each other, for one request. */
+/** Framing of the items of a stream, for one request. */
 export function framingOf(call: Call, input: Readonly<Record<string, unknown>>): Framing {
   if (call.bytesWhen !== undefined && input[call.bytesWhen] === true) return 'bytes';
   return call.framing ?? 'lines';
@@ -85,7 +85,7 @@ export function framingOf(call: Call, input: Readonly<Record<string, unknown>>):
 const namespace = inQuery('namespace', name, 'Namespace; `default` when absent');
 const region = inQuery('region', name, 'Region; must be the one of this server');
 
-/** What the calls of the job interface take beside their own inputs. */
+/** The common inputs of all calls of the job interface. */
 export interface ServerInputs {
   readonly region: typeof region;
 }
@@ -94,7 +94,7 @@ export interface NamespaceInputs extends ServerInputs {
 }
 type AllInputs<C, I> = Omit<C, keyof I> & I;
 
-/** What every read of the job interface takes besides; a client has these as its waiting options. */
+/** The additional inputs of every read of the job interface: the waiting options of clients. */
 export const waitingInputs = {
   index: inQuery('index', unsigned('Invalid index'), 'Wait until the answer is newer than this index'),
   wait: inQuery('wait', duration('Invalid wait time'), 'How long to wait at most; 5 minutes when absent'),
@@ -112,7 +112,7 @@ export function read<
   return complete({ kind: 'waiting', interface: 'jobs', methods: ['GET'], inputs: { namespace, region } }, definition);
 }
 
-/** A read of the job interface of what is in no namespace. */
+/** A read of the job interface, without a namespace. */
 export function readServer<
   const I extends Inputs,
   V,
@@ -124,9 +124,9 @@ export function readServer<
 }
 
 /**
- * A call of the job interface, in a namespace, that is answered once: PUT and POST mean the same unless `methods` says
- * otherwise. Where the access says that the body may name the namespace, it is looked for there after the query; the
- * body's region counts before the query's.
+ * A call of the job interface, in a namespace, that is answered once. PUT and POST are equivalent unless `methods` says
+ * otherwise. If the access allows the body to name the namespace, the query takes precedence over the body; for the
+ * region the body takes precedence.
  */
 export function write<
   const I extends Inputs,
@@ -212,7 +212,7 @@ export function streamServer<
   };
 }
 
-/** A call of the job interface that opens a conversation. */
+/** A call of the job interface that opens a WebSocket. */
 export function socket<
   const I extends Inputs,
   V,
@@ -239,11 +239,11 @@ const namedInBody = {
   region: eitherOf(inBody('Region', jsonName), region),
 };
 
-/** What calls of one sort have in common. */
+/** The common part of calls of one kind. */
 interface CommonTraits<K extends CallKind, C extends Inputs> {
   readonly kind: K;
   readonly interface: Interface;
-  /** Unless a call's definition names its own. */
+  /** Default of calls whose definition does not set it. */
   readonly methods: Call['methods'];
   readonly inputs: C;
 }

@@ -2,13 +2,13 @@ import { inBody, inMembers, inPath, inQuery, repeatedInBody } from './inputs.js'
 import { jsonBoolean, jsonText, jsonUnsigned, member } from './json-codecs.js';
 import { integer, literalTrue, pageToken, positive, text } from './text-codecs.js';
 
-/** The job of a path. */
+/** The job ID in the path. */
 export const jobId = inPath('job_id', text);
 
-/** The job of a path, which the body names once more. */
+/** The job ID in the path, which the body repeats. */
 export const jobIdTwice = repeatedInBody(jobId, { name: 'JobID', required: true, what: 'job ID' });
 
-/** What lists take: the beginning of the IDs, and a page. */
+/** Inputs of lists: an ID prefix, and a page. */
 export const pageInputs = {
   prefix: inQuery('prefix', text, 'Only IDs that begin with this'),
   filter: inQuery('filter', text, 'A filter expression, asked of the stored records'),
@@ -17,10 +17,10 @@ export const pageInputs = {
   reverse: inQuery('reverse', literalTrue, 'Last first'),
 } as const;
 
-/** What a filter can be wrong with. */
+/** Errors of a filter. */
 export const filterFaults = ['filter_syntax', 'filter_evaluation'] as const;
 
-/** The page of a list of the notification interface. */
+/** The page inputs of a list of the notification interface. */
 export const numberedPage = {
   pageNumber: inQuery('page[number]', positive, 'Page, from 1'),
   pageSize: inQuery('page[size]', positive, 'Items on a page; 20 when absent, at most 100'),
@@ -29,19 +29,19 @@ export const numberedPage = {
 const checkedIndex = { enforce: member('EnforceIndex', jsonBoolean), index: member('JobModifyIndex', jsonUnsigned) };
 const printCheckedIndex = (index: number) => ({ enforce: true, index });
 
-/** The index that the job must have, 0 for a new one: a check that a client asks for. */
+/** Check-and-set: the index that the job must have, 0 for a new job. */
 export const enforceIndex = inMembers<number, typeof checkedIndex>(checkedIndex, {
   read: ({ enforce, index }) => (enforce === true ? (index ?? 0) : undefined),
   print: printCheckedIndex,
 });
 
-/** The same where an index alone asks for the check, too. */
+/** The same, for calls where an index alone enables the check. */
 export const enforceGivenIndex = inMembers<number, typeof checkedIndex>(checkedIndex, {
   read: ({ enforce, index = 0 }) => (enforce === true || index > 0 ? index : undefined),
   print: printCheckedIndex,
 });
 
-/** A second call with the same token has no further effect. */
+/** Idempotency token: a second call with the same token has no further effect. */
 export const idempotencyToken = inQuery(
   'idempotency_token',
   text,

@@ -38,7 +38,7 @@ import type { NodePoolError } from '../scheduler/nodes/check-node-pool.js';
 import type { NodeNotFound, NodeRefused } from '../scheduler/nodes/node-errors.js';
 import type { VariableError } from '../variables/errors.js';
 
-/** Every error that a call of the job interface can give. Another one is added here, and the HTTP adapter asks for its status. */
+/** Every error of the job interface. A new error is added here; the compiler then requires its status in the HTTP adapter. */
 export type JobCallError =
   | PermissionDenied
   | StorageError
@@ -81,7 +81,7 @@ export type JobCallError =
   | NodeRefused
   | NodePoolError;
 
-/** Every error that a call of the notification interface can give. */
+/** Every error of the notification interface. */
 export type NotificationCallError = NotificationError | PermissionDenied | StorageError;
 
 export type CallError = JobCallError | NotificationCallError;

@@ -25,7 +25,7 @@ const eventId = inPath('event_id', text);
 const recoveryId = inPath('recovery_id', text);
 const typeName = inPath('event_type', text);
 
-/** A moment as `2026-01-02T03:04:05Z`, in milliseconds since 1970. */
+/** An instant written as `2026-01-02T03:04:05Z`; the value is in milliseconds since 1970. */
 const moment: TextCodec<number> = {
   schema: { type: 'string', format: 'date-time' },
   parse: (written, name) => {
@@ -44,7 +44,7 @@ const eventDocument: DocumentShape = {
   schema: namedSchema('SendNotificationEvent'),
 };
 
-/** The events that were accepted, why they went where they went, and erasing what they said. */
+/** Accepted events: their list, why each configuration was notified or not, and erasure of their content. */
 export const eventCalls = {
   /** The events of a workspace, newest first, with what became of them. */
   list: notification({
@@ -107,16 +107,16 @@ export const eventCalls = {
   }),
 } as const;
 
-/** The deliveries that a bulk redelivery sends again; times as `2026-01-02T03:04:05Z`. */
+/** Selection of the deliveries of a bulk redelivery; times as `2026-01-02T03:04:05Z`. */
 export interface BulkRedeliverySpan {
   readonly since: string;
-  /** Until now when absent. */
+  /** Default: now. */
   readonly until?: string;
-  /** `dead` when absent. */
+  /** Default: `dead`. */
   readonly outcome?: 'dead' | 'cancelled' | 'partly_delivered';
-  /** A trigger or an event type; all when absent. */
+  /** A trigger or an event type; default: all. */
   readonly trigger?: string;
-  /** All enabled configurations of the workspace when absent. */
+  /** Default: all enabled configurations of the workspace. */
   readonly configurationId?: string;
 }
 
@@ -133,7 +133,7 @@ const spanDocument: DocumentShape = {
   schema: namedSchema('StartNotificationRecovery'),
 };
 
-/** Bulk redelivery: a count first, then progress, and an end. */
+/** Bulk redelivery: count, start, progress and cancellation. */
 export const recoveryCalls = {
   /** How many deliveries a bulk redelivery would send again. */
   count: notification({
@@ -184,7 +184,7 @@ export const recoveryCalls = {
   }),
 } as const;
 
-/** Types of events that the application publishes beside those of the interface. */
+/** Event types of the application, in addition to those of the interface. */
 export const eventTypeCalls = {
   /** The registered types, by name. */
   list: notification({

@@ -21,8 +21,8 @@ import { systemCalls } from './system-calls.js';
 import { variableCalls } from './variable-calls.js';
 
 /**
- * The interface: every call by area and name. The engine binds its operations to the names, the HTTP adapter matches
- * requests by the rows, clients make requests by them, and the OpenAPI document and the reference are printed from them.
+ * The call table: every call by area and name. The engine binds its operations to the names; the HTTP adapter matches
+ * requests, clients build requests, and the OpenAPI document and the reference are generated from its rows.
  */
 export const api = {
   jobs: { ...jobCalls, ...jobControlCalls, ...actionCalls, ...jobServiceCalls },

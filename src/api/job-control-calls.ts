@@ -9,7 +9,7 @@ import { jobDocument, registrationFaults } from './job-calls/forms.js';
 import { jsonBoolean } from './json-codecs.js';
 import { namedSchema } from './json-schema.js';
 
-/** A plan under the names of the wire; the seal is for callers in process. */
+/** A plan with its wire names; the seal is for in-process callers. */
 const plan: AnswerForm<JobPlan, JobPlan> = {
   schema: namedSchema('JobPlan'),
   status: 200,
@@ -28,7 +28,7 @@ const plan: AnswerForm<JobPlan, JobPlan> = {
   indexOf: ({ index }) => index,
 };
 
-/** What is done with jobs beside their registration. */
+/** Actions on jobs other than registration. */
 export const jobControlCalls = {
   /** What a registration would come to now; nothing is stored. */
   plan: write({

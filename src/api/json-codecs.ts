@@ -4,18 +4,18 @@ import type { JsonSchema } from './json-schema.js';
 import { orNull } from './json-schema.js';
 import { quoted } from './quoted.js';
 
-/** How a value is written as a member of a JSON body. Null and an absent member both mean: not given. */
+/** Encoding of a value as a member of a JSON body. Null and an absent member both mean "not given". */
 export interface JsonCodec<T> {
   readonly schema: () => JsonSchema;
-  /** Gives undefined when the JSON value is of another type, and what is wrong with it deeper inside. */
+  /** Returns undefined if the JSON value has another type, and a fault if a nested value is wrong. */
   readonly read: (value: unknown) => JsonReading<T>;
-  /** What the value must be, for the message. */
+  /** The expected value, for the message. */
   readonly expected: string;
-  /** As JSON; the value itself when absent. */
+  /** Converts to JSON; default: the value itself. */
   print?(value: T): unknown;
 }
 
-/** A value, or where it is wrong: `pointer` leads from the member to it, empty for the member itself. */
+/** A value, or a fault: `pointer` is the path from the member to the fault, empty for the member itself. */
 export type JsonReading<T> = { readonly value: T } | { readonly pointer: string; readonly message: string } | undefined;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -37,7 +37,7 @@ export const jsonBoolean: JsonCodec<boolean> = codec(
 
 export const jsonText: JsonCodec<string> = codec({ type: 'string' }, 'a string', (value) => typeof value === 'string');
 
-/** A text of which the empty one means that none is given. */
+/** A text; the empty text means "not given". */
 export const jsonName: JsonCodec<string> = {
   ...jsonText,
   read: (value) => (value === '' ? { value: undefined as unknown as string } : jsonText.read(value)),
@@ -64,29 +64,29 @@ export const jsonTextMap: JsonCodec<Readonly<Record<string, string>>> = codec(
     isJsonObject(value) && Object.values(value).every((item) => typeof item === 'string'),
 );
 
-/** Any object; whoever gets it judges it. */
+/** Any object; the receiver validates it. */
 export const jsonMap: JsonCodec<JsonObject> = codec({ type: 'object' }, 'an object', isJsonObject);
 
-/** A text, or a bool that says that another member is meant. */
+/** A text, or a bool that refers to another member. */
 export const jsonTextOrBoolean: JsonCodec<string | boolean> = codec(
   { type: ['string', 'boolean'] },
   'a string or a bool',
   (value): value is string | boolean => typeof value === 'string' || typeof value === 'boolean',
 );
 
-/** Any JSON that the operation judges itself, described by a named schema. */
+/** Any JSON; the operation validates it. Documented by a named schema. */
 export function jsonDocument<T>(schema: () => JsonSchema): JsonCodec<T> {
   return { schema, expected: 'a value', read: (value) => ({ value: value as T }) };
 }
 
-/** A member that clients send and this server has no use for: anything but an empty value is refused. */
+/** A member that clients send but this server does not support: only an empty value is accepted. */
 export const jsonUnavailable: JsonCodec<never> = {
   schema: () => ({ anyOf: [{ maxLength: 0, maxItems: 0, maxProperties: 0, type: ['string', 'array', 'object'] }] }),
   expected: 'empty: this server has no such feature',
   read: (value) => (value === '' || isEmptyObject(value) ? { value: undefined as never } : undefined),
 };
 
-/** The members of an object: those of T, each under its name on the wire. Members that are null are left out. */
+/** The members of an object: those of T, by wire name. Null members are left out. */
 export type JsonMembers = Readonly<Record<string, JsonMember<unknown>>>;
 
 export interface JsonMember<T> {
@@ -98,12 +98,12 @@ export type MembersOf<M extends JsonMembers> = {
   readonly [K in keyof M]?: M[K] extends JsonMember<infer T> ? T : never;
 };
 
-/** A member under another name than the wire's. */
+/** A member whose name differs from its wire name. */
 export function member<T>(name: string, codec: JsonCodec<T>): JsonMember<T> {
   return { name, codec };
 }
 
-/** An object whose members are read one by one; keys match in any case, unknown ones are ignored. */
+/** An object whose members are decoded one by one; keys are case-insensitive, unknown ones are ignored. */
 export function jsonObject<M extends JsonMembers>(members: M): JsonCodec<MembersOf<M>> {
   const entries = Object.entries(members);
   return {
@@ -136,7 +136,7 @@ export function jsonObject<M extends JsonMembers>(members: M): JsonCodec<Members
   };
 }
 
-/** A list of which every item is read. */
+/** A list; every item is decoded. */
 export function jsonList<T>(items: JsonCodec<T>): JsonCodec<readonly T[]> {
   return {
     schema: () => ({ type: 'array', items: items.schema() }),
@@ -176,7 +176,7 @@ export const jsonDurationText: JsonCodec<Milliseconds> = {
 
 const momentText = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** A moment as RFC 3339 writes it; none when it is that of the year 1. */
+/** An RFC 3339 timestamp; the zero time (year 1) means "not given". */
 export const jsonInstant: JsonCodec<Instant> = {
   schema: () => ({ type: 'string', format: 'date-time' }),
   expected: 'a time such as "2030-01-31T12:00:00Z"',
@@ -189,7 +189,7 @@ export const jsonInstant: JsonCodec<Instant> = {
   print: isoFromInstant,
 };
 
-/** Reads one member; a fault is placed and worded for the caller. */
+/** Decodes one member; a fault has its path and a message for the caller. */
 export function readMember<T>(
   name: string,
   codec: JsonCodec<T>,
@@ -206,7 +206,7 @@ export function printJson<T>(codec: JsonCodec<T>, value: T): unknown {
   return codec.print === undefined ? value : codec.print(value);
 }
 
-/** Finds members by name, else by the same name in another case, of which the last one counts. */
+/** Finds members by exact name, otherwise case-insensitively; the last match is used. */
 export function membersIn(value: JsonObject): (name: string) => unknown {
   let folded: Map<string, string> | undefined;
   return (name) => {
@@ -217,7 +217,7 @@ export function membersIn(value: JsonObject): (name: string) => unknown {
   };
 }
 
-/** What a JSON value is, for messages. */
+/** Type name of a JSON value, for messages. */
 export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';

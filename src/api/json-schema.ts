@@ -2,8 +2,8 @@
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * A document that is described by its name among the schemas of the OpenAPI document. The table names what it exchanges
- * and does not carry its description, which clients do not need.
+ * A reference to a named schema of the OpenAPI document. The call table contains only names, because clients do not need
+ * the schemas themselves.
  */
 export function namedSchema(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };

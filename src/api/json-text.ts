@@ -1,2 +1,2 @@
-/** JSON texts as adapters read them: where one stops being JSON. */
+/** The first syntax error of a JSON text, for adapters. */
 export { type JsonFault, jsonFaultIn } from '../shared/json-scan.js';

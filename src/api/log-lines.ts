@@ -25,13 +25,13 @@ function plainText({ at, level, message, fields }: LogEntry): string {
 
 const longestHead = '2000-01-01T00:00:00.000Z [ERROR]'.length;
 
-/** What holds blanks or anything that ends a line is quoted. */
+/** Values with spaces or line terminators are quoted. */
 function valueText(value: unknown): string {
   if (typeof value !== 'string') return printed(value);
   return /^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value);
 }
 
-/** Whatever hosts log, an entry is one bounded line. */
+/** An entry is always one line of bounded length. */
 function printed(value: unknown): string {
   try {
     return (JSON.stringify(value) ?? String(value)).slice(0, longestValue);

@@ -9,7 +9,7 @@ import { text } from './text-codecs.js';
 
 const name = inPath('name', text);
 
-/** Which drivers and network modes jobs of the namespace may use; a list that is absent allows all of them. */
+/** Drivers and network modes that jobs of the namespace may use; an absent list allows all. */
 const capabilities = inBody(
   'Capabilities',
   jsonObject({

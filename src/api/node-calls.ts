@@ -16,7 +16,7 @@ import { text, unsigned } from './text-codecs.js';
 const nodeId = inPath('node_id', text);
 const poolName = inPath('name', text);
 
-/** On the wire no evaluations are `null`. */
+/** On the wire, an empty list of evaluations is `null`. */
 function changedNode(constants: Readonly<Record<string, unknown>> = {}): AnswerForm<ChangedNode, ChangedNode> {
   const names = {
     evalIds: 'EvalIDs',
@@ -32,7 +32,7 @@ function changedNode(constants: Readonly<Record<string, unknown>> = {}): AnswerF
   };
 }
 
-/** Members that only servers among themselves have a use for. */
+/** Members that only server-to-server traffic uses. */
 const registration = {
   HeartbeatTTL: 0,
   Features: 0,
@@ -41,7 +41,7 @@ const registration = {
   NextToken: '',
 } as const;
 
-/** The same with what agents learn about the servers; identities of nodes are not issued. */
+/** The same, with the server addresses for agents; node identities are not issued. */
 const evaluatedNode: AnswerForm<EvaluatedNode, EvaluatedNode> = {
   status: 200,
   schema: namedSchema('EvaluatedNode'),
@@ -149,7 +149,7 @@ const poolContent = {
   ),
 } as const;
 
-/** A day, in nanoseconds: the life of identities, which this server does not issue. */
+/** A day, in nanoseconds: the lifetime of node identities, which this server does not issue. */
 const identityLife = 86_400_000_000_000;
 
 function poolDocument(pool: ReadNodePool) {
@@ -223,7 +223,7 @@ export const nodePoolCalls = {
 
 const metadata = { LastContact: 0, KnownLeader: true, NextToken: '' } as const;
 
-/** The configuration, which the wire has in an object. */
+/** The configuration; on the wire wrapped in an object. */
 const configuration: AnswerForm<Indexed<SchedulerConfiguration>, Indexed<SchedulerConfiguration>> = {
   schema: namedSchema('SchedulerConfigurationAnswer'),
   status: 200,
@@ -239,7 +239,7 @@ const preemption = {
   ServiceSchedulerEnabled: member('ServiceSchedulerEnabled', jsonBoolean),
 } as const;
 
-/** How placements are chosen in the whole installation. */
+/** Scheduler configuration of the whole installation. */
 export const schedulerCalls = {
   readConfiguration: readServer({
     path: '/v1/operator/scheduler/configuration',

@@ -44,12 +44,12 @@ function configurationDocument(schema: string): DocumentShape {
   };
 }
 
-/** The span of time whose deliveries are sent again; times as `2026-01-02T03:04:05Z`. */
+/** The time range whose deliveries are sent again; times as `2026-01-02T03:04:05Z`. */
 export interface RecoverySpan {
   readonly since: string;
-  /** Until now when absent. */
+  /** Default: now. */
   readonly until?: string;
-  /** `dead` when absent. */
+  /** Default: `dead`. */
   readonly outcome?: 'dead' | 'cancelled';
 }
 

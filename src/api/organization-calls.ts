@@ -17,7 +17,7 @@ const organization = inPath('organization', text);
 const ofOrganization = '/organizations/{organization}';
 const oneWorkspace = resource<WorkspaceView>('workspace', 'WorkspaceDocument');
 
-/** The organizations that workspaces name. Whoever has any right on a workspace sees its organization. */
+/** The organizations that workspaces name. Any right on a workspace includes reading its organization. */
 export const organizationCalls = {
   /** The organizations of the workspaces that the caller sees, by name. */
   list: notification({
@@ -55,7 +55,7 @@ export const organizationCalls = {
   }),
 } as const;
 
-/** What the host has told about its workspaces. Whoever has any right on a workspace sees it. */
+/** The workspaces that the host has stored. Any right on a workspace includes reading it. */
 export const workspaceReadCalls = {
   /** The workspaces of an organization, by name. */
   list: notification({
@@ -109,7 +109,7 @@ export const workspaceReadCalls = {
 
 /** Who calls. */
 export const accountCalls = {
-  /** The caller, as this server knows him. */
+  /** The caller, as known to this server. */
   show: notification({
     methods: ['GET'],
     path: '/account/details',

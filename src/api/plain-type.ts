@@ -1,5 +1,5 @@
 /**
- * The media type by which a client asks for values and errors as the engine gives them, instead of in the forms of the two
+ * The media type with which a client requests the engine's own values and errors instead of the forms of the two
  * interfaces: the JSON of the value, or of `{"error": …}`.
  */
 export const plainType = 'application/vnd.signalbox.v1+json';

@@ -1,4 +1,4 @@
-/** What is quoted from a request in a message is cut, so that an error is never large. */
+/** Truncates request data quoted in a message, so that errors stay small. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? text.slice(0, 80) + '…' : text);
 }

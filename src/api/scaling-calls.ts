@@ -6,7 +6,7 @@ import { read } from './call.js';
 import { inPath, inQuery } from './inputs.js';
 import { text } from './text-codecs.js';
 
-/** Scaling policies: what autoscalers read. They are written with their jobs. */
+/** Scaling policies, for autoscalers. They are written as part of their jobs. */
 export const scalingCalls = {
   /** The scaling policies of a namespace, or of all (`*`), by ID. */
   policies: read({

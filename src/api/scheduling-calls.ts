@@ -118,7 +118,7 @@ export interface AllocationRows {
   readonly sums: ResourceSums;
 }
 
-/** An allocation with the job that it runs, which is stored beside it. */
+/** An allocation with its job, which is stored separately. */
 const withItsJob: AnswerForm<
   Indexed<AllocationRows | undefined>,
   Indexed<(Allocation & { readonly Job?: Job } & ResourceSums) | undefined>
@@ -143,7 +143,7 @@ function textWithJob({ allocation, job, sums }: AllocationRows): string {
   return `{${own}${JSON.stringify(sums).slice(1, -1)},${allocation.text.slice(1)}`;
 }
 
-/** Allocations: what runs where. */
+/** Allocations: groups of jobs placed on nodes. */
 export const allocationCalls = {
   /** The allocations of a namespace, or of all (`*`). */
   list: read({
@@ -292,7 +292,7 @@ const emptyNodeResources = {
   Networks: null,
 };
 
-/** The whole node, with the members that this server does not use in their empty form. The node's secret is never shown. */
+/** The whole node; members that this server does not use have their empty form. The node's secret is never shown. */
 function nodeDocument(node: Node) {
   return {
     TLSEnabled: false,

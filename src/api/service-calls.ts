@@ -52,7 +52,7 @@ export const serviceCalls = {
 
 type Instances = readonly ServiceRegistration[] | undefined;
 
-/** The instances that something offers, or 404 when there is no such thing. */
+/** The service instances of a job or an allocation, or 404 if it does not exist. */
 const instances: AnswerForm<Indexed<Instances>, Indexed<Instances>> = {
   ...found<Instances>('ServiceRegistration'),
   schema: listSchema('ServiceRegistration'),

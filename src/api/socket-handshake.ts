@@ -2,15 +2,15 @@ import { jsonFaultText, jsonValueEnd, wrongJsonType } from '../shared/json-scan.
 import { noBooleanText, parseBoolean } from '../shared/text-values.js';
 import { isJsonObject } from './json-codecs.js';
 
-/** Whether the first message of a socket will be a handshake, by the parameter `ws_handshake`; or why that cannot be told. */
+/** Whether the first message of a socket is a handshake, by the parameter `ws_handshake`; or why its value is invalid. */
 export function isHandshakeAnnounced(text = ''): boolean | { readonly fault: string } {
   const announced = text === '' ? false : parseBoolean(text);
   return announced ?? { fault: noBooleanText('ws_handshake', text) };
 }
 
 /**
- * The token of a handshake message, `{"version":1,"auth_token":"…"}`, or why it is none. An empty text means: no token. Names
- * may be in any case, null means absent, and what follows the first JSON value is not looked at.
+ * The token of a handshake message, `{"version":1,"auth_token":"…"}`, or why the message is invalid. An empty text means no token.
+ * Names are case-insensitive, null means absent, and anything after the first JSON value is ignored.
  */
 export function tokenOfHandshake(message: string): string | { readonly fault: string } {
   const end = jsonValueEnd(message);

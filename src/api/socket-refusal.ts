@@ -1,14 +1,14 @@
 import type { Call } from './call.js';
 import type { ErrorTag } from './errors.js';
 
-/** How a socket is closed whose call was refused. */
+/** Close code and reason of a socket whose call was refused. */
 export interface SocketRefusal {
-  /** 1008 for what the caller did wrong, 1011 for missing rights and for failures (job interface, sockets). */
+  /** 1008 for errors of the caller, 1011 for missing rights and for failures (job interface, sockets). */
   readonly code: 1008 | 1011;
   readonly reason: string;
 }
 
-/** Clients tell the two codes apart, and show the reason. */
+/** Clients distinguish the two codes, and show the reason. */
 export function socketRefusal(
   call: Call,
   error: { readonly type: ErrorTag; readonly message?: string },

@@ -8,13 +8,13 @@ import { namedSchema } from './json-schema.js';
 import { logFrame, logLine } from './log-lines.js';
 import { strictBoolean, text, word } from './text-codecs.js';
 
-/** Whether something works; the message says what does not. */
+/** A health status; the message describes the failure. */
 export interface Health {
   readonly ok: boolean;
   readonly message: string;
 }
 
-/** The halves of a server: what stores and decides, and what runs on this host. */
+/** The two parts of a server: the control plane, and the runner on this host. */
 export interface AgentHealth {
   readonly server?: Health;
   readonly client?: Health;
@@ -51,7 +51,7 @@ const entries: AnswerForm<LogEntry, LogEntry> = {
   indexOf: () => undefined,
 };
 
-/** What the server says about itself. None of these tells anything about what is stored. */
+/** Information about the server itself. None of these calls reveals stored records. */
 export const systemCalls = {
   /** Whether the process answers. */
   health: system({

@@ -3,13 +3,13 @@ import { type Milliseconds, parseDurationNanos } from '../shared/duration.js';
 import type { JsonSchema } from './json-schema.js';
 import { quoted } from './quoted.js';
 
-/** How a value is written in a path or a query. */
+/** Encoding of a value in a path or a query. */
 export interface TextCodec<T> {
   readonly schema: JsonSchema;
-  /** Gets the decoded text and the parameter's name; gives the message for the caller when the text does not fit. */
+  /** Takes the decoded text and the parameter's name; an error is the message for the caller. */
   readonly parse: (text: string, name: string) => Result<T, string>;
   print(value: T): string;
-  /** The status of a text that does not fit, where existing clients do not expect a 400 (job interface, parameters). */
+  /** The status for an invalid text, if existing clients do not expect 400 (job interface, parameters). */
   readonly status?: 500;
 }
 
@@ -20,7 +20,7 @@ export const text: TextCodec<string> = {
   print: (value) => value,
 };
 
-/** A text of which the empty one means that none is given. */
+/** A text; the empty text means "not given". */
 export const name: TextCodec<string> = {
   schema: { type: 'string' },
   parse: (written) => ok(written === '' ? (undefined as unknown as string) : written),
@@ -54,10 +54,10 @@ export const boolean: TextCodec<boolean> = {
   print: printed,
 };
 
-/** As `boolean`, on the calls that answer a text that does not fit with 400. */
+/** As `boolean`, for calls that answer an invalid text with 400. */
 export const strictBoolean: TextCodec<boolean> = { schema: boolean.schema, parse: boolean.parse, print: boolean.print };
 
-/** As `boolean`, but what cannot be read is false. */
+/** As `boolean`, but an invalid text means false. */
 export const lenientBoolean: TextCodec<boolean> = {
   schema: { type: 'boolean' },
   parse: (written) => ok(booleans.get(written) ?? false),
@@ -81,7 +81,7 @@ export const literalTrue: TextCodec<boolean> = {
   print: printed,
 };
 
-/** Decimal digits; at most 2^53 - 1, beyond which no index can be. `what` begins the message. */
+/** Decimal digits; at most 2^53 - 1, the largest possible index. The message begins with `what`. */
 export function unsigned(what: string, status?: 500): TextCodec<number> {
   return {
     ...(status === undefined ? {} : { status }),
@@ -107,7 +107,7 @@ export const integer: TextCodec<number> = {
   print: printed,
 };
 
-/** A whole number that is exact in JSON. Existing clients know the words behind `what`. */
+/** A safe integer. Existing clients know the words after `what`. */
 export function signedInteger(what: string): TextCodec<number> {
   return {
     schema: { type: 'integer' },
@@ -121,10 +121,10 @@ export function signedInteger(what: string): TextCodec<number> {
     print: printed,
   };
 }
-/** As `integer`, on the calls that answer a text that does not fit with 500. */
+/** As `integer`, for calls that answer an invalid text with 500. */
 export const contractInteger: TextCodec<number> = { ...integer, status: 500 };
 
-/** A whole number of up to 15 digits: an offset in a file, before its end when it is negative. */
+/** An integer of up to 15 digits: an offset in a file; negative offsets count from its end. */
 export const whole: TextCodec<number> = {
   schema: { type: 'integer' },
   parse: (written, name) =>
@@ -134,7 +134,7 @@ export const whole: TextCodec<number> = {
   print: printed,
 };
 
-/** A whole number from 1. */
+/** A positive integer. */
 export const positive: TextCodec<number> = {
   schema: { type: 'integer', minimum: 1 },
   parse: (written, name) => {
@@ -144,7 +144,7 @@ export const positive: TextCodec<number> = {
   print: printed,
 };
 
-/** A duration such as `5s` or `1m30s`, in milliseconds. `what` begins the message. */
+/** A duration such as `5s` or `1m30s`; the value is in milliseconds. The message begins with `what`. */
 export function duration(what: string): TextCodec<Milliseconds> {
   return {
     schema: { type: 'string', examples: ['30s', '1m30s', '100ms'] },
@@ -157,8 +157,8 @@ export function duration(what: string): TextCodec<Milliseconds> {
 }
 
 /**
- * The token of a page. It travels in a header, which takes visible ASCII only: others are percent-encoded, and so is the
- * percent sign, so that reading one back is certain.
+ * A page token. It is sent in a header, which allows visible ASCII only: other characters and the percent sign are
+ * percent-encoded, so that decoding is unambiguous.
  */
 export const pageToken: TextCodec<string> = {
   schema: { type: 'string' },

@@ -12,7 +12,7 @@ import { flag, text, unsigned } from './text-codecs.js';
 const path = inPath('path', text);
 const cas = inQuery('cas', unsigned('can not parse cas'), 'The index that it must have; 0 for one that must not exist');
 
-/** The variable, or with 409 the one that stood in the way. */
+/** The variable, or with 409 the conflicting one. */
 const writtenVariable: AnswerForm<VariableWritten, VariableWritten> = {
   schema: namedSchema('Variable'),
   status: 200,
@@ -23,7 +23,7 @@ const writtenVariable: AnswerForm<VariableWritten, VariableWritten> = {
   indexOf: ({ index }) => index,
 };
 
-/** Nothing, or with 409 the variable that stood in the way. */
+/** Nothing, or with 409 the conflicting variable. */
 const removedVariable: AnswerForm<VariableWritten, VariableWritten> = {
   ...writtenVariable,
   schema: undefined,
@@ -32,7 +32,7 @@ const removedVariable: AnswerForm<VariableWritten, VariableWritten> = {
   toWire: ({ conflict, value }) => (conflict ? JSON.stringify(value) : ''),
 };
 
-/** Variables: a few named texts under a path of a namespace, with check-and-set and locks. */
+/** Variables: named texts under a path in a namespace, with check-and-set and locks. */
 export const variableCalls = {
   /** The variables that the caller may list, without their items. */
   list: read({

@@ -16,16 +16,16 @@ import type { ValueTest } from './tests/value-test.js';
 /** A filter expression, ready for records of one kind. */
 export interface Filter {
   readonly matches: (record: unknown) => Result<boolean, FilterEvaluationError>;
-  /** The members of the record that it looks at: what is not among them need not be read. */
+  /** The members of the record that the expression reads; others need not be loaded. */
   readonly members: ReadonlySet<string>;
 }
 
-/** Steps of one evaluation, each well below a microsecond. Quantified expressions within each other multiply. */
+/** Steps of one evaluation, each well below a microsecond. Nested quantified expressions multiply. */
 const MAX_WORK = 100_000;
 
 /**
- * Compiles filters for records of one kind, and keeps the last few hundred. An expression that names what the records do not have is
- * no syntax error: it fails at the first record whose answer depends on it.
+ * Compiles filters for records of one kind, and caches the last few hundred. An unknown selector is not a syntax error:
+ * the expression fails at the first record whose result depends on it.
  */
 export function filterCompiler(schema: StructType): (expression: string) => Result<Filter, FilterSyntaxError> {
   return remembered(
@@ -78,7 +78,7 @@ function compile(expression: Expression, context: Context): Predicate {
   }
 }
 
-/** Operands after the first that decides are not asked. An error decides too. */
+/** Short-circuit evaluation. An error also ends it. */
 function anyOf(operands: readonly Predicate[]): Predicate {
   return (evaluation) => {
     for (const operand of operands) {
@@ -118,7 +118,7 @@ const TESTS: Readonly<Record<Test, (type: FilterType, value: string, where: stri
   nil: (type, _, where) => nilness(type, where),
 };
 
-/** A name that a map does not hold stands for nothing, which is empty and nil, and equal to nothing. */
+/** A missing key of a map gives an absent value, which is empty and nil, and not equal to anything. */
 const WHEN_ABSENT: ReadonlySet<Test> = new Set<Test>(['empty', 'nil']);
 
 function resolve(selector: Selector, { scope, members, positionOf }: Context): CompiledSelector {

@@ -11,13 +11,13 @@ interface Entry {
 }
 
 interface Binding extends LocalName {
-  /** What the name stands for. */
+  /** The value that the name is bound to. */
   readonly of: (entry: Entry) => unknown;
 }
 
 /**
- * Whether any or all entries of a list or a map meet the inner expression, which `compileInner` compiles with further names; their
- * values stand from `slot` on.
+ * Whether any or all entries of a list or a map match the inner expression. `compileInner` compiles it with additional names,
+ * whose values start at `slot`.
  */
 export function compileQuantified(
   { kind, names }: Quantified,
@@ -46,7 +46,7 @@ export function compileQuantified(
   };
 }
 
-/** A single name stands for the elements of a list, but for the keys of a map. */
+/** A single name is bound to the elements of a list, or to the keys of a map. */
 function bindingsOf({ single, index, value }: Names, type: FilterType): Binding[] {
   const valueType = 'of' in type ? type.of : any;
   const keyType = type.kind === 'list' ? integer : type.kind === 'map' ? text : any;

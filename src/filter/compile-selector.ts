@@ -7,7 +7,7 @@ import { isMap } from './tests/value-test.js';
 /** What a selector can name. */
 export interface Scope {
   readonly schema: StructType;
-  /** Names of quantified expressions, outermost first; their values stand in `Evaluation.names` in the same order. */
+  /** Names of quantified expressions, outermost first; `Evaluation.names` holds their values in the same order. */
   readonly names: readonly LocalName[];
 }
 
@@ -20,19 +20,19 @@ export interface LocalName {
 export interface CompiledSelector {
   /** Line, column and text of the selector, for errors. */
   readonly where: string;
-  /** The member of the record that it begins with; undefined when it begins with a local name. */
+  /** The first member of the path; undefined if the path begins with a local name. */
   readonly member: string | undefined;
   readonly type: FilterType;
-  /** The value, `ABSENT`, or anything after an error. Undefined and null stand for the type's empty value, or for null. */
+  /** The value, or `ABSENT`; unspecified after an error. Undefined and null mean the type's empty value, or null if it is nullable. */
   readonly read: (evaluation: Evaluation) => unknown;
 }
 
-/** The value of a name that a map does not hold. */
+/** The value of a missing key of a map. */
 export const ABSENT = Symbol('absent');
 
 type Step = (value: unknown, evaluation: Evaluation) => unknown;
 
-/** `where` is said in errors. */
+/** `where` is the position for errors. */
 export function compileSelector({ path }: Selector, scope: Scope, where: string): CompiledSelector {
   const [first = '', ...rest] = path;
   const slot = scope.names.findLastIndex(({ name }) => name === first);
@@ -56,12 +56,12 @@ export function compileSelector({ path }: Selector, scope: Scope, where: string)
   };
 }
 
-/** The scope within braces: further names, which hide those around them. */
+/** The scope within braces: additional names, which shadow outer ones. */
 export function withNames(scope: Scope, names: readonly LocalName[]): Scope {
   return { ...scope, names: [...scope.names, ...names] };
 }
 
-/** One part of a path. Where the schema already tells that it leads nowhere, reading it fails. */
+/** One part of a path. If the schema has no such member, reading it fails. */
 function stepInto(type: FilterType, part: string, isLast: boolean, where: string): { type: FilterType; step: Step } {
   switch (type.kind) {
     case 'struct':

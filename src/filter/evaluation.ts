@@ -1,30 +1,30 @@
-/** What an expression cannot do with a record. */
+/** An error of evaluating an expression on a record. */
 export interface FilterEvaluationError {
   readonly type: 'filter_evaluation';
-  /** What is wrong, with the position of the selector before it: `1:8: …`. */
+  /** The problem, preceded by the position of the selector: `1:8: …`. */
   readonly message: string;
 }
 
-/** The state of one evaluation. It is kept from record to record, so that nothing is made for each of them. */
+/** The state of one evaluation. It is reused for all records, to avoid an allocation per record. */
 export interface Evaluation {
   record: unknown;
-  /** What the names of quantified expressions stand for, outermost first. */
+  /** The values of the names of quantified expressions, outermost first. */
   readonly names: unknown[];
   /** Steps that are left. */
   work: number;
   error: FilterEvaluationError | undefined;
 }
 
-/** Whether the record matches. After an error the answer means nothing. */
+/** Whether the record matches. Unspecified after an error. */
 export type Predicate = (evaluation: Evaluation) => boolean;
 
-/** Gives up. Only the first reason counts. */
+/** Fails the evaluation. Only the first error is kept. */
 export function fail(evaluation: Evaluation, message: string): false {
   evaluation.error ??= { type: 'filter_evaluation', message };
   return false;
 }
 
-/** Pays for work that depends on the record; false when there has been too much of it. */
+/** Charges work that depends on the record; false if the budget is spent. */
 export function spend(evaluation: Evaluation, steps: number): boolean {
   evaluation.work -= steps;
   return evaluation.work >= 0 || fail(evaluation, 'the filter takes too much work with this record');

@@ -1,4 +1,4 @@
-/** A filter expression as it was read. */
+/** A parsed filter expression. */
 export type Expression =
   | { readonly kind: 'or'; readonly operands: readonly Expression[] }
   | { readonly kind: 'and'; readonly operands: readonly Expression[] }
@@ -13,7 +13,7 @@ export interface Match {
   /** `!=`, `not in`, `is not empty` … */
   readonly negated: boolean;
   readonly selector: Selector;
-  /** What the value is compared with; empty for tests that compare with nothing. */
+  /** The value to compare with; empty for tests without one. */
   readonly value: string;
 }
 
@@ -28,7 +28,7 @@ export interface Quantified {
   readonly inner: Expression;
 }
 
-/** What stands between `as` and the brace. */
+/** The names between `as` and the brace. */
 export interface Names {
   /** A single name: an element of a list, or a key of a map. */
   readonly single?: string;
@@ -38,11 +38,11 @@ export interface Names {
   readonly value?: string;
 }
 
-/** The way from the record to a value. */
+/** The path from the record to a value. */
 export interface Selector {
   readonly path: readonly string[];
-  /** As it was written. */
+  /** As written. */
   readonly text: string;
-  /** 16-bit units before it. */
+  /** Offset in UTF-16 units. */
   readonly offset: number;
 }

@@ -3,25 +3,25 @@ import { positionsIn, unquoted } from '../shared/source-text.js';
 import type { Expression, Match, Names, Selector, Test } from './expression.js';
 import { Scanner } from './scanner.js';
 
-/** The expression is none. */
+/** A syntax error. */
 export interface FilterSyntaxError {
   readonly type: 'filter_syntax';
-  /** What is wrong and what was expected, with the position before it: `1:8: …`. */
+  /** The problem and what was expected, preceded by the position: `1:8: …`. */
   readonly message: string;
-  /** Both from 1; a column is a character. */
+  /** Both from 1; columns count characters. */
   readonly line: number;
   readonly column: number;
-  /** 16-bit units before the position. */
+  /** Offset in UTF-16 units. */
   readonly offset: number;
 }
 
-/** Characters of an expression. */
+/** Limit on the length of an expression, in characters. */
 export const MAX_FILTER_LENGTH = 65_536;
 
-/** Parentheses, `not` and braces within each other. */
+/** Limit on the nesting of parentheses, `not` and braces. */
 const MAX_DEPTH = 200;
 
-/** Reads a filter expression (job interface, Filter expressions). */
+/** Parses a filter expression (job interface, Filter expressions). */
 export function parseFilter(text: string): Result<Expression, FilterSyntaxError> {
   const scanner = new Scanner(text);
   if (text.length > MAX_FILTER_LENGTH) {
@@ -120,7 +120,7 @@ function readNames(scanner: Scanner): Names | undefined {
   return { ...(first === '_' ? {} : { index: first }), ...(second === '_' ? {} : { value: second }) };
 }
 
-/** Tests of a value that stands before what it is compared with. */
+/** Tests whose selector comes first. */
 const BINARY: readonly { readonly test: Test; readonly negated: boolean; readonly words: readonly string[] }[] = [
   { test: 'in', negated: false, words: ['contains'] },
   { test: 'in', negated: true, words: ['not', 'contains'] },
@@ -190,7 +190,7 @@ function parseMembership(scanner: Scanner): Match | undefined {
   return { kind: 'match', test: 'in', negated, selector, value };
 }
 
-/** Each word with space before it. */
+/** Words, each preceded by space. */
 function readWords(scanner: Scanner, words: readonly string[]): boolean {
   return words.every((word) => scanner.readSpace() && scanner.readWord(word));
 }

@@ -1,14 +1,14 @@
-/** A position in the text, and what would have been read further on. */
+/** A position in the text, and the furthest failed expectation. */
 export class Scanner {
   at = 0;
-  /** The first thing that cannot be meant otherwise. */
+  /** The first definite error. */
   #mistake: { readonly offset: number; readonly message: string } | undefined;
   #furthest = 0;
   #expected = new Set<string>();
 
   constructor(readonly text: string) {}
 
-  /** Reads what the sticky pattern matches here; undefined without moving when it does not. */
+  /** Reads a match of the sticky pattern; undefined, at an unchanged position, if there is none. */
   read(pattern: RegExp, expected: string): string | undefined {
     pattern.lastIndex = this.at;
     const [found] = pattern.exec(this.text) ?? [];
@@ -20,7 +20,7 @@ export class Scanner {
     return found;
   }
 
-  /** Reads exactly this word, wherever it ends. */
+  /** Reads exactly this word; no word boundary is required after it. */
   readWord(word: string): boolean {
     const isHere = this.text.startsWith(word, this.at);
     if (isHere) this.at += word.length;
@@ -42,7 +42,7 @@ export class Scanner {
     return isEnd;
   }
 
-  /** Tries something that may read nothing: then the position is as before. */
+  /** Tries a reader; if it fails, the position is restored. */
   attempt<T>(parse: () => T | undefined): T | undefined {
     const start = this.at;
     const result = this.#mistake === undefined ? parse() : undefined;
@@ -50,7 +50,7 @@ export class Scanner {
     return result;
   }
 
-  /** What was read cannot be meant otherwise, so nothing else is tried. */
+  /** Reports a definite error: no alternative is tried after it. */
   mistake(message: string, offset = this.at): undefined {
     this.#mistake ??= { offset, message };
     return undefined;
@@ -63,7 +63,7 @@ export class Scanner {
     this.#expected.add(what);
   }
 
-  /** Why the text could not be read, and where: at the mistake, else as far as anything could be read. */
+  /** The syntax error and its position: that of the definite error, otherwise the furthest position reached. */
   get problem(): { readonly offset: number; readonly message: string } {
     if (this.#mistake !== undefined) return this.#mistake;
     const [character] = this.text.slice(this.#furthest);

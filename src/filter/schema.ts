@@ -1,6 +1,6 @@
 /*
- * What a filter may name of a record. Selectors use the upstream's member names, and what a member that is missing or null means
- * depends on its type there, which its JSON does not tell: so each kind of record has a schema.
+ * The members of a record that a filter may name. Selectors use the upstream's member names. The meaning of a missing or null member
+ * depends on its type in the upstream, which the JSON does not show, so each kind of record has a schema.
  */
 
 export type FilterType = ScalarType | ListType | MapType | StructType;
@@ -8,17 +8,17 @@ export type FilterType = ScalarType | ListType | MapType | StructType;
 /** `time` is RFC 3339 and cannot be compared; `bytes` is base64; `any` is whatever JSON holds there. */
 export interface ScalarType {
   readonly kind: 'text' | 'boolean' | 'integer' | 'unsigned' | 'float' | 'time' | 'bytes' | 'any';
-  /** May be null, which is not the same as its zero value. */
+  /** May be null, which differs from the zero value. */
   readonly nullable: boolean;
 }
 
-/** Null and missing are the empty list. */
+/** Null and missing mean the empty list. */
 export interface ListType {
   readonly kind: 'list';
   readonly of: FilterType;
 }
 
-/** Any name may be missing in a map, none in a struct. Null and missing are the empty map. */
+/** A map may have any keys; the members of a struct are fixed. Null and missing mean the empty map. */
 export interface MapType {
   readonly kind: 'map';
   readonly of: FilterType;
@@ -26,9 +26,9 @@ export interface MapType {
 
 export interface StructType {
   readonly kind: 'struct';
-  /** May be null. One that may not be has its members' zero values when it is missing. */
+  /** May be null. Otherwise a missing struct has its members' zero values. */
   readonly nullable: boolean;
-  /** A function where types refer to each other. */
+  /** A function, for types that refer to each other. */
   readonly members: Members | (() => Members);
 }
 
@@ -36,10 +36,10 @@ export type Members = Readonly<Record<string, Member>>;
 
 export type Member = FilterType | MemberElsewhere;
 
-/** A member that the record holds under another name, or among the members around it. */
+/** A member stored under another name, or inline among the outer members. */
 export interface MemberElsewhere {
   readonly type: FilterType;
-  /** The name in the record; `inline`: the members of this one stand beside it. */
+  /** The name in the record; `inline`: its members are stored directly in the outer struct. */
   readonly storedAs: string | { readonly inline: true };
 }
 
@@ -73,7 +73,7 @@ export function storedAs(storedAs: MemberElsewhere['storedAs'], type: FilterType
   return { type, storedAs };
 }
 
-/** The member of this name: its type, and where the record holds it. */
+/** The member of this name: its type, and its location in the record. */
 export function memberOf(type: StructType, name: string): MemberElsewhere | undefined {
   const members = typeof type.members === 'function' ? type.members() : type.members;
   const member = Object.hasOwn(members, name) ? members[name] : undefined;

@@ -10,7 +10,7 @@ import type { Body, Expression } from './syntax/tree.js';
 export interface ParseOptions {
   /** Name of the text in diagnostics. Default `job`. */
   readonly file?: string;
-  /** Where a limit is not given, that of a budget holds. */
+  /** Limits that are not given have the defaults of a budget. */
   readonly limits?: Partial<Pick<BudgetLimits, 'depth' | 'sourceLength' | 'sourceTokens'>>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Work in parts: each `next` does one, short enough not to be noticed, and the last gives the value. Whoever has other things to do
- * between the parts says so with `next(true)`: then what one turn may cost starts anew.
+ * Work in parts: each `next` does one short part, and the last one returns the value. A caller that yields to other work
+ * between two parts passes `true`, which starts a new turn with a full budget.
  */
 export type Steps<Value> = Generator<undefined, Value, boolean | undefined>;
 
@@ -12,7 +12,7 @@ export function finish<Value>(steps: Steps<Value>): Value {
   }
 }
 
-/** A point where work can be interrupted. When another turn has begun meanwhile, its budget is full again. */
+/** A point where work can be interrupted. If the caller begins a new turn here, its budget is refilled. */
 export function* interruption(budget: { beginTurn(): void }): Steps<void> {
   if ((yield) === true) budget.beginTurn();
 }

@@ -1,6 +1,6 @@
 /*
  * Templates of tasks: a subset of the upstream's language as pure functions, without files, network, clock or catalogue. A rendering
- * tells which variables of the store it looked at, so that it can be made anew when they change.
+ * reports which variables of the store it read, so that it can be repeated when they change.
  */
 export { functionNames } from './functions/index.js';
 export type { TemplateInputs, VariableName, VariableRead } from './functions/template-function.js';

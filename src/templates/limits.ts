@@ -1,6 +1,6 @@
 /*
- * What a template may cost. Work is counted in steps of less than a microsecond: one for each node that is rendered, and one for every
- * 64 characters that a function reads or makes.
+ * Limits on the cost of a template. Work is counted in steps of less than a microsecond: one for each node that is rendered, and one for every
+ * 64 characters that a function reads or produces.
  */
 
 /** Characters of a template. */
@@ -12,13 +12,13 @@ export const MAX_LITERAL = 65_536;
 /** Variables that are in scope at once. */
 export const MAX_VARIABLES = 1_000;
 
-/** Blocks, parentheses and data within each other. */
+/** Nesting of blocks, parentheses and data. */
 export const MAX_DEPTH = 100;
 
 /** Steps of one rendering: a fraction of a second. */
 export const MAX_WORK = 500_000;
 
-/** Characters of what is rendered, and of any text on the way. */
+/** Characters of the rendered text, and of any intermediate text. */
 export const MAX_OUTPUT = 4_194_304;
 
 /** Characters of text that cost one step. */

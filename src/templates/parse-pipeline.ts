@@ -6,10 +6,10 @@ import type { FaultAt } from './template-fault.js';
 import type { Token, TokenKind } from './tokens.js';
 import type { Base, Command, Operand, Pipeline } from './tree.js';
 
-/** Where a pipeline stands decides which variables it may declare. */
+/** The position of a pipeline, which determines which variables it may declare. */
 export type PipelineContext = 'action' | 'control' | 'range' | 'inner';
 
-/** Reads what stands within an action. The first fault counts, and everything after it reads nothing. */
+/** Parses the content of an action. Only the first fault is kept; after it, all readers return nothing. */
 export class PipelineParser {
   fault: FaultAt | undefined;
   #at = 0;
@@ -34,7 +34,7 @@ export class PipelineParser {
     return undefined;
   }
 
-  /** The next token if it is of that kind, and of that text when one is given. */
+  /** The next token if it has this kind and, if given, this text. */
   take(kind: TokenKind, text?: string): Token | undefined {
     const token = this.tokens[this.#at];
     if (token?.kind !== kind || (text !== undefined && token.text !== text)) return undefined;
@@ -42,7 +42,7 @@ export class PipelineParser {
     return token;
   }
 
-  /** The word that the action here begins with. */
+  /** The first word of the action at the current position. */
   keyword(): string | undefined {
     let at = this.#at;
     if (this.tokens[at]?.kind === 'open') at += 1;
@@ -67,12 +67,12 @@ export class PipelineParser {
     return this.fail(`the action should end before ${this.#shown()}`);
   }
 
-  /** The variables that are known here. */
+  /** The variables in scope. */
   scope(): number {
     return this.#variables.length;
   }
 
-  /** Forgets those that came since. */
+  /** Ends the scope of variables declared since the mark. */
   restore(scope: number): void {
     this.#variables.length = scope;
   }
@@ -127,7 +127,7 @@ export class PipelineParser {
     return commands;
   }
 
-  /** A function with its arguments, or one value. In a pipe, `piped` stands for one argument more. */
+  /** A function with its arguments, or one value. In a pipe, `piped` is one additional argument. */
   #command(piped: boolean): Command | undefined {
     this.take('space');
     const { offset } = this;
@@ -141,7 +141,7 @@ export class PipelineParser {
     return { kind: 'value', operand: first, offset };
   }
 
-  /** Operands with space between them. */
+  /** Operands separated by space. */
   #operands(): readonly Operand[] {
     const operands: Operand[] = [];
     for (;;) {
@@ -152,7 +152,7 @@ export class PipelineParser {
     }
   }
 
-  /** Whether those of the operands that are functions need no arguments. */
+  /** Whether all operands that are functions can be called without arguments. */
   #standAlone(operands: readonly (Operand | undefined)[]): boolean {
     return operands.every(
       (operand) => operand?.base.kind !== 'call' || this.#takes(operand.base.name, 0, operand.offset),

@@ -6,7 +6,7 @@ import type { FaultAt, TemplateFault } from './template-fault.js';
 import { type Delimiters, tokensOf } from './tokens.js';
 import type { Block, Statement } from './tree.js';
 
-/** Reads a template into its statements. Delimiters that are empty are `{{` and `}}`. */
+/** Parses a template into its statements. Empty delimiters mean `{{` and `}}`. */
 export function parseTree(source: string, { left, right }: Partial<Delimiters> = {}): Result<Block, TemplateFault> {
   const faultAt = faultIn(source);
   if (source.length > MAX_TEMPLATE_LENGTH) {
@@ -21,19 +21,19 @@ export function parseTree(source: string, { left, right }: Partial<Delimiters> =
     .mapErr(faultAt);
 }
 
-/** Tells the line and column of faults. */
+/** Adds line and column to a fault. */
 export function faultIn(source: string): (fault: FaultAt) => TemplateFault {
   return ({ offset, message }) => ({ type: 'template_fault', message, ...positionsIn(source)(offset) });
 }
 
-/** What holds statements: where it began, and whether the loop around it can be left. */
+/** An open block: its start, and whether it is inside a loop. */
 interface Around {
   readonly keyword: string;
   readonly offset: number;
   readonly inRange: boolean;
 }
 
-/** Parts of the upstream's language that rendering here has no meaning for. */
+/** Parts of the upstream's language that are not supported. */
 const REFUSED: ReadonlyMap<string, string> = new Map([
   ['define', 'templates within templates are not supported'],
   ['template', 'templates within templates are not supported'],
@@ -90,7 +90,7 @@ class TemplateParser extends PipelineParser {
     }
   }
 
-  /** From behind the keyword to behind its `end`. Variables that it declares are gone then. */
+  /** Parses from after the keyword up to and including its `end`, where the scope of its variables ends. */
   #control(around: Around & { readonly keyword: string }, depth: number): Statement | undefined {
     const kind = around.keyword as 'if' | 'with' | 'range';
     const known = this.scope();
@@ -128,5 +128,5 @@ class TemplateParser extends PipelineParser {
   }
 }
 
-/** An action that leaves nothing behind, not even a statement. */
+/** An action that produces no statement. */
 const nothing = Symbol('nothing');

@@ -7,23 +7,23 @@ import type { Base, Block, Command, Operand, Pipeline, Statement } from './tree.
 import { isItem, isList, isMap, isMetadata, isTrue, kindOf, namesOf, printed, type Value } from './values.js';
 import { VariableItems } from './variable-items.js';
 
-/** What a template became, and what it looked at: when one of these changes, it may become something else. */
+/** A rendered text, and the inputs that it depends on. */
 export interface Rendering {
   readonly text: string;
-  /** Variables that were read or asked for, existing or not, each once, in the order of the template. */
+  /** Variables that were read or tested, existing or not, without duplicates, in the order of the template. */
   readonly variables: readonly VariableRead[];
-  /** Beginnings of paths that were listed. */
+  /** Path prefixes that were listed. */
   readonly prefixes: readonly VariableRead[];
-  /** Variables that are read and do not exist: the text is not meant to be used before they do. */
+  /** Variables that were read but do not exist: the text must not be used until they do. */
   readonly missing: readonly VariableRead[];
 }
 
 export interface RenderOptions {
-  /** A name that a map does not have is a fault, instead of `<no value>`. */
+  /** A missing key of a map is a fault, instead of `<no value>`. */
   readonly failsWithoutKey?: boolean;
 }
 
-/** Renders statements on what the inputs tell of one moment. */
+/** Renders statements on one snapshot of the inputs. */
 export function renderTree(
   block: Block,
   inputs: TemplateInputs,
@@ -132,7 +132,7 @@ class Renderer {
     return isEmpty ? this.block(otherwise, dot) : 'whole';
   }
 
-  /** Places and items of a list, names and items of a map in their order, and the numbers below a whole number. */
+  /** Indexes and items of a list, keys and items of a map in order, or the integers from 0 up to a number. */
   #items(value: Value, offset: number): Iterable<readonly [key: Value, item: Value]> | undefined {
     if (value === undefined || value === null) return [];
     if (isList(value)) return value.map((item, at) => [BigInt(at), item] as const);
@@ -155,7 +155,7 @@ class Renderer {
     else known.value = value;
   }
 
-  /** A range sets its variables for each item, everything else sets them here. */
+  /** A range sets its variables for each item; other pipelines set them here. */
   #pipeline(pipeline: Pipeline, dot: Value, setsVariables = true): Value {
     let value: Value;
     for (const [at, command] of pipeline.commands.entries()) {
@@ -253,7 +253,7 @@ class Renderer {
   }
 }
 
-/** `and` ends at the first argument that is not true, `or` at the first that is: what follows is not looked at. */
+/** `and` ends at the first argument that is not true, `or` at the first that is: later arguments are not evaluated. */
 function decides(name: string, value: Value): boolean {
   return (name === 'and' && !isTrue(value)) || (name === 'or' && isTrue(value));
 }
@@ -262,7 +262,7 @@ function* numbersBelow(end: bigint): Generator<readonly [bigint, bigint]> {
   for (let number = 0n; number < end; number += 1n) yield [number, number];
 }
 
-/** What was read so far, each once. */
+/** The reads so far, without duplicates. */
 class Reads implements ReadsOf {
   readonly #variables = new Map<string, VariableRead>();
   readonly #prefixes = new Map<string, VariableRead>();

@@ -1,13 +1,13 @@
-/** Why a template is none, or why it cannot be rendered. */
+/** Why a template is invalid or cannot be rendered. */
 export interface TemplateFault {
   readonly type: 'template_fault';
   readonly message: string;
-  /** Both from 1; a column is a character. */
+  /** Both from 1; columns count characters. */
   readonly line: number;
   readonly column: number;
 }
 
-/** A fault before its offset in the text became a line and a column. */
+/** A fault with its offset in the text, before line and column are computed. */
 export interface FaultAt {
   readonly offset: number;
   readonly message: string;

@@ -5,14 +5,14 @@ import { type Rendering, type RenderOptions, renderTree } from './render-templat
 import type { TemplateFault } from './template-fault.js';
 import type { Delimiters } from './tokens.js';
 
-/** A template that was read, ready to be rendered any number of times. */
+/** A parsed template, which can be rendered any number of times. */
 export interface Template {
   readonly render: (inputs: TemplateInputs, options?: RenderOptions) => Result<Rendering, TemplateFault>;
 }
 
 /**
- * Reads a template of a task (job interface, templates): text with actions between `{{` and `}}`, or between the delimiters given.
- * What the guide to templates does not list is refused here, with its line and column, before anything is rendered.
+ * Parses a template of a task (job interface, templates): text with actions between `{{` and `}}`, or between the delimiters given.
+ * Anything that the guide to templates does not list is refused here, with line and column, before rendering.
  */
 export function parseTemplate(source: string, delimiters: Partial<Delimiters> = {}): Result<Template, TemplateFault> {
   return parseTree(source, delimiters).map((block) => ({

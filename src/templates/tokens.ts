@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import type { FaultAt } from './template-fault.js';
 
 export type TokenKind =
-  /** Text outside of actions, trimmed as the actions beside it ask. */
+  /** Text outside of actions, trimmed by the markers of adjacent actions. */
   | 'text'
   /** Delimiters of an action. */
   | 'open'
@@ -23,7 +23,7 @@ export type TokenKind =
 
 export interface Token {
   readonly kind: TokenKind;
-  /** As written; for `text` what is left of it. */
+  /** As written; for `text` after trimming. */
   readonly text: string;
   readonly offset: number;
 }
@@ -33,10 +33,10 @@ export interface Delimiters {
   readonly right: string;
 }
 
-/** Space, as trimming and separating words understand it. */
+/** White space, for trimming and for separating words. */
 const SPACE = /[ \t\r\n]/;
 
-/** Reads text and actions apart. `{{-` and `-}}` take the space beside them away; an action that begins with a slash and a star is a comment. */
+/** Splits a template into text and actions. `{{-` and `-}}` trim adjacent space; an action that begins with a slash and a star is a comment. */
 export function tokensOf(source: string, { left, right }: Delimiters): Result<readonly Token[], FaultAt> {
   const tokens: Token[] = [];
   let at = 0;
@@ -58,7 +58,7 @@ export function tokensOf(source: string, { left, right }: Delimiters): Result<re
   }
 }
 
-/** The text between two offsets without the space that is trimmed at its ends; undefined when nothing is left. */
+/** The text between two offsets after trimming; undefined if nothing is left. */
 function textToken(
   source: string,
   span: { readonly start: number; readonly end: number },
@@ -70,7 +70,7 @@ function textToken(
   return end > start ? { kind: 'text', text: source.slice(start, end), offset: start } : undefined;
 }
 
-/** Where the text goes on behind an action, and whether its space is taken away. */
+/** Offset after an action, and whether the following space is trimmed. */
 interface ActionEnd {
   readonly next: number;
   readonly trims: boolean;
@@ -113,7 +113,7 @@ const WORDS: readonly (readonly [TokenKind, RegExp])[] = [
 interface Action extends Delimiters {
   /** The left delimiter. */
   readonly open: number;
-  /** Behind it. */
+  /** The offset after it. */
   readonly start: number;
 }
 

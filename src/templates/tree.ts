@@ -1,11 +1,11 @@
-/** Every node has the offset of its beginning. */
+/** Every node has its start offset. */
 interface Node {
   readonly offset: number;
 }
 
 export type Statement =
   | (Node & { readonly kind: 'text'; readonly text: string })
-  /** Its value is printed, unless it is given to a variable. */
+  /** Its value is printed, unless it is assigned to a variable. */
   | (Node & { readonly kind: 'action'; readonly pipeline: Pipeline })
   | (Node & {
       readonly kind: 'if' | 'with' | 'range';
@@ -21,7 +21,7 @@ export interface Pipeline extends Node {
   /** `$a :=` and `$a =`; two for `range $i, $v :=`. */
   readonly variables: readonly string[];
   readonly declares: boolean;
-  /** Each gets the value of the one before as its last argument. */
+  /** Each receives the value of the previous one as its last argument. */
   readonly commands: readonly Command[];
 }
 
@@ -31,7 +31,7 @@ export type Command =
 
 export type Operand = Node & {
   readonly base: Base;
-  /** Names that are followed from the base on. */
+  /** Member names to follow from the base. */
   readonly path: readonly string[];
 };
 

@@ -1,6 +1,6 @@
 import { compareBytes } from '../shared/text-values.js';
 
-/** A value of the store: it prints as its text, and tells its name and the path of its variable. */
+/** An item of a variable: it prints as its text, and has its key and the path of its variable. */
 export interface VariableItem {
   readonly item: true;
   readonly Key: string;
@@ -8,7 +8,7 @@ export interface VariableItem {
   readonly Path: string;
 }
 
-/** An existing variable, or its name only where names are listed: it prints as its path. */
+/** An existing variable, or only its name in listings: it prints as its path. */
 export interface VariableMetadata {
   readonly metadata: true;
   readonly Path: string;
@@ -16,7 +16,7 @@ export interface VariableMetadata {
 }
 
 /**
- * What templates work with. Whole numbers are `bigint`, others `number`; `undefined` is a member that a map does not have, and prints
+ * A value in a template. Integers are `bigint`, floats `number`; `undefined` is a missing key of a map, and prints
  * as `<no value>`.
  */
 export type Value =
@@ -39,7 +39,7 @@ export function isMap(value: Value): value is ReadonlyMap<string, Value> {
   return value instanceof Map;
 }
 
-/** The text of a text; undefined for everything else. Items of variables are texts. */
+/** The text of a text value or of an item of a variable; undefined for everything else. */
 export function textOf(value: Value): string | undefined {
   if (typeof value === 'string') return value;
   return isItem(value) ? value.Value : undefined;
@@ -53,7 +53,7 @@ export function isMetadata(value: Value): value is VariableMetadata {
   return typeof value === 'object' && value !== null && 'metadata' in value;
 }
 
-/** False for nothing, `false`, zero, and what is empty. */
+/** False for nil, `false`, zero, and empty values. */
 export function isTrue(value: Value): boolean {
   if (value === undefined || value === null) return false;
   if (isList(value)) return value.length > 0;
@@ -62,7 +62,7 @@ export function isTrue(value: Value): boolean {
   return typeof value === 'object' || Boolean(value);
 }
 
-/** The kind of a value as messages name it. */
+/** The name of a value's kind in messages. */
 export function kindOf(value: Value): string {
   if (value === undefined || value === null) return 'nothing';
   if (isList(value)) return 'a list';
@@ -72,12 +72,12 @@ export function kindOf(value: Value): string {
   return typeof value === 'number' ? 'a number' : typeof value === 'boolean' ? 'a truth value' : 'a variable';
 }
 
-/** The names of a map in order: that is how maps are printed and walked. */
+/** The keys of a map, sorted: maps are printed and iterated in this order. */
 export function namesOf(map: ReadonlyMap<string, Value>): readonly string[] {
   return [...map.keys()].sort(compareBytes);
 }
 
-/** The value as an action prints it. Undefined when that is longer than `most`. */
+/** The value as an action prints it; undefined if longer than `most` characters. */
 export function printed(value: Value, most: number): string | undefined {
   const parts: string[] = [];
   let left = most;
@@ -110,7 +110,7 @@ function numberText(value: Value): string {
   return typeof value === 'number' ? shortest(value) : String(value);
 }
 
-/** The shortest digits that give the number again; with an exponent below 1e-4 and from 1e21 on. */
+/** The shortest digits that round-trip; with an exponent below 1e-4 and from 1e21. */
 export function shortest(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
   if (Object.is(value, -0)) return '-0';

@@ -1,8 +1,8 @@
 import { namesOf, type Value } from './values.js';
 
-/** The items of a variable of the store, by name. Beside them it has some members of its own, which come first. */
+/** The items of a variable of the store, by name. It also has predefined members, which take precedence over items. */
 export class VariableItems extends Map<string, Value> {
-  /** `Keys`, `Values` and `Tuples` are lists in the order of names. */
+  /** `Keys`, `Values` and `Tuples` are lists sorted by name. */
   own(name: string): Value {
     switch (name) {
       case 'Keys':

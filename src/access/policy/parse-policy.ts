@@ -14,7 +14,7 @@ import { areaBlock, bodyOf, Faults, type NamedBlock, namedBlocks, textList, text
 import { positionOf, type RulesFault, shown } from './rules-reader.js';
 import { type RulesItem, readRulesText } from './rules-text.js';
 
-/** Words for what is not a plugin. */
+/** Access levels of areas other than plugins. */
 const levels: ReadonlySet<string> = new Set(['read', 'write', 'scale', 'deny']);
 const pluginLevels: ReadonlySet<string> = new Set(['read', 'list', 'deny']);
 const blocks: ReadonlySet<string> = new Set([
@@ -30,9 +30,9 @@ const blocks: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The rules of a policy (job interface, policies), in the configuration language's first version or in JSON. An empty text has no
- * rules. Refused, at a line and a column: a text that cannot be read, names and words that do not exist, unknown blocks, a text that
- * has none. Unknown members of a known block mean nothing, as in the upstream.
+ * Parses the rules of a policy (job interface, policies), in version 1 of the configuration language or in JSON. An empty text has no
+ * rules. Refused, with line and column: syntax errors, unknown names, words and blocks, and a text without any block.
+ * Unknown members of a known block are ignored, as in the upstream.
  */
 export function parsePolicy(text: string): Result<Policy, RulesFault> {
   if (text === '') return ok(emptyPolicy);
@@ -99,12 +99,12 @@ function namespacePolicy(block: NamedBlock, faults: Faults): NamespacePolicy {
   };
 }
 
-/** Things with rules by name: how they may be called, and what may be granted. */
+/** Objects with rules by name: valid names, and capabilities. */
 interface NamedKind {
   readonly what: string;
   readonly valid: RegExp;
   readonly capabilities: readonly string[];
-  /** What the words stand for. */
+  /** Capabilities of each shorthand. */
   readonly words: Readonly<Partial<Record<string, readonly string[]>>>;
 }
 
@@ -142,7 +142,7 @@ function checkName(
   faults.note(name === '' ? `a block for a ${what} has no name` : `"${shown(name)}" is no name of a ${what}`, at);
 }
 
-/** The word of a block; `''` when it has none. */
+/** The shorthand of a block; `''` if it has none. */
 function levelIn(
   { items, at }: { readonly items: readonly RulesItem[]; readonly at: number },
   what: string,
@@ -168,7 +168,7 @@ function areaPolicy(
   return { Policy: level };
 }
 
-/** What the words for the operator's area stand for. Nothing here asks for them: the area's level decides. */
+/** Capabilities of the shorthands of the operator area. They are only shown: access is decided by the level. */
 const operatorCapabilities: readonly string[] = ['license-read', 'keyring-read'];
 
 function operatorPolicy(items: readonly RulesItem[], faults: Faults): OperatorPolicy | null {

@@ -1,6 +1,6 @@
 /**
- * The rules of a policy as they are understood, in the wire's own member names (job interface, policies). Capabilities stand as
- * written, what a word stands for after them.
+ * The parsed rules of a policy, in the wire's member names (job interface, policies). Capabilities are listed as
+ * written, followed by those of the shorthand.
  */
 export interface Policy {
   readonly Namespaces: readonly NamespacePolicy[] | null;
@@ -12,17 +12,17 @@ export interface Policy {
   readonly Quota: AreaPolicy | null;
   readonly Plugin: AreaPolicy | null;
   readonly Sentinel: AreaPolicy | null;
-  /** The text that was read. */
+  /** The source text. */
   readonly Raw: string;
   readonly ExtraKeysHCL: null;
 }
 
-/** What a policy says of things whose name a glob names. */
+/** A rule for objects whose names match a glob. */
 export interface NamedPolicy {
   readonly Name: string;
-  /** `''` when only capabilities are given. */
+  /** `''` if only capabilities are given. */
   readonly Policy: string;
-  /** Null when nothing is granted. */
+  /** Null if nothing is granted. */
   readonly Capabilities: readonly string[] | null;
 }
 
@@ -53,9 +53,9 @@ export type NodePoolCapability = (typeof nodePoolCapabilities)[number];
 export const hostVolumeCapabilities = ['mount-readonly', 'mount-readwrite', 'deny'] as const;
 export type HostVolumeCapability = (typeof hostVolumeCapabilities)[number];
 
-/** Areas with one level for the whole of them. */
+/** Areas with a single access level. */
 export const areas = ['agent', 'node', 'operator', 'quota', 'plugin', 'sentinel'] as const;
 export type Area = (typeof areas)[number];
 
-/** `list` is known to plugins only, `scale` grants nothing in an area. */
+/** `list` exists for plugins only; `scale` grants nothing in an area. */
 export type AreaLevel = 'list' | 'read' | 'write' | 'scale' | 'deny';

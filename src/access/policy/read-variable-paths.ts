@@ -8,7 +8,7 @@ import { areaBlock, bodyOf, type Faults, type NamedBlock, namedBlocks, textList 
 import { shown } from './rules-reader.js';
 import type { RulesItem } from './rules-text.js';
 
-/** What a namespace's rules say of its variables: `variables { path "glob" { capabilities = […] } }`; null when they say nothing. */
+/** The variable rules of a namespace: `variables { path "glob" { capabilities = […] } }`; null if there are none. */
 export function readVariablePaths(items: readonly RulesItem[], faults: Faults): NamespacePolicy['Variables'] {
   const block = areaBlock(items, 'variables', faults);
   if (block === undefined) return null;
@@ -29,7 +29,7 @@ function pathPolicy({ name, items, at }: NamedBlock, faults: Faults): VariablePa
   return { PathSpec: name, Capabilities: expanded(capabilities) };
 }
 
-/** Who may read may list; `deny` stands alone. */
+/** `read` implies `list`; `deny` removes all others. */
 function expanded(capabilities: readonly VariableCapability[]): readonly VariableCapability[] {
   if (capabilities.includes('deny')) return ['deny'];
   return capabilities.includes('read') && !capabilities.includes('list') ? [...capabilities, 'list'] : capabilities;

@@ -1,7 +1,7 @@
 import { shown } from './rules-reader.js';
 import type { RulesItem, RulesValue } from './rules-text.js';
 
-/** What rules say wrongly: of several mistakes the one that stands first in the text. */
+/** The first error of a rules text, by position. */
 export class Faults {
   first: { readonly message: string; readonly at: number } | undefined;
 
@@ -20,8 +20,8 @@ export interface NamedBlock {
 }
 
 /**
- * All blocks of a kind, in order: each with its label, or several labels as members of one object, as JSON writes them:
- * `{"namespace": {"a": {…}, "b": {…}}}`, alone or in lists.
+ * All blocks of a kind, in order: each with its label or, in JSON, several labels as members of one object
+ * (`{"namespace": {"a": {…}, "b": {…}}}`), which may be in a list.
  */
 export function namedBlocks(items: readonly RulesItem[], kind: string, faults: Faults): readonly NamedBlock[] {
   return items.filter(({ keys }) => keys[0] === kind).flatMap((item) => labelled(item, kind, faults));
@@ -39,7 +39,7 @@ function labelled({ keys, value, assigned, at }: RulesItem, kind: string, faults
   );
 }
 
-/** The only block of a kind without a label; undefined when there is none. */
+/** The single block of a kind without labels; undefined if there is none. */
 export function areaBlock(items: readonly RulesItem[], kind: string, faults: Faults): RulesItem | undefined {
   const [block, second] = items.filter(({ keys }) => keys[0] === kind);
   if (second !== undefined) faults.note(`the block ${kind} stands here a second time`, second.at);
@@ -47,7 +47,7 @@ export function areaBlock(items: readonly RulesItem[], kind: string, faults: Fau
   return block;
 }
 
-/** The members of a block. A list of objects counts as one block with all of their members. */
+/** The members of a block. A list of objects is merged to one block. */
 export function bodyOf({ keys, value, at }: RulesItem, faults: Faults): readonly RulesItem[] {
   return objectsIn(value, keys[0], at, faults).flat();
 }
@@ -70,7 +70,7 @@ export function textMember(items: readonly RulesItem[], name: string, faults: Fa
   return faults.note(`"${name}" must be a text`, member.at);
 }
 
-/** The texts of a member, one of which may stand without a list; undefined when it is absent or null. Written twice, all count. */
+/** The texts of a member, given as a list or as a single text; undefined if absent or null. Repeated members are concatenated. */
 export function textList(items: readonly RulesItem[], name: string, faults: Faults): readonly string[] | undefined {
   const members = membersNamed(items, name).filter(({ value }) => value.type !== 'nothing');
   if (members.length === 0) return undefined;

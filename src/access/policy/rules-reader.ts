@@ -1,11 +1,11 @@
-/** A mistake in a rules text, at a line and a column counted from 1. */
+/** An error in a rules text; line and column count from 1. */
 export interface RulesFault {
   readonly message: string;
   readonly line: number;
   readonly column: number;
 }
 
-/** What reads a rules text from left to right. The first mistake ends it. */
+/** Reads a rules text from left to right and stops at the first error. */
 export interface RulesReader {
   readonly text: string;
   /** `:` instead of `=`, as in JSON. */
@@ -15,7 +15,7 @@ export interface RulesReader {
   fault: { readonly message: string; readonly at: number } | undefined;
 }
 
-/** Notes the first mistake. */
+/** Records the first error. */
 export function fail(reader: RulesReader, message: string, at = reader.at): undefined {
   reader.fault ??= { message, at };
   return undefined;
@@ -28,7 +28,7 @@ export function positionOf(text: string, at: number): { readonly line: number; r
   return { line: before.split('\n').length, column: at - lineStart + 1 };
 }
 
-/** Enough of a text to recognise it in a message. */
+/** A text truncated for a message. */
 export function shown(text: string): string {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

@@ -15,7 +15,7 @@ const escapes: Readonly<Record<string, string>> = {
 const plain = /[^"\\\n\r]+/y;
 const codePoint = /u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})/y;
 
-/** A text in quotes on one line. Undefined, with a mistake noted, when it is not closed or an escape means nothing. */
+/** A quoted text on one line. Undefined, with an error recorded, if it is not closed or contains an invalid escape. */
 export function readQuoted(reader: RulesReader): string | undefined {
   const start = reader.at;
   const parts: string[] = [];
@@ -54,7 +54,7 @@ function readEscape(reader: RulesReader): string | undefined {
 
 const opening = /<<(-?)([A-Za-z_][A-Za-z0-9_]*)\r?\n/y;
 
-/** A text from the line after `<<NAME` to the line that holds only the name; `<<-NAME` takes the common indentation away. */
+/** A heredoc: from the line after `<<NAME` to the line with only the name; `<<-NAME` removes the common indentation. */
 export function readHeredoc(reader: RulesReader): string | undefined {
   opening.lastIndex = reader.at;
   const match = opening.exec(reader.text);

@@ -7,28 +7,28 @@ export interface RulesItem {
   /** The name, and the labels after it. */
   readonly keys: readonly [string, ...string[]];
   readonly value: RulesValue;
-  /** Whether `=` or `:` stands between keys and value. */
+  /** Whether `=` or `:` separates keys and value. */
   readonly assigned: boolean;
   /** Offset of the first key. */
   readonly at: number;
 }
 
 export type RulesValue =
-  /** A quoted text, a heredoc, or a number in its own digits. */
+  /** A quoted text, a heredoc, or a number as written. */
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'flag'; readonly value: boolean }
   | { readonly type: 'nothing' }
   | { readonly type: 'list'; readonly values: readonly RulesValue[] }
   | { readonly type: 'object'; readonly items: readonly RulesItem[] };
 
-/** Rules are small; these bounds keep a hostile text from costing more than a few milliseconds. */
+/** Limits that keep the cost of a hostile text at a few milliseconds; real rules are far smaller. */
 export const maximumRulesLength = 256 * 1024;
 const maximumItems = 10_000;
 const maximumDepth = 16;
 
 /**
- * Reads the text of a policy's rules, in the language's first version or in JSON (policy language). Line ends mean nothing, commas
- * are optional, and there are no expressions: what is read is what is written. Linear in the length of the text.
+ * Parses the text of a policy's rules, in version 1 of the language or in JSON (policy language). Line ends are white space, commas
+ * are optional, and there are no expressions. Linear in the length of the text.
  */
 export function readRulesText(text: string): Result<readonly RulesItem[], RulesFault> {
   if (text.length > maximumRulesLength) {
@@ -110,7 +110,7 @@ function readKey(reader: RulesReader): string | undefined {
 
 const word = /true\b|false\b|null\b|-?[0-9][0-9A-Za-z.+-]*/y;
 
-/** What the next sign begins behind the keys of an item. */
+/** What follows the keys of an item, by the next character. */
 function whatFollows({ text, at, json }: RulesReader): 'assigned' | 'block' | 'label' | undefined {
   const sign = text[at] ?? '';
   if (sign === (json ? ':' : '=')) return 'assigned';

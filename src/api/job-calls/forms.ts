@@ -5,7 +5,7 @@ import { inBody, judgedByOperation } from '../inputs.js';
 import { jsonDocument } from '../json-codecs.js';
 import { namedSchema } from '../json-schema.js';
 
-/** A job as a caller writes it. What is no object is refused by the operation. */
+/** A job document from a caller. The operation refuses anything but an object. */
 export const jobDocument = judgedByOperation(
   inBody(
     'Job',
@@ -13,7 +13,7 @@ export const jobDocument = judgedByOperation(
   ),
 );
 
-/** What can be wrong with a registration, whether it is made or planned. */
+/** Errors of a registration or of its plan. */
 export const registrationFaults = [
   'invalid_document',
   'admission_refused',
@@ -26,7 +26,7 @@ export const registrationFaults = [
   'transition_refused',
 ] as const;
 
-/** The members of a registration's answer under the names of the wire. */
+/** The members of a registration's answer, with their wire names. */
 export const registeredNames = {
   evalId: 'EvalID',
   evalCreateIndex: 'EvalCreateIndex',
@@ -35,5 +35,5 @@ export const registeredNames = {
   index: 'Index',
 } as const;
 
-/** What a write that has the scheduler look at a job answers. */
+/** The answer of a write that creates an evaluation. */
 export const registered = written<Registered>('Registered', registeredNames, inlinedMetadata);

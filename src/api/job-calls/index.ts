@@ -6,7 +6,7 @@ import { registrationCalls } from './registration-calls.js';
 import { scaleCalls } from './scale-calls.js';
 import { versionCalls, versionTagCalls } from './version-calls.js';
 
-/** Jobs: their documents, versions and instances, and what the scheduler has made of them. */
+/** Jobs: their documents, versions and instances, and their scheduling state. */
 export const jobCalls = {
   ...jobListCalls,
   ...registrationCalls,

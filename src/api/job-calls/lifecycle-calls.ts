@@ -8,7 +8,7 @@ import { jsonBoolean, jsonObject, member } from '../json-codecs.js';
 import { boolean, contractInteger } from '../text-codecs.js';
 import { registered } from './forms.js';
 
-/** Having the scheduler look at a job, and stopping it. */
+/** Evaluating and stopping jobs. */
 export const lifecycleCalls = {
   /** Has the scheduler look at the job. */
   evaluate: write({

@@ -8,7 +8,7 @@ import { inBody, inPath, inQuery, withDefault } from '../inputs.js';
 import { jsonBoolean, jsonList, jsonObject, jsonText, member } from '../json-codecs.js';
 import { boolean, strictBoolean, text } from '../text-codecs.js';
 
-/** Nothing found is told without an index. */
+/** The index of an empty result is 0. */
 const statuses: AnswerForm<Indexed<PageOf<JobStatusEntry>>, Indexed<PageOf<JobStatusEntry>>> = {
   ...page<JobStatusEntry>('JobStatusEntry'),
   indexOf: ({ index, value }) => (value.items.length === 0 ? 0 : index),
@@ -62,7 +62,7 @@ export const jobListCalls = {
     answer: statuses,
   }),
 
-  /** The same of the jobs that are named. */
+  /** The same for the given jobs. */
   statusesOf: read({
     methods: ['POST'],
     path: '/v1/jobs/statuses',

@@ -18,13 +18,13 @@ export interface VersionRows {
   readonly diffs: readonly JobDiff[] | null;
 }
 
-/** The kept versions of a job, newest first, and what differs between them when that was asked for. */
+/** The retained versions of a job, newest first, with their differences if requested. */
 export interface JobVersions {
   readonly versions: readonly Job[];
   readonly diffs: readonly JobDiff[] | null;
 }
 
-/** Newest first; the wire has them in an object, with the differences that were asked for. */
+/** Newest first; on the wire in an object, with the differences if requested. */
 const versions: AnswerForm<Indexed<VersionRows>, Indexed<JobVersions>> = {
   status: 200,
   schema: namedSchema('JobVersions'),
@@ -39,7 +39,7 @@ const versions: AnswerForm<Indexed<VersionRows>, Indexed<JobVersions>> = {
   indexOf: ({ index }) => index,
 };
 
-/** One job, and what the scheduler has made of it. */
+/** One job and its scheduling state. */
 export const jobReadCalls = {
   /** A job with its status. */
   read: read({

@@ -31,7 +31,7 @@ const registering = {
 
 const registeringErrors = [...registrationFaults, 'registrations_disabled'] as const;
 
-/** Registering jobs, and what comes before it. */
+/** Registering, parsing and validating jobs. */
 export const registrationCalls = {
   /** Registers a new job, or a new version of one. */
   register: write({

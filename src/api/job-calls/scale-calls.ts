@@ -7,10 +7,10 @@ import { inBody, inMembers, withDefault } from '../inputs.js';
 import { jsonBoolean, jsonInteger, jsonMap, jsonText, jsonTextMap, jsonTextOrBoolean, member } from '../json-codecs.js';
 import { registeredNames } from './forms.js';
 
-/** As `registered`, save that the leader is known. */
+/** As `registered`, but with a known leader. */
 const scaled = written<Registered>('Registered', registeredNames, { ...inlinedMetadata, KnownLeader: true });
 
-/** One entry of the map that names what is scaled: `Group`, and `Job` and `Namespace`, which must be those of the request. */
+/** One entry of the scaling target: `Group`, and `Job` and `Namespace`, which must match the request. */
 function inTarget(name: string) {
   return inMembers(
     { target: member('Target', jsonTextMap) },

@@ -8,12 +8,12 @@ import { jsonBoolean, jsonText, jsonUnsigned } from '../json-codecs.js';
 import { text } from '../text-codecs.js';
 import { registered } from './forms.js';
 
-/** A tag with the index of its write in the body; there is no header for it. */
+/** A tag, with the index of its write in the body instead of a header. */
 function tagged<T>(toWire: (value: T) => unknown): AnswerForm<T, T> {
   return computed<T>('TaggedVersion', toWire);
 }
 
-/** What is done with the versions of a job. */
+/** Actions on the versions of a job. */
 export const versionCalls = {
   /** Registers an earlier version again, as a new version. */
   revert: write({

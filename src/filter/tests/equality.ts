@@ -3,7 +3,7 @@ import { fail } from '../evaluation.js';
 import type { FilterType, ScalarType } from '../schema.js';
 import { failing, quoted, type ValueTest } from './value-test.js';
 
-/** Whether a value of the type is what the text stands for there. */
+/** Whether a value equals the text, read as a value of its type. */
 export function equality(type: FilterType, text: string, where: string): ValueTest {
   if (!isComparable(type)) return failing(`${where}: a value of type ${type.kind} cannot be compared`);
   if (type.kind === 'any') return equalityByValue(text, where);
@@ -16,7 +16,7 @@ export function equality(type: FilterType, text: string, where: string): ValueTe
   };
 }
 
-/** Equality with elements of different types: one that the text cannot stand for is passed over. */
+/** Equality with elements of mixed types: elements whose type does not accept the text are skipped. */
 export function looseEquality(text: string): (value: unknown) => boolean {
   const [number, flag] = [parseFloat64(text), parseBoolean(text)];
   return (value) => value === text || (value !== undefined && (value === number || value === flag));
@@ -28,7 +28,7 @@ export function isComparable(type: FilterType): type is ScalarType & { readonly 
 
 const ZERO = { text: '', boolean: false, integer: 0, unsigned: 0, float: 0 } as const;
 
-/** The text as a value of the kind; undefined when it is none. Numbers are compared as the doubles that JSON carries. */
+/** The text as a value of the kind; undefined if it does not parse. Numbers are compared as doubles, as in JSON. */
 function coerced(kind: keyof typeof ZERO, text: string): string | number | boolean | undefined {
   switch (kind) {
     case 'text':
@@ -48,7 +48,7 @@ function numberOf(value: bigint | undefined): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-/** The value itself tells what the text has to be. */
+/** The type of the value determines how the text is read. */
 function equalityByValue(text: string, where: string): ValueTest {
   const [number, flag] = [parseFloat64(text), parseBoolean(text)];
   return (value, evaluation) => {

@@ -3,7 +3,7 @@ import { fail, spend } from '../evaluation.js';
 import type { FilterType } from '../schema.js';
 import { decodedBytes, failing, ofText, quoted, type ValueTest } from './value-test.js';
 
-/** Steps of a match that take about as long as one of an evaluation. */
+/** Steps of a match that cost one step of an evaluation. */
 const MATCH_STEPS = 20;
 
 /** Whether a regular expression in RE2's syntax matches any part of a text. */

@@ -2,7 +2,7 @@ import { fail } from '../evaluation.js';
 import type { FilterType } from '../schema.js';
 import { failing, isMap, ofText, type ValueTest } from './value-test.js';
 
-/** Whether a text, list or map has nothing in it. */
+/** Whether a text, list or map is empty. */
 export function emptiness(type: FilterType, where: string): ValueTest {
   switch (type.kind) {
     case 'text':
@@ -23,7 +23,7 @@ export function emptiness(type: FilterType, where: string): ValueTest {
   }
 }
 
-/** Whether there is nothing at all, where there may be nothing. */
+/** Whether a nullable value is nil. */
 export function nilness(type: FilterType, where: string): ValueTest {
   switch (type.kind) {
     case 'list':
@@ -51,7 +51,7 @@ function isNil(value: unknown): boolean {
   return value === null || value === undefined;
 }
 
-/** Undefined for what is neither text nor list nor map. */
+/** Undefined for anything but texts, lists and maps. */
 function isEmpty(value: unknown): boolean | undefined {
   if (typeof value === 'string') return value === '';
   if (Array.isArray(value)) return value.length === 0;

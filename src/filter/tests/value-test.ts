@@ -4,12 +4,12 @@ import type { FilterType } from '../schema.js';
 /** A test of a value of a known type. */
 export type ValueTest = (value: unknown, evaluation: Evaluation) => boolean;
 
-/** A test that cannot be made, whatever the value is. */
+/** A test that fails for every value of the type. */
 export function failing(message: string): ValueTest {
   return (_, evaluation) => fail(evaluation, message);
 }
 
-/** The test of a text or a list of bytes; missing, it is empty, unless null means something of its own. */
+/** The test of a text or a list of bytes. A missing value is empty, unless the type is nullable. */
 export function ofText(type: FilterType, where: string, test: ValueTest): ValueTest {
   const isNullable = 'nullable' in type && type.nullable;
   return (value, evaluation) => {
@@ -22,7 +22,7 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The bytes of a base64 text; none of what is no such text. */
+/** The bytes of a base64 text; empty if it is invalid. */
 export function decodedBytes(value: unknown): Uint8Array {
   if (typeof value !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(value) || value.length % 4 !== 0)
     return new Uint8Array();

@@ -8,7 +8,7 @@ import type { SourceText } from '../syntax/source.js';
 import type { Body, Expression, Label, Span } from '../syntax/tree.js';
 import type { BodySchema } from './schema.js';
 
-/** A body in any of the forms in which it can be written. */
+/** A body in any of its source forms: native, JSON or version 1. */
 export type Content = Body | JsonContent;
 
 /** One body of the JSON form: the members of one or several objects. */
@@ -24,7 +24,7 @@ export interface ContentAttribute extends Span {
   readonly name: string;
   readonly nameSpan: Span;
   readonly value: Expression;
-  /** What the value was in the JSON form. */
+  /** The type of the value in the JSON form. */
   readonly json?: JsonValue;
 }
 
@@ -72,7 +72,7 @@ export function contentItems(
   return items;
 }
 
-/** How a schema reads in the JSON form. */
+/** A schema as it applies to the JSON form. */
 export function labelCounts(schema: BodySchema): (type: string) => number | undefined {
   return (type) => {
     const { blocks } = schema;
@@ -111,7 +111,7 @@ export function jsonExpression(reader: ContentReader, value: JsonValue): Express
   }
 }
 
-/** Units of work of reading a string of the JSON form as a template, beyond its length. */
+/** Units of work for parsing a string of the JSON form as a template, in addition to its length. */
 const TEMPLATE = 20;
 
 function textExpression(reader: ContentReader, text: string, verbatim: boolean, span: Span): Expression {
@@ -126,7 +126,7 @@ function textExpression(reader: ContentReader, text: string, verbatim: boolean, 
   if (reader.plainStrings || !/[$%]\{/.test(text)) return plain;
   // Too little budget is reported where the value would be evaluated.
   if (!reader.budget.charge(TEMPLATE + (text.length >>> 1))) return plain;
-  // Only a string without escapes stands in the source as it is; in any other, a mistake is reported for the whole string.
+  // Offsets match the source only in a string without escapes; in any other, an error is reported for the whole string.
   const move = (inner: Span): Span =>
     verbatim ? { start: start + 1 + inner.start, end: start + 1 + inner.end } : { start, end };
   const problems: Problem[] = [];
@@ -136,12 +136,12 @@ function textExpression(reader: ContentReader, text: string, verbatim: boolean, 
   return { ...relocate(template, move), start, end };
 }
 
-/** Where in the nested objects that are its labels a block of the JSON form was met. */
+/** Position of a block of the JSON form within the nested objects that spell its labels. */
 interface BlockPath {
   readonly type: string;
   readonly typeSpan: Span;
   readonly labels: readonly Label[];
-  /** How many labels are still to come before the block's body. */
+  /** Number of labels that remain before the block's body. */
   readonly labelsLeft: number;
 }
 

@@ -26,7 +26,7 @@ import type {
   DecodedBody,
 } from './schema.js';
 
-/** A body as its schema describes it. Everything that does not fit is reported; what does fit is in the result. */
+/** Decodes a body by its schema. Everything that does not fit is reported; the rest is in the result. */
 export function* decodeBody(decoding: Decoding, content: Content, schema: BodySchema): Steps<DecodedBody> {
   const body: BodyDraft = { schema, attributes: new Map(), blocks: new Map(), given: new Map() };
   const { budget } = decoding.evaluation;
@@ -58,12 +58,12 @@ function itemsOf(decoding: Decoding, content: Content, schema: BodySchema): read
   return contentItems(readerOf(decoding), content, labels, isAttribute);
 }
 
-/** What was decoded of a body so far. */
+/** The part of a body that is already decoded. */
 interface BodyDraft {
   readonly schema: BodySchema;
   readonly attributes: Map<string, DecodedAttribute>;
   readonly blocks: Map<string, DecodedBlock[]>;
-  /** In which form each name was given. */
+  /** Whether each name was given as an attribute or as a block. */
   readonly given: Map<string, 'attribute' | 'block'>;
 }
 
@@ -95,7 +95,7 @@ function* decodeBlock(decoding: Decoding, { schema, blocks, given }: BodyDraft, 
   else known.push(decoded);
 }
 
-/** What is between a block's braces: free data, or a body as its schema describes it. */
+/** The content of a block: free-form data, or a body that its schema describes. */
 function* decodeContent(
   decoding: Decoding,
   content: Content,
@@ -108,7 +108,7 @@ function* decodeContent(
   return { body: { attributes: new Map(), blocks: new Map(), range: rangeOf(decoding, content) }, data };
 }
 
-/** A name as it was given in a body: that of an attribute, or the type of a block. */
+/** A name given in a body: of an attribute, or the type of a block. */
 interface GivenName {
   readonly name: string;
   readonly form: 'attribute' | 'block';
@@ -162,7 +162,7 @@ function acceptsNull(rule: AttributeSchema): boolean {
 
 function reportDuplicate(decoding: Decoding, block: ContentBlock, first: DecodedBlock): void {
   const { source, start } = first.range;
-  // Counting lines takes time: not for the hundredth time.
+  // Counting lines is linear in the text, so only the first repetitions report the line.
   const counted = decoding.evaluation.problems.length < 100;
   decodingProblem(decoding, 'duplicate_block', block.typeSpan, {
     message: `Only one "${block.type}" block is allowed here.`,
@@ -218,7 +218,7 @@ interface Required {
   readonly blocks: readonly string[];
 }
 
-/** Worked out once for each schema, since few have anything. */
+/** Computed once per schema: few schemas require anything. */
 function requiredBy(schema: BodySchema): Required {
   const known = required.get(schema);
   if (known !== undefined) return known;

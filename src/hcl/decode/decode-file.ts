@@ -18,17 +18,17 @@ import { readDeclarations } from './variable-declarations.js';
 import { assignVariables, parseContent } from './variable-values.js';
 
 export interface DecodeOptions<Value> {
-  /** What may stand at the top level beside `variable`, `variables` and `locals`. */
+  /** The top level, apart from `variable`, `variables` and `locals`. */
   readonly schema: BodySchema;
-  /** Makes the caller's value of a body without mistakes; may report mistakes of its own. */
+  /** Builds the caller's value from a body without errors; may report errors of its own. */
   readonly interpret: (body: DecodedBody, report: Report) => Value;
   /** Variable text: `name = value` lines, or its JSON form. */
   readonly variables?: string;
-  /** Single values by name; they win over the variable text. */
+  /** Single values by name; they take precedence over the variable text. */
   readonly variableFlags?: Readonly<Record<string, string>>;
   /** Default: all functions of the language. */
   readonly functions?: ReadonlyMap<string, HclFunction>;
-  /** New UUIDs, for the functions that need chance. */
+  /** New UUIDs, for the functions that need randomness. */
   readonly ids: FunctionContext['ids'];
   readonly budget?: Budget;
   /** Reads the text in the literal mode for version 1 of the language. */
@@ -45,7 +45,7 @@ export interface DecodedFile<Value> {
 /**
  * Parses, evaluates and decodes a whole text, all at once.
  *
- * @returns the interpreted value; or everything that is wrong, with warnings among it, sorted by text and position
+ * @returns the interpreted value, or all errors and warnings sorted by text and position
  */
 export function decodeFile<Value>(
   source: string,
@@ -54,7 +54,7 @@ export function decodeFile<Value>(
   return finish(decodeFileInSteps(source, options));
 }
 
-/** The same in parts, for texts that may be large: what one turn may cost starts anew with each `next(true)`. */
+/** The same in parts, for texts that may be large: each `next(true)` starts a turn with a full budget. */
 export function* decodeFileInSteps<Value>(
   source: string,
   options: DecodeOptions<Value>,
@@ -101,7 +101,7 @@ function* decodeCurrent<Value>(
       : { name: names?.variables ?? 'variables', text: variables };
   const values = yield* assignVariables(start, declared, { text, flags: variableFlags ?? {} });
   const withVariables = withEvaluation(start, withNames(start.evaluation, new Map([['var', values]])));
-  // A wrong variable would be complained about again wherever it is used.
+  // Otherwise an invalid variable would be reported again at each of its uses.
   if (hasErrors(start.evaluation.problems)) return undefined;
   const local = yield* evaluateLocals(withVariables, locals);
   if (hasErrors(start.evaluation.problems)) return undefined;
@@ -109,7 +109,7 @@ function* decodeCurrent<Value>(
   return yield* decodeBody(decoding, rest, schema);
 }
 
-/** Variables and locals apart from what the caller's schema describes. */
+/** Separates variables and locals from the content that the caller's schema describes. */
 function splitTopLevel(
   decoding: Decoding,
   content: Content,
@@ -142,7 +142,7 @@ function splitTopLevel(
   return { declarations, locals, rest: { ...content, items } };
 }
 
-/** Version 1 of the language has no variables, so giving some cannot have been meant. */
+/** Version 1 of the language has no variables, so values for them are probably a mistake. */
 function* decodeLegacy<Value>(
   start: Decoding,
   source: SourceText,

@@ -6,10 +6,10 @@ import type { Span } from '../syntax/tree.js';
 import type { ContentReader } from './content.js';
 import type { SourceRange } from './schema.js';
 
-/** An evaluation together with how the text is to be read. */
+/** An evaluation, and the mode in which the text is read. */
 export interface Decoding {
   readonly evaluation: EvaluationContext;
-  /** Version 1 texts: weak conversion, and a block and an object attribute are the same. */
+  /** Version 1 texts: weak conversion, and a block is equivalent to an object attribute. */
   readonly legacy: boolean;
   readonly dynamicAllowed: boolean;
 }
@@ -27,13 +27,13 @@ export function rangeOf({ evaluation }: Decoding, span: Span): SourceRange {
   return { source: evaluation.source, start: span.start, end: span.end };
 }
 
-/** Units of work of an attribute or a block, beyond its value. */
+/** Units of work for an attribute or a block, in addition to its value. */
 export const ITEM = 8;
 
 /**
- * Charges one item of a body; between two items the work can be interrupted.
+ * Charges one item of a body. The work can be interrupted between two items.
  *
- * @returns false, after reporting it, when there is no budget left for it
+ * @returns false if the budget is spent, which is then reported
  */
 export function* nextItem({ evaluation }: Decoding, span: Span): Steps<boolean> {
   const { budget } = evaluation;
@@ -45,7 +45,7 @@ export function decodingProblem(decoding: Decoding, code: DiagnosticCode, span: 
   return problem(decoding.evaluation, code, span, text);
 }
 
-/** The empty span where a body opens: problems about something that is missing in the body point at it. */
+/** The empty span where a body opens: the position of problems about missing items. */
 export function openingOf(span: Span): Span {
   return { start: span.start, end: span.start };
 }

@@ -9,10 +9,10 @@ import { type ContentAttribute, type ContentBlock, contentItems } from './conten
 import { type Decoding, decodingProblem, openingOf, readerOf, ruleFor, withEvaluation } from './decoding.js';
 import type { BlockSchema, BodySchema } from './schema.js';
 
-/** Units of work of one element, beyond its labels and its block. */
+/** Units of work for one element, in addition to its labels and its block. */
 const ELEMENT = 15;
 
-/** The one label of a dynamic block, and what is known of the blocks of that type. */
+/** The label of a dynamic block, and the schema of the blocks of that type. */
 interface MadeType {
   readonly label: Label;
   readonly rule: BlockSchema;
@@ -28,7 +28,7 @@ interface DynamicParts {
 
 /**
  * Replaces a `dynamic "TYPE" { for_each, labels, iterator, content }` block by one block per element, in place. Within `content`
- * and `labels` the iterator is in reach, with `key` and `value`. Each block comes when the one before has been decoded.
+ * and `labels` the iterator is in scope, with `key` and `value`. A block is expanded after the previous one has been decoded.
  */
 export function* expandDynamic(
   decoding: Decoding,
@@ -62,7 +62,7 @@ export function* expandDynamic(
     if (labels !== undefined) {
       yield { block: { ...parts.content, type: parts.type, typeSpan: dynamic.typeSpan, labels }, inner };
     }
-    // What is wrong with one block is wrong with all of them.
+    // An error in one block would occur in all of them.
     if (evaluation.problems.length > problemsBefore) return;
   }
 }

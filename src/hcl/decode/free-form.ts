@@ -12,11 +12,11 @@ interface PlainObject {
 }
 
 /**
- * A body without a schema as plain data. Consumers of such data read an object as one of possibly several blocks, so:
+ * Decodes a body without a schema to plain data. Consumers of such data treat an object as one of possibly several blocks, so:
  *
  * * blocks of one type become a list of objects, and each label adds a level;
- * * an object written directly as an attribute's value becomes a list of that one object;
- * * a block wins over an attribute of the same name.
+ * * an object that is the value of an attribute becomes a list of one object;
+ * * a block takes precedence over an attribute of the same name.
  */
 export function* freeFormData(decoding: Decoding, content: Content): Steps<PlainObject> {
   const { evaluation } = decoding;

@@ -5,7 +5,7 @@ import type { BodySchema } from './schema.js';
 
 /**
  * In version 1 texts `name = { … }` and `name { … }` are the same, and `name = [{ … }, { … }]` is two blocks. The reader of such
- * texts makes a block of every `{ }` behind a name; what the schema wants as an attribute is turned back here.
+ * texts makes a block of every `{ }` after a name; where the schema expects an attribute, it is converted back here.
  */
 export function attributeFromBlock(block: ContentBlock, schema: BodySchema): ContentAttribute | undefined {
   if (ruleFor(schema.blocks, block.type) !== undefined) return undefined;
@@ -15,7 +15,7 @@ export function attributeFromBlock(block: ContentBlock, schema: BodySchema): Con
   return { kind: 'attribute', name: block.type, nameSpan: block.typeSpan, value, start: block.start, end: block.end };
 }
 
-/** The blocks that a list of objects stands for where the schema wants blocks. */
+/** The blocks for a list of objects where the schema expects blocks. */
 export function blocksFromAttribute(item: ContentAttribute, schema: BodySchema): readonly ContentBlock[] | undefined {
   const rule = ruleFor(schema.blocks, item.name);
   if (rule === undefined || (rule.labels?.length ?? 0) > 0 || ruleFor(schema.attributes, item.name) !== undefined) {

@@ -9,11 +9,11 @@ import { type Decoding, decodingProblem, nextItem, readerOf } from './decoding.j
 
 interface Local {
   readonly item: ContentAttribute;
-  /** Names of the locals that it uses; `all` when it uses `local` as a whole. */
+  /** Names of the locals that it uses; `all` if it uses `local` as a whole. */
   readonly uses: ReadonlySet<string>;
 }
 
-/** The attributes of all `locals` blocks, each evaluated after the ones that it uses, in whatever order they are written. */
+/** The attributes of all `locals` blocks, each evaluated after those that it uses, regardless of their order in the source. */
 export function* evaluateLocals(decoding: Decoding, blocks: readonly ContentBlock[]): Steps<HclValue> {
   const items = collectItems(decoding, blocks);
   const locals = new Map<string, Local>();
@@ -75,7 +75,7 @@ function usedLocals(
     if (reference.name !== 'local') continue;
     const name = firstStepName(reference);
     if (name === undefined) {
-      // Using all of them many times is quadratic, so it is charged to the budget.
+      // Repeated use of the whole object is quadratic, so it is charged to the budget.
       if (!decoding.evaluation.budget.charge(items.size)) break;
       for (const other of items.keys()) uses.add(other);
     } else if (items.has(name)) uses.add(name);
@@ -97,7 +97,7 @@ function reportMissing(
   });
 }
 
-/** A local whose parts failed fails silently: the reason was reported where it is. */
+/** A local that depends on a failed one fails silently: the cause is already reported. */
 function evaluateLocal(decoding: Decoding, name: string, local: Local, values: Map<string, HclValue>): void {
   const used: [string, HclValue][] = [];
   for (const each of local.uses) {
@@ -124,7 +124,7 @@ function reportCycles(
   const seen = new Set<string>();
   for (const [name, count] of waiting) {
     if (count === 0 || seen.has(name)) continue;
-    // Following what still waits must come back to a name that was met before: from there on it is the circle.
+    // Following pending dependencies must return to a name already visited: the cycle begins there.
     const path: string[] = [];
     let at: string | undefined = name;
     while (at !== undefined && !seen.has(at)) {

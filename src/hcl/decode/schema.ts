@@ -5,13 +5,13 @@ import type { Span } from '../syntax/tree.js';
 import type { HclValue } from '../values/value.js';
 
 /**
- * What may stand in a body. A schema is plain data: the decoder reads it, reports everything that does not fit, each at its own position
- * (with a suggestion for a misspelled name), and hands back a `DecodedBody`.
+ * What a body may contain. A schema is plain data: the decoder reads it, reports everything that does not fit at its own position
+ * (with a suggestion for a misspelled name), and returns a `DecodedBody`.
  */
 export interface BodySchema {
   readonly attributes?: Readonly<Record<string, AttributeSchema>>;
   readonly blocks?: Readonly<Record<string, BlockSchema>>;
-  /** Rule for attributes of any other name: a body that is a map, e.g. `{ otherAttributes: { is: 'string' } }` for `meta { … }`. */
+  /** Rule for attributes of any other name, for a body that is a map, e.g. `{ otherAttributes: { is: 'string' } }` for `meta { … }`. */
   readonly otherAttributes?: AttributeSchema;
 }
 
@@ -19,7 +19,7 @@ export interface BodySchema {
 export interface AttributeSchema {
   readonly is: AttributeKind;
   readonly required?: boolean;
-  /** `null` counts as "not set" and the attribute is left out of the decoded body; without this, `null` is an error. */
+  /** If true, `null` means "not set" and the attribute is left out of the decoded body; otherwise `null` is an error. */
   readonly nullable?: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface AttributeSchema {
  * | `any` | everything | plain data |
  *
  * With `{ integer: [lowest, highest] }` and `{ integerList: […] }` the numbers are range-checked. `{ convert }` is the caller's own
- * rule: it gets the evaluated value and returns plain data, or a sentence that is reported at the value.
+ * rule: it receives the evaluated value and returns plain data, or a sentence that is reported at the value.
  */
 export type AttributeKind =
   | 'string'
@@ -57,17 +57,17 @@ export type AttributeKind =
 
 /** How blocks of one type are read. */
 export interface BlockSchema {
-  /** What the labels are called in messages; their number is the number of labels that must be given. Default: none. */
+  /** Names of the labels in messages; a block must have exactly as many labels. Default: none. */
   readonly labels?: readonly string[];
-  /** `once`: a second one is an error that names the first. `many`: any number, order kept. */
+  /** `once`: a second block is an error that refers to the first. `many`: any number, in source order. */
   readonly times: 'once' | 'many';
-  /** A block of this type must be there. */
+  /** A block of this type is required. */
   readonly required?: boolean;
   /** A schema, a function that gives it (for schemas that contain themselves), or `freeForm`: anything, as plain data. */
   readonly body: BodySchema | (() => BodySchema) | 'freeForm';
 }
 
-/** Data without types of the language. Numbers are JavaScript numbers. */
+/** Data without the types of the language. Numbers are JavaScript numbers. */
 export type PlainValue =
   | string
   | number
@@ -81,7 +81,7 @@ export interface SourceRange extends Span {
   readonly source: SourceText;
 }
 
-/** A body after decoding. Only what was given is in it, in source order. */
+/** A body after decoding: only the items that were given, in source order. */
 export interface DecodedBody {
   readonly attributes: ReadonlyMap<string, DecodedAttribute>;
   /** Blocks by type; `dynamic` blocks are expanded in place. */
@@ -96,7 +96,7 @@ export interface DecodedAttribute {
   readonly nameRange: SourceRange;
   /** The whole expression. */
   readonly valueRange: SourceRange;
-  /** Where a complaint about the value belongs: for a quoted text the text behind the quote, for a collection its bracket. */
+  /** Position for a problem with the value: for a quoted string the text after the quote, for a collection its bracket. */
   readonly valueStart: SourceRange;
 }
 
@@ -116,7 +116,7 @@ export interface DecodedLabel {
   readonly range: SourceRange;
 }
 
-/** Reports a problem that only the caller's rules know about. */
+/** Reports a problem found by the caller's own rules. */
 export type Report = (
   range: SourceRange,
   problem: {

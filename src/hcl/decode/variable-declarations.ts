@@ -15,11 +15,11 @@ import { type Decoding, decodingProblem, nextItem, openingOf, readerOf, withEval
 export interface VariableDeclaration {
   readonly name: string;
   readonly nameSpan: Span;
-  /** Undefined: any value is taken as it is. */
+  /** Undefined: any value is accepted unchanged. */
   readonly type: HclType | undefined;
   readonly defaultValue: { readonly value: HclValue; readonly span: Span } | undefined;
   readonly validations: readonly Validation[];
-  /** Something in it is wrong and was reported: nothing more is said about its value. */
+  /** The declaration has a reported error, so its value is not checked. */
   readonly broken: boolean;
 }
 
@@ -46,12 +46,12 @@ export function* readDeclarations(
   return declarations;
 }
 
-/** Where a value must be known without anything else: no references, no functions. */
+/** Context for constant values: no references, no functions. */
 export function constantsOnly(decoding: Decoding): Decoding {
   return withEvaluation(decoding, { ...decoding.evaluation, unknownNames: 'forbidden', functions: undefined });
 }
 
-/** Units of work of one part of a declaration. */
+/** Units of work for one part of a declaration. */
 const DECLARATION = 5;
 
 function readShorthand(decoding: Decoding, block: ContentBlock): VariableDeclaration[] {
@@ -145,7 +145,7 @@ function readType(decoding: Decoding, item: ContentAttribute | undefined): HclTy
   if (item === undefined) return undefined;
   const { evaluation } = decoding;
   if (item.json?.kind !== 'json-string') return typeFromExpression(evaluation, item.value, { anyAllowed: false });
-  // The JSON form has no other way than to quote the type.
+  // The JSON form can only quote the type.
   const { start, end, text, verbatim } = item.json;
   const move = (inner: Span): Span =>
     verbatim ? { start: start + 1 + inner.start, end: start + 1 + inner.end } : { start, end };
@@ -210,7 +210,7 @@ function readMessage(decoding: Decoding, item: ContentAttribute): string | undef
   return decodingProblem(decoding, 'bad_variable', item.value, 'The error message must be a text that says something.');
 }
 
-/** A condition is about its own variable and nothing else. */
+/** A condition may refer only to its own variable. */
 function refersOnlyTo(decoding: Decoding, condition: Expression, name: string): boolean {
   const references = freeReferences(condition);
   let own = false;

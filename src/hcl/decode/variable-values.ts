@@ -20,7 +20,7 @@ interface GivenValue {
   readonly span: Span;
 }
 
-/** The texts from which variables get their values, the stronger one last. */
+/** The sources of variable values, in ascending order of precedence. */
 export interface VariableInputs {
   readonly text: SourceText | undefined;
   readonly flags: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export interface VariableInputs {
 
 /**
  * The object `var`: default, then variable text, then flags, each converted to the declared type and then validated. A variable
- * that is never set is an error, also when nothing uses it.
+ * that is never set is an error, even if nothing uses it.
  */
 export function* assignVariables(
   decoding: Decoding,
@@ -42,7 +42,7 @@ export function* assignVariables(
       ? new Map<string, GivenValue>()
       : yield* readVariableText(decoding, declarations, inputs.text);
   readFlags(decoding, declarations, inputs.flags, given);
-  // A value that could not be read is not missing, too.
+  // A value that could not be read is not also reported as missing.
   const readable = !problems.slice(before).some(({ severity }) => severity === 'error');
   const values = new Map<string, HclValue>();
   for (const [name, declaration] of declarations) {
@@ -55,7 +55,7 @@ export function* assignVariables(
   return objectValue(values);
 }
 
-/** A text is JSON when its first character that is not a plain space is a brace. */
+/** A text is JSON if its first non-space character is a brace. */
 export function* parseContent(source: SourceText, decoding: Decoding): Steps<Content | undefined> {
   const { budget, problems } = decoding.evaluation;
   if (!/^\ufeff? *\{/.test(source.text)) {
@@ -124,7 +124,7 @@ function warnUndeclared(
   problems.push(warning);
 }
 
-/** Flags are texts: taken literally for strings, else read as an expression. */
+/** Flags are text: used literally for strings, parsed as an expression for other types. */
 function readFlags(
   decoding: Decoding,
   declarations: ReadonlyMap<string, VariableDeclaration>,

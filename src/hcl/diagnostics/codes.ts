@@ -1,4 +1,4 @@
-/** What is wrong, for programs: the texts may be improved at any time, the codes stay. */
+/** Machine-readable codes of problems. Codes are stable; message texts may change. */
 export type DiagnosticCode =
   // Characters
   | 'bad_character'

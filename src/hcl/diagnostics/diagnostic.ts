@@ -12,28 +12,28 @@ export interface Diagnostic {
   readonly severity: Severity;
   /** One sentence without the position. */
   readonly message: string;
-  /** What to do, or what was found; absent when the message says it all. */
+  /** How to fix it, or what was found; absent if the message is sufficient. */
   readonly detail?: string;
   /** The name that was probably meant. */
   readonly suggestion?: string;
-  /** Name of the source text: `job` or `variables`, or what the caller named it. */
+  /** Name of the source text: `job`, `variables`, or the caller's name for it. */
   readonly file: string;
   readonly start: Position;
-  /** Behind the last character. */
+  /** After the last character. */
   readonly end: Position;
   /** The source line and, below it, a line that marks the span. */
   readonly snippet: string;
 }
 
-/** A text, or how to make it. Many problems are never shown: `try` drops them, and a text with thousands shows some. */
+/** A text, or a function that builds it, because many problems are never shown: `try` discards them, and only the first hundred are rendered. */
 export type Later = string | (() => string | undefined);
 
-/** What a problem says: its message alone, or with what else is known and what may have been meant. */
+/** The text of a problem: its message, optionally with a detail and a suggestion. */
 export type ProblemText =
   | string
   | { readonly message: string; readonly detail?: Later | undefined; readonly suggestion?: Later | undefined };
 
-/** A problem as it is found: its span is two offsets, which cost nothing to note. */
+/** A problem as it is found. Its span is two offsets; line and column are computed later. */
 export interface Problem {
   readonly code: DiagnosticCode;
   readonly severity: Severity;
@@ -44,13 +44,13 @@ export interface Problem {
   readonly span: Span;
 }
 
-/** More problems than this in one text help nobody; the rest are counted in the last one. */
+/** Problems reported for one text; the last one gives the number of the others. */
 export const MOST_PROBLEMS = 100;
 
-/** Problems that are put in order at most, the first hundred of which are shown. */
+/** Problems that are sorted at most; the first hundred of them are reported. */
 const MOST_SORTED = 2000;
 
-/** Sorts problems by text (the main one first) and position, drops exact repetitions, and works out positions and snippets. */
+/** Sorts problems by text (the main one first) and position, removes duplicates, and computes positions and snippets. */
 export function diagnosticsFrom(problems: readonly Problem[], main?: SourceText): Diagnostic[] {
   const finders = new Map<SourceText, ReturnType<typeof positionFinder>>();
   const order = [...new Set([...(main === undefined ? [] : [main]), ...problems.map(({ source }) => source)])];
@@ -92,7 +92,7 @@ export function diagnosticsFrom(problems: readonly Problem[], main?: SourceText)
   });
 }
 
-/** Of very many problems the errors that were found first; the others are only counted. */
+/** If there are too many problems, keeps the errors found first; the others are only counted. */
 function mostImportant(problems: readonly Problem[]): readonly Problem[] {
   if (problems.length <= MOST_SORTED) return problems;
   const errors = problems.filter(({ severity }) => severity === 'error').slice(0, MOST_SORTED);

@@ -5,7 +5,7 @@ const WIDTH = 120;
 
 /**
  * Two lines: the source line, and carets below the marked span. A long line is cut around the span; tabs and other control
- * characters are shown as one space, so the carets stand where they should.
+ * characters are shown as one space, so that the carets line up.
  *
  * @param characters splits a piece of a line into characters as columns count them
  */
@@ -14,7 +14,7 @@ export function snippet(
   { start, end }: { readonly start: Position; readonly end: Position },
   characters: (text: string) => readonly string[],
 ): string {
-  // Cut roughly before splitting into characters, so that a megabyte on one line costs nothing here.
+  // Cut roughly before splitting into characters, so that a line of a megabyte stays cheap.
   const roughStart = Math.max(0, start.column - 1 - WIDTH * 4);
   const cut = characters(line.slice(roughStart, roughStart + WIDTH * 8));
   const before = Math.max(0, start.column - 1 - roughStart);

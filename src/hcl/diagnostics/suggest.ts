@@ -1,7 +1,7 @@
-/** Comparing is not free, and nobody chooses among more names than this. */
+/** Candidate names that are compared at most, to bound the cost. */
 const MOST_COMPARED = 1000;
 
-/** The known name nearest to a misspelled one, or undefined when none is near enough to be meant. */
+/** The known name nearest to a misspelled one, or undefined if none is near enough. */
 export function suggestName(given: string, known: Iterable<string>): string | undefined {
   if (given.length > 64) return undefined;
   const most = given.length <= 4 ? 1 : given.length <= 8 ? 2 : 3;
@@ -21,7 +21,7 @@ export function suggestName(given: string, known: Iterable<string>): string | un
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
+/** Edit distance: insertions, deletions, replacements and swaps of neighbours that turn one word into the other. */
 function editDistance(left: string, right: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_, index) => index);

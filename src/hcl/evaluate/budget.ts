@@ -1,12 +1,12 @@
 /**
- * What one evaluation may cost at most. The language itself has no such bound: a nested `for` over `range(1024)`, or a chain of
- * locals that each use the one before twice, is a few lines of text and an unbounded amount of work.
+ * Limits on the cost of one evaluation. The language itself has none: a nested `for` over `range(1024)`, or a chain of
+ * locals that each use the previous one twice, is a few lines of text and an unbounded amount of work.
  *
- * Work is counted in units of about a tenth of a microsecond of processor time: what an expression, an element or a few dozen
- * characters cost. Whatever takes longer says so before it is done, at its price in this unit.
+ * Work is counted in units of about 0.1 µs of processor time: the cost of an expression, an element or a few dozen
+ * characters. Longer operations charge their cost in this unit before they start.
  */
 export interface BudgetLimits {
-  /** Units of work in one turn: between two points where the work can be interrupted. A synchronous call is one turn. */
+  /** Units of work in one turn, that is, between two points where the work can be interrupted. A synchronous call is one turn. */
   readonly steps: number;
   /** Units of work in all turns together. */
   readonly totalSteps: number;
@@ -16,15 +16,15 @@ export interface BudgetLimits {
   readonly textLength: number;
   /** Direct elements of one collection. */
   readonly collectionSize: number;
-  /** Weight of one value (see `sizeOf`): nested elements and characters, each counted as often as it can be reached. */
+  /** Size of one value (see `sizeOf`): nested elements and characters; shared parts count once per reference. */
   readonly valueSize: number;
   /** Characters of the text to parse. */
   readonly sourceLength: number;
-  /** Words, signs and line ends of the text to parse. */
+  /** Tokens of the text to parse, line ends included. */
   readonly sourceTokens: number;
 }
 
-/** Limits that no job written by hand comes near, and that keep a hostile one below a quarter of a second in one turn. */
+/** Far above any job written by hand; they keep a hostile text below a quarter of a second per turn. */
 export const defaultBudgetLimits: BudgetLimits = {
   steps: 1_000_000,
   totalSteps: 10_000_000,
@@ -36,28 +36,28 @@ export const defaultBudgetLimits: BudgetLimits = {
   sourceTokens: 500_000,
 };
 
-/** Work left in one evaluation. Once spent it stays spent: `try` and `can` cannot hide it. */
+/** Work left in one evaluation. A spent budget stays spent: `try` and `can` do not hide it. */
 export interface Budget {
   readonly limits: BudgetLimits;
   /** Steps charged so far, in all turns. */
   readonly spent: number;
   readonly exhausted: boolean;
-  /** Charges work about to be done; false means there is not enough left, and it must not be done. */
+  /** Charges work before it is done; false if the budget does not cover it, and the work must not be done. */
   charge(steps: number): boolean;
-  /** Charges text about to be made; false when it is longer than one string may be, or the budget is spent. */
+  /** Charges a string before it is built; false if it exceeds the limit of one string, or the budget is spent. */
   chargeText(length: number): boolean;
-  /** Charges a collection about to be made; false when it has more elements than allowed, or the budget is spent. */
+  /** Charges a collection before it is built; false if it has too many elements, or the budget is spent. */
   chargeElements(count: number): boolean;
-  /** True when this turn has done enough: it should be interrupted at the next point where it can be. */
+  /** True if the turn is nearly used up and should end at the next interruption point. */
   readonly turnIsLong: boolean;
-  /** A new turn begins: the steps of one turn are there again, as far as there are any left in all. */
+  /** Begins a new turn with a full turn's steps, or with what is left of the total if that is less. */
   beginTurn(): void;
 }
 
-/** The part of a turn's steps after which it is ended at the next point where it can be. */
+/** The fraction of a turn's steps after which it ends at the next interruption point. */
 const LONG_TURN = 1 / 4;
 
-/** A fresh budget; limits that are not given are the defaults. */
+/** A fresh budget. Limits that are not given have their defaults. */
 export function createBudget(limits: Partial<BudgetLimits> = {}): Budget {
   const given: BudgetLimits = { ...defaultBudgetLimits, ...limits };
   const effective: BudgetLimits = { ...given, totalSteps: Math.max(given.totalSteps, given.steps) };

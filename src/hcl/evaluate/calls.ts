@@ -70,7 +70,7 @@ const FAILURE_CODES: Readonly<Record<FunctionError['type'], DiagnosticCode>> = {
 
 function reportFailure(context: EvaluationContext, call: Call, error: FunctionError): undefined {
   if (error.type === 'budget_exceeded') {
-    // What does not fit once is not tried again in another way: `try` must not turn it into a longer search.
+    // An exceeded budget is final: `try` must not continue with its next argument.
     context.budget.charge(Number.POSITIVE_INFINITY);
     return outOfBudget(context, call.nameSpan);
   }
@@ -78,7 +78,7 @@ function reportFailure(context: EvaluationContext, call: Call, error: FunctionEr
 }
 
 function failureSpan(call: Call, { argument, type }: FunctionError): Span {
-  // An expanded argument stands for all that came out of it.
+  // An expanded argument has the span of the whole expression.
   const expression = argument === undefined ? undefined : (call.arguments[argument] ?? call.arguments.at(-1));
   if (expression === undefined) return head(call);
   return type === 'null_argument' ? expression : leadingSpan(expression);
@@ -93,7 +93,7 @@ function sentence(text: string): string {
   return `${first.toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 
-/** Functions that look at their arguments as expressions. */
+/** Functions that receive their arguments as expressions. */
 function callLazy(context: EvaluationContext, call: Call, known: LazyFunction): HclValue | undefined {
   const count = call.arguments.length;
   if (count < known.minimum || (known.maximum !== undefined && count > known.maximum)) {
@@ -122,7 +122,7 @@ function callLazy(context: EvaluationContext, call: Call, known: LazyFunction): 
   }
 }
 
-/** The first argument that can be evaluated; a spent budget is not such a failure. */
+/** The first argument that can be evaluated. A spent budget fails the whole call. */
 function callTry(context: EvaluationContext, call: Call): HclValue | undefined {
   const reasons: string[] = [];
   for (const argument of call.arguments) {

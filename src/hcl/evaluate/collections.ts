@@ -7,7 +7,7 @@ import { evaluateCondition } from './conditional.js';
 import { accepted, type EvaluationContext, outOfBudget, paidFor, problem } from './context.js';
 import { forEach } from './for-each.js';
 
-/** Units of work of making an object, and of each entry beyond its value: keys are put in order. */
+/** Units of work for building an object, and for each entry in addition to its value: keys are sorted. */
 const OBJECT = 4;
 const ENTRY = 3;
 
@@ -21,7 +21,7 @@ export function evaluateTuple(context: EvaluationContext, tuple: Tuple): HclValu
   return items.length < tuple.items.length ? undefined : accepted(context, tupleValue(items), tuple);
 }
 
-/** A key that comes twice keeps its last value. */
+/** A duplicate key keeps its last value. */
 export function evaluateObject(context: EvaluationContext, object: ObjectExpression): HclValue | undefined {
   if (!context.budget.chargeElements(object.items.length)) return outOfBudget(context, object);
   if (!paidFor(context, object, OBJECT + ENTRY * object.items.length)) return undefined;
@@ -35,7 +35,7 @@ export function evaluateObject(context: EvaluationContext, object: ObjectExpress
   return entries.length < object.items.length ? undefined : accepted(context, objectValue(entries), object);
 }
 
-/** A bare name is a key as it stands; everything else is evaluated. */
+/** A bare name is a literal key; everything else is evaluated. */
 function evaluateKey(context: EvaluationContext, key: Expression): string | undefined {
   if (key.kind === 'keyword') return key.name;
   if (key.kind === 'reference') {

@@ -7,8 +7,8 @@ import { conversionWork } from '../values/work.js';
 import { accepted, aside, type EvaluationContext, paidFor, problem } from './context.js';
 
 /**
- * The chosen branch, as the type that both branches have in common. Mistakes in the other branch do not count: it is looked at for
- * its type only.
+ * The chosen branch, converted to the type that both branches have in common. Errors in the other branch are ignored: it is
+ * evaluated for its type only.
  */
 export function evaluateConditional(context: EvaluationContext, expression: Conditional): HclValue | undefined {
   const decision = evaluateCondition(context, expression.condition);
@@ -34,7 +34,7 @@ export function evaluateConditional(context: EvaluationContext, expression: Cond
   });
 }
 
-/** The truth of a condition: a bool, or a text that spells one; anything else is reported. */
+/** The value of a condition: a bool, or a string that spells one; anything else is reported. */
 export function evaluateCondition(context: EvaluationContext, condition: Expression): boolean | undefined {
   const value = context.evaluate(context, condition);
   if (value === undefined) return undefined;

@@ -6,34 +6,34 @@ import type { Expression, Span } from '../syntax/tree.js';
 import { depthOf, type HclValue, sizeOf } from '../values/value.js';
 import type { Budget } from './budget.js';
 
-/** Names that can be referred to; the innermost scope that has a name wins. */
+/** Names that can be referenced; an inner scope shadows an outer one. */
 export interface Scope {
   readonly names: ReadonlyMap<string, HclValue>;
   readonly outer: Scope | undefined;
 }
 
-/** What one evaluation needs; the same for a whole file except for scope, source and the list of problems. */
+/** The context of one evaluation; the same for a whole file except for scope, source and the list of problems. */
 export interface EvaluationContext {
   readonly source: SourceText;
   readonly scope: Scope;
   /**
-   * What a name means that no scope has: its own source text, so that it can be filled in where the job runs, or a mistake.
-   * `forbidden`: nothing can be referred to at all.
+   * Treatment of names that are in no scope: kept as source text, to be filled in on the node that runs the job, or an error.
+   * `forbidden`: no references at all.
    */
   readonly unknownNames: 'text' | 'error' | 'forbidden';
   /** Undefined where functions may not be called. */
   readonly functions: ReadonlyMap<string, HclFunction> | undefined;
-  /** New UUIDs for the functions that need chance. */
+  /** New UUIDs for the functions that need randomness. */
   readonly ids: FunctionContext['ids'];
   readonly budget: Budget;
   readonly problems: Problem[];
-  /** The evaluator itself, through which its parts reach each other. Undefined means that a problem was reported. */
+  /** The evaluator itself, for mutual recursion between its parts. Undefined means that a problem was reported. */
   readonly evaluate: (context: EvaluationContext, expression: Expression) => HclValue | undefined;
 }
 
-/** The context with more names in reach. */
+/** The context with additional names in scope. */
 export function withNames(context: EvaluationContext, names: ReadonlyMap<string, HclValue>): EvaluationContext {
-  // Written out, because loops do this once per element and a spread takes several times as long.
+  // Written out because loops do this once per element and a spread is several times slower.
   return {
     source: context.source,
     scope: { names, outer: context.scope },
@@ -46,7 +46,7 @@ export function withNames(context: EvaluationContext, names: ReadonlyMap<string,
   };
 }
 
-/** The context with a list of problems of its own, for an evaluation that may fail without harm. */
+/** The context with its own list of problems, for an evaluation that may fail. */
 export function aside(context: EvaluationContext): EvaluationContext {
   return { ...context, problems: [] };
 }
@@ -60,7 +60,7 @@ export function lookUp(scope: Scope, name: string): HclValue | undefined {
   return undefined;
 }
 
-/** All names in reach, for suggestions. */
+/** All names in scope, for suggestions. */
 export function namesInReach(scope: Scope): string[] {
   const names = new Set<string>();
   for (let current: Scope | undefined = scope; current !== undefined; current = current.outer) {
@@ -69,10 +69,10 @@ export function namesInReach(scope: Scope): string[] {
   return [...names];
 }
 
-/** Units of work of noting a problem down; working out its position and texts comes later, for the first hundred. */
+/** Units of work for recording a problem; its position and texts are computed later, for the first hundred. */
 const PROBLEM = 5;
 
-/** Reports a problem; always undefined, so that an evaluation can end with it. */
+/** Reports a problem. Always returns undefined, so that an evaluation can return the call. */
 export function problem(context: EvaluationContext, code: DiagnosticCode, span: Span, text: ProblemText): undefined {
   const { start, end } = span;
   const said = typeof text === 'string' ? { message: text } : text;
@@ -83,7 +83,7 @@ export function problem(context: EvaluationContext, code: DiagnosticCode, span: 
 
 const told = new WeakSet<readonly Problem[]>();
 
-/** Reports that the budget is spent, once: everything that follows would fail in the same way. */
+/** Reports a spent budget, once: everything after it would fail in the same way. */
 export function outOfBudget(context: EvaluationContext, span: Span): undefined {
   if (told.has(context.problems)) return undefined;
   told.add(context.problems);
@@ -93,7 +93,7 @@ export function outOfBudget(context: EvaluationContext, span: Span): undefined {
   });
 }
 
-/** A value just made, unless it is larger or deeper than a value may be. */
+/** Returns a new value unless it is larger or deeper than allowed. */
 export function accepted(context: EvaluationContext, value: HclValue, span: Span): HclValue | undefined {
   const { budget } = context;
   if (sizeOf(value) > budget.limits.valueSize) budget.charge(Number.POSITIVE_INFINITY);
@@ -104,7 +104,7 @@ export function accepted(context: EvaluationContext, value: HclValue, span: Span
   return value;
 }
 
-/** Charges work; false, and reported once, when there is no budget left for it. */
+/** Charges work; false, and reported once, if the budget does not cover it. */
 export function paidFor(context: EvaluationContext, span: Span, work: number): boolean {
   if (context.budget.charge(work)) return true;
   outOfBudget(context, span);

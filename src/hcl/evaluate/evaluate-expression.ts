@@ -12,15 +12,15 @@ import { type Budget, createBudget } from './budget.js';
 import { type EvaluationContext, outOfBudget } from './context.js';
 import { evaluate } from './evaluate.js';
 
-/** What an expression may refer to and use. */
+/** The names and functions available to an expression. */
 export interface ExpressionScope {
   /** Values by name, e.g. `var`. Default: none. */
   readonly names?: ReadonlyMap<string, HclValue>;
-  /** What a name means that is not in `names`: a mistake (the default), or its own text within `${ }`. */
+  /** Treatment of names that are not in `names`: an error (the default), or kept as text within `${ }`. */
   readonly unknownNames?: 'error' | 'text';
   /** Default: all functions of the language. */
   readonly functions?: ReadonlyMap<string, HclFunction>;
-  /** New UUIDs for the functions that need them; without it `uuidv4` and random salts are the same in each evaluation. */
+  /** New UUIDs for the functions that need them. Without it, `uuidv4` and random salts are the same in each evaluation. */
   readonly ids?: FunctionContext['ids'];
   readonly budget?: Budget;
   /** Name of the text in diagnostics. Default `expression`. */
@@ -36,7 +36,7 @@ export interface Evaluated {
 }
 
 /**
- * Parses and evaluates a text that is one expression. Line ends in it are spaces.
+ * Parses and evaluates a text that is one expression. Line ends count as spaces.
  *
  * @returns all problems found, sorted by position, when there are any
  */
@@ -54,7 +54,7 @@ export function evaluateExpression(text: string, scope: ExpressionScope = {}): R
   return ok({ type: typeText(value), text: printed, value });
 }
 
-/** What an expression can name and call, and what stands for all that the scope leaves out. */
+/** The scope of an expression, with defaults for everything that the caller leaves out. */
 function surroundingsOf(
   scope: ExpressionScope,
 ): Pick<EvaluationContext, 'scope' | 'unknownNames' | 'functions' | 'ids'> {

@@ -12,7 +12,7 @@ import { evaluateBinary, evaluateUnary } from './operators.js';
 import { applySteps } from './steps.js';
 import { evaluateTemplate } from './templates.js';
 
-/** The value of an expression, or undefined after every reason why it has none was reported. */
+/** The value of an expression, or undefined after all its problems were reported. */
 export function evaluate(context: EvaluationContext, expression: Expression): HclValue | undefined {
   if (!context.budget.charge(1)) return outOfBudget(context, expression);
   switch (expression.kind) {
@@ -56,7 +56,7 @@ function numberFrom(context: EvaluationContext, literal: NumberLiteral): HclValu
   return numberValue(number);
 }
 
-/** A name that nothing defines survives as its own text, together with its constant steps. */
+/** An undefined name is kept as text, together with its constant steps. */
 function evaluateReference(context: EvaluationContext, reference: Reference): HclValue | undefined {
   const value = lookUp(context.scope, reference.name);
   if (value !== undefined) return applySteps(context, value, reference.steps);

@@ -4,7 +4,7 @@ import { typeText } from '../values/render.js';
 import { entriesOf, type HclValue, itemsOf, numberValue, stringValue } from '../values/value.js';
 import { type EvaluationContext, outOfBudget, problem, withNames } from './context.js';
 
-/** The part of for-expressions and for-directives that names what is looped over. */
+/** The header of for-expressions and for-directives: collection and loop variables. */
 export interface Loop {
   readonly keyName: string | undefined;
   readonly valueName: string;
@@ -12,9 +12,9 @@ export interface Loop {
 }
 
 /**
- * Calls `visit` for each element with the loop's names in reach, until it returns false.
+ * Calls `visit` for each element with the loop's names in scope, until it returns false.
  *
- * @returns true when all elements were visited
+ * @returns true if all elements were visited
  */
 export function forEach(context: EvaluationContext, loop: Loop, visit: (inner: EvaluationContext) => boolean): boolean {
   const collection = context.evaluate(context, loop.collection);
@@ -38,7 +38,7 @@ export function forEach(context: EvaluationContext, loop: Loop, visit: (inner: E
   return true;
 }
 
-/** Units of work of one round, beyond what is done in it. */
+/** Units of work for one iteration, in addition to its body. */
 const ROUND = 2;
 
 /** Keys and values in the order of iteration, or undefined for a value that has no elements. */

@@ -29,7 +29,7 @@ export function evaluateUnary(context: EvaluationContext, { operator, operand }:
   return bool === undefined ? undefined : boolValue(!bool);
 }
 
-/** A chain of operators hangs on its left operands: walked in a loop, so that a long one needs no deep stack. */
+/** A chain of operators nests in the left operands. It is walked in a loop, so that a long chain needs no deep stack. */
 export function evaluateBinary(context: EvaluationContext, expression: Binary): HclValue | undefined {
   const chain: Binary[] = [expression];
   let first: Expression = expression.left;
@@ -68,7 +68,7 @@ function paidForNumbers(context: EvaluationContext, binary: Binary, left: HclNum
 type Order = '<' | '<=' | '>' | '>=';
 type Calculation = Exclude<Binary['operator'], Order | '==' | '!=' | '&&' | '||'>;
 
-/** What each operator says of the sign of a comparison. */
+/** The result of each operator for the sign of a comparison. */
 const ORDERS: Readonly<Record<Order, (sign: number) => boolean>> = {
   '<': (sign) => sign < 0,
   '<=': (sign) => sign <= 0,
@@ -86,7 +86,7 @@ const CALCULATIONS: Readonly<
   '%': remainderNumbers,
 };
 
-/** The right side is looked at only when the left one does not decide. */
+/** Evaluates the right side only if the left side does not decide. */
 function applyLogic(context: EvaluationContext, binary: Binary, left: HclValue | undefined): HclValue | undefined {
   const { operator } = binary;
   const first = left === undefined ? undefined : asBool(context, left, binary.left, operator);
@@ -109,7 +109,7 @@ function computed(
   });
 }
 
-/** Units of work of a division, whose quotient is mostly a fraction. */
+/** Units of work for a division: its quotient is usually a fraction. */
 const DIVISION = 30;
 
 function asNumber(
@@ -136,7 +136,7 @@ function asBool(
   return badOperand(context, { value, operand, operator }, 'a bool');
 }
 
-/** What an operator was given, and the expression that gave it. */
+/** The value of an operand, and its expression. */
 interface GivenOperand {
   readonly value: HclValue;
   readonly operand: Expression;

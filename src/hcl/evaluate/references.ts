@@ -1,6 +1,6 @@
 import type { Expression, Reference, Step, TemplatePart } from '../syntax/tree.js';
 
-/** All references in an expression to names that the expression itself does not bind (loops do). */
+/** All free references of an expression: names that are not bound by its own loops. */
 export function freeReferences(expression: Expression): Reference[] {
   const found: Reference[] = [];
   collect(expression, [], found);
@@ -11,7 +11,7 @@ type Bound = readonly string[];
 
 function collect(start: Expression, bound: Bound, found: Reference[]): void {
   let expression = start;
-  // A chain of operators may be long: its left operands are followed in a loop.
+  // A chain of operators may be long, so its left operands are followed in a loop.
   while (expression.kind === 'binary') {
     collect(expression.right, bound, found);
     expression = expression.left;
@@ -44,7 +44,7 @@ function collect(start: Expression, bound: Bound, found: Reference[]): void {
       return;
     case 'object':
       for (const { key, value } of expression.items) {
-        // A bare name is a key as it stands.
+        // A bare name is a literal key.
         if (key.kind !== 'reference') collect(key, bound, found);
         collect(value, bound, found);
       }
@@ -58,7 +58,7 @@ function collect(start: Expression, bound: Bound, found: Reference[]): void {
       return;
     }
     case 'call': {
-      // The second argument of `convert` is a type, whose words are no references.
+      // The second argument of `convert` is a type; its words are not references.
       const given = expression.name === 'convert' ? expression.arguments.slice(0, 1) : expression.arguments;
       for (const argument of given) collect(argument, bound, found);
       return;
@@ -100,7 +100,7 @@ function bind(bound: Bound, loop: { readonly keyName: string | undefined; readon
   return loop.keyName === undefined ? [...bound, loop.valueName] : [...bound, loop.keyName, loop.valueName];
 }
 
-/** The name behind a reference's root: `x` of `var.x` and `var["x"]`; undefined when there is none, or it is a number. */
+/** The name behind a reference's root: `x` of `var.x` and `var["x"]`; undefined if there is none, or if it is a number. */
 export function firstStepName(reference: Reference): string | undefined {
   const [step] = reference.steps;
   if (step?.kind === 'attribute-step') return step.name;

@@ -17,7 +17,7 @@ import {
 } from '../values/value.js';
 import { accepted, type EvaluationContext, outOfBudget, problem } from './context.js';
 
-/** Follows `.name`, `[key]` and splats from a value on. */
+/** Applies `.name`, `[key]` and splats to a value. */
 export function applySteps(context: EvaluationContext, source: HclValue, steps: readonly Step[]): HclValue | undefined {
   let value: HclValue | undefined = source;
   for (const step of steps) {
@@ -102,7 +102,7 @@ function itemAt(
   return problem(context, 'bad_index', step, { message: 'There is no element with this index.', detail });
 }
 
-/** A value that is no collection counts as a collection of itself, and null as one without elements. */
+/** A value that is not a collection counts as a collection of one element, and null as an empty one. */
 function applySplat(context: EvaluationContext, value: HclValue, step: SplatStep): HclValue | undefined {
   const items = value.kind === 'null' ? [] : (itemsOf(value) ?? [value]);
   if (!context.budget.chargeElements(items.length)) return outOfBudget(context, step);

@@ -7,7 +7,7 @@ import { evaluateCondition } from './conditional.js';
 import { type EvaluationContext, outOfBudget, paidFor, problem } from './context.js';
 import { forEach } from './for-each.js';
 
-/** A template's text; a template that is one `${ }` has the value within, whatever its type. */
+/** A template's text. A template that consists of one `${ }` has the value inside it, of any type. */
 export function evaluateTemplate(context: EvaluationContext, template: Template): HclValue | undefined {
   const [only] = template.parts;
   if (template.passThrough && only?.kind === 'interpolation') return context.evaluate(context, only.value);

@@ -5,8 +5,8 @@ import { type EvaluationContext, problem } from './context.js';
 const FORMS = 'Types are string, number, bool, list(T), set(T), map(T), object({ name = T }) and tuple([T, T]).';
 
 /**
- * Reads a type as it is written in `type = …` and in the second argument of `convert`: the expression is not evaluated. Undefined
- * after reporting what is wrong with it.
+ * Reads a type from `type = …` or from the second argument of `convert`; the expression is not evaluated. Undefined
+ * after its problems were reported.
  */
 export function typeFromExpression(
   context: EvaluationContext,

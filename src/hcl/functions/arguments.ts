@@ -6,7 +6,7 @@ import type { HclValue } from '../values/value.js';
 import { dynamicNull, itemsOf } from '../values/value.js';
 import type { FunctionError } from './function.js';
 
-/** The argument at an index. The count is checked before a body runs, so the null is never seen. */
+/** The argument at an index. The count is checked before the body runs, so the null default is unreachable. */
 export function argumentAt(args: readonly HclValue[], index: number): HclValue {
   return args[index] ?? dynamicNull;
 }
@@ -29,7 +29,7 @@ export function itemsAt(args: readonly HclValue[], index: number): readonly HclV
   return value === undefined ? [] : (itemsOf(value) ?? []);
 }
 
-/** A whole number that a count, position or size can be; with `blame` the error names the argument, else the call. */
+/** An integer argument: a count, position or size. With `blame` the error refers to the argument, otherwise to the call. */
 export function integerAt(
   args: readonly HclValue[],
   index: number,
@@ -43,7 +43,7 @@ export function integerAt(
   return err(blame ? { type: 'invalid_argument', message, argument: index } : { type: 'function_failed', message });
 }
 
-/** A text for a message, cut when it is long. */
+/** A text for a message, truncated if it is long. */
 export function shortened(text: string): string {
   return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
 }

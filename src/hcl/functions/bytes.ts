@@ -3,7 +3,7 @@ export function bytesFromText(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** The text of UTF-8 bytes, a byte-order mark included; undefined when they are not UTF-8. */
+/** Decodes UTF-8, keeping a byte-order mark; undefined if the bytes are not UTF-8. */
 export function textFromBytes(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

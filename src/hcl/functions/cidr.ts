@@ -11,7 +11,7 @@ import { addressText, networkMask, parseNetwork } from './network-address.js';
 
 const prefix = parameter('prefix', stringType);
 
-/** Units of work of reading an address and writing another. */
+/** Units of work for parsing one address and formatting another. */
 const ADDRESS = 20;
 
 export const cidrFunctions: readonly EagerFunction[] = [
@@ -26,7 +26,7 @@ export const cidrFunctions: readonly EagerFunction[] = [
   }),
 ];
 
-/** One call may extend a prefix by this much. */
+/** Largest prefix extension of one call, in bits. */
 const MAX_NEW_BITS = 32;
 
 /** A negative number counts from the end of the network, −1 being its last address. */

@@ -143,7 +143,7 @@ function contains(args: readonly HclValue[]): CallResult {
   return ok(boolValue(items.some((item) => valuesEqual(item, argumentAt(args, 1)))));
 }
 
-/** Lists whose elements have a common type give a list, anything with a tuple in it a tuple. */
+/** Lists whose elements have a common type give a list; if any argument is a tuple, the result is a tuple. */
 function concat(args: readonly HclValue[], { budget }: FunctionContext): CallResult {
   if (args.length === 0) return fail('concat needs at least one list');
   const items: HclValue[] = [];
@@ -233,12 +233,12 @@ function sort(args: readonly HclValue[], { budget }: FunctionContext): CallResul
   return ok(listValue(stringType, texts.sort(compareCodePoints).map(stringValue)));
 }
 
-/** Comparisons that sorting so many takes. */
+/** Comparisons needed to sort this number of elements. */
 function comparisonsOf(count: number): number {
   return Math.ceil(count * Math.log2(count + 1));
 }
 
-/** The first argument that is not null, in the type that all of them have in common; the empty string counts. */
+/** The first argument that is not null, converted to the common type of all. The empty string is a value. */
 function coalesce(args: readonly HclValue[]): CallResult {
   const common = unifyTypes(args.map(typeOf));
   if (common === undefined) {

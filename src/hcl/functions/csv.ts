@@ -21,7 +21,7 @@ export function decodeCsv(text: string, budget: Budget): CallResult {
     if (seen.has(name)) return fail(`the CSV header names the column ${JSON.stringify(name)} twice`);
     seen.add(name);
   }
-  // In the order in which objects keep their attributes, so that no row has to be sorted.
+  // In the order of object attributes, so that rows need no sorting.
   const columns = [...names.keys()].sort((left, right) => compareCodePoints(names[left] ?? '', names[right] ?? ''));
   const rowWork = names.reduce((work, name) => work + COLUMN + keyWork(name.length), 0);
   const items: HclValue[] = [];
@@ -35,7 +35,7 @@ export function decodeCsv(text: string, budget: Budget): CallResult {
   return ok(listValue(objectOf(names.map((name) => [name, stringType])), items));
 }
 
-/** Units of work of reading one field, of one attribute of a row, and of a column. */
+/** Units of work for one field, one attribute of a row, and one column. */
 const FIELD = 5;
 const COLUMN = 5;
 
@@ -66,7 +66,7 @@ function parseRows(source: string, budget: Budget): Result<readonly Row[], Funct
   return ok(rows);
 }
 
-/** Where the reading of a text is: an offset, and the line that it lies on. */
+/** Position of the reader: an offset, and its line number. */
 interface Cursor {
   readonly text: string;
   at: number;

@@ -1,7 +1,7 @@
 import { valueKey } from '../values/set-order.js';
 import type { HclValue } from '../values/value.js';
 
-/** The items, each equal value once, where it stands first. All items have one type. */
+/** The items without duplicates, each at its first position. All items have one type. */
 export function distinctItems(items: readonly HclValue[]): readonly HclValue[] {
   const seen = new Set<string>();
   return items.filter((item) => {

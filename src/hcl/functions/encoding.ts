@@ -58,7 +58,7 @@ function urlEncoded(value: string): string {
   return Object.entries(FORM_ENCODED).reduce((text, [found, written]) => text.replaceAll(found, written), encoded);
 }
 
-/** What form encoding writes otherwise than the platform does. */
+/** Characters that form encoding escapes differently from the platform. */
 const FORM_ENCODED = { '%20': '+', '!': '%21', "'": '%27', '(': '%28', ')': '%29', '*': '%2A' };
 
 function encodeJson(args: readonly HclValue[], { budget }: FunctionContext): CallResult {

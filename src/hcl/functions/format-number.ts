@@ -38,7 +38,7 @@ export function generalText(value: HclNumber): string {
   return sign + general({ ...digits, negative: false }, undefined);
 }
 
-/** Units of work of `floatText`: large numbers, and many decimals of small ones, are worked out with large integers. */
+/** Units of work for `floatText`: large numbers, and many decimals of small ones, need big-integer arithmetic. */
 export function floatWork({ precision = 6 }: Verb, value: HclNumber): number {
   if (typeof value === 'number') return 20;
   const { exponent } = value;
@@ -112,7 +112,7 @@ function scientific(digits: Digits, decimals: number): string {
   return `${first}${rest === '' ? '' : `.${rest}`}e${exponent < 0 ? '-' : '+'}${shown}`;
 }
 
-/** Keeps a number of significant digits; an exact half goes to the even digit. */
+/** Rounds to a number of significant digits, half to even. */
 function rounded(exact: Digits, keep: number): Digits {
   if (keep >= exact.digits.length) return exact;
   if (keep < 0) return { negative: false, digits: '', point: 0 };

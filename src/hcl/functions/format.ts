@@ -29,7 +29,7 @@ export const formatFunctions: readonly EagerFunction[] = [
 
 type TextResult = Result<string, FunctionError>;
 
-/** Lists, sets and tuples are walked side by side; every other argument is the same in each round. */
+/** Lists, sets and tuples are iterated in parallel; every other argument is the same in each iteration. */
 function formatList(args: readonly HclValue[], { budget }: FunctionContext): CallResult {
   const pattern = textAt(args, 0);
   const columns = args.slice(1).map((value) => itemsOf(value));
@@ -55,7 +55,7 @@ function formatList(args: readonly HclValue[], { budget }: FunctionContext): Cal
 /** Flags, `[n]` before or after width and precision, letter. */
 const SEQUENCE = /%(?:%|([0#\-+ ]*)(?:\[([1-9]\d*)\])?([1-9]\d*)?(?:\.(\d*))?(?:\[([1-9]\d*)\])?([a-zA-Z]))/y;
 
-/** Units of work of one sequence of a format. */
+/** Units of work for one sequence of a format. */
 const VERB = 8;
 
 function formatText(pattern: string, values: readonly HclValue[], budget: Budget): TextResult {
@@ -100,7 +100,7 @@ function formatText(pattern: string, values: readonly HclValue[], budget: Budget
   return ok(text + pattern.slice(at));
 }
 
-/** Pays for a sequence and the characters that it may be padded to; false when there is no budget, or no room behind the text. */
+/** Charges a sequence and its padding; false if the budget is spent or the result would be too long. */
 function paysFor(verb: Verb, text: string, budget: Budget): boolean {
   const room = (verb.width ?? 0) + (verb.precision ?? 0);
   const fits = text.length + room <= budget.limits.textLength;
@@ -176,7 +176,7 @@ function stringText(verb: Verb, text: string, budget: Budget): TextResult {
   return padded(verb, verb.letter === 'q' ? quotedText(cut) : cut, budget);
 }
 
-/** Widths count characters as a reader sees them. */
+/** Widths count grapheme clusters. */
 function padded(verb: Verb, text: string, budget: Budget): TextResult {
   if (verb.width === undefined) return ok(text);
   const count = clusterCount(text, budget);

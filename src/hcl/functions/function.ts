@@ -6,7 +6,7 @@ import type { HclType, HclValue } from '../values/value.js';
 import { depthOf, sizeOf } from '../values/value.js';
 import { conversionWork, normalizationWork } from '../values/work.js';
 
-/** What a call may use besides its arguments: new UUIDs for the random functions, and the work that is left. */
+/** The context of a call: new UUIDs for the random functions, and the remaining budget. */
 export interface FunctionContext {
   readonly ids: { next(kind: 'uuid'): string };
   readonly budget: Budget;
@@ -14,13 +14,13 @@ export interface FunctionContext {
 
 export interface HclParameter {
   readonly name: string;
-  /** Arguments are converted to it; `dynamic` takes any value as it is. */
+  /** Arguments are converted to this type; `dynamic` accepts any value unchanged. */
   readonly type: HclType;
   /** Without it a null argument is an error. */
   readonly allowNull?: boolean;
 }
 
-/** Why a call has no result. `argument` is the index of the argument to blame; without it the call as a whole is. */
+/** Why a call failed. `argument` is the index of the argument at fault; without it the error refers to the whole call. */
 export interface FunctionError {
   readonly type:
     | 'too_few_arguments'
@@ -43,7 +43,7 @@ export interface EagerFunction {
   call(args: readonly HclValue[], context: FunctionContext): Result<HclValue, FunctionError>;
 }
 
-/** A form that the evaluator itself runs, because it must see the argument expressions and not their values. */
+/** A form that the evaluator itself runs, because it needs the argument expressions and not their values. */
 export interface LazyFunction {
   readonly kind: 'lazy';
   readonly name: 'try' | 'can' | 'convert';
@@ -56,20 +56,20 @@ export type HclFunction = EagerFunction | LazyFunction;
 
 export type CallResult = Result<HclValue, FunctionError>;
 
-/** The part of a function that is its own: the arguments have the types of its parameters, and none is null unless allowed. */
+/** The body of a function. Its arguments have the types of the parameters, and none is null unless allowed. */
 export type FunctionBody = (args: readonly HclValue[], context: FunctionContext) => CallResult;
 
 export interface FunctionOptions {
   /** Any number of further arguments. */
   readonly variadic?: HclParameter;
-  /** Units of work of one call, beyond calling it and looking at its arguments once. */
+  /** Units of work for one call, in addition to the call itself and one pass over its arguments. */
   readonly cost?: number | ((args: readonly HclValue[]) => number);
 }
 
-/** Units of work of calling a function that does nothing. */
+/** Units of work for an empty call. */
 const CALL = 4;
 
-/** Makes a function of its signature and body. */
+/** Defines a function from its signature and body. */
 export function defineFunction(
   name: string,
   parameters: readonly HclParameter[],
@@ -118,7 +118,7 @@ export function fail(message: string): Result<never, FunctionError> {
   return err({ type: 'function_failed', message });
 }
 
-/** One argument is to blame. */
+/** One argument is at fault. */
 export function failArgument(argument: number, message: string): Result<never, FunctionError> {
   return err({ type: 'invalid_argument', message, argument });
 }
@@ -186,7 +186,7 @@ function blamed(unfit: Unfit, name: string, expected: HclParameter, argument: nu
   }
 }
 
-/** What looking at each argument once costs. */
+/** Cost of one pass over the arguments. */
 function weightOf(args: readonly HclValue[]): number {
   let weight = 0;
   for (const value of args) weight += sizeOf(value);
@@ -198,7 +198,7 @@ function bounded(name: string, value: HclValue, budget: Budget): CallResult {
   return ok(value);
 }
 
-/** Charges a finished value; false when it is larger, longer or deeper than a value may be, or the budget is spent. */
+/** Charges a result; false if it is larger, longer or deeper than allowed, or the budget is spent. */
 export function fitsBudget(value: HclValue, budget: Budget): boolean {
   switch (value.kind) {
     case 'null':

@@ -10,8 +10,8 @@ import { bcryptjs } from './packages.js';
 const text = parameter('text', stringType);
 
 /**
- * Hashes and what is made of them. Hashing is a pure function, so the platform's implementation may be used here; it is loaded on
- * the first call.
+ * Hashes and functions based on them. Hashing is a pure function, so this pure folder may use the platform's implementation; it is
+ * loaded on the first call.
  */
 export const hashFunctions: readonly EagerFunction[] = [
   ...(['md5', 'sha1', 'sha256', 'sha512'] as const).map((algorithm) =>
@@ -32,27 +32,27 @@ export const hashFunctions: readonly EagerFunction[] = [
   }),
 ];
 
-/** Units of work of a hash, beyond its text. */
+/** Units of work for a hash, in addition to its text. */
 const DIGEST = 30;
 
-/** Longer private keys would keep the processor busy for long. A key of 4,096 bits has about 3,300 characters. */
+/** Bounds the processor time of decryption. A key of 4,096 bits has about 3,300 characters. */
 const MAX_KEY_TEXT = 4_096;
 const MAX_KEY_BITS = 4_096;
 /** Public exponents in use are 65,537 and less. */
 const MAX_PUBLIC_EXPONENT = 2n ** 32n;
 
-/** Units of work of reading a private key and decrypting with it, which take time by the lengths of its parts. */
+/** Units of work for parsing a private key and decrypting with it, by the lengths of its parts. */
 function rsaWork(key: string): number {
   return 10_000 + Math.min(key.length, MAX_KEY_TEXT) ** 2 / 150;
 }
 
-/** Costs below it are not allowed by the scheme. */
+/** Lowest cost that bcrypt allows. */
 const MIN_BCRYPT_COST = 4;
 const DEFAULT_BCRYPT_COST = 10;
-/** The most that is done in one turn: each step up doubles the time. */
+/** Highest cost that fits into one turn: each step doubles the time. */
 const MAX_BCRYPT_COST = 10;
 
-/** Units of work of one hash. */
+/** Units of work for one hash. */
 function bcryptWork(cost: number): number {
   return 2 ** cost * 900;
 }
@@ -89,8 +89,8 @@ function bcrypt(args: readonly HclValue[], { ids, budget }: FunctionContext): Ca
 }
 
 /**
- * RSA with PKCS #1 v1.5 padding. The padding is taken off here, since the platform refuses to. A caller cannot tell why a decryption
- * failed.
+ * RSA with PKCS #1 v1.5 padding. The padding is removed here because the platform refuses to. All failures of decryption give
+ * the same message, so that a caller cannot tell them apart.
  */
 function rsaDecrypt(args: readonly HclValue[]): CallResult {
   const ciphertext = bytesFromBase64(textAt(args, 0));
@@ -112,7 +112,7 @@ function rsaDecrypt(args: readonly HclValue[]): CallResult {
   }
 }
 
-/** What follows the padding of a decrypted block: 0, 2, at least eight bytes that are not 0, and a 0. */
+/** The message of a decrypted block, after its padding: 0, 2, at least eight non-zero bytes, and a 0. */
 function unpaddedText(block: Buffer): string | undefined {
   const end = block.indexOf(0, 2);
   return block[0] === 0 && block[1] === 2 && end >= 10 ? textFromBytes(block.subarray(end + 1)) : undefined;

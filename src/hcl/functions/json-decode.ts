@@ -11,7 +11,7 @@ import { fail, overBudget } from './function.js';
 
 /**
  * JSON text as a value: objects become objects, arrays tuples, numbers exact decimals (which the platform's parser would round).
- * A property that comes twice keeps its last value, unless the two have different types.
+ * A duplicate property keeps its last value; two values of different types are an error.
  */
 export function decodeJson(text: string, budget: Budget): CallResult {
   if (!budget.charge((text.length >>> 4) + normalizationWork(text))) return overBudget('jsondecode');
@@ -28,12 +28,12 @@ interface Reader {
   at: number;
 }
 
-/** A value, or a message why there is none. */
+/** A value, or an error message. */
 type Read = HclValue | string;
 
 const TOO_LARGE = 'too large';
 
-/** Units of work of one value, and of one property beside its value. */
+/** Units of work for one value, and for one property in addition to its value. */
 const VALUE = 5;
 const PROPERTY = 5;
 

@@ -1,17 +1,17 @@
 import type { Budget } from '../evaluate/budget.js';
 
-/** Thrown through an engine that has no other way to be stopped. */
+/** Thrown to stop the regular expression engine, which offers no other way. */
 export class OutOfWork extends Error {}
 
-/** Characters paid for at once. */
+/** Characters charged at once. */
 const BATCH = 512;
 
 /**
- * A text for the regular expression engine that charges for every character that is looked at. The engine's time is linear in
- * the text for one search, but a search for each of many matches may look at all of it again.
+ * A text for the regular expression engine that charges every character read. The time of one search is linear in
+ * the text, but a search for each of many matches may read all of it again.
  */
 export class MeteredText extends String {
-  /** Units of work of one search beyond the characters: a short program keeps a table of where it has been, cleared each time. */
+  /** Units of work for one search in addition to the characters: a short program clears a table of visited states each time. */
   readonly searchWork: number;
   private readonly text: string;
   private readonly budget: Budget;
@@ -25,7 +25,7 @@ export class MeteredText extends String {
     const states = programSize * (text.length + 1);
     const backtracks = programSize <= BACKTRACKING_PROGRAM && states <= BACKTRACKING_STATES;
     this.searchWork = backtracks ? states >>> 15 : 0;
-    // Beyond its limits the engine follows all states of the program side by side.
+    // Beyond its limits the engine simulates all states of the program in parallel.
     this.batchWork = Math.ceil(BATCH * (backtracks ? 0.4 + programSize / 50 : 0.5 + programSize / 16));
   }
 
@@ -50,6 +50,6 @@ export class MeteredText extends String {
   }
 }
 
-/** The limits below which the engine searches one path after the other. */
+/** The limits below which the engine backtracks. */
 const BACKTRACKING_PROGRAM = 500;
 const BACKTRACKING_STATES = 262_144;

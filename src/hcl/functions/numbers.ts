@@ -18,10 +18,10 @@ import { argumentAt, integerAt, numberAt, shortened } from './arguments.js';
 import type { CallResult, EagerFunction, FunctionContext } from './function.js';
 import { defineFunction, fail, failArgument, overBudget, parameter } from './function.js';
 
-/** Values that one `range` may make. */
+/** Values that one `range` may produce. */
 const MAX_RANGE = 1024;
 
-/** Units of work of going from exact numbers to doubles and back. */
+/** Units of work for converting exact numbers to doubles and back. */
 const DOUBLE = 20;
 
 const number = parameter('number', numberType);
@@ -100,7 +100,7 @@ function parseInteger(args: readonly HclValue[], { budget }: FunctionContext): C
   return ok(numberValue(integerNumber(source.value.startsWith('-') ? -value : value)));
 }
 
-/** What digits of a base are worth together; undefined when there are none, or one is no digit of the base. */
+/** The value of digits in a base; undefined if there are none, or if one is not a digit of the base. */
 function wholeNumber(digits: string, base: number): bigint | undefined {
   let value = 0n;
   for (let at = 0; at < digits.length; at += GROUP) {

@@ -1,8 +1,8 @@
 import type { RE2JS } from 're2js';
 
 /*
- * Packages that a few functions need. Each is loaded on its first use: each takes longer to load than the rest of the language, and
- * hardly any job needs one.
+ * Packages that a few functions need. Each is loaded on its first use, because each takes longer to load than the rest of the
+ * language and few jobs need it.
  */
 
 /** Regular expressions in time linear in the text (RE2's algorithm). */

@@ -23,18 +23,18 @@ export const regexFunctions: readonly EagerFunction[] = [
 const MAX_PATTERN = 2_000;
 const MAX_PROGRAM = 10_000;
 
-/** Units of work of compiling a pattern: by its length, since long classes take long, and by the size of the program. */
+/** Units of work for compiling a pattern, by its length (long classes are slow) and by the size of the program. */
 function compilingWork(pattern: string, size: number): number {
   return 50 + 100 * pattern.length + 20 * size;
 }
 
-/** Units of work of looking for one match, and of writing what replaces it, beyond the characters looked at. */
+/** Units of work for finding one match and for writing its replacement, in addition to the characters read. */
 const FIND = 8;
 const REPLACE = 3;
 
 /**
- * Replaces every match; the replacement may refer to groups by number or name, and a group that is not there is empty. An empty
- * match directly after a match does not count.
+ * Replaces every match. The replacement may refer to groups by number or name; an unknown group is empty. An empty
+ * match directly after another match is ignored.
  */
 function replaceMatches(args: readonly HclValue[], { budget }: FunctionContext): CallResult {
   const text = textAt(args, 0);
@@ -43,7 +43,7 @@ function replaceMatches(args: readonly HclValue[], { budget }: FunctionContext):
   try {
     return replaced(text, pattern.value, textAt(args, 2), budget);
   } catch (stop) {
-    // The only way to stop the engine within a search: one search may look at the whole text, and so may the next.
+    // The only way to stop the engine within a search: every search may read the whole text.
     if (stop instanceof OutOfWork) return overBudget('regex_replace');
     throw stop;
   }
@@ -51,7 +51,7 @@ function replaceMatches(args: readonly HclValue[], { budget }: FunctionContext):
 
 function replaced(text: string, pattern: RE2JS, replacement: string, budget: Budget): CallResult {
   const subject = new MeteredText(text, pattern.programSize(), budget);
-  // The package asks for a string; this is one, with methods of its own.
+  // The package requires a string; this object has the methods of a string that it uses.
   const matcher = pattern.matcher(subject as unknown as string);
   const template = readTemplate(replacement, pattern);
   let result = '';

@@ -34,7 +34,7 @@ function combinationWork(args: readonly HclValue[]): number {
 
 type Combination = (sets: readonly (readonly HclValue[])[]) => readonly HclValue[];
 
-/** Converts all sets to one element type before combining them; an empty set of no type in particular has no say in it. */
+/** Converts all sets to one element type before combining them; an empty set of unknown type does not affect the type. */
 function combine(args: readonly HclValue[], combination: Combination): CallResult {
   const types = args.flatMap((set) => (set.kind === 'set' && set.element.kind !== 'dynamic' ? [set.element] : []));
   const element = types.length === 0 ? dynamicType : unifyTypes(types);
@@ -70,7 +70,7 @@ function product(args: readonly HclValue[], { budget }: FunctionContext): CallRe
   return ok(args.some(({ kind }) => kind === 'set') ? setValue(row, tuples) : listValue(row, tuples));
 }
 
-/** What type the elements of each argument have in common. */
+/** The common element type of each argument. */
 function elementTypes(args: readonly HclValue[]): Result<readonly HclType[], FunctionError> {
   const elements: HclType[] = [];
   for (const [at, value] of args.entries()) {

@@ -39,7 +39,7 @@ export const textFunctions: readonly EagerFunction[] = [
   defineFunction('substr', [text, parameter('offset', numberType), parameter('length', numberType)], substring),
 ];
 
-/** White space by Unicode; JavaScript's `trim` knows the byte-order mark too, and not the next-line character. */
+/** Unicode white space. JavaScript's `trim` also removes the byte-order mark, but not the next-line character. */
 const LEADING_SPACE = /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
 const TRAILING_SPACE =
   /(?<![\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000])[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/;

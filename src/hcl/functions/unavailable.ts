@@ -5,8 +5,8 @@ import { defineFunction, fail, parameter } from './function.js';
 const path = parameter('path', stringType);
 
 /**
- * Functions that exist by name and always fail: a job is parsed by a service, whose files are nobody's business. `try` may fall
- * back from them.
+ * Functions that exist by name and always fail: a job is parsed inside a service, whose files it must not read. `try` can
+ * handle the failure.
  */
 export const unavailableFunctions: readonly EagerFunction[] = [
   ...['file', 'filebase64', 'fileexists', 'abspath', 'basename', 'dirname', 'pathexpand'].map((name) =>
@@ -17,7 +17,7 @@ export const unavailableFunctions: readonly EagerFunction[] = [
   ),
 ];
 
-/** What to write instead of functions that people know from elsewhere and that this language has not. */
+/** Replacements for functions that exist in related languages but not in this one. */
 export const absentFunctionHints: ReadonlyMap<string, string> = new Map([
   ['toset', 'write convert(VALUE, set(any))'],
   ['tolist', 'write convert(VALUE, list(any))'],

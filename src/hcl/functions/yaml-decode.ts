@@ -21,8 +21,8 @@ import { yaml } from './packages.js';
 import { resolveScalar } from './yaml-resolve.js';
 
 /**
- * One YAML document as a value: mappings become objects, sequences tuples, unquoted words, numbers and dates what YAML 1.1 takes them
- * for. The package reads the syntax; what it means is decided here. Collections as keys, tags of one's own and several documents are
+ * Decodes one YAML document: mappings become objects, sequences become tuples, and plain scalars are resolved as in YAML 1.1.
+ * The package parses the syntax; this module resolves types. Collections as keys, custom tags and several documents are
  * errors.
  */
 export function decodeYaml(text: string, budget: Budget): CallResult {
@@ -38,7 +38,7 @@ export function decodeYaml(text: string, budget: Budget): CallResult {
     : fail(placed(reader.problem, text));
 }
 
-/** What is wrong, and at which offset of the text. */
+/** A problem, and its offset in the text. */
 interface Problem {
   readonly what: string;
   readonly offset: number;
@@ -46,7 +46,7 @@ interface Problem {
 
 const TOO_LARGE: Problem = { what: 'too much', offset: 0 };
 
-/** Units of work of a word or sign of the text, and of a node beyond its words. */
+/** Units of work for a token, and for a node in addition to its tokens. */
 const LEXEME = 35;
 const NODE = 10;
 
@@ -73,7 +73,7 @@ function readDocument(text: string, budget: Budget): ReadDocument {
   return { contents: document?.contents ?? null, problem: undefined };
 }
 
-/** Only the shape is left to the package: types, merge keys and keys that come twice are looked at here. */
+/** The package builds only the structure: types, merge keys and duplicate keys are handled here. */
 const OPTIONS = {
   version: '1.1',
   schema: 'failsafe',
@@ -83,7 +83,7 @@ const OPTIONS = {
   logLevel: 'silent',
 } as const;
 
-/** The concrete syntax, word by word, so that a text is given up as soon as it costs too much, is too deep, or is not valid. */
+/** The concrete syntax, token by token, so that parsing stops as soon as a text costs too much, is too deep, or is invalid. */
 function readTokens(text: string, budget: Budget): CST.Token[] | Problem {
   const { Lexer, Parser } = yaml();
   const parser = new Parser();
@@ -99,7 +99,7 @@ function readTokens(text: string, budget: Budget): CST.Token[] | Problem {
   return tokens;
 }
 
-/** The package makes an error object for each mistake: without their stacks, which nobody sees, they cost little. */
+/** The package creates an error object for each problem; without stack traces, which are unused, they are cheap. */
 function quickly<Result>(work: () => Result): Result {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -118,7 +118,7 @@ interface Reader {
   problem: Problem | undefined;
 }
 
-/** The value of a node; undefined when the reader has a problem. */
+/** The value of a node; undefined after a problem was reported. */
 function nodeValue(reader: Reader, node: Node | null): HclValue | undefined {
   if (!reader.budget.charge(NODE)) return report(reader, TOO_LARGE);
   if (node === null) return dynamicNull;
@@ -150,7 +150,7 @@ function scalarValue(reader: Reader, node: Scalar): HclValue | undefined {
   return value ?? reportAt(reader, node, tag === undefined ? 'a number without a value' : `a value that is no ${tag}`);
 }
 
-/** The package ends a block with a line break even where the text ends without one. */
+/** The package ends a block scalar with a line break even if the text ends without one. */
 function scalarText({ text }: Reader, { value, type, range }: Scalar): string {
   const content = String(value ?? '');
   const isBlock = type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED';
@@ -173,7 +173,7 @@ function mappingValue(reader: Reader, node: YAMLMap): HclValue | undefined {
   return hasTag(reader, node, '!!map') ? pairsValue(reader, node.items) : undefined;
 }
 
-/** Keys of its own win over merged ones, and of those the first. A key that comes twice keeps its last value. */
+/** The mapping's own keys override merged ones; of several merged values the first is used. A duplicate key keeps its last value. */
 function pairsValue(reader: Reader, pairs: readonly Pair[]): HclValue | undefined {
   const entries = new Map<string, HclValue>();
   const merged: HclValue[] = [];
@@ -220,7 +220,7 @@ function shortTag(tag: string | undefined): string | undefined {
   return tag?.startsWith(STANDARD) === true ? `!!${tag.slice(STANDARD.length)}` : tag;
 }
 
-/** Aliases can make a value of any size from a short text, so each collection is weighed. */
+/** Aliases can expand a short text to a value of any size, so the size of each collection is checked. */
 function kept(reader: Reader, value: HclValue): HclValue | undefined {
   const count = itemsOf(value)?.length ?? entriesOf(value)?.size ?? 0;
   const fits = reader.budget.chargeElements(count) && sizeOf(value) <= reader.budget.limits.valueSize;

@@ -7,14 +7,14 @@ import { entriesOf, itemsOf } from '../values/value.js';
  * The value as one YAML document in block style: keys and strings in double quotes, strings of several lines as literal blocks
  * where YAML allows it, long strings folded after column 80.
  *
- * @returns undefined when the meter has nothing left
+ * @returns undefined if the budget is spent
  */
 export function yamlText(value: HclValue, meter: Meter): string | undefined {
   const writer: Writer = { text: '', column: 0, meter, stopped: false };
   writeNode(writer, value, -1, 'root');
   if (writer.stopped) return undefined;
   if (!writer.text.endsWith('\n')) writer.text += '\n';
-  // A bare word could go on in the next line, so the end of the document is marked.
+  // A plain scalar could continue on the next line, so the end of the document is marked.
   if (value.kind === 'null' || value.kind === 'bool' || value.kind === 'number') writer.text += '...\n';
   return writer.text;
 }
@@ -23,14 +23,14 @@ interface Writer {
   text: string;
   column: number;
   readonly meter: Meter;
-  /** There is nothing left to pay with: nothing more is written. */
+  /** The budget is spent: nothing more is written. */
   stopped: boolean;
 }
 
-/** Units of work of a node, beyond its characters. */
+/** Units of work for a node, in addition to its characters. */
 const NODE = 4;
 
-/** What the node hangs on; `compact` is a dash or the colon after a written-out key, after which a collection starts at once. */
+/** The parent of the node. `compact`: a dash, or the colon after an explicit key; a collection starts on the same line. */
 type Parent = 'root' | 'mapping' | 'compact';
 
 const FOLD_AFTER = 80;
@@ -110,10 +110,10 @@ function bareText(value: Exclude<HclValue, { kind: 'string' }>): string {
   }
 }
 
-/** Characters that only an escape can write. Characters beyond the basic plane are escaped too. */
+/** Characters that need an escape. Characters beyond the basic multilingual plane are escaped too. */
 const UNPRINTABLE = /[^\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]/u;
 
-/** Several lines, nothing that needs an escape, and no white space that a reader could lose. */
+/** Several lines, no character that needs an escape, and no white space that a parser could drop. */
 function isLiteral(text: string): boolean {
   return text.includes('\n') && !UNPRINTABLE.test(text) && !/ \n| $|[\u2028\u2029]/.test(text);
 }
@@ -184,7 +184,7 @@ function put(writer: Writer, text: string): void {
   writer.column += text.length;
 }
 
-/** A literal block that ends in a line break has started the next line already. */
+/** A literal block that ends with a line break has already started the next line. */
 function newLine(writer: Writer, indent: number): void {
   if (writer.column > 0) writer.text += '\n';
   writer.text += ' '.repeat(indent);

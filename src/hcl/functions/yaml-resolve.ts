@@ -3,7 +3,7 @@ import type { HclValue } from '../values/value.js';
 import { dynamicNull, falseValue, numberValue, stringValue, trueValue } from '../values/value.js';
 import { localTime, timestampText } from './instant-text.js';
 
-/** What a scalar means; undefined when its text does not fit its tag, or is a number that is none (`.nan`). */
+/** The value of a scalar; undefined if its text does not fit its tag, or if it is not a number (`.nan`). */
 export function resolveScalar(text: string, tag: string | undefined): HclValue | undefined {
   switch (tag) {
     case undefined:
@@ -66,7 +66,7 @@ function resolveTimestamp(text: string): HclValue | undefined {
   return shown === undefined ? undefined : stringValue(shown);
 }
 
-/** How far a zone is ahead of UTC, in minutes. */
+/** Offset of a zone from UTC, in minutes; positive east of Greenwich. */
 function minutesAhead(sign: string | undefined, hours = '0', minutes = '0'): number {
   const ahead = Number(hours) * 60 + Number(minutes);
   return sign === '-' ? -ahead : ahead;

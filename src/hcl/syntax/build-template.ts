@@ -78,7 +78,7 @@ function removeIndentation(raw: readonly RawPart[]): readonly RawPart[] {
   );
 }
 
-/** White space in characters: each is one, but for a carriage return with its line feed. */
+/** White space split into characters; a carriage return and its line feed are one. */
 function indentation(space: string): number {
   return space.replaceAll('\r\n', '\n').length;
 }
@@ -86,7 +86,7 @@ function indentation(space: string): number {
 type Frame = {
   readonly opening: RawSequence | undefined;
   parts: TemplatePart[];
-  /** The parts of the first branch, once an `else` was met. */
+  /** The parts of the first branch, after an `else` was read. */
   whenTrue: TemplatePart[] | undefined;
 };
 

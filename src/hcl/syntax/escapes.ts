@@ -2,7 +2,7 @@ import { type Parser, report } from './parser.js';
 
 const SIMPLE: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\' };
 
-/** What stands at an offset: `${` or `%{`, which begins a template sequence, or `$${` or `%%{`, which stands for that text. */
+/** The template marker at an offset: `${` or `%{`, which begins a sequence, or its escaped form `$${` or `%%{`. */
 export function sequenceKind(text: string, at: number): 'none' | 'escape' | 'sequence' {
   const unit = text.charCodeAt(at);
   if (!beginsSequence(unit)) return 'none';
@@ -16,10 +16,10 @@ export function beginsSequence(unit: number): boolean {
   return unit === 36 || unit === 37;
 }
 
-/** Reads the backslash escape at an offset; a wrong one is reported, and `text` is then undefined. */
+/** Reads the backslash escape at an offset. An invalid one is reported, and `text` is undefined. */
 export function readEscape(parser: Parser, start: number): { text: string | undefined; end: number } {
   const { text } = parser.lexer;
-  // A whole character, also when it takes two units.
+  // A whole character, which may take two UTF-16 units.
   const letter = String.fromCodePoint(text.codePointAt(start + 1) ?? 10);
   const simple = SIMPLE[letter];
   if (simple !== undefined) return { text: simple, end: start + 2 };

@@ -1,6 +1,6 @@
 import type { Span } from './tree.js';
 
-/** The JSON form before a schema has said what is an attribute and what a block. */
+/** The JSON form before a schema has separated attributes from blocks. */
 export type JsonValue =
   | JsonObject
   | (Span & { readonly kind: 'json-array'; readonly items: readonly JsonValue[] })
@@ -22,6 +22,6 @@ export interface JsonMember {
 export interface JsonString extends Span {
   readonly kind: 'json-string';
   readonly text: string;
-  /** The text stands in the source as it is, so offsets in it are offsets behind the quote. */
+  /** True if the source has no escapes, so that offsets in the text are offsets after the quote. */
   readonly verbatim: boolean;
 }

@@ -1,6 +1,6 @@
 import type { DiagnosticCode } from '../diagnostics/codes.js';
 
-/** What a token is; for punctuation and operators the text itself. */
+/** Kind of a token; for punctuation and operators, the text itself. */
 export type TokenKind =
   | 'identifier'
   | 'number'
@@ -41,7 +41,7 @@ export type TokenKind =
 
 /**
  * Reads one token at a time. `kind`, `start` and `end` describe the current token, `previousEnd` is the end of the one before. A
- * `quote` token is the opening quote only and a `heredoc` token its header line: what follows is read by the template reader.
+ * `quote` token is only the opening quote and a `heredoc` token its header line: the template reader reads the rest.
  */
 export interface Lexer {
   readonly text: string;
@@ -51,7 +51,7 @@ export interface Lexer {
   previousEnd: number;
   /** Within brackets of most kinds line ends are spaces. */
   ignoreNewlines: boolean;
-  /** Tokens read so far. Behind the last one allowed the text seems to end. */
+  /** Tokens read so far. After the limit, the lexer returns `end`. */
   tokens: number;
   readonly maxTokens: number;
 }
@@ -136,7 +136,7 @@ export function isIdentifier(text: string): boolean {
   return text !== '' && identifierEnd(text, 0) === text.length;
 }
 
-/** Made on first use: the two classes take longer to build than to read most files, and few names need them. */
+/** Built on first use: compiling the two classes takes longer than reading most files, and few names need them. */
 function identifierClasses(): { readonly start: RegExp; readonly continuation: RegExp } {
   classes ??= { start: /^\p{ID_Start}$/u, continuation: /^\p{ID_Continue}$/u };
   return classes;
@@ -163,7 +163,7 @@ function scan(lexer: Lexer, from: number): Lexer {
       at = text.charCodeAt(lineEnd - 1) === 13 ? lineEnd - 1 : lineEnd;
     } else if (unit === 47 && text.charCodeAt(at + 1) === 42) {
       const close = text.indexOf('*/', at + 2);
-      // The rest is comment: reading on within it would find the same mistake at every further `/*`.
+      // Treats the rest as comment; otherwise every further `/*` would report the same error.
       if (close < 0) return token(lexer, 'bad', at, text.length - at);
       at = close + 2;
     } else if (at >= text.length) return token(lexer, 'end', text.length, 0);

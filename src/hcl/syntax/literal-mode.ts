@@ -4,13 +4,13 @@ import type { ParseLimits } from './parser.js';
 import type { SourceText } from './source.js';
 import type { Body, BodyItem, Expression, Label, ObjectItem, Span } from './tree.js';
 
-/** The reader of version 1 texts: where it is, how deep, and the first mistake, at which it stops. */
+/** State of the reader of version 1 texts: position, depth, and the first error, at which it stops. */
 interface LiteralReader {
   readonly text: string;
   readonly maxDepth: number;
   readonly maxTokens: number;
   at: number;
-  /** Keys and values read so far, as the tokens that they take. */
+  /** Tokens of the keys and values read so far. */
   tokens: number;
   depth: number;
   failure: { readonly span: Span; readonly message: string } | undefined;

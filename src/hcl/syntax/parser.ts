@@ -5,8 +5,8 @@ import type { SourceText } from './source.js';
 import type { Expression, Span, Template } from './tree.js';
 
 /**
- * State shared by the readers of one text. They return undefined once they have reported a problem, and the reader of items goes on
- * with the next line; so one run finds many mistakes.
+ * State shared by the readers of one text. A reader returns undefined after it has reported a problem, and the reader of items
+ * continues with the next line, so that one run finds many errors.
  */
 export interface Parser {
   readonly source: SourceText;
@@ -14,19 +14,19 @@ export interface Parser {
   readonly problems: Problem[];
   readonly maxDepth: number;
   depth: number;
-  /** Nothing sensible can follow: no more problems are reported. */
+  /** The rest of the text cannot be interpreted: no more problems are reported. */
   stopped: boolean;
-  /** The last item was not understood: what does not look like an item now is probably the rest of it. */
+  /** The last item had an error: problems that are probably caused by it (`FOLLOW_UPS`) are not reported. */
   recovering: boolean;
-  /** Readers of expressions and templates need each other; they meet here. */
+  /** Readers of expressions and templates, which are mutually recursive. */
   readonly readExpression: (parser: Parser) => Expression | undefined;
   readonly readTemplate: (parser: Parser) => Template | undefined;
 }
 
-/** Reading stops at this many mistakes: the text is something else than was thought. */
+/** Reading stops at this number of errors: the text is probably in another language. */
 const MOST_PROBLEMS_KEPT = 1000;
 
-/** What the rest of an item that was not understood looks like. */
+/** Codes of problems that are usually caused by an error in the item before. */
 const FOLLOW_UPS: ReadonlySet<DiagnosticCode> = new Set(['item_expected', 'newline_expected', 'block_header']);
 
 export type Readers = Pick<Parser, 'readExpression' | 'readTemplate'>;
@@ -51,7 +51,7 @@ export function createParser(source: SourceText, limits: ParseLimits, problems: 
   };
 }
 
-/** True when the text has too many tokens, which is reported once and ends the reading: what seems to be wrong then is not. */
+/** True if the text has too many tokens. This is reported once and ends the reading, to avoid follow-up errors. */
 export function isCutShort(parser: Parser): boolean {
   const { lexer, source } = parser;
   if (lexer.tokens <= lexer.maxTokens) return false;
@@ -68,7 +68,7 @@ export function at(parser: Parser, kind: TokenKind): boolean {
   return parser.lexer.kind === kind;
 }
 
-/** Reports a problem; always undefined, so that a reader can end with it. */
+/** Reports a problem. Always returns undefined, so that a reader can return the call. */
 export function report(parser: Parser, code: DiagnosticCode, span: Span, text: ProblemText): undefined {
   const repeated = parser.recovering && FOLLOW_UPS.has(code);
   if (isCutShort(parser)) return undefined;
@@ -81,7 +81,7 @@ export function report(parser: Parser, code: DiagnosticCode, span: Span, text: P
   return undefined;
 }
 
-/** Reports the current token as not being what was expected; a character that fits nowhere gets its own explanation. */
+/** Reports an unexpected token; a character that is invalid everywhere gets its own message. */
 export function reportToken(parser: Parser, code: DiagnosticCode, message: string, detail?: string): undefined {
   const { lexer } = parser;
   if (lexer.kind !== 'bad') return report(parser, code, lexer, { message, detail });
@@ -113,10 +113,10 @@ export function leave(parser: Parser): void {
   parser.depth -= 1;
 }
 
-/** What the current token is called in messages. */
+/** Name of the current token in messages. */
 export function tokenName(parser: Parser): string {
   const { lexer } = parser;
-  // Most kinds are named by their text.
+  // Most kinds are their own name.
   const kind: string = lexer.kind;
   switch (kind) {
     case 'newline':

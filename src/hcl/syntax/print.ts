@@ -1,6 +1,6 @@
 import type { Body, BodyItem, Expression, Reference, Step, TemplatePart } from './tree.js';
 
-/** A body as text in the native syntax. Parsing the text gives the same tree, but for the offsets. */
+/** Prints a body in the native syntax. Parsing the text gives the same tree, except for offsets. */
 export function printBody(body: Body): string {
   return printItems(body.items, '');
 }
@@ -74,7 +74,7 @@ function printFor(expression: Expression & { kind: 'for' }): string {
   return `{${head}${printExpression(key)} => ${printExpression(value)}${grouped ? '...' : ''}${tail}}`;
 }
 
-/** Its placeholder is its own source text, which keeps the spaces that are part of what survives. */
+/** Its placeholder is its source text, spaces included. */
 function referenceText(reference: Reference): string {
   return reference.placeholder.slice(2, -1);
 }
@@ -83,7 +83,7 @@ function printSteps(steps: readonly Step[]): string {
   return steps.map(printStep).reduce(spaced, '');
 }
 
-/** A dot directly behind a number would belong to the number. */
+/** A dot directly after a number would become part of the number. */
 function spaced(before: string, behind: string): string {
   return /\d$/.test(before) && behind.startsWith('.') ? `${before} ${behind}` : before + behind;
 }
@@ -99,7 +99,7 @@ function printStep(step: Step): string {
   }
 }
 
-/** A single `${ }` that must stay text has an empty text part beside it, which a strip marker makes of a space. */
+/** A single `${ }` that must stay a string needs an empty literal next to it: a space with a strip marker. */
 function printTemplateParts(parts: readonly TemplatePart[], passThrough: boolean): string {
   const [only] = parts;
   if (parts.length === 1 && only?.kind === 'interpolation' && !passThrough) {

@@ -7,10 +7,10 @@ import { heredocEnd, quotedEnd } from './read-template.js';
 import { startSpan } from './spans.js';
 import type { Body, BodyItem, Label, Span } from './tree.js';
 
-/** Tokens after which reading can be interrupted. */
+/** Number of tokens between two interruption points. */
 const TOKENS_OF_A_PART = 20_000;
 
-/** A body whose items are being read: the file's, or that of a block whose brace is open. */
+/** A body that is being read: the file's, or that of an open block. */
 interface OpenBody {
   /** Undefined for the file. */
   readonly header: BlockHeader | undefined;
@@ -27,7 +27,7 @@ interface BlockHeader {
   readonly open: Span;
 }
 
-/** Reads the items of a file, a block being on a stack while its own are read. */
+/** Reads the items of a file. Open blocks are on a stack, so nesting needs no recursion. */
 export function* readFileBody(parser: Parser): Steps<Body> {
   const { lexer } = parser;
   continueAt(lexer, lexer.text.charCodeAt(0) === 0xfeff ? 1 : 0);
@@ -160,7 +160,7 @@ function readBlock(parser: Parser, type: string, typeSpan: Span): ReturnType<typ
   advance(lexer);
   if (at(parser, 'newline')) return { kind: 'header', header };
   const items = readOneLine(parser, header.open);
-  // What is wrong in a one-line block leaves its brace open: go on behind the block.
+  // After an error in a one-line block its brace is still open: continue after the block.
   if (items === undefined && !parser.stopped) skipItem(parser, 1);
   leave(parser);
   return items === undefined || !at(parser, '}') ? undefined : closedBlock(parser, header, items);
@@ -261,7 +261,7 @@ function readQuotedLabel(parser: Parser): Label | undefined {
   return failed ? undefined : { text: normalizeText(label), start, end: offset + 1 };
 }
 
-/** After a mistake: goes on behind the line it is in, and over any brackets that open in what is skipped. */
+/** Recovers from an error: skips the rest of the line, and any brackets that open in it. */
 function skipItem(parser: Parser, openBraces = 0): void {
   const { lexer } = parser;
   lexer.ignoreNewlines = false;

@@ -101,7 +101,7 @@ function readObjectItem(parser: Parser): ObjectItem | undefined {
 
 type ForExpression = Extract<Expression, { kind: 'for' }>;
 
-/** The two kinds of for-expressions: which bracket closes each, and how it is written. */
+/** The two kinds of for-expressions: result, closing bracket and form. */
 interface ForKind {
   readonly object: boolean;
   readonly close: ']' | '}';
@@ -137,7 +137,7 @@ function readFor(parser: Parser, open: Span, outer: boolean): Expression | undef
   return { kind: 'for', ...names, collection, ...made, condition, start: open.start, end: lexer.previousEnd };
 }
 
-/** `for key, value in`, the key left out by many. */
+/** `for key, value in` or `for value in`. */
 function readForNames(parser: Parser, kind: ForKind): Pick<ForExpression, 'keyName' | 'valueName'> | undefined {
   const { lexer } = parser;
   advance(lexer);
@@ -156,7 +156,7 @@ function readForNames(parser: Parser, kind: ForKind): Pick<ForExpression, 'keyNa
   return second === undefined ? { keyName: undefined, valueName: first } : { keyName: first, valueName: second };
 }
 
-/** What each round makes: a value, in an object `key => value`, which `...` behind it groups by key. */
+/** The result of each iteration: a value, or `key => value` for an object; a trailing `...` groups values by key. */
 function readForElement(parser: Parser, kind: ForKind): Pick<ForExpression, 'key' | 'value' | 'grouped'> | undefined {
   const { lexer } = parser;
   const first = parser.readExpression(parser);

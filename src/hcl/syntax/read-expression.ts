@@ -6,7 +6,7 @@ import { readSteps } from './read-steps.js';
 import { startSpan } from './spans.js';
 import type { BinaryOperator, Expression, Span } from './tree.js';
 
-/** Reads one expression from the current token on; the token behind it is current afterwards. */
+/** Reads one expression from the current token; afterwards the current token is the one after it. */
 export function readExpression(parser: Parser): Expression | undefined {
   if (!enter(parser)) return undefined;
   const expression = readConditional(parser);
@@ -136,7 +136,7 @@ function readParentheses(parser: Parser): Expression | undefined {
   return { kind: 'parentheses', inner, start: open.start, end: lexer.previousEnd };
 }
 
-/** An expression within brackets; at the end of the text the bracket that is open is named instead. */
+/** An expression within brackets. At the end of the text the error refers to the open bracket. */
 function readItem(parser: Parser, open: Span, bracket: string): Expression | undefined {
   if (at(parser, 'end')) {
     return report(parser, 'not_closed', open, `This "${bracket}" is never closed.`);

@@ -4,7 +4,7 @@ import { advance, continueAt } from './lexer.js';
 import { at, type Parser, report, reportToken, tokenName } from './parser.js';
 import type { Expression, Span } from './tree.js';
 
-/** Reads the `${ … }` or `%{ … }` at an offset. Afterwards the reading of the text goes on at the part's end. */
+/** Reads the `${ … }` or `%{ … }` at an offset. The caller continues at the end of the part. */
 export function readSequence(parser: Parser, start: number): RawPart | undefined {
   const { lexer } = parser;
   const outer = lexer.ignoreNewlines;
@@ -35,7 +35,7 @@ function readInterpolation(parser: Parser, start: number, trimBefore: boolean): 
   };
 }
 
-/** A name alone in `${ }` survives as written, with the plain spaces that touch the braces. */
+/** A single name in `${ }` is kept as written, with the spaces next to the braces. */
 function withPlaceholder(parser: Parser, value: Expression & { kind: 'reference' }, start: number): Expression {
   const { text, start: closeStart, kind } = parser.lexer;
   const before = text.slice(start + 2, value.start);

@@ -8,7 +8,7 @@ import type { Template } from './tree.js';
 
 /** Reads the quoted text or heredoc that starts at the current token. */
 export function readTemplate(parser: Parser): Template | undefined {
-  // What is within counts as another token.
+  // The content counts as one more token.
   parser.lexer.tokens += 1;
   return parser.lexer.kind === 'quote' ? readQuoted(parser) : readHeredoc(parser);
 }
@@ -80,7 +80,7 @@ function readQuoted(parser: Parser): Template | undefined {
         flush();
         const part = readSequence(parser, at);
         if (part === undefined) {
-          // Go on behind the text, so that what is left of it is not taken for something else.
+          // Continue after the text, so that its rest is not parsed as something else.
           continueAt(lexer, quotedEnd(text, start));
           return undefined;
         }
@@ -98,7 +98,7 @@ function readQuoted(parser: Parser): Template | undefined {
   return failed ? undefined : template;
 }
 
-/** A quoted text is open at the end of its line, or of all text. */
+/** Reports a quoted text that is still open at the end of its line or of the source. */
 function reportOpenQuote(parser: Parser, start: number, at: number): undefined {
   const { lexer } = parser;
   const length = lineEndLength(lexer.text, at);
@@ -147,7 +147,7 @@ function readHeredoc(parser: Parser): Template | undefined {
     if (next < 0) continue;
     const part = readSequence(parser, at);
     if (part === undefined) {
-      // Go on behind the heredoc: its lines are no items.
+      // Continue after the heredoc: its lines are not items.
       continueAt(lexer, heredocEnd(text, start, headerEnd));
       return undefined;
     }
@@ -159,7 +159,7 @@ function readHeredoc(parser: Parser): Template | undefined {
   return buildTemplate(parser, raw, { start, end: markerEnd }, indented);
 }
 
-/** A heredoc without an end has taken in all that follows. */
+/** Reports a heredoc without an end, which contains the rest of the source. */
 function reportOpenHeredoc(parser: Parser, indented: boolean, marker: string): undefined {
   const { length } = parser.lexer.text;
   continueAt(parser.lexer, length);
@@ -176,7 +176,7 @@ function reportOpenHeredoc(parser: Parser, indented: boolean, marker: string): u
   return undefined;
 }
 
-/** Offset behind a quoted text, without looking closely at what is in it; at most the end of its line outside of sequences. */
+/** Offset after a quoted text, found by scanning only; at most the end of its line, outside of sequences. */
 // oxlint-disable-next-line complexity -- one scan over code units with a stack of two kinds of levels
 export function quotedEnd(text: string, start: number): number {
   // Whether each open level is a quoted text or a sequence in one.
@@ -201,7 +201,7 @@ export function quotedEnd(text: string, start: number): number {
   return Math.min(at, text.length);
 }
 
-/** Offset behind the marker that closes a heredoc, without looking at what is in it; the end of the text when there is none. */
+/** Offset after the closing marker of a heredoc, found by scanning only; the end of the text if there is none. */
 export function heredocEnd(text: string, start: number, bodyStart: number): number {
   const marker = text.slice(start, bodyStart).replace(/^<<-?/, '').trim();
   let at = bodyStart;

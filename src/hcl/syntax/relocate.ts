@@ -1,6 +1,6 @@
 import type { Expression, ObjectItem, Span, Step, TemplatePart } from './tree.js';
 
-/** A copy of an expression with other offsets: for one that was parsed from a text cut out of the source. */
+/** A copy of an expression with shifted offsets, for one that was parsed from a part of the source. */
 export function relocate(expression: Expression, move: (span: Span) => Span): Expression {
   const again = (inner: Expression): Expression => relocate(inner, move);
   const at = move(expression);

@@ -10,13 +10,13 @@ export interface SourceText {
 export interface Position {
   /** From 1. */
   readonly line: number;
-  /** From 1, in grapheme clusters: one for everything that shows as one character. */
+  /** From 1, in grapheme clusters (user-perceived characters). */
   readonly column: number;
   /** From 0, in UTF-8 bytes. */
   readonly offset: number;
 }
 
-/** Resolves offsets (UTF-16 units) of one text into positions. Cheapest when asked in ascending order. */
+/** Resolves offsets (UTF-16 units) of one text to positions. Ascending order is cheapest. */
 export interface PositionFinder {
   position(offset: number): Position;
   /** The line without its line end; undefined behind the last line. `line` counts from 1. */
@@ -25,13 +25,13 @@ export interface PositionFinder {
   characters(text: string): readonly string[];
 }
 
-/** Builds the line table of a text once; everything else is worked out when it is asked for. */
+/** Builds the line table of a text once; everything else is computed on demand. */
 export function positionFinder(text: string): PositionFinder {
   const starts = lineStarts(text);
   const plain = !NOT_ASCII.test(text);
   const byteStarts = plain ? starts : byteOffsets(text, starts);
   const counter = clusterCounter();
-  // Questions usually concern one line, and come in order: anchors on the way keep many of them about one long line linear.
+  // Lookups usually come in order and concern one line: anchors keep many lookups in one long line linear.
   let known: KnownAnchors = { index: -1, anchors: [], last: { offset: 0, column: 0, bytes: 0 } };
 
   return {
@@ -59,7 +59,7 @@ export function positionFinder(text: string): PositionFinder {
   };
 }
 
-/** An offset in a line, with the clusters and bytes of the line before it: counting begins at the nearest one. */
+/** An anchor: an offset in a line, with the clusters and bytes before it. Counting begins at the nearest anchor. */
 interface Anchor {
   readonly offset: number;
   readonly column: number;
@@ -68,7 +68,7 @@ interface Anchor {
 
 interface KnownAnchors {
   readonly index: number;
-  /** One every `STRIDE` characters of the line, as far as anybody asked. */
+  /** One every `STRIDE` characters, up to the furthest lookup in the line. */
   readonly anchors: Anchor[];
   last: Anchor;
 }
@@ -94,8 +94,8 @@ function anchorAt(
 }
 
 /**
- * Counting clusters takes a microsecond for each, so as many are counted in one text; behind them columns count code points. No line
- * that is written by hand comes near.
+ * Counting takes about a microsecond per cluster, so their number per text is limited; beyond it, columns count code points. No
+ * hand-written line is that long.
  */
 const CLUSTERS_COUNTED = 50_000;
 

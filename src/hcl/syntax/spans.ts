@@ -6,7 +6,7 @@ export function startSpan(span: Span): Span {
 }
 
 /**
- * Where a complaint about an expression's value belongs: for a template its first part, for a call its name, for a collection its
+ * Position of a problem with an expression's value: for a template its first part, for a call its name, for a collection its
  * opening bracket, for an operator its left operand, and for all others the whole expression.
  */
 export function leadingSpan(expression: Expression): Span {
@@ -49,7 +49,7 @@ export function leadingSpan(expression: Expression): Span {
   }
 }
 
-/** Where the name of a reference stands, without its steps. */
+/** The span of a reference's name, without its steps. */
 export function nameSpan(reference: Reference): Span {
   return { start: reference.start, end: Math.min(reference.start + reference.name.length, reference.end) };
 }

@@ -1,13 +1,13 @@
 /**
- * The syntax tree. Every node carries two offsets into its source text (UTF-16 units, end excluded); lines and columns are worked
- * out only when a position is shown to somebody (see `source.ts`).
+ * The syntax tree. Every node carries two offsets into its source text (UTF-16 units, end excluded); lines and columns are
+ * computed only when a position is displayed (see `source.ts`).
  */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** A body in source order: a whole file, or what stands between the braces of a block. */
+/** A body in source order: a whole file, or the content of a block. */
 export interface Body extends Span {
   readonly kind: 'body';
   readonly items: readonly BodyItem[];
@@ -99,7 +99,7 @@ export interface Reference extends Span {
   readonly kind: 'reference';
   readonly name: string;
   readonly steps: readonly ConstantStep[];
-  /** What the reference stands for when nothing defines its name: its own source text within `${` and `}`. */
+  /** The value of the reference if its name is undefined: its own source text within `${` and `}`. */
   readonly placeholder: string;
 }
 

@@ -20,7 +20,7 @@ import {
   typeOf,
 } from './value.js';
 
-/** Why a value does not fit a type. `path` leads to the part that does not: indexes, keys and attribute names from outside in. */
+/** Why a value does not fit a type. `path` leads to the part that does not fit: indexes, keys and attribute names, outermost first. */
 export interface ConversionError {
   readonly type: 'cannot_convert';
   readonly path: readonly (string | number)[];
@@ -35,7 +35,7 @@ export interface ConversionError {
  *
  * Numbers and bools become strings; strings that spell a number or a bool (`true`, `false`, `1`, `0`) become one; tuples and sets
  * become lists or sets, objects become maps, maps and objects become objects (attributes that the type does not name are
- * dropped). `dynamic` as the type takes any value; as an element type it asks for the common type of the elements. A null
+ * dropped). `dynamic` as the type takes any value; as an element type it means the common type of the elements. A null
  * converts to a null of the type.
  */
 export function convert(value: HclValue, type: HclType): Result<HclValue, ConversionError> {
@@ -150,8 +150,8 @@ function toObject(value: HclValue, type: HclType & { kind: 'object' }): Result<H
 }
 
 /**
- * The element type to convert to: the one asked for, or the common type of the elements when it is left open. A null beside
- * collections leaves their common type open too, and then takes the type of the others.
+ * The element type to convert to: the requested one, or the common type of the elements if it is open. A null among
+ * collections leaves their common type open too; it is then given the type of the others.
  */
 function elementType(wanted: HclType, types: readonly HclType[]): HclType | undefined {
   if (wanted.kind !== 'dynamic') return holdsDynamic(wanted) ? commonType(wanted, types) : wanted;

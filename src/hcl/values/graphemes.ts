@@ -1,13 +1,13 @@
-/** What work is charged to; false when there is nothing left. */
+/** Charges work; false if the budget is spent. */
 export interface Meter {
   charge(steps: number): boolean;
 }
 
 /**
- * Characters as a reader sees them (extended grapheme clusters): a family emoji is one, and so is CR LF. Plain western text, nearly
- * all text here, never wakes the segmenter, which is slow to create and takes a microsecond for each cluster.
+ * Extended grapheme clusters (user-perceived characters): a family emoji is one, and so is CR LF. Plain western text, which is
+ * nearly all text here, never needs the segmenter, which is slow to create and takes a microsecond per cluster.
  *
- * @returns undefined when the meter has nothing left
+ * @returns undefined if the budget is spent
  */
 export function clustersOf(text: string, meter: Meter): readonly string[] | undefined {
   if (SIMPLE.test(text)) return text.split('');
@@ -15,7 +15,7 @@ export function clustersOf(text: string, meter: Meter): readonly string[] | unde
   return walkClusters(text, meter, (cluster) => clusters.push(cluster)) ? clusters : undefined;
 }
 
-/** The number of clusters; undefined when the meter has nothing left. */
+/** The number of clusters; undefined if the budget is spent. */
 export function clusterCount(text: string, meter: Meter): number | undefined {
   if (SIMPLE.test(text)) return text.length;
   let count = 0;
@@ -33,17 +33,17 @@ const SIMPLE =
   /^[\0-\x0c\x0e-\u02ff\u0370-\u0482\u048a-\u052f\u2010-\u2027\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]*$/;
 
 const WINDOW = 1024;
-/** Units of work of one cluster that the segmenter finds, and of one that does not need it. */
+/** Units of work for one cluster with the segmenter, and without it. */
 export const STEPS_OF_CLUSTER = 12;
 const PLAIN = 1;
-/** Units of work of starting the segmenter. */
+/** Units of work for starting the segmenter. */
 const START = 40;
 
 let shared: Intl.Segmenter | undefined;
 
 /**
- * Window by window, since the platform takes time quadratic in the text it is given at once. The last cluster of a window may go on
- * behind it, so the next window starts with it; a cluster that fills a window gets a larger one.
+ * Window by window, since the platform's time is quadratic in the length of its input. The last cluster of a window may continue
+ * after it, so the next window starts with it; a cluster that fills a window gets a larger one.
  */
 function walkClusters(text: string, meter: Meter, visit: (cluster: string) => void): boolean {
   let start = 0;

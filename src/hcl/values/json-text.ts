@@ -4,13 +4,13 @@ import { type HclValue, sizeOf } from './value.js';
 
 /**
  * The value as JSON on one line: keys in code point order, numbers in full decimal notation, `<`, `>`, `&` and the two Unicode line
- * separators escaped. Sets are arrays. Infinities, which JSON has not, come out as `+Inf` and `-Inf`; `jsonencode` refuses them.
+ * separators escaped. Sets are arrays. Infinities, which JSON lacks, are written as `+Inf` and `-Inf`; `jsonencode` refuses them.
  */
 export function jsonText(value: HclValue): string {
   return meteredJsonText(value, { charge: () => true }) ?? '';
 }
 
-/** The same; undefined when the meter has nothing left. */
+/** The same; undefined if the budget is spent. */
 export function meteredJsonText(value: HclValue, meter: Meter): string | undefined {
   const writer: Writer = { meter, stopped: false };
   const text = written(writer, value);
@@ -19,11 +19,11 @@ export function meteredJsonText(value: HclValue, meter: Meter): string | undefin
 
 interface Writer {
   readonly meter: Meter;
-  /** There is nothing left to pay with: nothing more is written. */
+  /** The budget is spent: nothing more is written. */
   stopped: boolean;
 }
 
-/** Units of work of a value, beyond its text. */
+/** Units of work for a value, in addition to its text. */
 const VALUE = 2;
 
 function written(writer: Writer, value: HclValue): string {
@@ -58,7 +58,7 @@ function pays(writer: Writer, work: number): boolean {
   return !writer.stopped;
 }
 
-/** Units of work of quoting a text; what must be escaped beyond JSON's own rules is dear. */
+/** Units of work for quoting a text; escapes beyond JSON's own rules cost most. */
 export function quotingWork(text: string): number {
   return 1 + (MARKUP.test(text) ? text.length >>> 1 : text.length >>> 4);
 }

@@ -1,6 +1,6 @@
 /**
- * A text in Unicode normal form C, as every text of the language is. Texts below U+0300 are in it as they stand, which spares nearly
- * all texts the real check.
+ * Normalises a text to Unicode normal form C, as required for every text of the language. Text below U+0300 is already normalised, so
+ * nearly all texts skip the real check.
  *
  * The platform sorts combining marks in time quadratic in the length of their run. Stream-safe text (UAX #15) has at most 30 in a
  * row; longer runs are normalised 30 marks at a time, so that the whole takes linear time.

@@ -27,7 +27,7 @@ export function shortestDigits(mantissa: bigint, exponent: number, precision: nu
   const high = withoutZeros(scale.digitsOf(centre + 1n).padStart(width, '0'));
   const inclusive = (centre & 2n) === 0n;
   const point = width - scale.stickyDigits + scale.power;
-  // How much larger the digits of the upper bound are than those of the number, as far as they were compared; 2 stands for more.
+  // Difference between the digits of the upper bound and those of the number, as far as compared; 2 means 2 or more.
   let above = high.length > width ? 2 : 0;
   let below = false;
   for (let at = 0; at < mid.length; at += 1) {
@@ -51,14 +51,14 @@ interface DecimalScale {
   readonly stickyDigits: 0 | 1;
 }
 
-/** How to write numbers of so many bits in decimal with at least `enough` digits, or all of them when there are fewer. */
+/** Decimal scaling for numbers of this many bits with at least `enough` digits, or all of them if there are fewer. */
 function decimalScale(bits: number, exponent: number, enough: number): DecimalScale {
   // The last decimal of a binary fraction stands at its exponent.
   const power = Math.max(magnitudeOf(bits, exponent) - enough, Math.min(exponent, 0));
   return scaleTo(exponent, power);
 }
 
-/** Decimal digits in front of the point of a number of so many bits, or one more; negative for zeros behind the point. */
+/** Decimal digits before the point of a number of this many bits, or one more; negative for zeros after the point. */
 function magnitudeOf(bits: number, exponent: number): number {
   return Math.floor((bits - 1 + exponent) * LOG_2) + 1;
 }
@@ -88,12 +88,12 @@ function withoutZeros(digits: string): string {
   return digits.slice(0, end);
 }
 
-/** Behind the last digit there are zeros. */
+/** Only zeros follow the last digit. */
 function digitAt(digits: string, at: number): number {
   return at < digits.length ? digits.charCodeAt(at) - 48 : 0;
 }
 
-/** The last few powers, since numbers that are written together often have one size. */
+/** Cache of the last few powers: numbers written together often have the same size. */
 function powerOfTen(power: number): bigint {
   const known = powers.get(power);
   if (known !== undefined) return known;
@@ -106,8 +106,8 @@ function powerOfTen(power: number): bigint {
 const powers = new Map<number, bigint>();
 
 /**
- * The digits of `magnitude * 2 ** exponent` down to so many decimals, or so many leading ones, and behind them one that is not 0 when
- * others follow: enough to round by.
+ * The digits of `magnitude * 2 ** exponent` to this many decimals, or this many leading digits, followed by a sticky digit that is
+ * not 0 if more digits follow: sufficient for rounding.
  */
 export function digitsOf(
   magnitude: bigint,

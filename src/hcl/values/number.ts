@@ -20,16 +20,16 @@ export interface BigFloat {
 }
 
 export type NumberError =
-  /** `0 / 0`, infinity minus infinity and their like have no value. */
+  /** `0 / 0`, infinity minus infinity and similar operations have no value. */
   | { readonly type: 'not_a_number' }
-  /** Beyond 2^65536, or nearer to zero than 2^-65536: a bound of this library, which keeps a number's text below 20,000 digits. */
+  /** Above 2^65536, or closer to zero than 2^-65536. The bound is this library's; it keeps a number's text below 20,000 digits. */
   | { readonly type: 'number_out_of_range' };
 
-/** Bits of mantissa that literals and arithmetic on them carry. */
+/** Bits of mantissa of literals and of arithmetic on them. */
 export const FULL_PRECISION = 512;
-/** Numbers that count or index something carry what a machine integer does. */
+/** Bits of mantissa of counts and indexes: those of a machine integer. */
 export const COUNT_PRECISION = 64;
-/** Results of `pow` and `log` carry what a double does. */
+/** Bits of mantissa of the results of `pow` and `log`: those of a double. */
 export const DOUBLE_PRECISION = 53;
 
 const MAX_EXPONENT_BITS = 65_536;
@@ -38,7 +38,7 @@ const MAX_DIGITS = 20_000;
 /**
  * Reads decimal text: an optional sign, digits with at most one point, an optional exponent; also `Inf`. No spaces.
  *
- * @returns the nearest number of 512 bits, or undefined when the text is not a number, or one out of range
+ * @returns the nearest number of 512 bits, or undefined if the text is not a number or is out of range
  */
 export function parseNumber(text: string): HclNumber | undefined {
   if (text.length <= 15 && PLAIN_DIGITS.test(text)) return Number(text);
@@ -48,7 +48,7 @@ export function parseNumber(text: string): HclNumber | undefined {
   if (parts === undefined) return undefined;
   const { negative, digits, tens, twos } = parts;
   if (digits === '') return negative ? -0 : 0;
-  // Not even the leading digit of such a number is in range, so the power of ten is not worth computing.
+  // The leading digit of such a number is already out of range, so the power of ten is not computed.
   if (tens + digits.length > MAX_DIGITS || tens < -2 * MAX_DIGITS) return undefined;
   const magnitude = BigInt(digits);
   const mantissa = negative ? -magnitude : magnitude;
@@ -104,7 +104,7 @@ export function doubleNumber(value: number): HclNumber | undefined {
   return fromDouble(value, DOUBLE_PRECISION);
 }
 
-/** The nearest double: what `pow`, `log` and plain JSON data work with. */
+/** The nearest double, for `pow`, `log` and plain JSON data. */
 export function toDouble(value: HclNumber): number {
   if (typeof value === 'number') return value;
   const { mantissa, exponent } = value;
@@ -129,7 +129,7 @@ export function toSafeInteger(value: HclNumber): number | undefined {
   return Number.isSafeInteger(whole) ? whole : undefined;
 }
 
-/** True for numbers without a fraction; infinities have none to speak of, so they are not. */
+/** True for finite numbers without a fraction. */
 export function isWhole(value: HclNumber): boolean {
   return typeof value === 'number' ? Number.isFinite(value) : value.exponent >= 0;
 }
@@ -244,7 +244,7 @@ export function ceilNumber(value: HclNumber): HclNumber {
   return fromBigInt(-(-value.mantissa >> BigInt(-value.exponent)), value.precision);
 }
 
-/** The shortest decimal that still names this number, never with an exponent: `0.3`, `1000000000000000000000`, `+Inf`. */
+/** The shortest decimal that identifies this number, never with an exponent: `0.3`, `1000000000000000000000`, `+Inf`. */
 export function numberText(value: HclNumber): string {
   if (typeof value === 'number') {
     if (Number.isFinite(value)) return Object.is(value, -0) ? '-0' : String(value);
@@ -255,20 +255,20 @@ export function numberText(value: HclNumber): string {
   return decimalText(shortestDigits(value.mantissa, value.exponent, value.precision));
 }
 
-/** The number when it is whole and has fewer bits than the least precise numbers carry: then its digits are its text. */
+/** The number if it is whole and has fewer bits than the lowest precision: then its digits are its text. */
 function shortWhole({ mantissa, exponent }: BigFloat): number | undefined {
   if (exponent < 0 || exponent >= DOUBLE_PRECISION || mantissa > MAX_SAFE || mantissa < -MAX_SAFE) return undefined;
   const whole = Number(mantissa) * 2 ** exponent;
   return Math.abs(whole) < 2 ** (DOUBLE_PRECISION - 1) ? whole : undefined;
 }
 
-/** Weight of a number in `sizeOf`: one, and more for fractions and large numbers, whose texts take long to find. */
+/** Weight of a number in `sizeOf`: one, and more for fractions and large numbers, whose texts are expensive to compute. */
 export function numberSize(value: HclNumber): number {
   if (typeof value === 'number' || shortWhole(value) !== undefined) return 1;
   return 60 + (Math.abs(value.exponent) >>> 4) + (value.precision > FULL_PRECISION ? value.precision >>> 2 : 0);
 }
 
-/** Mantissa, exponent and precision of any finite number. */
+/** Mantissa, exponent and precision of a finite number. */
 export function parts(value: HclNumber): BigFloat {
   return typeof value === 'number' ? { mantissa: BigInt(value), exponent: 0, precision: FULL_PRECISION } : value;
 }
@@ -341,7 +341,7 @@ function fromDouble(value: number, precision: number): HclNumber {
   return normalize(BigInt(scaled), exponent, precision);
 }
 
-/** Division by a power of two, rounded to the nearest whole number and to the even one when both are as near. */
+/** Division by a power of two, rounded to the nearest whole number, ties to even. */
 function roundShift(magnitude: bigint, shift: number): bigint {
   const by = BigInt(shift);
   const kept = magnitude >> by;
@@ -350,7 +350,7 @@ function roundShift(magnitude: bigint, shift: number): bigint {
   return rest > half || (rest === half && (kept & 1n) === 1n) ? kept + 1n : kept;
 }
 
-/** Rounded quotient: computed with two bits more than asked for, a remainder kept as a last sticky bit. */
+/** Rounded quotient: computed with two extra bits; a remainder is kept as a sticky bit. */
 function quotient(
   dividend: bigint,
   divisor: bigint,
@@ -376,7 +376,7 @@ function infiniteResult(value: number): Result<HclNumber, NumberError> {
   return Number.isNaN(value) ? err({ type: 'not_a_number' }) : ok(value);
 }
 
-/** `value * 2 ** exponent` in steps that do not overflow before the result does. */
+/** `value * 2 ** exponent`, in steps that overflow only if the result does. */
 function scaleByPowerOfTwo(value: number, exponent: number): number {
   let result = value;
   let rest = exponent;

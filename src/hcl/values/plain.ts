@@ -4,7 +4,7 @@ import { isInfinite, parseNumber, toDouble } from './number.js';
 import type { HclValue } from './value.js';
 import { boolValue, dynamicNull, numberValue, objectValue, stringValue, tupleValue } from './value.js';
 
-/** JSON data: what `JSON.parse` gives. */
+/** JSON data, as `JSON.parse` returns it. */
 export type PlainData = string | number | boolean | null | readonly PlainData[] | { readonly [key: string]: PlainData };
 
 export type PlainError =
@@ -16,7 +16,7 @@ export type PlainError =
 
 /**
  * The value as JSON data. Numbers become the nearest double: `0.1` is `0.1`, but whole numbers beyond 2^53 lose their last digits
- * and `1/3` its tail. Who needs them exact asks `valueText`. Keys keep code point order, except that JavaScript puts
+ * and `1/3` its tail; `valueText` gives exact numbers. Keys keep code point order, except that JavaScript puts
  * keys that look like array indexes first.
  */
 export function toPlain(value: HclValue): Result<PlainData, PlainError> {

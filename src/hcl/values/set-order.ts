@@ -4,7 +4,7 @@ import { compareNumbers, numberText } from './number.js';
 import type { HclType, HclValue } from './value-shape.js';
 
 /**
- * Items of a set: equal ones once, in the order in which sets iterate. Strings by code point, numbers ascending, false before
+ * Items of a set without duplicates, in the iteration order of sets: strings by code point, numbers ascending, false before
  * true, nulls last; everything else by a text that is equal for equal values.
  */
 export function arrangeSet(element: HclType, items: readonly HclValue[]): readonly HclValue[] {
@@ -44,7 +44,7 @@ function nullsLast(left: HclValue, right: HclValue): number | undefined {
 
 /**
  * A text that is equal for equal values of one type and different for different ones: texts are quoted, every part is closed.
- * Numbers are told apart by all their bits, however few digits their texts have.
+ * Numbers are distinguished by all their bits, even if their shortest texts are the same.
  */
 export function valueKey(value: HclValue): string {
   switch (value.kind) {
@@ -68,7 +68,7 @@ export function valueKey(value: HclValue): string {
   }
 }
 
-/** Precision is not part of a number's value, but it decides how many digits its text needs. */
+/** Precision is not part of a number's value, but it determines how many digits its text needs. */
 function numberKey(value: HclNumber): string {
   if (typeof value === 'number') return numberText(value + 0);
   return numberText(value.exponent >= 0 ? value : { ...value, precision: 512 });

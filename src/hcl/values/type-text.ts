@@ -1,7 +1,7 @@
 import type { HclType, HclValue } from './value.js';
 import { typeOf } from './value.js';
 
-/** The short name of a type, or of a value's type, as messages say it: `list of string`, `tuple`, `object`; `dynamic` for null. */
+/** The short name of a type, or of a value's type, for messages: `list of string`, `tuple`, `object`; `dynamic` for null. */
 export function typeText(valueOrType: HclValue | HclType): string {
   const type = isValue(valueOrType) ? typeOf(valueOrType) : valueOrType;
   switch (type.kind) {

@@ -3,14 +3,14 @@ import type { HclType } from './value.js';
 import { dynamicType, listOf, mapOf, objectOf, setOf, tupleOf } from './value.js';
 
 /**
- * The type that values of all the given types can take together, as both branches of a conditional must:
+ * The common type of all the given types, as the branches of a conditional need it:
  *
  * * equal types stay; a number or bool beside a string becomes a string; a number beside a bool has no common type;
  * * tuples of one length are unified position by position, of different lengths to a list; a tuple beside a list to a list;
  * * objects with the same attribute names are unified attribute by attribute, others to a map; an object beside a map to a map;
  * * `dynamic` (a bare null) gives way to scalars, and beside a collection leaves the type open (`dynamic`).
  *
- * @returns undefined when there is no such type, also for an empty list of types
+ * @returns undefined if there is no such type, and for an empty list of types
  */
 export function unifyTypes(types: readonly HclType[]): HclType | undefined {
   const different = distinctTypes(types);
@@ -27,11 +27,11 @@ export function unifyTypes(types: readonly HclType[]): HclType | undefined {
 
 interface UnificationRule {
   readonly kinds: readonly HclType['kind'][];
-  /** `open`: a bare null stands beside the types. */
+  /** `open`: a bare null is among the types. */
   readonly unify: (types: readonly HclType[], open: boolean) => HclType | undefined;
 }
 
-/** How types of these kinds, and no others, are unified; the first that fits counts. */
+/** Rules for types of exactly these kinds; the first matching rule applies. */
 const RULES: readonly UnificationRule[] = [
   { kinds: ['map'], unify: (types, open) => unifyElements(types, open, mapOf) },
   { kinds: ['list'], unify: (types, open) => unifyElements(types, open, listOf) },
@@ -113,7 +113,7 @@ function unifyObjects(types: readonly HclType[]): HclType | undefined {
   return objectOf(attributes);
 }
 
-/** Candidates for the most general type that are tried; trying all of very many would take quadratic time. */
+/** Candidates for the most general type that are tried; trying all of them would take quadratic time. */
 const MAX_CANDIDATES = 64;
 
 /** Among types of several kinds: the most general one that all others convert to. */

@@ -81,18 +81,18 @@ export function nullValue(type: HclType): HclNull {
   return type.kind === 'dynamic' ? dynamicNull : { kind: 'null', type };
 }
 
-/** A list whose items all have the element type already (see `convert` and `unifyTypes` when they do not). */
+/** A list whose items already have the element type (otherwise see `convert` and `unifyTypes`). */
 export function listValue(element: HclType, items: readonly HclValue[]): HclList {
   return { kind: 'list', element, items, ...measureItems(items) };
 }
 
-/** A set of items that have the element type already; equal items are dropped and the rest is put in order. */
+/** A set of items that already have the element type; duplicates are dropped and the rest is sorted. */
 export function setValue(element: HclType, items: readonly HclValue[]): HclSet {
   const arranged = arrangeSet(element, items);
   return { kind: 'set', element, items: arranged, ...measureItems(arranged) };
 }
 
-/** A map of values that have the element type already; a key that comes twice keeps its last value. */
+/** A map of values that already have the element type; a duplicate key keeps its last value. */
 export function mapValue(element: HclType, entries: Iterable<readonly [string, HclValue]>): HclMap {
   const sorted = sortedMap(entries);
   return { kind: 'map', element, entries: sorted, ...measureEntries(sorted) };
@@ -102,13 +102,13 @@ export function tupleValue(items: readonly HclValue[]): HclTuple {
   return { kind: 'tuple', items, ...measureItems(items) };
 }
 
-/** An object; an attribute that comes twice keeps its last value. */
+/** An object; a duplicate attribute keeps its last value. */
 export function objectValue(entries: Iterable<readonly [string, HclValue]>): HclObject {
   const sorted = sortedMap(entries);
   return { kind: 'object', entries: sorted, ...measureEntries(sorted) };
 }
 
-/** The exact type of a value. The types of tuples and objects are worked out on the first call and then remembered. */
+/** The exact type of a value. The types of tuples and objects are computed on the first call and cached. */
 export function typeOf(value: HclValue): HclType {
   switch (value.kind) {
     case 'null':
@@ -135,7 +135,7 @@ export function typeOf(value: HclValue): HclType {
 
 /**
  * Weight of a value: one for each value in it, and one more for every 64 characters of its texts and keys. It is kept up to date
- * by the constructors, so a value that shares its parts a million times over is recognised as large before anything walks it.
+ * by the constructors, so that a value that repeats shared parts a million times is known to be large before anything traverses it.
  */
 export function sizeOf(value: HclValue): number {
   switch (value.kind) {
@@ -155,7 +155,7 @@ export function sizeOf(value: HclValue): number {
   }
 }
 
-/** Levels of collections in a value: 0 for a scalar. Whoever makes values keeps it bounded, so that walking one is safe. */
+/** Levels of collections in a value; 0 for a scalar. Creators of values keep it bounded, so that recursive traversal is safe. */
 export function depthOf(value: HclValue): number {
   switch (value.kind) {
     case 'null':

@@ -2,18 +2,18 @@ import type { HclNumber } from './number.js';
 import { depthOf, entriesOf, type HclValue, itemsOf, sizeOf } from './value.js';
 
 /*
- * What it costs to do something with values, in the units of the budget: about a tenth of a microsecond each. Whoever does it charges
- * this before.
+ * Costs of operations on values, in units of the budget (about 0.1 µs each). Callers charge the cost before the
+ * operation.
  */
 
-/** Bringing a text into normal form; texts below U+0300 are in it already. */
+/** Normalising a text; text below U+0300 is already normalised. */
 export function normalizationWork(text: string): number {
   return WIDE.test(text) ? text.length >>> 2 : 0;
 }
 
 const WIDE = /[\u0300-\uffff]/;
 
-/** Converting a value to a type: each part is looked at, and an open element type is the common type of the elements. */
+/** Converting a value to a type: each part is visited, and an open element type is the common type of the elements. */
 export function conversionWork(value: HclValue): number {
   return 2 + 3 * sizeOf(value) + unificationWork(value);
 }
@@ -28,8 +28,8 @@ export function unificationWork(...values: readonly HclValue[]): number {
 }
 
 /**
- * Keeping something under a text. The platform tells longer texts than these apart by comparing them with all others of their
- * length, so they are dear enough that there are few of them.
+ * Using a text as a map key. The platform hashes longer texts only by length and then compares them one by one, so their cost
+ * is high enough to keep their number small.
  */
 export function keyWork(length: number): number {
   return length > LONGEST_HASHED ? 2 * length : length >>> 5;
@@ -37,17 +37,17 @@ export function keyWork(length: number): number {
 
 const LONGEST_HASHED = 16_383;
 
-/** Keeping values under texts that tell them apart. */
+/** Using the identity texts of values as map keys. */
 export function itemKeysWork(values: readonly HclValue[]): number {
   let work = 0;
   for (const value of values) work += 4 * sizeOf(value) + keyWork(64 * (sizeOf(value) - 1));
   return work;
 }
 
-/** Telling whether two values are equal. */
+/** Comparing two values for equality. */
 export function comparisonWork(left: HclValue, right: HclValue): number {
   if (left.kind === 'number' && right.kind === 'number') return arithmeticWork(left.value, right.value);
-  // Values of different sizes differ early, but their types are compared first.
+  // Values of different sizes differ early, but their types are compared before.
   return sizeOf(left) + sizeOf(right) - 2;
 }
 

@@ -2,7 +2,7 @@ import { MAX_OUTPUT } from '../limits.js';
 import { kindOf, printed, textOf, type Value } from '../values.js';
 import { type Call, exactly, type TemplateFunction } from './template-function.js';
 
-/** A function of texts. */
+/** A function whose arguments are texts. */
 export function ofTexts(count: number, run: (texts: readonly string[], call: Call) => Value): TemplateFunction {
   return exactly(count, (args, call) => {
     const texts = textsFrom(args, call);
@@ -10,7 +10,7 @@ export function ofTexts(count: number, run: (texts: readonly string[], call: Cal
   });
 }
 
-/** The arguments as texts, paid for. */
+/** The arguments as texts; their length is charged. */
 export function textsFrom(args: readonly Value[], call: Call): readonly string[] | undefined {
   const texts: string[] = [];
   for (const value of args) {
@@ -22,12 +22,12 @@ export function textsFrom(args: readonly Value[], call: Call): readonly string[]
   return texts;
 }
 
-/** A text that was made, paid for. */
+/** A resulting text; its length is charged. */
 export function made(text: string, call: Call): Value {
   return call.spend(text.length) ? text : undefined;
 }
 
-/** A value as it is printed, paid for. */
+/** A value in its printed form; its length is charged. */
 export function shown(value: Value, call: Call): string | undefined {
   const text = printed(value, MAX_OUTPUT);
   if (text === undefined) return call.fail('the value is too long to be printed');
@@ -40,7 +40,7 @@ export function smallFrom(value: Value, call: Call): number | undefined {
   return call.fail(`a whole number is needed here, not ${kindOf(value)}`);
 }
 
-/** The text with halves of surrogate pairs replaced, which no file can hold. */
+/** Replaces lone surrogates, which UTF-8 cannot encode. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\uFFFD');
 }

@@ -4,7 +4,7 @@ import { kindOf, type Value } from '../values.js';
 import { ofTexts } from './arguments.js';
 import { type Call, exactly, type TemplateFunction } from './template-function.js';
 
-/** Numbers. In a pipe the last argument comes first in thought: `5 | subtract 2` is 3. */
+/** Arithmetic. A pipe passes its value as the last argument: `5 | subtract 2` is 3. */
 export const arithmeticFunctions: Readonly<Record<string, TemplateFunction>> = {
   add: ofNumbers(
     (left, right) => left + right,
@@ -51,7 +51,7 @@ export const arithmeticFunctions: Readonly<Record<string, TemplateFunction>> = {
 
 const LONGEST_LOOP = 100_000n;
 
-/** Whole numbers stay whole; with another number among them, both are taken as such. */
+/** Two integers give an integer; if either operand is a float, both are converted to floats. */
 function ofNumbers(
   whole: (left: bigint, right: bigint) => bigint | undefined,
   other: (left: number, right: number) => number | undefined,

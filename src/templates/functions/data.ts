@@ -44,7 +44,7 @@ function indexed(value: Value, keys: readonly Value[], call: Call): Value {
   return found;
 }
 
-/** Places in texts are bytes in the upstream's language and characters here. */
+/** Text indexes count characters here; in the upstream's language they count bytes. */
 function sliced(value: Value, from: Value, to: Value, call: Call): Value {
   const whole = isList(value) ? value : textsFrom([value], call)?.[0];
   if (whole === undefined) return undefined;
@@ -54,7 +54,7 @@ function sliced(value: Value, from: Value, to: Value, call: Call): Value {
   return isList(whole) ? whole.slice(...part) : points.slice(...part).join('');
 }
 
-/** The start and the end of a part of something of a length; without an end the part goes on to the last. */
+/** Start and end of a slice, checked against the length; without an end the slice extends to the last element. */
 function partOf(length: number, from: Value, to: Value, call: Call): readonly [number, number] | undefined {
   const [start, end] = [smallFrom(from, call), to === undefined ? length : smallFrom(to, call)];
   if (start === undefined || end === undefined) return undefined;
@@ -81,7 +81,7 @@ function quantified(decide: (found: readonly boolean[]) => boolean): TemplateFun
   });
 }
 
-/** Numbers in JSON are numbers with a fraction, even where it is zero: so they print without one. */
+/** JSON numbers are floats, as in the upstream; without a fraction they print as integers. */
 function parsedJson(text: string, call: Call): Value {
   if (text === '') return new Map();
   if (!call.spend(text.length * 8)) return undefined;
@@ -113,7 +113,7 @@ function jsonText(value: Value, indentation: string, call: Call): Value {
 }
 
 interface Layout {
-  /** Line break and indentation of what stands outside. */
+  /** Line break and indentation of the enclosing value. */
   readonly line: string;
   readonly step: string;
 }
@@ -147,7 +147,7 @@ function innerLayout(layout: Layout | undefined): Layout | undefined {
   return layout && { ...layout, line: layout.line + layout.step };
 }
 
-/** What separates an item from the one before it, or from the bracket. */
+/** Separator before an item: after the previous item, or after the bracket. */
 function between(at: number, inner: Layout | undefined): string {
   return (at === 0 ? '' : ',') + (inner?.line ?? '');
 }
@@ -159,7 +159,7 @@ function scalarJson(value: Value): string {
   return quotedJson(isItem(value) ? value.Value : isMetadata(value) ? value.Path : String(value));
 }
 
-/** As the upstream writes it: safe within a page of HTML. */
+/** As the upstream writes it: escaped for use in HTML. */
 function quotedJson(text: string): string {
   return JSON.stringify(wellFormed(text)).replace(
     /[<>&\u2028\u2029]/g,

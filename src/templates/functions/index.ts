@@ -21,12 +21,12 @@ export function functionNamed(name: string): TemplateFunction | undefined {
   return functions.get(name);
 }
 
-/** The names of all functions, in order. */
+/** The names of all functions, sorted. */
 export function functionNames(): readonly string[] {
   return [...functions.keys()].sort();
 }
 
-/** What the upstream's templates may also ask for, by what it would need. */
+/** Functions of the upstream's templates that are not supported, by what they would need. */
 const ELSEWHERE: readonly (readonly [what: string, names: readonly string[]])[] = [
   [
     'it asks a service catalogue, and templates have none here',
@@ -57,7 +57,7 @@ const ELSEWHERE: readonly (readonly [what: string, names: readonly string[]])[] 
   ['it gives another answer each time', ['timestamp', 'now', 'scratch', 'sockaddr']],
 ];
 
-/** Why a name is no function. */
+/** Why a name is not a function. */
 export function refusalOf(name: string): string {
   const [what] = ELSEWHERE.find(([, names]) => names.includes(name)) ?? [];
   return what === undefined ? `there is no function ${name}` : `the function ${name} is not supported: ${what}`;

@@ -1,7 +1,7 @@
 import { isList, isMap, isTrue, kindOf, textOf, type Value } from '../values.js';
 import { type Call, exactly, type TemplateFunction } from './template-function.js';
 
-/** Truth and order. `and` and `or` are here for their arguments only: the rendering asks no more of them than it needs. */
+/** Boolean functions and comparisons. `and` and `or` are listed for their argument counts only: the renderer short-circuits them. */
 export const logicFunctions: Readonly<Record<string, TemplateFunction>> = {
   and: { least: 1, most: Number.POSITIVE_INFINITY, run: (args) => args.find((value) => !isTrue(value)) ?? args.at(-1) },
   or: { least: 1, most: Number.POSITIVE_INFINITY, run: (args) => args.find(isTrue) ?? args.at(-1) },
@@ -28,7 +28,7 @@ function negated(value: boolean | undefined): boolean | undefined {
   return value === undefined ? undefined : !value;
 }
 
-/** Values of different kinds cannot be compared, save with nothing. */
+/** Values of different kinds cannot be compared, except with nil. */
 export function isEqual(left: Value, right: Value, call: Call): boolean | undefined {
   if (isNothing(left) || isNothing(right)) return isNothing(left) && isNothing(right);
   const [one, other] = [comparable(left), comparable(right)];

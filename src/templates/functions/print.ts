@@ -9,7 +9,7 @@ export const printFunctions: Readonly<Record<string, TemplateFunction>> = {
   printf: { least: 1, most: Number.POSITIVE_INFINITY, run: ([format, ...args], call) => formatted(format, args, call) },
 };
 
-/** `print` puts a space between two values of which none is a text, `println` between all. */
+/** `print` puts a space between two values if neither is a text, `println` between all values. */
 function joined(args: readonly Value[], call: Call, asLine: boolean): Value {
   let text = '';
   for (const [at, value] of args.entries()) {
@@ -24,7 +24,7 @@ function joined(args: readonly Value[], call: Call, asLine: boolean): Value {
 /** `%`, flags, width, precision and verb. */
 const VERB = /%([-+ 0#]*)([0-9]{0,4})(?:\.([0-9]{0,3}))?([\s\S]?)/gu;
 
-/** What the pattern captures: flags, width, precision and letter. */
+/** The groups of the pattern: flags, width, precision and letter. */
 type VerbParts = [flags: string, width: string, precision: string | undefined, letter: string];
 
 interface Verb {
@@ -34,7 +34,7 @@ interface Verb {
   readonly letter: string;
 }
 
-/** The verbs `%v %s %q %d %x %X %o %b %c %t %f %e %g %%`; others are refused, and so are arguments too few or too many. */
+/** The verbs `%v %s %q %d %x %X %o %b %c %t %f %e %g %%`; other verbs, and too few or too many arguments, are refused. */
 function formatted(format: Value, args: readonly Value[], call: Call): Value {
   const [pattern] = textsFrom([format], call) ?? [];
   if (pattern === undefined) return undefined;
@@ -121,7 +121,7 @@ function signed(text: string, plus: string): string {
   return text.startsWith('-') || text.startsWith('+') ? text : plus + text;
 }
 
-/** At most 100 digits behind the point. */
+/** At most 100 digits after the point. */
 function floatText(value: number, letter: string, precision = 6): string {
   const digits = Math.min(precision, 100);
   if (!Number.isFinite(value) || letter === 'g') return shortest(value);

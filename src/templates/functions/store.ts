@@ -3,7 +3,7 @@ import { VariableItems } from '../variable-items.js';
 import { ofTexts, textsFrom } from './arguments.js';
 import { type Call, exactly, type TemplateFunction, type VariableRead } from './template-function.js';
 
-/** What surrounds the task: its environment, its meta, and the variables of the store. */
+/** The inputs of a task: its environment, its meta, and the variables of the store. */
 export const storeFunctions: Readonly<Record<string, TemplateFunction>> = {
   env: ofTexts(1, ([name = ''], { inputs }) => member(inputs.env, name) ?? ''),
   envOrDefault: ofTexts(2, ([name = '', otherwise = ''], { inputs }) => member(inputs.env, name) || otherwise),
@@ -26,7 +26,7 @@ export const storeFunctions: Readonly<Record<string, TemplateFunction>> = {
   nomadVarListSafe: { least: 0, most: 1, run: listed },
 };
 
-/** The items by name; none where the variable does not exist yet, which holds back what is rendered. */
+/** The items by name; empty if the variable does not exist yet, in which case the rendering is not used. */
 function items(read: VariableRead, call: Call): Value {
   const found = call.inputs.variable(read.path, read.namespace);
   call.reads.variable(read, found !== undefined, true);
@@ -46,10 +46,10 @@ function listed(args: readonly Value[], call: Call): Value {
   return found.map(({ path, namespace }) => ({ metadata: true, Path: path, Namespace: namespace }) as const);
 }
 
-/** Characters of a path with its namespace. */
+/** Limit on the length of a path with its namespace, in characters. */
 const LONGEST_PATH = 1_000;
 
-/** A path, with `@` and the name of a namespace behind it where it is not the task's own. */
+/** A path, followed by `@` and a namespace if it is not the task's own. */
 function variableFrom(args: readonly Value[], call: Call, otherwise?: string): VariableRead | undefined {
   const [text] = textsFrom(args, call) ?? [];
   if (text === undefined) return undefined;

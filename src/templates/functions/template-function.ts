@@ -1,32 +1,32 @@
 import type { Value } from '../values.js';
 
-/** What a function gets beside its arguments. */
+/** The context of a function call. */
 export interface Call {
   readonly inputs: TemplateInputs;
   readonly reads: ReadsOf;
-  /** Pays for characters that are read or made; false when the template has used up what it may. */
+  /** Charges characters that are read or produced; false if the template's budget is spent. */
   spend(characters: number): boolean;
-  /** Ends the rendering. */
+  /** Stops the rendering. */
   fail(message: string): undefined;
 }
 
-/** A function of templates. After `fail` its value means nothing. */
+/** A template function. After `fail` its result is ignored. */
 export interface TemplateFunction {
   readonly least: number;
-  /** Infinite where any number is taken. */
+  /** Infinity for a variable number of arguments. */
   readonly most: number;
   readonly run: (args: readonly Value[], call: Call) => Value;
 }
 
-/** What a template may look at. All of it is of one moment. */
+/** The inputs of a template: a consistent snapshot. */
 export interface TemplateInputs {
-  /** The environment of the task, without what templates add to it. */
+  /** The environment of the task, without the variables that templates add. */
   readonly env: Readonly<Record<string, string>>;
-  /** The meta of the task, with what its group and job have. */
+  /** The meta of the task, merged with that of its group and job. */
   readonly meta: Readonly<Record<string, string>>;
-  /** The items of a variable of the store; undefined when there is none that the task may read. */
+  /** The items of a variable of the store; undefined if it does not exist or the task may not read it. */
   readonly variable: (path: string, namespace: string | undefined) => Readonly<Record<string, string>> | undefined;
-  /** The variables that the task may read whose path begins with this, in their order. */
+  /** The readable variables whose path has this prefix, in path order. */
   readonly variables: (prefix: string, namespace: string | undefined) => readonly VariableName[];
 }
 
@@ -35,20 +35,20 @@ export interface VariableName {
   readonly namespace: string;
 }
 
-/** A variable that a template looked at, or a beginning of paths that it listed. */
+/** A variable that a template read, or a path prefix that it listed. */
 export interface VariableRead {
   readonly path: string;
-  /** Absent where the task's own is meant. */
+  /** Absent for the task's own namespace. */
   readonly namespace?: string;
 }
 
-/** Records what is read. */
+/** Records a read. */
 export interface ReadsOf {
   variable(read: VariableRead, exists: boolean, isNeeded: boolean): void;
   prefix(read: VariableRead): void;
 }
 
-/** A function of exactly that many arguments. */
+/** A function with exactly this number of arguments. */
 export function exactly(count: number, run: (args: readonly Value[], call: Call) => Value): TemplateFunction {
   return { least: count, most: count, run };
 }

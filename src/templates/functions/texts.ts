@@ -4,7 +4,7 @@ import { isList, kindOf, type Value } from '../values.js';
 import { made, ofTexts, shown, smallFrom, textsFrom, wellFormed } from './arguments.js';
 import { type Call, exactly, type TemplateFunction } from './template-function.js';
 
-/** Texts. The text itself is the last argument, so that these stand in pipes. */
+/** Text functions. The text itself is the last argument, so that they can be used in pipes. */
 export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
   toLower: ofTexts(1, ([text = '']) => text.toLowerCase()),
   toUpper: ofTexts(1, ([text = '']) => text.toUpperCase()),
@@ -78,10 +78,10 @@ export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
   base64URLDecode: ofTexts(1, ([text = ''], call) => decoded(text.replaceAll('-', '+').replaceAll('_', '/'), call)),
 };
 
-/** A pattern compares each character with all of its parts, at worst in a tenth of a microsecond each. */
+/** A pattern compares each character with all of its parts, at worst 0.1 µs per comparison. */
 const STEP_OF_A_MATCH = 6;
 
-/** A text that is taken apart into its bytes. */
+/** A text that is processed as bytes. */
 const STEP_OF_A_BYTE = 8;
 
 const HTML: Readonly<Record<string, string>> = {
@@ -101,7 +101,7 @@ function trimmed(text: string, characters: ReadonlySet<string>, left: boolean, r
   return points.slice(start, end).join('');
 }
 
-/** An empty text stands before, between and behind all characters. */
+/** The empty text occurs before, between and after all characters. */
 function replaced(text: string, from: string, to: string, call: Call): Value {
   const parts = from === '' ? ['', ...text, ''] : text.split(from);
   if (!call.spend(text.length * 4 + parts.length * (to.length + 1))) return undefined;
