@@ -261,6 +261,18 @@ describe('batch jobs', () => {
     expect(cluster.evaluate().allocations).toEqual([]);
   });
 
+  it('tells everything that it has of a group that is gone as stopped', () => {
+    const cluster = new Cluster(jobFrom({ ...withCount(3), Type: 'batch' }));
+    cluster.evaluate();
+    cluster.report('running');
+    cluster.register(jobFrom({ ...withCount(2), Type: 'batch' }, { Version: 1 }));
+    cluster.evaluate();
+    cluster.register(jobFrom({ ...withCount(0), Type: 'batch' }, { Version: 2 }));
+    const { desiredUpdates, allocations } = cluster.evaluate();
+    expect(desiredUpdates['app']).toMatchObject({ Stop: 3 });
+    expect(allocations).toHaveLength(2);
+  });
+
   it('runs a new version of a completed job', () => {
     const cluster = new Cluster(batch());
     cluster.evaluate();
@@ -286,6 +298,22 @@ describe('batch jobs', () => {
     const last = cluster.evaluate();
     expect(cluster.live()).toEqual([]);
     expect(last.followUps).toEqual([]);
+  });
+
+  it('counts what a user stopped for its replacement as moved', () => {
+    const policy = { Attempts: 2, Interval: 3600e9, Delay: 20e9, DelayFunction: 'constant' };
+    const cluster = new Cluster(jobFrom({ ...withCount(1, { ReschedulePolicy: policy }), Type: 'batch' }));
+    cluster.evaluate();
+    const [first] = cluster.allocations;
+    cluster.allocations = cluster.allocations.map((one) => ({
+      ...one,
+      ClientStatus: 'running',
+      DesiredTransition: { ...one.DesiredTransition, Migrate: true, Reschedule: true },
+    }));
+    cluster.time += 30_000;
+    const { desiredUpdates } = cluster.evaluate({ TriggeredBy: 'alloc-stop' });
+    expect(desiredUpdates['app']).toMatchObject({ Migrate: 1, Place: 1, Stop: 0 });
+    expect(cluster.live()).toMatchObject([{ Name: 'web.app[0]', PreviousAllocation: first?.ID }]);
   });
 
   it('does not reschedule where the policy allows none', () => {

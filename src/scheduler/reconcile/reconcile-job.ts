@@ -58,12 +58,21 @@ function* reconcileGroups(
     if (group === undefined || group.Count === 0) {
       const running = allocations.filter(({ DesiredStatus }) => DesiredStatus === 'run');
       stopGroup(name, running, situation, intents);
+      intents.desired(name).Stop += countedAgain(job, allocations);
     } else {
       const done = yield* reconcileGroup({ situation, job, group, allocations, standing, intents, canStay });
       complete = complete && done;
     }
   }
   return complete;
+}
+
+/** Of a batch job, what was told to stop before counts as stopped once more, unless it was stopped for a replacement. */
+function countedAgain({ Type }: Job, allocations: readonly Allocation[]): number {
+  if (Type !== 'batch') return 0;
+  return allocations.filter(
+    ({ DesiredStatus, DesiredTransition }) => DesiredStatus !== 'run' && DesiredTransition.Reschedule !== true,
+  ).length;
 }
 
 function isLive(allocation: Allocation): boolean {

@@ -1,3 +1,4 @@
+import type { Task } from '../../jobs/document/task.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { Allocation } from '../allocation.js';
 import { descriptions, type StopIntent } from './intents.js';
@@ -75,7 +76,7 @@ function winsOver(original: Allocation, replacement: Allocation, situation: JobS
     case 'keep_replacement':
       return true;
     case 'longest_running':
-      return startedAt(replacement, group) < startedAt(original, group);
+      return runsLonger(original, replacement, group);
     default:
       return hasBetterScore(original, replacement);
   }
@@ -91,13 +92,22 @@ function bestScore({ Metrics }: Allocation): number {
   return Math.max(Number.NEGATIVE_INFINITY, ...(Metrics.ScoreMetaData ?? []).map(({ NormScore }) => NormScore));
 }
 
-/** When it last began to run: by the leading task, or by the oldest. Infinite for one that never did. */
+/** The one that began earlier; of two that have not told when they began, the one with the better node. */
+function runsLonger(original: Allocation, replacement: Allocation, group: TaskGroup | undefined): boolean {
+  const [before, after] = [startedAt(original, group), startedAt(replacement, group)];
+  if (!Number.isFinite(before) && !Number.isFinite(after)) return hasBetterScore(original, replacement);
+  return after < before;
+}
+
+/** When it last began to run: by the leading task, or by the oldest of the main tasks. Infinite for one that never did. */
 function startedAt({ TaskStates }: Allocation, group: TaskGroup | undefined): number {
-  const leader = group?.Tasks.find((task) => task.Leader)?.Name;
-  const states = leader === undefined ? Object.values(TaskStates ?? {}) : [TaskStates?.[leader]];
-  const starts = states.flatMap((state) => {
+  const main = (group?.Tasks ?? []).filter(({ Lifecycle }) => Lifecycle === null);
+  const startOf = (task: Task): number => {
+    const state = TaskStates !== undefined && Object.hasOwn(TaskStates, task.Name) ? TaskStates[task.Name] : undefined;
     const at = state?.LastRestart ?? state?.StartedAt ?? null;
-    return at === null ? [] : [Date.parse(at)];
-  });
-  return Math.min(Number.POSITIVE_INFINITY, ...starts);
+    return at === null ? Number.POSITIVE_INFINITY : Date.parse(at);
+  };
+  const leader = main.find((task) => task.Leader);
+  const led = leader === undefined ? Number.POSITIVE_INFINITY : startOf(leader);
+  return Number.isFinite(led) ? led : Math.min(Number.POSITIVE_INFINITY, ...main.map(startOf));
 }

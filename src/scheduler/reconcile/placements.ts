@@ -1,0 +1,77 @@
+import type { TaskGroup } from '../../jobs/document/task-group.js';
+import { type Allocation, isTerminalAllocation } from '../allocation.js';
+import type { GroupRequest } from './group-request.js';
+import type { GroupSets } from './group-sets.js';
+import { descriptions, type Intents, type PlaceIntent } from './intents.js';
+import type { NameIndex } from './names.js';
+
+/** Replacements first, each under the name of its predecessor, then as many new ones as are missing. */
+export function wantedPlacements(
+  group: TaskGroup,
+  { untainted, migrating, replacedNow, lost }: GroupSets,
+  names: NameIndex,
+  canarying: boolean,
+): readonly PlaceIntent[] {
+  const replacing = (previous: Allocation): PlaceIntent => {
+    const canary = previous.DeploymentStatus?.Canary === true;
+    return { name: previous.Name, group, previous, canary, downgrade: canarying && !canary };
+  };
+  const placements: PlaceIntent[] = replacedNow.map((previous) => ({ ...replacing(previous), reschedule: true }));
+  let existing = untainted.length + migrating.length + replacedNow.length;
+  for (const previous of lost) {
+    if (existing >= group.Count) break;
+    placements.push({ ...replacing(previous), lost: true });
+    existing += 1;
+  }
+  const missing = group.Count - existing;
+  if (missing > 0) for (const name of names.next(missing)) placements.push({ name, group, downgrade: canarying });
+  return placements;
+}
+
+/** Places all that is wanted. */
+export function placeAll(
+  { intents, group }: GroupRequest,
+  placements: readonly PlaceIntent[],
+  replacedNow: readonly Allocation[],
+): void {
+  const desired = intents.desired(group.Name);
+  intents.place.push(...placements);
+  desired.Place += placements.length;
+  const here = replacedNow.filter((allocation) => !isAway(allocation, intents));
+  const failed = here.filter((allocation) => !isSentAway(allocation));
+  intents.stopAll(failed, descriptions.rescheduled);
+  desired.Stop += failed.length;
+  const sentAway = here.filter(isSentAway);
+  intents.stopAll(sentAway, descriptions.migrating);
+  desired.Migrate += sentAway.length;
+}
+
+/** It runs, and somebody had it stopped for a replacement by the reschedule policy: it counts as moved. */
+function isSentAway(allocation: Allocation): boolean {
+  return allocation.DesiredTransition.Migrate === true && !isTerminalAllocation(allocation);
+}
+
+/** A deployment that waits or has failed places nothing new; what was lost or has failed outside it is replaced all the same. */
+export function placeReplacements(
+  { intents, group, standing }: GroupRequest,
+  placements: readonly PlaceIntent[],
+): void {
+  const desired = intents.desired(group.Name);
+  for (const placement of placements) {
+    const { previous } = placement;
+    if (previous === undefined) continue;
+    if (placement.reschedule === true && standing.failed && previous.DeploymentID === standing.current?.ID) continue;
+    intents.place.push(placement);
+    desired.Place += 1;
+    if (placement.reschedule !== true || isAway(previous, intents)) continue;
+    intents.stopAll([previous], descriptions.rescheduled);
+    desired.Stop += 1;
+  }
+}
+
+/** Its node is out of reach: it is replaced, but not stopped. */
+function isAway(allocation: Allocation, intents: Intents): boolean {
+  return (
+    allocation.ClientStatus === 'unknown' || intents.unknown.some((intent) => intent.allocation.ID === allocation.ID)
+  );
+}
