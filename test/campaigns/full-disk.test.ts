@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endAll } from '../adapters/cli/cli-process.js';
 import { eventually, type Installation, installation, pause, type Served } from '../support/installation.js';
@@ -12,6 +13,8 @@ import { eventually, type Installation, installation, pause, type Served } from 
  */
 const rounds = Number(process.env['SIGNALBOX_SHORTAGES'] ?? 1);
 const lasts = 1500;
+/** Writes of the runner from the placement of a run to its end, of which each fails once. */
+const steps = 24;
 
 let place: Installation | undefined;
 let mounted: string | undefined;
@@ -39,6 +42,49 @@ describe('a runner that lacks something for a while loses and doubles no run', (
     }
   });
 
+  it('room, as a failure of each write in turn', { timeout: 60_000 + rounds * 60_000 }, async () => {
+    place = await installation();
+    const disk = await injectedDisk(place);
+    const served = await place.serve([], disk.environment);
+    await place.prepare(served.box, 100);
+    const numbers: string[] = [];
+    let failing = 0;
+    for (let step = 1; step <= steps * rounds; step += 1) {
+      disk.fill(1 + ((step - 1) % steps));
+      const number = String(step);
+      numbers.push(number);
+      const dispatched = dispatchOne(served, number);
+      // Enough failures that something was tried again, or the run needed fewer writes.
+      await eventually(10_000, () => disk.failures() >= 3 || place?.marks().get(number)?.includes('end') === true);
+      failing += disk.failures() > 0 ? 1 : 0;
+      disk.relieve();
+      await dispatched;
+    }
+    await expectOnce(numbers, served);
+    expect(failing).toBeGreaterThan(steps / 2);
+  });
+
+  it('room for the store', { timeout: 60_000 + rounds * 60_000 }, async () => {
+    place = await installation();
+    const disk = await injectedDisk(place);
+    const served = await place.serve([], { ...disk.environment, FULL_DISK_STORE: '1' });
+    await place.prepare(served.box, 100);
+    const numbers: string[] = [];
+    for (let round = 0; round < 4 * rounds; round += 1) {
+      const several = Array.from({ length: 8 }, (_, at) => String(round * 100 + at));
+      numbers.push(...several);
+      await Promise.all(several.slice(0, 4).map((number) => dispatchOne(served, number)));
+      disk.fill(1_000_000);
+      let accepted = 0;
+      const later = several.slice(4).map((number) => dispatchOne(served, number));
+      // What is written until then fits into pages that the store already has.
+      while (!(await refusesLarge(served, `${round}-${accepted}`))) accepted += 1;
+      disk.relieve();
+      await Promise.all(later);
+    }
+    await expectOnce(numbers, served);
+  });
+
   it.skipIf(process.platform !== 'linux')('handles', { timeout: 60_000 + rounds * 60_000 }, async ({ skip }) => {
     place = await installation();
     const served = await place.serve();
@@ -59,8 +105,7 @@ async function through(served: Served, round: number, shortages: readonly (() =>
     for (let n = 0; n < count; n += 1) {
       const number = String(round * 1000 + numbers.length);
       numbers.push(number);
-      const options = { meta: { n: number }, idempotencyToken: `n-${number}` };
-      while ((await served.box.jobs.dispatch('work', options)).isErr()) await pause(20);
+      await dispatchOne(served, number);
     }
   };
   for (const shortage of shortages) {
@@ -73,6 +118,54 @@ async function through(served: Served, round: number, shortages: readonly (() =>
   }
   await dispatch(3);
   return numbers;
+}
+
+/** Dispatches one run, as often as it is refused. */
+async function dispatchOne({ box }: Served, number: string): Promise<void> {
+  const options = { meta: { n: number }, idempotencyToken: `n-${number}` };
+  while ((await box.jobs.dispatch('work', options)).isErr()) await pause(20);
+}
+
+/** Whether the store has no room for a job of this ID with 100 KB of text. */
+async function refusesLarge({ box }: Served, ID: string): Promise<boolean> {
+  const task = { Name: 'main', Driver: 'raw_exec', Config: { command: '/bin/true' } };
+  const group = { Name: 'app', Tasks: [task], Meta: { text: 'x'.repeat(100_000) } };
+  const registered = await box.jobs.register({ ID, Type: 'batch', Datacenters: ['nowhere'], TaskGroups: [group] });
+  return registered.isErr();
+}
+
+/** A disk that is full on demand, by a module that the server loads before its own code. */
+interface InjectedDisk {
+  readonly environment: Readonly<Record<string, string>>;
+  /** From the write of this number on, from 1, there is no room. */
+  fill(from: number): void;
+  relieve(): void;
+  /** How many writes have failed since the disk was filled. */
+  failures(): number;
+}
+
+async function injectedDisk({ folder, store }: Installation): Promise<InjectedDisk> {
+  const preload = join(folder, 'preload.mjs');
+  const entry = join(import.meta.dirname, 'full-disk/preload.ts');
+  await build({ entryPoints: [entry], outfile: preload, bundle: true, format: 'esm', platform: 'node' });
+  const control = join(folder, 'full');
+  const hits = `${control}.hits`;
+  const environment = {
+    NODE_OPTIONS: `--import=${preload}`,
+    FULL_DISK_CONTROL: control,
+    FULL_DISK_FOLDER: `${store}-allocations`,
+  };
+  let times = 0;
+  return {
+    environment,
+    fill(from) {
+      times += 1;
+      writeFileSync(hits, '');
+      writeFileSync(control, `${from} ${times}`);
+    },
+    relieve: () => rmSync(control, { force: true }),
+    failures: () => statSync(hits).size,
+  };
 }
 
 async function expectOnce(numbers: readonly string[], { box, child }: Served): Promise<void> {

@@ -24,7 +24,7 @@ export interface Installation {
   readonly store: string;
   readonly receiver: Receiver;
   /** Starts `signalbox serve` with its runner on the store. Open a second one before the first has ended, and both work on it. */
-  serve(options?: readonly string[]): Promise<Served>;
+  serve(options?: readonly string[], environment?: Readonly<Record<string, string>>): Promise<Served>;
   /** Starts the command line with other arguments. */
   run(args: readonly string[], environment?: Readonly<Record<string, string>>): Child;
   /**
@@ -59,11 +59,10 @@ export async function installation(): Promise<Installation> {
     folder,
     store,
     receiver,
-    async serve(options = []) {
-      const child = start(process.execPath, [
-        ...[program, 'serve', '--listen', '127.0.0.1:0', '--store', `sqlite:${store}`, '--access', 'open'],
-        ...['--seed', seed, '--allow-outbound', '127.0.0.0/8', ...options],
-      ]);
+    async serve(options = [], environment = {}) {
+      const own = ['serve', '--listen', '127.0.0.1:0', '--store', `sqlite:${store}`, '--access', 'open'];
+      const others = ['--seed', seed, '--allow-outbound', '127.0.0.0/8', ...options];
+      const child = start(process.execPath, [program, ...own, ...others], environment);
       return { child, box: connect({ url: await child.origin() }) };
     },
     run: (args, environment) => start(process.execPath, [program, ...args], environment),
