@@ -60,6 +60,7 @@ export type {
   RoleNotFound,
   TokenNotFound,
 } from './access/errors.js';
+export type { OneTimeToken } from './access/one-time-tokens.js';
 export { parsePolicy } from './access/policy/parse-policy.js';
 export type {
   Area,
@@ -89,10 +90,13 @@ export type { RoleLink, TokenDocument, TokenStub } from './access/token-document
 export {
   authenticateToken,
   bootstrapManagementToken,
+  createOneTimeToken,
+  exchangeOneTimeToken,
   type IssuedToken,
   type ListPoliciesInput,
   type ListRolesInput,
   type ListTokenStubsInput,
+  listOwnPolicies,
   listPolicies,
   listRoles,
   listTokenStubs,

@@ -1,4 +1,5 @@
-// Runs the Go programs of test/clients, which use the public client modules, against a server of its own.
+// Runs the Go programs of test/clients, which use the public client modules, against two servers of its own: one that
+// lets everybody do everything, and one that asks for tokens.
 // Usage: npm run test:clients [-- -run PATTERN]; everything after the dashes goes to `go test`. Needs a build and Go.
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,40 +13,54 @@ const folder = await mkdtemp(join(tmpdir(), 'signalbox-clients-'));
 const seedFile = join(folder, 'seed.json');
 await writeFile(seedFile, JSON.stringify({ workspaces: [{ id: 'ws-net', name: 'net', organization: 'acme' }] }));
 
-const server = spawn(
-  process.execPath,
-  [
-    join(root, 'dist/cli.js'),
-    ...['serve', '--listen', '127.0.0.1:0', '--store', 'memory', '--access', 'open', '--names', 'upstream'],
-    ...['--seed', seedFile, '--allow-outbound', '127.0.0.0/8'],
-  ],
-  { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] },
-);
+const open = serve('open', '--seed', seedFile, '--allow-outbound', '127.0.0.0/8');
+const withTokens = serve('token');
 let failed = true;
 try {
-  failed = (await tested(await addressOf(server))) !== 0;
+  failed = (await tested(await environment())) !== 0;
 } finally {
-  server.kill('SIGTERM');
-  if (server.exitCode === null) await new Promise((resolve) => server.once('exit', resolve));
+  await Promise.all([open, withTokens].map(ended));
   await rm(folder, { recursive: true, force: true });
 }
 process.exitCode = failed ? 1 : 0;
 
-/** The server says where it listens in its first line. */
-function addressOf(process) {
+function serve(access, ...options) {
+  const command = ['serve', '--listen', '127.0.0.1:0', '--store', 'memory', '--names', 'upstream', '--access', access];
+  return spawn(process.execPath, [join(root, 'dist/cli.js'), ...command, ...options], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+async function ended(server) {
+  server.kill('SIGTERM');
+  if (server.exitCode === null) await new Promise((resolve) => server.once('exit', resolve));
+}
+
+/** What the server prints of itself: where it listens, and its management token where it asks for tokens. */
+function printed(process, pattern) {
   return new Promise((resolve, reject) => {
     process.once('exit', (code) => reject(new Error(`The server ended with ${code} before it listened`)));
     createInterface({ input: process.stdout }).on('line', (line) => {
-      const url = /https?:\/\/[\d.:]+/.exec(line)?.[0];
-      if (url !== undefined) resolve(url);
+      const found = pattern.exec(line);
+      if (found !== null) resolve(found[1]);
     });
   });
 }
 
-function tested(address) {
+async function environment() {
+  const [address, tokensAddress, token] = await Promise.all([
+    printed(open, /listening on (\S+)/),
+    printed(withTokens, /listening on (\S+)/),
+    printed(withTokens, /^management token.*: (\S+)/),
+  ]);
+  return { SIGNALBOX_ADDR: address, SIGNALBOX_TOKENS_ADDR: tokensAddress, SIGNALBOX_TOKEN: token };
+}
+
+function tested(variables) {
   const go = spawn('go', ['test', '-count=1', '-timeout=300s', ...process.argv.slice(2), './...'], {
     cwd: join(root, 'test/clients'),
-    env: { ...process.env, SIGNALBOX_ADDR: address },
+    env: { ...process.env, ...variables },
     stdio: 'inherit',
   });
   return new Promise((resolve) => go.once('exit', resolve));

@@ -1,12 +1,13 @@
+import type { OneTimeToken } from '../access/one-time-tokens.js';
 import type { Policy } from '../access/policy/policy.js';
 import type { PolicyJob, PolicyStub, StoredPolicy } from '../access/policy-record.js';
 import type { StoredRole } from '../access/role-record.js';
 import type { TokenDocument, TokenStub } from '../access/token-document.js';
 import { anyCaller, everybody, management } from './access.js';
-import { done, found, page } from './answers.js';
+import { type AnswerForm, done, found, type Indexed, list, page } from './answers.js';
 import { readServer, writeServer } from './call.js';
 import { filterFaults, pageInputs } from './common-inputs.js';
-import { inBody, inPath, inQuery, repeatedInBody, withDefault } from './inputs.js';
+import { inBody, inPath, inQuery, repeatedInBody, required, withDefault } from './inputs.js';
 import {
   jsonBoolean,
   jsonDurationText,
@@ -38,6 +39,15 @@ export const policyCalls = {
     inputs: { ...pageInputs, prefix: inQuery('prefix', text, 'Only names that begin with this') },
     errors: filterFaults,
     answer: page<PolicyStub>('ACLPolicyStub'),
+  }),
+
+  /** The policies that the caller's own token names, itself or through roles. */
+  self: readServer({
+    path: '/v1/acl/policy/self',
+    access: anyCaller,
+    summary: "The policies that the caller's own token names, itself or through roles",
+    inputs: {},
+    answer: list<PolicyStub>('ACLPolicyStub'),
   }),
 
   /** One policy, with its rules as they are understood. */
@@ -176,6 +186,11 @@ const tokenContent = {
   expiresAt: inBody('ExpirationTime', jsonInstant),
 } as const;
 
+/** A value that stands on the wire below a name, beside the index of the write. */
+function under<T>(name: string, schema: string): AnswerForm<Indexed<T>, Indexed<T>> {
+  return { ...found<T>(schema), toWire: ({ index, value }) => JSON.stringify({ [name]: value, Index: index }) };
+}
+
 /** Tokens: who calls, and what they may do. */
 export const tokenCalls = {
   /** The tokens, without their secrets. */
@@ -224,14 +239,15 @@ export const tokenCalls = {
     answer: found<TokenDocument>('ACLToken'),
   }),
 
-  /** Changes what a token may do. */
+  /** Changes what a token may do, or makes a client token with an accessor and a secret that are brought along. */
   update: writeServer({
     path: '/v1/acl/token/{accessor_id}',
     access: management,
-    summary: 'Changes what a token may do',
+    summary: 'Changes what a token may do, or makes a client token with the accessor and the secret given',
     args: ['accessor'],
     inputs: {
       accessor: repeatedInBody(accessor, { name: 'AccessorID', required: true, what: 'token accessor' }),
+      secret: inBody('SecretID', jsonName),
       ...tokenContent,
     },
     errors: ['invalid_access'],
@@ -248,6 +264,25 @@ export const tokenCalls = {
     inputs: { accessor },
     errors: ['token_not_found'],
     answer: done(),
+  }),
+
+  /** Makes a one-time token for the token of the caller: whoever has it can get that token within ten minutes, once. */
+  createOneTime: writeServer({
+    path: '/v1/acl/token/onetime',
+    access: anyCaller,
+    summary: 'Makes a one-time token, which can be exchanged for the token of the caller within ten minutes, once',
+    inputs: {},
+    answer: under<OneTimeToken>('OneTimeToken', 'OneTimeTokenUpsertResponse'),
+    optionalBody: true,
+  }),
+
+  /** Gives the token that a one-time token was made for, with its secret. */
+  exchangeOneTime: writeServer({
+    path: '/v1/acl/token/onetime/exchange',
+    access: everybody,
+    summary: 'Gives the token that a one-time token was made for, with its secret',
+    inputs: { secret: required(inBody('OneTimeSecretID', jsonName)) },
+    answer: under<TokenDocument>('Token', 'OneTimeTokenExchangeResponse'),
   }),
 
   /** Makes the first management token, once. */

@@ -1,5 +1,6 @@
-// Package clients drives a running server with the public client modules, unmodified.
-// SIGNALBOX_ADDR names the server; tools/test-clients.mjs starts one and sets it.
+// Package clients drives running servers with the public client modules, unmodified.
+// SIGNALBOX_ADDR names one that is open to everybody, SIGNALBOX_TOKENS_ADDR one that asks for tokens, of which
+// SIGNALBOX_TOKEN is a management token; tools/test-clients.mjs starts both servers and sets the three.
 package clients
 
 import (

@@ -1,4 +1,5 @@
-import { anyObject, type JsonSchema, mapOf, objectSchema, orNull } from './json-schema.js';
+import { namedSchema } from '../../../src/api/json-schema.js';
+import { anyObject, type JsonSchema, mapOf, objectSchema, orNull, wholeObject } from './json-schema.js';
 
 const text: JsonSchema = { type: 'string' };
 const flag: JsonSchema = { type: 'boolean' };
@@ -35,6 +36,11 @@ export const accessSchemas: Readonly<Record<string, JsonSchema>> = {
     { ID: text, Name: text, Description: text, Policies: { type: 'array', items: anyObject }, Hash: text, ...placed },
     ['ID', 'Name'],
   ),
+  OneTimeTokenUpsertResponse: wholeObject({
+    OneTimeToken: wholeObject({ OneTimeSecretID: text, AccessorID: text, ExpiresAt: text, ...placed }),
+    Index: count,
+  }),
+  OneTimeTokenExchangeResponse: wholeObject({ Token: namedSchema('ACLToken'), Index: count }),
   ACLTokenStub: objectSchema(token, ['AccessorID', 'Type']),
   ACLToken: objectSchema({ ...token, SecretID: text, ExpirationTTL: text }, ['AccessorID', 'Type', 'SecretID']),
 };

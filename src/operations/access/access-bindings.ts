@@ -7,9 +7,10 @@ import { isUuid } from '../../queries/list-tokens.js';
 import type { Bindings } from '../binding.js';
 import { bootstrapFirstToken } from './bootstrap-first-token.js';
 import { listTokenStubs } from './list-token-stubs.js';
+import { createOneTimeToken, exchangeOneTimeToken } from './one-time-token.js';
 import { putPolicy } from './put-policy.js';
 import { putRole } from './put-role.js';
-import { listPolicies, readPolicy } from './read-policies.js';
+import { listOwnPolicies, listPolicies, readPolicy } from './read-policies.js';
 import { listRoles, readRole } from './read-roles.js';
 import { readOwnToken, readToken } from './read-token.js';
 import { removePolicy } from './remove-policy.js';
@@ -19,6 +20,7 @@ import { saveToken } from './save-token.js';
 
 export const policyBindings: Bindings<typeof policyCalls> = {
   list: (context, caller, input, { waiting }) => listPolicies(context, caller, { ...input, waiting }),
+  self: (context, caller, _input, { waiting }) => listOwnPolicies(context, caller, waiting),
   read: (context, caller, input, { waiting }) =>
     readPolicy(context, caller, { ...input, waiting }).map(({ index, value }) => ({
       index,
@@ -80,6 +82,8 @@ export const tokenBindings: Bindings<typeof tokenCalls> = {
   create: (context, caller, input) => saveToken(context, caller, input).map(stored),
   update: (context, caller, input) => saveToken(context, caller, input).map(stored),
   remove: (context, caller, { accessor }) => removeToken(context, caller, accessor),
+  createOneTime: (context, caller) => createOneTimeToken(context, caller),
+  exchangeOneTime: exchangeOneTimeToken,
   bootstrap: (context, _caller, input) => bootstrapFirstToken(context, input).map(stored),
 };
 

@@ -33,6 +33,27 @@ export function listPolicies(
   return answerList(context, input, list, input.waiting);
 }
 
+/** The policies that the caller's token names, by name; those that are not there are left out. */
+export function listOwnPolicies(
+  context: EngineContext,
+  caller: Principal,
+  waiting?: Waiting,
+): ResultAsync<Answer<readonly PolicyStub[]>, StorageError> {
+  const own = [...new Set(caller.policies)].sort();
+  const query = {
+    key: JSON.stringify(['acl_own_policies', own]),
+    tables: [policies],
+    run: (view: ReadView) => ({
+      index: view.tableIndex(policies),
+      value: own.flatMap((name) => {
+        const found = view.get(policies, [name])?.record;
+        return found === undefined ? [] : [policyStub(found)];
+      }),
+    }),
+  };
+  return answerQuery(context, query, waiting);
+}
+
 /** One policy; undefined when there is none. A caller reads only what its token names. */
 export function readPolicy(
   context: EngineContext,

@@ -5,6 +5,7 @@ import { roles, type StoredRole } from '../../access/role-record.js';
 import { type TokenDocument, tokenDocument } from '../../access/token-document.js';
 import { isWorkspaceRight, type StoredToken, type TokenChoice, tokenFaults, tokens } from '../../access/tokens.js';
 import type { StorageError } from '../../ports/storage.js';
+import { isUuid } from '../../queries/list-tokens.js';
 import { durationTextFromNanos, type Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
@@ -17,8 +18,10 @@ import { tokenLookup } from './token-lookup.js';
 
 /** What is asked of a token. */
 export interface SaveTokenInput {
-  /** The token to change; absent makes a new one. */
+  /** The token to change; absent makes a new one. One that is not there is made when a `secret` comes with it. */
   readonly accessor?: string;
+  /** The secret of a client token that is brought along with its accessor, both UUIDs. A token that exists keeps its own. */
+  readonly secret?: string;
   readonly name: string;
   /** `client`, `management`, or `node` for the agent of a node. */
   readonly type: string;
@@ -44,7 +47,7 @@ export interface SaveTokenInput {
 export type SaveTokenError = PermissionDenied | InvalidAccess | StorageError;
 
 /**
- * Makes a token with a random secret, or changes what one may do: its secret, its scope over regions and its expiry stay as they were.
+ * Makes a token with a random secret, or one that is brought along, or changes what one may do: its secret, its scope over regions and its expiry stay as they were.
  * Only management callers may do this. The answer holds the secret as far as it can be shown: always for a new token.
  */
 export function saveToken(
@@ -64,21 +67,34 @@ function storeToken(
 ): Result<TokenDocument, InvalidAccess> {
   const { accessor } = input;
   const row = accessor === undefined ? undefined : tx.get(tokens, [accessor]);
-  if (accessor !== undefined && row === undefined)
-    return err(unfitAccess(`cannot find token ${accessor.slice(0, 64)}`));
+  const unfit = accessor === undefined || row !== undefined ? undefined : unfitUpload(tx, accessor, input);
+  if (unfit !== undefined) return err(unfitAccess(unfit));
   const before = row?.record;
   const createdAt = before?.createdAt ?? tx.now;
   const choice = choiceOf(input, createdAt, before);
   const faults = tokenFaults(choice, { createdAt, before }, (duration) => durationTextFromNanos(duration * 1_000_000));
   if (faults.length > 0) return err(invalidAccess('token', faults));
   return rolesOf(tx, input).map((linked) => {
-    const secret = before === undefined ? tx.ids.next('token_secret') : undefined;
-    const kept = before ?? freshToken(context, tx, secret ?? '');
+    const secret = before === undefined ? (uploadedSecret(input) ?? tx.ids.next('token_secret')) : undefined;
+    const kept = before ?? freshToken(context, tx, { accessor, secret: secret ?? '' });
     const token = changed(kept, input, choice, linked);
     tx.put(tokens, token);
     const lookup = tokenLookup(tx, { createIndex: row?.createIndex ?? tx.index, modifyIndex: tx.index });
     return tokenDocument(token, secret ?? shownSecret(context, token, undefined), lookup);
   });
+}
+
+function uploadedSecret({ accessor, secret }: SaveTokenInput): string | undefined {
+  return accessor === undefined ? undefined : secret;
+}
+
+/** What is wrong with a token that comes with an accessor and a secret of its own; undefined when nothing is. */
+function unfitUpload(tx: Transaction, accessor: string, { secret, type }: SaveTokenInput): string | undefined {
+  if (secret === undefined || type === 'node') return `cannot find token ${accessor.slice(0, 64)}`;
+  if (type === 'management') return 'a management token cannot be uploaded';
+  if (!isUuid(accessor) || !isUuid(secret)) return 'the accessor and the secret of an uploaded token must be UUIDs';
+  const isTaken = tx.list(tokens, { index: 'by_secret', prefix: [secretHash(secret)], limit: 1 }).length > 0;
+  return isTaken ? 'the secret of an uploaded token belongs to another token' : undefined;
 }
 
 function choiceOf(input: SaveTokenInput, createdAt: Instant, before: StoredToken | undefined): TokenChoice {
@@ -100,10 +116,14 @@ function nodeChoice({ nodeId, nodePool }: SaveTokenInput): Pick<TokenChoice, 'no
   return { ...(nodeId === undefined ? {} : { nodeId }), ...(nodePool === undefined ? {} : { nodePool }) };
 }
 
-function freshToken(context: EngineContext, tx: Transaction, secret: string): StoredToken {
+function freshToken(
+  context: EngineContext,
+  tx: Transaction,
+  { accessor, secret }: { readonly accessor: string | undefined; readonly secret: string },
+): StoredToken {
   const sealed = context.cipher?.seal(secret);
   return {
-    accessor: tx.ids.next('token_accessor'),
+    accessor: accessor ?? tx.ids.next('token_accessor'),
     secretHash: secretHash(secret),
     ...(sealed === undefined ? {} : { sealedSecret: sealed }),
     name: '',

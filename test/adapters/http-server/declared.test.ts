@@ -17,6 +17,7 @@ import {
   putWorkspace,
   registerJob,
   registerNode,
+  removeToken,
   reportAllocations,
   saveToken,
   scaleJob,
@@ -159,6 +160,9 @@ const tokenPairs: Readonly<Record<string, Pair>> = {
 };
 
 /** The token of the sample becomes that of a node. */
+const withoutToken = async (engine: Engine): Promise<void> => {
+  await removeToken(engine, hostPrincipal, places['accessor_id'] ?? '');
+};
 const nodeToken = async (engine: Engine): Promise<void> => {
   await engine.storage.write((view) => {
     const token = view.get(tokens, [places['accessor_id'] ?? ''])?.record;
@@ -204,7 +208,12 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
   'roles.create': rolePairs,
   'roles.update': rolePairs,
   'tokens.create': tokenPairs,
-  'tokens.update': { ...tokenPairs, NodePool: pair('default', 'spare', { beside: ofNode, prepare: nodeToken }) },
+  'tokens.update': {
+    ...tokenPairs,
+    NodePool: pair('default', 'spare', { beside: ofNode, prepare: nodeToken }),
+    SecretID: pair(undefined, '00000000-0000-4000-8000-0000000000ff', { prepare: withoutToken }),
+  },
+  'tokens.exchangeOneTime': { OneTimeSecretID: pair(undefined, 'unknown') },
   'tokens.bootstrap': { BootstrapSecret: pair(undefined, 'no UUID', { bodied: true }) },
   'tokens.list': {
     per_page: pair('0', '1', { prepare: twoTokens }),

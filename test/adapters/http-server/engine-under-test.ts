@@ -6,6 +6,7 @@ import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
 import {
   createEngine,
   createNotificationConfiguration,
+  createOneTimeToken,
   type Deployment,
   type Engine,
   hostPrincipal,
@@ -29,6 +30,7 @@ import {
   sendNotificationEvent,
   startBulkRedelivery,
   tagJobVersion,
+  tokenAuthenticator,
 } from '../../../src/index.js';
 import { setSchedulerConfiguration } from '../../../src/operations/nodes/index.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../../src/services/service-registration.js';
@@ -105,6 +107,7 @@ export async function filledEngine(settings: SettingsOverrides = {}, logger?: Lo
   await putPolicy(engine, hostPrincipal, policy);
   const role = await putRole(engine, hostPrincipal, { Name: 'spare', Description: '', Policies: [{ Name: 'spare' }] });
   const token = await saveToken(engine, hostPrincipal, { name: 'ada', type: 'client', policies: ['spare'] });
+  await rememberToken(engine, token._unsafeUnwrap().SecretID);
   await putEventType(engine, hostPrincipal, { name: 'order.created' });
   const recovery = await startBulkRedelivery(engine, hostPrincipal, { workspaceId: 'ws-1', since: 0 });
   engine.start();
@@ -186,4 +189,12 @@ async function deploymentOf(engine: Engine, jobId: string): Promise<Deployment> 
     read = (await readLatestDeployment(engine, hostPrincipal, { jobId, waiting }))._unsafeUnwrap();
   }
   return read.value;
+}
+
+/** Its secret, and that of a one-time token for it. */
+async function rememberToken(engine: Engine, secret: string): Promise<void> {
+  const holder = (await tokenAuthenticator(engine)(secret))._unsafeUnwrap();
+  if (holder === undefined) throw new Error('the token is not known');
+  places['token_secret'] = secret;
+  places['one_time_secret'] = (await createOneTimeToken(engine, holder))._unsafeUnwrap().value.OneTimeSecretID;
 }

@@ -1,0 +1,35 @@
+import { minute } from '../shared/duration.js';
+import type { Instant } from '../shared/instant.js';
+import { table } from '../shared/table.js';
+
+/** How long a one-time token can be exchanged. */
+export const oneTimeLifetime = 10 * minute;
+
+/**
+ * What the holder of a token made to sign in elsewhere, once, without showing its secret on the way. A token has at most one: a new
+ * one replaces it. `secretHash` is the SHA-256 of its secret in lower-case hex.
+ */
+export interface StoredOneTimeToken {
+  readonly accessor: string;
+  readonly secretHash: string;
+  /** The secret of the token itself, sealed with the one-time secret, which is not stored. */
+  readonly sealedSecret: string;
+  /** From then on it cannot be exchanged. */
+  readonly expiresAt: Instant;
+}
+
+export const oneTimeTokens = table<StoredOneTimeToken>('one_time_tokens', ({ accessor }) => [accessor], {
+  by_secret: { version: 1, key: ({ secretHash }) => [secretHash] },
+  by_expiry: { version: 1, key: ({ expiresAt, accessor }) => [expiresAt, accessor] },
+});
+
+/** A one-time token as it is told to the one who made it. */
+export interface OneTimeToken {
+  /** What is exchanged for the token. */
+  readonly OneTimeSecretID: string;
+  /** The token that it is exchanged for. */
+  readonly AccessorID: string;
+  readonly ExpiresAt: string;
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+}

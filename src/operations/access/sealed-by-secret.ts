@@ -1,0 +1,34 @@
+/*
+ * Texts that only the holder of a secret can read: AES-256-GCM with the SHA-256 of a label and the secret as key. The secret is random
+ * and used for one text, so the key needs no stretching, and the label keeps it apart from the digest by which the secret is found.
+ */
+
+const algorithm = 'aes-256-gcm';
+const nonceLength = 12;
+const tagLength = 16;
+
+export function sealBySecret(plain: string, secret: string): string {
+  const crypto = process.getBuiltinModule('node:crypto');
+  const nonce = crypto.randomBytes(nonceLength);
+  const cipher = crypto.createCipheriv(algorithm, keyOf(secret), nonce);
+  const sealed = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
+}
+
+/** Undefined when the secret is another one, or the text was changed. */
+export function openBySecret(text: string, secret: string): string | undefined {
+  const crypto = process.getBuiltinModule('node:crypto');
+  const bytes = Buffer.from(text, 'base64');
+  try {
+    const decipher = crypto.createDecipheriv(algorithm, keyOf(secret), bytes.subarray(0, nonceLength));
+    decipher.setAuthTag(bytes.subarray(nonceLength, nonceLength + tagLength));
+    const plain = [decipher.update(bytes.subarray(nonceLength + tagLength)), decipher.final()];
+    return Buffer.concat(plain).toString('utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function keyOf(secret: string): Buffer {
+  return process.getBuiltinModule('node:crypto').createHash('sha256').update(`one-time token\n${secret}`).digest();
+}
