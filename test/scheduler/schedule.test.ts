@@ -250,6 +250,20 @@ describe('a new version', () => {
   });
 });
 
+describe('updates without deployments', () => {
+  it('replaces everything at once, without canaries that nobody could promote', () => {
+    const update = { MaxParallel: 0, Canary: 1 };
+    const cluster = new Cluster(jobFrom(withCount(2, { Update: update })));
+    cluster.evaluate();
+    const tasks = groupDocument({}, { Config: { command: '/bin/false' } })['Tasks'];
+    cluster.register(jobFrom(withCount(2, { Update: update, Tasks: tasks }), { Version: 1 }));
+    const { desiredUpdates } = cluster.evaluate();
+    expect(desiredUpdates['app']).toMatchObject({ DestructiveUpdate: 2, Canary: 0 });
+    expect(cluster.live()).toMatchObject([{ JobVersion: 1 }, { JobVersion: 1 }]);
+    expect(cluster.evaluate().allocations).toEqual([]);
+  });
+});
+
 describe('batch jobs', () => {
   const batch = (group: Record<string, unknown> = {}): Job =>
     jobFrom({ Type: 'batch', TaskGroups: [groupDocument(group)] });

@@ -2,7 +2,7 @@ import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { Allocation } from '../allocation.js';
 import type { Deployment } from '../deployment/deployment.js';
 import { classified } from './classify.js';
-import type { GroupDeployment } from './group-deployment.js';
+import { type GroupDeployment, isDeployed } from './group-deployment.js';
 import type { GroupRequest } from './group-request.js';
 import { descriptions, without } from './intents.js';
 import type { NameIndex } from './names.js';
@@ -40,14 +40,18 @@ export function settleCanaries(
   return { canaries: classes.untainted, rest: without(without(rest, classes.migrating), classes.lost) };
 }
 
-/** Further canaries are wanted: something has to be replaced, there are too few of them, and none was promoted yet. */
+/**
+ * Further canaries are wanted: something has to be replaced, there are too few of them, and none was promoted yet. A group without
+ * deployments (`max_parallel` 0) has none: nothing could promote them.
+ */
 export function wantsCanaries(
-  { Update: update }: TaskGroup,
+  group: TaskGroup,
   { state }: GroupDeployment,
   replaced: readonly Allocation[],
   canaries: readonly Allocation[],
 ): boolean {
-  return update !== null && replaced.length > 0 && canaries.length < update.Canary && !state.Promoted;
+  if (!isDeployed(group) || replaced.length === 0 || state.Promoted) return false;
+  return canaries.length < (group.Update?.Canary ?? 0);
 }
 
 /** Plans the missing canaries, under the names of the allocations that they are to replace. */
