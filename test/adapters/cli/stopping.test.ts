@@ -7,10 +7,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Child, endAll, signalbox, start } from './cli-process.js';
 
 /*
- * How a server ends: real processes, real signals. Before, waiting readers that asked again kept it for ten seconds, a
- * receiver that did not answer for fourteen. The limit here leaves room for a machine with other work.
+ * How a server ends: real processes, real signals. No test measures time. Readers wait for minutes and a receiver may take
+ * minutes to answer, so a server that waited for one of them would exceed the time of its test.
  */
-const limit = 4000;
 
 let directory: string;
 let receiver: Server;
@@ -56,6 +55,9 @@ function answersIn(text: string): string {
     .join();
 }
 
+/** Receivers may take ten minutes to answer. */
+const patient = ['verification', 'delivery'].flatMap((what) => ['--set', `notifications.${what}.totalTimeout=10m`]);
+
 const type = { 'content-type': 'application/vnd.api+json' };
 
 /** A server with a workspace, and a request that makes a configuration, which verifies its destination first. */
@@ -66,7 +68,7 @@ async function withWorkspace(): Promise<{
 }> {
   const seed = join(directory, 'seed.json');
   await writeFile(seed, JSON.stringify({ workspaces: [{ id: 'ws-1', name: 'main', organization: 'org' }] }));
-  const child = signalbox([...serveArguments, '--seed', seed, '--allow-outbound', '127.0.0.0/8']);
+  const child = signalbox([...serveArguments, '--seed', seed, '--allow-outbound', '127.0.0.0/8', ...patient]);
   const origin = await child.origin();
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
   const attributes = { 'destination-type': 'generic', name: 'h', url, enabled: true, triggers: ['run:errored'] };
@@ -75,15 +77,13 @@ async function withWorkspace(): Promise<{
   return { child, origin, configure: () => fetch(origin + path, { method: 'POST', headers: type, body }) };
 }
 
-async function timeToEnd(child: Child): Promise<number> {
-  const from = performance.now();
+async function stop(child: Child): Promise<void> {
   child.process.kill('SIGTERM');
   expect(await child.ended).toEqual({ code: 0, signal: null });
-  return performance.now() - from;
 }
 
-describe('a server that is told to stop', () => {
-  it('ends soon although a thousand readers wait and ask again', async () => {
+describe('a server that receives a signal', () => {
+  it('does not wait for a thousand readers that wait and ask again', async () => {
     const child = signalbox(serveArguments);
     const port = Number(new URL(await child.origin()).port);
     let asking = 0;
@@ -95,13 +95,13 @@ describe('a server that is told to stop', () => {
     await expect.poll(() => asking, { timeout: 20_000 }).toBe(1000);
     // Connections are taken in turn: when a later one has been answered twice, all these requests have been read.
     for (let i = 0; i < 2; i++) await (await fetch(`http://127.0.0.1:${port}/health`)).text();
-    expect(await timeToEnd(child)).toBeLessThan(limit);
-    // Each had its one answer, which told it not to ask over this connection again: nobody waits anew.
+    await stop(child);
+    // One answer each: no connection was cut at the end of the grace time, and no reader could wait again.
     const answers = new Set((await Promise.all(readers)).map(answersIn));
     expect([...answers]).toEqual(['200 and closed']);
   });
 
-  it('ends soon although readers wait and a receiver does not answer', async () => {
+  it('does not wait for readers and a receiver that does not answer', async () => {
     const { child, origin, configure } = await withWorkspace();
     answering = false;
     const asked = new Promise((resolve) => receiver.once('request', resolve));
@@ -115,22 +115,22 @@ describe('a server that is told to stop', () => {
     );
     await expect.poll(() => asking, { timeout: 20_000 }).toBe(100);
     await (await fetch(`${origin}/health`)).text();
-    expect(await timeToEnd(child)).toBeLessThan(limit);
+    await stop(child);
     expect([...new Set((await Promise.all(readers)).map(answersIn))]).toEqual(['200 and closed']);
     await configured;
   });
 
-  it('ends soon although a receiver does not answer when it is verified', async () => {
+  it('does not wait for a receiver that does not answer a verification', async () => {
     const { child, configure } = await withWorkspace();
     answering = false;
     const asked = new Promise((resolve) => receiver.once('request', resolve));
     const configured = configure().catch(() => undefined);
     await asked;
-    expect(await timeToEnd(child)).toBeLessThan(limit);
+    await stop(child);
     await configured;
   });
 
-  it('ends soon although a receiver does not answer when it is notified', async () => {
+  it('does not wait for a receiver that does not answer a notification', async () => {
     const { child, origin, configure } = await withWorkspace();
     answering = true;
     expect((await configure()).status).toBe(201);
@@ -141,7 +141,7 @@ describe('a server that is told to stop', () => {
     const path = '/workspaces/ws-1/notification-events';
     expect((await fetch(origin + path, { method: 'POST', headers: type, body })).status).toBe(202);
     await asked;
-    expect(await timeToEnd(child)).toBeLessThan(limit);
+    await stop(child);
   });
 
   it.each([
