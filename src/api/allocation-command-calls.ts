@@ -2,7 +2,7 @@ import type { AllocationUsage, CommandOutput, FileDescription, HostUsage } from 
 import type { StoppedAllocation } from '../operations/allocations/index.js';
 import { anyCaller, inArea, inNamespaceOf } from './access.js';
 import { type AnswerForm, computed, nothing, written } from './answers.js';
-import { base64From } from './base64.js';
+import { base64From, bytesFromBase64 } from './base64.js';
 import { socket, stream, write, writeServer } from './call.js';
 import { inBody, inPath, inQuery, required } from './inputs.js';
 import { jsonBoolean, jsonName } from './json-codecs.js';
@@ -22,10 +22,38 @@ const ordered: AnswerForm<void, void> = {
 };
 
 /** The JSON form of one data message of a stream. */
-const frames: AnswerForm<StreamItem, StreamItem> = computed<StreamItem>('StreamFrame', frameOf);
+const frames: AnswerForm<StreamItem, StreamItem> = {
+  ...computed<StreamItem>('StreamFrame', frameOf),
+  fromWire: itemOfFrame,
+};
+
+/** Bytes as they come. */
+const bytes: AnswerForm<Uint8Array, Uint8Array> = computed<Uint8Array>('StreamFrame');
+
+type FilePiece = Extract<CommandOutput, { readonly type: 'piece' | 'file_event' }>;
 
 /** A chunk of a file, a file event, or plain bytes if the request is for bytes. */
-export type StreamItem = Extract<CommandOutput, { readonly type: 'piece' | 'file_event' }> | Uint8Array;
+export type StreamItem = FilePiece | Uint8Array;
+
+interface Frame {
+  readonly File?: unknown;
+  readonly FileEvent?: unknown;
+  readonly Offset?: unknown;
+  readonly Data?: unknown;
+}
+
+const fileEvents = { 'file deleted': 'deleted', 'file truncated': 'truncated' } as const;
+
+function itemOfFrame(frame: unknown): FilePiece | undefined {
+  const { File: file = '', FileEvent, Offset: offset = 0, Data = '' } = frame as Frame;
+  if (typeof file !== 'string' || typeof offset !== 'number' || typeof Data !== 'string') return undefined;
+  if (FileEvent === undefined) {
+    const decoded = bytesFromBase64(Data);
+    return decoded === undefined ? undefined : { type: 'piece', file, offset, bytes: decoded };
+  }
+  const event = fileEvents[FileEvent as keyof typeof fileEvents];
+  return event === undefined ? undefined : { type: 'file_event', file, event };
+}
 
 function frameOf(item: StreamItem): unknown {
   if (item instanceof Uint8Array) return {};
@@ -277,7 +305,7 @@ export const fileCalls = {
     inputs: { id: allocationId, path },
     errors: refusals,
     contentType: 'text/plain; charset=utf-8',
-    answer: frames,
+    answer: bytes,
   }),
 
   /** A part of a file of an allocation. */
@@ -289,7 +317,7 @@ export const fileCalls = {
     inputs: { id: allocationId, path, offset, limit: inQuery('limit', whole, 'Bytes at most') },
     errors: refusals,
     contentType: 'text/plain; charset=utf-8',
-    answer: frames,
+    answer: bytes,
   }),
 
   /** A file of an allocation in pieces, and what is added to it. */

@@ -41,6 +41,11 @@ export interface AnswerForm<V, A> {
   toWire(value: V, input: CallInput): string | undefined;
   /** The bytes of an item if the stream is requested raw; absent: the item itself is bytes. */
   toBytes?(value: V, input: CallInput): Uint8Array;
+  /**
+   * The client's form of an item of a stream, from its parsed JSON on the wire; undefined for an item of another form. Absent: the
+   * two forms are equal.
+   */
+  fromWire?(item: unknown): A | undefined;
   /** The index for the header; undefined if the interface sends none. */
   indexOf(value: V): number | undefined;
   /** The token of the next page, for paginated lists. */

@@ -1,5 +1,5 @@
 import type { LogEntry } from '../operations/context/log-feed.js';
-import { base64From } from './base64.js';
+import { base64From, bytesFromBase64 } from './base64.js';
 
 const encoder = new TextEncoder();
 
@@ -11,6 +11,12 @@ export function logLine(entry: LogEntry, json: boolean): Uint8Array {
 /** The line in a frame, as clients of streams read them. */
 export function logFrame(entry: LogEntry, json: boolean): string {
   return JSON.stringify({ Data: base64From(logLine(entry, json)) });
+}
+
+/** The line of a frame; undefined for something else. */
+export function lineOfFrame(frame: unknown): Uint8Array | undefined {
+  const { Data } = frame as { readonly Data?: unknown };
+  return typeof Data === 'string' ? bytesFromBase64(Data) : undefined;
 }
 
 function jsonText({ at, level, message, fields }: LogEntry): string {

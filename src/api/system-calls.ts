@@ -5,7 +5,7 @@ import { type AnswerForm, computed } from './answers.js';
 import { streamServer, system } from './call.js';
 import { inQuery } from './inputs.js';
 import { namedSchema } from './json-schema.js';
-import { logFrame, logLine } from './log-lines.js';
+import { lineOfFrame, logFrame, logLine } from './log-lines.js';
 import { strictBoolean, text, word } from './text-codecs.js';
 
 /** A health status; the message describes the failure. */
@@ -42,10 +42,12 @@ const metrics: AnswerForm<Metrics | string, Metrics | string> = {
   contentTypeOf: (value) => (typeof value === 'string' ? prometheusType : undefined),
 };
 
-const entries: AnswerForm<LogEntry, LogEntry> = {
+/** Clients get the lines as bytes: with `plain`, over HTTP, in whatever pieces they come. */
+const entries: AnswerForm<LogEntry, Uint8Array> = {
   schema: namedSchema('StreamFrame'),
   status: 200,
-  toClient: (entry) => entry,
+  toClient: (entry, input) => logLine(entry, input['json'] === true),
+  fromWire: lineOfFrame,
   toWire: (entry, input) => logFrame(entry, input['json'] === true),
   toBytes: (entry, input) => logLine(entry, input['json'] === true),
   indexOf: () => undefined,

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { type Call, framingOf } from '../api/call.js';
+import { type Call, type Framing, framingOf } from '../api/call.js';
 import type { NamedCall } from '../api/index.js';
 import type { MessageSocket } from '../api/message-socket.js';
 import { plainType } from '../api/plain-type.js';
@@ -83,7 +83,7 @@ class Server {
         const refused = answerFrom(response, await response.text());
         throw new SignalboxError(refused.isErr() ? refused.error : unexpected(response.status));
       }
-      yield* itemsOf(response.body, framingOf(call, input));
+      yield* clientItems(call, framingOf(call, input), response.body);
     } catch (cause) {
       throw cause instanceof SignalboxError
         ? cause
@@ -119,7 +119,8 @@ class Server {
       redirect: 'error',
       headers: {
         ...headers,
-        Accept: call.kind === 'stream' ? '*/*' : plainType,
+        // Of a stream the refusal is in this form; its items are not.
+        Accept: call.kind === 'stream' ? `${plainType}, */*` : plainType,
         ...(token === undefined || token === '' ? {} : { 'X-SVC-Token': token }),
         ...(contentType === undefined ? {} : { 'Content-Type': contentType }),
       },
@@ -129,6 +130,18 @@ class Server {
 
   #urlOf(call: Call, target: string): string {
     return (call.interface === 'notifications' ? this.#notifications : this.#base) + target;
+  }
+}
+
+async function* clientItems(
+  { answer, path }: Call,
+  framing: Framing,
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<unknown> {
+  for await (const item of itemsOf(body, framing)) {
+    const own = framing === 'bytes' || answer.fromWire === undefined ? item : answer.fromWire(item);
+    if (own === undefined) throw new SignalboxError(unexpected(200, `an item of ${path} is not one of this interface`));
+    yield own;
   }
 }
 
@@ -160,8 +173,8 @@ function refusalFrom(status: number, text: string): ClientError | TaggedError {
   return unexpected(status);
 }
 
-function unexpected(status: number): UnexpectedAnswer {
-  return { type: 'unexpected_answer', status, message: 'the answer is not one of this interface' };
+function unexpected(status: number, message = 'the answer is not one of this interface'): UnexpectedAnswer {
+  return { type: 'unexpected_answer', status, message };
 }
 
 function failureOf(

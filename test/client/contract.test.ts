@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createHttpHandler, nodeListener } from '../../adapters/http-server/index.js';
 import type { Client } from '../../src/client/client.js';
-import { connect } from '../../src/client/index.js';
+import { connect, SignalboxError } from '../../src/client/index.js';
 import { type Engine, hostPrincipal, type Principal } from '../../src/index.js';
 import { engineUnderTest, filledEngine } from '../adapters/http-server/engine-under-test.js';
 import { places, sampleJob } from '../adapters/http-server/route-samples.js';
@@ -212,6 +212,18 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     await box.system.peers(),
     await box.system.regions(),
   ],
+  'files and logs': async ({ box }) => {
+    const id = places['allocation_id'] ?? '';
+    return [
+      await gathered(box.files.read(id, { path: 'x' })),
+      await gathered(box.files.readAt(id, { path: 'x', offset: 0 })),
+      await gathered(box.files.stream(id, { path: 'x', follow: false })),
+      await gathered(box.files.logs(id, { task: 't', type: 'stdout' })),
+      await gathered(box.files.logs(id, { task: 't', type: 'stdout', plain: true })),
+      await gathered(box.files.logs(id, { task: 't', type: 'nothing' })),
+      await gathered(box.files.logs('00000000-0000-4000-8000-0000000000ff', { task: 't', type: 'stdout' })),
+    ];
+  },
   'another region': async ({ box }) => [
     await box.jobs.list({ region: 'global' }),
     await box.jobs.list({ region: 'elsewhere' }),
@@ -219,6 +231,24 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     await box.nodes.list({ region: 'elsewhere' }),
   ],
 };
+
+/** The items of a stream, bytes as text; the error that ended it comes last. */
+async function gathered(items: AsyncIterable<unknown>): Promise<readonly unknown[]> {
+  const all: unknown[] = [];
+  try {
+    for await (const item of items) all.push(withText(item));
+  } catch (error) {
+    if (!(error instanceof SignalboxError)) throw error;
+    all.push(error.cause);
+  }
+  return all;
+}
+
+function withText(item: unknown): unknown {
+  if (item instanceof Uint8Array) return Buffer.from(item).toString();
+  const { bytes, ...rest } = item as { readonly bytes?: Uint8Array };
+  return bytes === undefined ? rest : { ...rest, bytes: Buffer.from(bytes).toString() };
+}
 
 const reader: Principal = {
   ...hostPrincipal,

@@ -18,7 +18,7 @@ const files = command({
     if (options.stat) return print(invocation, described, factsText);
     if (described.IsDir) return print(invocation, await orThrow(box.files.list(ID, { path })), listText);
     if (json) throw new Stopped(`${path} is a file: --json is for folders and for --stat`, 2);
-    return passOn(terminal, box.files.read(ID, { path }) as AsyncIterable<Uint8Array>);
+    return passOn(terminal, box.files.read(ID, { path }));
   },
 });
 

@@ -28,7 +28,7 @@ const monitor = command({
         json: options['log-json'],
         ...optional('level', options['log-level']),
         ...optional('nodeId', options['node-id']),
-      }) as AsyncIterable<unknown> as AsyncIterable<Uint8Array>,
+      }),
     ),
 });
 

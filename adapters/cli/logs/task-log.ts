@@ -59,6 +59,7 @@ export async function* followLog(log: TaskLog, start: LogStart): AsyncGenerator<
   for await (const piece of follow(log, { offset: text.length + 1, origin: 'end' })) yield lines.rest(piece);
 }
 
+/** Where something ends in its file. */
 interface FileOffset {
   readonly file: string;
   readonly offset: number;
@@ -95,10 +96,9 @@ async function* follow(log: TaskLog, from: From): AsyncGenerator<Uint8Array> {
       ...from,
       signal: reading.signal,
     })) {
-      const frame = item as unknown as LogFrame;
-      if (frame.File === undefined || frame.Data === undefined) continue;
-      position = { file: frame.File, offset: frame.Offset ?? 0 };
-      yield Buffer.from(frame.Data, 'base64');
+      if (item instanceof Uint8Array || item.type !== 'piece') continue;
+      position = item;
+      yield item.bytes;
       if (atEnd()) return;
     }
   } catch (error) {
@@ -107,13 +107,6 @@ async function* follow(log: TaskLog, from: From): AsyncGenerator<Uint8Array> {
     reading.abort();
   }
   if (fault !== undefined) throw fault;
-}
-
-/** A piece of a log as it comes from a server; `Offset` is where it ends in its file. */
-interface LogFrame {
-  readonly File?: string;
-  readonly Offset?: number;
-  readonly Data?: string;
 }
 
 /** Where the log ends, when its task writes nothing any more; nothing for a log that is empty. */
@@ -125,8 +118,7 @@ async function endWithTask(log: TaskLog, signal: AbortSignal): Promise<FileOffse
 async function endOf({ box, allocationId, task, type }: TaskLog): Promise<FileOffset | undefined> {
   let position: FileOffset | undefined;
   for await (const item of box.files.logs(allocationId, { task, type, offset: 1, origin: 'end' })) {
-    const { File, Offset = 0 } = item as unknown as LogFrame;
-    if (File !== undefined) position = { file: File, offset: Offset };
+    if (!(item instanceof Uint8Array) && item.type === 'piece') position = item;
   }
   return position;
 }

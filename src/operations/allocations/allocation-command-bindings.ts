@@ -95,7 +95,7 @@ function pathGiven(path: string): ResultAsync<never, AllocationCommandError> | u
   return path === '' ? errAsync(commandRefused('invalid', 'must provide a file name')) : undefined;
 }
 
-async function* bytesOf(outputs: AsyncIterable<CommandOutput>): AsyncGenerator<StreamItem> {
+async function* bytesOf(outputs: AsyncIterable<CommandOutput>): AsyncGenerator<Uint8Array> {
   for await (const output of outputs) if (output.type === 'piece') yield output.bytes;
 }
 

@@ -179,7 +179,10 @@ async function* answer(type: NodeCommand['type']): AsyncGenerator<CommandOutput>
   else if (type === 'host_stats') yield { type: 'value', value: hostUsage(null, 0) };
   else if (type === 'checks') yield { type: 'value', value: {} };
   else if (type === 'restart' || type === 'signal' || type === 'collect') yield { type: 'value', value: null };
-  else yield { type: 'piece', file: 'x', offset: 1, bytes: Buffer.from('x') };
+  else {
+    yield { type: 'piece', file: 'x', offset: 1, bytes: Buffer.from('x') };
+    if (type === 'stream_file' || type === 'stream_logs') yield { type: 'file_event', file: 'x', event: 'truncated' };
+  }
 }
 
 async function deploymentOf(engine: Engine, jobId: string): Promise<Deployment> {
