@@ -10,6 +10,7 @@ import { jobTables } from './jobs/tables.js';
 import { localTransport } from './local-transport.js';
 import { tokenExpiryLoop } from './operations/access/token-expiry-loop.js';
 import type { CallManner } from './operations/binding.js';
+import { AcceptedEventsFeed } from './operations/context/accepted-events.js';
 import type { BackgroundLoop, EngineContext } from './operations/context/engine-context.js';
 import { emit } from './operations/context/engine-context.js';
 import { LogFeed } from './operations/context/log-feed.js';
@@ -128,6 +129,7 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
     events: createEmitter(),
     parked: new ParkedQueries(ports.storage, ports.clock, watchedTables),
     agents: new NodeSwitch(),
+    accepted: new AcceptedEventsFeed(),
     outages: { lastAt: Number.NEGATIVE_INFINITY },
     owner: ports.ids.next('lease_owner'),
   };

@@ -2,8 +2,8 @@ import { type FSWatcher, watch } from 'node:fs';
 import type { Waiters } from '../storage-kit/index.js';
 
 export interface Changes {
-  /** Starts looking for commits of other processes, for as long as someone waits. */
-  observe(waiting: Waiters): void;
+  /** Looks for commits of other processes from now on, for as long as someone waits; `begun` when it did not before. */
+  observe(waiting: Waiters): 'begun' | 'continued';
   close(): void;
 }
 
@@ -52,9 +52,11 @@ export function sqliteChanges(walPath: string | undefined, changedElsewhere: () 
   return {
     observe(waiting) {
       idleTicks = 0;
-      if (observation !== undefined || walPath === undefined) return;
+      if (observation !== undefined) return 'continued';
+      if (walPath === undefined) return 'begun';
       const timer = setInterval(() => tick(waiting), safetyMs).unref();
       observation = { timer, watcher: watchFile(walPath, () => askSoon(waiting)) };
+      return 'begun';
     },
     close: stop,
   };

@@ -36,6 +36,7 @@ export class SqliteStore implements Store {
   #endedByHost = false;
   /** Table indexes as of the last look for foreign commits. */
   #seen = new Map<string, number>();
+  #seenEpoch = -1;
 
   /** `release` is called at the end. */
   constructor(handle: SqliteHandle, release: () => void) {
@@ -127,8 +128,8 @@ export class SqliteStore implements Store {
   }
 
   observe(waiting: Waiters): void {
-    this.#changes.observe(waiting);
-    this.#look();
+    // Where the log is watched already, the watch tells of every foreign commit.
+    if (this.#changes.observe(waiting) === 'begun') this.#look();
   }
 
   close(): void {
@@ -161,6 +162,9 @@ export class SqliteStore implements Store {
 
   #changedElsewhere(): string[] {
     this.#look();
+    // This process's own commits have woken their waiters already.
+    if (this.#seenEpoch === this.#tables.epoch) return [];
+    this.#seenEpoch = this.#tables.epoch;
     const now = new Map(Array.from(this.#tables.catalog.tables, ([name, table]) => [name, table.changedAt]));
     const changed = [...now.keys()].filter((name) => now.get(name) !== this.#seen.get(name));
     this.#seen = now;

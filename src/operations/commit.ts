@@ -2,6 +2,7 @@ import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../access/principal.js';
 import type { JobPolicy } from '../jobs/admission/job-policy.js';
 import { jobs } from '../jobs/job-record.js';
+import { events, type StoredEvent } from '../notifications/event.js';
 import type { IdKind, Ids } from '../ports/ids.js';
 import type { ListQuery, Row, StorageError, TableName, WriteView, Written } from '../ports/storage.js';
 import type { Settings } from '../settings.js';
@@ -11,6 +12,7 @@ import type { Key, Table } from '../shared/table.js';
 import { rehearsalOf } from '../storage/views.js';
 import { followQuotas } from './books/quota-books.js';
 import { type Changes, changedJobs, noteChange, tellChanges } from './books/tell-changes.js';
+import { type AcceptedEvents, AcceptedEventsNote } from './context/accepted-events.js';
 import { type EngineContext, emit } from './context/engine-context.js';
 import type { EngineEvents } from './events.js';
 
@@ -66,16 +68,19 @@ export function commit<T, E>(
 ): ResultAsync<Written<T>, E | StorageError> {
   const drawn = new Draws(context);
   let facts: readonly Fact[] = [];
+  let accepted: AcceptedEvents | undefined;
   const write = context.storage.write((view) => {
     const tx = new CommitTransaction(context, caller, view, drawn.again());
     const result = work(tx);
     if (result.isOk()) follow(tx, view);
     facts = tx.facts;
+    accepted = result.isOk() ? tx.accepted?.finish(view) : undefined;
     return result;
   });
   // One step for both outcomes: every operation waits for it.
   const settled = async (): Promise<Result<Written<T>, E | StorageError>> => {
     const written = await write;
+    if (written.isOk() && accepted !== undefined) context.accepted.tell(accepted);
     if (written.isOk()) for (const { name, fact } of facts) emit(context, name, ...([fact] as FactOf<typeof name>));
     else if (isStoreFailure(written.error)) context.outages.lastAt = context.clock.monotonic();
     return written;
@@ -172,6 +177,8 @@ class CommitTransaction implements Transaction {
   readonly facts: Fact[] = [];
   /** What the event stream tells of. */
   readonly changes: Changes = new Map();
+  /** What deliveries are told of; undefined while no event was put. */
+  accepted: AcceptedEventsNote | undefined;
   /** Index of the last change of any job before this transaction changed one. */
   jobsChangedAt: number | undefined;
   readonly settings: Settings;
@@ -237,6 +244,7 @@ class CommitTransaction implements Transaction {
 
   put<R>(table: Table<R>, record: R): void {
     this.#noteJobs(table);
+    if (table.name === events.name) this.#noteEvent(record as StoredEvent);
     noteChange(this.changes, this.#view, { table, key: table.key(record) }, record);
     this.#view.put(table, record);
   }
@@ -249,6 +257,11 @@ class CommitTransaction implements Transaction {
 
   #noteJobs({ name }: { readonly name: string }): void {
     if (name === jobs.name) this.jobsChangedAt ??= this.#view.tableIndex(jobs);
+  }
+
+  #noteEvent(event: StoredEvent): void {
+    this.accepted ??= new AcceptedEventsNote();
+    this.accepted.note(this.#view, event);
   }
 
   tell<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void {

@@ -110,6 +110,7 @@ function summaryOf({ id, workspaceId, trigger, notified }: StoredEvent) {
 /** After the events that this write has put already. */
 function nextSequence(view: WriteView): number {
   const first = firstSequenceOf(view.index);
+  if (view.tableIndex(events) < view.index) return first;
   const last = view.list(events, { from: [first], reverse: true, limit: 1 })[0]?.record.sequence;
   return last === undefined ? first : last + 1;
 }

@@ -12,6 +12,7 @@ import type { Settings } from '../../settings.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { EngineEmitter, EngineEvents } from '../events.js';
 import type { ParkedQueries } from '../waiting/parked-queries.js';
+import type { AcceptedEventsFeed } from './accepted-events.js';
 import type { LogFeed } from './log-feed.js';
 import type { NodeSwitch } from './node-switch.js';
 
@@ -38,6 +39,8 @@ export interface EngineContext {
   readonly parked: ParkedQueries;
   /** The agents of nodes that are connected to this engine. */
   readonly agents: NodeSwitch;
+  /** What this engine has accepted for its delivery loop. */
+  readonly accepted: AcceptedEventsFeed;
   /** When this engine last failed to reach its store, by the monotonic clock: what others sent it then may be lost. */
   readonly outages: { lastAt: Milliseconds };
   /** Names this engine in leases; another engine over the same store has another one. */

@@ -1,23 +1,19 @@
 import { ok } from 'neverthrow';
-import { configurations } from '../../../notifications/configuration.js';
 import { events, type StoredEvent } from '../../../notifications/event.js';
 import { dispatch } from '../../../notifications/queue/dispatch.js';
 import type { QueuedDelivery } from '../../../notifications/queue/held-queue.js';
-import { queues } from '../../../notifications/queue/queue-record.js';
-import { queueTime, type Timeline, timelines } from '../../../notifications/queue/timeline.js';
-import { users } from '../../../notifications/user.js';
-import { workspaces } from '../../../notifications/workspace.js';
-import type { StorageError } from '../../../ports/storage.js';
+import { type Timeline, timelines } from '../../../notifications/queue/timeline.js';
 import { second } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
 import { attemptDelivery } from './attempt-delivery.js';
-import { DeliveryWork, type Incoming, rulesFrom } from './delivery-work.js';
+import type { DeliveryWork, Incoming } from './delivery-work.js';
+import type { TurnQueue } from './keep-queue.js';
 import type { OpenDestination } from './load-destination.js';
-import { look } from './look.js';
+import { lookAround, watch } from './look-around.js';
+import { type Loop, newLoop, type TurnEnd } from './loop.js';
 import { brokenReport, observeAttempt, reportTurn } from './observe.js';
-import { runTurn, type TurnOutcome, type TurnQueue, type TurnResult } from './record-turn.js';
-import { type Waker, waker } from './waker.js';
+import { runTurn, type TurnOutcome, type TurnResult } from './record-turn.js';
 
 /**
  * Delivers what is due. Every configuration has a queue; an engine leases queues, decides over them in memory (see
@@ -33,45 +29,21 @@ export const deliveryLoop: BackgroundLoop = {
     const wake = (): void => loop.bell.wake();
     signal.addEventListener('abort', wake, { once: true });
     const watcher = watch(loop, watching.signal);
+    const stopListening = context.accepted.listen((accepted) => {
+      loop.work.accept(accepted);
+      wake();
+    });
     try {
       await deliver(loop, signal);
     } finally {
       signal.removeEventListener('abort', wake);
+      stopListening();
       watching.abort();
       loop.bell.close();
       await watcher;
     }
   },
 };
-
-interface Loop {
-  readonly context: EngineContext;
-  readonly work: DeliveryWork;
-  readonly bell: Waker;
-  /** The queues' time. */
-  readonly now: () => Instant;
-  /** The turn that is being written, and what it came to. */
-  turn: { end: TurnEnd | null } | null;
-  /** No turn before this time: the store has failed. */
-  pausedUntil: Instant;
-}
-
-type TurnEnd =
-  | { readonly type: 'written'; readonly turns: readonly TurnQueue[]; readonly result: TurnResult }
-  | { readonly type: 'failed'; readonly error: StorageError }
-  | { readonly type: 'thrown'; readonly thrown: unknown };
-
-function newLoop(context: EngineContext, timeline: Timeline): Loop {
-  const { clock, settings } = context;
-  return {
-    context,
-    work: new DeliveryWork(rulesFrom(settings), settings.notifications.delivery),
-    bell: waker(clock),
-    now: () => queueTime(timeline, clock.monotonic()),
-    turn: null,
-    pausedUntil: Number.NEGATIVE_INFINITY,
-  };
-}
 
 /** The timeline as the first engine on it has found it, or as this one does. */
 async function joinTimeline({ clock, storage }: EngineContext): Promise<Timeline> {
@@ -143,29 +115,12 @@ function applyTurn({ work, now, context }: Loop, turns: readonly TurnQueue[], re
   }
   for (const row of result.claimed) work.take(row, at);
   if (result.queuesIndex.before === work.queuesIndex) work.queuesIndex = result.queuesIndex.after;
-  // Taken queues have left the head of the line: the next look shows who is next.
-  if (result.claimed.length > 0) work.changed = true;
+  // Queues that were taken, kept for longer or given back stand elsewhere in the line: the next look shows who is next.
+  if (result.lineMoved) work.changed = true;
+  else if (result.reached !== null && result.reached.before <= work.known) {
+    work.known = Math.max(work.known, result.reached.after);
+  }
   reportTurn(context, result, work);
-}
-
-/** Reads what has changed, when anything has. */
-async function lookAround(loop: Loop): Promise<void> {
-  const { work, context } = loop;
-  const now = loop.now();
-  work.nextTimer(now);
-  if (!work.changed && work.hungry.size === 0) return;
-  work.changed = false;
-  // While a turn is being written, its own changes could not be told from those of others.
-  const settled = loop.turn === null;
-  const read = await context.storage.read((view) => look(context, view, work, { now, settled }));
-  if (read.isErr()) throw new Error(read.error.message);
-  const found = read.value;
-  for (const held of found.held) work.put(held, now);
-  work.tail = found.tail;
-  work.changed ||= found.more;
-  if (settled) work.queuesIndex = found.queuesIndex;
-  work.configurationsIndex = found.configurationsIndex;
-  work.nextWake = found.nextWake;
 }
 
 /** Starts what may start now. */
@@ -289,24 +244,4 @@ async function rest(loop: Loop, stopping: boolean): Promise<void> {
   if (!toRead && next > now) await bell.rest(Number.isFinite(next) ? next - now : null);
   // What ends together is worked on together.
   await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** Notes every change of the store that concerns the loop. Its own turns change the queues, too: those it knows. */
-async function watch({ context, work, bell }: Loop, signal: AbortSignal): Promise<void> {
-  const tables = [events, queues, configurations, workspaces, users];
-  let after = 0;
-  while (!signal.aborted) {
-    try {
-      const reached = await context.storage.waitForChange(tables, after, signal);
-      if (signal.aborted || reached <= after) return;
-      after = reached;
-      work.changed = true;
-      bell.wake();
-    } catch (error) {
-      // Nobody waits for this promise but the loop's end.
-      const message = error instanceof Error ? error.message : 'unknown';
-      context.logger.error({ error: message }, 'The queues of deliveries cannot be watched');
-      await context.clock.sleep(second, signal);
-    }
-  }
 }

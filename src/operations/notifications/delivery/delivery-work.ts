@@ -17,8 +17,9 @@ import { type QueueEvent, transitionQueue } from '../../../notifications/queue/t
 import type { Settings } from '../../../settings.js';
 import { type Milliseconds, minute } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
+import type { AcceptedEvents } from '../../context/accepted-events.js';
+import type { HeldRow, TurnQueue } from './keep-queue.js';
 import type { Destination, OpenDestination } from './load-destination.js';
-import type { HeldRow, TurnQueue } from './record-turn.js';
 
 /** A queue that this engine has leased, with what the engine needs besides to work on it. */
 export interface Held {
@@ -76,6 +77,8 @@ export interface WorkTimes {
 
 /** Rates remembered before those not used for a minute are forgotten. */
 const mostBuckets = 1000;
+/** Accepted writes that wait for the loop's next round. */
+const mostAccepted = 1024;
 /** Queues taken in one turn. */
 const mostClaims = 256;
 
@@ -95,6 +98,12 @@ export class DeliveryWork {
   inFlight = 0;
   /** Events up to this sequence have been handed to the queues; null before the first look. */
   tail: number | null = null;
+  /** What this process has accepted since the last round. */
+  readonly accepted: AcceptedEvents[] = [];
+  /** Everything that deliveries depend on has been taken in up to this write index: the rest of the queues' changes are its own. */
+  known = 0;
+  /** The index that the store was seen to have reached. */
+  reached = 0;
   /** Index of the last change of the queues' table that this engine knows of. */
   queuesIndex = 0;
   /** The same of configurations, workspaces and users. */
@@ -144,6 +153,11 @@ export class DeliveryWork {
     this.apply(configurationId, { type: 'touched', record }, now);
     const held = this.held.get(configurationId);
     if (held !== undefined) this.put({ ...held, destination: null }, now);
+  }
+
+  /** Notes what this process has accepted; when it is too much at once, the loop reads it from the store. */
+  accept(accepted: AcceptedEvents): void {
+    if (this.accepted.length < mostAccepted) this.accepted.push(accepted);
   }
 
   /** All changes of a held queue go through here, which notes what the queue needs next. */

@@ -8,6 +8,7 @@ import { users } from '../../../notifications/user.js';
 import { workspaces } from '../../../notifications/workspace.js';
 import type { ReadView } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
+import type { AcceptedEvents } from '../../context/accepted-events.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import type { DeliveryWork, Held } from './delivery-work.js';
 import { loadDestination } from './load-destination.js';
@@ -21,6 +22,8 @@ export interface Look {
   readonly tail: number;
   /** There are events beyond the tail. */
   readonly more: boolean;
+  /** Index of the last change of what deliveries depend on. */
+  readonly reached: number;
   /** Index of the last change of the queues, and of what destinations are made of. */
   readonly queuesIndex: number;
   readonly configurationsIndex: number;
@@ -63,7 +66,21 @@ export function look(
     next = withPortion(scene, next);
     if (next !== before) held.push(next);
   }
-  return { held, tail, more, queuesIndex, configurationsIndex: changedAt, nextWake: nextWakeOf(view) };
+  const reached = Math.max(view.tableIndex(events), queuesIndex, changedAt);
+  return { held, tail, more, reached, queuesIndex, configurationsIndex: changedAt, nextWake: nextWakeOf(view) };
+}
+
+/**
+ * Takes over what this process has accepted, without a look at the store: the queues with the new deliveries. Nothing when
+ * something else has changed since the last look; then the store has to be asked.
+ */
+export function handOver(work: DeliveryWork, accepted: AcceptedEvents, ordered: boolean): readonly Held[] | null {
+  if (work.changed || work.tail === null || accepted.before > work.known) return null;
+  const through = lastSequenceOf(accepted.after);
+  const rows = accepted.rows.map((row) => row.record);
+  return Array.from(arrivalsFor(rows, work, ordered), ([configurationId, fresh]) =>
+    moved(work.held.get(configurationId) as Held, { type: 'arrived', fresh, through }, work),
+  );
 }
 
 /** What a look at the store works with. */

@@ -1,9 +1,8 @@
 import { configurations } from '../../../notifications/configuration.js';
 import { type Delivery, deliveries, deliveryKey } from '../../../notifications/delivery/delivery.js';
-import { positionOf } from '../../../notifications/delivery/fresh-delivery.js';
 import { mergeOutcome } from '../../../notifications/delivery/merge-outcome.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
-import { type CustomEvent, events, firstSequenceOf } from '../../../notifications/event.js';
+import { type CustomEvent, firstSequenceOf } from '../../../notifications/event.js';
 import { matchConfigurations } from '../../../notifications/explain.js';
 import { type Alert, decideAlerts } from '../../../notifications/queue/decide-alerts.js';
 import {
@@ -15,14 +14,16 @@ import {
   type Outcome,
   positionAfter,
 } from '../../../notifications/queue/held-queue.js';
-import { recordAfter, wakeAtOf } from '../../../notifications/queue/next-record.js';
+import { recordAfter } from '../../../notifications/queue/next-record.js';
 import { type QueueRecord, queues, withCancellation } from '../../../notifications/queue/queue-record.js';
 import type { Recorded } from '../../../notifications/queue/transition-queue.js';
 import { workspaces } from '../../../notifications/workspace.js';
-import type { ReadView, Row, WriteView } from '../../../ports/storage.js';
+import type { WriteView } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import { publishNotificationEvent } from '../../books/publish-notification-event.js';
+import { deliveryTables, indexOf } from '../../context/accepted-events.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { type HeldRow, type KeptRow, keepOrGiveBack, type TurnQueue, type TurnScene } from './keep-queue.js';
 
 /*
  * One turn is one write for everything that the loop has to store: outcomes of attempts, what follows from them for their
@@ -38,19 +39,10 @@ export interface TurnRequest {
   readonly held: ReadonlySet<string>;
 }
 
-/** A queue as it was when the turn began. */
-export interface TurnQueue {
-  readonly queue: HeldQueue;
-  /** Write index of its row as this engine left it; another one means that somebody else has changed the row. */
-  readonly rowIndex: number;
-  /** Give it back, if nothing more is in the store that is due soon. */
-  readonly release: 'no' | 'idle' | 'stopping';
-}
-
 export interface TurnOutcome {
   readonly queue: HeldQueue;
   /** The row afterwards; null when this engine has the queue no longer. */
-  readonly held: HeldRow | null;
+  readonly held: KeptRow | null;
   readonly recorded: Recorded;
   /** Somebody else had changed the queue or its rows. */
   readonly touched: boolean;
@@ -59,30 +51,33 @@ export interface TurnOutcome {
   readonly autoDisabled: boolean;
 }
 
-export interface HeldRow {
-  readonly record: QueueRecord;
-  readonly rowIndex: number;
-}
-
 export interface TurnResult {
   readonly outcomes: readonly TurnOutcome[];
   readonly claimed: readonly HeldRow[];
   /** Index of the last change to the queues before this write, and after it. */
   readonly queuesIndex: { readonly before: number; readonly after: number };
+  /** Some queue may stand elsewhere in the line of those that wait for an engine. */
+  readonly lineMoved: boolean;
+  /** The same of all that deliveries depend on; null when the turn has changed more than queues. */
+  readonly reached: { readonly before: number; readonly after: number } | null;
 }
+
+const besidesQueues = deliveryTables.filter((table) => table !== queues);
 
 export function runTurn(context: EngineContext, view: WriteView, request: TurnRequest): TurnResult {
   const before = view.tableIndex(queues);
+  const reachedBefore = indexOf(view, deliveryTables);
   const outcomes = request.queues.map((each) => turnQueue(context, view, each, request.now));
   const claimed = request.claim > 0 ? claim(context, view, request) : [];
-  return { outcomes, claimed, queuesIndex: { before, after: view.tableIndex(queues) } };
-}
-
-/** The write that a turn is part of, and its time. */
-interface TurnScene {
-  readonly context: EngineContext;
-  readonly view: WriteView;
-  readonly now: Instant;
+  const after = view.tableIndex(queues);
+  const others = indexOf(view, besidesQueues);
+  return {
+    outcomes,
+    claimed,
+    queuesIndex: { before, after },
+    lineMoved: request.claim > 0 || outcomes.some(({ held }) => held?.renewed !== false),
+    reached: others > reachedBefore ? null : { before: reachedBefore, after: Math.max(reachedBefore, after) },
+  };
 }
 
 function turnQueue(context: EngineContext, view: WriteView, turn: TurnQueue, now: Instant): TurnOutcome {
@@ -151,54 +146,6 @@ function releaseHead(view: WriteView, head: Delivery, now: Instant): Instant {
   const state = transitionDelivery(head.state, { type: 'released', at: now });
   if (state.isOk()) view.put(deliveries, { ...head, state: state.value });
   return now;
-}
-
-/** Writes the row when it differs: the lease is renewed when a quarter of it has passed, or given back. */
-function keepOrGiveBack(
-  { context, view, now }: TurnScene,
-  turn: TurnQueue,
-  row: Row<QueueRecord>,
-  next: QueueRecord,
-): HeldRow | null {
-  const { delivery } = context.settings.notifications;
-  const given = turn.release === 'no' ? null : givenBack({ context, view, now }, turn, next);
-  if (given !== null) {
-    if (given === 'over') view.remove(queues, [next.configurationId]);
-    else view.put(queues, given);
-    return null;
-  }
-  const until = row.record.lease?.until ?? now;
-  const renewed = until - now <= delivery.lease * 0.75;
-  const record = renewed ? { ...next, lease: { owner: context.owner, until: now + delivery.lease } } : next;
-  if (JSON.stringify(record) === JSON.stringify(row.record)) return { record: row.record, rowIndex: row.modifyIndex };
-  view.put(queues, record);
-  return { record, rowIndex: view.index };
-}
-
-/** The row without a lease; `over` when the queue has ended with its configuration; null when it has to be kept. */
-function givenBack(
-  { context, view, now }: TurnScene,
-  { queue, release }: TurnQueue,
-  next: QueueRecord,
-): QueueRecord | 'over' | null {
-  const { linger, maximumAge } = context.settings.notifications.delivery;
-  const { configurationId } = next;
-  const wakeAt = wakeAtOf(next, remainderOf(view, next), maximumAge);
-  if (release === 'idle' && wakeAt !== null && wakeAt <= now + linger) return null;
-  const gone = wakeAt === null && view.get(configurations, [configurationId]) === undefined;
-  const { backlog: _served, ...rest } = next;
-  return gone && queue.type !== 'lost' ? 'over' : { ...rest, wakeAt, lease: null };
-}
-
-/** Events looked at to find one for the configuration; when all are for others, the queue is looked at once more. */
-const mostUnread = 64;
-
-/** When the first event after the position that notifies the configuration was accepted; null when there is none. */
-function firstUnread(view: ReadView, { configurationId, workspaceId, position }: QueueRecord): Instant | null {
-  const range = { from: [workspaceId, position + 1], to: [workspaceId, ''], limit: mostUnread };
-  const found = view.list(events, { index: 'by_workspace', ...range }).map((row) => row.record);
-  const first = found.find((event) => positionOf(event, configurationId) >= 0);
-  return first?.createdAt ?? (found.length === mostUnread ? (found[0]?.createdAt ?? null) : null);
 }
 
 /** The automatic switch-off, when the host wants it: a destination that has failed for so long is not asked any more. */
@@ -283,16 +230,4 @@ function storeOutcomes(
 /** Whether nothing is left to cancel. */
 function isCancelled(queue: HeldQueue): boolean {
   return queue.type === 'cancelling' && queue.complete && isIdle(withoutOutcomes(queue));
-}
-
-/** What is left of a queue in the store. */
-function remainderOf(view: ReadView, record: QueueRecord): Parameters<typeof wakeAtOf>[1] {
-  const prefix = [record.configurationId];
-  const due = view.list(deliveries, { index: 'due', prefix, limit: 1 })[0]?.record;
-  const oldest = view.list(deliveries, { index: 'unfinished', prefix, limit: 1 })[0]?.record;
-  return {
-    firstFresh: firstUnread(view, record),
-    firstDue: due !== undefined && 'dueAt' in due.state ? due.state.dueAt : null,
-    firstStored: oldest?.createdAt ?? null,
-  };
 }

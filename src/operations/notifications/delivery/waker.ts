@@ -12,6 +12,9 @@ export interface Waker {
   close(): void;
 }
 
+/** A reason of its own, because the default one is an exception with a stack. */
+const superseded = 'superseded';
+
 export function waker(clock: Clock): Waker {
   let calls = 0;
   let resume: (() => void) | null = null;
@@ -28,7 +31,7 @@ export function waker(clock: Clock): Waker {
   const setAlarm = (after: Milliseconds): void => {
     const at = clock.monotonic() + after;
     if (alarm !== null && alarm.at <= at) return;
-    alarm?.controller.abort();
+    alarm?.controller.abort(superseded);
     const controller = new AbortController();
     alarm = { at, controller };
     void clock.sleep(after, controller.signal).then(() => {
@@ -52,6 +55,6 @@ export function waker(clock: Clock): Waker {
       }
       calls = 0;
     },
-    close: () => alarm?.controller.abort(),
+    close: () => alarm?.controller.abort(superseded),
   };
 }

@@ -1,0 +1,73 @@
+import { configurations } from '../../notifications/configuration.js';
+import { events, firstSequenceOf, type StoredEvent } from '../../notifications/event.js';
+import { queues } from '../../notifications/queue/queue-record.js';
+import { users } from '../../notifications/user.js';
+import { workspaces } from '../../notifications/workspace.js';
+import type { ReadView, Row, TableName, WriteView } from '../../ports/storage.js';
+
+/*
+ * The delivery loop reads new events from the store, whoever accepted them. When its own process did, and nothing else
+ * has happened since its last look, the events of that write are all that the look would find: they are handed over when
+ * the write is durable, and the look is left out.
+ */
+
+/** What deliveries depend on besides their own rows. */
+export const deliveryTables: readonly TableName[] = [events, queues, configurations, workspaces, users];
+const surroundings: readonly TableName[] = [queues, configurations, workspaces, users];
+
+/** The events of one durable write, which has changed nothing else that deliveries depend on. */
+export interface AcceptedEvents {
+  readonly rows: readonly Row<StoredEvent>[];
+  /** Index of the last change of `deliveryTables` before this write, and after it. */
+  readonly before: number;
+  readonly after: number;
+}
+
+/** Hands accepted events to the delivery loop of the same process, in the order of their writes. */
+export class AcceptedEventsFeed {
+  #listener: ((accepted: AcceptedEvents) => void) | undefined;
+
+  /** One listener at a time; gives what takes it away. */
+  listen(listener: (accepted: AcceptedEvents) => void): () => void {
+    this.#listener = listener;
+    return () => {
+      if (this.#listener === listener) this.#listener = undefined;
+    };
+  }
+
+  tell(accepted: AcceptedEvents): void {
+    this.#listener?.(accepted);
+  }
+}
+
+/** Notes the events that one run of a write's work puts. */
+export class AcceptedEventsNote {
+  #before: number | undefined;
+  readonly #sequences: number[] = [];
+  #changesOld = false;
+
+  /** To be called before the event is put. */
+  note(view: WriteView, { sequence }: StoredEvent): void {
+    this.#before ??= indexOf(view, deliveryTables);
+    this.#changesOld ||= sequence < firstSequenceOf(view.index);
+    this.#sequences.push(sequence);
+  }
+
+  /** At the end of the work; undefined when there is none, or the write has changed other things that deliveries depend on. */
+  finish(view: WriteView): AcceptedEvents | undefined {
+    const before = this.#before;
+    if (before === undefined || this.#changesOld || indexOf(view, surroundings) > before) return undefined;
+    const rows = this.#sequences.flatMap((sequence) => view.get(events, [sequence]) ?? []);
+    return { rows, before, after: view.tableIndex(events) };
+  }
+}
+
+/** Index of the last change of any of the tables. */
+export function indexOf(view: ReadView, tables: readonly TableName[]): number {
+  return tables.reduce((highest, table) => Math.max(highest, view.tableIndex(table)), 1);
+}
+
+/** Index of the last change of what deliveries depend on, apart from their events. */
+export function surroundingsIndex(view: ReadView): number {
+  return indexOf(view, surroundings);
+}

@@ -1,0 +1,106 @@
+import { configurations } from '../../../notifications/configuration.js';
+import { deliveries } from '../../../notifications/delivery/delivery.js';
+import { positionOf } from '../../../notifications/delivery/fresh-delivery.js';
+import { events, writesBetween } from '../../../notifications/event.js';
+import type { HeldQueue } from '../../../notifications/queue/held-queue.js';
+import { wakeAtOf } from '../../../notifications/queue/next-record.js';
+import { type QueueRecord, queues } from '../../../notifications/queue/queue-record.js';
+import type { ReadView, Row, WriteView } from '../../../ports/storage.js';
+import type { Instant } from '../../../shared/instant.js';
+import type { EngineContext } from '../../context/engine-context.js';
+
+/** A queue as it was when the turn began. */
+export interface TurnQueue {
+  readonly queue: HeldQueue;
+  /** Write index of its row as this engine left it; another one means that somebody else has changed the row. */
+  readonly rowIndex: number;
+  /** Give it back, if nothing more is in the store that is due soon. */
+  readonly release: 'no' | 'idle' | 'stopping';
+}
+
+export interface HeldRow {
+  readonly record: QueueRecord;
+  readonly rowIndex: number;
+}
+
+/** A row that stays with this engine. */
+export interface KeptRow extends HeldRow {
+  /** The lease was renewed. */
+  readonly renewed: boolean;
+}
+
+/** The write that a turn is part of, and its time. */
+export interface TurnScene {
+  readonly context: EngineContext;
+  readonly view: WriteView;
+  readonly now: Instant;
+}
+
+/** Writes the row when it differs: the lease is renewed when a quarter of it has passed, or given back. */
+export function keepOrGiveBack(
+  { context, view, now }: TurnScene,
+  turn: TurnQueue,
+  row: Row<QueueRecord>,
+  next: QueueRecord,
+): KeptRow | null {
+  const { delivery } = context.settings.notifications;
+  const given = turn.release === 'no' ? null : givenBack({ context, view, now }, turn, next);
+  if (given !== null) {
+    if (given === 'over') view.remove(queues, [next.configurationId]);
+    else view.put(queues, given);
+    return null;
+  }
+  const until = row.record.lease?.until ?? now;
+  const renewed = until - now <= delivery.lease * 0.75;
+  const record = renewed ? { ...next, lease: { owner: context.owner, until: now + delivery.lease } } : next;
+  if (!renewed && !turnsRow(row.record, record)) return { record: row.record, rowIndex: row.modifyIndex, renewed };
+  view.put(queues, record);
+  return { record, rowIndex: view.index, renewed };
+}
+
+/** Events by which the stored position may be behind: so many rows the next owner looks up in vain. */
+const positionLag = 64;
+
+/** Whether the row has to be written: for a small step of the position alone it is not. */
+function turnsRow(before: QueueRecord, after: QueueRecord): boolean {
+  if (writesBetween(before.position, after.position) >= positionLag) return true;
+  return JSON.stringify({ ...before, position: 0 }) !== JSON.stringify({ ...after, position: 0 });
+}
+
+/** The row without a lease; `over` when the queue has ended with its configuration; null when it has to be kept. */
+function givenBack(
+  { context, view, now }: TurnScene,
+  { queue, release }: TurnQueue,
+  next: QueueRecord,
+): QueueRecord | 'over' | null {
+  const { linger, maximumAge } = context.settings.notifications.delivery;
+  const { configurationId } = next;
+  const wakeAt = wakeAtOf(next, remainderOf(view, next), maximumAge);
+  if (release === 'idle' && wakeAt !== null && wakeAt <= now + linger) return null;
+  const gone = wakeAt === null && view.get(configurations, [configurationId]) === undefined;
+  const { backlog: _served, ...rest } = next;
+  return gone && queue.type !== 'lost' ? 'over' : { ...rest, wakeAt, lease: null };
+}
+
+/** Events looked at to find one for the configuration; when all are for others, the queue is looked at once more. */
+const mostUnread = 64;
+
+/** When the first event after the position that notifies the configuration was accepted; null when there is none. */
+function firstUnread(view: ReadView, { configurationId, workspaceId, position }: QueueRecord): Instant | null {
+  const range = { from: [workspaceId, position + 1], to: [workspaceId, ''], limit: mostUnread };
+  const found = view.list(events, { index: 'by_workspace', ...range }).map((row) => row.record);
+  const first = found.find((event) => positionOf(event, configurationId) >= 0);
+  return first?.createdAt ?? (found.length === mostUnread ? (found[0]?.createdAt ?? null) : null);
+}
+
+/** What is left of a queue in the store. */
+function remainderOf(view: ReadView, record: QueueRecord): Parameters<typeof wakeAtOf>[1] {
+  const prefix = [record.configurationId];
+  const due = view.list(deliveries, { index: 'due', prefix, limit: 1 })[0]?.record;
+  const oldest = view.list(deliveries, { index: 'unfinished', prefix, limit: 1 })[0]?.record;
+  return {
+    firstFresh: firstUnread(view, record),
+    firstDue: due !== undefined && 'dueAt' in due.state ? due.state.dueAt : null,
+    firstStored: oldest?.createdAt ?? null,
+  };
+}

@@ -1,0 +1,38 @@
+import { queueTime, type Timeline } from '../../../notifications/queue/timeline.js';
+import type { StorageError } from '../../../ports/storage.js';
+import type { Instant } from '../../../shared/instant.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { DeliveryWork, rulesFrom } from './delivery-work.js';
+import type { TurnQueue } from './keep-queue.js';
+import type { TurnResult } from './record-turn.js';
+import { type Waker, waker } from './waker.js';
+
+/** The state of the delivery loop. */
+export interface Loop {
+  readonly context: EngineContext;
+  readonly work: DeliveryWork;
+  readonly bell: Waker;
+  /** The queues' time. */
+  readonly now: () => Instant;
+  /** The turn that is being written, and what it came to. */
+  turn: { end: TurnEnd | null } | null;
+  /** No turn before this time: the store has failed. */
+  pausedUntil: Instant;
+}
+
+export type TurnEnd =
+  | { readonly type: 'written'; readonly turns: readonly TurnQueue[]; readonly result: TurnResult }
+  | { readonly type: 'failed'; readonly error: StorageError }
+  | { readonly type: 'thrown'; readonly thrown: unknown };
+
+export function newLoop(context: EngineContext, timeline: Timeline): Loop {
+  const { clock, settings } = context;
+  return {
+    context,
+    work: new DeliveryWork(rulesFrom(settings), settings.notifications.delivery),
+    bell: waker(clock),
+    now: () => queueTime(timeline, clock.monotonic()),
+    turn: null,
+    pausedUntil: Number.NEGATIVE_INFINITY,
+  };
+}
