@@ -33,6 +33,8 @@ export interface AnswerForm<V, A> {
   /** For a status that depends on the value: the function, and the other possible statuses. */
   statusOf?(value: V): number;
   readonly otherStatuses?: readonly number[];
+  /** The schema of the answers with `otherStatuses`, if it differs from `schema`. */
+  readonly otherSchema?: JsonSchema;
   /** The client's result: plain JSON data. */
   toClient(value: V, input: CallInput): A;
   /** The JSON text of `toClient`, if it can be obtained without serialising the value. */

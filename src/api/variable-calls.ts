@@ -27,6 +27,7 @@ const writtenVariable: AnswerForm<VariableWritten, VariableWritten> = {
 const removedVariable: AnswerForm<VariableWritten, VariableWritten> = {
   ...writtenVariable,
   schema: undefined,
+  otherSchema: namedSchema('Variable'),
   status: 204,
   statusOf: ({ conflict }) => (conflict ? 409 : 204),
   toWire: ({ conflict, value }) => (conflict ? JSON.stringify(value) : ''),

@@ -18,7 +18,8 @@ export function responsesOf(call: Call, method: HttpMethod, names: HeaderNames):
     responses[status] = { $ref: `#/components/responses/${name}${status}` };
   }
   if (call.absent !== undefined) responses[404] = { description: call.absent, content: textContent };
-  for (const status of answer.otherStatuses ?? []) responses[status] = success;
+  const other = answer.otherSchema === undefined ? success : successOf(call, names, answer.otherSchema);
+  for (const status of answer.otherStatuses ?? []) responses[status] = other;
   // A request that asks for no upgrade is refused.
   if (kind === 'socket') responses[101] = { description: 'The conversation begins' };
   else responses[answer.status] = success;
@@ -34,26 +35,27 @@ export function errorStatuses(call: Call): ReadonlyMap<ErrorTag, number> {
 
 function refusalsOf(call: Call, method: HttpMethod): ReadonlySet<number> {
   const isRead = method === 'GET' || method === 'HEAD';
-  const isPublic = call.access.type === 'public';
-  const refusals = new Set([414, 421, 500, ...errorStatuses(call).values()]);
-  if (!isRead) refusals.add(403);
-  if (bodyKindOf(call) !== 'none') for (const status of [400, 413, 503]) refusals.add(status);
-  if (call.interface === 'notifications') {
-    if (!isPublic) for (const status of [400, 401, 404]) refusals.add(status);
-    if (bodyKindOf(call) === 'document') for (const status of [415, 422]) refusals.add(status);
-  } else {
-    if (call.interface === 'jobs') refusals.add(400);
-    if (!isPublic) refusals.add(403);
-  }
-  return refusals;
+  const ofInterface = call.interface === 'notifications' ? ofNotifications(call) : ofJobs(call);
+  const ofBody = bodyKindOf(call) === 'none' ? [] : [400, 413, 503];
+  return new Set([414, 421, 500, ...(isRead ? [] : [403]), ...ofBody, ...ofInterface, ...errorStatuses(call).values()]);
 }
 
-function successOf(call: Call, names: HeaderNames): JsonSchema {
+function ofNotifications(call: Call): readonly number[] {
+  const ofCaller = call.access.type === 'public' ? [] : [400, 401, 404];
+  return bodyKindOf(call) === 'document' ? [...ofCaller, 415, 422] : ofCaller;
+}
+
+function ofJobs(call: Call): readonly number[] {
+  const takesInputs = call.interface === 'jobs' || Object.keys(call.inputs).length > 0;
+  return [...(takesInputs ? [400] : []), ...(call.access.type === 'public' ? [] : [403])];
+}
+
+function successOf(call: Call, names: HeaderNames, schema = call.answer.schema): JsonSchema {
   const { answer, framing } = call;
-  if (answer.schema === undefined) return { description: 'Done', ...headersOf(call, names) };
+  if (schema === undefined) return { description: 'Done', ...headersOf(call, names) };
   const own = answer.resource === undefined ? jsonType : jsonApiType;
   const content: Record<string, JsonSchema> = {};
-  if (framing !== 'bytes') content[own] = { schema: answer.schema };
+  if (framing !== 'bytes') content[own] = { schema };
   const other =
     framing === 'bytes' || call.bytesWhen !== undefined
       ? (call.contentType ?? 'application/octet-stream')

@@ -9,8 +9,13 @@ import { openApiDocument } from '../../../adapters/http-server/open-api/open-api
 import { systemSchemas } from '../../../adapters/http-server/open-api/system-schemas.js';
 import { jobJsonSchema } from '../../../src/index.js';
 
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, unknown>>;
+}
+
 interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
 const document = openApiDocument('/api/v2', headerNamesFor('neutral'));
@@ -47,6 +52,23 @@ describe('the OpenAPI document', () => {
     const names = [...submitted, ...Object.keys(jobSchemas), ...Object.keys(notificationSchemas)];
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
     expect(names).toEqual(expect.arrayContaining([...Object.keys(agentSchemas), ...Object.keys(systemSchemas)]));
+  });
+
+  it('tells what stood in the way of a removal, and which parameters can be refused', () => {
+    const removal = paths['/v1/var/{path}']?.['delete']?.responses;
+    expect(removal?.['409']).toMatchObject({
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Variable' } } },
+    });
+    expect(removal?.['204']).not.toHaveProperty('content');
+    expect(paths['/v1/metrics']?.['get']?.responses).toHaveProperty('400');
+    expect(paths['/health']?.['get']?.responses).not.toHaveProperty('400');
+  });
+
+  it('names the errors of a call with their statuses', () => {
+    const { responses } = paths['/v1/job/{job_id}/scale']?.['post'] as Operation;
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '400', '403', '404', '500']));
+    expect(JSON.stringify(document)).toContain('job_not_found (404)');
+    expect(Object.keys(responses)).not.toContain('default');
   });
 
   it('spells the headers as the server does', () => {

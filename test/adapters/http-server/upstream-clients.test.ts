@@ -103,6 +103,8 @@ it('a filter that a call does not take is passed over', async () => {
   expect((await ask('neutral')).status).toBe(400);
 });
 
+const malformed = 'the ID must be a UUID of 36 characters';
+
 describe('paths that lack a part', () => {
   it.each([
     ['PUT', '/v1/acl/policy/', 400, 'Missing Policy Name'],
@@ -112,7 +114,25 @@ describe('paths that lack a part', () => {
     ['PUT', '/v1/job/x/tag', 404, 'invalid job tag endpoint'],
     ['PUT', '/v1/job/x/versions/a/b/tag', 404, 'invalid job tag endpoint'],
     ['GET', '/v1/job/', 404, 'job not found'],
-    ['DELETE', '/v1/job/', 400, 'missing job ID'],
+    ['DELETE', '/v1/job/', 500, 'missing job ID'],
+    ['GET', '/v1/allocation/', 500, malformed],
+    ['GET', '/v1/allocation/short', 500, malformed],
+    ['GET', '/v1/allocation/short/services', 500, malformed],
+    ['GET', '/v1/allocation/short/nothing', 404, 'resource not found'],
+    ['GET', '/v1/allocation/00000000-0000-4000-8000-000000000001/stop/now', 404, 'resource not found'],
+    ['PUT', '/v1/client/allocation/00000000-0000-4000-8000-000000000001', 404, 'resource not found'],
+    ['GET', '/v1/client/allocation/00000000-0000-4000-8000-000000000001/a/b', 404, 'resource not found'],
+    ['GET', '/v1/client/fs/', 404, 'Invalid method'],
+    ['GET', '/v1/client/fs/list/x', 404, 'Invalid method'],
+    ['GET', '/v1/client/fs/ls', 404, 'Invalid method'],
+    ['GET', '/v1/client/fs/ls/?path=x', 400, 'must provide a valid alloc id'],
+    ['GET', '/v1/client/fs/logs/?task=t&type=stdout', 400, 'must provide a valid alloc id'],
+    ['GET', '/v1/deployment/', 500, malformed],
+    ['GET', '/v1/deployment/short', 500, malformed],
+    ['GET', '/v1/deployment/allocations/short', 500, malformed],
+    ['GET', '/v1/node/', 500, malformed],
+    ['GET', '/v1/node/short', 500, malformed],
+    ['GET', '/v1/node/00000000-0000-4000-8000-000000000001', 404, 'node not found'],
     ['GET', '/v1/evaluation/00000000-0000-4000-8000-000000000001/x', 500, 'the ID must be a UUID of 36 characters'],
     ['PUT', '/v1/evaluation/00000000-0000-4000-8000-000000000001/x', 405, 'Invalid method'],
     ['GET', '/v1/var/', 400, 'missing variable path'],
@@ -122,6 +142,81 @@ describe('paths that lack a part', () => {
     (await registerJob(engine, hostPrincipal, { job: sampleJob('x') }))._unsafeUnwrap();
     const ask = createHttpHandler(engine, { access: 'open', names: 'upstream' });
     expect(summary(await ask(requestFrom({ method, target })))).toEqual([status, text]);
+  });
+});
+
+describe('redirects', () => {
+  it.each([
+    ['/', '/ui/'],
+    ['/?x=1', '/ui/?x=1'],
+    ['/v1/job', '/v1/job/'],
+    ['/v1/node/pool', '/v1/node/pool/'],
+    ['/v1/client/fs?path=x', '/v1/client/fs/?path=x'],
+    ['/v1/client/allocation', '/v1/client/allocation/'],
+    ['/v1/jobs/../nodes', '/v1/nodes'],
+  ])('%s leads to %s', async (target, location) => {
+    for (const method of ['GET', 'PUT']) {
+      const ask = createHttpHandler(engineUnderTest(), { access: 'open', names: 'upstream' });
+      const { status, headers } = await ask(requestFrom({ method, target }));
+      expect([status, headers[headers.indexOf('Location') + 1]]).toEqual([307, location]);
+    }
+  });
+
+  it.each(['/v1/deployment/fail', '/v1/acl/role', '/v1/namespace', '/v1/client/fs/ls', '/ui/'])(
+    '%s is no root',
+    async (target) => {
+      const ask = createHttpHandler(engineUnderTest(), { access: 'open', names: 'upstream' });
+      expect((await ask(requestFrom({ method: 'GET', target }))).status).not.toBe(307);
+    },
+  );
+
+  it('are for clients of the upstream', async () => {
+    const ask = createHttpHandler(engineUnderTest(), { access: 'open', names: 'neutral' });
+    expect((await ask(requestFrom({ method: 'GET', target: '/' }))).status).toBe(404);
+  });
+});
+
+describe('parameters', () => {
+  const ask = async (names: 'neutral' | 'upstream', method: string, target: string, body?: unknown) => {
+    const handler = createHttpHandler(engineUnderTest(), { access: 'open', names });
+    const request = { method, target, ...(body === undefined ? {} : { body }) };
+    return (await handler(requestFrom(request))).status;
+  };
+
+  it.each(['jobs?meta=', 'jobs?per_page=', 'jobs?index=&wait=', 'job/x/versions?diffs=&diff_version=', 'nodes?os='])(
+    'without a value are not given: %s',
+    async (target) => {
+      const upstream = await ask('upstream', 'GET', `/v1/${target}`);
+      expect(upstream).toBe(target.startsWith('job/') ? 404 : 200);
+      expect([400, 500]).toContain(await ask('neutral', 'GET', `/v1/${target}`));
+    },
+  );
+
+  it('that must have a value are asked for', async () => {
+    expect(await ask('upstream', 'GET', '/v1/job/x/submission?version=')).toBe(400);
+  });
+
+  it.each([
+    ['nodes?resources=x', 400],
+    ['nodes?os=x', 400],
+    ['allocations?resources=x', 500],
+    ['client/fs/stream/00000000-0000-4000-8000-000000000001?path=x&offset=x', 500],
+    ['client/fs/readat/00000000-0000-4000-8000-000000000001?path=x&offset=1.5', 500],
+    ['client/fs/readat/00000000-0000-4000-8000-000000000001?path=x&limit=x', 500],
+    ['client/fs/logs/00000000-0000-4000-8000-000000000001?task=t&type=stdout&offset=x', 400],
+    ['job/x/submission?version=18446744073709551615', 404],
+    ['job/x/submission?version=18446744073709551616', 400],
+    ['job/x/submission?version=0000000000000000000000000000001', 404],
+    ['job/x/submission?version=%2B1', 400],
+  ])('%s is answered with %d', async (target, status) => {
+    expect(await ask('upstream', 'GET', `/v1/${target}`)).toBe(status);
+  });
+
+  it('a body of null has no members', async () => {
+    const target = '/v1/operator/scheduler/configuration';
+    expect(await ask('upstream', 'PUT', target, Buffer.from('null'))).toBe(200);
+    expect(await ask('neutral', 'PUT', target, Buffer.from('null'))).toBe(400);
+    expect(await ask('upstream', 'PUT', '/v1/jobs', Buffer.from('null'))).toBe(400);
   });
 });
 

@@ -1,0 +1,213 @@
+import fc from 'fast-check';
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** Values that nobody should send. Numbers beyond JSON are written by `hostileJson`. */
+export const hostileTexts: readonly string[] = [
+  '',
+  ' ',
+  '\0',
+  'a\0b',
+  '.',
+  '..',
+  '../../etc/passwd',
+  '/',
+  '%',
+  '%00',
+  '\ud800',
+  'x\udfffy',
+  '\u202e',
+  '💥',
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  '<script>',
+  '\r\nX-Injected: yes',
+  'NaN',
+  '-1',
+  '1e308',
+  '99999999999999999999',
+  '0x10',
+  '*',
+  'nil',
+  '-5s',
+  `${'9'.repeat(40)}h`,
+  'x'.repeat(900),
+];
+
+export const hostileText: fc.Arbitrary<string> = fc.oneof(
+  fc.constantFrom(...hostileTexts),
+  fc.string({ unit: 'binary', maxLength: 30 }),
+);
+
+export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
+  hostileText,
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    false,
+    0,
+    -1,
+    1.5,
+    2 ** 31,
+    2 ** 53,
+    -(2 ** 63),
+    1e308,
+    -1e308,
+    [],
+    {},
+    [[]],
+    [null],
+    [{}],
+  ),
+  fc.nat(150).map(nested),
+  fc.constantFrom('__proto__', 'constructor', 'toString', '').map(withMember),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+
+function nested(depth: number): unknown {
+  let value: unknown = 'deep';
+  for (let i = 0; i < depth; i++) value = i % 2 === 0 ? [value] : { k: value };
+  return value;
+}
+
+/** An own member of that name, as JSON can have it. */
+function withMember(name: string): unknown {
+  return JSON.parse(`{${JSON.stringify(name)}:{"x":1}}`) as unknown;
+}
+
+/** Makes values that fit schemas of one document. */
+export class SchemaValues {
+  constructor(
+    private readonly components: Readonly<Record<string, Schema>>,
+    /** Texts that mean something to the server, such as the IDs of what is stored. */
+    private readonly texts: readonly string[],
+  ) {}
+
+  valuesOf(schema: Schema, depth = 0): fc.Arbitrary<unknown> {
+    const reference = schema['$ref'];
+    if (typeof reference === 'string') {
+      const name = reference.slice(reference.lastIndexOf('/') + 1);
+      return this.valuesOf(this.components[name] ?? {}, depth);
+    }
+    if ('const' in schema) return fc.constant(schema['const']);
+    if (Array.isArray(schema['enum'])) return fc.constantFrom(...(schema['enum'] as unknown[]));
+    const choices = schema['anyOf'];
+    if (Array.isArray(choices)) return this.oneOf(choices as Schema[], depth);
+    if (Array.isArray(schema['allOf'])) return this.allOf(schema['allOf'] as Schema[], depth);
+    const { type } = schema;
+    if (Array.isArray(type))
+      return this.oneOf(
+        (type as string[]).map((one) => ({ ...schema, type: one })),
+        depth,
+      );
+    return typeof type === 'string' ? this.ofType(type, schema, depth) : fc.jsonValue({ maxDepth: 1 });
+  }
+
+  /** Null is rare where there is something else, and all there is far down. */
+  private oneOf(choices: readonly Schema[], depth: number): fc.Arbitrary<unknown> {
+    const others = choices.filter(({ type }) => type !== 'null');
+    const hasNull = others.length < choices.length;
+    if (others.length === 0 || (hasNull && depth > 6)) return fc.constant(null);
+    const values = others.map((choice) => ({ arbitrary: this.valuesOf(choice, depth), weight: 4 }));
+    return fc.oneof(...values, ...(hasNull ? [{ arbitrary: fc.constant(null), weight: 1 }] : []));
+  }
+
+  private allOf(parts: readonly Schema[], depth: number): fc.Arbitrary<unknown> {
+    return fc
+      .tuple(...parts.map((part) => this.valuesOf(part, depth)))
+      .map((values) => Object.assign({}, ...values) as unknown);
+  }
+
+  private ofType(type: string, schema: Schema, depth: number): fc.Arbitrary<unknown> {
+    switch (type) {
+      case 'object':
+        return this.objects(schema, depth);
+      case 'array':
+        return fc.array(this.valuesOf((schema['items'] ?? {}) as Schema, depth + 1), {
+          maxLength: schema['maxItems'] === 0 || depth > 7 ? 0 : 2,
+        });
+      case 'string':
+        return this.strings(schema);
+      case 'integer':
+        return integers(schema);
+      case 'number':
+        return fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer());
+      case 'boolean':
+        return fc.boolean();
+      default:
+        return fc.constant(null);
+    }
+  }
+
+  private strings(schema: Schema): fc.Arbitrary<string> {
+    if (schema['maxLength'] === 0) return fc.constant('');
+    if (schema['format'] === 'date-time') return fc.date({ noInvalidDate: true }).map((date) => date.toISOString());
+    if (schema['contentEncoding'] === 'base64') return fc.base64String({ maxLength: 40 });
+    return fc.oneof(fc.constantFrom(...this.texts), fc.string({ maxLength: 12 }));
+  }
+
+  private objects(schema: Schema, depth: number): fc.Arbitrary<unknown> {
+    const properties = (schema['properties'] ?? {}) as Readonly<Record<string, Schema>>;
+    const required = (schema['required'] ?? []) as readonly string[];
+    const optional = Object.keys(properties).filter((name) => !required.includes(name));
+    const free = schema['additionalProperties'];
+    if (typeof free === 'object' && free !== null && optional.length === 0) {
+      const values = this.valuesOf(free as Schema, depth + 1);
+      return fc.dictionary(fc.oneof(fc.constantFrom(...this.texts), fc.string({ maxLength: 6 })), values, {
+        maxKeys: depth > 6 ? 0 : 2,
+        noNullPrototype: true,
+      });
+    }
+    return fc
+      .subarray(optional, { maxLength: Math.min(optional.length, depth > 6 ? 0 : 5) })
+      .chain((chosen) =>
+        fc.record(
+          Object.fromEntries(
+            [...required, ...chosen].map((name) => [name, this.valuesOf(properties[name] ?? {}, depth + 1)]),
+          ),
+        ),
+      );
+  }
+}
+
+function integers({ minimum }: Schema): fc.Arbitrary<number> {
+  const least = typeof minimum === 'number' ? minimum : -3;
+  return fc.oneof(
+    fc.integer({ min: least, max: least + 6 }),
+    fc.constantFrom(100, 2 ** 31 - 1, 2 ** 31, Number.MAX_SAFE_INTEGER),
+    fc.integer({ min: Math.max(least, 0), max: 1_000_000_000_000 }),
+  );
+}
+
+/** Places inside a document, as paths. */
+export function placesIn(value: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
+  if (typeof value !== 'object' || value === null) return [path];
+  return [path, ...Object.entries(value).flatMap(([key, item]) => placesIn(item, [...path, key]))];
+}
+
+/** The document with another value at one place. */
+export function replacedAt(value: unknown, path: readonly string[], by: unknown): unknown {
+  const [first, ...rest] = path;
+  if (first === undefined) return by;
+  const copy = (Array.isArray(value) ? [...(value as unknown[])] : { ...(value as object) }) as Record<string, unknown>;
+  copy[first] = replacedAt(copy[first], rest, by);
+  return copy;
+}
+
+/** A document in which the second one's members stand over the first one's, down to the leaves. */
+export function overlaid(under: unknown, over: unknown): unknown {
+  if (over === undefined) return under;
+  if (Array.isArray(under) && Array.isArray(over)) {
+    return over.length === 0 ? under : over.map((item, at) => overlaid(under[at] as unknown, item));
+  }
+  if (!isRecord(under) || !isRecord(over)) return over;
+  const merged: Record<string, unknown> = { ...under };
+  for (const [key, value] of Object.entries(over)) merged[key] = overlaid(under[key], value);
+  return merged;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
