@@ -20,7 +20,7 @@ import {
   tokenFrom,
 } from './edge/access.js';
 import { BodyBudget, HeldBody } from './edge/body-budget.js';
-import { redirector } from './edge/clean-path.js';
+import { redirected } from './edge/clean-path.js';
 import { type EdgeGuard, edgeGuard } from './edge/edge-guard.js';
 import { type HeaderNames, headerNamesFor, type Vocabulary } from './edge/header-names.js';
 import { openServerAnswer } from './edge/open-server.js';
@@ -72,7 +72,7 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
     budget: new BodyBudget(options.maximumHeldBytes ?? 64 * 1024 * 1024),
     maximumBodyBytes: options.maximumBodyBytes ?? 4 * 1024 * 1024,
     notificationsPath,
-    redirected: upstream ? redirector(routes) : () => undefined,
+    redirected: upstream ? redirected : () => undefined,
     locate: locator(routes, basePath, notificationsPath),
     socketsBelow: `${basePath}/v1/client/allocation/`,
   };
@@ -97,7 +97,7 @@ interface HandlerParts {
   readonly maximumBodyBytes: number;
   readonly notificationsPath: string;
   /** Sends clients of the upstream to the path that they mean. */
-  readonly redirected: ReturnType<typeof redirector>;
+  readonly redirected: (...request: Parameters<typeof redirected>) => ReturnType<typeof redirected>;
   readonly locate: Locate;
   /** Where clients ask for sockets: a path that leads to nothing there is told to them by the close code. */
   readonly socketsBelow: string;
@@ -224,7 +224,8 @@ function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
   const target = splitTarget(request.target);
   const located = parts.locate(request.method, target.path);
   const isOpenable = asksForWebSocket(request) && parts.guard(request) === undefined;
-  if (located === undefined || leadsNowhere(located)) return unknownTarget(parts, request, isOpenable);
+  if (located === undefined || leadsNowhere(located, parts.socketsBelow, target.path))
+    return unknownTarget(parts, request, isOpenable);
   const { match } = located;
   if (!isOpenable || match.isErr() || match.value.type !== 'found' || match.value.route.socket === undefined)
     return { type: 'ordinary' };
@@ -243,8 +244,11 @@ function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
   };
 }
 
-function leadsNowhere({ match }: Located): boolean {
-  return match.isOk() && match.value.type === 'unknown_path';
+/** Below an allocation there are sockets: whoever asks for one there is told by it. */
+function leadsNowhere({ match }: Located, socketsBelow: string, path: string): boolean {
+  if (match.isErr()) return false;
+  const { type } = match.value;
+  return type === 'unknown_path' || (type === 'incomplete_path' && path.startsWith(socketsBelow));
 }
 
 /** Clients that ask for a socket below an allocation are told by the close code that there is none. */

@@ -6,12 +6,13 @@ import { base64From, bytesFromBase64 } from './base64.js';
 import { socket, stream, write, writeServer } from './call.js';
 import { inBody, inPath, inQuery, required } from './inputs.js';
 import { jsonBoolean, jsonName } from './json-codecs.js';
-import { boolean, strictBoolean, text, whole, word } from './text-codecs.js';
+import { boolean, contractWhole, strictBoolean, text, whole, word } from './text-codecs.js';
 
 const allocationId = inPath('allocation_id', text);
 const refusals = ['command_invalid', 'command_not_found', 'command_failed'] as const;
 const path = inQuery('path', text, 'Path below the folder of the allocation; the folder itself when absent');
 const offset = inQuery('offset', whole, 'Bytes after the start, or before the end; 0 when absent');
+const readOffset = inQuery('offset', contractWhole, 'Bytes after the start, or before the end; 0 when absent');
 const origin = inQuery('origin', word('start', 'end'), 'What `offset` counts from; `start` when absent');
 const task = inQuery('task', text, 'Name of the task');
 
@@ -314,7 +315,7 @@ export const fileCalls = {
     access: inNamespaceOf('record', 'read-fs'),
     summary: 'A part of a file of an allocation',
     args: ['id'],
-    inputs: { id: allocationId, path, offset, limit: inQuery('limit', whole, 'Bytes at most') },
+    inputs: { id: allocationId, path, offset: readOffset, limit: inQuery('limit', contractWhole, 'Bytes at most') },
     errors: refusals,
     contentType: 'text/plain; charset=utf-8',
     answer: bytes,
@@ -329,7 +330,7 @@ export const fileCalls = {
     inputs: {
       id: allocationId,
       path,
-      offset,
+      offset: readOffset,
       origin,
       follow: inQuery('follow', strictBoolean, 'Whether to wait for what is added; true when absent'),
     },

@@ -27,7 +27,7 @@ import { filterFaults, pageInputs } from './common-inputs.js';
 import { inBody, inPath, inQuery } from './inputs.js';
 import { jsonText, jsonTexts } from './json-codecs.js';
 import { namedSchema } from './json-schema.js';
-import { boolean, literalTrue, text } from './text-codecs.js';
+import { boolean, literalTrue, strictBoolean, text } from './text-codecs.js';
 
 const counted: AnswerForm<Indexed<EvaluationCount>, Indexed<EvaluationCount>> = {
   ...shown<EvaluationCount, EvaluationCount>(namedSchema('EvaluationCount'), (value) => value),
@@ -167,6 +167,7 @@ export const allocationCalls = {
     args: ['id'],
     inputs: { id: allocationId },
     errors: ['invalid_request', 'unknown_allocation'],
+    statuses: { invalid_request: 500 },
     answer: withItsJob,
     absent: 'alloc not found',
   }),
@@ -192,6 +193,7 @@ export const deploymentCalls = {
     args: ['id'],
     inputs: { id: deploymentId },
     errors: ['invalid_request'],
+    statuses: { invalid_request: 500 },
     answer: found<Deployment | undefined>('Deployment'),
     absent: 'deployment not found',
   }),
@@ -204,6 +206,7 @@ export const deploymentCalls = {
     args: ['id'],
     inputs: { id: deploymentId },
     errors: ['invalid_request'],
+    statuses: { invalid_request: 500 },
     answer: list<AllocationListStub>('AllocationListStub'),
   }),
 } as const;
@@ -240,8 +243,8 @@ export const nodeCalls = {
     summary: 'The nodes, by ID',
     inputs: {
       ...pageInputs,
-      resources: inQuery('resources', boolean, 'Add the resources of each node'),
-      os: inQuery('os', boolean, 'Add the attribute os.name of each node'),
+      resources: inQuery('resources', strictBoolean, 'Add the resources of each node'),
+      os: inQuery('os', strictBoolean, 'Add the attribute os.name of each node'),
     },
     errors: filterFaults,
     answer: shownPage('NodeListStub', ({ record }: StoredRow<Node>, { resources, os }) =>
@@ -256,6 +259,8 @@ export const nodeCalls = {
     summary: 'One node',
     args: ['nodeId'],
     inputs: { nodeId },
+    errors: ['invalid_request'],
+    statuses: { invalid_request: 500 },
     answer: shown(namedSchema('Node'), (node: StoredRow<Node> | undefined) => node && nodeDocument(node.record)),
     absent: 'node not found',
   }),

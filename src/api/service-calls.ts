@@ -79,6 +79,8 @@ export const allocationServiceCalls = {
     summary: 'The instances of services that an allocation offers',
     args: ['id'],
     inputs: { id: inPath('allocation_id', text) },
+    errors: ['invalid_request'],
+    statuses: { invalid_request: 500 },
     answer: instances,
     absent: 'allocation not found',
   }),

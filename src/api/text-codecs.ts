@@ -81,19 +81,23 @@ export const literalTrue: TextCodec<boolean> = {
   print: printed,
 };
 
-/** Decimal digits; at most 2^53 - 1, the largest possible index. The message begins with `what`. */
+/** Decimal digits up to 2^64 - 1; values above 2^53 - 1, the largest possible index, read as that. The message begins with `what`. */
 export function unsigned(what: string, status?: 500): TextCodec<number> {
   return {
     ...(status === undefined ? {} : { status }),
     schema: { type: 'integer', minimum: 0 },
     parse: (written) => {
-      const value = digitsOnly(written) ? Number(written) : Number.NaN;
+      const value = /^[0-9]{1,64}$/.test(written) ? Number(written) : Number.NaN;
       if (Number.isSafeInteger(value)) return ok(value);
-      return err(`${what}: ${quoted(written)} is not a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`);
+      // Doubles of this size are inexact: compare as BigInt.
+      if (value > 0 && BigInt(written) <= largestUnsigned) return ok(Number.MAX_SAFE_INTEGER);
+      return err(`${what}: ${quoted(written)} is not a whole number from 0 to ${largestUnsigned}`);
     },
     print: printed,
   };
 }
+
+const largestUnsigned = 2n ** 64n - 1n;
 
 /** A whole number of 32 bits. */
 export const integer: TextCodec<number> = {
@@ -133,6 +137,9 @@ export const whole: TextCodec<number> = {
       : err(`the query parameter "${name}" expects a number, not ${quoted(written)}`),
   print: printed,
 };
+
+/** As `whole`, for calls that answer an invalid value with 500. */
+export const contractWhole: TextCodec<number> = { ...whole, status: 500 };
 
 /** A positive integer. */
 export const positive: TextCodec<number> = {

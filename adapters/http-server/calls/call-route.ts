@@ -10,8 +10,8 @@ import { badInput } from '../errors/bad-input.js';
 import type { HttpResponse } from '../http-message.js';
 import { resourceResponse } from '../notifications/resource-responses.js';
 import { answerResponse, isPlainOrPretty, listHead } from './answer-response.js';
-import { badParameter } from './query.js';
 import { inputReader, type ReadInputs } from './read-inputs.js';
+import { readParameter } from './read-parameter.js';
 import type { Route, RouteCall } from './route.js';
 import { streamResponse } from './stream-response.js';
 import { firstPageOf, gathered, listPieces } from './whole-list.js';
@@ -113,11 +113,10 @@ function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
   const values: Record<string, unknown> = {};
   for (const [name, { locations }] of Object.entries(waitingInputs)) {
     const [location] = locations;
-    const text = call.query.get(name);
-    if (text.isErr()) return err(text.error);
-    if (text.value === undefined || location.in !== 'query') continue;
-    const value = location.codec.parse(text.value, name);
-    if (value.isErr()) return err(badParameter(name, value.error));
+    if (location.in !== 'query') continue;
+    const value = readParameter<unknown>(call, name, location.codec);
+    if (value.isErr()) return err(value.error);
+    if (value.value === undefined) continue;
     values[name] = value.value;
   }
   const { index, wait } = values as { readonly index?: number; readonly wait?: number };

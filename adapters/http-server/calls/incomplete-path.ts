@@ -1,5 +1,7 @@
 import type { Match } from './router.js';
 
+type Incomplete = Extract<Match, { readonly type: 'incomplete_path' }>;
+
 /** What is missing behind the beginnings of paths, in the words that clients know. */
 const missing: ReadonlyMap<string, string> = new Map([
   ['/v1/acl/policy/', 'Missing Policy Name'],
@@ -7,12 +9,31 @@ const missing: ReadonlyMap<string, string> = new Map([
   ['/v1/acl/role/', 'missing ACL role ID'],
   ['/v1/acl/role/name/', 'missing ACL role name'],
   ['/v1/namespace/', 'Missing Namespace Name'],
+  ...['ls', 'stat', 'cat', 'readat', 'stream', 'logs'].map((call): [string, string] => [
+    `/v1/client/fs/${call}/`,
+    'must provide a valid alloc id',
+  ]),
 ]);
 
-/** What to say of a path that no route has, whatever the method, when it lacks a part; undefined for any other one. */
-export function incompletePath(path: string): Extract<Match, { readonly type: 'incomplete_path' }> | undefined {
+/** Beginnings of paths below which there is more than the routes, and what is said of the rest. */
+const beginnings: readonly (readonly [string, string])[] = [
+  ['/v1/client/allocation/', 'resource not found'],
+  ['/v1/allocation/', 'resource not found'],
+  ['/v1/client/fs/', 'Invalid method'],
+];
+
+/** Single records, whose reads take a whole UUID: an empty one is none. */
+const records: ReadonlySet<string> = new Set(['/v1/allocation/', '/v1/deployment/', '/v1/node/']);
+
+/** What to say of a path that no route has, when it lacks a part or has one too many; undefined for any other one. */
+export function incompletePath(method: string, path: string): Incomplete | undefined {
   const message = missing.get(path);
   if (message !== undefined) return { type: 'incomplete_path', status: 400, message };
+  if (method === 'GET' && records.has(path)) {
+    return { type: 'incomplete_path', status: 500, message: 'the ID must be a UUID of 36 characters' };
+  }
+  const found = beginnings.find(([beginning]) => path.startsWith(beginning));
+  if (found !== undefined) return { type: 'incomplete_path', status: 404, message: found[1] };
   const isTag = path.startsWith('/v1/job/') && path.endsWith('/tag');
   return isTag ? { type: 'incomplete_path', status: 404, message: 'invalid job tag endpoint' } : undefined;
 }

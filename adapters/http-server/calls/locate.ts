@@ -30,7 +30,7 @@ export function locator(routes: readonly Route[], basePath: string, notification
     const path = fullPath.slice(basePath.length);
     const match = jobs(method, path);
     if (match.isErr() || match.value.type !== 'unknown_path') return { interface: 'jobs', match };
-    const incomplete = incompletePath(path);
+    const incomplete = incompletePath(method, path);
     if (incomplete !== undefined) return { interface: 'jobs', match: ok(incomplete) };
     if (notificationsPath !== '' && !isBelow(path, notificationsPath)) return undefined;
     const rest = path.slice(notificationsPath.length);

@@ -6,6 +6,7 @@ import { type BadInput, badInput } from '../errors/bad-input.js';
 import { type DocumentFault, type RequestDocument, readDocument } from '../notifications/request-document.js';
 import { parseJsonBody, unreadBody } from './json-body.js';
 import { badParameter } from './query.js';
+import { readParameter } from './read-parameter.js';
 import type { RouteCall } from './route.js';
 
 /** The inputs of a call as a request gives them, under their own names. */
@@ -31,6 +32,8 @@ type Body =
   | { readonly type: 'document'; readonly document: RequestDocument };
 
 const noBody: Body = { type: 'none' };
+const noMembers = {};
+const missingJob = 'missing job ID';
 const noFaults: readonly DocumentFault[] = [];
 
 /** Reads the inputs of requests for a call: the path and the query at once, the body only where an input stands in it. */
@@ -43,7 +46,7 @@ export function inputReader(
   // Reads find nothing by an empty ID, and say so.
   const isRead = definition.kind === 'waiting' && !definition.path.startsWith('/v1/var/');
   const needsName = definition.interface === 'jobs' && !isRead;
-  const missingName = definition.path.startsWith('/v1/var/') ? 'missing variable path' : 'missing job ID';
+  const missingName = definition.path.startsWith('/v1/var/') ? 'missing variable path' : missingJob;
   const pathOf = (call: RouteCall): ReadonlyMap<string, string> =>
     new Map(pathNames.map((name, at) => [name, call.pathValues[at] ?? '']));
   // Path and query are judged before a body is read, and are read without one where a call has none.
@@ -55,7 +58,7 @@ export function inputReader(
     const path = pathOf(call);
     const first = readAll(early, { call, path, body: noBody });
     if (first.isErr()) return err(first.error);
-    if (needsName && path.get(pathNames[0] ?? '') === '') return err(badInput('absent', missingName));
+    if (needsName && path.get(pathNames[0] ?? '') === '') return err(missing(call, missingName));
     if (bodyKind === 'none') return ok({ input: first.value, faults: noFaults });
     return readBody(definition, call).then((read) =>
       read.andThen((body) => {
@@ -66,6 +69,12 @@ export function inputReader(
       }),
     );
   };
+}
+
+/** A write names nothing. Clients of the upstream are told so with the status that it has for what a job lacks. */
+function missing({ names }: RouteCall, message: string): BadInput {
+  const fault = badInput('absent', message);
+  return names.vocabulary === 'upstream' && message === missingJob ? { ...fault, status: 500 } : fault;
 }
 
 /** Which kind of body the inputs of a call stand in. */
@@ -132,16 +141,15 @@ function readLocation(location: InputLocation, { call, path, body }: Sources): R
   }
 }
 
+/** Of several spellings the first one present counts. */
 function readQuery(
   { name, aliases, codec }: Extract<InputLocation, { readonly in: 'query' }>,
-  { query }: RouteCall,
+  call: RouteCall,
 ): Result<unknown, BadInput> {
-  if (query.isEmpty) return ok(undefined);
+  if (call.query.isEmpty) return ok(undefined);
   for (const spelling of [name, ...aliases]) {
-    const text = query.get(spelling);
-    if (text.isErr()) return err(text.error);
-    if (text.value === undefined) continue;
-    return codec.parse(text.value, spelling).mapErr((message) => badParameter(spelling, message, codec.status));
+    const value = readParameter(call, spelling, codec);
+    if (value.isErr() || value.value !== undefined) return value;
   }
   return ok(undefined);
 }
@@ -226,15 +234,19 @@ async function readBody(definition: Call, call: RouteCall): Promise<Result<Body,
 async function membersOf(definition: Call, call: RouteCall): Promise<Result<Body, BadInput>> {
   const read = await call.readBody();
   if (read.type === 'absent' && definition.optionalBody === true) return ok(noBody);
-  return parseJsonBody(read).andThen(
-    (value): Result<Body, BadInput> =>
-      isJsonObject(value)
-        ? ok({ type: 'members', given: membersIn(value) })
-        : err({
-            ...badInput('wrong_type', `the request body must be a JSON object, not ${kindOf(value)}`),
-            pointer: '',
-          }),
-  );
+  // To clients of the upstream a `null` is a body without members.
+  const empty = call.names.vocabulary === 'upstream' ? noMembers : undefined;
+  return parseJsonBody(read)
+    .map((value) => (value === null ? (empty ?? value) : value))
+    .andThen(
+      (value): Result<Body, BadInput> =>
+        isJsonObject(value)
+          ? ok({ type: 'members', given: membersIn(value) })
+          : err({
+              ...badInput('wrong_type', `the request body must be a JSON object, not ${kindOf(value)}`),
+              pointer: '',
+            }),
+    );
 }
 
 async function bytesOf(call: RouteCall): Promise<Result<Uint8Array, BadInput>> {

@@ -23,7 +23,7 @@ export type Match =
   | { readonly type: 'wrong_method'; readonly allowed: readonly string[] }
   | { readonly type: 'not_provided'; readonly path: string }
   /** Clients are told what the path lacks. */
-  | { readonly type: 'incomplete_path'; readonly status: 400 | 404; readonly message: string }
+  | { readonly type: 'incomplete_path'; readonly status: 400 | 404 | 500; readonly message: string }
   | { readonly type: 'unknown_path' };
 
 export type Router = (method: string, path: string) => Result<Match, BadInput>;

@@ -1,23 +1,33 @@
-import type { Route } from '../calls/route.js';
 import type { HttpResponse } from '../http-message.js';
 
+/** Roots of resources, which have no meaning of their own. */
+const roots: ReadonlySet<string> = new Set([
+  '/v1/job',
+  '/v1/allocation',
+  '/v1/evaluation',
+  '/v1/deployment',
+  '/v1/node',
+  '/v1/node/pool',
+  '/v1/service',
+  '/v1/scaling/policy',
+  '/v1/var',
+  '/v1/acl/policy',
+  '/v1/client/allocation',
+  '/v1/client/fs',
+]);
+
 /**
- * Where existing clients of the upstream expect to be sent from a path: without empty, `.` and `..` segments, and from the root of a
- * resource to the same with a slash. Gives the redirect, or undefined for a path that stays as it is.
+ * Where existing clients of the upstream expect to be sent from a path: without empty, `.` and `..` segments, from the root of a
+ * resource to the same with a slash, and from the root of all to the place of the pages. Undefined for a path that stays as it is.
  */
-export function redirector(
-  routes: readonly Route[],
-): (method: string, path: string, query: string) => HttpResponse | undefined {
-  const roots = new Set<string>();
-  const whole = new Set(routes.map(({ path }) => path));
-  for (const { path } of routes) {
-    const root = path.slice(0, Math.max(0, path.indexOf('/{')));
-    if (root !== '' && !whole.has(root)) roots.add(root);
-  }
-  return (method, path, query) => {
-    const target = roots.has(path) ? `${path}/` : cleaned(path);
-    return target === path ? undefined : redirect(method, query === '' ? target : `${target}?${query}`);
-  };
+export function redirected(method: string, path: string, query: string): HttpResponse | undefined {
+  const target = placeOf(path);
+  return target === path ? undefined : redirect(method, query === '' ? target : `${target}?${query}`);
+}
+
+function placeOf(path: string): string {
+  if (path === '/') return '/ui/';
+  return roots.has(path) ? `${path}/` : cleaned(path);
 }
 
 /** Only a path that has such segments is taken apart. */

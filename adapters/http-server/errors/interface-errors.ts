@@ -14,7 +14,7 @@ export interface InterfaceErrors {
   /** Known credentials that can have no right to this. */
   forbidden(): HttpResponse;
   /** Refused before the route was asked: a foreign host or page, or something that this server does not do. */
-  refused(status: 400 | 403 | 404 | 421 | 501, message: string): HttpResponse;
+  refused(status: 400 | 403 | 404 | 421 | 500 | 501, message: string): HttpResponse;
   /** What the call's operation refused; `statuses` are those that the call has for itself. */
   callError(error: TaggedError, statuses: Readonly<Partial<Record<ErrorTag, number>>>): HttpResponse;
   internal(): HttpResponse;

@@ -54,6 +54,7 @@ const refusalTitles = {
   403: 'forbidden',
   404: 'not found',
   421: 'misdirected request',
+  500: 'internal server error',
   501: 'not implemented',
 } as const;
 

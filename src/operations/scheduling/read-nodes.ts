@@ -1,10 +1,13 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
+import type { InvalidRequest } from '../../jobs/errors.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
+import { isUuid } from '../../queries/list-tokens.js';
 import { type Node, nodes } from '../../scheduler/node.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { malformedId } from '../jobs/record-query.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
 import { namedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
@@ -34,15 +37,27 @@ export function listNodes(
   return answerList(context, input, list, input.waiting);
 }
 
-/** One node; waits for it to appear like every read. */
+/** One node; waits for it to appear like every read, unless nothing can have such an ID. */
 export function readNode(
   context: EngineContext,
   caller: Principal,
   input: { readonly nodeId: string },
   waiting: Waiting = {},
-): ResultAsync<Answer<Row<Node> | undefined>, PermissionDenied | StorageError> {
+): ResultAsync<Answer<Row<Node> | undefined>, PermissionDenied | InvalidRequest | StorageError> {
   const allowed = authoriseArea(caller, 'node', 'read');
   if (allowed.isErr()) return errAsync(allowed.error);
+  if (isUuid(input.nodeId)) return answerNode(context, input, waiting);
+  // A host may have given its node an ID of another form.
+  return context.storage
+    .read((view) => view.get(nodes, [input.nodeId]) !== undefined)
+    .andThen((known) => (known ? answerNode(context, input, waiting) : errAsync(malformedId())));
+}
+
+function answerNode(
+  context: EngineContext,
+  input: { readonly nodeId: string },
+  waiting: Waiting,
+): ResultAsync<Answer<Row<Node> | undefined>, InvalidRequest | StorageError> {
   return answerQuery(
     context,
     {

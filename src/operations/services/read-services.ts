@@ -7,6 +7,7 @@ import type { InvalidRequest } from '../../jobs/errors.js';
 import { jobs } from '../../jobs/job-record.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
+import { isUuid } from '../../queries/list-tokens.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { chooseInstances, type ServiceNamespaceStub, serviceList } from '../../services/service-list.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../services/service-registration.js';
@@ -14,6 +15,7 @@ import { authorise, type PermissionDenied } from '../authorise.js';
 import { someNamespace } from '../books/namespace-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { malformedId } from '../jobs/record-query.js';
 import type { FilterFault } from '../listing/answer-list.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
@@ -151,7 +153,7 @@ export function listAllocationServices(
   caller: Principal,
   { allocationId }: { readonly allocationId: string },
   waiting: Waiting = {},
-): ServiceRead<readonly ServiceRegistration[] | undefined> {
+): ServiceRead<readonly ServiceRegistration[] | undefined, InvalidRequest> {
   const query = {
     key: `allocation-services:${allocationId}`,
     tables: [serviceRegistrations],
@@ -165,6 +167,7 @@ export function listAllocationServices(
   };
   const allowed = authorise(caller, everyNamespace, ['read-job']);
   if (allowed.isErr()) return errAsync(allowed.error);
+  if (!isUuid(allocationId)) return errAsync(malformedId());
   return context.storage
     .read((view) => view.get(allocations, [allocationId])?.record.Namespace)
     .andThen((namespace) => (namespace === undefined ? ok(undefined) : authorise(caller, namespace, ['read-job'])))
