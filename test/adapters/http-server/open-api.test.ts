@@ -65,7 +65,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('names the errors of a call with their statuses', () => {
-    const { responses } = paths['/v1/job/{job_id}/scale']?.['post'] as Operation;
+    const responses = paths['/v1/job/{job_id}/scale']?.['post']?.responses ?? {};
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '400', '403', '404', '500']));
     expect(JSON.stringify(document)).toContain('job_not_found (404)');
     expect(Object.keys(responses)).not.toContain('default');
