@@ -163,6 +163,11 @@ export function invalidRequest(field: string, message: string): InvalidRequest {
   return { type: 'invalid_request', field, message };
 }
 
+/** The ID of an allocation, evaluation, deployment or node, which must be a whole UUID. */
+export function malformedId(): InvalidRequest {
+  return invalidRequest('id', 'the ID must be a UUID of 36 characters');
+}
+
 export function jobNotFound(namespace: string, jobId: string): JobNotFound {
   return { type: 'job_not_found', namespace, jobId, message: 'job not found' };
 }

@@ -2,7 +2,7 @@ import { err, errAsync, ok } from 'neverthrow';
 import { allows, everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
-import type { InvalidRequest } from '../../jobs/errors.js';
+import { type InvalidRequest, malformedId } from '../../jobs/errors.js';
 import { namespaceOf } from '../../jobs/job-reference.js';
 import type { ReadView, Row } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
@@ -28,7 +28,7 @@ import {
   readQuery,
   visibilityOf,
 } from './read-query.js';
-import { faultOfLookUp, malformedId, type RecordQuery } from './record-query.js';
+import { faultOfLookUp, type RecordQuery } from './record-query.js';
 
 export interface ListAllocationsInput extends NamespaceQuery, ListRequest, AllocationStubOptions {}
 

@@ -1,5 +1,5 @@
 import type { Principal } from '../../access/principal.js';
-import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
+import { type InvalidRequest, malformedId } from '../../jobs/errors.js';
 import { namespaceOf } from '../../jobs/job-reference.js';
 import { isUuid } from '../../queries/list-tokens.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
@@ -18,8 +18,4 @@ export function faultOfLookUp(caller: Principal, input: RecordQuery): Permission
   const allowed = authorise(caller, namespaceOf(input), ['read-job']);
   if (allowed.isErr()) return allowed.error;
   return isUuid(input.id) ? undefined : malformedId();
-}
-
-export function malformedId(): InvalidRequest {
-  return invalidRequest('id', 'the ID must be a UUID of 36 characters');
 }

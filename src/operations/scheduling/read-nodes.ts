@@ -1,13 +1,12 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
-import type { InvalidRequest } from '../../jobs/errors.js';
+import { type InvalidRequest, malformedId } from '../../jobs/errors.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import { isUuid } from '../../queries/list-tokens.js';
 import { type Node, nodes } from '../../scheduler/node.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { malformedId } from '../jobs/record-query.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
 import { namedSource } from '../listing/keyed-source.js';
 import type { ListRequest } from '../listing/list-request.js';
