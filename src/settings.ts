@@ -44,6 +44,8 @@ export interface Settings {
      * the event loop.
      */
     readonly decidedAtOnce: number;
+    /** Allocations in one write of a plan that was decided in several turns. */
+    readonly writtenAtOnce: number;
     /** A node that has not been heard of for this long is down. */
     readonly heartbeatTtl: Milliseconds;
   };
@@ -187,7 +189,7 @@ export const defaultSettings: Settings = {
     policies: [],
     quotas: [],
   },
-  scheduling: { evaluationAttempts: 3, decidedAtOnce: 250, heartbeatTtl: 30 * second },
+  scheduling: { evaluationAttempts: 3, decidedAtOnce: 250, writtenAtOnce: 64, heartbeatTtl: 30 * second },
   background: { lease: 6 * second },
   collection: { ...defaultThresholds, interval: 5 * minute },
   notifications: {

@@ -65,7 +65,7 @@ class Story {
       every: 8 * second,
       settings: {
         runNotifications: [{ workspace: 'ws-1' }],
-        scheduling: { decidedAtOnce: this.#random.pick(0, 250) },
+        scheduling: { decidedAtOnce: this.#random.pick(0, 250), writtenAtOnce: this.#random.pick(1, 3, 64) },
       },
       delivery: recordingDelivery({
         answer: ({ body }) => {

@@ -230,6 +230,11 @@ const engineKinds: readonly (readonly [key: string, kind: Kind, summary: string]
   ['jobs.maximumCount', count, 'highest sum of counts of one job'],
   ['scheduling.evaluationAttempts', numberKind(1, 1000), 'attempts at an evaluation before it is marked failed'],
   ['scheduling.decidedAtOnce', numberKind(0, 1_000_000), 'allocations of a job up to which it is decided in one turn'],
+  [
+    'scheduling.writtenAtOnce',
+    numberKind(1, 1_000_000),
+    'allocations in one write of a plan that was decided in turns',
+  ],
   ['scheduling.heartbeatTtl', durationKind(1000), 'a node that was not heard of for this long is down'],
   ['background.lease', durationKind(1000), 'after a crash the next process goes on when this has passed'],
   ['collection.interval', durationKind(1000), 'time between two collections of what has ended, at least'],

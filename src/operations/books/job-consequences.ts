@@ -16,6 +16,8 @@ import { putEvaluation } from './put-evaluation.js';
 export interface SchedulingChanges {
   readonly evaluations?: readonly Evaluation[];
   readonly allocations?: readonly AllocationChange[];
+  /** More of the same plan is to come. */
+  readonly unfinished?: true;
 }
 
 /**
@@ -36,7 +38,8 @@ export function applyJobConsequences(tx: Transaction, changes: SchedulingChanges
     recomputeJobStatus(tx, namespace, jobId);
     const after = readJobRow(tx, namespace, jobId)?.record ?? before;
     const died = before.Status !== 'dead' && after.Status === 'dead';
-    followRun(tx, { job: after, summary, changes: touched.allocations, died });
+    const unfinished = changes.unfinished === true;
+    followRun(tx, { job: after, summary, changes: touched.allocations, died, unfinished });
   }
 }
 

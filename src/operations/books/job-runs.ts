@@ -70,6 +70,8 @@ export interface JobProgress {
   /** Of the job's allocations. */
   readonly changes: readonly AllocationChange[];
   readonly died: boolean;
+  /** More of the same plan is to come: only then it is known whether all of the job is up. */
+  readonly unfinished: boolean;
 }
 
 /** Tells the run of a job what its allocations did, and that the job has died. */
@@ -91,7 +93,11 @@ export function followRun(tx: Transaction, progress: JobProgress): void {
 }
 
 /** In the order in which a run goes through them. */
-function observationsOf(tx: Transaction, run: JobRun, { job, summary, changes, died }: JobProgress): RunObservation[] {
+function observationsOf(
+  tx: Transaction,
+  run: JobRun,
+  { job, summary, changes, died, unfinished }: JobProgress,
+): RunObservation[] {
   const ours = changes.filter(
     ({ after }) => after.JobVersion === run.version && after.JobCreateIndex === run.jobCreateIndex,
   );
@@ -104,6 +110,7 @@ function observationsOf(tx: Transaction, run: JobRun, { job, summary, changes, d
   }
   if (ours.some(failedForGood)) observations.push({ type: 'failed' });
   else if (
+    !unfinished &&
     run.stage !== 'completed' &&
     ours.some(({ after }) => after.ClientStatus === 'running') &&
     mayHaveComeUp(job, summary) &&

@@ -1,6 +1,6 @@
 import { err, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
-import type { ReadView, StorageError, Written } from '../../ports/storage.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type BlockedPass, firstPass } from '../../scheduler/blocked/blocked-pass.js';
 import { capacitySignals } from '../../scheduler/capacity-signal.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
@@ -14,7 +14,8 @@ import { changeOrMoment } from '../waiting/change-or-moment.js';
 import { type NextBlocked, nextBlocked, passAfter } from './blocked-pass.js';
 import { decideInTurns } from './decide-in-turns.js';
 import { keepWaits, type WallOffset } from './keep-waits.js';
-import { type BegunEvaluation, beginEvaluation, failEvaluation, writeDecided } from './process-evaluation.js';
+import { type BegunEvaluation, beginEvaluation, failEvaluation } from './process-evaluation.js';
+import { writeInTurns } from './write-in-turns.js';
 
 /** Works on the pending evaluations, most urgent first, and on blocked ones when there is new room. */
 export const evaluationLoop: BackgroundLoop = {
@@ -67,17 +68,22 @@ interface Work extends Progress {
   readonly worked: boolean;
   /** When the next evaluation that waits for a moment is due. */
   readonly nextDue: Instant | undefined;
-  /** Something has changed since the plan was begun; the evaluation is to be decided again. */
-  readonly conflict?: true;
+  /** Something has changed since the plan was begun: nothing of it was written, or not all. The evaluation is to be decided again. */
+  readonly conflict?: 'fruitless' | 'partial';
   /** The plan that has to be finished outside of the write, and the entry that led to it. */
   readonly begun?: (BegunEvaluation & Pick<NextBlocked, 'entry'>) | undefined;
 }
 
-type Step = (Work & { readonly index: number }) | 'failed';
+interface Indexed {
+  /** Of the last write. */
+  readonly index: number;
+}
+
+type Step = (Work & Indexed) | 'failed';
 
 /**
- * One evaluation: in one write, or for a large job decided in turns of the event loop and then written at once. A store that fails is not
- * the evaluation's fault: it is tried again for as long as that takes. An evaluation that cannot be worked on is given up after some
+ * One evaluation: in one write, or for a large job decided and written in turns of the event loop. A store that fails is not the
+ * evaluation's fault: it is tried again for as long as that takes. An evaluation that cannot be worked on is given up after some
  * attempts, so that it does not hold up the others.
  */
 async function workOnce(
@@ -90,16 +96,14 @@ async function workOnce(
   const attempt: Attempt = { evaluation: undefined };
   try {
     const taken = await commit(context, hostPrincipal, (tx) => ok(takeNext(tx, troubles, progress, attempt)));
-    const done = await taken.asyncAndThen(({ value, index, changed }) => {
-      const { begun } = value;
-      if (begun === undefined) return okAsync({ value, index, changed });
-      return new ResultAsync(finishInTurns(context, { ...value, begun }, signal));
+    const done = await taken.asyncAndThen(({ value: { begun, ...work }, index }) => {
+      if (begun === undefined) return okAsync({ ...work, index });
+      return new ResultAsync(finishInTurns(context, { ...work, begun }, signal));
     });
     if (done.isOk()) {
-      const { value: work, index } = done.value;
       const took = (context.clock.monotonic() - began) / 1000;
-      if (attempt.evaluation !== undefined) noteOutcome(context, troubles, attempt.evaluation, { ...work, took });
-      return { ...work, index };
+      if (attempt.evaluation !== undefined) noteOutcome(context, troubles, attempt.evaluation, { ...done.value, took });
+      return done.value;
     }
     logFailure(context, attempt, done.error.message);
   } catch (error) {
@@ -116,10 +120,11 @@ function noteOutcome(
   { ID }: Evaluation,
   { worked, conflict, took }: Work & { readonly took: number },
 ): void {
-  if (conflict === true) countOne(conflicts, ID);
-  if (conflict === true || !worked) return;
+  if (conflict === 'fruitless') countOne(conflicts, ID);
+  if (conflict === 'fruitless' || !worked) return;
   faults.delete(ID);
   conflicts.delete(ID);
+  if (conflict === 'partial') return;
   context.observer.record('signalbox.evaluation.duration', took, {});
 }
 
@@ -150,20 +155,24 @@ function takeNext(tx: Transaction, troubles: Troubles, progress: Progress, attem
   return { ...idle, cluster: taken.cluster, pass: passAfter(tx, next), worked: true };
 }
 
-/** Decides the rest of a plan in turns and writes it, unless something that it was decided on has changed: then it comes to nothing. */
+/** Decides the rest of a plan in turns and writes it in parts, unless something that it was decided on has changed. */
 async function finishInTurns(
   context: EngineContext,
   { begun, ...work }: Work & { readonly begun: NonNullable<Work['begun']> },
   signal: AbortSignal,
-): Promise<Result<Written<Work>, StorageError>> {
+): Promise<Result<Work & Indexed, StorageError>> {
   const decided = await decideInTurns(context, begun, signal);
   if (decided.isErr()) return err(decided.error);
-  if (signal.aborted) return ok({ value: work, index: begun.basis.index, changed: false });
-  return commit(context, hostPrincipal, (tx) => {
-    const written = decided.value === undefined ? undefined : writeDecided(tx, begun, decided.value);
-    if (written === undefined) return ok<Work, never>({ ...work, worked: true, conflict: true });
-    const pass = passAfter(tx, { pass: work.pass, entry: begun.entry });
-    return ok<Work, never>({ ...work, cluster: written.cluster, pass, worked: true });
+  const { index } = begun.basis;
+  if (signal.aborted) return ok({ ...work, index });
+  if (decided.value === undefined) return ok({ ...work, index, worked: true, conflict: 'fruitless' });
+  const atEnd = (tx: Transaction): BlockedPass => passAfter(tx, { pass: work.pass, entry: begun.entry });
+  const written = await writeInTurns(context, { begun, decided: decided.value, atEnd }, signal);
+  return written.map((plan) => {
+    const done = { ...work, cluster: plan.cluster, index: plan.index };
+    if (plan.end === 'complete') return { ...done, pass: plan.atEnd, worked: true };
+    if (plan.end === 'stopped') return done;
+    return { ...done, worked: true, conflict: plan.parts === 0 ? 'fruitless' : 'partial' };
   });
 }
 

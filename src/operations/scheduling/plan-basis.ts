@@ -7,7 +7,7 @@ import { deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { nodes } from '../../scheduler/node.js';
 import { nodePools } from '../../scheduler/node-pool.js';
-import type { SchedulingResult } from '../../scheduler/plan/outcome.js';
+import type { PlanPart } from '../../scheduler/plan/plan-parts.js';
 import { schedulerConfigurations } from '../../scheduler/scheduler-configuration.js';
 import type { SchedulingSnapshot } from '../../scheduler/snapshot.js';
 import { readJobRow } from '../books/job-rows.js';
@@ -23,18 +23,42 @@ export interface PlanBasis {
 /** Tables whose every row a plan may have looked at. They seldom change. */
 const lookedAtWhole = [nodes, nodePools, schedulerConfigurations];
 
+/** What other writes have done since a plan was decided, as far as that leaves most of it true. */
+export interface PlanWatch {
+  /** Index of the last write that was looked at; the plan's own parts are among those. */
+  readonly since: number;
+  /** Allocations of the job that their nodes have reported. */
+  readonly reported: ReadonlySet<string>;
+  /** Nodes that allocations of other jobs use more of. */
+  readonly crowded: ReadonlySet<string>;
+}
+
+export function watchOf({ index }: PlanBasis): PlanWatch {
+  return { since: index, reported: new Set(), crowded: new Set() };
+}
+
 /**
- * Whether the view still shows what the plan was decided on: the evaluation, the job, its deployments and allocations, the nodes, and
- * what allocations of other jobs use of the nodes that the plan changes.
+ * What has been done up to now. Undefined when the view does not show any more what the plan was decided on: the evaluation, the job, its
+ * deployments, what the scheduler has decided about its allocations, the nodes.
  */
-export function stillHolds(view: ReadView, basis: PlanBasis, result: SchedulingResult): boolean {
-  const { index, evaluation } = basis;
-  if (lookedAtWhole.some((table) => view.tableIndex(table) > index)) return false;
-  if ((view.get(evaluations, [evaluation.ID])?.modifyIndex ?? Number.POSITIVE_INFINITY) > index) return false;
-  if (!isSameJob(view, basis) || deploymentsChanged(view, basis)) return false;
+export function lookAgain(view: ReadView, basis: PlanBasis, watch: PlanWatch): PlanWatch | undefined {
+  const { evaluation } = basis;
+  const { since } = watch;
+  if (lookedAtWhole.some((table) => view.tableIndex(table) > since)) return undefined;
+  if ((view.get(evaluations, [evaluation.ID])?.modifyIndex ?? Number.POSITIVE_INFINITY) > since) return undefined;
+  if (!isSameJob(view, basis) || deploymentsChanged(view, evaluation, since)) return undefined;
   // Of removed allocations nothing tells where they were.
-  if ((view.get(capacitySignals, ['removal'])?.record.index ?? 0) > index) return false;
-  return !allocationsChanged(view, basis, result);
+  if ((view.get(capacitySignals, ['removal'])?.record.index ?? 0) > since) return undefined;
+  return lookAtAllocations(view, basis, watch);
+}
+
+/**
+ * The part can be written as it was decided. An evaluation does not end with a plan that did not know of a report, since reports ask for
+ * no evaluation while one is open.
+ */
+export function allows({ reported, crowded }: PlanWatch, { allocations: own, last }: PlanPart): boolean {
+  if (last && reported.size > 0) return false;
+  return !own.some(({ ID, NodeID }) => reported.has(ID) || crowded.has(NodeID));
 }
 
 /** Its status follows from its allocations, and nothing is decided by it. */
@@ -49,20 +73,25 @@ function isSameJob(view: ReadView, { evaluation, snapshot: { job } }: PlanBasis)
   );
 }
 
-function deploymentsChanged(view: ReadView, { index, evaluation }: PlanBasis): boolean {
-  if (view.tableIndex(deployments) <= index) return false;
-  const prefix = [evaluation.Namespace, evaluation.JobID];
-  return view.list(deployments, { index: 'by_job', prefix }).some(({ modifyIndex }) => modifyIndex > index);
+function deploymentsChanged(view: ReadView, { Namespace, JobID }: Evaluation, since: number): boolean {
+  if (view.tableIndex(deployments) <= since) return false;
+  return view
+    .list(deployments, { index: 'by_job', prefix: [Namespace, JobID] })
+    .some(({ modifyIndex }) => modifyIndex > since);
 }
 
-function allocationsChanged(view: ReadView, basis: PlanBasis, result: SchedulingResult): boolean {
-  const { index, evaluation } = basis;
-  if (view.tableIndex(allocations) <= index) return false;
-  const planned = new Set(result.allocations.map(({ NodeID }) => NodeID));
-  return view.list(allocations, { index: 'by_modify', from: [index + 1] }).some(({ record }) => {
-    if (record.JobID === evaluation.JobID && record.Namespace === evaluation.Namespace) return true;
-    return planned.has(record.NodeID) && !usesNoMore(basis.snapshot.cluster, record);
-  });
+function lookAtAllocations(view: ReadView, { evaluation, snapshot }: PlanBasis, watch: PlanWatch) {
+  const { since } = watch;
+  if (view.tableIndex(allocations) <= since) return { ...watch, since: view.index };
+  const reported = new Set(watch.reported);
+  const crowded = new Set(watch.crowded);
+  for (const { record } of view.list(allocations, { index: 'by_modify', from: [since + 1] })) {
+    if (record.JobID !== evaluation.JobID || record.Namespace !== evaluation.Namespace) {
+      if (!usesNoMore(snapshot.cluster, record)) crowded.add(record.NodeID);
+    } else if (record.AllocModifyIndex > since) return undefined;
+    else reported.add(record.ID);
+  }
+  return { since: view.index, reported, crowded };
 }
 
 /** It uses what it used, or nothing any more. */

@@ -2,10 +2,12 @@ import type { Job } from '../../jobs/document/job.js';
 import type { ReadView } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { asksOf } from '../../scheduler/blocked/asks-of.js';
-import { deployments } from '../../scheduler/deployment/deployment.js';
+import { withAllocation } from '../../scheduler/deployment/count-allocations.js';
+import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, type EvaluationStatus, evaluations } from '../../scheduler/evaluation.js';
 import { movedResult } from '../../scheduler/plan/move-result.js';
 import type { SchedulingResult } from '../../scheduler/plan/outcome.js';
+import { type PlanPart, wholeOf } from '../../scheduler/plan/plan-parts.js';
 import { schedulingSteps } from '../../scheduler/schedule.js';
 import type { SchedulingSnapshot } from '../../scheduler/snapshot.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
@@ -19,7 +21,7 @@ import { putAllocation } from '../books/put-allocation.js';
 import { putEvaluation } from '../books/put-evaluation.js';
 import { readSchedulingSnapshot } from '../books/scheduling-snapshot.js';
 import type { Transaction } from '../commit.js';
-import { type PlanBasis, stillHolds } from './plan-basis.js';
+import { allows, lookAgain, type PlanBasis, type PlanWatch, watchOf } from './plan-basis.js';
 
 export interface ProcessedEvaluation {
   readonly evaluation: Evaluation;
@@ -64,18 +66,44 @@ export function beginEvaluation(
     return { type: 'begun', basis: { index: tx.index - 1, evaluation, snapshot }, known: cluster, steps, readFrom };
   }
   while (step.done !== true) step = steps.next();
-  return { type: 'processed', ...writeResult(tx, step.value, { known: cluster, snapshot, seen: tx.index }) };
+  const whole = { result: step.value, first: true, last: true };
+  return { type: 'processed', ...writeResult(tx, whole, { known: cluster, snapshot, seen: tx.index }) };
 }
 
-/** Writes a plan that was decided before; undefined, and nothing is written, when it does not hold any more. */
+/** How far a plan that was decided before is written. */
+export interface WrittenSoFar {
+  readonly known: KnownCluster;
+  readonly watch: PlanWatch;
+}
+
+/** Writes a plan that was decided before, or a part of it; undefined, and nothing is written, when it does not hold any more. */
 export function writeDecided(
   tx: Transaction,
   { basis, known }: Pick<BegunEvaluation, 'basis' | 'known'>,
   decided: SchedulingResult,
-): ProcessedEvaluation | undefined {
-  if (!stillHolds(tx, basis, decided)) return undefined;
-  const result = movedResult(decided, basis.index + 1, tx.index);
-  return writeResult(tx, result, { known: clusterAt(tx, known), snapshot: basis.snapshot, seen: basis.index });
+  { part, before }: { readonly part: PlanPart; readonly before: WrittenSoFar } = {
+    part: wholeOf(decided),
+    before: { known, watch: watchOf(basis) },
+  },
+): (ProcessedEvaluation & { readonly watch: PlanWatch }) | undefined {
+  const watch = lookAgain(tx, basis, before.watch);
+  if (watch === undefined || !allows(watch, part)) return undefined;
+  const result = movedResult(partOf(decided, part), basis.index + 1, tx.index);
+  const made = { known: clusterAt(tx, before.known), snapshot: basis.snapshot, seen: basis.index };
+  return { ...writeResult(tx, { result, first: part.first, last: part.last }, made), watch };
+}
+
+/** Of a part, what comes with it. Evaluations for a later moment are there before an allocation names them. */
+function partOf(result: SchedulingResult, { allocations: own, first, last }: PlanPart): SchedulingResult {
+  const followUps = result.followUps.filter(({ Status }) => (Status === 'pending' ? first : last));
+  const { decided } = result;
+  return {
+    ...result,
+    allocations: own,
+    followUps,
+    preemptions: last ? result.preemptions : [],
+    decided: { ...decided, uncounted: first ? decided.uncounted : [] },
+  };
 }
 
 /** A snapshot that can be read from another view than the one that it was made on. */
@@ -103,14 +131,16 @@ interface Decided {
   readonly seen: number;
 }
 
-function writeResult(
-  tx: Transaction,
-  result: SchedulingResult,
-  { known, snapshot, seen }: Decided,
-): ProcessedEvaluation {
+/** A part of a plan with the indexes of its write. */
+interface DecidedPart extends Pick<PlanPart, 'first' | 'last'> {
+  readonly result: SchedulingResult;
+}
+
+function writeResult(tx: Transaction, part: DecidedPart, { known, snapshot, seen }: Decided): ProcessedEvaluation {
+  const { result, last } = part;
   const changes = changesOf(tx, result, snapshot.allocations);
-  writePlan(tx, { result, changes, job: snapshot.job, seen });
-  tellFinished(tx, result.evaluation);
+  writePlan(tx, { ...part, changes, job: snapshot.job, seen });
+  if (last) tellFinished(tx, result.evaluation);
   return { evaluation: result.evaluation, cluster: clusterAfter(known, changes, tx) };
 }
 
@@ -126,8 +156,7 @@ function tellFinished(tx: Transaction, { Namespace, ID, JobID, Status }: Evaluat
   tx.tell('evaluation.finished', { namespace: Namespace, evaluationId: ID, jobId: JobID, status: Status });
 }
 
-interface Plan {
-  readonly result: SchedulingResult;
+interface Plan extends DecidedPart {
   readonly changes: readonly AllocationChange[];
   readonly job: Job | undefined;
   /** Index of the last write that the plan knows of. */
@@ -135,16 +164,39 @@ interface Plan {
 }
 
 function writePlan(tx: Transaction, plan: Plan): void {
-  const { result, changes, job, seen } = plan;
-  for (const deployment of result.deployments) tx.put(deployments, deployment);
+  const { result, changes, job, last } = plan;
+  for (const deployment of countedDeployments(tx, result.decided.uncounted, changes)) tx.put(deployments, deployment);
   for (const change of changes) putAllocation(tx, change.before, change.after);
-  if (job !== undefined && result.stableVersion !== undefined) markStable(tx, job, result.stableVersion);
-  const again =
-    job !== undefined && result.looksAgain ? [newEvaluation(tx, job, { triggeredBy: 'alloc-failure' })] : [];
-  const written = [...superseded(tx, result, seen), ...result.followUps, result.evaluation, ...again];
+  if (last && job !== undefined && result.stableVersion !== undefined) markStable(tx, job, result.stableVersion);
+  const written = [...(last ? endingsOf(tx, plan) : []), ...result.followUps];
   for (const evaluation of written) putEvaluation(tx, evaluation, asksOf(job, evaluation));
   for (const evaluation of result.preemptions) putEvaluation(tx, evaluation);
-  applyJobConsequences(tx, { evaluations: [...written, ...result.preemptions], allocations: changes });
+  const consequences = { evaluations: [...written, ...result.preemptions], allocations: changes };
+  applyJobConsequences(tx, last ? consequences : { ...consequences, unfinished: true });
+}
+
+/** The evaluation itself, those that it makes needless, and the one that looks once more. */
+function endingsOf(tx: Transaction, { result, job, seen }: Plan): readonly Evaluation[] {
+  const again =
+    job !== undefined && result.looksAgain ? [newEvaluation(tx, job, { triggeredBy: 'alloc-failure' })] : [];
+  return [...superseded(tx, result, seen), result.evaluation, ...again];
+}
+
+/** Made and changed deployments, and those that the changes count for, with the changes in their counts. */
+function countedDeployments(
+  tx: Transaction,
+  uncounted: readonly Deployment[],
+  changes: readonly AllocationChange[],
+): readonly Deployment[] {
+  const counted = new Map(uncounted.map((deployment) => [deployment.ID, deployment]));
+  const stamps = { ModifyIndex: tx.index, ModifyTime: unixNanosFromInstant(tx.now) };
+  for (const { before, after } of changes) {
+    if (after.DeploymentID === undefined) continue;
+    const was = counted.get(after.DeploymentID) ?? tx.get(deployments, [after.DeploymentID])?.record;
+    const is = was && withAllocation(was, before, after);
+    if (is !== undefined && is !== was) counted.set(is.ID, { ...is, ...stamps });
+  }
+  return [...counted.values()];
 }
 
 /** Every changed allocation as it was; those of other jobs are preempted ones. */

@@ -28,6 +28,7 @@ export function movedResult(result: SchedulingResult, from: number, to: number):
     ...result,
     allocations: result.allocations.map(allocation),
     deployments: result.deployments.map(deployment),
+    decided: { ...result.decided, uncounted: result.decided.uncounted.map(deployment) },
     evaluation: evaluation(result.evaluation),
     followUps: result.followUps.map(evaluation),
     preemptions: result.preemptions.map(evaluation),

@@ -35,6 +35,8 @@ export interface SchedulingResult {
   readonly decided: {
     readonly deployment: Deployment | undefined;
     readonly deploymentUpdates: readonly DeploymentUpdate[];
+    /** Made or changed deployments, without the plan's allocations in their counts. */
+    readonly uncounted: readonly Deployment[];
   };
 }
 
@@ -59,7 +61,8 @@ export interface OutcomeRequest {
 export function outcomeOf(request: OutcomeRequest): SchedulingResult {
   const { snapshot, intents, draft } = request;
   const followUps = followUpsOf(request);
-  const deployments = deploymentsOf(request);
+  const uncounted = decidedDeployments(request);
+  const deployments = deploymentsOf(request, uncounted);
   const succeeded = intents.deploymentUpdates.find(({ status }) => status === 'successful')?.deploymentId;
   return {
     allocations: draft.allocations,
@@ -70,7 +73,11 @@ export function outcomeOf(request: OutcomeRequest): SchedulingResult {
     desiredUpdates: desiredUpdatesOf(request),
     stableVersion: [...deployments, ...snapshot.deployments].find(({ ID }) => ID === succeeded)?.JobVersion,
     looksAgain: succeeded !== undefined && snapshot.allocations.some((one) => isLeftBehind(one, succeeded)),
-    decided: { deployment: intents.deployment, deploymentUpdates: intents.deploymentUpdates },
+    decided: {
+      deployment: intents.deployment,
+      deploymentUpdates: intents.deploymentUpdates,
+      uncounted: changedDeployments(request, uncounted),
+    },
   };
 }
 
@@ -96,7 +103,7 @@ export function failedOutcome(
     desiredUpdates: {},
     stableVersion: undefined,
     looksAgain: false,
-    decided: { deployment: undefined, deploymentUpdates: [] },
+    decided: { deployment: undefined, deploymentUpdates: [], uncounted: [] },
   };
 }
 
@@ -186,19 +193,24 @@ function desiredUpdatesOf({ intents, draft, evaluation }: OutcomeRequest): Reado
   );
 }
 
-/** Those that the plan makes, whose status it changes, or whose allocations it places. */
-function deploymentsOf({ snapshot, intents, draft, now }: OutcomeRequest): readonly Deployment[] {
-  const before = new Map(snapshot.deployments.map((deployment) => [deployment.ID, deployment]));
-  const after = new Map(before);
+/** By ID: the job's deployments with the one that the plan makes or writes again, and with the status that it gives them. */
+function decidedDeployments({ snapshot, intents }: OutcomeRequest): ReadonlyMap<string, Deployment> {
+  const after = new Map(snapshot.deployments.map((deployment) => [deployment.ID, deployment]));
   const { deployment: written } = intents;
   if (written !== undefined) {
-    const created = before.has(written.ID) ? written : { ...written, CreateIndex: snapshot.index };
-    after.set(written.ID, created);
+    after.set(written.ID, after.has(written.ID) ? written : { ...written, CreateIndex: snapshot.index });
   }
   for (const { deploymentId, status, description } of intents.deploymentUpdates) {
     const deployment = after.get(deploymentId);
     if (deployment !== undefined) after.set(deploymentId, withStatus(deployment, status, description));
   }
+  return after;
+}
+
+/** Those that the plan makes, whose status it changes, or whose allocations it places. */
+function deploymentsOf(request: OutcomeRequest, uncounted: ReadonlyMap<string, Deployment>): readonly Deployment[] {
+  const { snapshot, draft } = request;
+  const after = new Map(uncounted);
   const changed = draft.allocations;
   const known = changed.length === 0 ? [] : snapshot.allocations;
   const allocationsBefore = new Map(known.map((allocation) => [allocation.ID, allocation]));
@@ -207,6 +219,14 @@ function deploymentsOf({ snapshot, intents, draft, now }: OutcomeRequest): reado
     if (deployment === undefined) continue;
     after.set(deployment.ID, withAllocation(deployment, allocationsBefore.get(allocation.ID), allocation));
   }
+  return changedDeployments(request, after);
+}
+
+function changedDeployments(
+  { snapshot, now }: OutcomeRequest,
+  after: ReadonlyMap<string, Deployment>,
+): readonly Deployment[] {
+  const before = new Map(snapshot.deployments.map((deployment) => [deployment.ID, deployment]));
   return [...after.values()]
     .filter((deployment) => !isSame(before.get(deployment.ID), deployment))
     .map((deployment) => ({ ...deployment, ModifyIndex: snapshot.index, ModifyTime: unixNanosFromInstant(now) }));

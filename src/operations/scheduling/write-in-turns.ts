@@ -1,0 +1,63 @@
+import { err, ok, type Result } from 'neverthrow';
+import { hostPrincipal } from '../../access/principal.js';
+import type { StorageError } from '../../ports/storage.js';
+import type { SchedulingResult } from '../../scheduler/plan/outcome.js';
+import { partsOf } from '../../scheduler/plan/plan-parts.js';
+import type { KnownCluster } from '../books/known-cluster.js';
+import { commit, type Transaction } from '../commit.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { watchOf } from './plan-basis.js';
+import { type BegunEvaluation, type WrittenSoFar, writeDecided } from './process-evaluation.js';
+
+export interface PlanInTurns<T> {
+  readonly begun: BegunEvaluation;
+  readonly decided: SchedulingResult;
+  /** Runs in the write that ends the evaluation. */
+  readonly atEnd: (tx: Transaction) => T;
+}
+
+/** What became of a plan. The evaluation is still open unless it is complete. */
+export type WrittenPlan<T> = {
+  /** As of the last part that was written. */
+  readonly cluster: KnownCluster;
+  readonly index: number;
+  /** Parts that were written. */
+  readonly parts: number;
+} & (
+  | { readonly end: 'complete'; readonly atEnd: T }
+  /** Something has changed that the plan did not know of. */
+  | { readonly end: 'conflict' }
+  /** The signal aborted. */
+  | { readonly end: 'stopped' }
+);
+
+/**
+ * Writes a plan in parts, each in a turn of the event loop of its own. After each of them the store shows a state that the evaluation can be
+ * decided on again, by whoever comes to it.
+ */
+export async function writeInTurns<T>(
+  context: EngineContext,
+  { begun, decided, atEnd }: PlanInTurns<T>,
+  signal: AbortSignal,
+): Promise<Result<WrittenPlan<T>, StorageError>> {
+  let before: WrittenSoFar = { known: begun.known, watch: watchOf(begun.basis) };
+  let { index } = begun.basis;
+  const parts = partsOf(decided, context.settings.scheduling.writtenAtOnce);
+  for (const [at, part] of parts.entries()) {
+    if (at > 0) await new Promise((resolve) => setImmediate(resolve));
+    const reached = { cluster: before.known, index, parts: at };
+    if (signal.aborted) return ok({ ...reached, end: 'stopped' });
+    const write = await commit(context, hostPrincipal, (tx) => {
+      const written = writeDecided(tx, begun, decided, { part, before });
+      return ok(written && { ...written, ended: part.last ? { atEnd: atEnd(tx) } : undefined });
+    });
+    if (write.isErr()) return err(write.error);
+    const { value: written } = write.value;
+    index = write.value.index;
+    if (written === undefined) return ok({ ...reached, index, end: 'conflict' });
+    const { cluster, watch, ended } = written;
+    if (ended !== undefined) return ok({ cluster, index, parts: parts.length, end: 'complete', ...ended });
+    before = { known: cluster, watch };
+  }
+  throw new Error('a plan has no last part');
+}

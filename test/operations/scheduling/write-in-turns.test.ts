@@ -1,0 +1,205 @@
+import { ok } from 'neverthrow';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
+import { createEngine, type Engine, hostPrincipal, registerJob, registerNode } from '../../../src/index.js';
+import { jobRuns } from '../../../src/jobs/job-run.js';
+import { jobSummaries } from '../../../src/jobs/job-summary-record.js';
+import { applyJobConsequences } from '../../../src/operations/books/job-consequences.js';
+import type { AllocationChange } from '../../../src/operations/books/job-runs.js';
+import { putAllocation } from '../../../src/operations/books/put-allocation.js';
+import { commit, type Transaction } from '../../../src/operations/commit.js';
+import { putWorkspace } from '../../../src/operations/notifications/index.js';
+import { watchOf } from '../../../src/operations/scheduling/plan-basis.js';
+import {
+  type BegunEvaluation,
+  beginEvaluation,
+  processEvaluation,
+  type WrittenSoFar,
+  writeDecided,
+} from '../../../src/operations/scheduling/process-evaluation.js';
+import { writeInTurns } from '../../../src/operations/scheduling/write-in-turns.js';
+import type { ReadView } from '../../../src/ports/storage.js';
+import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
+import { deployments } from '../../../src/scheduler/deployment/deployment.js';
+import { evaluations } from '../../../src/scheduler/evaluation.js';
+import { nodes } from '../../../src/scheduler/node.js';
+import type { SchedulingResult } from '../../../src/scheduler/plan/outcome.js';
+import { partsOf } from '../../../src/scheduler/plan/plan-parts.js';
+import { groupDocument } from '../../support/jobs.js';
+import { nodeFrom } from '../../support/nodes.js';
+
+const ports = () => ({
+  storage: memoryStorage(),
+  clock: manualClock(),
+  ids: sequentialIds(),
+  delivery: recordingDelivery(),
+});
+const settings = { scheduling: { decidedAtOnce: 0, writtenAtOnce: 2 }, runNotifications: [{ workspace: 'ws-1' }] };
+let engine: Engine;
+beforeEach(() => {
+  engine = createEngine(ports(), settings);
+});
+afterEach(() => engine.stop());
+
+async function write<T>(work: (tx: Transaction) => T): Promise<T> {
+  return (await commit(engine, hostPrincipal, (tx) => ok(work(tx))))._unsafeUnwrap().value;
+}
+
+async function register(document: Record<string, unknown>, ID = 'web'): Promise<void> {
+  const job = { ID, Datacenters: ['*'], ...document };
+  (await registerJob(engine, hostPrincipal, { job: job as never }))._unsafeUnwrap();
+}
+
+const service = (Count: number, Priority: number): Record<string, unknown> => ({
+  Priority,
+  TaskGroups: [groupDocument({ Count, Update: { MaxParallel: Count } })],
+});
+const pending = (view: ReadView) =>
+  view.list(evaluations, { index: 'open_by_job', prefix: ['default', 'web'] })[0]!.record;
+const ofJob = (view: ReadView, job = 'web'): Allocation[] =>
+  view.list(allocations, { index: 'by_job', prefix: ['default', job] }).map(({ record }) => record);
+
+interface Decided {
+  readonly begun: BegunEvaluation;
+  readonly plan: SchedulingResult;
+}
+
+/** The second version of `web`: five allocations that run go on under it, and two more are placed. */
+async function decided(first = service(5, 50), second = service(7, 60), nodeCount = 1): Promise<Decided> {
+  for (let at = 1; at <= nodeCount; at += 1)
+    (await registerNode(engine, hostPrincipal, nodeFrom(`n${at}`)))._unsafeUnwrap();
+  await register(first);
+  await write((tx) => processEvaluation(tx, pending(tx)));
+  await write((tx) => {
+    const running = ofJob(tx).map((before) => changed(tx, before, { ClientStatus: 'running' }));
+    applyJobConsequences(tx, { allocations: running });
+  });
+  await register(second);
+  const begun = await write((tx) => beginEvaluation(tx, pending(tx), { known: undefined, atMost: 0 }));
+  if (begun.type === 'processed') throw new Error('the evaluation was to be begun only');
+  for (;;) {
+    const step = begun.steps.next();
+    if (step.done === true) return { begun, plan: step.value };
+  }
+}
+
+/** Writes the next part; undefined when it does not hold any more. */
+async function writePart({ begun, plan }: Decided, at: number, before: WrittenSoFar) {
+  const part = partsOf(plan, 2)[at]!;
+  const written = await write((tx) => writeDecided(tx, begun, plan, { part, before }));
+  return written && { known: written.cluster, watch: written.watch };
+}
+
+const start = ({ begun }: Decided): WrittenSoFar => ({ known: begun.known, watch: watchOf(begun.basis) });
+
+it('leaves a whole state after each part, and ends the evaluation with the last one', async () => {
+  const made = await decided();
+  const { ID } = made.begun.basis.evaluation;
+  let before = start(made);
+  for (let at = 0; at < 4; at += 1) {
+    before = (await writePart(made, at, before))!;
+    const { all, deployment, summary, evaluation } = await write((tx) => ({
+      all: ofJob(tx),
+      deployment: tx.list(deployments, { index: 'by_job', prefix: ['default', 'web'] }).at(-1)!.record,
+      summary: tx.get(jobSummaries, ['default', 'web'])!.record.Summary['app'],
+      evaluation: tx.get(evaluations, [ID])!.record,
+    }));
+    const moved = all.filter(({ JobVersion }) => JobVersion === 1);
+    expect(moved).toHaveLength(Math.min(2 * (at + 1), 7));
+    expect(moved.every(({ DeploymentID }) => DeploymentID === deployment.ID)).toBe(true);
+    expect(deployment.TaskGroups['app']).toMatchObject({ DesiredTotal: 7, PlacedAllocs: moved.length });
+    expect(summary).toMatchObject({ Running: 5, Starting: all.length - 5 });
+    expect(evaluation.Status).toBe(at < 3 ? 'pending' : 'complete');
+  }
+});
+
+it('is decided on again from what is written, by an engine that comes after', async () => {
+  const made = await decided();
+  await writePart(made, 1, (await writePart(made, 0, start(made)))!);
+  const ids = await write((tx) => tx.list(deployments).map(({ record }) => record.ID));
+  await write((tx) => processEvaluation(tx, pending(tx)));
+  const after = await write((tx) => ({ all: ofJob(tx), made: tx.list(deployments).map(({ record }) => record) }));
+  expect(after.all.map(({ JobVersion }) => JobVersion)).toEqual([1, 1, 1, 1, 1, 1, 1]);
+  expect(after.made.map(({ ID }) => ID)).toEqual(ids);
+  expect(after.made.at(-1)?.TaskGroups['app']).toMatchObject({ DesiredTotal: 7, PlacedAllocs: 7 });
+});
+
+it.each<[string, (tx: Transaction, later: Allocation) => unknown, boolean, boolean]>([
+  ['nothing has changed', () => undefined, true, true],
+  [
+    'one that was written was reported',
+    (tx) => changed(tx, ofJob(tx).find(isNew)!, { ClientDescription: 'x' }),
+    true,
+    false,
+  ],
+  [
+    'one that is to be written was reported',
+    (tx, later) => changed(tx, later, { ClientDescription: 'x' }),
+    false,
+    false,
+  ],
+  [
+    'the scheduler of another engine has changed one',
+    (tx) => changed(tx, ofJob(tx)[0], { AllocModifyIndex: tx.index }),
+    false,
+    false,
+  ],
+  ['a node has changed', (tx) => tx.put(nodes, { ...tx.list(nodes)[0]!.record, StatusUpdatedAt: 9 }), false, false],
+])('goes on after a part when %s', async (_why, change, goesOn, ends) => {
+  const made = await decided();
+  const [later] = partsOf(made.plan, 2)[1]!.allocations;
+  let before = (await writePart(made, 0, start(made)))!;
+  await write((tx) => change(tx, ofJob(tx).find(({ ID }) => ID === later?.ID)!));
+  const second = await writePart(made, 1, before);
+  expect(second !== undefined).toBe(goesOn);
+  if (second === undefined) return;
+  before = (await writePart(made, 2, second))!;
+  expect((await writePart(made, 3, before)) !== undefined).toBe(ends);
+});
+
+it('does not place where another job has taken room since', async () => {
+  const made = await decided();
+  const parts = partsOf(made.plan, 2);
+  let before: WrittenSoFar | undefined = start(made);
+  before = await writePart(made, 0, before);
+  await write((tx) => {
+    const [one] = ofJob(tx);
+    changed(tx, undefined, { ...one!, ID: 'taken', JobID: 'other', CreateIndex: tx.index });
+  });
+  expect(parts).toHaveLength(4);
+  expect(await writePart(made, 1, before!)).toBeUndefined();
+});
+
+it('stops between two parts when it is told to, with the evaluation open', async () => {
+  const { begun, plan } = await decided();
+  const stopping = new AbortController();
+  const written = writeInTurns(engine, { begun, decided: plan, atEnd: () => 'end' }, stopping.signal);
+  await Promise.resolve();
+  stopping.abort();
+  expect((await written)._unsafeUnwrap()).toMatchObject({ end: 'stopped', parts: 1 });
+  expect(await write((tx) => ofJob(tx).filter(isNew).length)).toBe(2);
+  expect(await write((tx) => pending(tx).ID)).toBe(begun.basis.evaluation.ID);
+});
+
+it('takes a run for up when all of its plan is written, not before', async () => {
+  const workspace = { id: 'ws-1', name: 'runs', organization: 'acme' };
+  (await putWorkspace(engine, hostPrincipal, workspace))._unsafeUnwrap();
+  const system = (Priority: number) => ({ Type: 'system', Priority, TaskGroups: [groupDocument()] });
+  const made = await decided(system(50), system(60), 5);
+  const stage = () => write((tx) => tx.get(jobRuns, ['default', 'web'])?.record.stage);
+  let before = start(made);
+  for (const at of [0, 1]) {
+    before = (await writePart(made, at, before))!;
+    expect(await stage()).toBe('applying');
+  }
+  await writePart(made, 2, before);
+  expect(await stage()).toBe('completed');
+});
+
+const isNew = ({ JobVersion }: Allocation): boolean => JobVersion === 1;
+
+function changed(tx: Transaction, before: Allocation | undefined, change: Partial<Allocation>): AllocationChange {
+  const after = { ...(before ?? {}), ...change, ModifyIndex: tx.index } as Allocation;
+  putAllocation(tx, before, after);
+  return { before, after };
+}
