@@ -18,6 +18,7 @@ import { NodeSwitch } from './operations/context/node-switch.js';
 import { deploymentLoops } from './operations/deployments/index.js';
 import { createEmitter } from './operations/events.js';
 import { maintenanceLoops } from './operations/maintenance/index.js';
+import { commandRelayLoop } from './operations/node-commands/command-relay-loop.js';
 import { nodeLoops } from './operations/nodes/index.js';
 import { notificationLoops } from './operations/notifications/loops.js';
 import { observeFacts } from './operations/observe-facts.js';
@@ -94,6 +95,7 @@ const loops: readonly BackgroundLoop[] = [
   ...maintenanceLoops,
   tokenExpiryLoop,
   variableLockLoop,
+  commandRelayLoop,
 ];
 const watchedTables: readonly TableName[] = [
   ...accessTables,

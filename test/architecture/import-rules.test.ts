@@ -55,6 +55,7 @@ const commonOperations = [
   'waiting',
   'listing',
   'books',
+  'node-commands',
   'authorise.ts',
   'binding.ts',
   'commit.ts',
@@ -163,12 +164,14 @@ describe('who may import whom', () => {
     ).toEqual([]);
   });
 
-  it('keeps channels to types of ports and of sockets', () => {
+  it('keeps channels to types of ports, of sockets and of commands', () => {
     expect(
       violations(({ file, target, typeOnly }) => {
         if (!file.startsWith('src/channels/')) return undefined;
         if (target !== undefined && areaOf(target) === 'channels') return undefined;
-        const isMeant = target === 'src/api/message-socket.ts' || target === 'src/ports/clock.ts';
+        const isMeant = ['src/api/message-socket.ts', 'src/ports/clock.ts', 'src/agent/link/node-command.ts'].includes(
+          target ?? '',
+        );
         return typeOnly && isMeant ? undefined : 'not what a channel stands on';
       }),
     ).toEqual([]);

@@ -1,12 +1,12 @@
 import type { CommandPerformer } from '../../../src/agent/link/node-command.js';
 import type { NodeReport } from '../../../src/agent/link/node-work.js';
+import { carryOut } from '../../../src/channels/carry-out.js';
 import { Channels } from '../../../src/channels/channels.js';
 import { type Client, type ConnectOptions, connect } from '../../../src/client/index.js';
 import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Logger } from '../../../src/ports/logger.js';
 import { boundedWebSocket } from './bounded-web-socket.js';
-import { carryOut } from './carry-out.js';
 import { watchedLink } from './watched-link.js';
 
 export interface HttpAgentLinkOptions {

@@ -14,6 +14,7 @@ import { isUuid } from '../../queries/list-tokens.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { performOnNode } from '../node-commands/perform-on-node.js';
 
 export type AllocationCommandError = CommandRefused | PermissionDenied | StorageError;
 
@@ -63,7 +64,7 @@ export function askNode(
   command: NodeCommand,
   { input = noInput(), signal = never }: Conversation = {},
 ): ResultAsync<AsyncIterable<CommandOutput>, AllocationCommandError> {
-  return context.agents.perform(allocation.NodeID, command, input, signal);
+  return performOnNode(context, allocation.NodeID, { command, input, signal });
 }
 
 /** For commands that answer one value. */

@@ -8,15 +8,16 @@ import {
   type NodeCommand,
 } from '../../agent/link/node-command.js';
 
-/** The agents that this process can talk to, by node. The newest connection of a node counts. */
+/** The agents that are connected to this process, by node. A newer connection of a node replaces the older one. */
 export class NodeSwitch {
-  readonly #performers = new Map<string, CommandPerformer>();
+  #performers: ReadonlyMap<string, CommandPerformer> = new Map();
+  readonly #watchers = new Set<() => void>();
 
-  /** Takes commands for a node until the function that it gives is called. */
+  /** Takes commands for a node until the returned function is called. */
   attach(nodeId: string, performer: CommandPerformer): () => void {
-    this.#performers.set(nodeId, performer);
+    this.#change((performers) => performers.set(nodeId, performer));
     return () => {
-      if (this.#performers.get(nodeId) === performer) this.#performers.delete(nodeId);
+      if (this.#performers.get(nodeId) === performer) this.#change((performers) => performers.delete(nodeId));
     };
   }
 
@@ -30,6 +31,25 @@ export class NodeSwitch {
     return this.#performers.has(nodeId);
   }
 
+  /** The connections at present; another map after each change. */
+  connections(): ReadonlyMap<string, CommandPerformer> {
+    return this.#performers;
+  }
+
+  /** Resolves when the connections are other ones than these, or when the signal aborts. */
+  changed(known: ReadonlyMap<string, CommandPerformer>, signal: AbortSignal): Promise<void> {
+    if (this.#performers !== known || signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#watchers.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#watchers.add(wake);
+      signal.addEventListener('abort', wake);
+    });
+  }
+
   perform(
     nodeId: string,
     command: NodeCommand,
@@ -39,5 +59,12 @@ export class NodeSwitch {
     const performer = this.#performers.get(nodeId);
     if (performer === undefined) return errAsync(commandRefused('not_found', 'No path to node'));
     return performer(command, input, signal);
+  }
+
+  #change(change: (performers: Map<string, CommandPerformer>) => unknown): void {
+    const performers = new Map(this.#performers);
+    change(performers);
+    this.#performers = performers;
+    for (const wake of [...this.#watchers]) wake();
   }
 }

@@ -4,7 +4,7 @@ import type { MessageSocket } from '../../api/message-socket.js';
 import { Channels } from '../../channels/channels.js';
 import { second } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { remotePerformer } from './remote-performer.js';
+import { remotePerformer } from '../node-commands/remote-performer.js';
 
 interface ServedNode {
   /** Who holds the connection; may look after the node. */

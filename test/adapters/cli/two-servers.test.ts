@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { eventually, type Installation, installation } from '../../support/installation.js';
 import { endAll } from './cli-process.js';
@@ -27,6 +28,56 @@ it('a second server on a store says that the directory is taken, runs nothing tw
   expect(await eventually(20_000, () => ended().length === 11)).toBe(true);
   expect([...(place?.marks().values() ?? [])].map((marks) => marks.join())).toEqual(Array(11).fill('begin,end'));
 }, 60_000);
+
+/** A remote agent, connected to the first of two servers over one file: all commands reach it through the second as well. */
+it('commands for a node reach it through every server on the store', async () => {
+  place = await installation();
+  const first = await place.serve(['--no-runner']);
+  const url = await first.child.origin();
+  const second = await place.serve(['--no-runner']);
+  const agent = place.run(['agent', '--server', url, '--directory', join(place.folder, 'work'), '--on-stop', 'kill']);
+  const nodeId = await agent.printed(/node (\S+) is registered with/);
+  const script = 'echo hello; trap "echo signalled" USR1; while :; do sleep 0.05; done';
+  const task = { Name: 't', Driver: 'raw_exec', Config: { command: '/bin/sh', args: ['-c', script] } };
+  const job = { ID: 'far', Type: 'service', Datacenters: ['*'], TaskGroups: [{ Name: 'g', Tasks: [task] }] } as const;
+  (await first.box.jobs.register(job))._unsafeUnwrap();
+  const { box } = second;
+  let listed = (await box.jobs.allocations('far'))._unsafeUnwrap();
+  while (listed.value[0]?.ClientStatus !== 'running') {
+    listed = (await box.jobs.allocations('far', { index: listed.index }))._unsafeUnwrap();
+  }
+  const id = listed.value[0].ID;
+  const output = followed(box.files.logs(id, { task: 't', type: 'stdout', follow: true, plain: true }));
+  await output.until('hello\n');
+  (await box.allocations.signal(id, 'SIGUSR1'))._unsafeUnwrap();
+  await output.until('hello\nsignalled\n');
+  const [file] = (await box.files.list(id, { path: 'alloc/logs' }))._unsafeUnwrap();
+  expect(file?.Name).toMatch(/^t\.std/);
+  expect(Object.keys((await box.allocations.stats(id))._unsafeUnwrap().tasks)).toEqual(['t']);
+  expect((await box.nodes.stats({ nodeId }))._unsafeUnwrap().uptime).toBeGreaterThan(0);
+  const exec = place.run(['alloc', 'exec', '-task', 't', id, '/bin/sh', '-c', 'echo from $NOMAD_TASK_NAME; exit 3'], {
+    SIGNALBOX_ADDR: await second.child.origin(),
+  });
+  expect((await exec.ended).code).toBe(3);
+  expect(exec.out()).toBe('from t\n');
+  (await box.allocations.restart(id))._unsafeUnwrap();
+  await output.until('hello\nsignalled\nhello\n');
+  // The server that held the connection is gone: the node cannot be reached, and the message says through whom.
+  first.child.process.kill('SIGKILL');
+  const refused = (await box.allocations.stats(id))._unsafeUnwrapErr();
+  expect(refused).toMatchObject({
+    message: expect.stringMatching(/No path to node: the server \S+, which it is connected to/),
+  });
+}, 60_000);
+
+/** Reads a stream of bytes in the background. */
+function followed(stream: AsyncIterable<unknown>): { until(text: string): Promise<void> } {
+  let got = '';
+  void (async () => {
+    for await (const bytes of stream) got += Buffer.from(bytes as Uint8Array).toString();
+  })().catch(() => undefined);
+  return { until: (text) => expect.poll(() => got, { timeout: 20_000 }).toBe(text) };
+}
 
 function ended(): string[] {
   return [...(place?.marks() ?? [])].flatMap(([run, marks]) => (marks.includes('end') ? [run] : []));

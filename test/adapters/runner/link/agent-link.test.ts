@@ -21,9 +21,9 @@ const node = (id: string, further = {}) => {
   return { ...sample, NodeResources: { ...sample.NodeResources, ...roomy } };
 };
 
-function runningEngine(clock: Clock = systemClock()): Engine {
+function runningEngine(clock: Clock = systemClock(), storage = memoryStorage()): Engine {
   const engine = createEngine({
-    storage: memoryStorage(),
+    storage,
     clock,
     ids: randomIds(),
     delivery: recordingDelivery(),
@@ -52,6 +52,17 @@ describe('the link over HTTP', () => {
         await engine.stop();
       };
       return { engine, link, node: node(own), close };
+    },
+  });
+});
+
+describe('the link to another server over the same store', () => {
+  agentLinkConformance(it, {
+    open: async () => {
+      const storage = memoryStorage();
+      const [holder, engine] = [runningEngine(systemClock(), storage), runningEngine(systemClock(), storage)];
+      const close = async (): Promise<void> => void (await Promise.all([holder.stop(), engine.stop()]));
+      return { engine, link: agentLink(holder), node: node(own), close };
     },
   });
 });

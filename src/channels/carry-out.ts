@@ -1,7 +1,6 @@
-import type { CommandInput, CommandPerformer, NodeCommand } from '../../../src/agent/link/node-command.js';
-import type { Channel } from '../../../src/channels/channel.js';
-import type { Item } from '../../../src/channels/frame.js';
-import { messageOf } from '../disk/transient-fault.js';
+import type { CommandInput, CommandPerformer, NodeCommand } from '../agent/link/node-command.js';
+import type { Channel } from './channel.js';
+import type { Item } from './frame.js';
 
 /** Carries out the command of a channel: its first item names it, the others are what the asker sends. Never rejects. */
 export async function carryOut(channel: Channel, perform: CommandPerformer): Promise<void> {
@@ -22,7 +21,7 @@ export async function carryOut(channel: Channel, perform: CommandPerformer): Pro
     }
     channel.end();
   } catch (error) {
-    channel.reset(messageOf(error));
+    channel.reset(error instanceof Error ? error.message : 'unknown error');
   }
 }
 

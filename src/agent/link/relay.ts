@@ -1,0 +1,50 @@
+import { table } from '../../shared/table.js';
+
+/*
+ * Commands between several servers over one store. The server that a node's agent is connected to announces it here; another server
+ * sends commands for that node as messages in the store.
+ */
+
+/** The server that holds the connection of a node's agent. A server that was killed leaves its row until the agent connects again. */
+export interface NodeConnection {
+  readonly NodeID: string;
+  /** Its engine, as in leases. */
+  readonly owner: string;
+  /** Host and port of the server, for messages. */
+  readonly address: string;
+}
+
+export const nodeConnections = table<NodeConnection>('node_connections', ({ NodeID }) => [NodeID]);
+
+/** One command on its way to the server that can reach the node. Without this row, the conversation is over for both ends. */
+export interface RelaySession {
+  readonly id: string;
+  readonly nodeId: string;
+  /** The engine that carries the command to the node. */
+  readonly to: string;
+  /** Grows while the sending engine lives. */
+  readonly beat: number;
+}
+
+export const relaySessions = table<RelaySession>('relay_sessions', ({ id }) => [id], {
+  by_receiver: { version: 1, key: ({ to }) => [to] },
+});
+
+/** `from`: the engine that sends the command; `to`: the one that holds the connection. */
+export type RelayEnd = 'from' | 'to';
+
+/** A message that the other end has not read yet. */
+export interface RelayMessage {
+  readonly session: string;
+  readonly sender: RelayEnd;
+  /** Counts the messages of the sender, from 1. */
+  readonly number: number;
+  /** Base64, sealed if the host has a cipher: input and output of commands may hold secrets. */
+  readonly data: string;
+}
+
+export const relayMessages = table<RelayMessage>('relay_messages', ({ session, sender, number }) => [
+  session,
+  sender,
+  number,
+]);

@@ -1,0 +1,130 @@
+import { ok, okAsync, type ResultAsync } from 'neverthrow';
+import { hostPrincipal } from '../../access/principal.js';
+import type { CommandPerformer } from '../../agent/link/node-command.js';
+import { nodeConnections, type RelaySession, relaySessions } from '../../agent/link/relay.js';
+import { carryOut } from '../../channels/carry-out.js';
+import { Channels } from '../../channels/channels.js';
+import type { StorageError } from '../../ports/storage.js';
+import { second } from '../../shared/duration.js';
+import { commit } from '../commit.js';
+import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import { ownAddress } from '../context/own-address.js';
+import { beatPause } from './perform-on-node.js';
+import { removeSession, StoreSocket } from './store-socket.js';
+
+/** Commands from other servers that are carried out at once. */
+const mostSessions = 128;
+
+/**
+ * Lets other servers over the same store reach the nodes whose agents are connected to this one: announces the connections in the
+ * store, carries out commands that other servers have stored for them, and removes sessions that their sender has left behind.
+ */
+export const commandRelayLoop: BackgroundLoop = {
+  name: 'command-relay',
+  async run(context, signal) {
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    signal.addEventListener('abort', end, { once: true });
+    if (signal.aborted) end();
+    const parts = [announce, serve, removeLeft].map((part) => part(context, over.signal));
+    try {
+      await Promise.all(parts);
+    } finally {
+      end();
+      signal.removeEventListener('abort', end);
+      await Promise.allSettled(parts);
+    }
+  },
+};
+
+/** Writes which nodes are connected here. A connection is written once: if the agent has moved on since, its new server counts. */
+async function announce(context: EngineContext, signal: AbortSignal): Promise<void> {
+  let announced: ReadonlyMap<string, CommandPerformer> = new Map();
+  while (!signal.aborted) {
+    const connected = context.agents.connections();
+    if ((await write(context, announced, connected)).isOk()) {
+      announced = connected;
+      await context.agents.changed(connected, signal);
+    } else await context.clock.sleep(second, signal);
+  }
+  const left = await write(context, announced, new Map());
+  if (left.isErr())
+    context.logger.debug({ reason: left.error.reason }, 'The connections of this server stay announced');
+}
+
+function write(
+  context: EngineContext,
+  before: ReadonlyMap<string, CommandPerformer>,
+  now: ReadonlyMap<string, CommandPerformer>,
+): ResultAsync<unknown, StorageError> {
+  const { owner } = context;
+  const added = [...now].flatMap(([nodeId, performer]) => (before.get(nodeId) === performer ? [] : [nodeId]));
+  const gone = [...before.keys()].filter((nodeId) => !now.has(nodeId));
+  if (added.length + gone.length === 0) return okAsync(undefined);
+  return commit<void, never>(context, hostPrincipal, (tx) => {
+    for (const NodeID of added) tx.put(nodeConnections, { NodeID, owner, address: ownAddress(context) });
+    for (const nodeId of gone) {
+      if (tx.get(nodeConnections, [nodeId])?.record.owner === owner) tx.remove(nodeConnections, [nodeId]);
+    }
+    return ok();
+  });
+}
+
+/** Carries out what other servers send. Of too many at once, the sender of the later ones gets no answer. */
+async function serve(context: EngineContext, signal: AbortSignal): Promise<void> {
+  const { storage, owner } = context;
+  const serving = new Map<string, Promise<void>>();
+  while (!signal.aborted) {
+    const looked = await storage.read((view) => ({
+      index: view.index,
+      sessions: view.list(relaySessions, { index: 'by_receiver', prefix: [owner] }).map(({ record }) => record),
+    }));
+    if (looked.isErr()) throw new Error(looked.error.message);
+    const present = new Set(looked.value.sessions.map(({ id }) => id));
+    for (const id of serving.keys()) if (!present.has(id)) serving.delete(id);
+    for (const session of looked.value.sessions) {
+      if (serving.has(session.id) || serving.size >= mostSessions) continue;
+      serving.set(session.id, serveSession(context, session, signal));
+    }
+    await storage.waitForChange([relaySessions], looked.value.index, signal);
+  }
+  await Promise.all(serving.values());
+}
+
+async function serveSession(context: EngineContext, { id, nodeId }: RelaySession, signal: AbortSignal): Promise<void> {
+  const socket = new StoreSocket(context, id, 'to');
+  const stop = (): void => socket.close(1001, 'the server is stopping');
+  signal.addEventListener('abort', stop, { once: true });
+  const perform: CommandPerformer = (command, input, over) => context.agents.perform(nodeId, command, input, over);
+  const channels = new Channels({
+    socket,
+    clock: context.clock,
+    onOpen: (channel) => void carryOut(channel, perform),
+  });
+  await channels.run();
+  signal.removeEventListener('abort', stop);
+  socket.close();
+}
+
+/** A session whose row has not changed for several beats has no sender any more. */
+async function removeLeft(context: EngineContext, signal: AbortSignal): Promise<void> {
+  let seen: ReadonlyMap<string, number> = new Map();
+  while (!signal.aborted) {
+    await context.clock.sleep(3 * beatPause, signal);
+    if (signal.aborted) return;
+    const looked = await context.storage.read((view) =>
+      view.list(relaySessions).map(({ record, modifyIndex }) => [record.id, modifyIndex] as const),
+    );
+    if (looked.isErr()) throw new Error(looked.error.message);
+    const left = looked.value.filter(([id, index]) => seen.get(id) === index);
+    seen = new Map(looked.value);
+    if (left.length === 0) continue;
+    const removed = await commit<void, never>(context, hostPrincipal, (tx) => {
+      for (const [id, index] of left) {
+        if (tx.get(relaySessions, [id])?.modifyIndex === index) removeSession(tx, id);
+      }
+      return ok();
+    });
+    if (removed.isErr()) throw new Error(removed.error.message);
+  }
+}
