@@ -103,4 +103,35 @@ const stop = command({
   },
 });
 
-export const allocationCommands: readonly Command[] = [status, restart, signal, stop];
+interface CheckResult {
+  readonly Service: string;
+  /** Absent for a service of the group. */
+  readonly Task?: string;
+  readonly Check: string;
+  readonly Mode: string;
+  readonly Status: string;
+  readonly Output: string;
+}
+
+const checks = command({
+  words: 'alloc checks',
+  parameters: 'ALLOCATION',
+  summary: "what the checks of an allocation's services found last",
+  options: {},
+  run: async (invocation) => {
+    const { ID } = await allocationOf(invocation, invocation.parameters[0] ?? '');
+    const answer = (await orThrow(invocation.box.allocations.checks(ID))) as Readonly<Record<string, CheckResult>>;
+    const rows = Object.values(answer).map(({ Service, Task = '', Check, Mode, Status, Output }) => [
+      Service,
+      Task,
+      Check,
+      Mode,
+      Status,
+      Output,
+    ]);
+    const headings = ['Service', 'Task', 'Check', 'Mode', 'Status', 'Output'];
+    return print(invocation, answer, () => tableOf(headings, rows, 'no checks'));
+  },
+});
+
+export const allocationCommands: readonly Command[] = [status, checks, restart, signal, stop];

@@ -5,6 +5,7 @@ import { facts, short, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
 import { followToHealth, remainder } from './follow-evaluation.js';
 import { found, theOnly } from './found.js';
+import { numberOption, optional } from './option-values.js';
 import { print } from './print.js';
 
 const status = command({
@@ -28,6 +29,63 @@ const status = command({
     if (options.monitor) return followToHealth(invocation, ID);
     const evaluation = await found(box.evaluations.read(ID, inNamespace), `evaluation ${prefix}`);
     return print(invocation, evaluation, evaluationText);
+  },
+});
+
+const list = command({
+  words: 'eval list',
+  parameters: '',
+  summary: 'the evaluations',
+  options: {
+    job: { type: 'text', value: 'JOB', summary: 'only those of this job' },
+    status: { type: 'text', value: 'STATUS', summary: 'pending, blocked, complete, failed or canceled' },
+    filter: { type: 'text', value: 'EXPRESSION', summary: 'only those for which it holds' },
+    'per-page': {
+      type: 'text',
+      value: 'N',
+      summary: 'at most so many; the token of the next page goes to the error stream',
+    },
+    'page-token': { type: 'text', value: 'TOKEN', summary: 'the page that begins here' },
+  },
+  run: async (invocation) => {
+    const { box, inNamespace, options, terminal } = invocation;
+    const { value } = await orThrow(
+      box.evaluations.list({
+        ...inNamespace,
+        ...optional('job', options.job),
+        ...optional('status', options.status),
+        ...optional('filter', options.filter),
+        ...optional('perPage', numberOption('per-page', options['per-page'])),
+        ...optional('nextToken', options['page-token']),
+      }),
+    );
+    if (value.nextToken !== '') terminal.error(`next page: --page-token ${value.nextToken}\n`);
+    return print(invocation, value.items, listText);
+  },
+});
+
+const remove = command({
+  words: 'eval delete',
+  parameters: '[EVALUATIONS...]',
+  summary: 'delete evaluations, by ID or by a filter, while evaluations are paused (operator scheduler set)',
+  options: { filter: { type: 'text', value: 'EXPRESSION', summary: 'those of all namespaces for which it holds' } },
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters } = invocation;
+    if ((parameters.length === 0) === (options.filter === undefined)) {
+      throw new Stopped('name EVALUATIONS or give a --filter', 2);
+    }
+    const evalIds: string[] = [];
+    for (const prefix of parameters) {
+      const { value } = await orThrow(box.evaluations.list({ ...inNamespace, prefix }));
+      evalIds.push(theOnly(value.items, prefix, 'evaluation').ID);
+    }
+    const wanted = options.filter === undefined ? { evalIds } : { filter: options.filter };
+    const answer = await orThrow(box.evaluations.delete(wanted));
+    return print(
+      invocation,
+      answer,
+      ({ count }) => `${count} ${count === 1 ? 'evaluation is' : 'evaluations are'} deleted\n`,
+    );
   },
 });
 
@@ -60,4 +118,4 @@ function evaluationText(evaluation: Evaluation): string {
   return head + remainder(evaluation);
 }
 
-export const evaluationCommands: readonly Command[] = [status];
+export const evaluationCommands: readonly Command[] = [status, list, remove];

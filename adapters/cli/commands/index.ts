@@ -10,15 +10,19 @@ import { execCommands } from './exec-commands.js';
 import { fileCommands } from './file-commands.js';
 import { jobCommands } from './job-commands.js';
 import { jobPartCommands } from './job-part-commands.js';
+import { lockVariable } from './lock-command.js';
 import { logCommands } from './log-commands.js';
 import { namespaceCommands } from './namespace-commands.js';
 import { nodeCommands } from './node-commands.js';
 import { nodePoolCommands } from './node-pool-commands.js';
 import { notificationCommands } from './notification-commands.js';
+import { operatorCommands } from './operator-commands.js';
 import { parse } from './parse-command.js';
 import { plan } from './plan-command.js';
 import { policyCommands } from './policy-commands.js';
 import { recoveryCommands } from './recovery-commands.js';
+import { restartJob } from './restart-command.js';
+import { roleCommands } from './role-commands.js';
 import { search } from './search-command.js';
 import { serverCommands } from './server-commands.js';
 import { serviceCommands } from './service-commands.js';
@@ -31,6 +35,7 @@ export const commands: readonly Command[] = [
   plan,
   ...jobCommands,
   ...jobPartCommands,
+  restartJob,
   ...deploymentCommands,
   ...allocationCommands,
   ...execCommands,
@@ -40,16 +45,19 @@ export const commands: readonly Command[] = [
   ...nodeCommands,
   ...nodePoolCommands,
   ...variableCommands,
+  lockVariable,
   ...serviceCommands,
   ...namespaceCommands,
   ...tokenCommands,
   ...policyCommands,
+  ...roleCommands,
   ...directoryCommands,
   ...notificationCommands,
   ...eventCommands,
   ...recoveryCommands,
   search,
   ...serverCommands,
+  ...operatorCommands,
   receive,
   agent,
 ];

@@ -1,7 +1,8 @@
 import { orThrow } from '../../../src/client/index.js';
 import type { AllocationListStub, Job } from '../../../src/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
-import { followLog, type LogStart, readLog, type TaskLog } from '../logs/task-log.js';
+import { followAllLogs, type ReadLog, writeAllLogs } from '../logs/all-logs.js';
+import { followLog, type LogStart, readLog } from '../logs/task-log.js';
 import { short } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
 import { allocationOf, onlyTask } from './allocation-commands.js';
@@ -46,18 +47,50 @@ const ofJob = command({
     ...logOptions,
     task: { type: 'text', value: 'TASK', summary: 'the task, as TASK names it' },
     group: { type: 'text', value: 'GROUP', summary: 'in an allocation of this group' },
+    all: { type: 'flag', summary: 'of all allocations, and all tasks when none is named; each line tells whose it is' },
   },
   run: async (invocation) => {
     const { parameters, options, box, terminal } = invocation;
     const read = readerFrom(options);
     const named = namedOnce(parameters[1], options.task);
     const job = await jobOrItsNewestInstance(invocation, parameters[0] ?? '');
+    if (options.all) return logsOfAll(invocation, job, { ...options, task: named }, read);
     const wanted = taskOf(job, named, options.group);
     const { ID } = await allocationOfJob(invocation, job, { ...wanted, wait: options.f });
     const type = options.stderr ? 'stderr' : 'stdout';
     return passOn(terminal, read({ box, allocationId: ID, task: wanted.task, type }));
   },
 });
+
+interface AllLogs {
+  readonly task: string | undefined;
+  readonly group: string | undefined;
+  readonly stderr: boolean;
+}
+
+async function logsOfAll(
+  { box, inNamespace, terminal }: Invocation,
+  job: Job,
+  { task, group, f, stderr }: Pick<ReadOptions, 'f'> & AllLogs,
+  read: ReadLog,
+): Promise<number> {
+  if (task !== undefined) taskOf(job, task, group);
+  const groups = job.TaskGroups.filter(({ Name }) => group === undefined || Name === group);
+  if (groups.length === 0) throw new Stopped(`job ${job.ID} has no group ${group}`);
+  const named = groups.map(({ Name, Tasks }) => {
+    const names = Tasks.map((each) => each.Name);
+    return [Name, names.filter((name) => task === undefined || name === task)] as const;
+  });
+  const type = stderr ? 'stderr' : 'stdout';
+  const wanted = { box, jobId: job.ID, inNamespace, group, tasks: Object.fromEntries(named), type } as const;
+  const write = (lines: Uint8Array): Promise<void> =>
+    terminal.streams === undefined
+      ? Promise.resolve(terminal.out(Buffer.from(lines).toString()))
+      : terminal.streams.out(lines);
+  if (f) await followAllLogs(wanted, read, write);
+  else if ((await writeAllLogs(wanted, read, write)) === 0) throw new Stopped(`job ${job.ID} has no allocations yet`);
+  return 0;
+}
 
 interface ReadOptions {
   readonly f: boolean;
@@ -67,7 +100,7 @@ interface ReadOptions {
 }
 
 /** How a log is read, as the options ask for. */
-function readerFrom(options: ReadOptions): (log: TaskLog) => AsyncIterable<Uint8Array> {
+function readerFrom(options: ReadOptions): ReadLog {
   const start = startFrom(options);
   return (log) => (options.f ? followLog(log, start) : readLog(log, start));
 }

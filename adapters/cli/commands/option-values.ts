@@ -1,3 +1,4 @@
+import { parseDuration } from '../../../src/hcl/index.js';
 import { Stopped } from '../stopped.js';
 
 /** A member that is left out when it has no value. */
@@ -11,6 +12,15 @@ export function numberOption(name: string, text: string | undefined): number | u
   if (!/^\d{1,15}$/.test(text))
     throw new Stopped(`${name} takes a number, not ${JSON.stringify(text.slice(0, 40))}`, 2);
   return Number(text);
+}
+
+/** The duration that an option tells, in milliseconds. */
+export function durationOption(name: string, text: string): number {
+  const nanos = parseDuration(text);
+  if (nanos === undefined || nanos < 0n) {
+    throw new Stopped(`--${name} takes a duration such as 30s, not ${JSON.stringify(text.slice(0, 40))}`, 2);
+  }
+  return Number(nanos) / 1_000_000;
 }
 
 /** `KEY=VALUE` texts as a map. */

@@ -2,7 +2,8 @@ import { orThrow } from '../../../src/client/index.js';
 import type { TokenDocument } from '../../../src/index.js';
 import { type Command, command } from '../command-line/command.js';
 import { facts, tableOf } from '../output/columns.js';
-import { pairs } from './option-values.js';
+import { found } from './found.js';
+import { durationOption, pairs } from './option-values.js';
 import { print } from './print.js';
 
 const list = command({
@@ -18,6 +19,33 @@ const list = command({
   },
 });
 
+const show = command({
+  words: 'token show',
+  parameters: '[ACCESSOR]',
+  summary: "a token: that of this command's caller when none is named",
+  options: {},
+  run: async (invocation) => {
+    const { box, parameters } = invocation;
+    const [accessor] = parameters;
+    const read = accessor === undefined ? box.tokens.self() : box.tokens.read(accessor);
+    return print(invocation, await found(read, accessor === undefined ? 'own token' : `token ${accessor}`), tokenText);
+  },
+});
+
+function tokenText(token: TokenDocument): string {
+  return facts({
+    Accessor: token.AccessorID,
+    Secret: token.SecretID,
+    Name: token.Name,
+    Type: token.Type,
+    Policies: (token.Policies ?? []).join(','),
+    Roles: (token.Roles ?? []).map(({ Name }) => Name).join(','),
+    Created: token.CreateTime,
+    Expires: token.ExpirationTime ?? undefined,
+    ...nodeFacts(token),
+  });
+}
+
 const create = command({
   words: 'token create',
   parameters: '[NAME]',
@@ -25,6 +53,8 @@ const create = command({
   options: {
     type: { type: 'text', value: 'TYPE', summary: 'client, management or node (client)' },
     policy: { type: 'list', value: 'POLICY', summary: 'a policy of a client token, may be repeated' },
+    role: { type: 'list', value: 'ROLE', summary: 'a role of a client token, by name, may be repeated' },
+    ttl: { type: 'text', value: 'TIME', summary: 'how long it lasts, 1m to 24h; without end when absent' },
     workspace: { type: 'list', value: 'ID=RIGHT', summary: 'admin or events on a workspace, may be repeated' },
     'node-id': { type: 'text', value: 'UUID', summary: 'the node of a node token (the first new one that uses it)' },
     'node-pool': { type: 'text', value: 'POOL', summary: 'the pool of the node of a node token (default)' },
@@ -36,6 +66,8 @@ const create = command({
         name: parameters[0] ?? '',
         type: options.type ?? 'client',
         ...(options.policy.length === 0 ? {} : { policies: options.policy }),
+        ...(options.role.length === 0 ? {} : { roles: options.role.map((name) => ({ name })) }),
+        ...(options.ttl === undefined ? {} : { lifetime: durationOption('ttl', options.ttl) }),
         ...(options.workspace.length === 0 ? {} : { workspaces: pairs('workspace', options.workspace) }),
         ...(options['node-id'] === undefined ? {} : { nodeId: options['node-id'] }),
         ...(options['node-pool'] === undefined ? {} : { nodePool: options['node-pool'] }),
@@ -70,4 +102,4 @@ const remove = command({
   },
 });
 
-export const tokenCommands: readonly Command[] = [list, create, remove];
+export const tokenCommands: readonly Command[] = [list, show, create, remove];

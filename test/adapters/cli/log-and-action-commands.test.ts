@@ -90,6 +90,33 @@ describe('job logs', () => {
     expect((await run('job', 'logs', '-f', '-n', '0', 'count')).out).toBe('');
   });
 
+  it('shows what all allocations write, each line behind whose it is', async () => {
+    const go = join(folder, 'all-go');
+    const late = `until [ -e ${go} ]; do sleep 0.05; done; echo late`;
+    const one = groupOf('a', {
+      main: { script: `echo first; ${late}; echo bad >&2` },
+      side: { script: 'printf side' },
+    });
+    await register('many', [one, groupOf('b', { main: { script: `echo second; ${late}` } })]);
+    await counted('many', 'Running', ['a', 'b']);
+    const onOutput = (out: string): void => {
+      if (out.includes('first') && out.includes('second') && !existsSync(go)) writeFileSync(go, '');
+    };
+    const followed = await typed(origin, { onOutput }, 'job', 'logs', '-all', '-f', 'many');
+    const inOrder = (out: string) =>
+      out
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.slice(9))
+        .sort();
+    expect(inOrder(followed.out)).toEqual(['main: first', 'main: late', 'main: late', 'main: second', 'side: side']);
+    expect(followed.out).toMatch(/^(\w{8} (main|side): \w+\n){5}$/);
+    expect(inOrder((await run('job', 'logs', '-all', 'many')).out)).toEqual(inOrder(followed.out));
+    expect(inOrder((await run('job', 'logs', '-all', '-group', 'b', '-n', '1', 'many')).out)).toEqual(['main: late']);
+    expect(inOrder((await run('job', 'logs', '-all', '-stderr', 'many', 'main')).out)).toEqual(['main: bad']);
+    expect((await run('job', 'logs', '-all', 'many', 'none')).error).toContain('has no task none');
+  });
+
   it('follows a task that is yet to be placed, until it ends', async () => {
     const go = join(folder, 'go');
     await register('parent', [], {

@@ -60,6 +60,25 @@ describe('of a job', () => {
   });
 });
 
+describe('checks of an allocation', () => {
+  it('are shown with what they found last', async () => {
+    expect((await run('alloc', 'checks', allocation.slice(0, 8))).out).toBe('no checks\n');
+    const main = { Name: 'main', Driver: 'raw_exec', Config: { command: '/bin/sleep', args: ['1000'] } };
+    const check = { Name: 'port', Type: 'tcp', PortLabel: '1', Interval: 1e9, Timeout: 1e9, OnUpdate: 'ignore' };
+    const Services = [{ Name: 'checked', Provider: 'nomad' as const, AddressMode: 'host' as const, Checks: [check] }];
+    const groups = [{ Name: 'web', Update: { MinHealthyTime: 50e6 }, Services, Tasks: [main] }];
+    await orThrow(box.jobs.register({ ID: 'checked', Datacenters: ['*'], TaskGroups: groups } as never));
+    const id = await healthy('checked');
+    await expect
+      .poll(async () => (await run('alloc', 'checks', id)).out, { timeout: 10_000 })
+      .toMatch(/^Service +Task +Check +Mode +Status +Output\nchecked +port +readiness +failure/);
+    expect(Object.values(JSON.parse((await run('alloc', 'checks', '-json', id)).out))).toMatchObject([
+      { Check: 'port' },
+    ]);
+    expect((await run('job', 'stop', '-purge', 'checked')).code).toBe(0);
+  });
+});
+
 describe('versions of a job', () => {
   it('get a name, by which they are reverted to, and lose it', async () => {
     expect((await run('job', 'tag', 'apply', '-description', 'works', 'shop-1', 'good')).out).toBe(

@@ -1,0 +1,173 @@
+import { orThrow } from '../../../src/client/index.js';
+import type { SchedulerConfiguration } from '../../../src/index.js';
+import { type Command, command, type OptionValues } from '../command-line/command.js';
+import { facts, tableOf } from '../output/columns.js';
+import { Stopped } from '../stopped.js';
+import { numberOption, optional } from './option-values.js';
+import { print } from './print.js';
+
+const getConfiguration = command({
+  words: 'operator scheduler get',
+  parameters: '',
+  summary: 'how placements are chosen in the whole installation',
+  options: {},
+  run: async (invocation) => {
+    const { value } = await orThrow(invocation.box.scheduler.readConfiguration());
+    return print(invocation, value, configurationText);
+  },
+});
+
+function configurationText(configuration: SchedulerConfiguration): string {
+  const { PreemptionConfig: preempts } = configuration;
+  return facts({
+    Algorithm: configuration.SchedulerAlgorithm,
+    'Memory oversubscription': configuration.MemoryOversubscriptionEnabled,
+    'Registrations refused': configuration.RejectJobRegistration,
+    'Evaluations paused': configuration.PauseEvalBroker,
+    'Nodes looked at': configuration.NodeLimitForFeasibilityChecks,
+    'System jobs preempt': preempts.SystemSchedulerEnabled,
+    'Service jobs preempt': preempts.ServiceSchedulerEnabled,
+    'Batch jobs preempt': preempts.BatchSchedulerEnabled,
+    'Sysbatch jobs preempt': preempts.SysBatchSchedulerEnabled,
+    Index: configuration.ModifyIndex,
+  });
+}
+
+const flag = (summary: string) => ({ type: 'text', value: 'BOOL', summary }) as const;
+
+const settings = {
+  'scheduler-algorithm': { type: 'text', value: 'NAME', summary: 'binpack or spread' },
+  'memory-oversubscription': flag('whether tasks may use more than they reserve, up to memory_max'),
+  'reject-job-registration': flag('whether registrations are refused, but for management tokens'),
+  'pause-eval-broker': flag('whether no evaluation is worked on'),
+  'preempt-system-scheduler': flag('whether system jobs displace others'),
+  'preempt-service-scheduler': flag('whether service jobs displace others'),
+  'preempt-batch-scheduler': flag('whether batch jobs displace others'),
+  'preempt-sysbatch-scheduler': flag('whether sysbatch jobs displace others'),
+  'node-limit': { type: 'text', value: 'N', summary: 'how many nodes are looked at for a placement at most' },
+  'check-index': { type: 'text', value: 'N', summary: 'only if it was last changed at this index' },
+} as const;
+
+const setConfiguration = command({
+  words: 'operator scheduler set',
+  parameters: '',
+  summary: 'change how placements are chosen; what is not told stays as it is',
+  options: settings,
+  run: async (invocation) => {
+    const { box, options } = invocation;
+    const { value: before } = await orThrow(box.scheduler.readConfiguration());
+    const asked = numberOption('check-index', options['check-index']);
+    // Two that change different things at once do not undo each other.
+    const checkIndex = asked ?? before.ModifyIndex;
+    const answer = await orThrow(box.scheduler.setConfiguration({ ...changed(before, options), checkIndex }));
+    if (!answer.updated) throw new Stopped('the configuration was changed at another index');
+    return print(invocation, answer, ({ index }) => `the configuration is changed, index ${index}\n`);
+  },
+});
+
+function changed(before: SchedulerConfiguration, options: OptionValues<typeof settings>) {
+  const { PreemptionConfig: preempts } = before;
+  const asked = (name: keyof typeof settings): boolean | undefined => truth(name, options[name]);
+  return {
+    SchedulerAlgorithm: options['scheduler-algorithm'] ?? before.SchedulerAlgorithm,
+    MemoryOversubscriptionEnabled: asked('memory-oversubscription') ?? before.MemoryOversubscriptionEnabled,
+    RejectJobRegistration: asked('reject-job-registration') ?? before.RejectJobRegistration,
+    PauseEvalBroker: asked('pause-eval-broker') ?? before.PauseEvalBroker,
+    NodeLimitForFeasibilityChecks:
+      numberOption('node-limit', options['node-limit']) ?? before.NodeLimitForFeasibilityChecks,
+    PreemptionConfig: {
+      SystemSchedulerEnabled: asked('preempt-system-scheduler') ?? preempts.SystemSchedulerEnabled,
+      ServiceSchedulerEnabled: asked('preempt-service-scheduler') ?? preempts.ServiceSchedulerEnabled,
+      BatchSchedulerEnabled: asked('preempt-batch-scheduler') ?? preempts.BatchSchedulerEnabled,
+      SysBatchSchedulerEnabled: asked('preempt-sysbatch-scheduler') ?? preempts.SysBatchSchedulerEnabled,
+    },
+  };
+}
+
+function truth(name: string, text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (text !== 'true' && text !== 'false') {
+    throw new Stopped(`--${name} is true or false, not ${JSON.stringify(text.slice(0, 40))}`, 2);
+  }
+  return text === 'true';
+}
+
+const metrics = command({
+  words: 'operator metrics',
+  parameters: '',
+  summary: 'what the server measures',
+  options: { prometheus: { type: 'flag', summary: 'in the text format of Prometheus' } },
+  run: async ({ box, options, terminal }) => {
+    const format = options.prometheus ? 'prometheus' : 'json';
+    const answer = await orThrow(box.system.metrics({ format }));
+    terminal.out(typeof answer === 'string' ? answer : `${JSON.stringify(answer, null, 2)}\n`);
+    return 0;
+  },
+});
+
+const members = command({
+  words: 'server members',
+  parameters: '',
+  summary: 'the servers of the region',
+  options: {},
+  run: async (invocation) => {
+    const answer = await orThrow(invocation.box.system.members());
+    const rows = answer.Members.map(({ Name, Addr, Port, Status, Tags }) => [
+      Name,
+      `${Addr}:${Port}`,
+      Status,
+      Tags['build'] ?? '',
+      Tags['dc'] ?? '',
+      Tags['region'] ?? '',
+    ]);
+    const headings = ['Name', 'Address', 'Status', 'Version', 'Datacenter', 'Region'];
+    return print(invocation, answer, () => tableOf(headings, rows, 'no servers'));
+  },
+});
+
+const policies = command({
+  words: 'scaling policy list',
+  parameters: '',
+  summary: 'the scaling policies of jobs, which autoscalers follow',
+  options: {
+    job: { type: 'text', value: 'JOB', summary: 'only those of this job' },
+    type: { type: 'text', value: 'TYPE', summary: 'only those of this type' },
+  },
+  run: async (invocation) => {
+    const { box, inNamespace, options } = invocation;
+    const wanted = { ...inNamespace, ...optional('job', options.job), ...optional('type', options.type) };
+    const { value } = await orThrow(box.scaling.policies(wanted));
+    const rows = value.map(({ ID, Enabled, Type, Target }) => [
+      ID,
+      `${Enabled}`,
+      Type,
+      Object.entries(Target ?? {})
+        .map(([kind, name]) => `${kind}:${name}`)
+        .join(','),
+    ]);
+    return print(invocation, value, () => tableOf(['ID', 'Enabled', 'Type', 'Target'], rows, 'no scaling policies'));
+  },
+});
+
+const policy = command({
+  words: 'scaling policy info',
+  parameters: 'POLICY',
+  summary: 'one scaling policy, as JSON',
+  options: {},
+  run: async (invocation) => {
+    const { box, inNamespace, parameters, terminal } = invocation;
+    const { value } = await orThrow(box.scaling.policy(parameters[0] ?? '', inNamespace));
+    if (value === undefined) throw new Stopped(`there is no scaling policy ${parameters[0]}`);
+    terminal.out(`${JSON.stringify(value, null, 2)}\n`);
+    return 0;
+  },
+});
+
+export const operatorCommands: readonly Command[] = [
+  getConfiguration,
+  setConfiguration,
+  metrics,
+  members,
+  policies,
+  policy,
+];

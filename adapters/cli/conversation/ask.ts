@@ -1,0 +1,33 @@
+import { Stopped } from '../stopped.js';
+import type { Terminal } from '../terminal.js';
+
+/** Asks a question and gives whether the answer is yes. */
+export type Ask = (question: string) => Promise<boolean>;
+
+/** Questions to whoever sits at the terminal, one line of input each. Everything but y and yes means no. */
+export function asker({ streams, error }: Terminal): Ask {
+  const { keyboard } = streams ?? {};
+  if (streams === undefined || keyboard === undefined) {
+    return async () => {
+      throw new Stopped('there is no terminal to ask at', 2);
+    };
+  }
+  let lines: AsyncGenerator<string> | undefined;
+  return async (question) => {
+    error(`${question} [y/N] `);
+    lines ??= linesOf(streams.input());
+    const line = await lines.next();
+    return /^y(es)?$/i.test(String(line.value ?? '').trim());
+  };
+}
+
+async function* linesOf(input: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let begun = '';
+  for await (const bytes of input) {
+    const lines = (begun + decoder.decode(bytes, { stream: true })).split('\n');
+    begun = lines.pop() ?? '';
+    yield* lines;
+  }
+  yield begun;
+}

@@ -1,0 +1,138 @@
+import { type Client, orThrow, SignalboxError } from '../../../src/client/index.js';
+import type { AllocationListStub } from '../../../src/index.js';
+import { short } from '../output/columns.js';
+import type { TaskLog } from './task-log.js';
+
+/** How a log is read. */
+export type ReadLog = (log: TaskLog) => AsyncIterable<Uint8Array>;
+
+/** Where whole lines go. Resolves when there is room for more. */
+export type WriteLines = (lines: Uint8Array) => Promise<void>;
+
+/** Which logs are meant: of all allocations of a job, or those of one group. */
+export interface WantedLogs {
+  readonly box: Client;
+  readonly jobId: string;
+  readonly inNamespace: { readonly namespace?: string };
+  readonly group: string | undefined;
+  /** The tasks by group. */
+  readonly tasks: Readonly<Record<string, readonly string[]>>;
+  readonly type: 'stdout' | 'stderr';
+}
+
+const lineFeed = 0x0a;
+/** Longest that one question to the server waits: the end of a job does not wake those who wait for its allocations. */
+const wait = '5s';
+
+/** Writes what the tasks of all allocations have written, one allocation after the other, each line behind whose it is. */
+export async function writeAllLogs(wanted: WantedLogs, read: ReadLog, write: WriteLines): Promise<number> {
+  const allocations = (await allocationsOf(wanted, {})).items;
+  for (const allocation of allocations) {
+    for (const task of tasksOf(wanted, allocation)) await writeLog(wanted, { allocation, task }, read, write);
+  }
+  return allocations.length;
+}
+
+/** The same of those that are there and those that come, all at once, until the job has ended and everything is written. */
+export async function followAllLogs(wanted: WantedLogs, read: ReadLog, write: WriteLines): Promise<void> {
+  const followed = new Map<string, Promise<unknown>>();
+  for (let waiting = {}; ; ) {
+    const { items, index } = await allocationsOf(wanted, waiting);
+    for (const allocation of items) {
+      if (followed.has(allocation.ID)) continue;
+      const logs = tasksOf(wanted, allocation).map((task) => writeLog(wanted, { allocation, task }, read, write));
+      followed.set(allocation.ID, Promise.all(logs));
+    }
+    const hasFailed = Promise.all(followed.values());
+    if (items.every(isOver) && (await isDead(wanted))) {
+      await hasFailed;
+      return;
+    }
+    hasFailed.catch(() => undefined);
+    waiting = { index, wait };
+  }
+}
+
+async function allocationsOf({ box, jobId, inNamespace, group }: WantedLogs, waiting: object) {
+  const { value, index } = await orThrow(box.jobs.allocations(jobId, { ...inNamespace, ...waiting }));
+  const items = (value ?? [])
+    .filter(({ TaskGroup }) => group === undefined || TaskGroup === group)
+    .sort((a, b) => a.CreateIndex - b.CreateIndex || (a.Name < b.Name ? -1 : 1));
+  return { items, index };
+}
+
+function tasksOf({ tasks }: WantedLogs, { TaskGroup }: AllocationListStub): readonly string[] {
+  return tasks[TaskGroup] ?? [];
+}
+
+function isOver({ ClientStatus }: AllocationListStub): boolean {
+  return ['complete', 'failed', 'lost'].includes(ClientStatus);
+}
+
+async function isDead({ box, jobId, inNamespace }: WantedLogs): Promise<boolean> {
+  const { value } = await orThrow(box.jobs.read(jobId, inNamespace));
+  return value === undefined || value.Status === 'dead';
+}
+
+interface Source {
+  readonly allocation: AllocationListStub;
+  readonly task: string;
+}
+
+async function writeLog(
+  { box, type }: WantedLogs,
+  { allocation, task }: Source,
+  read: ReadLog,
+  write: WriteLines,
+): Promise<void> {
+  const lines = new PrefixedLines(`${short(allocation.ID)} ${task}: `);
+  try {
+    for await (const piece of read({ box, allocationId: allocation.ID, task, type })) {
+      const whole = lines.push(piece);
+      if (whole.length > 0) await write(whole);
+    }
+  } catch (error) {
+    // A task that has not started has written nothing, and neither has one whose log is no longer kept.
+    if (!(error instanceof SignalboxError) || error.type !== 'command_not_found') throw error;
+  }
+  const rest = lines.rest();
+  if (rest.length > 0) await write(rest);
+}
+
+/** Bytes after which a line that has not ended is written all the same. */
+const longestLine = 64 * 1024;
+
+/** Whole lines of a text that comes in pieces, with a word before each. */
+export class PrefixedLines {
+  readonly #prefix: Buffer;
+  #begun: Buffer = Buffer.alloc(0);
+
+  constructor(prefix: string) {
+    this.#prefix = Buffer.from(prefix);
+  }
+
+  /** The lines that end with this piece. */
+  push(piece: Uint8Array): Buffer {
+    const text = Buffer.concat([this.#begun, piece]);
+    const end = text.length > longestLine ? text.length : text.lastIndexOf(lineFeed) + 1;
+    this.#begun = text.subarray(end);
+    return this.#prefixed(text.subarray(0, end));
+  }
+
+  /** The last line, when nothing has ended it; a line feed is added. */
+  rest(): Buffer {
+    const begun = this.#begun;
+    this.#begun = Buffer.alloc(0);
+    return begun.length === 0 ? begun : this.#prefixed(Buffer.concat([begun, Buffer.from('\n')]));
+  }
+
+  #prefixed(lines: Buffer): Buffer {
+    const parts: Buffer[] = [];
+    for (let at = 0; at < lines.length; ) {
+      const end = lines.indexOf(lineFeed, at) + 1 || lines.length;
+      parts.push(this.#prefix, lines.subarray(at, end));
+      at = end;
+    }
+    return Buffer.concat(parts);
+  }
+}
