@@ -172,13 +172,13 @@ export const allocations = table<Allocation>('allocations', (allocation) => [all
    * were not replaced, the newest version first. Replaced ones, and services that were stopped, are history.
    */
   current_by_job: {
-    version: 1,
+    version: 2,
     key: (allocation) => {
-      const { Namespace, JobID, JobVersion, CreateIndex } = allocation;
-      if (!isClientTerminal(allocation)) return [Namespace, JobID, 'open'];
+      const { Namespace, JobID, JobVersion, CreateIndex, ID } = allocation;
+      if (!isClientTerminal(allocation)) return [Namespace, JobID, 'open', ID];
       if (allocation.NextAllocation || wasStoppedService(allocation)) return undefined;
       const state = allocation.ClientStatus === 'complete' ? 'complete' : 'failed';
-      return [Namespace, JobID, state, -JobVersion, -CreateIndex];
+      return [Namespace, JobID, state, -JobVersion, -CreateIndex, ID];
     },
   },
   by_node: { version: 1, key: (allocation) => [allocation.NodeID, allocation.ID] },

@@ -7,7 +7,7 @@ import type { Evaluation } from '../../scheduler/evaluation.js';
 import { isOlder } from '../../scheduler/reconcile/situation.js';
 import type { SchedulingSnapshot } from '../../scheduler/snapshot.js';
 import type { Key } from '../../shared/table.js';
-import { readCurrentAllocations } from './job-allocations.js';
+import { currentAllocationsInSteps } from './job-allocations.js';
 import { readJobRow, readJobVersion } from './job-rows.js';
 import { clusterAt } from './known-cluster.js';
 import { readNodePool } from './node-pool-rows.js';
@@ -16,24 +16,45 @@ import { readSchedulerConfiguration } from './scheduler-configuration-rows.js';
 /** What an evaluation is decided on. `cluster` is that of the view, read unless it is known. `stopwatch` as in the snapshot. */
 export function readSchedulingSnapshot(
   view: ReadView,
-  { Namespace, JobID, AnnotatePlan }: Evaluation,
+  evaluation: Evaluation,
   cluster: Cluster = clusterAt(view, undefined).cluster,
   stopwatch?: () => number,
 ): SchedulingSnapshot {
-  const key = [Namespace, JobID];
-  const job = readJobRow(view, Namespace, JobID)?.record;
-  const own = readCurrentAllocations(view, { namespace: Namespace, jobId: JobID, job }, cluster.books.length);
-  const ofJob = deploymentsOf(view, key);
+  const steps = snapshotInSteps(() => view, evaluation, { cluster, stopwatch, index: view.index, page: everything });
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+const everything = Number.POSITIVE_INFINITY;
+
+/** What a snapshot is made with, besides what is read. */
+export interface SnapshotParts extends Pick<SchedulingSnapshot, 'cluster' | 'stopwatch' | 'index'> {
+  /** Allocations that are read in one step. */
+  readonly page: number;
+}
+
+/** The same in steps, each from the view that is current by then: whoever writes what was decided on it looks what has changed meanwhile. */
+export function* snapshotInSteps(
+  view: () => ReadView,
+  { Namespace, JobID, AnnotatePlan }: Evaluation,
+  { cluster, stopwatch, index, page }: SnapshotParts,
+): Generator<void, SchedulingSnapshot> {
+  const job = readJobRow(view(), Namespace, JobID)?.record;
+  const whose = { namespace: Namespace, jobId: JobID, job };
+  const own = yield* currentAllocationsInSteps(view, whose, cluster.books.length, page);
+  const ofJob = deploymentsOf(view(), [Namespace, JobID]);
   return {
     job,
-    allocations: AnnotatePlan === true ? withFinished(view, job, own) : own,
-    versions: versionsOf(view, job, [...own, ...ofJob]),
+    allocations: AnnotatePlan === true ? withFinished(view(), job, own) : own,
+    versions: versionsOf(view(), job, [...own, ...ofJob]),
     deployments: ofJob,
     cluster,
-    configuration: readSchedulerConfiguration(view),
-    pool: job === undefined ? undefined : readNodePool(view, job.NodePool),
-    readAllocation: (id) => view.get(allocations, [id])?.record,
-    index: view.index,
+    configuration: readSchedulerConfiguration(view()),
+    pool: job === undefined ? undefined : readNodePool(view(), job.NodePool),
+    readAllocation: (id) => view().get(allocations, [id])?.record,
+    index,
     stopwatch,
   };
 }

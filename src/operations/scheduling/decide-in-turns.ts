@@ -1,8 +1,7 @@
 import { ok, type Result, type ResultAsync } from 'neverthrow';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import type { SchedulingResult } from '../../scheduler/plan/outcome.js';
 import type { EngineContext } from '../context/engine-context.js';
-import type { BegunEvaluation } from './process-evaluation.js';
+import type { BegunEvaluation, DecidedPlan } from './process-evaluation.js';
 
 /** One turn takes so many milliseconds, or so many steps where the clock stands still. */
 const turnMs = 4;
@@ -16,7 +15,7 @@ export async function decideInTurns(
   context: EngineContext,
   begun: BegunEvaluation,
   signal: AbortSignal,
-): Promise<Result<SchedulingResult | undefined, StorageError>> {
+): Promise<Result<DecidedPlan | undefined, StorageError>> {
   for (;;) {
     await new Promise((resolve) => setImmediate(resolve));
     if (signal.aborted) return ok(undefined);
@@ -28,7 +27,7 @@ export async function decideInTurns(
 function oneTurn(
   context: EngineContext,
   begun: BegunEvaluation,
-): ResultAsync<IteratorResult<void, SchedulingResult>, StorageError> {
+): ResultAsync<IteratorResult<void, DecidedPlan>, StorageError> {
   return context.storage.read((view: ReadView) => {
     begun.readFrom(view);
     const until = context.clock.monotonic() + turnMs;

@@ -163,11 +163,11 @@ async function finishInTurns(
 ): Promise<Result<Work & Indexed, StorageError>> {
   const decided = await decideInTurns(context, begun, signal);
   if (decided.isErr()) return err(decided.error);
-  const { index } = begun.basis;
+  const { index } = begun;
   if (signal.aborted) return ok({ ...work, index });
   if (decided.value === undefined) return ok({ ...work, index, worked: true, conflict: 'fruitless' });
   const atEnd = (tx: Transaction): BlockedPass => passAfter(tx, { pass: work.pass, entry: begun.entry });
-  const written = await writeInTurns(context, { begun, decided: decided.value, atEnd }, signal);
+  const written = await writeInTurns(context, decided.value, signal, atEnd);
   return written.map((plan) => {
     const done = { ...work, cluster: plan.cluster, index: plan.index };
     if (plan.end === 'complete') return { ...done, pass: plan.atEnd, worked: true };

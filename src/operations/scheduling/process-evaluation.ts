@@ -1,4 +1,5 @@
 import type { Job } from '../../jobs/document/job.js';
+import { jobSummaries } from '../../jobs/job-summary-record.js';
 import type { ReadView } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { asksOf } from '../../scheduler/blocked/asks-of.js';
@@ -12,14 +13,14 @@ import { schedulingSteps } from '../../scheduler/schedule.js';
 import type { SchedulingSnapshot } from '../../scheduler/snapshot.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { applyJobConsequences } from '../books/job-consequences.js';
-import { readJobVersion } from '../books/job-rows.js';
+import { readJobRow, readJobVersion } from '../books/job-rows.js';
 import type { AllocationChange } from '../books/job-runs.js';
 import { putJobVersion } from '../books/job-stub-rows.js';
 import { clusterAfter, clusterAt, type KnownCluster } from '../books/known-cluster.js';
 import { newEvaluation } from '../books/new-evaluation.js';
 import { putAllocation } from '../books/put-allocation.js';
 import { putEvaluation } from '../books/put-evaluation.js';
-import { readSchedulingSnapshot } from '../books/scheduling-snapshot.js';
+import { readSchedulingSnapshot, snapshotInSteps } from '../books/scheduling-snapshot.js';
 import type { Transaction } from '../commit.js';
 import { allows, lookAgain, type PlanBasis, type PlanWatch, watchOf } from './plan-basis.js';
 
@@ -29,13 +30,22 @@ export interface ProcessedEvaluation {
   readonly cluster: KnownCluster;
 }
 
-/** A plan that takes longer than a write should. Its steps may go on after the write in which it was begun. */
+/** A plan that takes longer than a write should. Its steps go on after the write in which it was begun. */
 export interface BegunEvaluation {
+  readonly evaluation: Evaluation;
+  /** Index of the last write before. */
+  readonly index: number;
+  readonly known: KnownCluster;
+  readonly steps: Generator<void, DecidedPlan>;
+  /** Where steps read from now on: a view ends with its run. */
+  readFrom(view: ReadView): void;
+}
+
+/** A plan that is to be written, for as long as what it was decided on is true. */
+export interface DecidedPlan {
   readonly basis: PlanBasis;
   readonly known: KnownCluster;
-  readonly steps: Generator<void, SchedulingResult>;
-  /** Where steps read from now on what the snapshot does not hold: a view ends with its run. */
-  readFrom(view: ReadView): void;
+  readonly result: SchedulingResult;
 }
 
 /**
@@ -49,25 +59,61 @@ export function processEvaluation(tx: Transaction, evaluation: Evaluation, known
   return processed;
 }
 
-/**
- * `processEvaluation`, unless there is something to do for a job of more than `atMost` allocations, which it has or wants: then nothing is
- * written, and the plan is only begun.
- */
+/** `processEvaluation`, unless the job has or wants more than `atMost` allocations: then nothing is written, and the plan is only begun. */
 export function beginEvaluation(
   tx: Transaction,
   evaluation: Evaluation,
   { known, atMost }: { readonly known: KnownCluster | undefined; readonly atMost: number },
 ): (ProcessedEvaluation & { readonly type: 'processed' }) | (BegunEvaluation & { readonly type: 'begun' }) {
   const cluster = clusterAt(tx, known);
-  const { snapshot, readFrom } = detachable(readSchedulingSnapshot(tx, evaluation, cluster.cluster, tx.stopwatch), tx);
+  if (Number.isFinite(atMost) && isLarge(tx, evaluation, cluster, atMost)) {
+    return { type: 'begun', ...begin(tx, evaluation, cluster) };
+  }
+  const snapshot = readSchedulingSnapshot(tx, evaluation, cluster.cluster, tx.stopwatch);
   const steps = schedulingSteps(snapshot, evaluation, tx.now, tx.ids);
   let step = steps.next();
-  if (step.done !== true && sizeOf(snapshot) > atMost) {
-    return { type: 'begun', basis: { index: tx.index - 1, evaluation, snapshot }, known: cluster, steps, readFrom };
-  }
   while (step.done !== true) step = steps.next();
   const whole = { result: step.value, first: true, last: true };
   return { type: 'processed', ...writeResult(tx, whole, { known: cluster, snapshot, seen: tx.index }) };
+}
+
+/** Allocations that are read in one step. */
+const readInStep = 64;
+
+/** Nothing is read yet, so that even the first step may come in another view. */
+function begin({ index: next, now, ids, stopwatch }: Transaction, evaluation: Evaluation, known: KnownCluster) {
+  const index = next - 1;
+  let view: ReadView | undefined;
+  const current = (): ReadView => {
+    if (view === undefined) throw new Error('a plan goes on without a view');
+    return view;
+  };
+  const steps = function* (): Generator<void, DecidedPlan> {
+    const parts = { cluster: known.cluster, stopwatch, index: next, page: readInStep };
+    const snapshot = yield* snapshotInSteps(current, evaluation, parts);
+    yield;
+    const result = yield* schedulingSteps(snapshot, evaluation, now, ids);
+    return { basis: { index, evaluation, snapshot }, known, result };
+  };
+  const readFrom = (other: ReadView): void => {
+    view = other;
+  };
+  return { evaluation, index, known, steps: steps(), readFrom };
+}
+
+/** As far as the counters of the job tell. */
+function isLarge(view: ReadView, { Namespace, JobID }: Evaluation, { cluster }: KnownCluster, atMost: number): boolean {
+  const job = readJobRow(view, Namespace, JobID)?.record;
+  const summary = view.get(jobSummaries, [Namespace, JobID])?.record;
+  if (job === undefined || summary === undefined) {
+    const prefix = [Namespace, JobID, 'open'];
+    return view.list(allocations, { index: 'current_by_job', prefix, limit: atMost + 1 }).length > atMost;
+  }
+  const groups = Object.values(summary.Summary);
+  const open = groups.reduce((sum, { Running, Starting, Unknown }) => sum + Running + Starting + Unknown, 0);
+  const everywhere = job.Type === 'system' || job.Type === 'sysbatch';
+  const wanted = job.TaskGroups.reduce((sum, { Count }) => sum + (everywhere ? cluster.books.length : Count), 0);
+  return Math.max(open, job.Stop ? 0 : wanted) > atMost;
 }
 
 /** How far a plan that was decided before is written. */
@@ -79,8 +125,7 @@ export interface WrittenSoFar {
 /** Writes a plan that was decided before, or a part of it; undefined, and nothing is written, when it does not hold any more. */
 export function writeDecided(
   tx: Transaction,
-  { basis, known }: Pick<BegunEvaluation, 'basis' | 'known'>,
-  decided: SchedulingResult,
+  { basis, known, result: decided }: DecidedPlan,
   { part, before }: { readonly part: PlanPart; readonly before: WrittenSoFar } = {
     part: wholeOf(decided),
     before: { known, watch: watchOf(basis) },
@@ -104,24 +149,6 @@ function partOf(result: SchedulingResult, { allocations: own, first, last }: Pla
     preemptions: last ? result.preemptions : [],
     decided: { ...decided, uncounted: first ? decided.uncounted : [] },
   };
-}
-
-/** A snapshot that can be read from another view than the one that it was made on. */
-function detachable(made: SchedulingSnapshot, view: ReadView) {
-  let from = view;
-  const readAllocation = (id: string): Allocation | undefined => from.get(allocations, [id])?.record;
-  const readFrom = (other: ReadView): void => {
-    from = other;
-  };
-  return { snapshot: { ...made, readAllocation }, readFrom };
-}
-
-/** How many allocations the job has or wants, whichever is more. */
-function sizeOf({ job, allocations: present, cluster }: SchedulingSnapshot): number {
-  if (job === undefined || job.Stop) return present.length;
-  const everywhere = job.Type === 'system' || job.Type === 'sysbatch';
-  const wanted = job.TaskGroups.reduce((sum, { Count }) => sum + (everywhere ? cluster.books.length : Count), 0);
-  return Math.max(present.length, wanted);
 }
 
 interface Decided {

@@ -1,20 +1,12 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
-import type { SchedulingResult } from '../../scheduler/plan/outcome.js';
 import { partsOf } from '../../scheduler/plan/plan-parts.js';
 import type { KnownCluster } from '../books/known-cluster.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { watchOf } from './plan-basis.js';
-import { type BegunEvaluation, type WrittenSoFar, writeDecided } from './process-evaluation.js';
-
-export interface PlanInTurns<T> {
-  readonly begun: BegunEvaluation;
-  readonly decided: SchedulingResult;
-  /** Runs in the write that ends the evaluation. */
-  readonly atEnd: (tx: Transaction) => T;
-}
+import { type DecidedPlan, type WrittenSoFar, writeDecided } from './process-evaluation.js';
 
 /** What became of a plan. The evaluation is still open unless it is complete. */
 export type WrittenPlan<T> = {
@@ -33,22 +25,23 @@ export type WrittenPlan<T> = {
 
 /**
  * Writes a plan in parts, each in a turn of the event loop of its own. After each of them the store shows a state that the evaluation can be
- * decided on again, by whoever comes to it.
+ * decided on again, by whoever comes to it. `atEnd` runs in the write that ends the evaluation.
  */
 export async function writeInTurns<T>(
   context: EngineContext,
-  { begun, decided, atEnd }: PlanInTurns<T>,
+  plan: DecidedPlan,
   signal: AbortSignal,
+  atEnd: (tx: Transaction) => T,
 ): Promise<Result<WrittenPlan<T>, StorageError>> {
-  let before: WrittenSoFar = { known: begun.known, watch: watchOf(begun.basis) };
-  let { index } = begun.basis;
-  const parts = partsOf(decided, context.settings.scheduling.writtenAtOnce);
+  let before: WrittenSoFar = { known: plan.known, watch: watchOf(plan.basis) };
+  let { index } = plan.basis;
+  const parts = partsOf(plan.result, context.settings.scheduling.writtenAtOnce);
   for (const [at, part] of parts.entries()) {
     if (at > 0) await new Promise((resolve) => setImmediate(resolve));
     const reached = { cluster: before.known, index, parts: at };
     if (signal.aborted) return ok({ ...reached, end: 'stopped' });
     const write = await commit(context, hostPrincipal, (tx) => {
-      const written = writeDecided(tx, begun, decided, { part, before });
+      const written = writeDecided(tx, plan, { part, before });
       return ok(written && { ...written, ended: part.last ? { atEnd: atEnd(tx) } : undefined });
     });
     if (write.isErr()) return err(write.error);

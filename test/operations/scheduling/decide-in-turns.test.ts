@@ -8,8 +8,8 @@ import { putEvaluation } from '../../../src/operations/books/put-evaluation.js';
 import { commit, type Transaction } from '../../../src/operations/commit.js';
 import { evaluationLoop } from '../../../src/operations/scheduling/evaluation-loop.js';
 import {
-  type BegunEvaluation,
   beginEvaluation,
+  type DecidedPlan,
   processEvaluation,
   writeDecided,
 } from '../../../src/operations/scheduling/process-evaluation.js';
@@ -18,7 +18,6 @@ import { type Allocation, allocations } from '../../../src/scheduler/allocation.
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes } from '../../../src/scheduler/node.js';
-import type { SchedulingResult } from '../../../src/scheduler/plan/outcome.js';
 import { schedulerConfigurations } from '../../../src/scheduler/scheduler-configuration.js';
 import { groupDocument } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';
@@ -46,7 +45,7 @@ const ofJob = (view: ReadView, job: string): Allocation[] =>
   view.list(allocations, { index: 'by_job', prefix: ['default', job] }).map(({ record }) => record);
 
 /** Two jobs on two nodes: `other` runs, and the second version of `web` is decided and not yet written. */
-async function decided(): Promise<{ readonly begun: BegunEvaluation; readonly plan: SchedulingResult }> {
+async function decided(): Promise<DecidedPlan> {
   for (const id of ['n1', 'n2']) (await registerNode(engine, hostPrincipal, nodeFrom(id)))._unsafeUnwrap();
   for (const job of ['other', 'web']) {
     await register(job);
@@ -55,10 +54,13 @@ async function decided(): Promise<{ readonly begun: BegunEvaluation; readonly pl
   await register('web', { Priority: 60, TaskGroups: [groupDocument({ Count: 4, Update: { MaxParallel: 4 } })] });
   const begun = await write((tx) => beginEvaluation(tx, pendingOf(tx, 'web'), { known: undefined, atMost: 0 }));
   if (begun.type === 'processed') throw new Error('the evaluation was to be begun only');
-  for (;;) {
-    const step = begun.steps.next();
-    if (step.done === true) return { begun, plan: step.value };
-  }
+  return write((tx) => {
+    begun.readFrom(tx);
+    for (;;) {
+      const step = begun.steps.next();
+      if (step.done === true) return step.value;
+    }
+  });
 }
 
 const first = (view: ReadView, job: string): Allocation => ofJob(view, job)[0]!;
@@ -75,12 +77,12 @@ it.each<[string, (tx: Transaction) => unknown]>([
   ['another job has taken room there', (tx) => changed(tx, undefined, { ...first(tx, 'other'), ID: 'taken' })],
   ['the evaluation was worked on elsewhere', (tx) => processEvaluation(tx, pendingOf(tx, 'web'))],
 ])('refuses a plan when %s', async (_why, change) => {
-  const { begun, plan } = await decided();
+  const plan = await decided();
   await inOneWrite(change);
   const before = await write((tx) =>
     JSON.stringify([ofJob(tx, 'web'), tx.list(evaluations).map(({ record }) => record)]),
   );
-  expect(await write((tx) => writeDecided(tx, begun, plan))).toBeUndefined();
+  expect(await write((tx) => writeDecided(tx, plan))).toBeUndefined();
   const after = await write((tx) =>
     JSON.stringify([ofJob(tx, 'web'), tx.list(evaluations).map(({ record }) => record)]),
   );
@@ -93,15 +95,15 @@ it.each<[string, (tx: Transaction) => unknown]>([
   ['an allocation of another job was reported', (tx) => changed(tx, first(tx, 'other'), { ClientStatus: 'running' })],
   ['an allocation of another job has ended', (tx) => changed(tx, first(tx, 'other'), { ClientStatus: 'complete' })],
 ])('writes a plan when %s, with the indexes of its write', async (_why, change) => {
-  const { begun, plan } = await decided();
+  const plan = await decided();
   await inOneWrite(change);
-  const index = await write((tx) => (writeDecided(tx, begun, plan) === undefined ? 0 : tx.index));
+  const index = await write((tx) => (writeDecided(tx, plan) === undefined ? 0 : tx.index));
   const written = await write((tx) => ofJob(tx, 'web'));
   expect(
     written.map(({ ModifyIndex, AllocModifyIndex, JobVersion }) => [ModifyIndex, AllocModifyIndex, JobVersion]),
   ).toEqual(Array.from({ length: 4 }, () => [index, index, 1]));
   expect(written.filter(({ CreateIndex }) => CreateIndex === index)).toHaveLength(2);
-  const ended = await write((tx) => tx.get(evaluations, [begun.basis.evaluation.ID])?.record);
+  const ended = await write((tx) => tx.get(evaluations, [plan.basis.evaluation.ID])?.record);
   expect(ended).toMatchObject({ Status: 'complete', ModifyIndex: index, SnapshotIndex: index });
   const made = await write(
     (tx) => tx.list(deployments, { index: 'by_job', prefix: ['default', 'web'] }).at(-1)?.record,
@@ -110,13 +112,13 @@ it.each<[string, (tx: Transaction) => unknown]>([
 });
 
 it('leaves evaluations alone that were made while it decided', async () => {
-  const { begun, plan } = await decided();
+  const plan = await decided();
   const later = await write((tx) => {
-    const evaluation = newEvaluation(tx, begun.basis.snapshot.job!, { triggeredBy: 'alloc-failure' });
+    const evaluation = newEvaluation(tx, plan.basis.snapshot.job!, { triggeredBy: 'alloc-failure' });
     putEvaluation(tx, evaluation);
     return evaluation.ID;
   });
-  await write((tx) => writeDecided(tx, begun, plan));
+  await write((tx) => writeDecided(tx, plan));
   expect(await write((tx) => tx.get(evaluations, [later])?.record.Status)).toBe('pending');
 });
 

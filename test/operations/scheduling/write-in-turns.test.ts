@@ -11,8 +11,8 @@ import { commit, type Transaction } from '../../../src/operations/commit.js';
 import { putWorkspace } from '../../../src/operations/notifications/index.js';
 import { watchOf } from '../../../src/operations/scheduling/plan-basis.js';
 import {
-  type BegunEvaluation,
   beginEvaluation,
+  type DecidedPlan,
   processEvaluation,
   type WrittenSoFar,
   writeDecided,
@@ -23,7 +23,6 @@ import { type Allocation, allocations } from '../../../src/scheduler/allocation.
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes } from '../../../src/scheduler/node.js';
-import type { SchedulingResult } from '../../../src/scheduler/plan/outcome.js';
 import { partsOf } from '../../../src/scheduler/plan/plan-parts.js';
 import { groupDocument } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';
@@ -59,13 +58,8 @@ const pending = (view: ReadView) =>
 const ofJob = (view: ReadView, job = 'web'): Allocation[] =>
   view.list(allocations, { index: 'by_job', prefix: ['default', job] }).map(({ record }) => record);
 
-interface Decided {
-  readonly begun: BegunEvaluation;
-  readonly plan: SchedulingResult;
-}
-
 /** The second version of `web`: five allocations that run go on under it, and two more are placed. */
-async function decided(first = service(5, 50), second = service(7, 60), nodeCount = 1): Promise<Decided> {
+async function decided(first = service(5, 50), second = service(7, 60), nodeCount = 1): Promise<DecidedPlan> {
   for (let at = 1; at <= nodeCount; at += 1)
     (await registerNode(engine, hostPrincipal, nodeFrom(`n${at}`)))._unsafeUnwrap();
   await register(first);
@@ -77,24 +71,27 @@ async function decided(first = service(5, 50), second = service(7, 60), nodeCoun
   await register(second);
   const begun = await write((tx) => beginEvaluation(tx, pending(tx), { known: undefined, atMost: 0 }));
   if (begun.type === 'processed') throw new Error('the evaluation was to be begun only');
-  for (;;) {
-    const step = begun.steps.next();
-    if (step.done === true) return { begun, plan: step.value };
-  }
+  return write((tx) => {
+    begun.readFrom(tx);
+    for (;;) {
+      const step = begun.steps.next();
+      if (step.done === true) return step.value;
+    }
+  });
 }
 
 /** Writes the next part; undefined when it does not hold any more. */
-async function writePart({ begun, plan }: Decided, at: number, before: WrittenSoFar) {
-  const part = partsOf(plan, 2)[at]!;
-  const written = await write((tx) => writeDecided(tx, begun, plan, { part, before }));
+async function writePart(plan: DecidedPlan, at: number, before: WrittenSoFar) {
+  const part = partsOf(plan.result, 2)[at]!;
+  const written = await write((tx) => writeDecided(tx, plan, { part, before }));
   return written && { known: written.cluster, watch: written.watch };
 }
 
-const start = ({ begun }: Decided): WrittenSoFar => ({ known: begun.known, watch: watchOf(begun.basis) });
+const start = ({ known, basis }: DecidedPlan): WrittenSoFar => ({ known, watch: watchOf(basis) });
 
 it('leaves a whole state after each part, and ends the evaluation with the last one', async () => {
   const made = await decided();
-  const { ID } = made.begun.basis.evaluation;
+  const { ID } = made.basis.evaluation;
   let before = start(made);
   for (let at = 0; at < 4; at += 1) {
     before = (await writePart(made, at, before))!;
@@ -147,7 +144,7 @@ it.each<[string, (tx: Transaction, later: Allocation) => unknown, boolean, boole
   ['a node has changed', (tx) => tx.put(nodes, { ...tx.list(nodes)[0]!.record, StatusUpdatedAt: 9 }), false, false],
 ])('goes on after a part when %s', async (_why, change, goesOn, ends) => {
   const made = await decided();
-  const [later] = partsOf(made.plan, 2)[1]!.allocations;
+  const [later] = partsOf(made.result, 2)[1]!.allocations;
   let before = (await writePart(made, 0, start(made)))!;
   await write((tx) => change(tx, ofJob(tx).find(({ ID }) => ID === later?.ID)!));
   const second = await writePart(made, 1, before);
@@ -159,7 +156,7 @@ it.each<[string, (tx: Transaction, later: Allocation) => unknown, boolean, boole
 
 it('does not place where another job has taken room since', async () => {
   const made = await decided();
-  const parts = partsOf(made.plan, 2);
+  const parts = partsOf(made.result, 2);
   let before: WrittenSoFar | undefined = start(made);
   before = await writePart(made, 0, before);
   await write((tx) => {
@@ -171,14 +168,14 @@ it('does not place where another job has taken room since', async () => {
 });
 
 it('stops between two parts when it is told to, with the evaluation open', async () => {
-  const { begun, plan } = await decided();
+  const plan = await decided();
   const stopping = new AbortController();
-  const written = writeInTurns(engine, { begun, decided: plan, atEnd: () => 'end' }, stopping.signal);
+  const written = writeInTurns(engine, plan, stopping.signal, () => 'end');
   await Promise.resolve();
   stopping.abort();
   expect((await written)._unsafeUnwrap()).toMatchObject({ end: 'stopped', parts: 1 });
   expect(await write((tx) => ofJob(tx).filter(isNew).length)).toBe(2);
-  expect(await write((tx) => pending(tx).ID)).toBe(begun.basis.evaluation.ID);
+  expect(await write((tx) => pending(tx).ID)).toBe(plan.basis.evaluation.ID);
 });
 
 it('takes a run for up when all of its plan is written, not before', async () => {
