@@ -50,3 +50,12 @@ export const idempotencyToken = inQuery(
 );
 
 export const idempotencyTokenInBody = inBody('IdempotencyToken', jsonText);
+
+/** The allocation ID in the path. */
+export const allocationInPath = inPath('allocation_id', text);
+
+/** The task that a command concerns. */
+export const taskInQuery = inQuery('task', text, 'Name of the task');
+
+/** Errors of commands that nodes carry out. */
+export const commandErrors = ['command_invalid', 'command_not_found', 'command_failed'] as const;

@@ -40,7 +40,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
   queries: ['shared', 'filter', 'jobs'],
   metrics: [],
 };
-const core = [...pure, 'ports', 'operations', 'api', 'client', 'channels'];
+const core = [...pure, 'ports', 'operations', 'api', 'client', 'channels', 'public'];
 /** What the storage adapters have in common: views, batches, waiting. */
 const storageKit = 'storage-kit';
 /** What a host imports, too: the main entry and those of the subpaths. */

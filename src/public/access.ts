@@ -1,0 +1,110 @@
+/** Access control: rights, policies, roles, tokens, and variables. For services that embed the engine. */
+
+export {
+  allows,
+  allowsArea,
+  allowsHostVolume,
+  allowsNamespace,
+  allowsNodePool,
+  allowsSomeVariable,
+  allowsSomeWorkspace,
+  allowsVariable,
+  allowsWorkspace,
+  everyNamespace,
+} from '../access/allows.js';
+export { type CallAccess, type Concerned, mayCall } from '../access/call-access.js';
+export {
+  type Capability,
+  capabilityFromName,
+  namespaceCapabilities,
+  type PolicyShorthand,
+  policyShorthands,
+} from '../access/capability.js';
+export type {
+  AccessError,
+  BootstrapDone,
+  InvalidAccess,
+  MalformedAccessor,
+  RoleNotFound,
+  TokenNotFound,
+} from '../access/errors.js';
+export type { OneTimeToken } from '../access/one-time-tokens.js';
+export { parsePolicy } from '../access/policy/parse-policy.js';
+export type {
+  Area,
+  AreaLevel,
+  AreaPolicy,
+  HostVolumeCapability,
+  NamedPolicy,
+  NamespacePolicy,
+  NodePoolCapability,
+  OperatorPolicy,
+  Policy,
+  VariableCapability,
+  VariablePathPolicy,
+} from '../access/policy/policy.js';
+export type { RulesFault } from '../access/policy/rules-reader.js';
+export type { PolicyInput, PolicyJob, PolicyStub, StoredPolicy } from '../access/policy-record.js';
+export {
+  anonymousPrincipal,
+  hostPrincipal,
+  type NamespaceRule,
+  type Principal,
+  type Workload,
+  type WorkspaceRight,
+} from '../access/principal.js';
+export type { RoleInput, StoredRole } from '../access/role-record.js';
+export type { RoleLink, TokenDocument, TokenStub } from '../access/token-document.js';
+export {
+  authenticateToken,
+  bootstrapManagementToken,
+  createOneTimeToken,
+  exchangeOneTimeToken,
+  type IssuedToken,
+  type ListPoliciesInput,
+  type ListRolesInput,
+  type ListTokenStubsInput,
+  listOwnPolicies,
+  listPolicies,
+  listRoles,
+  listTokenStubs,
+  listTokens,
+  type PutPolicyError,
+  type PutRoleError,
+  putPolicy,
+  putRole,
+  putToken,
+  type RoleReference,
+  readOwnToken,
+  readPolicy,
+  readRole,
+  readToken,
+  removePolicy,
+  removeRole,
+  removeToken,
+  type SaveTokenError,
+  type SaveTokenInput,
+  saveToken,
+  type TokenInfo,
+  type TokenInput,
+  tokenAuthenticator,
+  type UnfitSecret,
+  workloadCaller,
+} from '../operations/access/index.js';
+export type { PermissionDenied } from '../operations/authorise.js';
+export {
+  type ListVariablesInput,
+  listVariables,
+  type PutVariableError,
+  type PutVariableInput,
+  putVariable,
+  type ReadVariableInput,
+  type RemoveVariableInput,
+  type RenewLockInput,
+  readVariable,
+  removeVariable,
+  renewLock,
+  type VariableWritten,
+} from '../operations/variables/index.js';
+export type { InvalidVariable, ItemsMissing } from '../variables/errors.js';
+export type { LockView, VariableDocument, VariableItems, VariableStub } from '../variables/variable.js';

@@ -1,0 +1,27 @@
+/** The engine, its settings and events, and the clients. For services that embed the engine. */
+
+export { err, errAsync, ok, okAsync, Result, ResultAsync } from 'neverthrow';
+
+export type { Indexed, PageOf } from '../api/answers.js';
+export type { MessageSocket, SocketEnd } from '../api/message-socket.js';
+export type { CallOptions, Client, WaitingOptions } from '../client/client.js';
+export type {
+  Aborted,
+  BadRequest,
+  ClientError,
+  Refused,
+  TimedOut,
+  UnexpectedAnswer,
+  Unreachable,
+} from '../client/client-error.js';
+export { orThrow, SignalboxError } from '../client/or-throw.js';
+export { createEngine, type Engine, type EnginePorts, type StopOptions } from '../engine.js';
+export type { EngineEmitter, EngineEvents } from '../operations/events.js';
+export { probeStore } from '../operations/store/index.js';
+export {
+  defaultSettings,
+  type RunNotificationRule,
+  type Settings,
+  type SettingsOverrides,
+  settingsFrom,
+} from '../settings.js';

@@ -1,0 +1,51 @@
+/** Nodes, node pools, scheduling, and the link of agents. For services that embed the engine, and for runners. */
+
+export type {
+  AllocationReport,
+  NodeDescription,
+  NodeReport,
+  NodeWork,
+  NodeWorkList,
+  RegisteredNode,
+  ReportOutcome,
+} from '../agent/link/node-work.js';
+export type { TaskVariables, TaskVariablesQuery } from '../agent/link/task-variables.js';
+export { pendingTask } from '../agent/task/transition-task-state.js';
+export {
+  type ChangedNode,
+  type ChangeNodeError,
+  type DrainNodeInput,
+  drainNode,
+  type EvaluatedNode,
+  evaluateNode,
+  listNodeAllocations,
+  listNodePoolNodes,
+  listNodePools,
+  type NodePoolInput,
+  purgeNode,
+  putNodePool,
+  readNodePool,
+  readSchedulerConfiguration,
+  removeNodePool,
+  type SchedulerConfigurationInput,
+  type SetNodeEligibilityInput,
+  setNodeEligibility,
+  setSchedulerConfiguration,
+} from '../operations/nodes/index.js';
+export {
+  type AgentPorts,
+  agentLink,
+  agentPorts,
+  heartbeatNode,
+  type ListNodesInput,
+  leaveNode,
+  listNodes,
+  listNodeWork,
+  readNode,
+  registerNode,
+  reportAllocations,
+} from '../operations/scheduling/index.js';
+export * from '../scheduler/index.js';
+export type { NodePoolError } from '../scheduler/nodes/check-node-pool.js';
+export type { DrainSpec } from '../scheduler/nodes/drain.js';
+export type { NodeNotFound, NodeRefused } from '../scheduler/nodes/node-errors.js';

@@ -1,0 +1,19 @@
+/** Ports, waiting, metrics and notations. For authors of adapters. */
+
+export type { ChildrenSummary, GroupSummary, JobSummary } from '../jobs/job-summary-record.js';
+export {
+  type Instrument,
+  instruments,
+  type Measured,
+  type MetricFamily,
+  type MetricName,
+} from '../metrics/instruments.js';
+export type { BackgroundLoop, EngineContext } from '../operations/context/engine-context.js';
+export type { Waiting } from '../operations/waiting/blocking-query.js';
+export type { Answer } from '../operations/waiting/parked-queries.js';
+export type * from '../ports/index.js';
+export type { Row } from '../ports/storage.js';
+export type { OutgoingMessage, Transform } from '../ports/transform.js';
+export { type FaultyPolicyRule, type PolicyRule, policyOfRule } from '../queries/policy-rule.js';
+export { millisecondsFromNanos, parseDurationNanos } from '../shared/duration.js';
+export { instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from '../shared/instant.js';
