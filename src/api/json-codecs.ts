@@ -65,7 +65,11 @@ export const jsonTextMap: JsonCodec<Readonly<Record<string, string>>> = codec(
 );
 
 /** Any object; the receiver validates it. */
-export const jsonMap: JsonCodec<JsonObject> = codec({ type: 'object' }, 'an object', isJsonObject);
+export const jsonMap: JsonCodec<JsonObject> = codec(
+  { type: 'object', additionalProperties: true },
+  'an object',
+  isJsonObject,
+);
 
 /** A text, or a bool that refers to another member. */
 export const jsonTextOrBoolean: JsonCodec<string | boolean> = codec(

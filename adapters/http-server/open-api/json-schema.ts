@@ -3,7 +3,8 @@ import type { JsonSchema } from '../../../src/api/json-schema.js';
 export type { JsonSchema } from '../../../src/api/json-schema.js';
 export { orNull } from '../../../src/api/json-schema.js';
 
-export const anyObject: JsonSchema = { type: 'object' };
+/** Members of any name. Generators of clients take an object schema without this for one that has none. */
+export const anyObject: JsonSchema = { type: 'object', additionalProperties: true };
 
 /** An object schema; every property is described and none is required unless named. */
 export function objectSchema(

@@ -7,6 +7,7 @@ import { bodyKindOf } from '../calls/read-inputs.js';
 import { jsonApiType, jsonType } from '../calls/responses.js';
 import type { HeaderNames } from '../edge/header-names.js';
 import { componentSchemas } from './component-schemas.js';
+import { anyObject } from './json-schema.js';
 import { errorStatuses, headerComponents, responseComponents, responsesOf } from './responses.js';
 
 /**
@@ -54,7 +55,7 @@ const ownPath: JsonSchema = {
     security: [],
     parameters: [],
     responses: {
-      200: { description: 'The document', content: { [jsonType]: { schema: { type: 'object' } } } },
+      200: { description: 'The document', content: { [jsonType]: { schema: anyObject } } },
       414: { $ref: '#/components/responses/TextError414' },
       421: { $ref: '#/components/responses/TextError421' },
     },

@@ -5,7 +5,9 @@ const flag: JsonSchema = { type: 'boolean' };
 const time: JsonSchema = { type: 'string', format: 'date-time' };
 
 function resource(type: string, attributes: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  const members = { id: text, type: { const: type }, attributes: objectSchema(attributes) };
+  // A resource without attributes of its own still has the member.
+  const described = Object.keys(attributes).length === 0 ? anyObject : objectSchema(attributes);
+  const members = { id: text, type: { const: type }, attributes: described };
   return objectSchema({ ...members, relationships: anyObject, links: anyObject }, ['id', 'type', 'attributes']);
 }
 
