@@ -1,6 +1,6 @@
 import type { Job } from '../jobs/document/job.js';
 import type { ChangedNode, EvaluatedNode } from '../operations/nodes/index.js';
-import type { Allocation } from '../scheduler/allocation.js';
+import type { AllocationDocument } from '../scheduler/allocation-document.js';
 import type { Node } from '../scheduler/node.js';
 import type { ReadNodePool } from '../scheduler/node-pool.js';
 import type { SchedulerConfiguration } from '../scheduler/scheduler-configuration.js';
@@ -60,7 +60,7 @@ const evaluatedNode: AnswerForm<EvaluatedNode, EvaluatedNode> = {
 
 /** An allocation with the stored job version that it runs. */
 export interface NodeAllocation {
-  readonly allocation: StoredRow<Allocation>;
+  readonly document: AllocationDocument;
   readonly job: StoredRow<Job> | undefined;
 }
 
@@ -74,9 +74,9 @@ export const nodeActionCalls = {
     args: ['nodeId'],
     inputs: { nodeId },
     answer: shown(listSchema('Allocation'), (rows: readonly NodeAllocation[]) =>
-      rows.map(({ allocation, job }) => ({
+      rows.map(({ document, job }) => ({
         ...(job === undefined ? {} : { Job: job.record }),
-        ...allocation.record,
+        ...document,
       })),
     ),
   }),

@@ -1,17 +1,16 @@
 import type { Job } from '../jobs/document/job.js';
 import type { DeletedEvaluations, EvaluationCount, EvaluationRow } from '../operations/jobs/index.js';
 import type { Allocation } from '../scheduler/allocation.js';
+import type { AllocationDocument } from '../scheduler/allocation-document.js';
 import type { AllocationListStub } from '../scheduler/allocation-stub.js';
 import type { Deployment } from '../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../scheduler/evaluation.js';
 import type { DrainMetadata, Node } from '../scheduler/node.js';
-import type { ResourceSums } from '../scheduler/resource-sums.js';
 import { anyCaller, inArea, inNamespace, management } from './access.js';
 import {
   type AnswerForm,
   found,
   type Indexed,
-  indexedText,
   inlinedMetadata,
   list,
   page,
@@ -115,13 +114,13 @@ export const evaluationCalls = {
 export interface AllocationRows {
   readonly allocation: StoredRow<Allocation>;
   readonly job: StoredRow<Job> | undefined;
-  readonly sums: ResourceSums;
+  readonly document: AllocationDocument;
 }
 
 /** An allocation with its job, which is stored separately. */
 const withItsJob: AnswerForm<
   Indexed<AllocationRows | undefined>,
-  Indexed<(Allocation & { readonly Job?: Job } & ResourceSums) | undefined>
+  Indexed<(Allocation & AllocationDocument & { readonly Job?: Job }) | undefined>
 > = {
   schema: namedSchema('Allocation'),
   status: 200,
@@ -129,18 +128,17 @@ const withItsJob: AnswerForm<
     index,
     value: value && {
       ...value.allocation.record,
-      ...value.sums,
+      ...value.document,
       ...(value.job === undefined ? {} : { Job: value.job.record }),
     },
   }),
-  clientText: ({ index, value }) => indexedText(index, value && textWithJob(value)),
   toWire: ({ value }) => value && textWithJob(value),
   indexOf: ({ index }) => index,
 };
 
-function textWithJob({ allocation, job, sums }: AllocationRows): string {
+function textWithJob({ document, job }: AllocationRows): string {
   const own = job === undefined ? '' : `"Job":${job.text},`;
-  return `{${own}${JSON.stringify(sums).slice(1, -1)},${allocation.text.slice(1)}`;
+  return `{${own}${JSON.stringify(document).slice(1)}`;
 }
 
 /** Allocations: groups of jobs placed on nodes. */

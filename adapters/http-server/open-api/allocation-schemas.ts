@@ -160,11 +160,28 @@ const stub = {
   ...written,
 };
 
+/** What is allocated, as jobs ask for it: older clients read this form. */
+const resourceSum = wholeObject({
+  CPU: integer,
+  Cores: integer,
+  MemoryMB: integer,
+  MemoryMaxMB: integer,
+  DiskMB: integer,
+  IOPS: integer,
+  Networks: orNull(listOf(anyObject)),
+  Devices: orNull(listOf(anyObject)),
+  NUMA: orNull(anyObject),
+  SecretsMB: integer,
+});
+
 /** Members with an empty value are left out of these. */
 const allocation = objectSchema(
   {
     ...ofAllocation,
     Job: named('StoredJob'),
+    Resources: resourceSum,
+    TaskResources: mapOf(resourceSum),
+    SharedResources: resourceSum,
     AllocatedResources: named('AllocatedResources'),
     Metrics: named('AllocationMetric'),
     ...desired,

@@ -5,7 +5,7 @@ import type { scalingCalls } from '../../api/scaling-calls.js';
 import type { allocationCalls, deploymentCalls, evaluationCalls } from '../../api/scheduling-calls.js';
 import type { JobInput } from '../../jobs/document/submitted-job.js';
 import type { SubmissionInput } from '../../jobs/job-submission.js';
-import { resourceSums } from '../../scheduler/resource-sums.js';
+import { allocationDocument } from '../../scheduler/allocation-document.js';
 import type { Bindings, CallManner } from '../binding.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { deleteEvaluations } from './delete-evaluations.js';
@@ -109,7 +109,7 @@ export const allocationBindings: Bindings<typeof allocationCalls> = {
   read: (context, caller, input, { waiting }) =>
     readAllocation(context, caller, { ...input, waiting }).map(({ index, value }) => ({
       index,
-      value: value && { ...value, sums: resourceSums(value.allocation.record.AllocatedResources) },
+      value: value && { ...value, document: allocationDocument(value.allocation.record) },
     })),
 };
 

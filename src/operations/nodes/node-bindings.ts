@@ -1,4 +1,5 @@
 import type { nodeActionCalls, nodePoolCalls, schedulerCalls } from '../../api/node-calls.js';
+import { allocationDocument } from '../../scheduler/allocation-document.js';
 import type { Bindings } from '../binding.js';
 import { drainNode } from './drain-node.js';
 import { evaluateNode } from './evaluate-node.js';
@@ -10,7 +11,11 @@ import { setNodeEligibility } from './set-node-eligibility.js';
 
 /** The operations of the calls that change nodes. */
 export const nodeActionBindings: Bindings<typeof nodeActionCalls> = {
-  allocations: (context, caller, input, { waiting }) => listNodeAllocations(context, caller, input, waiting),
+  allocations: (context, caller, input, { waiting }) =>
+    listNodeAllocations(context, caller, input, waiting).map(({ index, value }) => ({
+      index,
+      value: value.map(({ allocation, job }) => ({ document: allocationDocument(allocation.record), job })),
+    })),
   setEligibility: (context, caller, { nodeId, eligibility = '' }) =>
     setNodeEligibility(context, caller, { nodeId, eligibility }),
   drain: (context, caller, { spec, ...input }) =>
