@@ -180,15 +180,27 @@ describe('launches by request', () => {
     expect(row._unsafeUnwrap()).toMatchObject({ launchedAt: clockAt + hour + 5 * minute, dueAt: clockAt + 2 * hour });
   });
 
-  it('make one instance a second, which is evaluated again', async () => {
-    const { storage, engine } = cluster();
+  it('make one instance a second, which is evaluated again, and another one from the next second on', async () => {
+    const { clock, storage, engine } = cluster();
     await using running = engine();
     await register(running, {});
-    const first = (await forceLaunch(running, hostPrincipal, { jobId: 'report' }))._unsafeUnwrap();
-    const again = (await forceLaunch(running, hostPrincipal, { jobId: 'report' }))._unsafeUnwrap();
+    const force = async () => (await forceLaunch(running, hostPrincipal, { jobId: 'report' }))._unsafeUnwrap();
+    const first = await force();
+    await clock.advance(second - 1);
+    const again = await force();
     expect(again.jobId).toBe(first.jobId);
     expect(again.evalId).not.toBe(first.evalId);
-    expect(await instances(storage)).toHaveLength(1);
+    const [instance, ...others] = await children(storage);
+    expect(others).toEqual([]);
+    // It is the same instance: neither a version nor its time of submission is new.
+    expect(instance).toMatchObject({ Version: 0, CreateIndex: first.index, JobModifyIndex: first.index });
+    const evaluated = (await listed(storage)).filter(({ JobID }) => JobID === first.jobId);
+    expect(evaluated.map(({ TriggeredBy }) => TriggeredBy)).toEqual(['periodic-job', 'periodic-job']);
+
+    await clock.advance(1);
+    const next = await force();
+    expect(next.jobId).toBe(`report/periodic-${clockAt / 1000 + 1}`);
+    expect(await instances(storage)).toHaveLength(2);
   });
 
   it('are refused where there is nothing to launch', async () => {
