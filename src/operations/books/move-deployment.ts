@@ -53,17 +53,26 @@ export function moveDeployment(
   );
 }
 
-/** Everything that the rules of a deployment look at; undefined when its job is gone. */
-export function watchedDeployment(view: ReadView, deployment: Deployment): WatchedDeployment | undefined {
-  const { ID, Namespace, JobID, JobVersion } = deployment;
+/** A deployment without its allocations, of which there may be many. */
+export type WatchedHead = Pick<WatchedDeployment, 'deployment' | 'job' | 'version'>;
+
+/** Undefined when its job is gone. */
+export function watchedHead(view: ReadView, deployment: Deployment): WatchedHead | undefined {
+  const { Namespace, JobID, JobVersion } = deployment;
   const job = readJobRow(view, Namespace, JobID)?.record;
   if (job === undefined) return undefined;
+  return { deployment, job, version: readJobVersion(view, Namespace, JobID, JobVersion)?.record ?? job };
+}
+
+/** Everything that the rules of a deployment look at; undefined when its job is gone. */
+export function watchedDeployment(view: ReadView, deployment: Deployment): WatchedDeployment | undefined {
+  const { ID, Namespace, JobID } = deployment;
+  const head = watchedHead(view, deployment);
+  if (head === undefined) return undefined;
   const own = view.list(allocations, { index: 'by_deployment', prefix: [ID] });
   return {
-    deployment,
+    ...head,
     allocations: own.map(({ record }) => record),
-    job,
-    version: readJobVersion(view, Namespace, JobID, JobVersion)?.record ?? job,
     versions: () => readJobVersions(view, Namespace, JobID).map(({ record }) => record),
     evaluatedIndex: evaluatedIndexOf(view, deployment),
   };

@@ -1,16 +1,17 @@
-import { ok } from 'neverthrow';
+import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
-import type { ReadView } from '../../ports/storage.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations, isTerminalAllocation } from '../../scheduler/allocation.js';
 import { withHealth } from '../../scheduler/deployment/actions.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
-import { isMeasuredByChecks, measureHealth } from '../../scheduler/deployment/measure-health.js';
-import { progressDeadlineOf, type WatchedDeployment } from '../../scheduler/deployment/transition-deployment.js';
+import { isMeasuredByChecks, type MeasuredHealth, measureHealth } from '../../scheduler/deployment/measure-health.js';
+import { progressDeadlineOf } from '../../scheduler/deployment/transition-deployment.js';
 import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
+import type { Key } from '../../shared/table.js';
 import { type FollowedDeployments, followDeployments } from '../books/follow-deployments.js';
 import { applyJobConsequences } from '../books/job-consequences.js';
-import { moveDeployment, watchedDeployment } from '../books/move-deployment.js';
+import { moveDeployment, type WatchedHead, watchedDeployment, watchedHead } from '../books/move-deployment.js';
 import { putAllocation } from '../books/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
@@ -48,8 +49,7 @@ interface Seen {
 
 /** Undefined when the store failed. */
 async function judgeOnce(context: EngineContext): Promise<Seen | undefined> {
-  const now = context.clock.now();
-  const seen = await context.storage.read((view) => ({ index: view.index, ...summaryOf(look(view, now), now) }));
+  const seen = await lookInTurns(context, context.clock.now());
   if (seen.isErr()) return failed(context, seen.error.message);
   if (!seen.value.due) return seen.value;
   const written = await commit(context, hostPrincipal, (tx) => {
@@ -70,24 +70,74 @@ interface Look {
   readonly moments: readonly Instant[];
 }
 
+/** Allocations that are looked at in one turn of the event loop. */
+const lookedAtOnce = 64;
+
+/** What there is to do and when, found out without holding up other work. Whether it is so is decided by whoever does it. */
+async function lookInTurns(
+  context: EngineContext,
+  now: Instant,
+): Promise<Result<Seen & { due: boolean }, StorageError>> {
+  const begun = await context.storage.read((view) => ({
+    index: view.index,
+    watched: view.list(deployments, { index: 'active' }).flatMap(({ record }) => watchedHead(view, record) ?? []),
+  }));
+  if (begun.isErr()) return err(begun.error);
+  const { index, watched } = begun.value;
+  const looks: Look[] = [];
+  for (const head of watched) {
+    const found = await lookAtOne(context, head, now);
+    if (found.isErr()) return err(found.error);
+    looks.push(found.value);
+  }
+  return ok({ index, ...summaryOf(looks, now) });
+}
+
+async function lookAtOne(context: EngineContext, head: WatchedHead, now: Instant): Promise<Result<Look, StorageError>> {
+  const measured: Measured[] = [];
+  const healthy: Allocation[] = [];
+  const prefix = [head.deployment.ID];
+  for (let from: Key = prefix; ; ) {
+    const page = await context.storage.read((view) =>
+      view.list(allocations, { index: 'by_deployment', prefix, from, limit: lookedAtOnce }).map(({ record }) => record),
+    );
+    if (page.isErr()) return err(page.error);
+    for (const allocation of page.value) {
+      measured.push(...unknownHealth(head, allocation, now));
+      if (allocation.DeploymentStatus?.Healthy === true) healthy.push(allocation);
+    }
+    const last = page.value.at(-1);
+    // Allocations that are not healthy do not count for what a deployment has reached.
+    if (last === undefined || page.value.length < lookedAtOnce) return ok(lookOf(head, measured, healthy));
+    from = [...prefix, `${last.ID}\u0000`];
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
 function look(view: ReadView, now: Instant): readonly Look[] {
   return view.list(deployments, { index: 'active' }).flatMap(({ record: deployment }) => {
     const watched = watchedDeployment(view, deployment);
     if (watched === undefined) return [];
     const measured = watched.allocations.flatMap((allocation) => unknownHealth(watched, allocation, now));
-    return [
-      {
-        deployment,
-        health: measured.flatMap(({ allocation, healthy }) => (healthy === undefined ? [] : [{ allocation, healthy }])),
-        deadline: progressDeadlineOf(watched),
-        moments: measured.flatMap(({ next }) => next ?? []),
-      },
-    ];
+    return [lookOf(watched, measured, watched.allocations)];
   });
 }
 
+function lookOf({ deployment }: WatchedHead, measured: readonly Measured[], own: readonly Allocation[]): Look {
+  return {
+    deployment,
+    health: measured.flatMap(({ allocation, healthy }) => (healthy === undefined ? [] : [{ allocation, healthy }])),
+    deadline: progressDeadlineOf({ deployment, allocations: own }),
+    moments: measured.flatMap(({ next }) => next ?? []),
+  };
+}
+
+interface Measured extends MeasuredHealth {
+  readonly allocation: Allocation;
+}
+
 /** Health that is not known yet, and that its node is not asked for. */
-function unknownHealth({ version }: WatchedDeployment, allocation: Allocation, now: Instant) {
+function unknownHealth({ version }: WatchedHead, allocation: Allocation, now: Instant): Measured[] {
   const known = allocation.DeploymentStatus?.Healthy ?? null;
   const group = version.TaskGroups.find(({ Name }) => Name === allocation.TaskGroup);
   if (known !== null || isTerminalAllocation(allocation) || group === undefined) return [];

@@ -14,6 +14,7 @@ import { type Allocation, allocations } from '../../../src/scheduler/allocation.
 import { type Deployment, deployments } from '../../../src/scheduler/deployment/deployment.js';
 import { minute, second } from '../../../src/shared/duration.js';
 import { type Behaviour, type FakeCluster, fakeCluster } from '../../support/fake-agents.js';
+import { groupDocument } from '../../support/jobs.js';
 import { group } from '../jobs/world.js';
 
 const nanos = (milliseconds: number): number => milliseconds * 1_000_000;
@@ -91,6 +92,23 @@ describe('a deployment', () => {
     await world.clock.advance(10 * second);
     expect(await latest(world)).toMatchObject({ Status: 'successful', TaskGroups: { g: { HealthyAllocs: 3 } } });
     expect(await versions(world)).toMatchObject([{ Version: 0, Stable: true }]);
+  });
+
+  it.each([64, 130])('of %s allocations is looked at as a whole, some of them at a time', async (count) => {
+    await using world = await cluster();
+    const small = { Resources: { CPU: 1, MemoryMB: 10 } };
+    const TaskGroups = [groupDocument({ Name: 'g', Count: count, EphemeralDisk: { SizeMB: 10 } }, small)];
+    await register(world, { ...job(count, 'a', { MaxParallel: count }), TaskGroups });
+    await world.clock.advance(5 * second);
+    const { ID: deploymentId, TaskGroups: placed } = await latest(world);
+    expect(placed).toMatchObject({ g: { HealthyAllocs: 0, PlacedAllocs: count } });
+    // Of all but the one that is read last.
+    const healthy = (await world.rows(allocations)).map(({ ID }) => ID).sort();
+    healthy.pop();
+    const told = await setAllocationHealth(world.engine, hostPrincipal, { deploymentId, healthy, unhealthy: [] });
+    told._unsafeUnwrap();
+    await world.clock.advance(20 * second);
+    expect(await latest(world)).toMatchObject({ Status: 'successful', TaskGroups: { g: { HealthyAllocs: count } } });
   });
 
   it('replaces max_parallel at a time, each after the one before is healthy', async () => {
