@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 export interface ProgramEnd {
   /** Null when it was killed because it did not end by itself. */
@@ -7,10 +10,18 @@ export interface ProgramEnd {
   readonly output: string;
 }
 
-/** Runs a Node program to its end, at most for `limit` milliseconds. */
+/**
+ * Runs a Node program to its end, at most for `limit` milliseconds. Its temporary files are made in a folder that is removed when it has
+ * ended.
+ */
 export function runProgram(args: readonly string[], cwd: string, limit: number): Promise<ProgramEnd> {
+  const temporary = mkdtempSync(join(tmpdir(), 'signalbox-program-'));
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'], env: environment() });
+    const child = spawn(process.execPath, args, {
+      cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: environment(temporary),
+    });
     let output = '';
     const collect = (chunk: Buffer): void => {
       output += chunk.toString();
@@ -26,15 +37,16 @@ export function runProgram(args: readonly string[], cwd: string, limit: number):
     });
     child.once('close', (code) => {
       clearTimeout(timer);
+      rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
       resolve({ code, output });
     });
   });
 }
 
 /** What a program of a reader would see: nothing of the test runner. */
-function environment(): NodeJS.ProcessEnv {
+function environment(temporary: string): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !/^(VITEST|TINYPOOL|NODE_OPTIONS|NODE_ENV)/.test(name));
-  return Object.fromEntries(own);
+  return { ...Object.fromEntries(own), TMPDIR: temporary };
 }
 
 /** At most so many of the given tasks at a time: the machine has other work. */
