@@ -27,7 +27,12 @@ import {
 } from './operations/jobs/job-bindings.js';
 import { maintenanceBindings } from './operations/maintenance/maintenance-bindings.js';
 import { namespaceBindings } from './operations/namespaces/namespace-bindings.js';
-import { nodeActionBindings, nodePoolBindings, schedulerBindings } from './operations/nodes/node-bindings.js';
+import {
+  nodeActionBindings,
+  nodeMetadataBindings,
+  nodePoolBindings,
+  schedulerBindings,
+} from './operations/nodes/node-bindings.js';
 import {
   eventBindings,
   eventTypeBindings,
@@ -61,7 +66,7 @@ const bindings: { readonly [A in keyof Api]: Bindings<Api[A]> } = {
   services: serviceBindings,
   files: fileBindings,
   deployments: { ...deploymentBindings, ...deploymentActionBindings },
-  nodes: { ...nodeBindings, ...nodeActionBindings, ...nodeCommandBindings },
+  nodes: { ...nodeBindings, ...nodeActionBindings, ...nodeMetadataBindings, ...nodeCommandBindings },
   agents: agentBindings,
   nodePools: { ...nodePoolBindings, ...poolJobBindings },
   scheduler: schedulerBindings,

@@ -14,6 +14,7 @@ import { maintenanceCalls } from './maintenance-calls.js';
 import { namespaceCalls } from './namespace-calls.js';
 import { nodeActionCalls, nodePoolCalls, schedulerCalls } from './node-calls.js';
 import { nodeCommandCalls } from './node-command-calls.js';
+import { nodeMetadataCalls } from './node-metadata-calls.js';
 import { deliveryCalls, notificationCalls } from './notification-calls.js';
 import { accountCalls, organizationCalls, workspaceReadCalls } from './organization-calls.js';
 import { scalingCalls } from './scaling-calls.js';
@@ -34,7 +35,7 @@ export const api = {
   services: serviceCalls,
   files: fileCalls,
   deployments: { ...deploymentCalls, ...deploymentActionCalls },
-  nodes: { ...nodeCalls, ...nodeActionCalls, ...nodeCommandCalls },
+  nodes: { ...nodeCalls, ...nodeActionCalls, ...nodeMetadataCalls, ...nodeCommandCalls },
   agents: agentCalls,
   nodePools: { ...nodePoolCalls, ...poolJobCalls },
   scheduler: schedulerCalls,

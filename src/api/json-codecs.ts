@@ -64,6 +64,14 @@ export const jsonTextMap: JsonCodec<Readonly<Record<string, string>>> = codec(
     isJsonObject(value) && Object.values(value).every((item) => typeof item === 'string'),
 );
 
+/** Texts, of which null removes one. */
+export const jsonTextsOrNulls: JsonCodec<Readonly<Record<string, string | null>>> = codec(
+  { type: 'object', additionalProperties: { type: ['string', 'null'] } },
+  'an object whose values are strings or null',
+  (value): value is Readonly<Record<string, string | null>> =>
+    isJsonObject(value) && Object.values(value).every((item) => item === null || typeof item === 'string'),
+);
+
 /** Any object; the receiver validates it. */
 export const jsonMap: JsonCodec<JsonObject> = codec(
   { type: 'object', additionalProperties: true },

@@ -12,6 +12,7 @@ export type {
 export type { TaskVariables, TaskVariablesQuery } from '../agent/link/task-variables.js';
 export { pendingTask } from '../agent/task/transition-task-state.js';
 export {
+  applyNodeMetadata,
   type ChangedNode,
   type ChangeNodeError,
   type DrainNodeInput,
@@ -21,9 +22,11 @@ export {
   listNodeAllocations,
   listNodePoolNodes,
   listNodePools,
+  type NodeMetadataError,
   type NodePoolInput,
   purgeNode,
   putNodePool,
+  readNodeMetadata,
   readNodePool,
   readSchedulerConfiguration,
   removeNodePool,
@@ -49,3 +52,4 @@ export * from '../scheduler/index.js';
 export type { NodePoolError } from '../scheduler/nodes/check-node-pool.js';
 export type { DrainSpec } from '../scheduler/nodes/drain.js';
 export type { NodeNotFound, NodeRefused } from '../scheduler/nodes/node-errors.js';
+export type { DynamicMeta, NodeMetadata } from '../scheduler/nodes/node-metadata.js';

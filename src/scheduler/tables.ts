@@ -8,6 +8,7 @@ import { nodeHeartbeats, nodes } from './node.js';
 import { nodeAssignments } from './node-assignment.js';
 import { nodePools } from './node-pool.js';
 import { nodeUsages } from './node-usage.js';
+import { nodeMetadata } from './nodes/node-metadata.js';
 import { schedulerConfigurations } from './scheduler-configuration.js';
 
 /** Every table of this area. */
@@ -16,6 +17,7 @@ export const schedulerTables: readonly TableName[] = [
   allocations,
   nodes,
   nodeHeartbeats,
+  nodeMetadata,
   nodeAssignments,
   nodeUsages,
   capacitySignals,

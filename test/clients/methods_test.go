@@ -26,7 +26,6 @@ var notProvided = map[string][]string{
 	"Keyring":                   {"Delete", "List", "Rotate"},
 	"Nodes":                     {"CSIVolumes"},
 	"Identity":                  {"Get", "Renew"},
-	"Meta":                      {"Apply", "Read"},
 	"Operator":                  {"ApplyLicense", "AutopilotCASConfiguration", "AutopilotGetConfiguration", "AutopilotServerHealth", "AutopilotSetConfiguration", "LicenseGet", "LicensePut", "RaftGetConfiguration", "RaftRemovePeerByAddress", "RaftRemovePeerByID", "RaftTransferLeadershipByAddress", "RaftTransferLeadershipByID", "Snapshot", "SnapshotRestore", "UpgradeCheckVaultWorkloadIdentity", "Utilization"},
 	"Quotas":                    {"Delete", "Info", "List", "ListUsage", "PrefixList", "PrefixListUsage", "Register", "Usage"},
 	"Recommendations":           {"Apply", "Delete", "Info", "List", "Upsert"},

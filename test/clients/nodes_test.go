@@ -39,6 +39,30 @@ func TestNode(t *testing.T) {
 	equal(t, "eligible", theNode(t, client).SchedulingEligibility, "eligible")
 }
 
+func TestNodeMeta(t *testing.T) {
+	client := connect(t)
+	node := theNode(t, client)
+	meta := client.Nodes().Meta()
+	colour, none := "blue", (*string)(nil)
+	applied, err := meta.Apply(&api.NodeMetaApplyRequest{NodeID: node.ID, Meta: map[string]*string{"colour": &colour}}, nil)
+	must(t, err)
+	equal(t, "applied", applied.Meta["colour"], "blue")
+	equal(t, "it is dynamic", *applied.Dynamic["colour"], "blue")
+	equal(t, "read from the node", theNode(t, client).Meta["colour"], "blue")
+	job := shell(t, "batch", "exit 0")
+	job.Constraints = []*api.Constraint{api.NewConstraint("${meta.colour}", "=", "blue")}
+	registered(t, client, job)
+	reached(t, client, *job.ID, "complete")
+	_, err = meta.Apply(&api.NodeMetaApplyRequest{Meta: map[string]*string{"colour": none}}, nil)
+	must(t, err)
+	read, err := meta.Read(node.ID, nil)
+	must(t, err)
+	_, found := read.Meta["colour"]
+	equal(t, "removed", found, false)
+	_, err = meta.Read("00000000-0000-0000-0000-000000000000", nil)
+	refused(t, 404, err)
+}
+
 func TestNodeDrain(t *testing.T) {
 	client := connect(t)
 	node := theNode(t, client)

@@ -14,6 +14,7 @@ import { lockVariable } from './lock-command.js';
 import { logCommands } from './log-commands.js';
 import { namespaceCommands } from './namespace-commands.js';
 import { nodeCommands } from './node-commands.js';
+import { nodeMetaCommands } from './node-meta-commands.js';
 import { nodePoolCommands } from './node-pool-commands.js';
 import { notificationCommands } from './notification-commands.js';
 import { operatorCommands } from './operator-commands.js';
@@ -43,6 +44,7 @@ export const commands: readonly Command[] = [
   ...fileCommands,
   ...evaluationCommands,
   ...nodeCommands,
+  ...nodeMetaCommands,
   ...nodePoolCommands,
   ...variableCommands,
   lockVariable,

@@ -102,6 +102,7 @@ const stub = { ...common, Address: text, Version: text };
 
 /** The documents of nodes, by the names that the interface gives them. */
 export const nodeSchemas: Readonly<Record<string, JsonSchema>> = {
+  NodeMetadata: wholeObject({ Meta: textMap, Dynamic: mapOf({ type: ['string', 'null'] }), Static: textMap }),
   Node: wholeObject(node),
   NodeListStub: {
     ...wholeObject(stub),

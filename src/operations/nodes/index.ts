@@ -7,6 +7,7 @@ import { drainLoop } from './drain-loop.js';
 export type { ChangedNode, ChangeNodeError } from './change-node.js';
 export { type DrainNodeInput, drainNode } from './drain-node.js';
 export { type EvaluatedNode, evaluateNode } from './evaluate-node.js';
+export { applyNodeMetadata, type NodeMetadataError, readNodeMetadata } from './node-metadata.js';
 export {
   listNodePoolNodes,
   listNodePools,

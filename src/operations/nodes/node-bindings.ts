@@ -1,8 +1,10 @@
 import type { nodeActionCalls, nodePoolCalls, schedulerCalls } from '../../api/node-calls.js';
+import type { nodeMetadataCalls } from '../../api/node-metadata-calls.js';
 import { allocationDocument } from '../../scheduler/allocation-document.js';
 import type { Bindings } from '../binding.js';
 import { drainNode } from './drain-node.js';
 import { evaluateNode } from './evaluate-node.js';
+import { applyNodeMetadata, readNodeMetadata } from './node-metadata.js';
 import { listNodePoolNodes, listNodePools, putNodePool, readNodePool, removeNodePool } from './node-pools.js';
 import { purgeNode } from './purge-node.js';
 import { listNodeAllocations } from './read-node-allocations.js';
@@ -26,6 +28,13 @@ export const nodeActionBindings: Bindings<typeof nodeActionCalls> = {
     }),
   evaluate: (context, caller, input) => evaluateNode(context, caller, input),
   purge: (context, caller, input) => purgeNode(context, caller, input),
+};
+
+/** The operations of the calls of nodes' meta. */
+export const nodeMetadataBindings: Bindings<typeof nodeMetadataCalls> = {
+  readMeta: readNodeMetadata,
+  applyMeta: (context, caller, { nodeId, changes }) =>
+    applyNodeMetadata(context, caller, { changes, ...(nodeId === undefined ? {} : { nodeId }) }),
 };
 
 /** The operations of the calls of node pools. */

@@ -3,6 +3,7 @@ import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
 import { nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import type { NodeNotFound } from '../../scheduler/nodes/node-errors.js';
+import { nodeMetadata } from '../../scheduler/nodes/node-metadata.js';
 import type { PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/node-evaluations.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -17,6 +18,7 @@ export function purgeNode(
   return withNode(context, caller, nodeId, (tx, node) => {
     tx.remove(nodes, [nodeId]);
     tx.remove(nodeHeartbeats, [nodeId]);
+    tx.remove(nodeMetadata, [nodeId]);
     tx.tell('node.changed', { nodeId, status: 'purged' });
     return ok(answerOf(tx, evaluateForNode(tx, node), tx.index));
   });

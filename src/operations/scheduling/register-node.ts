@@ -8,6 +8,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import { newNodePool, nodePools } from '../../scheduler/node-pool.js';
 import { withNodeEvent } from '../../scheduler/nodes/node-events.js';
+import { mergedMeta, nodeMetadata } from '../../scheduler/nodes/node-metadata.js';
 import { unixSecondsFromInstant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/node-evaluations.js';
@@ -68,6 +69,7 @@ function claimNode(
 function registered(tx: Transaction, description: NodeDescription, before: Node | undefined): Node {
   const node: Node = {
     ...description,
+    Meta: metaOf(tx, description),
     ...(before === undefined ? {} : decidedByOperators(before)),
     Status: 'ready',
     StatusDescription: '',
@@ -78,6 +80,14 @@ function registered(tx: Transaction, description: NodeDescription, before: Node 
   if (before?.Status === 'ready') return node;
   const Message = before === undefined ? 'Node registered' : 'Node re-registered';
   return withNodeEvent(node, { Subsystem: 'Cluster', Message }, { now: tx.now, index: tx.index });
+}
+
+/** What operators have added stays, and what the agent tells now is kept beside it. */
+function metaOf(tx: Transaction, { ID, Meta }: NodeDescription): Node['Meta'] {
+  const before = tx.get(nodeMetadata, [ID])?.record;
+  if (before === undefined) return Meta;
+  tx.put(nodeMetadata, { ...before, Static: Meta ?? {} });
+  return mergedMeta(Meta ?? {}, before.Dynamic);
 }
 
 function decidedByOperators(before: Node): Partial<Node> {

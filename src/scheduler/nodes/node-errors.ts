@@ -8,7 +8,7 @@ export interface NodeNotFound {
 /** The node cannot be changed like that as it stands. */
 export interface NodeRefused {
   readonly type: 'node_refused';
-  readonly reason: 'eligibility' | 'draining' | 'drain';
+  readonly reason: 'eligibility' | 'draining' | 'drain' | 'metadata';
   readonly message: string;
 }
 

@@ -79,6 +79,24 @@ describe('checks of an allocation', () => {
   });
 });
 
+describe('meta of a node', () => {
+  it('is added, shown and taken away', async () => {
+    const [node] = (await orThrow(box.nodes.list())).value.items;
+    const id = node?.ID.slice(0, 8) ?? '';
+    expect((await run('node', 'meta', 'apply', id, 'rack=r1', 'note=a=b')).out).toMatch(
+      /^Name +Value +From\n(.*\n)*note +a=b +applied\n(.*\n)*rack +r1 +applied\n/,
+    );
+    expect(JSON.parse((await run('node', 'meta', 'read', '-json', id)).out).Dynamic).toEqual({
+      note: 'a=b',
+      rack: 'r1',
+    });
+    expect((await run('node', 'meta', 'apply', '-unset', 'rack', '-unset=note', id)).out).not.toContain('rack');
+    expect((await run('node', 'meta', 'apply', id)).code).toBe(2);
+    expect((await run('node', 'meta', 'apply', id, 'nothing')).code).toBe(2);
+    expect((await run('node', 'meta', 'read', 'ffffffff')).error).toBe('signalbox: there is no node ffffffff\n');
+  });
+});
+
 describe('versions of a job', () => {
   it('get a name, by which they are reverted to, and lose it', async () => {
     expect((await run('job', 'tag', 'apply', '-description', 'works', 'shop-1', 'good')).out).toBe(

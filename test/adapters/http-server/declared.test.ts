@@ -213,6 +213,12 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     NodePool: pair('default', 'spare', { beside: ofNode, prepare: nodeToken }),
     SecretID: pair(undefined, '00000000-0000-4000-8000-0000000000ff', { prepare: withoutToken }),
   },
+  'nodes.readMeta': { node_id: pair('', '00000000-0000-4000-8000-0000000000ff') },
+  'nodes.applyMeta': {
+    node_id: pair('', '00000000-0000-4000-8000-0000000000ff'),
+    NodeID: pair('', '00000000-0000-4000-8000-0000000000ff'),
+    Meta: pair({ colour: 'blue' }, { colour: null }),
+  },
   'tokens.exchangeOneTime': { OneTimeSecretID: pair(undefined, 'unknown') },
   'tokens.bootstrap': { BootstrapSecret: pair(undefined, 'no UUID', { bodied: true }) },
   'tokens.list': {

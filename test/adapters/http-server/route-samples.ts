@@ -68,6 +68,7 @@ const bodies: Readonly<Record<string, unknown>> = {
   'roles.update': { ID: '{role_id}', Name: 'changed', Policies: [{ Name: 'spare' }] },
   'tokens.create': { Name: 'made', Type: 'client', Policies: ['spare'], ExpirationTTL: '1h' },
   'tokens.update': { AccessorID: '{accessor_id}', Name: 'changed', Type: 'client', Policies: ['spare'] },
+  'nodes.applyMeta': { Meta: { colour: 'blue' } },
   'tokens.exchangeOneTime': { OneTimeSecretID: '{one_time_secret}' },
   'notifications.create': { data: configuration },
   'notifications.declare': { data: configuration },

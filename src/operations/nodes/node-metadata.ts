@@ -1,0 +1,81 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../access/principal.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
+import { isReadyNode, nodes } from '../../scheduler/node.js';
+import { type NodeNotFound, type NodeRefused, nodeNotFound, nodeRefused } from '../../scheduler/nodes/node-errors.js';
+import {
+  type DynamicMeta,
+  decideNodeMetadata,
+  mergedMeta,
+  type NodeMetadata,
+  nodeMetadata,
+  type StoredNodeMetadata,
+} from '../../scheduler/nodes/node-metadata.js';
+import { authoriseArea, type PermissionDenied } from '../authorise.js';
+import { evaluateForNode } from '../books/node-evaluations.js';
+import { signalCapacity } from '../books/put-allocation.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { withNode } from './change-node.js';
+
+export type NodeMetadataError = PermissionDenied | NodeNotFound | NodeRefused | StorageError;
+
+/** The meta of a node; without an ID, of the one that is connected here. Needs `node:read`. */
+export function readNodeMetadata(
+  context: EngineContext,
+  caller: Principal,
+  { nodeId }: { readonly nodeId?: string },
+): ResultAsync<NodeMetadata, NodeMetadataError> {
+  return authoriseArea(caller, 'node', 'read')
+    .andThen(() => nodeAsked(context, nodeId))
+    .asyncAndThen((id) =>
+      context.storage
+        .read((view): Result<NodeMetadata, NodeNotFound> => {
+          const stored = storedIn(view, id);
+          return stored === undefined ? err(nodeNotFound(id)) : ok(documentOf(stored));
+        })
+        .andThen((result) => result),
+    );
+}
+
+/**
+ * Sets and removes names of a node's meta: they are in force at once, stay when its agent registers again, and jobs that may want the
+ * node are looked at. Needs `node:write`.
+ */
+export function applyNodeMetadata(
+  context: EngineContext,
+  caller: Principal,
+  { nodeId, changes }: { readonly nodeId?: string; readonly changes: DynamicMeta },
+): ResultAsync<NodeMetadata, NodeMetadataError> {
+  const asked = nodeAsked(context, nodeId);
+  if (asked.isErr()) return errAsync(asked.error);
+  return withNode(context, caller, asked.value, (tx, node) =>
+    decideNodeMetadata(storedIn(tx, node.ID) ?? { ID: node.ID, Static: {}, Dynamic: {} }, changes).map((stored) => {
+      const document = documentOf(stored);
+      tx.put(nodeMetadata, stored);
+      tx.put(nodes, { ...node, Meta: document.Meta, ModifyIndex: tx.index });
+      tx.tell('node.changed', { nodeId: node.ID, status: node.Status });
+      if (isReadyNode(node)) {
+        signalCapacity(tx);
+        evaluateForNode(tx, node);
+      }
+      return document;
+    }),
+  );
+}
+
+function nodeAsked({ agents }: EngineContext, nodeId = ''): Result<string, NodeRefused> {
+  const [only = '', ...others] = agents.nodeIds();
+  const asked = nodeId === '' && others.length === 0 ? only : nodeId.toLowerCase();
+  return asked === '' ? err(nodeRefused('metadata', 'name the node: none or several are connected')) : ok(asked);
+}
+
+/** A node to which nothing was added has what its agent told. */
+function storedIn(view: ReadView, nodeId: string): StoredNodeMetadata | undefined {
+  const node = view.get(nodes, [nodeId])?.record;
+  if (node === undefined) return undefined;
+  return view.get(nodeMetadata, [nodeId])?.record ?? { ID: nodeId, Static: node.Meta ?? {}, Dynamic: {} };
+}
+
+function documentOf({ Static, Dynamic }: StoredNodeMetadata): NodeMetadata {
+  return { Meta: mergedMeta(Static, Dynamic), Dynamic, Static };
+}

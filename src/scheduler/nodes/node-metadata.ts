@@ -1,0 +1,58 @@
+import { err, ok, type Result } from 'neverthrow';
+import { table } from '../../shared/table.js';
+import { type NodeRefused, nodeRefused } from './node-errors.js';
+
+/** Null hides a value that the agent tells. */
+export type DynamicMeta = Readonly<Record<string, string | null>>;
+
+/** What operators have added to a node's meta, beside what its agent told last. Nodes without any have no row. */
+export interface StoredNodeMetadata {
+  readonly ID: string;
+  readonly Static: Readonly<Record<string, string>>;
+  readonly Dynamic: DynamicMeta;
+}
+
+export const nodeMetadata = table<StoredNodeMetadata>('node_metadata', ({ ID }) => [ID]);
+
+/** The meta of a node as it is told: what is in force, and where it is from. */
+export interface NodeMetadata {
+  readonly Meta: Readonly<Record<string, string>>;
+  readonly Dynamic: DynamicMeta;
+  readonly Static: Readonly<Record<string, string>>;
+}
+
+const mostNames = 256;
+const longestValue = 4096;
+/** What a constraint can name, `${meta.NAME}`. */
+const nameForm = /^[^\s\p{Cc}${}]{1,128}$/u;
+
+export function mergedMeta(
+  told: Readonly<Record<string, string>>,
+  dynamic: DynamicMeta,
+): Readonly<Record<string, string>> {
+  const all: (readonly [string, string | null])[] = [...Object.entries(told), ...Object.entries(dynamic)];
+  return Object.fromEntries([...new Map(all)].filter((entry): entry is [string, string] => entry[1] !== null));
+}
+
+/** The row after a change: a value sets a name, null removes what was set and hides what the agent tells. */
+export function decideNodeMetadata(
+  before: StoredNodeMetadata,
+  changes: DynamicMeta,
+): Result<StoredNodeMetadata, NodeRefused> {
+  for (const [name, value] of Object.entries(changes)) {
+    if (!nameForm.test(name))
+      return err(refused(`the name ${JSON.stringify(name.slice(0, 40))} cannot be one of meta`));
+    if ((value ?? '').length > longestValue) {
+      return err(refused(`the value of ${name} is longer than ${longestValue} characters`));
+    }
+  }
+  const entries = [...new Map([...Object.entries(before.Dynamic), ...Object.entries(changes)])];
+  const kept = entries.filter(([name, value]) => value !== null || Object.hasOwn(before.Static, name));
+  if (kept.length > mostNames)
+    return err(refused(`a node has at most ${mostNames} names of meta beside those of its agent`));
+  return ok({ ...before, Dynamic: Object.fromEntries(kept) });
+}
+
+function refused(message: string): NodeRefused {
+  return nodeRefused('metadata', message);
+}

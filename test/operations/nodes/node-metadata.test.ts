@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import {
+  applyNodeMetadata,
+  type DynamicMeta,
+  hostPrincipal,
+  listEvaluations,
+  purgeNode,
+  readNodeMetadata,
+  registerNode,
+} from '../../../src/index.js';
+import { nodes } from '../../../src/scheduler/node.js';
+import { decideNodeMetadata, mergedMeta, nodeMetadata } from '../../../src/scheduler/nodes/node-metadata.js';
+import { engineUnderTest } from '../../adapters/http-server/engine-under-test.js';
+import { nodeFrom } from '../../support/nodes.js';
+
+const id = '00000000-0000-4000-8000-00000000000a';
+
+describe('meta of a node', () => {
+  const before = { ID: id, Static: { rack: 'r1', zone: 'a' }, Dynamic: { zone: 'b' } };
+  const changedBy = (changes: DynamicMeta) => decideNodeMetadata(before, changes)._unsafeUnwrap().Dynamic;
+
+  it('is what the agent tells, with what was added in its place', () => {
+    expect(mergedMeta(before.Static, before.Dynamic)).toEqual({ rack: 'r1', zone: 'b' });
+    expect(mergedMeta(before.Static, { rack: null })).toEqual({ zone: 'a' });
+  });
+
+  it('is set and removed by name; what the agent tells is hidden', () => {
+    expect(changedBy({ colour: 'blue' })).toEqual({ zone: 'b', colour: 'blue' });
+    expect(changedBy({ zone: 'c' })).toEqual({ zone: 'c' });
+    expect(changedBy({ zone: null, rack: null, other: null })).toEqual({ zone: null, rack: null });
+    expect(Object.entries(changedBy({ ['__proto__']: 'x' }))).toEqual([
+      ['zone', 'b'],
+      ['__proto__', 'x'],
+    ]);
+    expect(changedBy({ toString: null as never })).toEqual({ zone: 'b' });
+  });
+
+  it.each([
+    [{ '': 'x' }, 'the name "" cannot be one of meta'],
+    [{ 'a b': 'x' }, 'the name "a b" cannot be one of meta'],
+    [{ 'a}': 'x' }, 'cannot be one of meta'],
+    [{ a: 'x'.repeat(4097) }, 'the value of a is longer than 4096 characters'],
+    [Object.fromEntries(Array.from({ length: 256 }, (_, i) => [`k${i}`, 'x'])), 'at most 256 names'],
+  ])('is not changed by %j', (changes, message) => {
+    expect(decideNodeMetadata(before, changes as DynamicMeta)._unsafeUnwrapErr().message).toContain(message);
+  });
+});
+
+describe('a node', () => {
+  const described = (Meta: Readonly<Record<string, string>> | null) => {
+    const { Status, StatusDescription, StatusUpdatedAt, CreateIndex, ModifyIndex, ...node } = nodeFrom(id);
+    return { ...node, Meta };
+  };
+
+  async function world() {
+    const engine = engineUnderTest();
+    (await registerNode(engine, hostPrincipal, described({ rack: 'r1' })))._unsafeUnwrap();
+    const apply = (changes: DynamicMeta) => applyNodeMetadata(engine, hostPrincipal, { nodeId: id, changes });
+    const stored = async () =>
+      (
+        await engine.storage.read((view) => ({
+          node: view.get(nodes, [id])?.record.Meta,
+          row: view.get(nodeMetadata, [id])?.record,
+        }))
+      )._unsafeUnwrap();
+    return { engine, apply, stored };
+  }
+
+  it('has what was added at once, and keeps it when its agent registers again', async () => {
+    const { engine, apply, stored } = await world();
+    const answer = { Meta: { colour: 'blue' }, Dynamic: { colour: 'blue', rack: null }, Static: { rack: 'r1' } };
+    expect((await apply({ colour: 'blue', rack: null }))._unsafeUnwrap()).toEqual(answer);
+    expect((await stored()).node).toEqual({ colour: 'blue' });
+    (await registerNode(engine, hostPrincipal, described({ rack: 'r2', zone: 'z' })))._unsafeUnwrap();
+    expect((await stored()).node).toEqual({ colour: 'blue', zone: 'z' });
+    expect((await readNodeMetadata(engine, hostPrincipal, { nodeId: id }))._unsafeUnwrap()).toEqual({
+      Meta: { colour: 'blue', zone: 'z' },
+      Dynamic: { colour: 'blue', rack: null },
+      Static: { rack: 'r2', zone: 'z' },
+    });
+  });
+
+  it('without anything added has what its agent tells, and no row', async () => {
+    const { engine, stored } = await world();
+    const read = await readNodeMetadata(engine, hostPrincipal, { nodeId: id });
+    expect(read._unsafeUnwrap()).toEqual({ Meta: { rack: 'r1' }, Dynamic: {}, Static: { rack: 'r1' } });
+    expect((await stored()).row).toBeUndefined();
+  });
+
+  it('that is purged leaves nothing', async () => {
+    const { engine, apply, stored } = await world();
+    (await apply({ a: 'b' }))._unsafeUnwrap();
+    (await purgeNode(engine, hostPrincipal, { nodeId: id }))._unsafeUnwrap();
+    expect(await stored()).toEqual({ node: undefined, row: undefined });
+  });
+
+  it('is left as it was by a change that is refused', async () => {
+    const { engine, apply, stored } = await world();
+    expect((await apply({ ok: 'x', 'not ok': 'y' }))._unsafeUnwrapErr()).toMatchObject({ type: 'node_refused' });
+    expect((await stored()).node).toEqual({ rack: 'r1' });
+    const caller = { ...hostPrincipal, management: false, areas: {} };
+    const denied = { type: 'permission_denied' };
+    const changes = { a: 'b' };
+    expect((await applyNodeMetadata(engine, caller, { nodeId: id, changes }))._unsafeUnwrapErr()).toEqual(denied);
+    expect((await readNodeMetadata(engine, caller, { nodeId: id }))._unsafeUnwrapErr()).toEqual(denied);
+    const unknown = { nodeId: 'nobody', changes };
+    expect((await applyNodeMetadata(engine, hostPrincipal, unknown))._unsafeUnwrapErr()).toMatchObject({
+      type: 'node_not_found',
+    });
+    expect((await applyNodeMetadata(engine, hostPrincipal, { changes }))._unsafeUnwrapErr()).toMatchObject({
+      message: 'name the node: none or several are connected',
+    });
+    expect((await listEvaluations(engine, hostPrincipal, {}))._unsafeUnwrap().value.items).toEqual([]);
+  });
+});
