@@ -1,5 +1,6 @@
 import { type EnvironmentFault, parseEnvironment } from '../../../src/agent/template/environment-text.js';
 import { KnownVariables } from '../../../src/agent/template/known-variables.js';
+import { type HeldTexts, quietTexts } from '../../../src/agent/template/quiet-texts.js';
 import {
   type FaultyTemplate,
   type ReadTemplate,
@@ -10,7 +11,6 @@ import {
 import { type TemplateChange, templateChange } from '../../../src/agent/template/template-change.js';
 import type { ChangeScript, TaskTemplate } from '../../../src/jobs/document/task-parts.js';
 import { mapProblem } from '../../../src/jobs/validation/validate-start.js';
-import { millisecondsFromNanos } from '../../../src/shared/duration.js';
 import { parseTemplate, type TemplateInputs, type VariableRead } from '../../../src/templates/index.js';
 import type { Surroundings } from '../allocation/surroundings.js';
 import { NumberNote } from '../disk/number-note.js';
@@ -67,6 +67,9 @@ export class TaskTemplates {
   readonly #surroundings: Pick<Surroundings, 'link' | 'clock' | 'ids' | 'background'>;
   readonly #actions: TemplateActions;
   readonly #texts = new Map<number, string>();
+  /** New texts that wait, and the moment when the first of them is to be written. */
+  #held: HeldTexts = new Map();
+  #heldUntil: number | undefined;
   /**
    * Which templates have changed without the running task having noticed: written before the files change, so that an agent that comes
    * back after its own death still restarts the task, sends the signal or runs the script.
@@ -94,6 +97,8 @@ export class TaskTemplates {
     const rendered = await this.#rendered(await this.#read(first ? 'all' : 'changing'), signal, 'wait');
     if (rendered === undefined) return;
     await this.#write(rendered, first || this.#task.rendersAgain);
+    this.#held = new Map();
+    this.#heldUntil = undefined;
     // The start to come sees everything.
     await this.#note.clear();
     this.#scriptsToRun = first ? this.#task.templates.flatMap(firstScript) : [];
@@ -132,10 +137,10 @@ export class TaskTemplates {
     if (this.#known.isEmpty) await this.#insist(signal, () => this.#refresh(signal));
     while (!signal.aborted && !this.#known.isEmpty) {
       const { version } = this.#known;
-      const hasChanged = version !== null && (await this.#waitForChange(version, signal));
-      if (!hasChanged) await this.#surroundings.clock.sleep(version === null ? askPause : idlePause, signal);
+      const isDue = version !== null && (await this.#changedOrDue(version, signal));
+      if (!isDue) await this.#surroundings.clock.sleep(version === null ? askPause : idlePause, signal);
       if (signal.aborted) return;
-      if (hasChanged || version === null) await this.#insist(signal, () => this.#refresh(signal));
+      if (isDue || version === null) await this.#insist(signal, () => this.#refresh(signal));
     }
   }
 
@@ -153,31 +158,47 @@ export class TaskTemplates {
     }
   }
 
-  /** Waits for another answer, and until the answers have been the same for as long as the templates ask for. */
-  async #waitForChange(version: string, signal: AbortSignal): Promise<boolean> {
+  /** Waits for another answer, or until a text has waited for long enough. */
+  async #changedOrDue(version: string, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#surroundings;
-    let answer = await this.#ask(version, signal);
-    if (answer === undefined || answer.version === version) return false;
-    const { shortest, longest } = waitOf(this.#task.templates);
-    const until = clock.monotonic() + longest;
-    for (let pause = shortest; pause > 0; pause = Math.min(shortest, until - clock.monotonic())) {
-      const before = answer.version;
-      await clock.sleep(pause, signal);
-      answer = (await this.#ask(null, signal)) ?? answer;
-      if (signal.aborted || answer.version === before) break;
+    const until = this.#heldUntil;
+    if (until === undefined) return this.#hasChanged(version, signal);
+    if (until <= clock.monotonic()) return true;
+    const either = new AbortController();
+    const first = AbortSignal.any([signal, either.signal]);
+    const waited = clock.sleep(until - clock.monotonic(), first).then(() => true);
+    const changed = this.#hasChanged(version, first);
+    // A question that was broken off may fail after nobody waits for it.
+    changed.catch(() => undefined);
+    try {
+      return await Promise.race([waited, changed]);
+    } finally {
+      either.abort();
     }
-    return true;
   }
 
-  /** Renders anew, writes what is different and lets the task know. Without a whole answer everything stays as it is. */
+  async #hasChanged(version: string, signal: AbortSignal): Promise<boolean> {
+    const answer = await this.#ask(version, signal);
+    return answer !== undefined && answer.version !== version;
+  }
+
+  /**
+   * Renders anew, writes what is different and has waited, and lets the task know. Without a whole answer everything stays as it is.
+   */
   async #refresh(signal: AbortSignal): Promise<void> {
     const before = new Map(this.#texts);
     const rendered = await this.#rendered(await this.#read('changing'), signal, 'tell');
     if (rendered === undefined || signal.aborted) return;
-    const changed = rendered.filter(({ at, text }) => before.get(at) !== text).map(({ at }) => at);
-    if (changed.length === 0) return;
-    await this.#note.add(changed);
-    await this.#write(rendered, false);
+    const changed = rendered.filter(({ at, text }) => before.get(at) !== text);
+    const now = this.#surroundings.clock.monotonic();
+    const { due, held, next } = quietTexts(changed, this.#task.templates, this.#held, now);
+    if (due.length > 0) {
+      await this.#note.add(due.map(({ at }) => at));
+      await this.#write(due, false);
+    }
+    this.#held = held;
+    this.#heldUntil = next;
+    if (due.length === 0) return;
     await this.#act(templateChange(this.#templatesAt(await this.#note.read())), signal);
   }
 
@@ -319,14 +340,6 @@ function firstScript({ ChangeMode, ChangeScript }: TaskTemplate): ChangeScript[]
 /** Negative numbers leave the file to whoever runs the runner. */
 function ownerFrom(id: number | null): number | null {
   return id === null || id < 0 ? null : id;
-}
-
-/** The longest waits of the templates hold for all of them. */
-function waitOf(templates: readonly TaskTemplate[]): { readonly shortest: number; readonly longest: number } {
-  const waits = templates.flatMap(({ Wait }) => (Wait === null ? [] : [Wait]));
-  const shortest = Math.max(0, ...waits.map(({ Min }) => millisecondsFromNanos(Min ?? 0)));
-  const longest = Math.max(0, ...waits.map(({ Min, Max }) => millisecondsFromNanos(Max ?? 4 * (Min ?? 0))));
-  return { shortest, longest: Math.max(shortest, longest) };
 }
 
 function namesOf(missing: readonly VariableRead[]): string {

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStorage, recordingDelivery } from '../../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../../adapters/node/index.js';
 import { createRunner, functionDriver, type Runner, rawExecDriver } from '../../../../adapters/runner/index.js';
@@ -191,6 +191,28 @@ describe('templates of a task', () => {
     const waiting = { Wait: { Min: 3600e9, Max: 7200e9 } };
     await run(engine, shell('cat local/out', [template('{{ (nomadVar "nomad/jobs/work").user }}', waiting)]));
     expect(log(directory, await until(engine, ended))).toBe('ada');
+  });
+
+  it('wait for themselves alone: another template of the task is written at once', async () => {
+    const { engine, directory } = await house();
+    await set(engine, { user: 'ada' });
+    const text = '{{ (nomadVar "nomad/jobs/work").user }}';
+    const patient = { ChangeMode: 'noop', Wait: { Min: 3600e9, Max: 7200e9 }, DestPath: 'local/patient' };
+    const brief = { ChangeMode: 'noop', Wait: { Min: 50e6, Max: 100e6 }, DestPath: 'local/brief' };
+    const templates = [
+      template(text, { ChangeMode: 'noop', DestPath: 'local/quick' }),
+      template(text, patient),
+      template(text, brief),
+    ];
+    await run(engine, shell('while true; do sleep 0.1; done', templates));
+    const { ID } = await until(engine, ({ ClientStatus }) => ClientStatus === 'running');
+    const files = () =>
+      ['quick', 'patient', 'brief'].map((name) =>
+        readFileSync(join(directory, 'allocations', ID, 'main', 'local', name), 'utf8'),
+      );
+    expect(files()).toEqual(['ada', 'ada', 'ada']);
+    await set(engine, { user: 'bob' });
+    await vi.waitFor(() => expect(files()).toEqual(['bob', 'ada', 'bob']), { timeout: 10_000, interval: 20 });
   });
 
   it('that wait are left when the job is stopped', async () => {
