@@ -223,7 +223,7 @@ export interface NodeListStub {
   readonly Status: string;
   readonly StatusDescription: string;
   readonly Drivers: Node['Drivers'];
-  readonly HostVolumes: null;
+  readonly HostVolumes: NonNullable<Node['HostVolumes']> | null;
   readonly LastDrain: DrainMetadata | null;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
@@ -279,11 +279,11 @@ export function nodeStub(node: Node, resources: boolean, os: boolean): NodeListS
     Status: node.Status,
     StatusDescription: node.StatusDescription,
     Drivers: node.Drivers,
-    HostVolumes: null,
+    HostVolumes: node.HostVolumes ?? null,
     LastDrain: node.LastDrain ?? null,
     CreateIndex: node.CreateIndex,
     ModifyIndex: node.ModifyIndex,
-    ...(resources ? { NodeResources: node.NodeResources, ReservedResources: node.ReservedResources } : {}),
+    ...(resources ? resourcesOf(node) : {}),
     ...(os ? { Attributes: { 'os.name': node.Attributes['os.name'] ?? '' } } : {}),
   };
 }
@@ -316,12 +316,18 @@ function nodeDocument(node: Node) {
     LastAllocUpdateIndex: 0,
     IdentitySigningKeyID: '',
     ...node,
-    NodeResources: { ...emptyNodeResources, ...node.NodeResources },
-    ReservedResources: {
-      ...node.ReservedResources,
-      Cpu: { ReservedCpuCores: null, ...node.ReservedResources.Cpu },
-      Networks: { ReservedHostPorts: '', ...node.ReservedResources.Networks },
-    },
+    ...resourcesOf(node),
     SecretID: '',
+  };
+}
+
+function resourcesOf({ NodeResources, ReservedResources }: Node) {
+  return {
+    NodeResources: { ...emptyNodeResources, ...NodeResources },
+    ReservedResources: {
+      ...ReservedResources,
+      Cpu: { ReservedCpuCores: null, ...ReservedResources.Cpu },
+      Networks: { ReservedHostPorts: '', ...ReservedResources.Networks },
+    },
   };
 }

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import { hostPrincipal, registerNode } from '../../../src/index.js';
+import { engineUnderTest } from './engine-under-test.js';
+import { sampleNode } from './route-samples.js';
+
+const id = '00000000-0000-4000-8000-00000000000a';
+const volume = { Name: 'data', Path: '/srv/data', ReadOnly: true };
+
+async function ask(target: string): Promise<unknown> {
+  const engine = engineUnderTest();
+  (await registerNode(engine, hostPrincipal, sampleNode(id, { HostVolumes: { data: volume } })))._unsafeUnwrap();
+  const handler = createHttpHandler(engine, { access: 'open' });
+  return JSON.parse((await handler(requestFrom({ target }))).body.toString());
+}
+
+const resources = {
+  NodeResources: { Processors: { Topology: null }, Devices: null, NodeNetworks: null, Networks: null },
+  ReservedResources: { Cpu: { ReservedCpuCores: null }, Networks: { ReservedHostPorts: '' } },
+};
+
+describe('nodes in lists', () => {
+  it('have their volumes, and their resources where those are asked for', async () => {
+    expect(await ask('/v1/nodes?resources=true')).toMatchObject([
+      { ID: id, HostVolumes: { data: volume }, ...resources },
+    ]);
+    const [plain] = (await ask('/v1/nodes')) as object[];
+    for (const member of ['NodeResources', 'ReservedResources', 'Attributes']) expect(plain).not.toHaveProperty(member);
+  });
+
+  it('have the resources that the node itself has', async () => {
+    const [stub] = (await ask('/v1/nodes?resources=true')) as Record<string, unknown>[];
+    const node = (await ask(`/v1/node/${id}`)) as Record<string, unknown>;
+    expect(node).toMatchObject(resources);
+    expect(stub?.['NodeResources']).toEqual(node['NodeResources']);
+    expect(stub?.['ReservedResources']).toEqual(node['ReservedResources']);
+  });
+});
