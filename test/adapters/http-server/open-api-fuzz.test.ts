@@ -128,7 +128,7 @@ describe.each(['neutral', 'upstream'] as const)('requests made from the document
         const about = `${asked.method} ${asked.target} ${asked.body?.slice(0, 500) ?? ''}\n${answered.status} ${answered.body.slice(0, 500)}`;
         expect(server.failures, about).toEqual([]);
         check(document, ajv, { asked, answered, names }, about);
-        if (answered.status === 500 && route.socket === undefined) await expectContractual(server, asked, about);
+        if (answered.status === 500 && isFound(asked)) await expectContractual(server, asked, about);
         const changed = await server.refillIfChanged();
         if (answered.status >= 400) expect(changed, about).toBe(false);
       }),
@@ -141,6 +141,12 @@ function operationAt(document: Document, path: string, method: string): Operatio
   const operation = document.paths[path]?.[method.toLowerCase()];
   if (operation === undefined) throw new Error(`the document has no ${method} ${path}`);
   return operation;
+}
+
+/** Whether the target leads to a call that is answered over HTTP. */
+function isFound({ method, target }: Asked): boolean {
+  const match = locate(method, target.split('?')[0] ?? '')?.match;
+  return match?.isOk() === true && match.value.type === 'found' && match.value.route.socket === undefined;
 }
 
 /** Parameters of the query whose faults are told with 500. */
@@ -157,8 +163,11 @@ const told500: ReadonlySet<string> = new Set(
 /** A refusal changes nothing: asked for in the form of this package's clients, it tells its tag. */
 async function expectContractual(server: DescribedServer, asked: Asked, about: string): Promise<void> {
   const { body } = await server.ask({ ...asked, headers: { ...asked.headers, accept: plainType } });
-  const { error } = JSON.parse(body) as { error: { type: ErrorTag | 'bad_request'; parameter?: string } };
-  if (error.type === 'bad_request') expect(told500, about).toContain(error.parameter);
+  const { error } = JSON.parse(body) as {
+    error: { type: ErrorTag | 'bad_request'; message: string; parameter?: string };
+  };
+  if (error.type === 'bad_request')
+    expect([...told500, 'missing job ID'], about).toContain(error.parameter ?? error.message);
   else expect(Object.keys(contractual), about).toContain(error.type);
 }
 
@@ -179,6 +188,11 @@ function check(document: Document, ajv: Ajv2020, { asked, answered, names }: Exc
     return;
   }
   const match = locate(asked.method, target)?.match;
+  // A path that lacks a part is told so in its own words.
+  if (match?.isOk() === true && match.value.type === 'incomplete_path') {
+    expect({ status, body }, about).toEqual({ status: match.value.status, body: match.value.message });
+    return;
+  }
   if (match === undefined || match.isErr() || match.value.type !== 'found') {
     expect([400, 404, 405, 501], about).toContain(status);
     return;
