@@ -25,7 +25,7 @@ export interface AgentFlags {
   readonly 'on-stop': string | undefined;
 }
 
-/** Where settings of the node stand besides. */
+/** Further sources of the node's settings. */
 export interface AgentSurroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly file: SettingsFile | null;

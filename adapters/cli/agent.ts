@@ -16,7 +16,7 @@ interface AgentCommand {
   readonly json: boolean;
 }
 
-/** Milliseconds that tasks may take to finish, or to be noted as interrupted, after a signal. */
+/** Time for tasks to finish, or to be recorded as interrupted, after a signal; in milliseconds. */
 const stopGrace = 10_000;
 
 /**

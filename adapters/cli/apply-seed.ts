@@ -63,7 +63,7 @@ export async function applySeed(engine: Engine, seed: SeedFile): Promise<void> {
   }
 }
 
-/** A destination that does not answer is no reason not to start: it is told, and tried again at the next start. */
+/** A destination that does not answer does not prevent the start: it is logged, and tried again at the next start. */
 async function applyConfiguration(
   engine: Engine,
   { workspace, destination_type: destinationType, ...stated }: SeedFile['configurations'][number],
@@ -79,7 +79,7 @@ async function applyConfiguration(
   if (put.isErr()) throw new Stopped(refused(put.error, pointer));
 }
 
-/** What the file says of a namespace; what it leaves out keeps the value that is stored. */
+/** A namespace of the file; members that it leaves out keep their stored values. */
 async function namespaceInput(
   engine: Engine,
   { name, description, meta, capabilities }: SeedFile['namespaces'][number],

@@ -1,14 +1,14 @@
 import { isAbsolute } from 'node:path';
 import type { HostVolume } from '../runner/index.js';
 
-/** How a folder of the host is offered in one word: `NAME=/absolute/path`, with `:ro` behind it where it is read-only. */
+/** Notation of a host volume: `NAME=/absolute/path`, followed by `:ro` if it is read-only. */
 export function hostVolumeFrom(text: string): readonly [string, HostVolume] | undefined {
   const [, name = '', path = '', readOnly] = /^([A-Za-z0-9][^=]*)=(.*?)(:ro)?$/s.exec(text) ?? [];
   if (name === '' || !isAbsolute(path) || path.includes('\0')) return undefined;
   return [name, readOnly === undefined ? { path } : { path, readOnly: true }];
 }
 
-/** The volumes of a node; texts that are none are left out, since whoever read them has refused them. */
+/** The volumes of a node. Invalid texts, already refused by the reader of the option, are left out. */
 export function hostVolumesFrom(texts: readonly string[]): Readonly<Record<string, HostVolume>> {
   const volumes: Record<string, HostVolume> = {};
   for (const text of texts) {

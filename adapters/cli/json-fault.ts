@@ -21,7 +21,7 @@ function told(text: string, { at, token, context }: TextFault): JsonFault {
   if (at >= text.length && text[token] === '"') {
     return { ...positionOf(text, token), message: 'this text has no closing quote' };
   }
-  // Of a number or a word the beginning is told.
+  // For a number or a word, the position of its beginning.
   return { ...positionOf(text, message === undefined ? token : at), message: message ?? 'a value is expected here' };
 }
 

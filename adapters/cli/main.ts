@@ -2,7 +2,7 @@
 import { runCommand } from './run-command.js';
 import { processTerminal } from './terminal.js';
 
-/** 128 and the number of SIGPIPE, as a shell tells it: whoever read the output has gone, as `head` does. */
+/** 128 plus the number of SIGPIPE, the shell convention: the reader of the output has exited, as `head` does. */
 const outputClosed = 141;
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -6,7 +6,7 @@ import { readTextFile } from './terminal.js';
 
 type Download = ReturnType<typeof undiciDownload>;
 
-/** What goes out: messages, and the artifacts of tasks, under the same rules. `hint` is what refusals of addresses end with. */
+/** Outbound requests: messages and artifacts of tasks, under the same rules. `hint` ends the messages about refused addresses. */
 export async function outboundFrom(
   outbound: OutboundOptions,
   hint: string,

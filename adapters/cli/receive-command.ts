@@ -6,7 +6,7 @@ import { firstSignal } from './first-signal.js';
 import { listenParts } from './settings/setting-table.js';
 import { Stopped } from './stopped.js';
 
-/** Bytes of a body; what is longer is not read. */
+/** Maximum size of a body in bytes; longer ones are not read. */
 const mostBytes = 1_048_576;
 
 const options = {

@@ -24,7 +24,7 @@ export interface ServeOptions {
   /** What the runner's node is. */
   readonly node: NodeOptions;
   readonly publicOrigin: string | null;
-  /** Names and addresses that requests may be sent to besides loopback, the listening address and the public origin. */
+  /** Further allowed host names and addresses, in addition to loopback, the listening address and the public origin. */
   readonly allowHosts: readonly string[];
   /** What is set of the engine, without its defaults. */
   readonly engine: SettingsOverrides;
@@ -131,7 +131,7 @@ function isSet(value: unknown): boolean {
   return value !== undefined && !(Array.isArray(value) && value.length === 0);
 }
 
-/** Headers of notifications as existing receivers know them, and two beside them in the same style. */
+/** Notification headers as existing receivers expect them, and two more in the same style. */
 const upstreamHeaders: SettingsOverrides = {
   notifications: {
     signature: {
@@ -142,7 +142,7 @@ const upstreamHeaders: SettingsOverrides = {
   },
 };
 
-/** The value that is in force: what the names bring with them stands between the file and the table's defaults. */
+/** The effective value. Defaults of the chosen names rank between the file and the table's defaults. */
 export function valueInForce(settings: ResolvedSettings, key: string): unknown {
   const { value, source } = settings.get(key) ?? { value: undefined, source: 'default' };
   if (source !== 'default' || settings.get('names')?.value !== 'upstream') return value;

@@ -154,7 +154,7 @@ async function readSeed(path: string): Promise<SeedFile> {
   return seed.value;
 }
 
-/** A store in memory lasts no longer than a key that nobody has to keep. */
+/** A store in memory needs no persistent key. */
 async function cipherOf(options: ServeOptions, warn: (message: string) => void): Promise<Cipher | null> {
   if (options.encryptionKeyFile !== null) return cipherFromFile(options.encryptionKeyFile, warn);
   return options.storePath === null ? passingCipher() : null;

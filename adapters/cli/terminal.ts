@@ -33,7 +33,7 @@ export interface Streams {
   readonly keyboard?: Keyboard | undefined;
 }
 
-/** A terminal that somebody types at. */
+/** An interactive terminal. */
 export interface Keyboard {
   /** Raw: keys come as they are typed, without an echo, and none of them ends or stops this process. */
   setRaw(raw: boolean): void;
@@ -69,12 +69,12 @@ function processStreams(): Streams {
   };
 }
 
-/** A terminal that does not tell its size is taken for one of the usual size. */
+/** Default size of a terminal that does not report its size. */
 function sizeOf({ rows, columns }: NodeJS.WriteStream): { readonly rows: number; readonly columns: number } {
   return { rows: rows || 24, columns: columns || 80 };
 }
 
-/** What cannot be written any more is dropped: the stream itself tells the fault. */
+/** Failed writes are dropped: the stream reports the error itself. */
 function written(stream: NodeJS.WritableStream, bytes: Uint8Array): Promise<void> {
   return new Promise((resolve) => stream.write(bytes, () => resolve()));
 }

@@ -78,7 +78,7 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
   };
   const handle: HttpHandler = async (request) => {
     const response = await respond(parts, request);
-    // What is stored was written by others: no browser may take an answer for anything but what it is called.
+    // Stored content is untrusted: browsers must not sniff another content type.
     response.headers.push('X-Content-Type-Options', 'nosniff');
     if (!isWhole(response.body)) return { ...response, body: watchedBody(response.body, engine.logger) };
     return compressFor(request, response, response.body, upstream);
@@ -99,7 +99,7 @@ interface HandlerParts {
   /** Sends clients of the upstream to the path that they mean. */
   readonly redirected: (...request: Parameters<typeof redirected>) => ReturnType<typeof redirected>;
   readonly locate: Locate;
-  /** Where clients ask for sockets: a path that leads to nothing there is told to them by the close code. */
+  /** Socket routes: an unknown path is reported by the close code. */
   readonly socketsBelow: string;
 }
 
@@ -174,7 +174,7 @@ async function answer(parts: HandlerParts, located: Located, asked: Asked): Prom
   return told ?? refusal(parts.engine, errors, admission);
 }
 
-/** Clients of the upstream know its order of judgement: what is wrong with a small body comes before the lack of a right. */
+/** Clients of the upstream expect its order of checks: errors of a small body precede a missing right. */
 async function answerTo(
   caller: Principal,
   { route, pathValues }: Extract<Match, { readonly type: 'found' }>,
@@ -244,14 +244,14 @@ function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
   };
 }
 
-/** Below an allocation there are sockets: whoever asks for one there is told by it. */
+/** Paths below an allocation have sockets: upgrade requests get their error through the socket. */
 function leadsNowhere({ match }: Located, socketsBelow: string, path: string): boolean {
   if (match.isErr()) return false;
   const { type } = match.value;
   return type === 'unknown_path' || (type === 'incomplete_path' && path.startsWith(socketsBelow));
 }
 
-/** Clients that ask for a socket below an allocation are told by the close code that there is none. */
+/** An upgrade request for an unknown path below an allocation is answered by a close code. */
 function unknownTarget(parts: HandlerParts, request: HttpRequest, isOpenable: boolean): UpgradeAnswer {
   const { path, query } = splitTarget(request.target);
   const isTold = isOpenable && path.startsWith(parts.socketsBelow);

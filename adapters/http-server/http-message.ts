@@ -24,7 +24,7 @@ export interface HttpRequest {
 export interface BodyAllowance {
   /** The longest body, in bytes. */
   readonly limit: number;
-  /** Asks for room for so many further bytes; false when all requests together hold as much as they may. */
+  /** Reserves this number of further bytes; false if all requests together have reached their limit. */
   readonly take: (bytes: number) => boolean;
 }
 

@@ -41,7 +41,7 @@ export interface RunnerOptions extends HostOptions {
   readonly nodeId?: string;
   /** What a stop does to processes that could go on: `leave` (they are found again at the next start) or `kill`. Default `leave` with a directory. */
   readonly onStop?: 'leave' | 'kill';
-  /** Fetches the artifacts of tasks, for example `undiciDownload()`; absent: tasks with artifacts are not placed here. */
+  /** Fetches the artifacts of tasks, for example `undiciDownload()`; if absent, tasks with artifacts are not placed here. */
   readonly download?: Download;
   /** What one artifact may cost. */
   readonly artifacts?: ArtifactLimits;
@@ -124,7 +124,7 @@ class HostRunner implements Runner {
     const agent = this.#agent;
     if (agent === undefined) return;
     this.#agent = undefined;
-    // The limit is the host's own time: a stop must end even if virtual time stands still.
+    // The limit uses the host's wall time: a stop must end even if virtual time stands still.
     const limit = AbortSignal.timeout(deadline);
     await agent.stop(limit);
     await within(notesPatience, this.#notes.flushed());

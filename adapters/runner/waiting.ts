@@ -11,7 +11,7 @@ export function beforeAbort(signal: AbortSignal, work: Promise<unknown>): Promis
   });
 }
 
-/** Waits for the work, but not longer than so many milliseconds of the host's own time. */
+/** Waits for the work, at most this number of milliseconds of the host's wall time. */
 export function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
   return beforeAbort(AbortSignal.timeout(milliseconds), work);
 }

@@ -28,7 +28,7 @@ export class HostTransactionError extends Error {}
 
 /** What the rows of a host need of the store. */
 export interface HostTransactions {
-  /** Runs the function in the open write transaction; what it has changed is undone when it throws. */
+  /** Runs the function in the open write transaction; its changes are rolled back if it throws. */
   within(run: (sql: HostStatements) => unknown): void;
 }
 

@@ -110,7 +110,7 @@ export class Tables implements IndexIds {
     return this.catalog.tables.get(name)?.changedAt ?? 1;
   }
 
-  /** Throws `UnpreparedTableError` when the file does not keep the table as declared, or an index of it is behind. */
+  /** Throws `UnpreparedTableError` if the file does not have the table as declared, or if one of its indexes is outdated. */
   bind(table: AnyTable): BoundTable {
     const entry = this.catalog.tables.get(table.name);
     if (entry === undefined) throw new UnpreparedTableError(table);

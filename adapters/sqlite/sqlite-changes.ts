@@ -9,7 +9,7 @@ export interface Changes {
 
 /** Looks for foreign commits even when the file system reports nothing: network volumes, exhausted watches. */
 const safetyMs = 100;
-/** Observation lingers for so many ticks without anyone waiting, so that a chain of waits does not set it up each time. */
+/** Ticks without a waiter after which observation ends, so that consecutive waits do not set it up each time. */
 const lingerTicks = 20;
 
 /**

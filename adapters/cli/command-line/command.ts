@@ -27,9 +27,9 @@ export interface Invocation<O extends OptionDefinitions = OptionDefinitions> {
   readonly parameters: readonly string[];
   readonly options: OptionValues<O>;
   readonly terminal: Terminal;
-  /** The server that the options or the environment name. Nothing is asked of it before the first call. */
+  /** A client for the server of the options or the environment. It is not contacted before the first call. */
   readonly box: Client;
-  /** The namespace that was asked for, for the options of a call; nothing when none was. */
+  /** The requested namespace as an option of calls; empty if none was given. */
   readonly inNamespace: { readonly namespace?: string };
   /** The answer itself is wanted, as JSON, instead of text for people. */
   readonly json: boolean;
@@ -46,9 +46,9 @@ export interface Command<O extends OptionDefinitions = OptionDefinitions> {
   readonly options: O;
   /** Absent: the command talks to a server, and takes the options for that. */
   readonly local?: true;
-  /** Options stand before the first parameter; behind it nothing is one, for words that are somebody else's command. */
+  /** Options must precede the first parameter: the words after it are another program's command line. */
   readonly optionsFirst?: true;
-  /** It passes on what tasks write: there is no answer to print as JSON. */
+  /** The command prints the output of tasks: there is no answer to print as JSON. */
   readonly raw?: true;
   /** It opens sockets: `box` can. */
   readonly sockets?: true;

@@ -43,7 +43,7 @@ named by --address or SIGNALBOX_ADDR, its token by SIGNALBOX_TOKEN. Exit codes: 
 /** Characters of a line of verbs. */
 const verbLineWidth = 90;
 
-/** Words with commas between, in lines of so many characters at most. */
+/** Words separated by commas, in lines of at most this width. */
 function wrapped(words: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const word of words) {

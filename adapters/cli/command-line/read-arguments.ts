@@ -32,7 +32,7 @@ export function optionsOf(command: Command): OptionDefinitions {
   };
 }
 
-/** Options may stand anywhere and begin with one dash or two; behind `--` nothing is an option. Throws `Stopped`. */
+/** Options may be anywhere and begin with one dash or two; after `--` nothing is an option. Throws `Stopped`. */
 export function readArguments(command: Command, args: readonly string[]): Arguments {
   const definitions = optionsOf(command);
   const { values, positionals } = parsed(command, definitions, separated(command, args));
@@ -43,14 +43,14 @@ export function readArguments(command: Command, args: readonly string[]): Argume
   return { parameters: checkedCount(command, positionals), options };
 }
 
-/** The arguments among which options may stand: not those behind `--`, or behind the parameters that close them. */
+/** The arguments that may contain options: not those after `--`, or after the parameters that end the options. */
 export function withOptions(command: Command, args: readonly string[]): readonly string[] {
   const separate = separated(command, args);
   const end = separate.indexOf('--');
   return end === -1 ? separate : separate.slice(0, end);
 }
 
-/** Puts `--` in front of the first parameter of a command whose options stand first; a `--` right behind it goes. */
+/** Inserts `--` before the first parameter of a command whose options come first; a `--` right after it is removed. */
 function separated(command: Command, args: readonly string[]): readonly string[] {
   if (command.optionsFirst !== true) return args;
   const [first, ...others] = args.slice(firstParameter(optionsOf(command), args));

@@ -11,13 +11,13 @@ interface Effect {
 }
 
 interface After {
-  /** Nobody wants to wait: `done` and the evaluation are told. */
+  /** Without waiting: prints `done` and the evaluation. */
   readonly detached: boolean;
   readonly done: string;
   readonly follow?: typeof followEvaluation;
 }
 
-/** Follows the evaluation that a write asked for, unless there is none or nobody wants to wait. */
+/** Follows the evaluation that a write created, unless there is none or `-detach` is given. */
 export function afterwards(
   invocation: Invocation,
   answer: Effect,

@@ -1,6 +1,6 @@
 import type { AllocationListStub } from '../../../src/index.js';
 
-/** What somebody asked for of a job. */
+/** The requested part of a job. */
 export interface Wanted {
   readonly group?: string | undefined;
   /** Only allocations that have this task. */

@@ -72,7 +72,7 @@ const action = command({
 
 type JobAction = Awaited<ReturnType<typeof actionsOf>>[number];
 
-/** Those of the group and the task, where they are told. */
+/** Those of the group and the task, if given. */
 async function actionsOf({ box, inNamespace, options }: Invocation, jobId: string) {
   await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
   const actions = await orThrow(box.jobs.actions(jobId, inNamespace));

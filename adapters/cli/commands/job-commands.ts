@@ -247,7 +247,7 @@ const inspect = command({
   },
 });
 
-/** The job in the namespace that the command line asks for, if it does. */
+/** The job in the namespace of the command line, if given. */
 export function inThe(namespace: string | undefined, job: unknown): JobInput {
   const document = job as JobInput;
   return namespace === undefined ? document : { ...document, Namespace: namespace };

@@ -52,7 +52,7 @@ export const lockVariable: Command = command({
   },
 });
 
-/** What the command came to counts, whether or not the server can be told that it has ended. */
+/** The result of the command counts, even if the lock cannot be released. */
 async function givenBack(variable: LockedVariable, lock: HeldLock, { error }: Terminal): Promise<void> {
   try {
     await releaseLock(variable, lock);
@@ -62,7 +62,7 @@ async function givenBack(variable: LockedVariable, lock: HeldLock, { error }: Te
   }
 }
 
-/** A command with this process's streams. Signals to this process are for it, so that the lock is given back behind it. */
+/** A command with this process's streams. Signals are forwarded to it, so that the lock is released after its end. */
 class Child {
   readonly ended: Promise<number>;
   readonly #process: ChildProcess;

@@ -114,7 +114,7 @@ function startFrom({ tail, n, c }: ReadOptions): LogStart {
   return tail ? { lines: usualLines } : 'beginning';
 }
 
-/** A name that may be told in two ways, but not differently. */
+/** A name that can be given in two ways, which must agree. */
 function namedOnce(parameter: string | undefined, option: string | undefined): string | undefined {
   if (parameter !== undefined && option !== undefined && parameter !== option) {
     throw new Stopped(`the task is either ${parameter} or ${option}`, 2);
@@ -139,7 +139,7 @@ interface TaskOfGroup {
   readonly group: string | undefined;
 }
 
-/** Names the groups or tasks that there are when the one that is meant is not told. */
+/** Lists the existing groups or tasks if none was selected. */
 export function taskOf(job: Job, task: string | undefined, group: string | undefined): TaskOfGroup {
   const groups = job.TaskGroups.filter(({ Name }) => group === undefined || Name === group);
   if (groups.length === 0) {

@@ -6,7 +6,7 @@ export function optional<N extends string, T>(name: N, value: T | undefined): { 
   return value === undefined ? {} : ({ [name]: value } as { readonly [K in N]?: T });
 }
 
-/** The number that an option tells. */
+/** The numeric value of an option. */
 export function numberOption(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   if (!/^\d{1,15}$/.test(text))
@@ -14,7 +14,7 @@ export function numberOption(name: string, text: string | undefined): number | u
   return Number(text);
 }
 
-/** The duration that an option tells, in milliseconds. */
+/** The duration of an option, in milliseconds. */
 export function durationOption(name: string, text: string): number {
   const nanos = parseDuration(text);
   if (nanos === undefined || nanos < 0n) {

@@ -13,7 +13,7 @@ const nothingChanges = 0;
 const somethingChanges = 1;
 const failed = 255;
 
-/** `signalbox job plan FILE`: what registering the file would do. Exit code 0: nothing; 1: allocations change; 255: it cannot be told. */
+/** `signalbox job plan FILE`: what registering the file would do. Exit code 0: no changes; 1: allocations change; 255: failure. */
 export const plan = command({
   words: 'job plan',
   parameters: 'FILE',

@@ -6,7 +6,7 @@ import type { Terminal } from '../terminal.js';
 /** What a call gives: its value, or why there is none. */
 type Answer<T> = ResultAsync<T, { readonly type: string }>;
 
-/** Prints a value as JSON when that was asked for, else as the text that is made of it. Gives the exit code 0. */
+/** Prints a value as JSON if requested, otherwise as text. Returns the exit code 0. */
 export function print<T>({ terminal, json }: Invocation, value: T, text: (value: T) => string): number {
   terminal.out(json ? `${JSON.stringify(value, null, 2)}\n` : text(value));
   return 0;

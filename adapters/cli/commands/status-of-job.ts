@@ -15,7 +15,7 @@ interface JobStatusView {
   readonly blocked: string;
 }
 
-/** `signalbox job status JOB`: all that somebody wants to know first of a job. */
+/** `signalbox job status JOB`: the overview of a job. */
 export async function statusOfJob(invocation: Invocation, jobId: string, all: boolean): Promise<number> {
   const { box, inNamespace } = invocation;
   const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);

@@ -4,7 +4,7 @@ import type { Terminal } from '../terminal.js';
 /** Asks a question and gives whether the answer is yes. */
 export type Ask = (question: string) => Promise<boolean>;
 
-/** Questions to whoever sits at the terminal, one line of input each. Everything but y and yes means no. */
+/** Interactive questions, one line of input each. Everything except y and yes means no. */
 export function asker({ streams, error }: Terminal): Ask {
   const { keyboard } = streams ?? {};
   if (streams === undefined || keyboard === undefined) {

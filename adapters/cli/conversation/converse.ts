@@ -22,7 +22,7 @@ export async function converse({ socket, streams, input, terminal }: Conversatio
   const keyboard = terminal ? streams.keyboard : undefined;
   const release = keyboard === undefined ? () => undefined : handOver(keyboard, socket);
   try {
-    // What cannot be read any more ends the input; the command goes on with what it has.
+    // A read error ends the input; the command continues with the input so far.
     void sendInput(socket, input ? streams.input() : []).catch(() => endInput(socket));
     return await passOutput(socket, streams);
   } finally {

@@ -24,7 +24,7 @@ const lineFeed = 0x0a;
 /** Longest that one question to the server waits: the end of a job does not wake those who wait for its allocations. */
 const wait = '5s';
 
-/** Writes what the tasks of all allocations have written, one allocation after the other, each line behind whose it is. */
+/** Writes the logs of all allocations' tasks, one allocation after the other, each line with a prefix. */
 export async function writeAllLogs(wanted: WantedLogs, read: ReadLog, write: WriteLines): Promise<number> {
   const allocations = (await allocationsOf(wanted, {})).items;
   for (const allocation of allocations) {

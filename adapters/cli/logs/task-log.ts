@@ -10,7 +10,7 @@ export interface TaskLog {
   readonly type: 'stdout' | 'stderr';
 }
 
-/** Where reading begins: at the first line that is kept, or so many lines or bytes before the end. */
+/** Start of the output: the first retained line, or this number of lines or bytes before the end. */
 export type LogStart = 'beginning' | { readonly lines: number } | { readonly bytes: number };
 
 /** Bytes that are looked through for the last lines: at first, and at most. */

@@ -56,7 +56,7 @@ class Side<T> {
       this.#held = held;
       this.#asked = undefined;
     });
-    // The one who waits is told; nobody may wait any more.
+    // Rejects the pending wait, if any; there may be none.
     asked.catch(() => undefined);
     return asked;
   }

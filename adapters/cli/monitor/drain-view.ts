@@ -1,6 +1,6 @@
 import { facts, short, tableOf } from '../output/columns.js';
 
-/** A node that is emptied, with what was or is on it. */
+/** A draining node, with its past and present allocations. */
 export interface DrainView {
   readonly node: DrainedNode;
   readonly allocations: readonly DrainedAllocation[];
@@ -56,7 +56,7 @@ function stateOf(node: DrainedNode): string {
   return isDraining(node) ? 'under way' : wasCanceled(node) ? 'ended before the node was empty' : 'complete';
 }
 
-/** Lines for what is new since the view before; at first for what is there. */
+/** Lines for the changes since the previous view; at first for the whole state. */
 export function drainNews(before: DrainView | undefined, view: DrainView): string {
   const { node, allocations } = view;
   const seen = new Map(before?.allocations.map((allocation) => [allocation.ID, allocation]) ?? []);

@@ -42,7 +42,7 @@ function cellsOf(character: string): number {
   return joined.test(character) ? 0 : wide.test(character) ? 2 : 1;
 }
 
-/** The beginning of a text, with `…` behind it where something is left out. */
+/** A text truncated with `…`. */
 export function cutTo(text: string, cells: number): string {
   if (widthOf(text) <= cells) return text;
   let kept = '';

@@ -27,7 +27,7 @@ export function facts(entries: Readonly<Record<string, string | number | boolean
   return columns(rows.map(([name, value]) => [name, `= ${String(value)}`]));
 }
 
-/** The first eight characters of an identifier: enough to tell it from others, and taken by every command. */
+/** The first eight characters of an identifier: sufficient to distinguish it, and accepted by every command. */
 export function short(id: string): string {
   return id.slice(0, 8);
 }

@@ -1,6 +1,6 @@
 import type { AllocationMetric } from '../../../src/index.js';
 
-/** Why groups found no place, in lines: what was filtered, what was exhausted, where no node is. */
+/** Placement failures in lines: filtered nodes, exhausted resources, missing nodes. */
 export function placementFailures(failed: Readonly<Record<string, AllocationMetric>>): string {
   return Object.entries(failed)
     .flatMap(([group, metric]) => [

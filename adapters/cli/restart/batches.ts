@@ -1,6 +1,6 @@
 import { Stopped } from '../stopped.js';
 
-/** How many of so many belong to one batch: a number, or a percentage of them, rounded up. At least one. */
+/** Size of a batch: a number, or a percentage of the total, rounded up. At least one. */
 export function batchSizeFrom(text: string, total: number): number {
   const [, digits, percent] = /^(\d{1,9})(%?)$/.exec(text) ?? [];
   const number = Number(digits);

@@ -47,7 +47,7 @@ export async function replace(box: Client, id: string, noShutdownDelay: boolean)
   return NextAllocation;
 }
 
-/** Waits for the end of an evaluation, and tells what found no place. */
+/** Waits for the end of an evaluation, and reports placement failures. */
 async function failuresOf(box: Client, id: string): Promise<string> {
   for (let waiting = {}; ; ) {
     const { value, index } = await orThrow(box.evaluations.read(id, waiting));

@@ -8,7 +8,7 @@ export interface Misfit {
 
 /** What values of a setting are: how they are written as text and as JSON. */
 export interface Kind {
-  /** `takes HOST:PORT, such as 127.0.0.1:4646`: the message of a fault, behind the setting's name. */
+  /** `takes HOST:PORT, such as 127.0.0.1:4646`: the message of a fault, after the setting's name. */
   readonly takes: string;
   /** The value of a text on the command line or in the environment. */
   fromText(text: string): Result<unknown, Misfit>;

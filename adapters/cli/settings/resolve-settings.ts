@@ -62,7 +62,7 @@ export function misspelledVariables(environment: SettingSources['environment']):
   });
 }
 
-/** Variables that have a meaning besides those of settings. */
+/** Environment variables that are not settings. */
 const ofCommands = ['SIGNALBOX_CONFIG', 'SIGNALBOX_ADDR', 'SIGNALBOX_TOKEN', 'SIGNALBOX_NAMESPACE'];
 
 /** `; did you mean listen?`, or nothing. */

@@ -9,28 +9,28 @@ export interface LockedVariable {
   readonly inNamespace: { readonly namespace?: string };
 }
 
-/** What is asked of a lock, in milliseconds. */
+/** Times of a lock, in milliseconds. */
 export interface LockTerms {
   /** How long it is held without being renewed; 15 seconds when absent. */
   readonly ttl?: number;
-  /** How long nobody gets it after it was lost; 15 seconds when absent. */
+  /** Time before the lock can be acquired again after it was lost; default: 15 seconds. */
   readonly delay?: number;
 }
 
-/** A lock that somebody holds. */
+/** A held lock. */
 export interface HeldLock {
   readonly id: string;
   /** Milliseconds. */
   readonly ttl: number;
 }
 
-/** Between two attempts at a lock that was lost a moment ago, and nobody gets yet. */
+/** Pause between attempts at a lock within its delay after a loss. */
 const pause = 1000;
 const usualTtl = 15_000;
 /** Longest that one question to the server waits, in seconds: the loss of a lock changes nothing that wakes the question. */
 const wait = '5s';
 
-/** Acquires the lock as soon as nobody else holds it; undefined when it is still held after `patience` milliseconds. */
+/** Acquires the lock as soon as it is free; undefined if it is still held after `patience` milliseconds. */
 export async function acquireLock(
   variable: LockedVariable,
   terms: LockTerms,

@@ -16,7 +16,7 @@ const shared = new WeakMap<Buffer, Promise<Buffer>>();
 
 /**
  * The response with its body in gzip, when the client takes that; off the main thread. Existing clients of the upstream (`upstream`)
- * get small answers in gzip too, and are asked for that very word: the upstream knows no `*` and no other spelling.
+ * get small answers in gzip too, but only for that exact word: the upstream knows no `*` and no other spelling.
  */
 export function compressFor(
   request: HttpRequest,

@@ -65,7 +65,7 @@ function streamOf(body: StreamedBody, onCancel: () => void): ReadableStream<Uint
   });
 }
 
-/** Who is to be told when the client goes away: by the request's signal, or because it cancels the answer's body. */
+/** Notifies of a disconnected client: by the request's signal, or by cancellation of the answer's body. */
 function whenGone(request: Request): {
   readonly add: (callback: () => void) => void;
   readonly now: () => void;

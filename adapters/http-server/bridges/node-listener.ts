@@ -122,7 +122,7 @@ function bodyReadBefore(request: ReadRequest, allowance: BodyAllowance): Request
   return raw === undefined ? { type: 'absent' } : { type: 'parsed', value: raw };
 }
 
-/** Reads to the end, or gives up at the limit: what still arrives then is read and dropped, so that the answer gets through. */
+/** Reads to the end, or stops at the limit: further data is read and dropped, so that the client receives the answer. */
 function readStream(request: IncomingMessage, { limit, take }: BodyAllowance): Promise<RequestBody> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];

@@ -14,7 +14,7 @@ export interface Answered {
   readonly waited: boolean;
 }
 
-/** What a call answers, in the form of its interface, or as the engine gives it to those who asked for that. */
+/** The answer of a call, in the form of its interface or, if requested, in the engine's own form. */
 export function answerResponse(definition: Call, call: RouteCall, answered: Answered): HttpResponse {
   return call.plain ? plainResponse(definition, call, answered) : wireResponse(definition, call, answered);
 }
@@ -75,7 +75,7 @@ function notFound(text: string | undefined, headers: readonly string[]): HttpRes
   return { status: 404, headers: ['Content-Type', textType, ...headers], body: text ?? 'not found' };
 }
 
-/** Indented when asked: present and not `0`. */
+/** Indented if the parameter is present and not `0`. */
 function isPretty({ query }: RouteCall): boolean {
   if (query.isEmpty) return false;
   const asked = query.get('pretty').unwrapOr(undefined);

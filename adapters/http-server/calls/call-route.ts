@@ -144,7 +144,7 @@ function unwantedFilter({ query, names, plain }: RouteCall): BadInput | undefine
   );
 }
 
-/** Clients of the job interface expect a 500 where they should have asked for a socket. */
+/** Clients of the job interface expect a 500 for a plain request to a socket route. */
 function needsUpgrade(): Promise<HttpResponse> {
   const body = 'this path opens a WebSocket: ask for an upgrade';
   return Promise.resolve({ status: 500, headers: ['Content-Type', 'text/plain; charset=utf-8'], body });

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { BadInput } from '../errors/bad-input.js';
 
-/** The query string of a request, taken apart at the first question asked. A repeated name keeps its first value. */
+/** The query string of a request, parsed on first access. A repeated name keeps its first value. */
 export class Query {
   /** As sent, without the question mark. */
   readonly raw: string;

@@ -18,7 +18,7 @@ export interface ReadInputs {
   readonly document?: RequestDocument;
 }
 
-/** Where the values of a request stand, beside the query. */
+/** Sources of a request's values, in addition to the query. */
 interface Sources {
   readonly call: RouteCall;
   readonly path: ReadonlyMap<string, string>;
@@ -36,7 +36,7 @@ const noMembers = {};
 const missingJob = 'missing job ID';
 const noFaults: readonly DocumentFault[] = [];
 
-/** Reads the inputs of requests for a call: the path and the query at once, the body only where an input stands in it. */
+/** Reads the inputs of requests for a call: path and query first, the body only if an input is in it. */
 export function inputReader(
   definition: Call,
 ): (call: RouteCall) => Promise<Result<ReadInputs, BadInput>> | Result<ReadInputs, BadInput> {
@@ -71,7 +71,7 @@ export function inputReader(
   };
 }
 
-/** A write names nothing. Clients of the upstream are told so with the status that it has for what a job lacks. */
+/** A write without an ID. Clients of the upstream get the status that it uses for incomplete jobs. */
 function missing({ names }: RouteCall, message: string): BadInput {
   const fault = badInput('absent', message);
   return names.vocabulary === 'upstream' && message === missingJob ? { ...fault, status: 500 } : fault;

@@ -5,7 +5,7 @@ import { openApiRoute } from '../open-api/open-api-route.js';
 import { callRoute, type InputCheck } from './call-route.js';
 import type { Route } from './route.js';
 
-/** What is looked at before the operation is asked. */
+/** Checks before the operation is called. */
 const checks: Readonly<Record<string, InputCheck>> = {
   'notifications.create': checkWorkspace,
   'notifications.update': checkConfiguration,

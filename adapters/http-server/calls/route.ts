@@ -38,7 +38,7 @@ export interface RouteCall {
   readonly names: HeaderNames;
   /** How errors are printed for this request. */
   readonly errors: InterfaceErrors;
-  /** Whether the client asked for values and errors as the engine gives them. */
+  /** Whether the client requested values and errors in the engine's own form. */
   readonly plain: boolean;
   /** Reads the request's body, once, within the handler's bounds. Never rejects. */
   readonly readBody: () => Promise<RequestBody>;

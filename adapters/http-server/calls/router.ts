@@ -22,7 +22,7 @@ export type Match =
   | { readonly type: 'found'; readonly route: Route; readonly pathValues: readonly string[] }
   | { readonly type: 'wrong_method'; readonly allowed: readonly string[] }
   | { readonly type: 'not_provided'; readonly path: string }
-  /** Clients are told what the path lacks. */
+  /** The message names the missing part of the path. */
   | { readonly type: 'incomplete_path'; readonly status: 400 | 404 | 500; readonly message: string }
   | { readonly type: 'unknown_path' };
 
@@ -50,7 +50,7 @@ export interface RouterParts {
   readonly openPrefixes: readonly string[];
 }
 
-/** Suffixes behind the first parameter of an open prefix, by their last segment. */
+/** Suffixes after the first parameter of an open prefix, by their last segment. */
 interface OpenEndpoints {
   readonly prefix: string;
   readonly suffixes: Map<string, SuffixEndpoint>;

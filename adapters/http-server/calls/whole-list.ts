@@ -1,18 +1,18 @@
 import type { CallInput } from '../../../src/api/answers.js';
 import type { Call } from '../../../src/api/call.js';
 
-/** A page of a list, or the answer to whoever asked for it when it cannot be read. */
+/** A page of a list, or the error answer if it cannot be read. */
 export type ReadPage<F> = (input: CallInput) => Promise<{ readonly value: unknown } | { readonly failure: F }>;
 
 /** Rows of the first page. Most lists are not longer, and are answered as one text. */
 const firstRows = 500;
 /** Readers that wait share one text, so that of theirs is longer. */
 const sharedRows = 2000;
-/** Later pages have about so many characters. */
+/** Approximate size of later pages, in characters. */
 const pageLength = 1 << 20;
 const mostRows = 2000;
 
-/** The page that a request for a whole list begins with; undefined when it asks for a page, or for no list. */
+/** The first page for a request of a whole list; undefined if it requests a single page, or no list. */
 export function firstPageOf({ answer, inputs }: Call, input: CallInput, waits: boolean): CallInput | undefined {
   if (answer.nextToken === undefined || !Object.hasOwn(inputs, 'perPage')) return undefined;
   const { perPage } = input;

@@ -17,7 +17,7 @@ import { tokenHeaders } from './header-names.js';
  */
 export type AccessOptions =
   | {
-      /** Undefined refuses the request. A rejected promise is a 500: the host could not tell. */
+      /** Undefined refuses the request. A rejected promise gives a 500: the host could not authenticate. */
       readonly authenticate: (request: HttpRequest) => Principal | undefined | Promise<Principal | undefined>;
       readonly access?: never;
     }
@@ -32,7 +32,7 @@ export type Authentication =
   | { readonly type: 'known'; readonly caller: Principal }
   /** No credentials at all: what those without a token may do. */
   | { readonly type: 'missing'; readonly caller: Principal }
-  /** Credentials that nobody knows. */
+  /** Unknown credentials. */
   | { readonly type: 'unknown' }
   | { readonly type: 'failed'; readonly message: string };
 
@@ -88,7 +88,7 @@ export function tokenFrom(request: HttpRequest): string | undefined {
   return scheme?.toLowerCase() === 'bearer' && token !== undefined && token !== '' ? token : undefined;
 }
 
-/** Whether the caller can have the right that the route asks for; keeps the bodies of others from being read. */
+/** Whether the caller can have the right that the route requires; bodies of other callers are not read. */
 export function mayHaveRight(route: Route, caller: Principal, pathValues: readonly string[], query: Query): boolean {
   return mayCall(route.access, caller, {
     namespace: query.get('namespace').unwrapOr(undefined),

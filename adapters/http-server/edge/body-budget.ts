@@ -40,7 +40,7 @@ export class HeldBody {
     this.#limit = limit;
   }
 
-  /** No more than so many bytes are read. */
+  /** Maximum number of bytes that are read. */
   narrow(limit: number): void {
     this.#limit = Math.min(this.#limit, limit);
   }

@@ -42,7 +42,7 @@ function cleaned(path: string): string {
   return `/${segments.join('/')}${end}`;
 }
 
-/** 307 keeps method and body. Readers get a page with a link beside it. */
+/** 307 keeps method and body. For GET, the answer also contains a page with a link. */
 function redirect(method: string, location: string): HttpResponse {
   const headers = ['Location', location];
   if (method !== 'GET' && method !== 'HEAD') return { status: 307, headers, body: '' };

@@ -87,7 +87,7 @@ function asHostName(host: string): string {
   return name.includes(':') && !name.startsWith('[') ? `[${name}]` : name;
 }
 
-/** A socket's local address as it stands in a `Host` header; IPv4 in IPv6 notation is IPv4. */
+/** A socket's local address in the notation of a `Host` header; IPv4-mapped IPv6 becomes IPv4. */
 function addressAsHost(address: string | undefined): string | undefined {
   if (address === undefined) return undefined;
   return asHostName(address.replace(/^::ffff:(?=[0-9.]+$)/i, '').replace(/%.*$/, ''));

@@ -16,7 +16,7 @@ const families: Readonly<Record<Vocabulary, HeaderNames>> = {
   upstream: family('upstream', 'X-Nomad'),
 };
 
-/** Both families are accepted in requests; answers carry the one that is asked for here. */
+/** Both families are accepted in requests; answers use the configured one. */
 export function headerNamesFor(vocabulary: Vocabulary): HeaderNames {
   return families[vocabulary];
 }

@@ -2,7 +2,7 @@ import { jsonResponse, textResponse } from '../calls/responses.js';
 import type { HttpResponse } from '../http-message.js';
 import type { HeaderNames } from './header-names.js';
 
-/** The token that a server without access control shows to everybody who asks for their own. */
+/** The "own token" of every caller on a server without access control. */
 const token = JSON.stringify({
   AccessorID: 'acls-disabled',
   SecretID: '',

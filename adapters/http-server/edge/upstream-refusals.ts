@@ -1,7 +1,7 @@
 import { textResponse } from '../calls/responses.js';
 import type { HttpResponse } from '../http-message.js';
 
-/** Bytes of a body that is looked at although its sender can have no right, so that what is wrong with it is told first. */
+/** Size of bodies that are validated although the caller lacks the right, so that their errors take precedence. */
 export const bodyOfStrangers = 64 * 1024;
 
 /** Streams of files have begun when their right is looked at: the refusal is what they hold. */
@@ -30,7 +30,7 @@ export function refusedToken(path: string, secret: string): HttpResponse | undef
 
 const noSignature = 'failed to parse signed token';
 
-/** How they are told that a right is missing, where that is not a 403. */
+/** Answers for a missing right, on the paths where it is not a 403. */
 export function refusedRight(path: string): HttpResponse | undefined {
   return streamsOfFiles.test(path) ? textResponse(200, denied) : undefined;
 }

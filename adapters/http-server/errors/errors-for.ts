@@ -16,7 +16,7 @@ const plainOfInterface: Readonly<Record<Interface, InterfaceErrors>> = {
   notifications: plainErrorsOf(notificationErrors),
 };
 
-/** How errors of an interface are printed: in its own form, or plain for those who asked for that. */
+/** The form of an interface's errors: its own or, if requested, the engine's. */
 export function errorsFor(of: Interface, plain: boolean): InterfaceErrors {
   return (plain ? plainOfInterface : ofInterface)[of];
 }

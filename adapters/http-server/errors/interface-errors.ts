@@ -13,7 +13,7 @@ export interface InterfaceErrors {
   unauthenticated(): HttpResponse;
   /** Known credentials that can have no right to this. */
   forbidden(): HttpResponse;
-  /** Refused before the route was asked: a foreign host or page, or something that this server does not do. */
+  /** Refused before routing: a foreign host or origin, or a function that this server does not have. */
   refused(status: 400 | 403 | 404 | 421 | 500 | 501, message: string): HttpResponse;
   /** What the call's operation refused; `statuses` are those that the call has for itself. */
   callError(error: TaggedError, statuses: Readonly<Partial<Record<ErrorTag, number>>>): HttpResponse;

@@ -111,7 +111,7 @@ function absenceOf(resource: NotFound['resource']): string {
 }
 
 function faultsResponse(faults: readonly FieldFault[]): HttpResponse {
-  // Where there is no readable document, what its members lack is beside the point.
+  // Without a valid document, errors of its members are not reported.
   const ofDocument = faults.filter(({ pointer }) => pointer === '' || pointer === '/data');
   const [first, ...rest] = (ofDocument.length > 0 ? ofDocument : faults.slice(0, 100)).map(faultError);
   return errorResponse([first ?? { status: '422', title: 'invalid attribute' }, ...rest]);

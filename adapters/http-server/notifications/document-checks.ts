@@ -6,7 +6,7 @@ import { errorResponse } from '../errors/notification-errors.js';
 import type { HttpResponse } from '../http-message.js';
 import type { RequestDocument } from './request-document.js';
 
-/* A document may name the resource that the path names, and no other. Whether that exists for the caller is told first. */
+/* A document may only name the resource of the path. A missing resource is reported first. */
 
 /** Clients repeat the workspace of the path in the document. */
 export const checkWorkspace: InputCheck = async (call, { input, document }) => {

@@ -26,7 +26,7 @@ export function introducing(route: Route): Route {
  */
 const introduction = ['TFP-API-Version', '2.6', 'TFP-AppName', 'HCP Terraform', 'X-RateLimit-Limit', '30'];
 
-/** How an element of `delivery-responses` is printed for the client that asks. */
+/** The form of an element of `delivery-responses` for the requesting client. */
 export function responsePrinter({ names, request }: RouteCall): (response: VerificationResponse) => object {
   if (names.vocabulary !== 'upstream') return responseMember;
   // The first generation of the Go client drops an element silently that has headers: it keeps the others when they are null.

@@ -100,7 +100,7 @@ export function deliveryResource(delivery: DeliverySummary, mount: string): Reso
   };
 }
 
-/** With what was sent and every attempt. Stored answers come from strangers: they are data here, never markup. */
+/** Includes the sent message and every attempt. Stored answers are untrusted: data, never markup. */
 export function deliveryDetailsResource(delivery: DeliveryDetails, mount: string): Resource {
   const resource = deliveryResource(delivery, mount);
   return {

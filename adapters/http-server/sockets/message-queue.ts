@@ -51,7 +51,7 @@ export class MessageQueue implements AsyncIterable<string | Uint8Array> {
         else await this.#arrival();
       }
     } finally {
-      // Nobody reads any more: what comes now is dropped, and holds nobody back.
+      // The reader has ended: further messages are dropped without back-pressure.
       this.#ended = true;
       this.#waiting.length = 0;
       this.#options.onRoom();

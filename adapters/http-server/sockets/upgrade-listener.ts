@@ -127,7 +127,7 @@ async function webSocketServer(maxPayload: number): Promise<WebSocketServer> {
   return new WebSocketServer(options);
 }
 
-/** A request that asked for an upgrade gets an answer as if it had not; the connection ends with it. */
+/** Answers an upgrade request like a plain one, and closes the connection. */
 function respond(request: IncomingMessage, socket: Duplex, write: (response: ServerResponse) => void): void {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;

@@ -9,9 +9,9 @@ export interface SocketBounds {
   readonly maximumMessageBytes: number;
   /** Bytes on their way, in each direction; then the sender is held back. 1 MiB when absent. */
   readonly maximumQueuedBytes: number;
-  /** A peer that is not heard of for this long is gone; it is asked after half of it. One minute when absent. */
+  /** Silence after which a peer counts as gone; it is pinged after half of it. Default: one minute. */
   readonly idleTimeout: number;
-  /** How long a peer may take to accept what it is sent. 30 seconds when absent. */
+  /** Time within which a peer must accept sent data. Default: 30 seconds. */
   readonly stallTimeout: number;
 }
 
@@ -60,7 +60,7 @@ class BoundedSocket implements MessageSocket {
       // Each ping is answered; a peer that sends them and takes no answers must not fill the memory.
       if (webSocket.bufferedAmount > bounds.maximumQueuedBytes) webSocket.terminate();
     });
-    // What was wrong with a frame is told to the peer by the close code; a close follows every error.
+    // The close code reports the protocol error to the peer; a close follows every error.
     webSocket.on('error', ignore);
   }
 
@@ -96,7 +96,7 @@ class BoundedSocket implements MessageSocket {
     this.#heardAt = performance.now();
   }
 
-  /** A peer that is held back is not heard for that reason, and is not asked. */
+  /** A peer under back-pressure is silent for that reason, and is not pinged. */
   #askAfterPeer(): void {
     if (this.#webSocket.isPaused) this.#heard();
     else if (performance.now() - this.#heardAt > this.#bounds.idleTimeout) this.#webSocket.terminate();
@@ -109,7 +109,7 @@ function bytesOf(data: RawData): Buffer {
   return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
 }
 
-/** At most so many bytes of UTF-8, without a broken character at the end. */
+/** Truncates to this number of UTF-8 bytes, without a broken character at the end. */
 function cutText(text: string, bytes: number): string {
   const whole = Buffer.from(text);
   if (whole.length <= bytes) return text;

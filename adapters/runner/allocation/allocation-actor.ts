@@ -87,7 +87,7 @@ export class AllocationActor {
     return mayFinish(this.#life);
   }
 
-  /** Reports in any case: an agent before may have noted the end of all tasks and died before the server knew. */
+  /** Always reports: a previous agent may have recorded the end of all tasks and died before it reported it. */
   begin(): void {
     this.handle({ type: 'assigned' });
     this.#onChange(this.id);
@@ -159,7 +159,7 @@ export class AllocationActor {
     };
   }
 
-  /** Of several tasks the one that has run for the shortest time counts. */
+  /** Of several tasks, the one with the shortest running time counts. */
   #upFor(task: string | null): Milliseconds | undefined {
     const began = this.#life.plan.tasks.flatMap(({ name, phase }, at) => {
       if (task === null ? phase !== 'main' : name !== task) return [];

@@ -22,7 +22,7 @@ export async function mountVolumes(
   }
 }
 
-/** The folder of the host behind a mount. */
+/** The host folder of a mount. */
 async function folderOf(
   mount: VolumeMount,
   { group, allocation }: TaskAssignment,

@@ -23,7 +23,7 @@ export interface Surroundings {
   readonly memory: TaskMemory;
   readonly drivers: ReadonlyMap<string, TaskDriver>;
   readonly node: NodeDescription;
-  /** Tasks that can go on without the runner do when it stops. */
+  /** Tasks that can outlive the runner continue when it stops. */
   readonly leavesTasks: boolean;
 }
 

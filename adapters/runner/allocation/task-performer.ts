@@ -109,7 +109,7 @@ export class TaskPerformer {
     this.#prepared.ended();
   }
 
-  /** The timer of a step that was left; nobody waits for it any more. */
+  /** The timer of a previous step, which is obsolete. */
   dropTimer(): void {
     this.#timer.abort();
   }

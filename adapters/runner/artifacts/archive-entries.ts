@@ -9,7 +9,7 @@ export interface ArchiveEntry {
   /** As the archive has it. */
   readonly path: string;
   readonly type: 'file' | 'directory' | 'link' | 'symlink' | 'other';
-  /** Permissions; undefined where the archive tells none. */
+  /** Permissions; undefined if the archive contains none. */
   readonly mode: number | undefined;
   /** Where a link leads. */
   readonly target: string;

@@ -96,7 +96,7 @@ async function fetchOne(fetching: Fetching, plan: ArtifactPlan): Promise<void> {
   }
 }
 
-/** Unpacks beside the notes, and moves what is there when it is whole. */
+/** Unpacks next to the notes, and moves the result when it is complete. */
 async function unpackInto(
   { task, signal, at }: Fetching,
   { archive }: ArtifactPlan,

@@ -157,7 +157,7 @@ function shown(path: string): string {
   return JSON.stringify(path.slice(0, 200));
 }
 
-/** Moves what was unpacked to where it belongs, beside what is there; files that are there are replaced. */
+/** Moves the unpacked files to their destination, merging folders and replacing existing files. */
 export async function moveUnpacked(from: string, target: TaskTarget): Promise<void> {
   const folder = await makeFolder(target);
   for (const entry of await readdir(from, { withFileTypes: true })) {

@@ -16,7 +16,7 @@ import { look } from './look.js';
 
 /** What the checks need of the allocation that they belong to. */
 export interface CheckedAllocation {
-  /** Whether all tasks that have to run do; `failed` when one never will. */
+  /** Whether all required tasks run; `failed` if one never will. */
   tasks(): 'up' | 'coming' | 'failed';
   /** How long a task has run, in milliseconds; undefined while it does not. */
   upFor(task: string | null): Milliseconds | undefined;
@@ -60,7 +60,7 @@ export class AllocationChecks {
     if (typeof known === 'boolean') this.#healthy = known;
   }
 
-  /** What the server is told of the allocation's health: null while it is measured, undefined where nobody measures it here. */
+  /** The reported health of the allocation: null while it is measured, undefined if this runner does not measure it. */
   get healthy(): boolean | null | undefined {
     if (!this.#isJudge) return undefined;
     return this.#healthy ?? null;

@@ -22,7 +22,7 @@ export interface DeskOptions {
   readonly surroundings: Pick<Surroundings, 'memory' | 'clock'>;
   /** The allocation, while it runs here. */
   readonly find: (allocationId: string) => AllocationActor | undefined;
-  /** Removes what is kept of an allocation that has ended, or of all (null); false when there is none. */
+  /** Removes the data of an ended allocation, or of all (null); false if there is none. */
   readonly collect: (allocationId: string | null) => Promise<boolean>;
 }
 
@@ -34,7 +34,7 @@ interface Asked<T extends NodeCommand['type']> {
   readonly signal: AbortSignal;
 }
 
-/** Carries out what the server asks for. Whatever goes wrong is this command's refusal. */
+/** Carries out commands of the server. Every failure becomes a refusal of the command. */
 export function commandDesk(options: DeskOptions): CommandPerformer {
   const desk = new Desk(options);
   const perform = async (asked: Asked<NodeCommand['type']>): Promise<Answer> => {

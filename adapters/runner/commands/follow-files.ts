@@ -14,7 +14,7 @@ interface FileOffset {
   readonly offset: number;
 }
 
-/** The bytes of one file; with `follow` what is added to it, until the signal aborts or the file is gone. */
+/** The bytes of one file; with `follow`, also appended bytes, until the signal aborts or the file is removed. */
 export async function* followFile(
   file: string,
   name: string,
@@ -45,7 +45,7 @@ export async function* followLogs(
     const { file } = from;
     const after = (): string | undefined => nextFile(base, file);
     yield* contents(from, `alloc/logs/${basename(file)}`, async () => {
-      // The next file exists only after the last byte of this one was written: what is there now is all.
+      // The next file is created only after the last byte of this one was written, so this file is complete.
       if (after() !== undefined) return 'last';
       if (!position.follow || signal.aborted) return 'end';
       await wait(signal);
@@ -56,7 +56,7 @@ export async function* followLogs(
   }
 }
 
-/** What to do at the end of a file: give up, look again, or read once more what has come meanwhile. */
+/** Action at the end of a file: stop, look again, or read the bytes that have been added meanwhile. */
 type AtEnd = () => Promise<'end' | 'again' | 'last'>;
 
 async function* contents(from: FileOffset, name: string, atEnd: AtEnd): AsyncGenerator<CommandOutput> {

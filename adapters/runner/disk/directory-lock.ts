@@ -68,7 +68,7 @@ function takeLock(directory: string, own: string, lock: string): Holder | undefi
     } else if (holderLives(holder, lock)) {
       return holder;
     } else if (linked(lock, join(directory, `lock-dead-${holder.token}`))) {
-      // This name can be made only once, so nobody else removes the lock of this dead holder, or a later one in its place.
+      // This name can be created only once, so no other process removes the lock of this dead holder, or a later lock.
       unlinkIfThere(lock);
     }
     if (attempt >= 100) return holder ?? { token: '', pid: 0, startTime: '', host: '', boot: '', namespace: '' };

@@ -7,7 +7,7 @@ import { messageOf } from './transient-fault.js';
 
 interface Note {
   text: string;
-  /** How many times it was set; what is on disk is `written`. */
+  /** Number of times it was set; `written` is the version on disk. */
   version: number;
   written: number;
   readonly waiters: { readonly version: number; readonly resolve: (kept: boolean) => void }[];
@@ -44,7 +44,7 @@ export class NoteKeeper {
     this.#background.run('notes of a task', this.#write(file, note));
   }
 
-  /** Resolves true when what was set last is on disk, false when that will not happen any more. */
+  /** Resolves to true when the last value is on disk, false if it will not be written any more. */
   kept(file: string): Promise<boolean> {
     const note = this.#notes.get(file);
     if (note === undefined || note.written >= note.version) return Promise.resolve(true);

@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** A process, told from a later one with the same number. */
+/** Identity of a process, distinguished from a later one with the same PID. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** When it started, in the kernel's own count; empty where there is no /proc. */
@@ -27,7 +27,7 @@ export function ownScope(): ProcessScope {
   };
 }
 
-/** A process that has ended but that nobody has collected counts as gone. */
+/** A zombie counts as ended. */
 export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
   try {
     process.kill(pid, 0);

@@ -20,7 +20,7 @@ export interface TaskMemory {
   save(allocationId: string, task: string, record: TaskRecord): void;
   /** Resolves true when the newest record will be found again, false when the runner stops before. */
   kept(allocationId: string, task: string): Promise<boolean>;
-  /** Tasks of allocations that have notes, for finding processes that nobody asks for any more. */
+  /** Tasks of allocations with notes, for finding orphaned processes. */
   known(): readonly { readonly allocationId: string; readonly tasks: readonly string[] }[];
   forget(allocationId: string): Promise<void>;
   /** Where the folders of allocations are; null when they are nowhere. */

@@ -36,7 +36,7 @@ function isBelow(root: string, target: string): boolean {
   return target === root || target.startsWith(root + sep);
 }
 
-/** The folder itself, made where it is missing. A link or a file on the way is refused: nobody says where that leads. */
+/** The folder itself, created if missing. A link or a file in its path is refused: it could lead outside. */
 export async function makeFolder({ root, parts }: TaskTarget): Promise<string> {
   let folder = root;
   for (const part of parts) {
@@ -53,7 +53,7 @@ function unlessThere(error: NodeJS.ErrnoException): void {
 
 export interface FileOwner {
   readonly mode: number;
-  /** Null: whoever runs the runner. */
+  /** Null: the runner's own. */
   readonly uid: number | null;
   readonly gid: number | null;
 }

@@ -11,7 +11,7 @@ const transient: ReadonlySet<string> = new Set([
   'EINTR',
 ]);
 
-/** Disk full, no file handles, no memory: nobody's fault, and worth another try. */
+/** Disk full, no file handles, no memory: temporary shortages, worth another try. */
 export function isTransientFault(error: unknown): boolean {
   return typeof error === 'object' && error !== null && transient.has(String((error as NodeJS.ErrnoException).code));
 }

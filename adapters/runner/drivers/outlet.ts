@@ -4,7 +4,7 @@ import type { ExecRequest } from './task-driver.js';
 /** Messages that wait to be taken before `put` holds its caller back. */
 const room = 16;
 
-/** Output on its way to the one who asked for it. Closing the iterator, or `end`, tells whoever produces it. */
+/** Output between its producer and the caller. Closing the iterator, or `end`, notifies the producer. */
 export class Outlet implements AsyncIterable<CommandOutput> {
   readonly #queue: CommandOutput[] = [];
   readonly #onEnd: () => void;
@@ -22,7 +22,7 @@ export class Outlet implements AsyncIterable<CommandOutput> {
     this.#wake();
   }
 
-  /** Resolves when there is room for more; false when nobody takes it any more. */
+  /** Resolves when there is room for more; false if the reader has ended. */
   async put(output: CommandOutput): Promise<boolean> {
     this.push(output);
     while (!this.#ended && this.#queue.length >= room) await new Promise<void>((resume) => this.#putters.push(resume));
@@ -62,7 +62,7 @@ export class Outlet implements AsyncIterable<CommandOutput> {
   }
 }
 
-/** The output of a command beside a task. It ends with the asker, and with the task, which the asker is told. */
+/** The output of a command beside a task. It ends with the caller, or with the task, of which the caller is notified. */
 export function commandOutlet(
   { signal, taskEnded }: Pick<ExecRequest, 'signal' | 'taskEnded'>,
   onEnd: () => void,

@@ -26,7 +26,7 @@ const logPatience = 2000;
 const collectorPause = 500;
 
 export interface RawExecOptions {
-  /** Names of the host's variables that tasks get too; `all` hands over everything, secrets included. */
+  /** Names of the host's variables that tasks inherit; `all` passes everything, secrets included. */
   readonly inherit?: readonly string[] | 'all';
 }
 
@@ -175,7 +175,7 @@ class Process implements RunningTask {
     return groupUsage(this.#pid);
   }
 
-  /** However its first process ended, nothing of the task may outlive it: a restart would run beside it. */
+  /** No process of the task may outlive its first process: a restart would run concurrently. */
   async #end(ended: Promise<void>): Promise<Awaited<RunningTask['exited']>> {
     await ended;
     this.#over = true;
@@ -203,7 +203,7 @@ class Process implements RunningTask {
     try {
       process.kill(-this.#pid, signal);
     } catch {
-      // The group is gone already; `exited` tells.
+      // The process group has already ended; `exited` reports it.
     }
   }
 }
@@ -250,7 +250,7 @@ function attemptPath(notes: string, attempt: number): string {
   return join(notes, 'attempts', String(attempt));
 }
 
-/** What an attempt that is over left behind is of no use once the next one has its folder. */
+/** The files of a finished attempt are not needed after the next one has its folder. */
 async function forgetAttempt(paths: TaskPaths, attempt: number): Promise<void> {
   if (attempt < 1) return;
   await rm(attemptPath(paths.notes, attempt), { recursive: true, force: true }).catch(() => undefined);

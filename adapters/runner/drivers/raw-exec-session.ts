@@ -18,7 +18,7 @@ import type { ExecRequest } from './task-driver.js';
 /** What a data message holds at most. In bytes. */
 const messageBytes = 4096;
 
-/** A command beside a task, with pipes. */
+/** A command beside a task, connected by pipes. */
 export function runWithPipes(request: ExecRequest): Result<AsyncIterable<CommandOutput>, CommandRefused> {
   const fault = startFault(request);
   if (fault !== undefined) return err(fault);

@@ -15,7 +15,7 @@ import type { ExecRequest } from './task-driver.js';
 
 const messageBytes = 4096;
 
-/** A terminal has no size until the asker tells it. The one byte that it begins with says that this has been done. */
+/** A terminal has no size until the caller sends one. Its first byte confirms that the size was set. */
 const script = 'stty rows 0 columns 0 2>/dev/null; printf "\\001"; exec "$@"';
 const ready = 1;
 
@@ -93,7 +93,7 @@ function connect(terminal: IPty, request: ExecRequest): Outlet {
 
 /** After so long without output, in milliseconds, a terminal whose process has ended has nothing more to give. */
 const quietMs = 20;
-/** What goes on writing after so many looks is a process that was left behind. */
+/** Number of reads after which a process that still writes counts as left behind. */
 const quietRounds = 50;
 
 /**

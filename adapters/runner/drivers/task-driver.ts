@@ -25,13 +25,13 @@ export interface TaskStart {
 export interface RunningTask {
   /** How it ended; once. A rejection counts as a failure. */
   readonly exited: Promise<TaskExit>;
-  /** Asks the task to end, or tells it something. */
+  /** Sends a signal to the task. */
   signal(name: string): void | Promise<void>;
   /** Ends it whatever it does. */
   destroy(): void | Promise<void>;
   /** Lets go of the task without ending it, for a runner that stops and comes back. */
   release(): void | Promise<void>;
-  /** What it uses at present; absent where nobody can tell. */
+  /** Current resource usage; absent if it cannot be measured. */
   usage?(): Promise<TaskUsage>;
 }
 
@@ -52,20 +52,20 @@ export type RecoverOutcome =
   /** It had not begun, and it never will: starting anew cannot double it. */
   | { readonly type: 'never_started' };
 
-/** A command that is to run beside a task. */
+/** A command to run beside a task. */
 export interface ExecRequest {
   readonly command: readonly string[];
   readonly terminal: boolean;
   readonly directory: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly input: AsyncIterable<CommandInput>;
-  /** Aborts when whoever asked for it goes away: the command ends then. */
+  /** Aborts when the caller disconnects, which ends the command. */
   readonly signal: AbortSignal;
-  /** Aborts when the task has ended: the command ends with it, and the asker is told. */
+  /** Aborts when the task has ended: the command ends with it, and the caller is notified. */
   readonly taskEnded: AbortSignal;
 }
 
-/** What a driver is asked for a command beside a task; the rest it knows itself. */
+/** The request for a command beside a task; the driver adds the rest. */
 export type CommandRequest = Omit<ExecRequest, 'directory' | 'environment' | 'taskEnded'>;
 
 /** Runs tasks of one kind. */
@@ -80,6 +80,6 @@ export interface TaskDriver {
   start(start: TaskStart): Promise<StartOutcome>;
   /** Says what became of a start. A rejection of the same kind means that nobody can tell yet: it is asked again. */
   recover(start: TaskStart): Promise<RecoverOutcome>;
-  /** Runs a command beside a task that runs; absent where there is no such thing. */
+  /** Runs a command beside a running task; absent if the driver does not support it. */
   exec?(start: TaskStart, request: CommandRequest): Promise<Result<AsyncIterable<CommandOutput>, CommandRefused>>;
 }

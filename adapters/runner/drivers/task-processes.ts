@@ -39,7 +39,7 @@ export function endStrays(owner: ProcessOwner): Promise<void> {
   });
 }
 
-/** Whether any process of a task lives; undefined where there is no `/proc` to tell. */
+/** Whether any process of a task lives; undefined without `/proc`. */
 export async function hasProcesses(owner: ProcessOwner): Promise<boolean | undefined> {
   if (process.platform !== 'linux') return undefined;
   return (await processesOf(new Set([keyOf(owner)]))).length > 0;
@@ -72,7 +72,7 @@ async function processesOf(wanted: ReadonlySet<string>): Promise<number[]> {
   return found;
 }
 
-/** Undefined for processes that are no task's, of somebody else, or gone. A dead one has no environment any more. */
+/** Undefined for processes that belong to no task or to another user, or that have ended (a dead process has no environment). */
 function ownerOf(pid: string): ProcessOwner | undefined {
   if (Number(pid) === process.pid) return undefined;
   try {

@@ -25,7 +25,7 @@ const longestMessage = 128 * 1024;
 
 /** How long the server may keep a question whose answer has to be another one. */
 const longestAnswer = 30_000;
-/** How long the server may keep a question for work; an answer without work is asked again at once. */
+/** Maximum duration of a blocking query for work; after an empty answer the next one follows at once. */
 const workWait = 30_000;
 const shortestPause = 500;
 const longestPause = 15_000;
@@ -95,7 +95,7 @@ async function keepServing(
     const lasted = clock.monotonic() - begun;
     failures = lasted < pause ? failures + 1 : 1;
     if (lasted >= longEnough) pause = shortestPause;
-    // Of tries that fail one after the other, the first one is told.
+    // Of consecutive failures, only the first is a warning.
     const fields = { server: server.url, reason: ended };
     if (failures === 1) logger?.warn(fields, 'The connection for commands has ended and is opened again');
     else logger?.debug(fields, 'The connection for commands could not be opened');

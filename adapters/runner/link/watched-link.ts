@@ -1,7 +1,7 @@
 import type { AgentLink } from '../../../src/ports/agent-link.js';
 import type { Logger } from '../../../src/ports/logger.js';
 
-/** The same link, which tells the log once when the server does not answer or refuses the agent, and when that is over. */
+/** The same link, which logs once when the server does not answer or refuses the agent, and when it recovers. */
 export function watchedLink(link: AgentLink, server: string, logger: Logger | undefined): AgentLink {
   if (logger === undefined) return link;
   let told = '';

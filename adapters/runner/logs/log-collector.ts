@@ -157,6 +157,6 @@ function openOnce(pipe: string): void {
   try {
     closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
   } catch {
-    // Nobody reads it, or not yet.
+    // The pipe has no reader (yet).
   }
 }

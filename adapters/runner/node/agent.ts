@@ -98,7 +98,7 @@ export class Agent {
     this.#over.abort();
   }
 
-  /** For a node that nobody will meet again: the server need not wait for its silence. */
+  /** For a node that will not return: the server need not wait for its heartbeat to expire. */
   async leave(): Promise<void> {
     const left = await this.#link.leave(this.#node.ID);
     if (left.isErr())
@@ -143,7 +143,7 @@ export class Agent {
     }
   }
 
-  /** At the beginning: what was left behind by an agent before, and is not wanted any more, ends. */
+  /** At start: ends what a previous agent has left behind and what is not wanted any more. */
   async #clearUp({ work }: NodeWorkList): Promise<void> {
     const wanted = new Set(work.map(({ allocation }) => allocation.ID));
     try {
@@ -153,7 +153,7 @@ export class Agent {
     }
   }
 
-  /** Begins what is new, brings up to date what has changed, ends what is not wanted any more. */
+  /** Starts new allocations, updates changed ones, and ends those that are not wanted any more. */
   #apply({ complete, work, gone }: NodeWorkList): void {
     for (const item of work) this.#take(item);
     for (const id of gone) this.#drop(id);
@@ -210,7 +210,7 @@ export class Agent {
     this.#reporter.ended(id);
   }
 
-  /** Nobody can say any more what its tasks are: what is left of them ends. */
+  /** Its tasks are not known any more: their remaining processes are ended. */
   async #abandon(allocation: AllocationWork['allocation']): Promise<void> {
     if (this.#abandoned.has(allocation.ID)) return;
     const clientStatus = allocation.DesiredStatus === 'run' ? 'failed' : 'complete';
@@ -248,7 +248,7 @@ export class Agent {
     if (error.type === 'node_not_found' && !this.#stopping.signal.aborted) await this.#register();
   }
 
-  /** Removes what is kept of an allocation that has ended, or of all; false when there is none. */
+  /** Removes the data of an ended allocation, or of all; false if there is none. */
   async #collect(id: string | null): Promise<boolean> {
     const collected = this.#finished.filter((each) => id === null || each === id);
     for (const each of collected) this.#finished.splice(this.#finished.indexOf(each), 1);

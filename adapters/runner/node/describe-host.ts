@@ -32,7 +32,7 @@ export interface HostVolume {
   readonly readOnly?: boolean;
 }
 
-/** What of a runner its node is to tell. */
+/** The properties of a runner that its node reports. */
 export interface DescribedRunner {
   readonly id: string;
   readonly drivers: Iterable<TaskDriver>;
@@ -136,7 +136,7 @@ function healthyDriver(now: number) {
   };
 }
 
-/** What the runner can do with tasks. What is not listed here, it cannot do. */
+/** The complete list of the runner's capabilities for tasks. */
 function provisionOf({ directory, downloads, archives }: DescribedRunner): TaskNeed[] {
   const provided: TaskNeed[] = ['templates'];
   if (directory !== null) provided.push('template_files', 'volumes');
@@ -144,7 +144,7 @@ function provisionOf({ directory, downloads, archives }: DescribedRunner): TaskN
   return provided;
 }
 
-/** Name and version of the distribution, where the system tells them. */
+/** Name and version of the distribution, if the system provides them. */
 function operatingSystem(): Readonly<Record<string, string>> {
   const told = readOsRelease();
   const name = told['ID'] ?? osType().toLowerCase();

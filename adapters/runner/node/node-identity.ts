@@ -7,7 +7,7 @@ export interface NodeIdentity {
   readonly fault?: string;
 }
 
-/** The node's identity, the same at every start from the same directory: the one that is asked for, or a made one. */
+/** The node's identity, the same at every start from the same directory: the requested one, or a generated one. */
 export function persistentNodeId(directory: string, asked: string | undefined, make: () => string): NodeIdentity {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, 'node-id');

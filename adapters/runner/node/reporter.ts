@@ -48,7 +48,7 @@ export class Reporter {
     this.#wake();
   }
 
-  /** Resolves when everything known has been told, or when the reporter is closed. */
+  /** Resolves when everything has been reported, or when the reporter is closed. */
   async flushed(): Promise<void> {
     while (this.#reporting !== undefined) await this.#reporting;
   }

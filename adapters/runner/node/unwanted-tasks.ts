@@ -21,7 +21,7 @@ export async function endUnwanted(premises: Premises, wanted: ReadonlySet<string
   return unwanted.map(({ allocationId }) => allocationId);
 }
 
-/** Ends what is left of one allocation, of which nothing but its notes is known. */
+/** Ends the remaining processes of an allocation of which only the notes are known. */
 export async function endTasks(
   { memory, drivers, logger }: Premises,
   allocationId: string,
