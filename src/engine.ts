@@ -15,6 +15,7 @@ import type { BackgroundLoop, EngineContext } from './operations/context/engine-
 import { emit } from './operations/context/engine-context.js';
 import { LogFeed } from './operations/context/log-feed.js';
 import { NodeSwitch } from './operations/context/node-switch.js';
+import { EvaluationTraces } from './operations/context/traces.js';
 import { deploymentLoops } from './operations/deployments/index.js';
 import { createEmitter } from './operations/events.js';
 import { maintenanceLoops } from './operations/maintenance/index.js';
@@ -24,6 +25,7 @@ import { notificationLoops } from './operations/notifications/loops.js';
 import { observeFacts } from './operations/observe-facts.js';
 import { periodicLoops } from './operations/periodic/index.js';
 import { schedulingLoops } from './operations/scheduling/index.js';
+import { traceFacts } from './operations/trace-facts.js';
 import { variableLockLoop } from './operations/variables/lock-loop.js';
 import { ParkedQueries } from './operations/waiting/parked-queries.js';
 import type { Cipher } from './ports/cipher.js';
@@ -34,6 +36,7 @@ import type { Logger } from './ports/logger.js';
 import type { Mailer } from './ports/mailer.js';
 import type { Observer } from './ports/observer.js';
 import type { Storage, TableName } from './ports/storage.js';
+import type { Tracer } from './ports/tracer.js';
 import type { Transform } from './ports/transform.js';
 import { type PolicyRule, policyOfRule } from './queries/policy-rule.js';
 import { schedulerTables } from './scheduler/tables.js';
@@ -57,6 +60,8 @@ export interface EnginePorts {
   /** Demands on jobs beyond the rules of the interface; they are asked with those of `settings.jobs.policies`. */
   readonly policies?: readonly JobPolicy[];
   readonly observer?: Observer;
+  /** Makes spans of requests, launches, evaluations, runs and attempts to deliver. */
+  readonly tracer?: Tracer;
   readonly logger?: Logger;
 }
 
@@ -121,6 +126,8 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
     cipher: ports.cipher,
     transform: ports.transform,
     observer: ports.observer ?? silentObserver,
+    tracer: ports.tracer,
+    traces: new EvaluationTraces(),
     logger: feed,
     feed,
     settings,
@@ -147,6 +154,7 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
   };
 
   if (ports.observer !== undefined) observeFacts(context);
+  if (ports.tracer !== undefined) traceFacts(context, ports.tracer);
 
   return {
     ...context,

@@ -145,6 +145,8 @@ export interface Settings {
      * An empty list stores everything as it came.
      */
     readonly redactedHeaders: readonly string[];
+    /** Messages of events that belong to a trace tell it, in the header `traceparent`. */
+    readonly traceparent: boolean;
     /** When an update of an enabled configuration probes: only if url or token change, or always. */
     readonly verifyOnUpdate: 'relevant' | 'always';
     readonly omittedUsersOnUpdate: 'keep' | 'clear';
@@ -246,6 +248,7 @@ export const defaultSettings: Settings = {
       rotationGrace: 0,
     },
     redactedHeaders: credentialHeaders,
+    traceparent: true,
     verifyOnUpdate: 'relevant',
     omittedUsersOnUpdate: 'keep',
     publicOrigin: 'http://localhost',

@@ -26,6 +26,7 @@ import { type HeaderNames, headerNamesFor, type Vocabulary } from './edge/header
 import { openServerAnswer } from './edge/open-server.js';
 import { maximumTargetLength, splitTarget } from './edge/target.js';
 import { bodyOfStrangers, refusedRight, refusedToken } from './edge/upstream-refusals.js';
+import { withinTrace } from './edge/within-trace.js';
 import { errorsFor } from './errors/errors-for.js';
 import type { InterfaceErrors } from './errors/interface-errors.js';
 import { type HttpHandler, type HttpRequest, type HttpResponse, headerValue, isWhole } from './http-message.js';
@@ -169,7 +170,10 @@ async function answer(parts: HandlerParts, located: Located, asked: Asked): Prom
   // Open servers and public routes decide at once; a promise less for each of their requests.
   const admission = admitted instanceof Promise ? await admitted : admitted;
   const caller = callerOf(admission, route);
-  if (caller !== undefined) return answerTo(caller, found.value, parts, asked);
+  if (caller !== undefined) {
+    const traced = { engine: parts.engine, request, route: route.path, caller };
+    return withinTrace(traced, (within) => answerTo(within, found.value, parts, asked));
+  }
   const told = isForUpstream(route, parts, asked) ? refusedToken(route.path, tokenFrom(request) ?? '') : undefined;
   return told ?? refusal(parts.engine, errors, admission);
 }

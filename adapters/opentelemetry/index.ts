@@ -1,1 +1,2 @@
 export { type OpenTelemetrySettings, openTelemetryObserver } from './open-telemetry-observer.js';
+export { type OpenTelemetryTracerSettings, openTelemetryTracer } from './open-telemetry-tracer.js';

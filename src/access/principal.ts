@@ -53,6 +53,11 @@ export interface Principal {
   /** Names of the policies and IDs of the roles that grant the rights; the caller may read them. */
   readonly policies?: readonly string[];
   readonly roles?: readonly string[];
+  /**
+   * The span that the call belongs to, as a `traceparent` of W3C Trace Context. No right: what the call causes hands it on.
+   * Anything else counts as none.
+   */
+  readonly traceparent?: string;
 }
 
 /** The embedding service itself: management rights, no accessor. */

@@ -20,6 +20,8 @@ export interface JobRun {
   /** The name of the person who registered or dispatched it; null for a launch by the service itself. */
   readonly createdBy: string | null;
   readonly stage: RunStage;
+  /** The span that it was begun by, as a `traceparent`; its notifications hand it on. */
+  readonly traceparent?: string;
 }
 
 export const jobRuns = table<JobRun>('job_runs', (run) => [run.namespace, run.jobId]);

@@ -131,6 +131,8 @@ export interface StoredEvent {
   /** In the order that the ids of its deliveries tell; see `deliveryIdOf`. */
   readonly notified: readonly NotifiedConfiguration[];
   readonly surroundings: EventSurroundings;
+  /** The trace that it belongs to; its messages hand it on. */
+  readonly traceparent?: string;
   /** When its content was erased. */
   readonly erasedAt?: Instant;
 }

@@ -2,9 +2,11 @@ import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../access/principal.js';
 import type { JobPolicy } from '../jobs/admission/job-policy.js';
 import { jobs } from '../jobs/job-record.js';
+import { cleanTraceparent } from '../metrics/traceparent.js';
 import { events, type StoredEvent } from '../notifications/event.js';
 import type { IdKind, Ids } from '../ports/ids.js';
 import type { ListQuery, Row, StorageError, TableName, WriteView, Written } from '../ports/storage.js';
+import { type Evaluation, evaluations } from '../scheduler/evaluation.js';
 import type { Settings } from '../settings.js';
 import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
@@ -35,6 +37,8 @@ export interface Transaction extends WriteView {
   readonly policies: readonly JobPolicy[];
   /** Who asks; the host itself for background loops. */
   readonly caller: Principal;
+  /** The trace that what is written belongs to, as a clean `traceparent`: the caller's, until the work sets another one. */
+  trace: string | undefined;
   /** The name of the person behind the change; undefined when the system itself acts. */
   readonly actor: string | undefined;
   /** Emits an event of the engine once this write is durable. Nothing is told of a write that fails. */
@@ -69,11 +73,13 @@ export function commit<T, E>(
   const drawn = new Draws(context);
   let facts: readonly Fact[] = [];
   let accepted: AcceptedEvents | undefined;
+  let traced: readonly TracedEvaluation[] = [];
   const write = context.storage.write((view) => {
     const tx = new CommitTransaction(context, caller, view, drawn.again());
     const result = work(tx);
     if (result.isOk()) follow(tx, view);
     facts = tx.facts;
+    traced = tx.traced;
     accepted = result.isOk() ? tx.accepted?.finish(view) : undefined;
     return result;
   });
@@ -81,6 +87,7 @@ export function commit<T, E>(
   const settled = async (): Promise<Result<Written<T>, E | StorageError>> => {
     const written = await write;
     if (written.isOk() && accepted !== undefined) context.accepted.tell(accepted);
+    if (written.isOk()) for (const note of traced) context.traces.remember(note.evaluationId, note);
     if (written.isOk()) for (const { name, fact } of facts) emit(context, name, ...([fact] as FactOf<typeof name>));
     else if (isStoreFailure(written.error)) context.outages.lastAt = context.clock.monotonic();
     return written;
@@ -121,6 +128,12 @@ export function rehearse<T, E>(
       }
     })
     .andThen((result): Result<T, E> => (result.isOk() ? ok(result.value) : err(result.error)));
+}
+
+interface TracedEvaluation {
+  readonly evaluationId: string;
+  readonly traceparent: string;
+  readonly at: Instant;
 }
 
 type Fact = {
@@ -184,6 +197,9 @@ class CommitTransaction implements Transaction {
   readonly settings: Settings;
   readonly policies: readonly JobPolicy[];
   readonly stopwatch: () => number;
+  /** Evaluations that were asked for within a trace. */
+  readonly traced: TracedEvaluation[] = [];
+  trace: string | undefined;
   readonly #view: WriteView;
   readonly #context: EngineContext;
   readonly #draws: Draws;
@@ -199,6 +215,7 @@ class CommitTransaction implements Transaction {
     this.#context = context;
     this.#view = view;
     this.#draws = draws;
+    this.trace = cleanTraceparent(caller.traceparent);
     this.stopwatch = () => context.clock.monotonic() * 1e6;
   }
 
@@ -245,6 +262,7 @@ class CommitTransaction implements Transaction {
   put<R>(table: Table<R>, record: R): void {
     this.#noteJobs(table);
     if (table.name === events.name) this.#noteEvent(record as StoredEvent);
+    if (this.trace !== undefined && table.name === evaluations.name) this.#noteEvaluation(record as Evaluation);
     noteChange(this.changes, this.#view, { table, key: table.key(record) }, record);
     this.#view.put(table, record);
   }
@@ -257,6 +275,12 @@ class CommitTransaction implements Transaction {
 
   #noteJobs({ name }: { readonly name: string }): void {
     if (name === jobs.name) this.jobsChangedAt ??= this.#view.tableIndex(jobs);
+  }
+
+  #noteEvaluation({ ID: evaluationId, CreateIndex }: Evaluation): void {
+    const { trace: traceparent } = this;
+    if (this.#context.tracer === undefined || traceparent === undefined || CreateIndex < this.#view.index) return;
+    this.traced.push({ evaluationId, traceparent, at: this.now });
   }
 
   #noteEvent(event: StoredEvent): void {

@@ -53,6 +53,18 @@ export interface EngineEvents {
     workspaceId: string;
     change: 'created' | 'updated' | 'deleted' | 'verified' | 'auto_disabled' | 'paused' | 'resumed';
   }) => void;
+  /** A run that reports to a workspace has ended; that of a service, which came up first, may fail later and end once more. */
+  'run.ended': (fact: {
+    namespace: string;
+    jobId: string;
+    runId: string;
+    workspaceId: string;
+    status: string;
+    createdAt: number;
+    endedAt: number;
+    /** The trace that it belongs to. */
+    traceparent: string | null;
+  }) => void;
   'loop.failed': (fact: { loop: string; message: string }) => void;
 }
 

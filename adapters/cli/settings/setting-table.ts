@@ -312,6 +312,7 @@ const engineKinds: readonly (readonly [key: string, kind: Kind, summary: string]
   ],
   ['notifications.signature.rotationGrace', wait, 'how long a replaced secret still signs in webhook-signature'],
   ['notifications.redactedHeaders', listKind(header), 'headers of answers that are stored as [redacted]'],
+  ['notifications.traceparent', flagKind, 'messages of events within a trace have the header traceparent'],
   [
     'notifications.verifyOnUpdate',
     oneOf('relevant', 'always'),

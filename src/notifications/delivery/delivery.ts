@@ -106,6 +106,8 @@ export interface Delivery {
   readonly attempts: readonly Attempt[];
   /** E-mail only. */
   readonly recipients?: readonly RecipientResult[];
+  /** The event's, which its attempts hand on. */
+  readonly traceparent?: string;
   /** The body that was sent, kept from the first failure on, so that every repetition sends the same bytes. */
   readonly body?: string;
 }

@@ -18,6 +18,7 @@ export function freshDelivery(event: StoredEvent, position: number, ordered: boo
     createdAt: event.createdAt,
     state: { type: 'waiting', dueAt: event.createdAt, attempted: 0 },
     attempts: [],
+    ...(event.traceparent === undefined ? {} : { traceparent: event.traceparent }),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type RunEvent,
   type RunObservation,
   type RunStage,
+  type RunStatus,
   runCreated,
   runMessage,
   workspaceOfRun,
@@ -49,6 +50,7 @@ export function beginRun(tx: Transaction, job: Job): void {
     createdAt: tx.now,
     createdBy: tx.actor ?? null,
     stage: 'pending',
+    ...(tx.trace === undefined ? {} : { traceparent: tx.trace }),
   };
   tx.put(jobRuns, run);
   publish(tx, run, [runCreated]);
@@ -164,11 +166,21 @@ function withOutput({ settings }: Transaction, failure: RunFailure): RunFailure 
     : { ...failure, outputUrl: errorOutputUrl(settings.notifications, allocationId, task) };
 }
 
+const endStatuses: ReadonlySet<RunStatus> = new Set(['applied', 'planned_and_finished', 'errored', 'canceled']);
+
+function tellEnd(tx: Transaction, run: JobRun, status: RunStatus): void {
+  const { namespace, jobId, runId, workspaceId, createdAt, traceparent = null } = run;
+  tx.tell('run.ended', { namespace, jobId, runId, workspaceId, status, createdAt, endedAt: tx.now, traceparent });
+}
+
 function publish(tx: Transaction, run: JobRun, events: readonly RunEvent[], failure?: RunFailure): void {
   const updatedAt = isoFromInstant(tx.now);
+  const { now, ids, settings } = tx;
+  const environment = { now, ids, settings, trace: run.traceparent };
   for (const event of events) {
+    if (endStatuses.has(event.status)) tellEnd(tx, run, event.status);
     // A rule that names a workspace which does not exist must not fail the job: there is nobody to tell.
-    const published = publishNotificationEvent(tx, tx, {
+    const published = publishNotificationEvent(tx, environment, {
       kind: 'run',
       workspaceId: run.workspaceId,
       trigger: event.trigger,

@@ -53,6 +53,8 @@ export interface PublishEnvironment {
   readonly now: Instant;
   readonly ids: Ids;
   readonly settings: Settings;
+  /** The trace that the event belongs to, as a `traceparent`. */
+  readonly trace?: string | undefined;
   /** The configuration that the event is about, which it does not notify. */
   readonly except?: string;
 }
@@ -87,6 +89,7 @@ export function publishNotificationEvent(
     idempotencyKey,
     notified: notified.map((configuration) => notifiedBy(event, configuration)),
     surroundings: surroundingsOf(workspace, environment.settings),
+    ...(environment.trace === undefined ? {} : { traceparent: environment.trace }),
   };
   view.put(events, stored);
   const backlog = Math.max(0, ...notified.map(({ id }) => wakeQueue(view, id)));

@@ -7,6 +7,7 @@ import type { Logger } from '../../ports/logger.js';
 import type { Mailer } from '../../ports/mailer.js';
 import type { Observer } from '../../ports/observer.js';
 import type { Storage } from '../../ports/storage.js';
+import type { Tracer } from '../../ports/tracer.js';
 import type { Transform } from '../../ports/transform.js';
 import type { Settings } from '../../settings.js';
 import type { Milliseconds } from '../../shared/duration.js';
@@ -15,6 +16,7 @@ import type { ParkedQueries } from '../waiting/parked-queries.js';
 import type { AcceptedEventsFeed } from './accepted-events.js';
 import type { LogFeed } from './log-feed.js';
 import type { NodeSwitch } from './node-switch.js';
+import type { EvaluationTraces } from './traces.js';
 
 /** What every operation works with. `Engine` is one of these with a start and a stop. */
 export interface EngineContext {
@@ -29,6 +31,9 @@ export interface EngineContext {
   /** Absent: secrets are stored as they are. */
   readonly cipher: Cipher | undefined;
   readonly observer: Observer;
+  /** Absent: no spans are made. A `traceparent` that came with a call is handed on all the same. */
+  readonly tracer: Tracer | undefined;
+  readonly traces: EvaluationTraces;
   readonly logger: Logger;
   /** The same log, for those who read along. */
   readonly feed: LogFeed;

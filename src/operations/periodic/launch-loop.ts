@@ -9,6 +9,7 @@ import { readJobRow } from '../books/job-rows.js';
 import { forgetSchedule } from '../books/periodic-launches.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import { LaunchSpans } from '../context/traces.js';
 import { changeOrMoment } from '../waiting/change-or-moment.js';
 import { hasRunningInstance, launchWithin } from './launch-within.js';
 
@@ -38,12 +39,14 @@ async function launchDue(
   if (seen.isErr()) return failed(context, seen.error.message);
   const { next } = seen.value;
   if (next === undefined || next > context.clock.now()) return seen.value;
+  const launches = new LaunchSpans(context.tracer);
   const written = await commit(context, hostPrincipal, (tx) => {
     for (const { record } of tx.list(periodicLaunches, { index: 'by_due_time', limit: batch })) {
-      if (record.dueAt <= tx.now) settle(tx, record);
+      if (record.dueAt <= tx.now) settle(tx, record, launches);
     }
     return ok(nextDue(tx));
   });
+  if (written.isOk()) launches.end();
   if (written.isErr()) return failed(context, written.error.message);
   return { index: written.value.index, next: written.value.value };
 }
@@ -53,11 +56,15 @@ function nextDue(view: ReadView): Instant | undefined {
 }
 
 /** Decides on one launch that is due and writes what follows. */
-function settle(tx: Transaction, record: PeriodicLaunch): void {
+function settle(tx: Transaction, record: PeriodicLaunch, launches: LaunchSpans): void {
   const job = readJobRow(tx, record.Namespace, record.ID)?.record;
   const decision = decideLaunch(job, record, hasRunningInstance(tx, record), tx.now);
   if (decision.kind === 'wait') return;
-  if (decision.kind === 'launch' && job !== undefined) launchWithin(tx, job, decision.at);
+  if (decision.kind === 'launch' && job !== undefined) {
+    tx.trace = launches.traceparentOf(record.Namespace, record.ID);
+    launchWithin(tx, job, decision.at);
+    tx.trace = undefined;
+  }
   if (decision.kind === 'forget' || decision.next === undefined) forgetSchedule(tx, record);
   else tx.put(periodicLaunches, decision.next);
 }

@@ -7,6 +7,8 @@ import { parseRetryAfter } from '../../../notifications/delivery/retry-schedule.
 import type { StoredEvent } from '../../../notifications/event.js';
 import { redactHeaders } from '../../../notifications/redact.js';
 import { renderPayload, requestHeaders } from '../../../notifications/render-payload.js';
+import type { DeliveryError, DeliveryResponse } from '../../../ports/http-delivery.js';
+import type { TracedSpan } from '../../../ports/tracer.js';
 import type { Transform } from '../../../ports/transform.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
@@ -89,11 +91,12 @@ async function attemptHttp(
     now: context.clock.now(),
   };
   const { options } = destination;
+  const span = beginAttempt(context, delivery, destination.origin);
   const headers = requestHeaders({ kind: delivery.kind, body }, notifications, notifications.signature, identity);
   const sent = await context.delivery.send({
     method: 'POST',
     url: destination.url,
-    headers: { ...headers, ...extraHeaders(options) },
+    headers: { ...headers, ...traceHeader(context, span, delivery), ...extraHeaders(options) },
     body,
     connectTimeout: Math.min(connectTimeout, options.timeout ?? connectTimeout),
     totalTimeout: options.timeout ?? totalTimeout,
@@ -101,6 +104,7 @@ async function attemptHttp(
     partition: delivery.workspaceId,
     ...certificateOf(options),
   });
+  endAttempt(span, sent);
   if (sent.isErr()) {
     const { address, timing } = sent.error;
     const failure = classifySilence(sent.error);
@@ -128,6 +132,41 @@ async function attemptHttp(
     body,
     recipients: null,
   };
+}
+
+function beginAttempt({ tracer }: EngineContext, delivery: Delivery, origin: string): TracedSpan | undefined {
+  return tracer?.begin({
+    name: 'notification attempt',
+    kind: 'client',
+    parent: delivery.traceparent,
+    attributes: {
+      'http.request.method': 'POST',
+      'server.address': origin,
+      'signalbox.delivery': delivery.id,
+      'signalbox.event': delivery.eventId,
+      'signalbox.trigger': delivery.trigger,
+      'signalbox.attempt': delivery.attempts.length + 1,
+    },
+  });
+}
+
+function endAttempt(span: TracedSpan | undefined, sent: Result<DeliveryResponse, DeliveryError>): void {
+  sent.match(
+    ({ status }) => {
+      const attributes = { 'http.response.status_code': status };
+      span?.end(status >= 400 ? { attributes, failure: `status ${status}` } : { attributes });
+    },
+    ({ type }) => span?.end({ failure: type }),
+  );
+}
+
+function traceHeader(
+  { settings }: EngineContext,
+  span: TracedSpan | undefined,
+  delivery: Delivery,
+): { readonly traceparent?: string } {
+  const traceparent = span?.traceparent ?? delivery.traceparent;
+  return traceparent === undefined || !settings.notifications.traceparent ? {} : { traceparent };
 }
 
 /**

@@ -1,0 +1,40 @@
+import type { Engine, Principal } from '../../../src/index.js';
+import { type HttpRequest, type HttpResponse, headerValue } from '../http-message.js';
+
+interface TracedRequest {
+  readonly engine: Engine;
+  readonly request: HttpRequest;
+  /** Pattern of the path. */
+  readonly route: string;
+  readonly caller: Principal;
+}
+
+/**
+ * Answers within the trace that the request's `traceparent` names, and as a span of its own, when somebody records: what the
+ * call causes finds the span in its caller. A header that is no `traceparent` is taken for none, by the engine and by the tracer.
+ */
+export async function withinTrace(
+  { engine, request, route, caller }: TracedRequest,
+  answer: (caller: Principal) => Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  const parent = headerValue(request, 'traceparent');
+  const { tracer } = engine;
+  if (tracer === undefined) return answer(within(caller, parent));
+  const { method } = request;
+  const attributes = { 'http.request.method': method, 'http.route': route };
+  const span = tracer.begin({ name: `${method} ${route}`, kind: 'server', parent, attributes });
+  try {
+    const response = await answer(within(caller, span.traceparent ?? parent));
+    const { status } = response;
+    const answered = { attributes: { 'http.response.status_code': status } };
+    span.end(status >= 500 ? { ...answered, failure: `status ${status}` } : answered);
+    return response;
+  } catch (thrown) {
+    span.end({ failure: 'the request failed' });
+    throw thrown;
+  }
+}
+
+function within(caller: Principal, traceparent: string | undefined): Principal {
+  return traceparent === undefined ? caller : { ...caller, traceparent };
+}

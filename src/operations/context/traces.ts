@@ -1,0 +1,57 @@
+import type { TracedSpan, Tracer } from '../../ports/tracer.js';
+import type { Instant } from '../../shared/instant.js';
+
+/** Evaluations whose cause is remembered at once; of more, the oldest are forgotten. */
+const mostRemembered = 10_000;
+
+/** What an evaluation comes from. */
+interface Cause {
+  readonly traceparent: string;
+  readonly at: Instant;
+}
+
+/** The traces of evaluations that this process has been asked for. They are kept in memory: a span that lacks its parent loses nothing but that. */
+export class EvaluationTraces {
+  readonly #causes = new Map<string, Cause>();
+
+  remember(evaluationId: string, cause: Cause): void {
+    this.#causes.set(evaluationId, cause);
+    if (this.#causes.size <= mostRemembered) return;
+    for (const oldest of this.#causes.keys()) {
+      this.#causes.delete(oldest);
+      return;
+    }
+  }
+
+  take(evaluationId: string): Cause | undefined {
+    const cause = this.#causes.get(evaluationId);
+    this.#causes.delete(evaluationId);
+    return cause;
+  }
+}
+
+/** The spans of one write's launches: each begins a trace of its own. A work that runs again finds those of its first run. */
+export class LaunchSpans {
+  readonly #tracer: Tracer | undefined;
+  readonly #spans = new Map<string, TracedSpan>();
+
+  constructor(tracer: Tracer | undefined) {
+    this.#tracer = tracer;
+  }
+
+  traceparentOf(namespace: string, jobId: string): string | undefined {
+    if (this.#tracer === undefined) return undefined;
+    const key = JSON.stringify([namespace, jobId]);
+    let span = this.#spans.get(key);
+    if (span === undefined) {
+      const attributes = { 'signalbox.namespace': namespace, 'signalbox.job': jobId };
+      span = this.#tracer.begin({ name: 'periodic launch', kind: 'internal', attributes });
+      this.#spans.set(key, span);
+    }
+    return span.traceparent;
+  }
+
+  end(): void {
+    for (const span of this.#spans.values()) span.end();
+  }
+}

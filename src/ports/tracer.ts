@@ -1,0 +1,35 @@
+import type { Instant } from '../shared/instant.js';
+
+export interface SpanStart {
+  readonly name: string;
+  /** `server`: a request that came in; `client`: one that goes out. */
+  readonly kind: 'server' | 'client' | 'internal';
+  /**
+   * The span that caused it, as a `traceparent` of W3C Trace Context; without one, or with what is none, it begins a trace of
+   * its own.
+   */
+  readonly parent?: string | undefined;
+  /** When it began; now when absent. */
+  readonly at?: Instant;
+  readonly attributes: Readonly<Record<string, string | number>>;
+}
+
+export interface SpanEnd {
+  /** When it ended; now when absent. */
+  readonly at?: Instant;
+  /** Why what it stands for has failed; absent when it has not. */
+  readonly failure?: string;
+  readonly attributes?: Readonly<Record<string, string | number>>;
+}
+
+/** What has begun and not ended yet. */
+export interface TracedSpan {
+  /** Handed on to what it causes; undefined when nobody records. */
+  readonly traceparent: string | undefined;
+  end(end?: SpanEnd): void;
+}
+
+/** Where spans go: requests, launches, evaluations, runs, attempts to deliver. Calls must not throw. */
+export interface Tracer {
+  begin(start: SpanStart): TracedSpan;
+}
