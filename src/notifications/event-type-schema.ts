@@ -18,12 +18,35 @@ export function dataFaults(schema: JsonSchema | null, data: unknown, root: strin
   if (schema === null) return [];
   const compiled = compile(JSON.stringify(schema));
   if (typeof compiled === 'string') return [{ pointer: root, message: `the schema cannot be used: ${compiled}` }];
-  const parsed = compiled.safeParse(data);
+  const parsed = compiled.safeParse(withoutPrototypes(data, 0));
   if (parsed.success) return [];
   return parsed.error.issues.slice(0, 20).map(({ path, message }) => ({
-    pointer: [root, ...path.map((part) => String(part).replaceAll('~', '~0').replaceAll('/', '~1'))].join('/'),
-    message: `${path.length === 0 ? 'data' : path.map(String).join('.')}: ${message}`,
+    pointer: [root, ...path.map((part) => shown(part).replaceAll('~', '~0').replaceAll('/', '~1'))].join('/'),
+    message: `${path.length === 0 ? 'data' : path.map(shown).join('.')}: ${message}`,
   }));
+}
+
+/** What `__proto__` is called while data are checked: as a name of a property, it would set a prototype. */
+const protoAlias = '\uE000__proto__';
+
+function safeName(name: string): string {
+  return name === '__proto__' ? protoAlias : name;
+}
+
+function shown(part: PropertyKey): string {
+  return part === protoAlias ? '__proto__' : String(part);
+}
+
+/** Deeper data are checked as they are: no schema of the permitted length says much about them. */
+const deepestCopy = 200;
+
+/** The same data in objects that have nothing but their own members: no `constructor` that nobody has sent. */
+function withoutPrototypes(data: unknown, depth: number): unknown {
+  if (typeof data !== 'object' || data === null || depth > deepestCopy) return data;
+  if (Array.isArray(data)) return data.map((each) => withoutPrototypes(each, depth + 1));
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const [name, value] of Object.entries(data)) copy[safeName(name)] = withoutPrototypes(value, depth + 1);
+  return copy;
 }
 
 /** Members that hold schemas by name, and those that hold one or several. */
@@ -37,8 +60,12 @@ const nestedSchemas = ['items', 'prefixItems', 'additionalProperties', 'allOf', 
 function withRequiredProperties(schema: unknown, level: 'data' | 'inside'): JsonSchema {
   if (!isObject(schema)) return schema as never;
   const full: Record<string, unknown> = { ...schema, ...nestedIn(schema) };
-  const { required, properties } = full;
-  if (Array.isArray(required)) full['properties'] = withMissing(isObject(properties) ? properties : {}, required);
+  const { properties } = full;
+  if (Array.isArray(full['required'])) {
+    const required = full['required'].map((name) => (typeof name === 'string' ? safeName(name) : name));
+    full['required'] = required;
+    full['properties'] = withMissing(isObject(properties) ? properties : {}, required);
+  }
   // Without a type the properties of an object are not looked at.
   if (level === 'data' && isObject(full['properties'])) full['type'] ??= 'object';
   return full;
@@ -49,7 +76,7 @@ function nestedIn(schema: JsonSchema): JsonSchema {
   const named = namedSchemas.filter((name) => isObject(schema[name]));
   const nested = nestedSchemas.filter((name) => schema[name] !== undefined);
   return Object.fromEntries([
-    ...named.map((name) => [name, mapValues(schema[name] as JsonSchema, inside)]),
+    ...named.map((name) => [name, mapSchemas(schema[name] as JsonSchema)]),
     ...nested.map((name) => [name, Array.isArray(schema[name]) ? schema[name].map(inside) : inside(schema[name])]),
   ]);
 }
@@ -58,8 +85,8 @@ function inside(schema: unknown): JsonSchema {
   return withRequiredProperties(schema, 'inside');
 }
 
-function mapValues(record: JsonSchema, change: (value: unknown) => unknown): JsonSchema {
-  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
+function mapSchemas(schemas: JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [safeName(name), inside(schema)]));
 }
 
 function withMissing(properties: JsonSchema, required: readonly unknown[]): JsonSchema {

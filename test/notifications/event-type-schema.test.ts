@@ -19,4 +19,19 @@ describe('dataFaults', () => {
   ])('%s', (_name, schema, data, faults) => {
     expect(dataFaults(schema, data, '/data')).toHaveLength(faults);
   });
+
+  it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('a property that is called %s', (name) => {
+    const parsed = (text: string): unknown => JSON.parse(text.replaceAll('NAME', name));
+    const required = { type: 'object', required: [name] };
+    const typed = parsed('{"type":"object","properties":{"NAME":{"type":"string"}}}') as Record<string, unknown>;
+    const faults = (schema: Record<string, unknown>, data: unknown) => dataFaults(schema, data, '/data');
+    expect(faults(required, {})).toMatchObject([{ pointer: `/data/${name}` }]);
+    expect(faults(required, parsed('{"NAME":1}'))).toEqual([]);
+    expect(faults(typed, {})).toEqual([]);
+    expect(faults(typed, parsed('{"NAME":"x"}'))).toEqual([]);
+    expect(faults(typed, parsed('{"NAME":1}'))).toMatchObject([{ pointer: `/data/${name}` }]);
+    expect(faults({ properties: { inner: required } }, { inner: {} })).toMatchObject([
+      { pointer: `/data/inner/${name}`, message: expect.stringContaining(`inner.${name}:`) as string },
+    ]);
+  });
 });
