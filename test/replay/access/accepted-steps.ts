@@ -5,7 +5,7 @@ export const acceptedSteps: readonly AcceptedSteps[] = [
   {
     transcript: 'access-malformed-token',
     steps: [48],
-    reason: 'Why the signature of a token cannot be read is told in fewer words.',
+    reason: 'The message about an unreadable signature of a token is shorter.',
   },
   {
     transcript: 'namespace-lists',

@@ -7,10 +7,10 @@ export interface AcceptedSteps {
   readonly sometimes?: true;
 }
 
-export const tooQuick = 'A task that is just starting or ending may be told a moment earlier or later.';
+export const tooQuick = 'A task that is starting or ending may be reported a moment earlier or later.';
 const staticPorts = 'A static port is taken once on a node; the recorded one had two addresses, and so took it twice.';
 
-export const noTestDriver = 'The driver that the upstream has for its own tests is not there.';
+export const noTestDriver = 'The driver that the upstream uses in its own tests does not exist here.';
 
 export const acceptedSteps: readonly AcceptedSteps[] = [
   {
@@ -38,12 +38,12 @@ export const acceptedSteps: readonly AcceptedSteps[] = [
   {
     transcript: 'namespace-life',
     steps: [6],
-    reason: 'Lists of namespaces take a filter; the upstream passes over it.',
+    reason: 'Lists of namespaces accept a filter; the upstream ignores it.',
   },
   {
     transcript: 'nodes-drain',
     steps: [8],
-    reason: 'The end of a drain that leads to no evaluation tells no index of one.',
+    reason: 'The end of a drain that creates no evaluation has no evaluation index.',
   },
   { transcript: 'plan-failed-placements', steps: [9], reason: staticPorts },
   { transcript: 'plan-resources', steps: [10], reason: staticPorts },
@@ -61,7 +61,7 @@ export const acceptedSteps: readonly AcceptedSteps[] = [
   {
     transcript: 'submission-formats',
     steps: [12],
-    reason: 'A wrong method is told before what is wrong with a parameter.',
+    reason: 'A wrong method is reported before an invalid parameter.',
   },
   {
     transcript: 'services-of-a-job',
