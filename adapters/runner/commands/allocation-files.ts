@@ -45,10 +45,16 @@ export async function readFile(
   return target.map((file) => pieces(file, path, Math.max(0, offset), limit ?? Number.POSITIVE_INFINITY));
 }
 
-/** Where a regular file lies. */
+/**
+ * Where a regular file lies. Reading a file that does not exist is an invalid request (job interface, files): only listing and
+ * describing answer that it was not found.
+ */
 export async function regularFile(root: string, path: string): Promise<Result<string, CommandRefused>> {
   const target = await confinedPath(root, path);
-  if (target.isErr()) return err(target.error);
+  if (target.isErr()) {
+    const { type, message } = target.error;
+    return err(type === 'command_not_found' ? commandRefused('invalid', message) : target.error);
+  }
   const stats = await lstat(target.value);
   if (stats.isDirectory()) return err(commandRefused('invalid', `file "${path}" is a directory`));
   return stats.isFile() ? ok(target.value) : err(commandRefused('invalid', `"${path}" is no regular file`));

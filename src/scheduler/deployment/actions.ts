@@ -60,7 +60,7 @@ export function setAllocationHealth(
   if (health.healthy.length + health.unhealthy.length === 0) {
     return err({ type: 'no_allocations', message: 'Name at least one allocation whose health is known' });
   }
-  return whenActive(deployment, 'set the health of').andThen(() => {
+  return whenActive(deployment, 'set health of allocations for a').andThen(() => {
     const byId = new Map(allocations.map((allocation) => [allocation.ID, allocation]));
     const changes: Allocation[] = [];
     let counted = deployment;

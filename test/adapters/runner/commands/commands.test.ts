@@ -360,7 +360,7 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
       ['alloc/data/hidden/key', 'command_failed'],
       ['main/secrets/key', 'command_failed'],
       ['main/private/state.json', 'command_failed'],
-      ['alloc/data/nothing', 'command_not_found'],
+      ['alloc/data/nothing', 'command_invalid'],
       ['alloc/data', 'command_invalid'],
       ['a\0b', 'command_invalid'],
     ])('are closed at %s', async (path, type) => {
@@ -371,6 +371,16 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
       writeFileSync(join(folder(), 'main/secrets/key'), 'secret');
       const read = await readAllocationFile(engine, hostPrincipal, { allocationId: id, path });
       expect(read._unsafeUnwrapErr()).toMatchObject({ type });
+    });
+
+    it('that do not exist are not found by listing and describing', async () => {
+      const query = { allocationId: id, path: 'alloc/data/nothing' };
+      for (const answer of [
+        await listAllocationFiles(engine, hostPrincipal, query),
+        await statAllocationFile(engine, hostPrincipal, query),
+      ]) {
+        expect(answer._unsafeUnwrapErr()).toMatchObject({ type: 'command_not_found' });
+      }
     });
 
     it('of logs are followed over their ends, from either side', async () => {
