@@ -1,2 +1,6 @@
 export { type OpenTelemetrySettings, openTelemetryObserver } from './open-telemetry-observer.js';
-export { type OpenTelemetryTracerSettings, openTelemetryTracer } from './open-telemetry-tracer.js';
+export {
+  type OpenTelemetryApi,
+  type OpenTelemetryTracerSettings,
+  openTelemetryTracer,
+} from './open-telemetry-tracer.js';

@@ -1,26 +1,38 @@
-import {
-  type Attributes,
+import type {
+  Attributes,
+  Context,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
-  type Tracer as Spans,
+  Tracer as Spans,
   trace,
 } from '@opentelemetry/api';
 import { parseTraceparent, printTraceparent } from '../../src/metrics/traceparent.js';
 import type { SpanStart, Tracer } from '../../src/ports/tracer.js';
 
-export interface OpenTelemetryTracerSettings {
-  /** `trace.getTracer('signalbox')` of `@opentelemetry/api`. */
-  readonly tracer: Spans;
+/** What is used of the module `@opentelemetry/api`. */
+export interface OpenTelemetryApi {
+  readonly trace: Pick<typeof trace, 'getTracer' | 'setSpanContext'>;
+  readonly ROOT_CONTEXT: typeof ROOT_CONTEXT;
+  readonly SpanKind: typeof SpanKind;
+  readonly SpanStatusCode: typeof SpanStatusCode;
 }
 
-const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL } as const;
+export interface OpenTelemetryTracerSettings {
+  /** The application's own copy of `@opentelemetry/api`, the one that its SDK is registered with. */
+  readonly api: OpenTelemetryApi;
+  /** Default: `api.trace.getTracer('signalbox')`. */
+  readonly tracer?: Spans;
+}
 
 /**
  * Makes spans of OpenTelemetry of what the engine does. Parents are those that the engine names, not what is active in the process:
  * most of them come from a store, not from a caller. Where spans go, and which are kept, is the affair of the application's SDK.
  */
-export function openTelemetryTracer({ tracer }: OpenTelemetryTracerSettings): Tracer {
+export function openTelemetryTracer({ api, tracer: given }: OpenTelemetryTracerSettings): Tracer {
+  const tracer = given ?? api.trace.getTracer('signalbox');
+  const { SERVER: server, CLIENT: client, INTERNAL: internal } = api.SpanKind;
+  const kinds = { server, client, internal } as const;
   return {
     begin: ({ name, kind, parent, at, attributes }) => {
       const start = {
@@ -28,7 +40,7 @@ export function openTelemetryTracer({ tracer }: OpenTelemetryTracerSettings): Tr
         attributes: attributes as Attributes,
         ...(at === undefined ? {} : { startTime: at }),
       };
-      const span = tracer.startSpan(name, start, contextOf(parent));
+      const span = tracer.startSpan(name, start, contextOf(api, parent));
       const { traceId, spanId, traceFlags } = span.spanContext();
       const printed = printTraceparent({ traceId, spanId, flags: traceFlags });
       return {
@@ -36,7 +48,7 @@ export function openTelemetryTracer({ tracer }: OpenTelemetryTracerSettings): Tr
         traceparent: parseTraceparent(printed) === undefined ? undefined : printed,
         end: (end = {}) => {
           if (end.attributes !== undefined) span.setAttributes(end.attributes as Attributes);
-          if (end.failure !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: end.failure });
+          if (end.failure !== undefined) span.setStatus({ code: api.SpanStatusCode.ERROR, message: end.failure });
           span.end(end.at);
         },
       };
@@ -44,9 +56,9 @@ export function openTelemetryTracer({ tracer }: OpenTelemetryTracerSettings): Tr
   };
 }
 
-function contextOf(parent: SpanStart['parent']) {
+function contextOf({ trace, ROOT_CONTEXT: root }: OpenTelemetryApi, parent: SpanStart['parent']): Context {
   const parsed = parent === undefined ? undefined : parseTraceparent(parent);
-  if (parsed === undefined) return ROOT_CONTEXT;
+  if (parsed === undefined) return root;
   const { traceId, spanId, flags } = parsed;
-  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: flags, isRemote: true });
+  return trace.setSpanContext(root, { traceId, spanId, traceFlags: flags, isRemote: true });
 }

@@ -54,8 +54,8 @@ export interface CallDefinition<
   readonly contentType?: string;
   /** Answered once, but with the headers of a read; the leader headers have the values that clients of such calls expect. */
   readonly leaderHeaders?: 'known' | 'unknown';
-  /** Whether an absent body means an empty one. If not set, the body is required if any input is in it. */
-  readonly optionalBody?: true;
+  /** Whether an absent body means an empty one, always or beside a query parameter. If not set, the body is required if any input is in it. */
+  readonly optionalBody?: true | { readonly withParameter: string };
 }
 
 /** One row of the call table. */

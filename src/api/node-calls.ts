@@ -7,14 +7,37 @@ import type { SchedulerConfiguration } from '../scheduler/scheduler-configuratio
 import { anyCaller, inArea, onNodePool } from './access.js';
 import { type AnswerForm, done, type Indexed, listSchema, type StoredRow, shown, written } from './answers.js';
 import { readServer, writeServer } from './call.js';
-import { inBody, inPath, inQuery, repeatedInBody, required } from './inputs.js';
+import { eitherOf, inBody, inPath, inQuery, repeatedInBody, required } from './inputs.js';
 import { jsonBoolean, jsonInteger, jsonObject, jsonText, jsonTextMap, jsonUnsigned, member } from './json-codecs.js';
 import { namedSchema } from './json-schema.js';
 import { nodeStub } from './scheduling-calls.js';
-import { text, unsigned } from './text-codecs.js';
+import { strictBoolean, type TextCodec, text, unsigned } from './text-codecs.js';
 
 const nodeId = inPath('node_id', text);
 const poolName = inPath('name', text);
+
+const enableDescription =
+  'Spelling of old clients, without a body: true stops everything at once, false ends the drain';
+
+/** A parameter that says nothing about this input. */
+function notGiven<T>(): T {
+  return undefined as T;
+}
+
+/** What `enable=true` of old clients asks for: a drain without a deadline to wait for. */
+const enabledDrain: TextCodec<{ readonly Deadline: number }> = {
+  ...strictBoolean,
+  parse: (written, name) =>
+    strictBoolean.parse(written, name).map((enabled) => (enabled ? { Deadline: -1_000_000_000 } : notGiven())),
+  print: () => 'true',
+};
+
+/** `enable=false` of old clients makes the node eligible again. */
+const disabledDrain: TextCodec<boolean> = {
+  ...strictBoolean,
+  parse: (written, name) => strictBoolean.parse(written, name).map((enabled) => (enabled ? notGiven() : true)),
+  print: () => 'false',
+};
 
 /** On the wire, an empty list of evaluations is `null`. */
 function changedNode(constants: Readonly<Record<string, unknown>> = {}): AnswerForm<ChangedNode, ChangedNode> {
@@ -97,17 +120,21 @@ export const nodeActionCalls = {
     path: '/v1/node/{node_id}/drain',
     access: inArea('node', 'write'),
     summary: 'Empties a node; without a spec the drain ends',
+    optionalBody: { withParameter: 'enable' },
     args: ['nodeId'],
     inputs: {
       nodeId,
-      spec: inBody(
-        'DrainSpec',
-        jsonObject({
-          Deadline: member('Deadline', jsonInteger),
-          IgnoreSystemJobs: member('IgnoreSystemJobs', jsonBoolean),
-        }),
+      spec: eitherOf(
+        inBody(
+          'DrainSpec',
+          jsonObject({
+            Deadline: member('Deadline', jsonInteger),
+            IgnoreSystemJobs: member('IgnoreSystemJobs', jsonBoolean),
+          }),
+        ),
+        inQuery('enable', enabledDrain, enableDescription),
       ),
-      markEligible: inBody('MarkEligible', jsonBoolean),
+      markEligible: eitherOf(inBody('MarkEligible', jsonBoolean), inQuery('enable', disabledDrain, enableDescription)),
       meta: inBody('Meta', jsonTextMap),
     },
     errors: ['node_not_found', 'node_refused'],

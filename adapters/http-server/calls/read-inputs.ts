@@ -233,7 +233,7 @@ async function readBody(definition: Call, call: RouteCall): Promise<Result<Body,
 
 async function membersOf(definition: Call, call: RouteCall): Promise<Result<Body, BadInput>> {
   const read = await call.readBody();
-  if (read.type === 'absent' && definition.optionalBody === true) return ok(noBody);
+  if (read.type === 'absent' && mayLackBody(definition, call)) return ok(noBody);
   // To clients of the upstream a `null` is a body without members.
   const empty = call.names.vocabulary === 'upstream' ? noMembers : undefined;
   return parseJsonBody(read)
@@ -247,6 +247,11 @@ async function membersOf(definition: Call, call: RouteCall): Promise<Result<Body
               pointer: '',
             }),
     );
+}
+
+function mayLackBody({ optionalBody }: Call, { query }: RouteCall): boolean {
+  if (optionalBody === undefined || optionalBody === true) return optionalBody === true;
+  return query.get(optionalBody.withParameter).unwrapOr(undefined) !== undefined;
 }
 
 async function bytesOf(call: RouteCall): Promise<Result<Uint8Array, BadInput>> {

@@ -131,10 +131,10 @@ function pathParameters(path: string): JsonSchema[] {
   }));
 }
 
-/** The parameters of the query, by their first spelling. */
+/** The parameters of the query, by their first spelling; one that stands for several inputs is listed once. */
 export function queryParameters(call: Call): readonly JsonSchema[] {
   const inputs: Inputs = call.kind === 'waiting' ? { ...waitingInputs, ...call.inputs } : call.inputs;
-  return Object.values(inputs).flatMap((input) =>
+  const parameters = Object.values(inputs).flatMap((input) =>
     input.locations.flatMap((location) =>
       location.in === 'query'
         ? [
@@ -151,6 +151,7 @@ export function queryParameters(call: Call): readonly JsonSchema[] {
           : [],
     ),
   );
+  return [...new Map(parameters.map((parameter) => [parameter['name'], parameter])).values()];
 }
 
 function repeatedParameter({ name, description }: { readonly name: string; readonly description: string }): JsonSchema {
@@ -170,7 +171,7 @@ export function requestBodyOf(call: Call): JsonSchema | undefined {
     case 'bytes':
       return { required: false, content: { 'application/octet-stream': { schema: {} } } };
     case 'members':
-      return { required: call.optionalBody !== true, content: { [jsonType]: { schema: bodySchema(call) } } };
+      return { required: call.optionalBody === undefined, content: { [jsonType]: { schema: bodySchema(call) } } };
     case 'document': {
       const [document] = Object.values(call.inputs).flatMap(({ locations }) =>
         locations.flatMap((location) => (location.in === 'document' ? [location.document] : [])),

@@ -371,6 +371,7 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     DrainSpec: pair(null, { Deadline: 1 }),
     MarkEligible: pair(false, true, { beside: { DrainSpec: null }, prepare: ineligibleNode }),
     Meta: pair({ a: '1' }, { a: '2' }),
+    enable: pair('false', 'true', { beside: { DrainSpec: null } }),
   },
   'agents.register': {
     node: pair(sampleNode('00000000-0000-4000-8000-00000000000a'), { ID: 'other' }),

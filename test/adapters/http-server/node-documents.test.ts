@@ -36,3 +36,22 @@ describe('nodes in lists', () => {
     expect(stub?.['ReservedResources']).toEqual(node['ReservedResources']);
   });
 });
+
+describe('a drain as old clients ask for it, with a parameter and no body', () => {
+  it.each([
+    ['enable=true', 200, { DrainStrategy: { Deadline: -1_000_000_000 }, SchedulingEligibility: 'ineligible' }],
+    ['enable=True', 200, { DrainStrategy: { Deadline: -1_000_000_000 }, SchedulingEligibility: 'ineligible' }],
+    ['enable=false', 200, { DrainStrategy: null, SchedulingEligibility: 'eligible' }],
+    ['enable=perhaps', 400, { SchedulingEligibility: 'ineligible' }],
+    ['', 400, { SchedulingEligibility: 'ineligible' }],
+  ])('%s is answered with %d', async (query, status, expected) => {
+    const engine = engineUnderTest();
+    (await registerNode(engine, hostPrincipal, sampleNode(id)))._unsafeUnwrap();
+    const handle = createHttpHandler(engine, { access: 'open', names: 'upstream' });
+    const body = Buffer.from('{"Eligibility":"ineligible"}');
+    await handle(requestFrom({ method: 'PUT', target: `/v1/node/${id}/eligibility`, body }));
+    expect((await handle(requestFrom({ method: 'PUT', target: `/v1/node/${id}/drain?${query}` }))).status).toBe(status);
+    const read = await handle(requestFrom({ method: 'GET', target: `/v1/node/${id}` }));
+    expect(JSON.parse(read.body.toString())).toMatchObject(expected);
+  });
+});

@@ -1,4 +1,4 @@
-import { trace } from '@opentelemetry/api';
+import * as api from '@opentelemetry/api';
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -28,7 +28,7 @@ async function world() {
       clock,
       ids: sequentialIds(),
       delivery,
-      tracer: openTelemetryTracer({ tracer: provider.getTracer('signalbox') }),
+      tracer: openTelemetryTracer({ api, tracer: provider.getTracer('signalbox') }),
     },
     { runNotifications: [{ workspace: 'ws-1' }] },
   );
@@ -134,7 +134,7 @@ describe('spans', () => {
   });
 
   it('are nothing without an SDK', () => {
-    const span = openTelemetryTracer({ tracer: trace.getTracer('none') }).begin({
+    const span = openTelemetryTracer({ api }).begin({
       name: 'any',
       kind: 'internal',
       attributes: {},
