@@ -33,7 +33,8 @@ export async function* followFile(
 
 /**
  * The output of a task, over the numbered files that it is kept in: when a file is read to its end and there is a next one,
- * that is read on from its beginning. Files that were removed before they were reached are left out.
+ * that is read on from its beginning. Files that were removed before they were reached are left out. With `follow`, the first file is
+ * waited for: a task is reported as started before its output is collected.
  */
 export async function* followLogs(
   base: string,
@@ -41,6 +42,10 @@ export async function* followLogs(
   signal: AbortSignal,
 ): AsyncGenerator<CommandOutput> {
   let from = startOf(base, position);
+  while (from === undefined && position.follow && !signal.aborted && existsSync(dirname(base))) {
+    await wait(signal);
+    from = startOf(base, position);
+  }
   while (from !== undefined && !signal.aborted) {
     const { file } = from;
     const after = (): string | undefined => nextFile(base, file);
