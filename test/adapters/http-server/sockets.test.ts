@@ -381,7 +381,8 @@ describe('sockets', () => {
       const socket = connect(port, '127.0.0.1', () => socket.write(upgradeText(port)));
       socket.pause();
       await new Promise((resolve) => server?.once('connection', (raw) => raw.once('close', resolve)));
-      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100 * 1024 * 1024);
+      // Without the bound all 625 MiB are kept. What is no longer used counts until it is collected.
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(400 * 1024 * 1024);
       socket.destroy();
     });
 
