@@ -1,12 +1,18 @@
 import { namedSchema } from '../../../src/api/json-schema.js';
-import { anyObject, type JsonSchema, mapOf, objectSchema, orNull, wholeObject } from './json-schema.js';
-
-const text: JsonSchema = { type: 'string' };
-const flag: JsonSchema = { type: 'boolean' };
-const integer: JsonSchema = { type: 'integer' };
-const count: JsonSchema = { type: 'integer', minimum: 0 };
-const texts: JsonSchema = { type: 'array', items: text };
-const placed = { CreateIndex: count, ModifyIndex: count };
+import {
+  anyObject,
+  count,
+  flag,
+  integer,
+  type JsonSchema,
+  mapOf,
+  objectSchema,
+  orNull,
+  placed,
+  text,
+  texts,
+  wholeObject,
+} from './json-schema.js';
 
 const variable = { Namespace: text, Path: text, Lock: anyObject, CreateTime: integer, ModifyTime: integer, ...placed };
 const policy = { Name: text, Description: text, JobACL: orNull(anyObject), Hash: text, ...placed };

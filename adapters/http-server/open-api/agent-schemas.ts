@@ -1,9 +1,4 @@
-import { anyObject, type JsonSchema, objectSchema, orNull } from './json-schema.js';
-
-const text: JsonSchema = { type: 'string' };
-const flag: JsonSchema = { type: 'boolean' };
-const count: JsonSchema = { type: 'integer', minimum: 0 };
-const texts: JsonSchema = { type: 'array', items: text };
+import { anyObject, count, flag, type JsonSchema, objectSchema, orNull, text, texts } from './json-schema.js';
 
 const listOfObjects: JsonSchema = { type: 'array', items: anyObject };
 const variableReads: JsonSchema = {

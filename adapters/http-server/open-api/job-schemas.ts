@@ -1,21 +1,24 @@
 import { accessSchemas } from './access-schemas.js';
 import { agentSchemas } from './agent-schemas.js';
 import { allocationSchemas } from './allocation-schemas.js';
-import { anyObject, type JsonSchema, mapOf, objectSchema, orNull, wholeObject } from './json-schema.js';
+import {
+  anyObject,
+  count,
+  flag,
+  integer,
+  type JsonSchema,
+  mapOf,
+  named,
+  objectSchema,
+  orNull,
+  placed,
+  text,
+  texts,
+  wholeObject,
+} from './json-schema.js';
 import { nodeSchemas } from './node-schemas.js';
 import { recordSchemas } from './record-schemas.js';
 import { systemSchemas } from './system-schemas.js';
-
-const text: JsonSchema = { type: 'string' };
-const integer: JsonSchema = { type: 'integer' };
-const flag: JsonSchema = { type: 'boolean' };
-const count: JsonSchema = { type: 'integer', minimum: 0 };
-const texts: JsonSchema = { type: 'array', items: text };
-const placed = { CreateIndex: count, ModifyIndex: count };
-
-function named(name: string): JsonSchema {
-  return { $ref: `#/components/schemas/${name}` };
-}
 
 /** What a stored job has beside what was submitted. */
 const job: JsonSchema = {

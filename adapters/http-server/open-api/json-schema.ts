@@ -23,3 +23,28 @@ export function wholeObject(properties: Readonly<Record<string, JsonSchema>>): J
 export function mapOf(values: JsonSchema): JsonSchema {
   return { type: 'object', additionalProperties: values };
 }
+
+/** A schema by its name among the document's components. */
+export function named(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+export function listOf(items: JsonSchema): JsonSchema {
+  return { type: 'array', items };
+}
+
+export const text: JsonSchema = { type: 'string' };
+export const flag: JsonSchema = { type: 'boolean' };
+export const integer: JsonSchema = { type: 'integer' };
+export const number: JsonSchema = { type: 'number' };
+export const count: JsonSchema = { type: 'integer', minimum: 0 };
+export const nanoseconds: JsonSchema = { type: 'integer', description: 'Nanoseconds.' };
+export const unixNanoseconds: JsonSchema = { type: 'integer', description: 'Nanoseconds since 1970.' };
+export const time: JsonSchema = { type: 'string', format: 'date-time' };
+export const texts: JsonSchema = { type: 'array', items: text };
+export const textMap = mapOf(text);
+export const countMap = mapOf(count);
+
+/** When a record was made and last changed, as indexes of the store; `written` has the times, too. */
+export const placed = { CreateIndex: count, ModifyIndex: count };
+export const written = { ...placed, CreateTime: unixNanoseconds, ModifyTime: unixNanoseconds };

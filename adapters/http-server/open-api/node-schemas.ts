@@ -1,11 +1,17 @@
-import { anyObject, type JsonSchema, mapOf, objectSchema, orNull, wholeObject } from './json-schema.js';
-
-const text: JsonSchema = { type: 'string' };
-const flag: JsonSchema = { type: 'boolean' };
-const integer: JsonSchema = { type: 'integer' };
-const count: JsonSchema = { type: 'integer', minimum: 0 };
-const time: JsonSchema = { type: 'string', format: 'date-time' };
-const textMap = mapOf(text);
+import {
+  anyObject,
+  count,
+  flag,
+  integer,
+  type JsonSchema,
+  mapOf,
+  objectSchema,
+  orNull,
+  text,
+  textMap,
+  time,
+  wholeObject,
+} from './json-schema.js';
 
 const driver = objectSchema({
   Attributes: orNull(textMap),

@@ -1,11 +1,5 @@
-import { anyObject, type JsonSchema, objectSchema, orNull } from './json-schema.js';
+import { anyObject, flag, integer, type JsonSchema, objectSchema, orNull, text, texts, time } from './json-schema.js';
 import { organizationSchemas } from './organization-schemas.js';
-
-const text: JsonSchema = { type: 'string' };
-const flag: JsonSchema = { type: 'boolean' };
-const time: JsonSchema = { type: 'string', format: 'date-time' };
-const integer: JsonSchema = { type: 'integer' };
-const texts: JsonSchema = { type: 'array', items: text };
 
 function identifier(type: string): JsonSchema {
   return objectSchema({ id: text, type: { const: type } }, ['id', 'type']);

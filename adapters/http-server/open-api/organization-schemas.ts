@@ -1,8 +1,4 @@
-import { anyObject, type JsonSchema, objectSchema, orNull } from './json-schema.js';
-
-const text: JsonSchema = { type: 'string' };
-const flag: JsonSchema = { type: 'boolean' };
-const time: JsonSchema = { type: 'string', format: 'date-time' };
+import { anyObject, flag, type JsonSchema, objectSchema, orNull, text, time } from './json-schema.js';
 
 function resource(type: string, attributes: Readonly<Record<string, JsonSchema>>): JsonSchema {
   // A resource without attributes of its own still has the member.

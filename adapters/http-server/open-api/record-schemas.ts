@@ -1,25 +1,24 @@
-import { anyObject, type JsonSchema, mapOf, objectSchema, orNull, wholeObject } from './json-schema.js';
-
-const text: JsonSchema = { type: 'string' };
-const flag: JsonSchema = { type: 'boolean' };
-const integer: JsonSchema = { type: 'integer' };
-const count: JsonSchema = { type: 'integer', minimum: 0 };
-const nanoseconds: JsonSchema = { type: 'integer', description: 'Nanoseconds.' };
-const unixNanoseconds: JsonSchema = { type: 'integer', description: 'Nanoseconds since 1970.' };
-const time: JsonSchema = { type: 'string', format: 'date-time' };
-const texts: JsonSchema = { type: 'array', items: text };
-const countMap = mapOf(count);
-
-function named(name: string): JsonSchema {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-function listOf(items: JsonSchema): JsonSchema {
-  return { type: 'array', items };
-}
-
-const placed = { CreateIndex: count, ModifyIndex: count };
-const written = { ...placed, CreateTime: unixNanoseconds, ModifyTime: unixNanoseconds };
+import {
+  anyObject,
+  count,
+  countMap,
+  flag,
+  integer,
+  type JsonSchema,
+  listOf,
+  mapOf,
+  named,
+  nanoseconds,
+  objectSchema,
+  orNull,
+  placed,
+  text,
+  texts,
+  time,
+  unixNanoseconds,
+  wholeObject,
+  written,
+} from './json-schema.js';
 
 const evaluationStatus = { enum: ['blocked', 'pending', 'complete', 'failed', 'canceled'] };
 const ofEvaluation = {

@@ -1,10 +1,5 @@
-import { anyObject, type JsonSchema, objectSchema, orNull } from './json-schema.js';
+import { anyObject, count, flag, integer, type JsonSchema, objectSchema, orNull, text, texts } from './json-schema.js';
 
-const text: JsonSchema = { type: 'string' };
-const integer: JsonSchema = { type: 'integer' };
-const flag: JsonSchema = { type: 'boolean' };
-const count: JsonSchema = { type: 'integer', minimum: 0 };
-const texts: JsonSchema = { type: 'array', items: text };
 const objects: JsonSchema = { type: 'array', items: anyObject };
 const health = objectSchema({ ok: flag, message: text }, ['ok', 'message']);
 
