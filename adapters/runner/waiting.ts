@@ -1,3 +1,6 @@
+import type { Clock } from '../../src/ports/clock.js';
+import { isTransientFault } from './disk/transient-fault.js';
+
 /** Waits for the work, but not longer than to the abort of the signal. */
 export function beforeAbort(signal: AbortSignal, work: Promise<unknown>): Promise<void> {
   if (signal.aborted) return Promise.resolve();
@@ -14,4 +17,21 @@ export function beforeAbort(signal: AbortSignal, work: Promise<unknown>): Promis
 /** Waits for the work, at most this number of milliseconds of the host's wall time. */
 export function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
   return beforeAbort(AbortSignal.timeout(milliseconds), work);
+}
+
+/** How long work is repeated while the disk is full or file handles are used up. */
+const transientPatience = 5 * 60_000;
+
+/** Repeats work that fails for want of something that may come back, for a while. */
+export async function insist<T>(clock: Clock, signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
+  let until: number | undefined;
+  for (let pause = 100; ; pause = Math.min(pause * 2, 5000)) {
+    try {
+      return await work();
+    } catch (error) {
+      until ??= clock.monotonic() + transientPatience;
+      if (!isTransientFault(error) || signal.aborted || clock.monotonic() >= until) throw error;
+    }
+    await clock.sleep(pause, signal);
+  }
 }

@@ -13,8 +13,11 @@ import { eventually, type Installation, installation, pause, type Served } from 
  */
 const rounds = Number(process.env['SIGNALBOX_SHORTAGES'] ?? 1);
 const lasts = 1500;
+const limit = { timeout: 60_000 + rounds * 60_000 };
 /** Writes of the runner from the placement of a run to its end, of which each fails once. */
 const steps = 24;
+/** Reads of a runner that comes back and looks for a run, of which each fails. */
+const reads = 6;
 
 let place: Installation | undefined;
 let mounted: string | undefined;
@@ -28,7 +31,7 @@ afterEach(async () => {
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 
 describe('a runner that lacks something for a while loses and doubles no run', () => {
-  it.skipIf(!isRoot)('room for bytes and for files', { timeout: 60_000 + rounds * 60_000 }, async ({ skip }) => {
+  it.skipIf(!isRoot)('room for bytes and for files', limit, async ({ skip }) => {
     place = await installation();
     const directory = `${place.store}-allocations`;
     mkdirSync(directory);
@@ -42,7 +45,7 @@ describe('a runner that lacks something for a while loses and doubles no run', (
     }
   });
 
-  it('room, as a failure of each write in turn', { timeout: 60_000 + rounds * 60_000 }, async () => {
+  it('room, as a failure of each write in turn', limit, async () => {
     place = await installation();
     const disk = await injectedDisk(place);
     const served = await place.serve([], disk.environment);
@@ -64,7 +67,7 @@ describe('a runner that lacks something for a while loses and doubles no run', (
     expect(failing).toBeGreaterThan(steps / 2);
   });
 
-  it('room for the store', { timeout: 60_000 + rounds * 60_000 }, async () => {
+  it('room for the store', limit, async () => {
     place = await installation();
     const disk = await injectedDisk(place);
     const served = await place.serve([], { ...disk.environment, FULL_DISK_STORE: '1' });
@@ -85,7 +88,7 @@ describe('a runner that lacks something for a while loses and doubles no run', (
     await expectOnce(numbers, served);
   });
 
-  it.skipIf(process.platform !== 'linux')('handles', { timeout: 60_000 + rounds * 60_000 }, async ({ skip }) => {
+  it.skipIf(process.platform !== 'linux')('handles', limit, async ({ skip }) => {
     place = await installation();
     const served = await place.serve();
     await place.prepare(served.box, 100);
@@ -95,6 +98,56 @@ describe('a runner that lacks something for a while loses and doubles no run', (
       const numbers = await through(served, round, [() => withoutHandles(pid, 1), () => withoutHandles(pid, 6)]);
       await expectOnce(numbers, served);
     }
+  });
+
+  it.skipIf(process.platform !== 'linux')('all handles, as commands end', limit, async ({ skip }) => {
+    const own = await installation();
+    place = own;
+    const served = await place.serve();
+    await place.prepare(served.box, 100, 0.5);
+    const pid = Number(served.child.process.pid);
+    if (!run('prlimit', '--pid', String(pid))) skip('no prlimit');
+    for (let round = 0; round < rounds; round += 1) {
+      const numbers = Array.from({ length: 4 }, (_, at) => String(round * 4 + at));
+      const allDid = (mark: string) => (): boolean =>
+        numbers.every((number) => own.marks().get(number)?.includes(mark));
+      await Promise.all(numbers.map((number) => dispatchOne(served, number)));
+      expect(await eventually(10_000, allDid('begin'))).toBe(true);
+      const relieve = withoutHandles(pid);
+      expect(await eventually(10_000, allDid('end'))).toBe(true);
+      await pause(lasts);
+      relieve();
+      await expectOnce(numbers, served);
+    }
+  });
+
+  it('handles, as a failure of each read in turn, of a runner that comes back', limit, async () => {
+    const own = await installation();
+    place = own;
+    const disk = await injectedDisk(place);
+    let served = await place.serve([], disk.environment);
+    await place.prepare(served.box, 100, 0.5);
+    let failing = 0;
+    const did = (number: string, mark: string) => (): boolean => own.marks().get(number)?.includes(mark) === true;
+    for (let step = 1; step <= reads * rounds; step += 1) {
+      const number = String(step);
+      await dispatchOne(served, number);
+      expect(await eventually(10_000, did(number, 'begin'))).toBe(true);
+      served.child.process.kill('SIGKILL');
+      // The command ends before or after the runner comes back.
+      if (step % 2 === 0) expect(await eventually(10_000, did(number, 'end'))).toBe(true);
+      disk.fill(1 + ((step - 1) % reads));
+      served = await place.serve([], {
+        ...disk.environment,
+        FULL_DISK_HANDLES: '1',
+        FULL_DISK_FOLDER: `${own.store}-allocations/allocations`,
+      });
+      await eventually(1500, () => disk.failures() >= 3);
+      failing += disk.failures() > 0 ? 1 : 0;
+      disk.relieve();
+      await expectOnce([number], served);
+    }
+    expect(failing).toBeGreaterThan(reads / 2);
   });
 });
 
@@ -212,10 +265,10 @@ function untilFull(act: () => void): void {
   }
 }
 
-/** The process may open no more than so many files beside those that it has open. */
-function withoutHandles(pid: number, spare: number): () => void {
+/** The process may open no more than so many files beside those that it has open; none at all when absent. */
+function withoutHandles(pid: number, spare?: number): () => void {
   const open = Math.max(...readdirSync(`/proc/${pid}/fd`).map(Number));
-  run('prlimit', '--pid', String(pid), `--nofile=${open + 1 + spare}:`);
+  run('prlimit', '--pid', String(pid), `--nofile=${spare === undefined ? 0 : open + 1 + spare}:`);
   return () => void run('prlimit', '--pid', String(pid), '--nofile=4096:');
 }
 

@@ -28,10 +28,10 @@ export interface Installation {
   /** Starts the command line with other arguments. */
   run(args: readonly string[], environment?: Readonly<Record<string, string>>): Child;
   /**
-   * Registers the job `work`, whose commands are started again so many times (not at all when absent) when they fail, and
-   * the configuration that tells the receiver of its runs.
+   * Registers the job `work`, whose commands take so many seconds (0.02 when absent) and are started again so many times (not at
+   * all when absent) when they fail, and the configuration that tells the receiver of its runs.
    */
-  prepare(box: Client, restarts?: number): Promise<void>;
+  prepare(box: Client, restarts?: number, seconds?: number): Promise<void>;
   /** `begin` and `end` of each run, by the number that it was dispatched with. */
   marks(): Marks;
   remove(): Promise<void>;
@@ -39,7 +39,7 @@ export interface Installation {
 
 /** What the task of `work` does: a mark, a short pause, a mark. One `write` each, so that marks of two tasks do not mix. */
 const task =
-  'echo "begin $NOMAD_META_n" >> "$MARKS"; echo "output of $NOMAD_META_n"; sleep 0.02; echo "end $NOMAD_META_n" >> "$MARKS"';
+  'echo "begin $NOMAD_META_n" >> "$MARKS"; echo "output of $NOMAD_META_n"; sleep "$SECONDS_OF_WORK"; echo "end $NOMAD_META_n" >> "$MARKS"';
 
 /** Real processes on real files, from the sources. `SIGNALBOX_*` settings of the environment are theirs, too. */
 export async function installation(): Promise<Installation> {
@@ -66,8 +66,8 @@ export async function installation(): Promise<Installation> {
       return { child, box: connect({ url: await child.origin() }) };
     },
     run: (args, environment) => start(process.execPath, [program, ...args], environment),
-    async prepare(box, restarts = 0) {
-      expectOk(await box.jobs.register(work(marks, restarts)));
+    async prepare(box, restarts = 0, seconds = 0.02) {
+      expectOk(await box.jobs.register(work(restarts, { MARKS: marks, SECONDS_OF_WORK: String(seconds) })));
       const triggers = ['run:created', 'run:planning', 'run:applying', 'run:completed', 'run:errored'] as const;
       const attributes = {
         destinationType: 'generic',
@@ -87,13 +87,13 @@ export async function installation(): Promise<Installation> {
   };
 }
 
-function work(marks: string, restarts: number): JobInput {
+function work(restarts: number, environment: Readonly<Record<string, string>>): JobInput {
   const resources = { CPU: 1, MemoryMB: 10 };
   const main = {
     Name: 'main',
     Driver: 'raw_exec',
     Config: { command: '/bin/sh', args: ['-c', task] },
-    Env: { MARKS: marks },
+    Env: environment,
   };
   const group = {
     Name: 'app',

@@ -26,7 +26,7 @@ import { type Milliseconds, millisecondsFromNanos } from '../../../src/shared/du
 import { instantFromUnixNanos } from '../../../src/shared/instant.js';
 import { AllocationChecks, type CheckedAllocation } from '../checks/allocation-checks.js';
 import { runBriefly } from '../commands/run-briefly.js';
-import { messageOf } from '../disk/transient-fault.js';
+import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { knownSignal } from '../drivers/signal-name.js';
 import type { CommandRequest } from '../drivers/task-driver.js';
 import type { AllocationWork } from './allocation-work.js';
@@ -52,6 +52,7 @@ export class AllocationActor {
   readonly #createdAt: Milliseconds;
   readonly #resting: (() => void)[] = [];
 
+  /** Throws when the notes of its tasks cannot be read at present. */
   constructor(work: AllocationWork, surroundings: Surroundings, onChange: (id: string) => void) {
     this.#work = work;
     this.#surroundings = surroundings;
@@ -293,6 +294,7 @@ export class AllocationActor {
       const known = this.#surroundings.memory.load(this.id, task);
       if (known !== undefined) return recalledTaskRecord(known, moment);
     } catch (error) {
+      if (isTransientFault(error)) throw error;
       this.#surroundings.logger.warn({ allocation: this.id, task, error: messageOf(error) }, 'Notes cannot be read');
     }
     return freshTaskRecord(this.#work.allocation.TaskStates?.[task], moment);

@@ -11,6 +11,7 @@ import type { TaskPaths } from '../disk/task-paths.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { noUsage } from '../drivers/process-usage.js';
 import type { CommandRequest, RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
+import { insist } from '../waiting.js';
 import type { Surroundings } from './surroundings.js';
 import type { TaskAssignment } from './task-assignment.js';
 import { TaskPreparation } from './task-preparation.js';
@@ -127,24 +128,9 @@ export class TaskPerformer {
       return { kind: 'refused', message: `This node has no driver ${task.Driver}`, recoverable: false };
     }
     try {
-      return await this.#insist(signal, () => this.#prepared.prepare(this.assignment, signal));
+      return await insist(this.#surroundings.clock, signal, () => this.#prepared.prepare(this.assignment, signal));
     } catch (error) {
       return { kind: 'setup', message: messageOf(error), recoverable: false };
-    }
-  }
-
-  /** Repeats work that fails for want of something that may come back, for a while. */
-  async #insist<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const { clock } = this.#surroundings;
-    let until: number | undefined;
-    for (let pause = 100; ; pause = Math.min(pause * 2, 5000)) {
-      try {
-        return await work();
-      } catch (error) {
-        until ??= clock.monotonic() + transientPatience;
-        if (!isTransientFault(error) || signal.aborted || clock.monotonic() >= until) throw error;
-      }
-      await clock.sleep(pause, signal);
     }
   }
 
@@ -161,7 +147,7 @@ export class TaskPerformer {
     const kept = await this.#surroundings.memory.kept(allocation.ID, task.Name);
     if (!kept) return notStarted({ kind: 'driver', message: 'The start could not be noted', recoverable: true });
     const outcome = await this.#askDriver((driver) =>
-      this.#insist(this.#preparation.signal, () => driver.start(this.#arguments(attempt))),
+      insist(this.#surroundings.clock, this.#preparation.signal, () => driver.start(this.#arguments(attempt))),
     );
     if (outcome.type === 'threw') {
       return notStarted({ kind: 'driver', message: outcome.message, recoverable: outcome.transient });
@@ -182,7 +168,7 @@ export class TaskPerformer {
 
   async #recoverAnswer(attempt: number): Promise<TaskLifeEvent> {
     const outcome = await this.#askDriver((driver) =>
-      this.#insist(this.#preparation.signal, () => driver.recover(this.#arguments(attempt))),
+      insist(this.#surroundings.clock, this.#preparation.signal, () => driver.recover(this.#arguments(attempt))),
     );
     switch (outcome.type) {
       case 'threw':
@@ -192,7 +178,7 @@ export class TaskPerformer {
       case 'exited':
         return { type: 'exited', attempt, exit: soundExit(outcome.exit) };
       case 'running':
-        await this.#prepared.recall(this.assignment);
+        await this.#prepared.recall(this.assignment, this.#preparation.signal);
         this.#handles.set(attempt, outcome.task);
         return { type: 'found', attempt };
     }
@@ -272,9 +258,6 @@ interface Threw {
 function threw(message: string): Threw {
   return { type: 'threw', message, transient: false };
 }
-
-/** How long a task's preparation or start is repeated while the disk is full or file handles are used up. */
-const transientPatience = 5 * 60_000;
 
 async function exitOf(task: RunningTask): Promise<TaskExit> {
   try {

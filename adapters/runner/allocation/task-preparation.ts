@@ -10,6 +10,7 @@ import { PathRefused } from '../disk/task-target.js';
 import { messageOf } from '../disk/transient-fault.js';
 import type { CommandRequest } from '../drivers/task-driver.js';
 import { TaskTemplates, type TemplateActions } from '../templates/task-templates.js';
+import { insist } from '../waiting.js';
 import { mountVolumes } from './mount-volumes.js';
 import type { Surroundings } from './surroundings.js';
 import type { TaskAssignment } from './task-assignment.js';
@@ -53,11 +54,12 @@ export class TaskPreparation {
   }
 
   /** What a task that was found again has of its templates. */
-  async recall(assignment: TaskAssignment): Promise<void> {
+  async recall(assignment: TaskAssignment, signal: AbortSignal): Promise<void> {
     const { allocation, task } = assignment;
     const paths = this.#surroundings.memory.paths(allocation.ID, task.Name);
     try {
-      await this.#templatesOf(assignment, paths)?.recall();
+      const templates = this.#templatesOf(assignment, paths);
+      await insist(this.#surroundings.clock, signal, async () => templates?.recall());
     } catch (error) {
       this.#say(`Template: ${messageOf(error)}`);
     }

@@ -1,6 +1,7 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TaskPaths } from './task-paths.js';
+import { textIn } from './text-file.js';
 
 /** Numbers of parts of a task that an agent notes on disk, so that it finds them after its own death; in memory without a disk. */
 export class NumberNote {
@@ -13,7 +14,7 @@ export class NumberNote {
   }
 
   async read(): Promise<readonly number[]> {
-    this.#numbers ??= await numbersIn(this.#file ?? '');
+    this.#numbers ??= numbersIn(this.#file ?? '');
     return this.#numbers;
   }
 
@@ -33,8 +34,8 @@ export class NumberNote {
   }
 }
 
-async function numbersIn(file: string): Promise<readonly number[]> {
-  const text = await readFile(file, 'utf8').catch(() => '[]');
+function numbersIn(file: string): readonly number[] {
+  const text = textIn(file) ?? '[]';
   try {
     const numbers: unknown = JSON.parse(text);
     return Array.isArray(numbers) ? numbers.filter((number): number is number => Number.isInteger(number)) : [];

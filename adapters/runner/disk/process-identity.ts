@@ -1,5 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { textIn } from './text-file.js';
 
 /** Identity of a process, distinguished from a later one with the same PID. */
 export interface ProcessIdentity {
@@ -27,7 +28,7 @@ export function ownScope(): ProcessScope {
   };
 }
 
-/** A zombie counts as ended. */
+/** A zombie counts as ended; a process that is there and cannot be looked at, as when file handles are used up, as alive. */
 export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
   try {
     process.kill(pid, 0);
@@ -35,12 +36,16 @@ export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
   if (startTime === '') return true;
-  const stat = readStat(pid);
-  return stat !== undefined && startTimeFromStat(stat) === startTime && !isZombie(stat);
+  try {
+    const stat = statOf(pid);
+    return stat !== undefined && startTimeFromStat(stat) === startTime && !isZombie(stat);
+  } catch {
+    return true;
+  }
 }
 
 export function startTimeOf(pid: number): string | undefined {
-  const stat = readStat(pid);
+  const stat = readOr(undefined, () => statOf(pid));
   return stat === undefined ? undefined : startTimeFromStat(stat);
 }
 
@@ -54,8 +59,8 @@ function isZombie(stat: string): boolean {
   return state === 'Z' || state === 'X';
 }
 
-function readStat(pid: number): string | undefined {
-  return readOr(undefined, () => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+function statOf(pid: number): string | undefined {
+  return textIn(`/proc/${pid}/stat`);
 }
 
 function readOr<T>(fallback: T, read: () => T): T {

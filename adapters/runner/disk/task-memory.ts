@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { TaskRecord } from '../../../src/agent/task/task-record.js';
@@ -6,6 +6,14 @@ import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
 import { makeFolder } from './make-folder.js';
 import type { NoteKeeper } from './note-keeper.js';
 import { type TaskPaths, taskPaths } from './task-paths.js';
+import { textIn } from './text-file.js';
+import { isTransientFault } from './transient-fault.js';
+
+/** The tasks of an allocation that have notes. */
+export interface KnownTasks {
+  readonly allocationId: string;
+  readonly tasks: readonly string[];
+}
 
 /** Where the runner keeps directories and notes: on disk, or nowhere for functions in a test. */
 export interface TaskMemory {
@@ -15,13 +23,14 @@ export interface TaskMemory {
   paths(allocationId: string, task: string): TaskPaths | null;
   /** The folder of an allocation, whether it exists or not; null when there is no disk. */
   folder(allocationId: string): string | null;
+  /** Throws when notes cannot be read at present: they may tell of a process that runs. */
   load(allocationId: string, task: string): TaskRecord | undefined;
   /** Takes the newest record of a task; it is written when the disk allows. */
   save(allocationId: string, task: string, record: TaskRecord): void;
   /** Resolves true when the newest record will be found again, false when the runner stops before. */
   kept(allocationId: string, task: string): Promise<boolean>;
-  /** Tasks of allocations with notes, for finding orphaned processes. */
-  known(): readonly { readonly allocationId: string; readonly tasks: readonly string[] }[];
+  /** Tasks of allocations with notes, for finding orphaned processes. Throws when they cannot be read at present. */
+  known(): readonly KnownTasks[];
   forget(allocationId: string): Promise<void>;
   /** Where the folders of allocations are; null when they are nowhere. */
   readonly root: string | null;
@@ -78,8 +87,10 @@ export function diskTaskMemory(directory: string, notes: NoteKeeper): TaskMemory
 }
 
 function readNote(file: string): StoredNote | undefined {
+  const text = textIn(file);
+  if (text === undefined) return undefined;
   try {
-    const note = JSON.parse(readFileSync(file, 'utf8')) as Partial<StoredNote> | null;
+    const note = JSON.parse(text) as Partial<StoredNote> | null;
     return typeof note?.record?.attempt === 'number' ? (note as StoredNote) : undefined;
   } catch {
     return undefined;
@@ -103,7 +114,8 @@ function recordFromAttempts(notes: string): TaskRecord | undefined {
 function subdirectories(path: string): string[] {
   try {
     return readdirSync(path);
-  } catch {
+  } catch (error) {
+    if (isTransientFault(error)) throw error;
     return [];
   }
 }

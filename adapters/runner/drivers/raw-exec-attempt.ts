@@ -2,6 +2,7 @@ import { existsSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
 import { type ProcessIdentity, startTimeFromStat } from '../disk/process-identity.js';
+import { textIn } from '../disk/text-file.js';
 
 /**
  * What runs in front of the command, so that a task outlives the runner and is neither lost nor doubled:
@@ -75,8 +76,9 @@ function makes(make: () => void, cannot: readonly string[]): boolean {
   }
 }
 
+/** How the attempt ended; undefined when it left no exit code. Throws when that cannot be read at present. */
 export function readExit(attempt: string): TaskExit | undefined {
-  const noted = /^(\d+)\n$/.exec(readOr('', join(attempt, 'exit')))?.[1];
+  const noted = /^(\d+)\n$/.exec(textIn(join(attempt, 'exit')) ?? '')?.[1];
   if (noted === undefined) return undefined;
   const code = Number(noted);
   // The shell reports the end by signal n as 128 + n.
@@ -86,7 +88,7 @@ export function readExit(attempt: string): TaskExit | undefined {
 /**
  * Who runs the attempt, which may have been claimed a moment ago; undefined when nobody says so. On a busy machine or a full
  * disk the note comes late: it is waited for as long as `isThere` sees a process of the task. Where that cannot be seen
- * (undefined), it has to come soon.
+ * (undefined), it has to come soon. Throws when it cannot be read at present.
  */
 export async function readIdentity(
   attempt: string,
@@ -106,16 +108,8 @@ export async function readIdentity(
 }
 
 function notedIdentity(attempt: string): ProcessIdentity | undefined {
-  const lines = readOr('', join(attempt, 'process')).split('\n');
+  const lines = (textIn(join(attempt, 'process')) ?? '').split('\n');
   const pid = Number.parseInt(lines[0] ?? '', 10);
   if (lines.length !== 4 || !Number.isInteger(pid) || pid <= 1) return undefined;
   return { pid, startTime: startTimeFromStat(lines[1] ?? '') };
-}
-
-function readOr(fallback: string, file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return fallback;
-  }
 }

@@ -4,9 +4,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err } from 'neverthrow';
 import { commandRefused, type TaskUsage } from '../../../src/agent/link/node-command.js';
+import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
 import { isAlive } from '../disk/process-identity.js';
 import type { TaskPaths } from '../disk/task-paths.js';
-import { lackOf } from '../disk/transient-fault.js';
+import { isTransientFault, lackOf } from '../disk/transient-fault.js';
 import { type Collector, dismissCollector, livingCollector, startCollector } from '../logs/log-collector.js';
 import { within } from '../waiting.js';
 import { groupUsage } from './process-usage.js';
@@ -126,6 +127,18 @@ async function recover(start: TaskStart): Promise<RecoverOutcome> {
   return { type: 'running', task: new Process(start, identity.pid, endOfStranger(identity), logs) };
 }
 
+/** Waits until it can be read: an end with exit code 0 must never be taken for another, which would run the task again. */
+async function exitOnDisk(attempt: string): Promise<TaskExit> {
+  for (;;) {
+    try {
+      return readExit(attempt) ?? lostExit;
+    } catch (error) {
+      if (!isTransientFault(error)) throw error;
+    }
+    await new Promise((done) => setTimeout(done, pollInterval).unref());
+  }
+}
+
 /** Resolves when a process that is not our child has ended. */
 function endOfStranger(identity: Parameters<typeof isAlive>[0]): Promise<void> {
   return new Promise<void>((done) => {
@@ -185,7 +198,7 @@ class Process implements RunningTask {
     const attempt = attemptDirectory(this.#start);
     dismissCollector(attempt);
     await within(logPatience, this.#collected);
-    return readExit(attempt) ?? lostExit;
+    return exitOnDisk(attempt);
   }
 
   /** A collector that ends before its task is started again: the pipes are still open. */
@@ -194,7 +207,7 @@ class Process implements RunningTask {
     while (!this.#over && this.#start.paths !== null && !this.#start.logs.disabled) {
       await new Promise((done) => setTimeout(done, collectorPause).unref());
       if (this.#over) return;
-      const next = await openLogs(this.#start, this.#start.paths, 'again');
+      const next = await openLogs(this.#start, this.#start.paths, 'again').catch(() => undefined);
       await next?.ended;
     }
   }

@@ -1,4 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { textIn } from '../disk/text-file.js';
+import { isTransientFault } from '../disk/transient-fault.js';
 
 /** Whose processes: they carry both names in their environment, wherever they went. */
 export interface ProcessOwner {
@@ -14,6 +16,8 @@ interface Request extends ProcessOwner {
 const gathering = 10;
 /** Processes that are looked at in one turn of the loop. */
 const slice = 64;
+/** Between two looks while `/proc` cannot be read. In milliseconds. */
+const unseenPause = 100;
 /** A process may have forked while it was looked for. */
 const rounds = 5;
 
@@ -31,7 +35,7 @@ export function endStrays(owner: ProcessOwner): Promise<void> {
     setTimeout(() => {
       const requests = waiting;
       waiting = [];
-      sweep(requests).then(
+      sweepWhenPossible(requests).then(
         () => settle(requests),
         () => settle(requests),
       );
@@ -39,7 +43,7 @@ export function endStrays(owner: ProcessOwner): Promise<void> {
   });
 }
 
-/** Whether any process of a task lives; undefined without `/proc`. */
+/** Whether any process of a task lives; undefined without `/proc`. Rejects when they cannot be looked at at present. */
 export async function hasProcesses(owner: ProcessOwner): Promise<boolean | undefined> {
   if (process.platform !== 'linux') return undefined;
   return (await processesOf(new Set([keyOf(owner)]))).length > 0;
@@ -47,6 +51,18 @@ export async function hasProcesses(owner: ProcessOwner): Promise<boolean | undef
 
 function settle(requests: readonly Request[]): void {
   for (const { done } of requests) done();
+}
+
+/** Processes that cannot be looked at at present may live: they are looked for again. */
+async function sweepWhenPossible(requests: readonly ProcessOwner[]): Promise<void> {
+  for (;;) {
+    try {
+      return await sweep(requests);
+    } catch (error) {
+      if (!isTransientFault(error)) throw error;
+    }
+    await new Promise((resume) => setTimeout(resume, unseenPause).unref());
+  }
 }
 
 async function sweep(requests: readonly ProcessOwner[]): Promise<void> {
@@ -75,18 +91,12 @@ async function processesOf(wanted: ReadonlySet<string>): Promise<number[]> {
 /** Undefined for processes that belong to no task or to another user, or that have ended (a dead process has no environment). */
 function ownerOf(pid: string): ProcessOwner | undefined {
   if (Number(pid) === process.pid) return undefined;
-  try {
-    const environment = readFileSync(`/proc/${pid}/environ`, 'latin1');
-    if (!environment.includes('SIGNALBOX_ALLOC_ID=')) return undefined;
-    const variables = environment.split('\0');
-    const value = (name: string): string => {
-      const found = variables.find((variable) => variable.startsWith(`${name}=`)) ?? '';
-      return Buffer.from(found.slice(name.length + 1), 'latin1').toString('utf8');
-    };
-    return { allocationId: value('SIGNALBOX_ALLOC_ID'), task: value('SIGNALBOX_TASK_NAME') };
-  } catch {
-    return undefined;
-  }
+  const environment = textIn(`/proc/${pid}/environ`) ?? '';
+  if (!environment.includes('SIGNALBOX_ALLOC_ID=')) return undefined;
+  const variables = environment.split('\0');
+  const value = (name: string): string =>
+    variables.find((variable) => variable.startsWith(`${name}=`))?.slice(name.length + 1) ?? '';
+  return { allocationId: value('SIGNALBOX_ALLOC_ID'), task: value('SIGNALBOX_TASK_NAME') };
 }
 
 function keyOf({ allocationId, task }: ProcessOwner): string {

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive, type ProcessIdentity, startTimeFromStat } from '../disk/process-identity.js';
+import { textIn } from '../disk/text-file.js';
 import { type LogLimits, logPosition } from './log-files.js';
 
 /**
@@ -118,15 +119,14 @@ function collectorParameters(
   return [String(maximum), String(Math.max(1, maximumFiles)), when, ...stream('stdout'), ...stream('stderr')];
 }
 
-/** The collector of an attempt, for a runner that came back; undefined when it has ended. */
+/**
+ * The collector of an attempt, for a runner that came back; undefined when it has ended. Throws when that cannot be told at
+ * present.
+ */
 export function livingCollector(attempt: string): ProcessIdentity | undefined {
-  try {
-    const [first = '', ...rest] = readFileSync(join(attempt, 'collector'), 'utf8').split('\n');
-    const identity = { pid: Number.parseInt(first, 10), startTime: startTimeFromStat(rest.join('\n')) };
-    return identity.pid > 1 && isAlive(identity) ? identity : undefined;
-  } catch {
-    return undefined;
-  }
+  const [first = '', ...rest] = textIn(join(attempt, 'collector'))?.split('\n') ?? [];
+  const identity = { pid: Number.parseInt(first, 10), startTime: startTimeFromStat(rest.join('\n')) };
+  return identity.pid > 1 && isAlive(identity) ? identity : undefined;
 }
 
 /** Between two attempts to wake a collector, at first and at last, and how long it is tried. In milliseconds. */
@@ -145,10 +145,18 @@ export function dismissCollector(attempt: string): void {
 async function wakeUntilGone(attempt: string): Promise<void> {
   const patience = performance.now() + wakePatience;
   let interval = firstWakeInterval;
-  while (livingCollector(attempt) !== undefined && performance.now() < patience) {
+  while (mayLive(attempt) && performance.now() < patience) {
     for (const pipe of ['out', 'err']) openOnce(join(attempt, pipe));
     await new Promise((done) => setTimeout(done, interval).unref());
     interval = Math.min(interval * 1.5, lastWakeInterval);
+  }
+}
+
+function mayLive(attempt: string): boolean {
+  try {
+    return livingCollector(attempt) !== undefined;
+  } catch {
+    return true;
   }
 }
 

@@ -6,8 +6,8 @@ import type { AllocationWork } from '../allocation/allocation-work.js';
 import type { Surroundings } from '../allocation/surroundings.js';
 import type { Background } from '../background.js';
 import { commandDesk } from '../commands/command-desk.js';
-import { messageOf } from '../disk/transient-fault.js';
-import { beforeAbort, within } from '../waiting.js';
+import { isTransientFault, messageOf } from '../disk/transient-fault.js';
+import { beforeAbort, insist, within } from '../waiting.js';
 import { type Reported, Reporter } from './reporter.js';
 import { endTasks, endUnwanted } from './unwanted-tasks.js';
 
@@ -30,6 +30,8 @@ export class Agent {
   readonly #abandoned = new Map<string, AllocationReport>();
   /** Allocations that end here and of which the server wants to know nothing more. */
   readonly #dropped = new Set<string>();
+  /** Allocations that could not be taken yet, as their notes cannot be read at present. */
+  readonly #untaken = new Map<string, NodeWork>();
   readonly #finished: string[] = [];
   readonly #reporter: Reporter;
   /** Aborts when no new work is taken any more. */
@@ -147,7 +149,7 @@ export class Agent {
   async #clearUp({ work }: NodeWorkList): Promise<void> {
     const wanted = new Set(work.map(({ allocation }) => allocation.ID));
     try {
-      for (const id of await endUnwanted(this.#surroundings, wanted)) this.#keepForLogs(id);
+      for (const id of await endUnwanted(this.#surroundings, wanted, this.#stopping.signal)) this.#keepForLogs(id);
     } catch (error) {
       this.#surroundings.logger.error({ error: messageOf(error) }, 'Allocations of an earlier agent cannot be read');
     }
@@ -159,10 +161,11 @@ export class Agent {
     for (const id of gone) this.#drop(id);
     if (!complete) return;
     const listed = new Set(work.map(({ allocation }) => allocation.ID));
-    for (const id of this.#actors.keys()) if (!listed.has(id)) this.#drop(id);
+    for (const id of [...this.#actors.keys(), ...this.#untaken.keys()]) if (!listed.has(id)) this.#drop(id);
   }
 
   #take({ allocation, job }: NodeWork): void {
+    this.#untaken.delete(allocation.ID);
     const group = job?.TaskGroups.find((candidate) => candidate.Name === allocation.TaskGroup);
     const known = this.#actors.get(allocation.ID);
     if (job === undefined || group === undefined) {
@@ -178,6 +181,13 @@ export class Agent {
     if (known === undefined) actor.begin();
   }
 
+  /** Takes the newest state that is known by then. */
+  async #takeLater(id: string): Promise<void> {
+    await this.#clock.sleep(retryPause, this.#stopping.signal);
+    const work = this.#untaken.get(id);
+    if (work !== undefined && !this.#stopping.signal.aborted) this.#take(work);
+  }
+
   #begin(work: AllocationWork): AllocationActor | undefined {
     const { ID } = work.allocation;
     try {
@@ -185,6 +195,10 @@ export class Agent {
       this.#actors.set(ID, actor);
       return actor;
     } catch (error) {
+      if (isTransientFault(error)) {
+        this.#untaken.set(ID, work);
+        this.#background.run('taking an allocation', this.#takeLater(ID));
+      }
       this.#surroundings.logger.error({ allocation: ID, error: messageOf(error) }, 'An allocation could not be taken');
       return undefined;
     }
@@ -192,6 +206,7 @@ export class Agent {
 
   #drop(id: string): void {
     const actor = this.#actors.get(id);
+    this.#untaken.delete(id);
     if (actor === undefined) this.#reporter.ended(id);
     if (actor === undefined || this.#dropped.has(id)) return;
     this.#dropped.add(id);
@@ -220,8 +235,11 @@ export class Agent {
       clientDescription: 'The version of the job that it ran is no longer kept',
       taskStates: allocation.TaskStates ?? {},
     });
-    const known = this.#surroundings.memory.known().find(({ allocationId }) => allocationId === allocation.ID);
-    if (known !== undefined) await endTasks(this.#surroundings, allocation.ID, known.tasks);
+    const { memory } = this.#surroundings;
+    const { signal } = this.#stopping;
+    const all = await insist(this.#clock, signal, () => memory.known());
+    const known = all.find(({ allocationId }) => allocationId === allocation.ID);
+    if (known !== undefined) await endTasks(this.#surroundings, known, signal);
     this.#reporter.changed(allocation.ID);
   }
 

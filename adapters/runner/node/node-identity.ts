@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../disk/transient-fault.js';
 
 export interface NodeIdentity {
   readonly id: string;
@@ -9,6 +10,14 @@ export interface NodeIdentity {
 
 /** The node's identity, the same at every start from the same directory: the requested one, or a generated one. */
 export function persistentNodeId(directory: string, asked: string | undefined, make: () => string): NodeIdentity {
+  try {
+    return nodeIdIn(directory, asked, make);
+  } catch (error) {
+    return { id: asked ?? make(), fault: `the directory ${directory} cannot be used: ${messageOf(error)}` };
+  }
+}
+
+function nodeIdIn(directory: string, asked: string | undefined, make: () => string): NodeIdentity {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, 'node-id');
   const known = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';

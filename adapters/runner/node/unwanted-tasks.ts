@@ -1,40 +1,48 @@
 import type { TaskRecord } from '../../../src/agent/task/task-record.js';
+import type { Clock } from '../../../src/ports/clock.js';
 import type { Logger } from '../../../src/ports/logger.js';
-import type { TaskMemory } from '../disk/task-memory.js';
+import type { KnownTasks, TaskMemory } from '../disk/task-memory.js';
 import { messageOf } from '../disk/transient-fault.js';
 import type { RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
-import { within } from '../waiting.js';
+import { insist, within } from '../waiting.js';
 
 export interface Premises {
   readonly memory: TaskMemory;
   readonly drivers: ReadonlyMap<string, TaskDriver>;
   readonly logger: Logger;
+  readonly clock: Clock;
 }
 
 /**
  * Ends processes of allocations that the server does not want here any more: it took the node for dead, or the job was
  * purged while this runner was away. Gives the allocations that are over.
  */
-export async function endUnwanted(premises: Premises, wanted: ReadonlySet<string>): Promise<string[]> {
-  const unwanted = premises.memory.known().filter(({ allocationId }) => !wanted.has(allocationId));
-  for (const { allocationId, tasks } of unwanted) await endTasks(premises, allocationId, tasks);
+export async function endUnwanted(
+  premises: Premises,
+  wanted: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { memory, clock } = premises;
+  const known = await insist(clock, signal, () => memory.known());
+  const unwanted = known.filter(({ allocationId }) => !wanted.has(allocationId));
+  for (const { allocationId, tasks } of unwanted) await endTasks(premises, { allocationId, tasks }, signal);
   return unwanted.map(({ allocationId }) => allocationId);
 }
 
 /** Ends the remaining processes of an allocation of which only the notes are known. */
 export async function endTasks(
-  { memory, drivers, logger }: Premises,
-  allocationId: string,
-  tasks: readonly string[],
+  { memory, drivers, logger, clock }: Premises,
+  { allocationId, tasks }: KnownTasks,
+  signal: AbortSignal,
 ): Promise<void> {
   for (const task of tasks) {
-    const record = memory.load(allocationId, task);
+    const record = await insist(clock, signal, () => memory.load(allocationId, task));
     if (record === undefined || record.outcome !== null || record.attempt === 0) continue;
     const start = startToFind(memory, allocationId, task, record);
     for (const driver of drivers.values()) {
       if (!driver.survives) continue;
       try {
-        const outcome = await driver.recover(start);
+        const outcome = await insist(clock, signal, () => driver.recover(start));
         if (outcome.type === 'running') await destroyed(outcome.task);
       } catch (error) {
         logger.warn({ allocation: allocationId, task, error: messageOf(error) }, 'A task could not be looked for');

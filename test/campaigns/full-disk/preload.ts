@@ -6,17 +6,21 @@ import { join } from 'node:path';
  * Loaded into a server before its own code (`node --import`): a disk that is full while the file FULL_DISK_CONTROL exists, without a
  * file system of its own. The file begins with a number n: the n-th write from then on below FULL_DISK_FOLDER and all further ones fail
  * with `ENOSPC`. The size of `FULL_DISK_CONTROL.hits` is the number of failed writes. With FULL_DISK_STORE, SQLite may not enlarge its
- * file meanwhile either, which it reports as `SQLITE_FULL`.
+ * file meanwhile either, which it reports as `SQLITE_FULL`. With FULL_DISK_HANDLES, it is not the disk that is full, but all file
+ * handles are used up: the reads there and in /proc fail with `EMFILE`, and not the writes.
  */
-const { FULL_DISK_CONTROL: control = '', FULL_DISK_FOLDER: folder = '' } = process.env;
+const { FULL_DISK_CONTROL: control = '', FULL_DISK_FOLDER: folder = '', FULL_DISK_HANDLES: handles } = process.env;
 const real = { ...fs };
 const realPromises = { ...fs.promises };
 let order = '';
 let allowed = 0;
 
-/** Throws if the write to this path must fail. */
-function step(path: unknown): void {
-  if (!String(path).startsWith(folder)) return;
+const lacking = handles === undefined ? { code: 'ENOSPC', errno: -28 } : { code: 'EMFILE', errno: -24 };
+
+/** Throws if the access to this path must fail. */
+function step(path: unknown, access: 'read' | 'write' = 'write'): void {
+  if ((access === 'read') === (handles === undefined)) return;
+  if (!String(path).startsWith(folder) && !(access === 'read' && String(path).startsWith('/proc'))) return;
   let text: string;
   try {
     text = real.readFileSync(control, 'utf8');
@@ -30,7 +34,7 @@ function step(path: unknown): void {
     return;
   }
   real.appendFileSync(`${control}.hits`, '.');
-  throw Object.assign(new Error(`ENOSPC: no space left on device, '${String(path)}'`), { code: 'ENOSPC', errno: -28 });
+  throw Object.assign(new Error(`${lacking.code}: '${String(path)}'`), lacking);
 }
 
 const isWriting = (flags: string | number = 'r'): boolean =>
@@ -49,7 +53,7 @@ function patchSync(): void {
     return real.mkdirSync(...args);
   }) as typeof fs.mkdirSync;
   fs.openSync = ((...args: Parameters<typeof fs.openSync>) => {
-    if (isWriting(args[1])) step(args[0]);
+    step(args[0], isWriting(args[1]) ? 'write' : 'read');
     const file = real.openSync(...args);
     if (isWriting(args[1])) opened.set(file, String(args[0]));
     return file;
@@ -64,6 +68,17 @@ function patchSync(): void {
   };
 }
 
+function patchReads(): void {
+  fs.readFileSync = ((...args: Parameters<typeof fs.readFileSync>) => {
+    step(args[0], 'read');
+    return real.readFileSync(...args);
+  }) as typeof fs.readFileSync;
+  fs.readdirSync = ((...args: Parameters<typeof fs.readdirSync>) => {
+    step(args[0], 'read');
+    return real.readdirSync(...args);
+  }) as typeof fs.readdirSync;
+}
+
 function patchPromises(): void {
   const promises = fs.promises as { -readonly [K in keyof typeof fs.promises]: (typeof fs.promises)[K] };
   promises.writeFile = async (...args) => {
@@ -75,7 +90,7 @@ function patchPromises(): void {
     return realPromises.mkdir(...args);
   }) as typeof fs.promises.mkdir;
   promises.open = async (...args) => {
-    if (isWriting(args[1])) step(args[0]);
+    step(args[0], isWriting(args[1]) ? 'write' : 'read');
     const handle = await realPromises.open(...args);
     const writeFile = handle.writeFile.bind(handle);
     handle.writeFile = async (...given) => {
@@ -117,6 +132,7 @@ function limitStores(): void {
 }
 
 patchSync();
+patchReads();
 patchPromises();
 syncBuiltinESMExports();
 if (process.env['FULL_DISK_STORE'] !== undefined) limitStores();

@@ -94,6 +94,25 @@ async function whyNot(engine: Engine): Promise<Record<string, number> | null | u
   return evaluation.FailedTGAllocs?.['app']?.ConstraintFiltered;
 }
 
+describe('the folder of a runner', () => {
+  it('is refused at the start, with the reason, when it cannot be used', async () => {
+    const directory = join(folder(), 'file');
+    writeFileSync(directory, '');
+    const engine = createEngine({
+      storage: memoryStorage(),
+      clock: systemClock(),
+      ids: randomIds(),
+      delivery: recordingDelivery(),
+    });
+    const runner = createRunner(agentPorts(engine), { directory, drivers: [functionDriver({})] });
+    expect((await runner.start())._unsafeUnwrapErr()).toMatchObject({
+      type: 'directory_unusable',
+      directory,
+      message: expect.stringContaining('EEXIST') as unknown,
+    });
+  });
+});
+
 describe('a task that no node can run as it asks', () => {
   it.each([
     ['another user', { User: 'nobody' }, 'user'],
