@@ -50,13 +50,13 @@ export const acceptedSteps: readonly AcceptedSteps[] = [
   {
     transcript: 'plan-identities-and-actions',
     steps: [8],
-    reason: 'A task with a secret block is placed nowhere, because no runner here has a provider of secrets.',
+    reason: 'A task with a secret block is not placed, because no runner here has a provider of secrets.',
   },
   {
     transcript: 'stability',
     steps: [4],
     reason:
-      'Marking an earlier version as stable leaves the current one in place, which would be lost; the upstream takes the earlier one for it.',
+      'Marking an earlier version as stable keeps the current version, which the upstream replaces by the earlier one.',
   },
   {
     transcript: 'submission-formats',
@@ -66,6 +66,6 @@ export const acceptedSteps: readonly AcceptedSteps[] = [
   {
     transcript: 'services-of-a-job',
     steps: [3, 5],
-    reason: 'The services of a group are offered once it runs, by one write with those of its tasks.',
+    reason: 'The services of a group are registered when it runs, in one write with those of its tasks.',
   },
 ];

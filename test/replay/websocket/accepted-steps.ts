@@ -5,7 +5,7 @@ export const acceptedConversations: readonly AcceptedSteps[] = [
   {
     transcript: 'action-environment',
     steps: [5],
-    reason: 'The folder of a task holds no log of its driver.',
+    reason: 'The folder of a task contains no log of its driver.',
   },
   { transcript: 'exec-drivers', steps: [4, 9], reason: noTestDriver },
   { transcript: 'exec-not-running', steps: [4], reason: tooQuick, sometimes: true },
