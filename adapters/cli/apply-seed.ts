@@ -39,6 +39,7 @@ export async function applySeed(engine: Engine, seed: SeedFile): Promise<void> {
       executionMode: workspace.execution_mode,
       driftDetection: workspace.drift_detection,
       healthAssessments: workspace.health_assessments,
+      url: workspace.url,
     };
     await applied(putWorkspace(engine, hostPrincipal, input), `/workspaces/${position}`);
   }

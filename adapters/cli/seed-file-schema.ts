@@ -35,6 +35,12 @@ export const seedFileSchema = z.strictObject({
         execution_mode: z.enum(['remote', 'agent', 'local']).default('remote'),
         drift_detection: z.boolean().default(false),
         health_assessments: z.boolean().default(false),
+        /** Page of the workspace, for links in messages. */
+        url: z
+          .url({ protocol: /^https?$/ })
+          .max(2048)
+          .nullable()
+          .default(null),
       }),
     )
     .default([]),

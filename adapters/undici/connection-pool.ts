@@ -107,9 +107,13 @@ class Pool implements ConnectionPool {
     if (this.#origins.size === 0) this.#onEmpty?.();
   }
 
-  /** Connections that introduced themselves with a certificate serve only exchanges that would, too. */
+  /**
+   * Connections that introduced themselves with a certificate serve only exchanges with the same certificate and key: certificates are
+   * public, and only the key proves whose they are.
+   */
   #originOf({ origin: name, clientCertificate }: PooledExchange): Origin {
-    const key = clientCertificate === null ? name : `${name} ${clientCertificate.certificate}`;
+    const { certificate, key: privateKey } = clientCertificate ?? {};
+    const key = clientCertificate === null ? name : JSON.stringify([name, certificate, privateKey]);
     const known = this.#origins.get(key);
     if (known !== undefined) return known;
     const origin: Origin = { key, name, clientCertificate, idle: [], waiting: [], size: 0 };

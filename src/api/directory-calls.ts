@@ -37,7 +37,7 @@ export const workspaceCalls = {
       }),
     },
     errors: ['invalid_attributes'],
-    answer: resource<Workspace>('workspaces', 'NotificationRecordDocument'),
+    answer: resource<Workspace>('stored-workspace', 'WorkspaceDocument'),
   }),
 
   /** Removes a workspace with its notification configurations; what is unfinished is cancelled. */

@@ -175,8 +175,10 @@ function readHeaders(value: unknown, refuse: Refuse): SecretOptions['headers'] |
   else {
     const wrong = entries.find(([name, text]) => !isHeader(name, text));
     const reserved = entries.find(([name]) => reservedHeader.test(name));
+    const twice = entries.find(([name], at) => entries.findIndex(([other]) => other === name) !== at);
     if (wrong !== undefined) refuse('headers', `cannot have ${wrong[0].slice(0, 64)} with this value`);
     else if (reserved !== undefined) refuse('headers', `cannot set ${reserved[0].slice(0, 64)}`);
+    else if (twice !== undefined) refuse('headers', `cannot have ${twice[0].slice(0, 64)} twice`);
     else return Object.fromEntries(entries) as Record<string, string>;
   }
   return undefined;

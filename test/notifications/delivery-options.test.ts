@@ -56,6 +56,7 @@ describe('the options of a configuration', () => {
     [{ headers: { a: 'x\r\nhost: evil' } }, '/headers'],
     [{ headers: { a: 'ü' } }, '/headers'],
     [{ headers: { Host: 'evil' } }, '/headers'],
+    [{ headers: { 'X-A': '1', 'x-a': '2' } }, '/headers'],
     [{ headers: { Authorization: 'x' } }, '/headers'],
     [{ headers: { 'X-SVC-Notification-Signature': 'x' } }, '/headers'],
     [{ authentication: { type: 'bearer', token: 'a\nb' } }, '/authentication'],

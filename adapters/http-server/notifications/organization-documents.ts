@@ -3,9 +3,11 @@ import type {
   EntitlementView,
   OrganizationList,
   OrganizationView,
+  Workspace,
   WorkspaceList,
   WorkspaceView,
 } from '../../../src/index.js';
+import { isoFromInstant } from '../../../src/shared/instant.js';
 import type { RouteCall } from '../calls/route.js';
 import { pageLinks, paginationMember } from './pagination.js';
 
@@ -19,6 +21,12 @@ export const organizationDocuments: Readonly<Record<string, (value: unknown, cal
   },
   'entitlement-set': (value) => ({ data: entitlementResource(value as EntitlementView) }),
   workspace: (value, call) => ({ data: workspaceResource(value as WorkspaceView, call.notificationsPath) }),
+  'stored-workspace': (value, call) => {
+    const { createdAt, ...workspace } = value as Workspace;
+    // Storing workspaces needs the management right, which includes all others.
+    const view: WorkspaceView = { ...workspace, createdAt: isoFromInstant(createdAt), right: 'admin' };
+    return { data: workspaceResource(view, call.notificationsPath) };
+  },
   'workspace-list': (value, call) => {
     const { items, pagination } = value as WorkspaceList;
     const data = items.map((view) => workspaceResource(view, call.notificationsPath));

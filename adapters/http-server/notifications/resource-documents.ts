@@ -62,11 +62,20 @@ export function responseMember(response: VerificationResponse): Readonly<Record<
   };
 }
 
+/** An accepted event; when nobody is notified, with the reasons for each configuration. */
 export function eventResource(event: PublishedEvent): Omit<Resource, 'links'> {
   return {
     id: event.eventId,
     type: 'notification-events',
-    attributes: { trigger: event.trigger, repeated: event.repeated },
+    attributes: {
+      trigger: event.trigger,
+      repeated: event.repeated,
+      backlog: event.backlog,
+      explanations: event.explanations.map(({ configurationId, ...explanation }) => ({
+        'configuration-id': configurationId,
+        ...explanation,
+      })),
+    },
     relationships: {
       workspace: { data: { id: event.workspaceId, type: 'workspaces' } },
       deliveries: { data: event.deliveryIds.map((id) => ({ id, type: 'notification-deliveries' })) },

@@ -132,7 +132,20 @@ const eventAttributes: JsonSchema = {
 
 const event = resource(
   'notification-events',
-  objectSchema({ trigger: text, repeated: flag }),
+  objectSchema({
+    trigger: text,
+    repeated: flag,
+    backlog: integer,
+    explanations: {
+      type: 'array',
+      items: objectSchema({
+        'configuration-id': text,
+        name: text,
+        fires: flag,
+        obstacles: { type: 'array', items: text },
+      }),
+    },
+  }),
   objectSchema({ workspace: toOne('workspaces'), deliveries: toMany('notification-deliveries') }),
 );
 

@@ -188,9 +188,9 @@ function faultOf({ outcome, filter, since, until }: ListEventsRequest): InvalidP
     return fault('filter[outcome]', `The outcome must be one of ${deliveryOutcomes.join(', ')}`);
   }
   const problem = filter === undefined ? null : filterProblem(filter);
-  if (problem !== null) return fault('filter', `The filter ${problem}`);
+  if (problem !== null) return fault('filter[expression]', `The filter ${problem}`);
   const isTime = (value: Instant | undefined): boolean => value === undefined || Number.isFinite(value);
-  return isTime(since) && isTime(until) ? null : fault('since', 'since and until must be times');
+  return isTime(since) && isTime(until) ? null : fault('filter[since]', 'since and until must be times');
 }
 
 function matchingEvents(

@@ -1,7 +1,13 @@
 import type { FieldFault } from '../../notifications/errors.js';
 
 /** An id that the host chooses must survive in a URL path: not empty, no slash, no white space. */
-export function checkIdentifier(id: unknown, name: string, faults: FieldFault[]): void {
+export function checkIdentifier(id: unknown, faults: FieldFault[]): void {
   if (typeof id === 'string' && /^[^\s/]{1,128}$/.test(id)) return;
-  faults.push({ pointer: `/${name}`, message: `${name} must have 1 to 128 characters without slash and white space` });
+  faults.push({ pointer: '/data/id', message: 'id must have 1 to 128 characters without slash and white space' });
+}
+
+/** A name of the host: 1 to 255 characters, not only white space. */
+export function checkName(value: unknown, name: string, faults: FieldFault[]): void {
+  if (typeof value === 'string' && value.trim() !== '' && value.length <= 255) return;
+  faults.push({ pointer: `/data/attributes/${name}`, message: `${name} must be a string of 1 to 255 characters` });
 }

@@ -6,7 +6,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { checkIdentifier } from './identifier.js';
+import { checkIdentifier, checkName } from './identifier.js';
 
 /** Stores a user of the host, new or changed. Management only. */
 export function putUser(
@@ -43,14 +43,11 @@ export function removeUser(
 
 function faultsOf(input: User): FieldFault[] {
   const faults: FieldFault[] = [];
-  checkIdentifier(input.id, 'id', faults);
-  for (const name of ['username', 'organization'] as const) {
-    if (typeof input[name] !== 'string' || input[name].trim() === '' || input[name].length > 255) {
-      faults.push({ pointer: `/${name}`, message: `${name} must be a string of 1 to 255 characters` });
-    }
-  }
+  checkIdentifier(input.id, faults);
+  checkName(input.username, 'username', faults);
+  checkName(input.organization, 'organization', faults);
   if (typeof input.email !== 'string' || !/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,255}$/.test(input.email)) {
-    faults.push({ pointer: '/email', message: 'email must be one address such as dana@example.org' });
+    faults.push({ pointer: '/data/attributes/email', message: 'email must be one address such as dana@example.org' });
   }
   return faults;
 }

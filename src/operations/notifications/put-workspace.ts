@@ -8,7 +8,7 @@ import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { removeConfiguration } from './delete-notification-configuration.js';
-import { checkIdentifier } from './identifier.js';
+import { checkIdentifier, checkName } from './identifier.js';
 
 export interface WorkspaceInput {
   readonly id: string;
@@ -72,14 +72,30 @@ export function removeWorkspace(
 
 function faultsOf(input: WorkspaceInput): FieldFault[] {
   const faults: FieldFault[] = [];
-  checkIdentifier(input.id, 'id', faults);
-  for (const name of ['name', 'organization'] as const) {
-    if (typeof input[name] !== 'string' || input[name].trim() === '' || input[name].length > 255) {
-      faults.push({ pointer: `/${name}`, message: `${name} must be a string of 1 to 255 characters` });
-    }
-  }
+  const refuse = (name: string, problem: string): void => {
+    faults.push({ pointer: `/data/attributes/${name}`, message: `${name} ${problem}` });
+  };
+  checkIdentifier(input.id, faults);
+  checkName(input.name, 'name', faults);
+  checkName(input.organization, 'organization', faults);
   if (input.executionMode !== undefined && !executionModes.includes(input.executionMode)) {
-    faults.push({ pointer: '/executionMode', message: `executionMode must be one of ${executionModes.join(', ')}` });
+    refuse('execution-mode', `must be one of ${executionModes.join(', ')}`);
   }
+  if (!isFlag(input.driftDetection)) refuse('drift-detection', 'must be true or false');
+  if (!isFlag(input.healthAssessments)) refuse('health-assessments', 'must be true or false');
+  if (!isPage(input.url)) refuse('url', `must be an http or https address of at most ${longestUrl} characters`);
   return faults;
+}
+
+function isFlag(value: unknown): boolean {
+  return value === undefined || typeof value === 'boolean';
+}
+
+const longestUrl = 2048;
+
+/** An address that messages can link to, or none. */
+function isPage(url: unknown): boolean {
+  if (url === undefined || url === null) return true;
+  if (typeof url !== 'string' || url.length > longestUrl || !URL.canParse(url)) return false;
+  return ['http:', 'https:'].includes(new URL(url).protocol);
 }

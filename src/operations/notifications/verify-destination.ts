@@ -80,7 +80,10 @@ export function certificateOf({ clientCertificate }: SecretOptions): Pick<Delive
   return clientCertificate === null ? {} : { clientCertificate };
 }
 
-/** Sends the test mail to each recipient. Nobody to send to is no failure (notification interface, e-mail is verified manually only). */
+/**
+ * Sends the test mail to each recipient. Nobody to send to is a failure, and so is one recipient who is refused; the message says who
+ * was, and who got the mail. Without a mail server the rest is not tried.
+ */
 export async function verifyRecipients(
   context: EngineContext,
   configurationId: string,
@@ -110,11 +113,28 @@ export async function verifyRecipients(
     },
   );
   if (context.mailer === undefined) return failed('mail_unavailable', 'no mail transport is configured');
-  for (const mail of rendered.type === 'email' ? rendered.mails : []) {
+  const [reached, refused]: [string[], string[]] = [[], []];
+  for (const [index, mail] of (rendered.type === 'email' ? rendered.mails : []).entries()) {
     const sent = await context.mailer.send(mail);
-    if (sent.isErr()) return failed(sent.error.type, sent.error.message);
+    const username = recipients[index]?.username ?? '';
+    if (sent.isOk()) reached.push(username);
+    else if (sent.error.type === 'mail_rejected') refused.push(`${username}: ${sent.error.message}`);
+    else return failed(sent.error.type, sent.error.message);
   }
-  return ok(undefined);
+  if (refused.length === 0) return ok(undefined);
+  if (reached.length === 0) return failed('mail_rejected', someOf(refused, '; '));
+  return err({
+    type: 'verification_failed',
+    message: `The test mail was refused for ${someOf(refused, '; ')}. It was sent to ${someOf(reached, ', ')}`,
+    cause: 'mail_rejected',
+    response: null,
+  });
+}
+
+/** The first ten, and how many more there are. */
+function someOf(texts: readonly string[], separator: string): string {
+  const further = texts.length - 10;
+  return texts.slice(0, 10).join(separator) + (further > 0 ? `${separator}${further} more` : '');
 }
 
 export function isSuccess(status: number): boolean {

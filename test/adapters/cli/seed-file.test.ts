@@ -8,6 +8,7 @@ const complete = {
       name: 'main',
       organization: 'org',
       execution_mode: 'agent',
+      url: 'https://deploy.example.net/acme/main',
       drift_detection: true,
       health_assessments: false,
     },
@@ -114,6 +115,7 @@ describe('parseSeedFile', () => {
 
   it.each<[readonly (string | number)[], unknown, string]>([
     [['workspaces', 0, 'execution_mode'], 'remotely', '/workspaces/0/execution_mode'],
+    [['workspaces', 0, 'url'], 'javascript:alert(1)', '/workspaces/0/url'],
     [['workspaces', 0, 'id'], 7, '/workspaces/0/id'],
     [['workspaces', 0, 'nmae'], 'x', '/workspaces/0/nmae'],
     [['users', 0, 'email'], 'nobody', '/users/0/email'],

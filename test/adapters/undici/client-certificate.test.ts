@@ -23,7 +23,7 @@ test('a client certificate is shown, and its connections are not used for others
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const delivery = undiciDelivery({ ca: testAuthority, allow: { hosts: ['localhost'] } });
-  const send = (name?: string) =>
+  const send = (name?: string, clientCertificate = name === undefined ? undefined : own(name)) =>
     delivery.send({
       method: 'POST',
       url: `https://localhost:${(server.address() as AddressInfo).port}/`,
@@ -32,13 +32,17 @@ test('a client certificate is shown, and its connections are not used for others
       connectTimeout: 10_000,
       totalTimeout: 20_000,
       maximumResponseBytes: 10,
-      ...(name === undefined ? {} : { clientCertificate: own(name) }),
+      ...(clientCertificate === undefined ? {} : { clientCertificate }),
     });
   for (const name of ['self-signed', undefined, 'expired', 'self-signed']) {
     expect((await send(name))._unsafeUnwrap().status).toBe(204);
   }
   const print = (name: string): string => new X509Certificate(pem(name)).fingerprint256;
   expect(seen).toEqual([print('self-signed'), undefined, print('expired'), print('self-signed')]);
+  // A connection of its owner stands; the certificate alone, which everybody may have, does not open it to others.
+  const stolen = await send('self-signed', { ...own('self-signed'), key: pem('trusted-key') });
+  expect(seen).toHaveLength(4);
+  expect(stolen._unsafeUnwrapErr().type).toBe('tls_failed');
   const broken = await delivery.send({
     ...{ method: 'POST', url: 'https://localhost:1/', headers: {}, body: '' },
     ...{ connectTimeout: 1000, totalTimeout: 1000, maximumResponseBytes: 10 },

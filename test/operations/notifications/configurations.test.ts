@@ -8,6 +8,7 @@ import {
   deleteNotificationConfiguration,
   enableNotificationConfiguration,
   listNotificationConfigurations,
+  putUser,
   putWorkspace,
   removeUser,
   removeWorkspace,
@@ -415,8 +416,25 @@ describe('nobody learns of what he may not administer', () => {
     expect((await mustFail(removeWorkspace(engine, owner, { workspaceId }))).type).toBe('permission_denied');
     const faulty = { ...workspaceInput, id: 'a/b', name: '' };
     expect(pointersOf((await mustFail(putWorkspace(engine, hostPrincipal, faulty))) as never)).toEqual([
-      '/id',
-      '/name',
+      '/data/id',
+      '/data/attributes/name',
+    ]);
+    for (const [member, value] of [
+      ['execution-mode', { executionMode: 'elsewhere' }],
+      ['drift-detection', { driftDetection: 'false' }],
+      ['health-assessments', { healthAssessments: 1 }],
+      ['url', { url: 'javascript:alert(1)' }],
+      ['url', { url: 5 }],
+    ] as const) {
+      const input = { ...workspaceInput, ...value } as never;
+      expect(pointersOf((await mustFail(putWorkspace(engine, hostPrincipal, input))) as never)).toEqual([
+        `/data/attributes/${member}`,
+      ]);
+    }
+    const nameless = { id: 'user-9', username: ' ', email: 'a@b, c@d', organization: 'acme' };
+    expect(pointersOf((await mustFail(putUser(engine, hostPrincipal, nameless))) as never)).toEqual([
+      '/data/attributes/username',
+      '/data/attributes/email',
     ]);
     await must(create(engine, { enabled: false }));
     await must(removeWorkspace(engine, hostPrincipal, { workspaceId }));

@@ -378,6 +378,19 @@ describe('e-mail', () => {
     const refused = await mustFail(verifyNotificationConfiguration(engine, owner, { configurationId: id }));
     expect(refused).toMatchObject({ type: 'verification_failed' });
   });
+
+  test('a verification that one of two refuses names both', async () => {
+    const fail = ({ to }: { to: string }) =>
+      to.startsWith('user-1') ? ({ type: 'mail_rejected', message: 'no such box' } as const) : null;
+    const engine = await testEngine({}, { mail: { fail } });
+    const { id } = await must(create(engine, email));
+    const refused = await mustFail(verifyNotificationConfiguration(engine, owner, { configurationId: id }));
+    expect(refused).toMatchObject({
+      type: 'verification_failed',
+      message: 'The test mail was refused for user-1: no such box. It was sent to user-2',
+    });
+    expect(engine.mailer.messages).toHaveLength(1);
+  });
 });
 
 describe('accepting an event', () => {

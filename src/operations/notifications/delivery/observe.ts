@@ -3,7 +3,7 @@ import type { AttemptReport } from '../../../notifications/delivery/conclude-att
 import { isUnfinished } from '../../../notifications/delivery/delivery.js';
 import type { DestinationKind } from '../../../notifications/destination.js';
 import type { HeldQueue, Outcome } from '../../../notifications/queue/held-queue.js';
-import type { Instant } from '../../../shared/instant.js';
+import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import { type EngineContext, emit } from '../../context/engine-context.js';
 import type { DeliveryWork, Held } from './delivery-work.js';
 import type { TurnResult } from './record-turn.js';
@@ -53,7 +53,8 @@ function observeDestination(
     tell('failing');
   }
   if (before.failingSince !== null && after.failingSince === null) {
-    context.logger.info({ ...about, failingSince: before.failingSince }, 'A notification destination works again');
+    const failingSince = isoFromInstant(before.failingSince);
+    context.logger.info({ ...about, failingSince }, 'A notification destination works again');
     tell('recovered');
   }
   if (isOpen(before) === isOpen(after)) return;

@@ -1,0 +1,75 @@
+import { expect, it } from 'vitest';
+import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import { hostPrincipal } from '../../../src/index.js';
+import { engineUnderTest } from './engine-under-test.js';
+
+/** What the notification interface answers as JSON:API, for an engine of its own. */
+function server() {
+  const handler = createHttpHandler(engineUnderTest(), { authenticate: () => hostPrincipal });
+  return async (method: string, target: string, data?: object) => {
+    const body = data === undefined ? {} : { body: JSON.stringify({ data }) };
+    const response = await handler(requestFrom({ method, target, ...body }));
+    return { status: response.status, document: JSON.parse(response.body.toString()) };
+  };
+}
+
+const attributes = { name: 'net', organization: 'acme' };
+
+it('a stored workspace is answered as the same document that reading it gives', async () => {
+  const ask = server();
+  const stored = await ask('PUT', '/workspaces/ws-new', { type: 'workspaces', attributes });
+  expect(stored.document.data.attributes['created-at']).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/);
+  expect(stored).toEqual(await ask('GET', '/workspaces/ws-new'));
+});
+
+it('faults of workspaces and users point into their documents', async () => {
+  const ask = server();
+  const wrong = { name: '', 'execution-mode': 'x', 'drift-detection': 'no', url: 'javascript:x' };
+  const refused = await ask('PUT', '/workspaces/ws-new', { type: 'workspaces', attributes: wrong });
+  expect(refused.status).toBe(422);
+  expect(refused.document.errors.map((error: { source: object }) => error.source)).toEqual(
+    ['name', 'organization', 'execution-mode', 'drift-detection', 'url'].map((member) => ({
+      pointer: `/data/attributes/${member}`,
+    })),
+  );
+  const user = await ask('PUT', '/users/u-1', { type: 'users', attributes: { username: 'u', organization: 'acme' } });
+  expect(user.document.errors[0].source).toEqual({ pointer: '/data/attributes/email' });
+});
+
+it('an event that notifies nobody is answered with the reasons', async () => {
+  const ask = server();
+  await ask('PUT', '/workspaces/ws-new', { type: 'workspaces', attributes });
+  const configuration = { 'destination-type': 'email', name: 'mail', triggers: ['run:errored'] };
+  const created = await ask('POST', '/workspaces/ws-new/notification-configurations', {
+    type: 'notification-configuration',
+    attributes: configuration,
+  });
+  const sent = await ask('POST', '/workspaces/ws-new/notification-events', {
+    type: 'notification-events',
+    attributes: { trigger: 'run:created', run_id: 'run-1', speculative: true },
+  });
+  expect(sent.document.data.relationships.deliveries.data).toEqual([]);
+  expect(sent.document.data.attributes).toEqual({
+    trigger: 'run:created',
+    repeated: false,
+    backlog: 0,
+    explanations: [
+      {
+        'configuration-id': created.document.data.id,
+        name: 'mail',
+        fires: false,
+        obstacles: ['speculative_run', 'disabled', 'trigger_off', 'no_recipients'],
+      },
+    ],
+  });
+});
+
+it('a filter that cannot be read is named as the parameter that it came in', async () => {
+  const ask = server();
+  await ask('PUT', '/workspaces/ws-new', { type: 'workspaces', attributes });
+  const refused = await ask('GET', '/workspaces/ws-new/notification-events?filter[expression]=((');
+  expect(refused).toMatchObject({
+    status: 400,
+    document: { errors: [{ source: { parameter: 'filter[expression]' } }] },
+  });
+});
