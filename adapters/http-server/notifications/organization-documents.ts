@@ -7,7 +7,6 @@ import type {
   WorkspaceList,
   WorkspaceView,
 } from '../../../src/index.js';
-import { isoFromInstant } from '../../../src/shared/instant.js';
 import type { RouteCall } from '../calls/route.js';
 import { pageLinks, paginationMember } from './pagination.js';
 
@@ -24,7 +23,7 @@ export const organizationDocuments: Readonly<Record<string, (value: unknown, cal
   'stored-workspace': (value, call) => {
     const { createdAt, ...workspace } = value as Workspace;
     // Storing workspaces needs the management right, which includes all others.
-    const view: WorkspaceView = { ...workspace, createdAt: isoFromInstant(createdAt), right: 'admin' };
+    const view: WorkspaceView = { ...workspace, createdAt: new Date(createdAt).toISOString(), right: 'admin' };
     return { data: workspaceResource(view, call.notificationsPath) };
   },
   'workspace-list': (value, call) => {
