@@ -14,7 +14,7 @@ import {
 } from '../../scheduler/node-pool.js';
 import { checkNodePool, type NodePoolError } from '../../scheduler/nodes/check-node-pool.js';
 import { authoriseArea, authoriseNodePool, type PermissionDenied } from '../authorise.js';
-import { readNodePool as findNodePool } from '../books/node-pool-rows.js';
+import { listNodePools as allNodePools, readNodePool as findNodePool } from '../books/node-pool-rows.js';
 import { signalCapacity } from '../books/put-allocation.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -83,10 +83,9 @@ export function listNodePools(
 ): ResultAsync<Answer<readonly ReadNodePool[]>, StorageError> {
   const { prefix = '' } = input;
   const run = (view: ReadView): { index: number; value: readonly ReadNodePool[] } => {
-    const stored = view.list(nodePools, { textPrefix: prefix }).map(({ record }) => record);
-    const builtIn = builtInNodePools.filter(({ Name }) => Name.startsWith(prefix));
-    const seen = [...builtIn, ...stored].filter(({ Name }) => allowsNodePool(caller, Name, 'read'));
-    const value = seen.sort((a, b) => (a.Name < b.Name ? -1 : 1)).map(withHash);
+    const value = allNodePools(view, prefix)
+      .filter(({ Name }) => allowsNodePool(caller, Name, 'read'))
+      .map(withHash);
     return { index: view.tableIndex(nodePools), value };
   };
   const rights = caller.management ? 'all' : (caller.nodePools ?? {});

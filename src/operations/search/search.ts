@@ -11,7 +11,7 @@ import {
 import { namespaceCapabilities } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import { type FuzzyMatches, searchFuzzily } from '../../queries/search/fuzzy-search.js';
+import { byIdentifier, type FuzzyMatches, searchFuzzily } from '../../queries/search/fuzzy-search.js';
 import { type PrefixMatches, searchByPrefix } from '../../queries/search/prefix-search.js';
 import { contextsToSearch, type SearchContext, type SearchRefused } from '../../queries/search/search-context.js';
 import type { PermissionDenied } from '../authorise.js';
@@ -36,9 +36,9 @@ export function search(
   caller: Principal,
   input: SearchInput & { readonly prefix: string },
 ): ResultAsync<Found<PrefixMatches>, SearchError> {
-  return searched(context, caller, input, (view, contexts, sees) =>
-    ok(searchByPrefix(input.prefix, contexts, (each, prefix) => namesFrom(view, each, prefix, sees(each)))),
-  );
+  const look: Look<PrefixMatches> = (view, contexts, sees) =>
+    ok(searchByPrefix(input.prefix, contexts, (each, prefix) => namesFrom(view, each, prefix, sees(each))));
+  return searched(context, caller, input, { may: prefixRight, look });
 }
 
 /** The names that have a text somewhere in them, what stands inside jobs among them (job interface, search). */
@@ -47,12 +47,16 @@ export function fuzzySearch(
   caller: Principal,
   input: SearchInput & { readonly text: string },
 ): ResultAsync<Found<FuzzyMatches>, SearchError> {
-  return searched(context, caller, input, (view, contexts, sees) =>
-    searchFuzzily(input.text, contexts, {
+  const look: Look<FuzzyMatches> = (view, contexts, sees) => {
+    const searched = contexts.filter(
+      (each) => !byIdentifier.has(each) || prefixRight(each, caller, namespaceOf(input)),
+    );
+    return searchFuzzily(input.text, searched, {
       namesIn: (each) => namesIn(view, each, sees(each)),
       identifiersIn: (each, prefix) => namesFrom(view, each, prefix, sees(each)),
-    }),
-  );
+    });
+  };
+  return searched(context, caller, input, { may: fuzzyRight, look });
 }
 
 type Look<T> = (
@@ -64,11 +68,11 @@ type Look<T> = (
 function searched<T extends object>(
   context: EngineContext,
   caller: Principal,
-  { namespace: asked, context: wanted }: SearchInput,
-  look: Look<T>,
+  input: SearchInput,
+  { may, look }: { readonly may: Right; readonly look: Look<T> },
 ): ResultAsync<Found<T>, SearchError> {
-  const namespace = asked === undefined || asked === '' ? 'default' : asked;
-  const contexts = contextsToSearch(wanted, (each) => maySearch[each](caller, namespace));
+  const namespace = namespaceOf(input);
+  const contexts = contextsToSearch(input.context, (each) => may(each, caller, namespace));
   if (contexts.isErr()) {
     return errAsync(contexts.error.reason === 'not_allowed' ? { type: 'permission_denied' } : contexts.error);
   }
@@ -83,21 +87,30 @@ function searched<T extends object>(
     .andThen((found): Result<Found<T>, SearchError> => (found.isErr() ? err(found.error) : ok(found.value)));
 }
 
+function namespaceOf({ namespace = '' }: SearchInput): string {
+  return namespace === '' ? 'default' : namespace;
+}
+
 const anything = namespaceCapabilities.filter((capability) => capability !== 'deny');
 
-type Right = (caller: Principal, namespace: string) => boolean;
+/** Who may search a context. */
+type Right = (context: SearchContext, caller: Principal, namespace: string) => boolean;
 
-const readsJobs: Right = (caller, namespace) => allows(caller, namespace, ['read-job']);
+type RightInContext = (caller: Principal, namespace: string) => boolean;
+
+const volumeReaders = ['csi-list-volume', 'csi-read-volume', 'list-jobs', 'read-job'] as const;
+
+const readsJobs: RightInContext = (caller, namespace) => allows(caller, namespace, ['read-job']);
 
 /** Who may search a context at all; in all namespaces, who may do so in one of them. */
-const maySearch: Readonly<Record<SearchContext, Right>> = {
+const maySearch: Readonly<Record<SearchContext, RightInContext>> = {
   jobs: readsJobs,
   allocs: readsJobs,
   evals: readsJobs,
   deployment: readsJobs,
   scaling_policy: seesPolicies,
-  volumes: readsJobs,
-  host_volumes: readsJobs,
+  volumes: (caller, namespace) => allows(caller, namespace, volumeReaders),
+  host_volumes: (caller, namespace) => allows(caller, namespace, ['host-volume-read']),
   vars: allowsSomeVariable,
   nodes: (caller) => allowsArea(caller, 'node', 'read'),
   node_pools: (caller) => allowsSomeNodePool(caller, 'read'),
@@ -105,9 +118,16 @@ const maySearch: Readonly<Record<SearchContext, Right>> = {
   namespaces: (caller, namespace) => allows(caller, namespace, anything),
 };
 
+const prefixRight: Right = (each, caller, namespace) => maySearch[each](caller, namespace);
+
+/** Everybody may search all namespaces: what is found there is what the caller sees. */
+const fuzzyRight: Right = (each, caller, namespace) =>
+  namespace === everyNamespace || prefixRight(each, caller, namespace);
+
 /** What of a context the caller sees, one object at a time. */
 function seesIn(caller: Principal, asked: string, context: SearchContext): Sees {
   if (context === 'namespaces') return (name) => allows(caller, name, anything);
+  if (context === 'nodes') return () => maySearch.nodes(caller, asked);
   if (context === 'node_pools') return (_, pool) => allowsNodePool(caller, pool, 'read');
   const isAsked = (namespace: string): boolean => asked === everyNamespace || namespace === asked;
   if (context === 'vars') {

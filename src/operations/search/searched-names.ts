@@ -14,6 +14,7 @@ import { nodePools } from '../../scheduler/node-pool.js';
 import type { Table } from '../../shared/table.js';
 import { type StoredVariable, variables } from '../../variables/variable.js';
 import { namespaceNames } from '../books/namespace-rows.js';
+import { listNodePools as allNodePools } from '../books/node-pool-rows.js';
 
 /** Whether a caller sees what is in a namespace, among those that were asked for; of variables and node pools the name counts too. */
 export type Sees = (namespace: string, name: string) => boolean;
@@ -75,9 +76,12 @@ export function namesIn(view: ReadView, context: SearchContext, sees: Sees): Ite
         .filter(({ record }) => sees(record.Namespace, record.Name))
         .map(({ record: { ID, Name, Namespace } }) => [{ kind: 'allocs', name: Name, scope: [Namespace, ID] }]);
     case 'nodes':
-      return view.list(nodes).map(({ record: { ID, Name } }) => [{ kind: 'nodes', name: Name, scope: [ID] }]);
+      return view
+        .list(nodes)
+        .filter(({ record: { ID } }) => sees('', ID))
+        .map(({ record: { ID, Name } }) => [{ kind: 'nodes', name: Name, scope: [ID] }]);
     case 'node_pools':
-      return poolsSeen(view, '', sees).map((name) => [{ kind: 'node_pools', name, scope: [] }]);
+      return poolsSeen(view, '', sees).map((name) => [{ kind: 'node_pools', name, scope: [name] }]);
     case 'namespaces':
       return namespaceNames(view)
         .filter((name) => sees(name, name))
@@ -113,9 +117,8 @@ function idsOf<R extends Named>(view: ReadView, table: Table<R>, prefix: string,
 }
 
 function poolsSeen(view: ReadView, prefix: string, sees: Sees): readonly string[] {
-  return view
-    .list(nodePools, { textPrefix: prefix })
-    .map(({ record }) => record.Name)
+  return allNodePools(view, prefix)
+    .map(({ Name }) => Name)
     .filter((name) => sees('', name));
 }
 

@@ -45,11 +45,18 @@ export interface FuzzySources {
 }
 
 /** Their objects have identifiers but no names, so that the text has to be the beginning of one. */
-const byIdentifier: ReadonlySet<SearchContext> = new Set(['evals', 'deployment', 'scaling_policy', 'volumes']);
+export const byIdentifier: ReadonlySet<SearchContext> = new Set([
+  'evals',
+  'deployment',
+  'scaling_policy',
+  'volumes',
+  'host_volumes',
+]);
 
 /**
  * Names that have the text somewhere in them, in any case: the best first, which are those that have it earliest, then the shorter
- * ones, then in order. Each context is cut after so many objects and results; `Truncations` tells where.
+ * ones, then in order. Each context is cut after so many objects and results. `Truncations` has every context that was searched, and
+ * of the kinds within jobs those that were cut.
  */
 export function searchFuzzily(
   text: string,
@@ -70,7 +77,7 @@ export function searchFuzzily(
       : named(text.toLowerCase(), sources.namesIn(context), limits);
     for (const [kind, { matches, isCut }] of found) {
       Matches[kind] = matches;
-      Truncations[kind] = isCut;
+      if (isCut) Truncations[kind] = true;
     }
   }
   return ok({ Matches, Truncations });
@@ -89,29 +96,32 @@ interface Scored extends FuzzyName {
   readonly at: number;
 }
 
-/** Kinds in which nothing was found are not there. */
+/**
+ * Kinds in which nothing was found are not there. When there are more objects than are looked at, the kinds that were found in the
+ * last of these count as cut.
+ */
 function named(text: string, objects: Iterable<readonly FuzzyName[]>, limits: FuzzyLimits): Found {
   const byKind = new Map<FuzzyKind, Scored[]>();
+  let last: readonly Scored[] = [];
+  let cut: ReadonlySet<FuzzyKind> = new Set();
   let looked = 0;
-  let isCut = false;
   for (const names of objects) {
     if (looked === limits.objects) {
-      isCut = true;
+      cut = new Set(last.map(({ kind }) => kind));
       break;
     }
     looked += 1;
-    for (const each of names) {
-      const at = each.name.toLowerCase().indexOf(text);
-      if (at < 0) continue;
+    last = names.map((each) => ({ ...each, at: each.name.toLowerCase().indexOf(text) })).filter(({ at }) => at >= 0);
+    for (const each of last) {
       const found = byKind.get(each.kind) ?? [];
       if (found.length === 0) byKind.set(each.kind, found);
-      found.push({ ...each, at });
+      found.push(each);
     }
   }
   return new Map(
     [...byKind].map(([kind, found]) => {
       const best = found.sort(betterFirst).slice(0, limits.results);
-      return [kind, { matches: best.map(matchOf), isCut: isCut || found.length > limits.results }];
+      return [kind, { matches: best.map(matchOf), isCut: cut.has(kind) || found.length > limits.results }];
     }),
   );
 }

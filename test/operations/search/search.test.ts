@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { hostPrincipal, type Principal, putNamespace, putVariable, registerJob } from '../../../src/index.js';
+import {
+  hostPrincipal,
+  type Principal,
+  putNamespace,
+  putNodePool,
+  putVariable,
+  registerJob,
+} from '../../../src/index.js';
 import { fuzzySearch, search } from '../../../src/operations/search/search.js';
 import { group, serviceJob, type World, world } from '../jobs/world.js';
 
@@ -54,7 +61,29 @@ describe('a search', () => {
   });
 });
 
+describe('node pools', () => {
+  it('are found with the built-in ones among them', async () => {
+    const { engine } = await filled();
+    (await putNodePool(engine, hostPrincipal, { name: 'art' }))._unsafeUnwrap();
+    const listed = (await search(engine, hostPrincipal, { context: 'node_pools', prefix: 'a' }))._unsafeUnwrap();
+    expect(listed.Matches).toEqual({ node_pools: ['all', 'art'] });
+    const found = (await fuzzySearch(engine, hostPrincipal, { context: 'node_pools', text: 'fau' }))._unsafeUnwrap();
+    expect(found.Matches).toEqual({ node_pools: [{ ID: 'default', Scope: ['default'] }] });
+  });
+});
+
 describe('a fuzzy search', () => {
+  it('over all namespaces may be asked for every context, and shows what the caller sees', async () => {
+    const { engine } = await filled();
+    const asked = (context: string) => fuzzySearch(engine, variableReader, { namespace: '*', context, text: 'job' });
+    for (const context of ['jobs', 'nodes', 'namespaces', 'allocs']) {
+      expect((await asked(context))._unsafeUnwrap()).toMatchObject({ Matches: {}, Truncations: { [context]: false } });
+    }
+    expect((await asked('evals'))._unsafeUnwrap()).toMatchObject({ Matches: {}, Truncations: {} });
+    const here = await fuzzySearch(engine, variableReader, { context: 'jobs', text: 'job' });
+    expect(here._unsafeUnwrapErr()).toEqual({ type: 'permission_denied' });
+  });
+
   it('finds variables by a part of their paths', async () => {
     const { engine } = await filled();
     const input = { namespace: '*', context: 'vars', text: 'other' };

@@ -175,6 +175,25 @@ describe('fuzzy search', () => {
     expect(searchFuzzily('web', ['evals'], sources([], ['web']))._unsafeUnwrap().Matches).toEqual({ evals: [] });
   });
 
+  it('tells of the kinds within jobs only those that were cut', () => {
+    const shop = (at: number, groupName: string): FuzzyName[] => [
+      { kind: 'jobs', name: `web-${at}`, scope: ['default'] },
+      { kind: 'groups', name: groupName, scope: ['default', `web-${at}`] },
+    ];
+    const few = searchFuzzily('web', ['jobs'], sources([shop(0, 'web')]))._unsafeUnwrap();
+    expect(few.Matches.groups).toHaveLength(1);
+    expect(few.Truncations).toEqual({ jobs: false });
+    // The twentieth object decides, as the last one that was looked at.
+    const many = Array.from({ length: 30 }, (_, at) => shop(at, at < 19 ? 'web' : 'other'));
+    expect(searchFuzzily('web', ['jobs'], sources(many))._unsafeUnwrap().Truncations).toEqual({ jobs: true });
+    const late = Array.from({ length: 30 }, (_, at) => shop(at, at < 19 ? 'other' : 'web'));
+    expect(searchFuzzily('web', ['jobs'], sources(late))._unsafeUnwrap().Truncations).toEqual({
+      jobs: true,
+      groups: true,
+    });
+    expect(searchFuzzily('none', ['jobs'], sources(many))._unsafeUnwrap().Truncations).toEqual({ jobs: false });
+  });
+
   it('looks at so many objects and tells so many names', () => {
     const objects = Array.from({ length: 30 }, (_, at) => job(`web-${at}`));
     const few = searchFuzzily('web', ['jobs'], sources(objects))._unsafeUnwrap();
