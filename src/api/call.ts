@@ -52,6 +52,8 @@ export interface CallDefinition<
   readonly bytesWhen?: string;
   /** Content type of a stream of bytes; default `application/octet-stream`. */
   readonly contentType?: string;
+  /** Content type of a stream of items; default `application/json`. */
+  readonly framesType?: string;
   /** Answered once, but with the headers of a read; the leader headers have the values that clients of such calls expect. */
   readonly leaderHeaders?: 'known' | 'unknown';
   /** Whether an absent body means an empty one, always or beside a query parameter. If not set, the body is required if any input is in it. */

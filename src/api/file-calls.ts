@@ -4,12 +4,14 @@ import { type AnswerForm, computed } from './answers.js';
 import { base64From, bytesFromBase64 } from './base64.js';
 import { stream, write } from './call.js';
 import { allocationInPath, commandErrors, taskInQuery } from './common-inputs.js';
-import { inQuery } from './inputs.js';
-import { contractWhole, strictBoolean, text, whole, word } from './text-codecs.js';
+import { inQuery, required } from './inputs.js';
+import { boolean, contractWhole, strictBoolean, text, whole, word } from './text-codecs.js';
 
 const path = inQuery('path', text, 'Path below the folder of the allocation; the folder itself when absent');
 const offset = inQuery('offset', whole, 'Bytes after the start, or before the end; 0 when absent');
 const readOffset = inQuery('offset', contractWhole, 'Bytes after the start, or before the end; 0 when absent');
+const startOffset = required(inQuery('offset', contractWhole, 'Bytes after the start'));
+const file = inQuery('path', text, 'Path below the folder of the allocation');
 const origin = inQuery('origin', word('start', 'end'), 'What `offset` counts from; `start` when absent');
 
 /** The JSON form of one data message of a stream. */
@@ -73,7 +75,7 @@ export const fileCalls = {
     access: inNamespaceOf('record', 'read-fs'),
     summary: 'One file or folder of an allocation',
     args: ['id'],
-    inputs: { id: allocationInPath, path },
+    inputs: { id: allocationInPath, path: file },
     errors: commandErrors,
     answer: computed<FileDescription>('FileDescription'),
   }),
@@ -84,7 +86,7 @@ export const fileCalls = {
     access: inNamespaceOf('record', 'read-fs'),
     summary: 'A file of an allocation, whole',
     args: ['id'],
-    inputs: { id: allocationInPath, path },
+    inputs: { id: allocationInPath, path: file },
     errors: commandErrors,
     contentType: 'text/plain; charset=utf-8',
     answer: bytes,
@@ -96,7 +98,12 @@ export const fileCalls = {
     access: inNamespaceOf('record', 'read-fs'),
     summary: 'A part of a file of an allocation',
     args: ['id'],
-    inputs: { id: allocationInPath, path, offset: readOffset, limit: inQuery('limit', contractWhole, 'Bytes at most') },
+    inputs: {
+      id: allocationInPath,
+      path: file,
+      offset: startOffset,
+      limit: inQuery('limit', contractWhole, 'Bytes at most; 0 or less for all of them'),
+    },
     errors: commandErrors,
     contentType: 'text/plain; charset=utf-8',
     answer: bytes,
@@ -110,12 +117,13 @@ export const fileCalls = {
     args: ['id'],
     inputs: {
       id: allocationInPath,
-      path,
+      path: file,
       offset: readOffset,
       origin,
-      follow: inQuery('follow', strictBoolean, 'Whether to wait for what is added; true when absent'),
+      follow: inQuery('follow', boolean, 'Whether to wait for what is added; true when absent'),
     },
     errors: commandErrors,
+    framesType: 'text/plain; charset=utf-8',
     answer: frames,
   }),
 

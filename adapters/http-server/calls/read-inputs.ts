@@ -112,8 +112,10 @@ function readInput(name: string, input: Input<unknown>, sources: Sources): Resul
   const [location] = input.locations;
   if (!input.required || Object.hasOwn(input, 'fallback')) return ok(undefined);
   // An absent parameter is read as an empty text, which gives the parameter's own message.
-  if (location.in === 'query')
-    return location.codec.parse('', location.name).mapErr((message) => badParameter(location.name, message));
+  if (location.in === 'query') {
+    const { codec, name: parameter } = location;
+    return codec.parse('', parameter).mapErr((message) => badParameter(parameter, message, codec.status));
+  }
   const named = 'name' in location ? location.name : name;
   return err({ ...badInput('wrong_type', `"${named}" must be given`), pointer: '/' + named });
 }

@@ -5,9 +5,9 @@ import { jsonType } from './responses.js';
 
 /** The items of a stream as they come. An item that is undefined is a sign of life. */
 export function streamResponse(definition: Call, input: CallInput, items: AsyncIterable<unknown>): HttpResponse {
-  const { answer, contentType = 'application/octet-stream' } = definition;
+  const { answer, contentType = 'application/octet-stream', framesType = jsonType } = definition;
   const framing = framingOf(definition, input);
-  const type = framing === 'bytes' ? contentType : jsonType;
+  const type = framing === 'bytes' ? contentType : framesType;
   const headers = ['Content-Type', type, 'Cache-Control', 'no-cache'];
   return { status: answer.status, headers, body: framing === 'bytes' ? bytes() : texts() };
 

@@ -103,7 +103,9 @@ const statusDeployment = wholeObject({
 /** What reads carry in headers and register-shaped answers in the body. */
 const metadata = { Index: count, LastContact: integer, KnownLeader: flag, NextToken: text };
 
-const file = objectSchema({ Name: text, IsDir: flag, Size: count, FileMode: text, ModTime: text }, ['Name']);
+const file = objectSchema({ Name: text, IsDir: flag, Size: count, FileMode: text, ModTime: text, ContentType: text }, [
+  'Name',
+]);
 const capabilityList = orNull(texts);
 
 /** The documents of the job interface, by the names that the interface gives them. */

@@ -53,7 +53,7 @@ function ofJobs(call: Call): readonly number[] {
 function successOf(call: Call, names: HeaderNames, schema = call.answer.schema): JsonSchema {
   const { answer, framing } = call;
   if (schema === undefined) return { description: 'Done', ...headersOf(call, names) };
-  const own = answer.resource === undefined ? jsonType : jsonApiType;
+  const own = call.framesType ?? (answer.resource === undefined ? jsonType : jsonApiType);
   const content: Record<string, JsonSchema> = {};
   if (framing !== 'bytes') content[own] = { schema };
   const other =

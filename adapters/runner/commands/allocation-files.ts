@@ -9,6 +9,7 @@ import {
   type FileDescription,
 } from '../../../src/agent/link/node-command.js';
 import { confinedPath } from './confined-path.js';
+import { contentTypeOf } from './content-type.js';
 
 /** What one piece of an answer holds at most. In bytes. */
 export const pieceBytes = 64 * 1024;
@@ -17,8 +18,9 @@ export const pieceBytes = 64 * 1024;
 const maximumEntries = 10_000;
 
 export async function listFiles(root: string, path: string): Promise<Result<FileDescription[], CommandRefused>> {
-  const target = await confinedPath(root, path);
+  const target = await listablePath(root, path);
   if (target.isErr()) return err(target.error);
+  if (!(await lstat(target.value)).isDirectory()) return err(commandRefused('failed', `"${path}" is not a directory`));
   const entries = await readdir(target.value);
   const described: FileDescription[] = [];
   for (const name of entries.sort().slice(0, maximumEntries)) {
@@ -29,12 +31,20 @@ export async function listFiles(root: string, path: string): Promise<Result<File
 }
 
 export async function statFile(root: string, path: string): Promise<Result<FileDescription, CommandRefused>> {
-  const target = await confinedPath(root, path);
+  const target = await listablePath(root, path);
   if (target.isErr()) return err(target.error);
-  return ok(describe(basename(target.value), await lstat(target.value)));
+  const stats = await lstat(target.value);
+  const ContentType = await contentTypeOf(target.value, stats.isFile());
+  return ok({ ...describe(basename(target.value), stats), ContentType });
 }
 
-/** The bytes of a file, in pieces. A pipe or a device is no file. */
+/** Listing and describing fail on a path that leads out, which is an invalid request for those who read (job interface, files). */
+async function listablePath(root: string, path: string): Promise<Result<string, CommandRefused>> {
+  const target = await confinedPath(root, path);
+  return target.mapErr((error) => (error.type === 'command_invalid' ? commandRefused('failed', error.message) : error));
+}
+
+/** The bytes of a file, in pieces, from the offset on; a limit of 0 or less is none. A pipe or a device is no file. */
 export async function readFile(
   root: string,
   path: string,
@@ -42,7 +52,9 @@ export async function readFile(
   limit: number | null,
 ): Promise<Result<AsyncGenerator<CommandOutput>, CommandRefused>> {
   const target = await regularFile(root, path);
-  return target.map((file) => pieces(file, path, Math.max(0, offset), limit ?? Number.POSITIVE_INFINITY));
+  if (target.isOk() && offset < 0) return err(offsetRefused(offset));
+  const most = limit === null || limit <= 0 ? Number.POSITIVE_INFINITY : limit;
+  return target.map((file) => pieces(file, path, offset, most));
 }
 
 /**
@@ -58,6 +70,10 @@ export async function regularFile(root: string, path: string): Promise<Result<st
   const stats = await lstat(target.value);
   if (stats.isDirectory()) return err(commandRefused('invalid', `file "${path}" is a directory`));
   return stats.isFile() ? ok(target.value) : err(commandRefused('invalid', `"${path}" is no regular file`));
+}
+
+export function offsetRefused(offset: number): CommandRefused {
+  return commandRefused('failed', `a file cannot be read from offset ${offset}`);
 }
 
 async function* pieces(

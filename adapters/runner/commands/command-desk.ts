@@ -14,7 +14,7 @@ import {
 import type { AllocationActor } from '../allocation/allocation-actor.js';
 import type { Surroundings } from '../allocation/surroundings.js';
 import { messageOf } from '../disk/transient-fault.js';
-import { listFiles, readFile, regularFile, statFile } from './allocation-files.js';
+import { listFiles, offsetRefused, readFile, regularFile, statFile } from './allocation-files.js';
 import { followFile, followLogs } from './follow-files.js';
 import { hostUsage } from './host-usage.js';
 
@@ -101,6 +101,7 @@ class Desk implements Handlers {
     const folder = this.#folder(command.allocationId);
     if (folder.isErr()) return err(folder.error);
     const file = await regularFile(folder.value, command.path);
+    if (file.isOk() && command.origin === 'start' && command.offset < 0) return err(offsetRefused(command.offset));
     return file.map((path) => followFile(path, command.path, command, signal));
   }
 

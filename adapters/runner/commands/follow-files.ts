@@ -22,8 +22,8 @@ export async function* followFile(
   signal: AbortSignal,
 ): AsyncGenerator<CommandOutput> {
   const size = statSync(file).size;
-  const fromEnd = position.origin === 'end' || position.offset < 0;
-  const offset = fromEnd ? Math.max(0, size - Math.abs(position.offset)) : position.offset;
+  const fromEnd = position.origin === 'end';
+  const offset = fromEnd ? Math.min(size, Math.max(0, size - position.offset)) : position.offset;
   yield* contents({ file, offset }, name, async () => {
     if (!position.follow || signal.aborted) return 'end';
     await wait(signal);

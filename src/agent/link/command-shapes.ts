@@ -9,13 +9,10 @@ const usage = objectOf({
   systemPercent: amount,
   processes: listOf(amount, 100_000),
 });
-const file: Shape<FileDescription> = objectOf({
-  Name: text(4096),
-  IsDir: flag,
-  Size: amount,
-  FileMode: text(),
-  ModTime: text(64),
-});
+const file: Shape<FileDescription> = objectOf(
+  { Name: text(4096), IsDir: flag, Size: amount, FileMode: text(), ModTime: text(64) },
+  { ContentType: text(256) },
+);
 const stream = oneOf('stdout', 'stderr');
 
 /** The values that commands answer with. */

@@ -14,7 +14,7 @@ export type NodeCommand =
   | { readonly type: 'list_files'; readonly allocationId: string; readonly path: string }
   /** Answers one `FileDescription`. */
   | { readonly type: 'stat_file'; readonly allocationId: string; readonly path: string }
-  /** Answers the bytes. `limit` null: to the end. */
+  /** Answers the bytes. `limit` null, 0 or less: to the end. */
   | {
       readonly type: 'read_file';
       readonly allocationId: string;
@@ -97,6 +97,8 @@ export interface FileDescription {
   /** Kind and rights, such as `-rw-r--r--`. */
   readonly FileMode: string;
   readonly ModTime: string;
+  /** What the file seems to hold; of one that is described, not of one in a list. */
+  readonly ContentType?: string;
 }
 
 /** What tasks use, as far as the driver can tell: bytes, and percent of one processor. */

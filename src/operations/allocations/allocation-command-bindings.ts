@@ -62,10 +62,11 @@ export const actionBindings: Bindings<typeof actionCalls> = {
 /** The operations of files. */
 export const fileBindings: Bindings<typeof fileCalls> = {
   list: (context, caller, { id, path = '/' }) => listAllocationFiles(context, caller, { allocationId: id, path }),
-  stat: (context, caller, { id, path = '/' }) => statAllocationFile(context, caller, { allocationId: id, path }),
+  stat: (context, caller, { id, path = '' }) =>
+    pathGiven(path) ?? statAllocationFile(context, caller, { allocationId: id, path }),
   read: (context, caller, { id, path = '' }, { signal }) =>
     pathGiven(path) ?? readAllocationFile(context, caller, { allocationId: id, path, signal }).map(bytesOf),
-  readAt: (context, caller, { id, path = '', offset = 0, limit }, { signal }) =>
+  readAt: (context, caller, { id, path = '', offset, limit }, { signal }) =>
     pathGiven(path) ??
     readAllocationFile(context, caller, {
       allocationId: id,

@@ -130,8 +130,9 @@ export const places: Record<string, string> = {};
 
 const queries: Readonly<Record<string, string>> = {
   'jobs.submission': '?version=0',
+  'files.stat': '?path=x',
   'files.read': '?path=x',
-  'files.readAt': '?path=x',
+  'files.readAt': '?path=x&offset=0',
   'files.stream': '?path=x',
   'files.logs': '?task=t&type=stdout',
 };

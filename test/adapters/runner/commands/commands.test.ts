@@ -17,6 +17,7 @@ import {
   runJobAction,
   signalAllocation,
   statAllocationFile,
+  streamAllocationFile,
   streamTaskLogs,
 } from '../../../../src/operations/allocations/index.js';
 import { collectAllocation, collectOnNodes, readHostUsage } from '../../../../src/operations/allocations/steer-node.js';
@@ -348,9 +349,42 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
         Name: 'text',
         Size: 6,
         FileMode: expect.stringMatching(/^-rw/),
+        ContentType: 'text/plain; charset=utf-8',
       });
-      const part = await readAllocationFile(engine, hostPrincipal, { ...query, offset: 2, limit: 3 });
-      expect(await hear(part._unsafeUnwrap())).toMatchObject({ stdout: 'cde' });
+      const part = async (offset: number, limit: number) => {
+        const read = await readAllocationFile(engine, hostPrincipal, { ...query, offset, limit });
+        return (await hear(read._unsafeUnwrap())).stdout;
+      };
+      expect(await part(2, 3)).toBe('cde');
+      // No limit, and an offset beyond the end.
+      expect([await part(4, 0), await part(4, -1), await part(100, 1)]).toEqual(['ef', 'ef', '']);
+    });
+
+    it('are not read from before their start', async () => {
+      writeFileSync(join(folder(), 'alloc', 'data', 'text'), 'abcdef');
+      const query = { allocationId: id, path: 'alloc/data/text', offset: -1 };
+      const read = await readAllocationFile(engine, hostPrincipal, query);
+      expect(read._unsafeUnwrapErr()).toMatchObject({ type: 'command_failed' });
+      const streamed = async (origin: 'start' | 'end', offset: number) => {
+        const answer = await streamAllocationFile(engine, hostPrincipal, { ...query, origin, offset, follow: false });
+        return answer.isErr() ? answer.error.type : (await hear(answer.value)).stdout;
+      };
+      expect(await streamed('start', -1)).toBe('command_failed');
+      expect([await streamed('start', 4), await streamed('end', 2), await streamed('end', -1)]).toEqual([
+        'ef',
+        'ef',
+        '',
+      ]);
+    });
+
+    it.each([
+      ['alloc/data/text', 'command_failed', /is not a directory/],
+      ['../../node-id', 'command_failed', /escapes/],
+    ])('that are no folders of the allocation are not listed: %s', async (path, type, message) => {
+      writeFileSync(join(folder(), 'alloc', 'data', 'text'), 'abcdef');
+      const listed = await listAllocationFiles(engine, hostPrincipal, { allocationId: id, path });
+      expect(listed._unsafeUnwrapErr()).toMatchObject({ type, message: expect.stringMatching(message) });
+      expect(JSON.stringify(listed._unsafeUnwrapErr())).not.toContain(directory);
     });
 
     it.each([
