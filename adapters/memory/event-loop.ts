@@ -1,9 +1,12 @@
 import { setImmediate } from 'node:timers';
 
-/** Hops that clocks of this module have queued. Several clocks may wait at once, and none of them is work to another. */
+/**
+ * Calls of `setImmediate` queued by clocks of this module. Several clocks may wait at once; their calls do not count as work
+ * for each other.
+ */
 let ownHops = 0;
 
-/** Where the event loop's queue cannot be looked at, so many rounds are taken to be enough. */
+/** Number of rounds to wait where the queue of the event loop cannot be inspected. */
 const blindRounds = 16;
 
 /** Calls back after one turn of the event loop: after what is queued now, and after all promise callbacks. */
@@ -15,7 +18,7 @@ export function hop(callback: () => void): void {
   });
 }
 
-/** Whether somebody else's `setImmediate` is still queued. */
+/** Whether a `setImmediate` of other code is still queued. */
 export function othersAreQueued(round: number): boolean {
   if (typeof process.getActiveResourcesInfo !== 'function') return round < blindRounds;
   let queued = 0;

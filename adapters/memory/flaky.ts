@@ -13,9 +13,9 @@ export interface MethodFailure<F extends (...args: never[]) => unknown> {
    * committed, the request was received, and the caller does not know.
    */
   readonly when?: 'before' | 'after';
-  /** The error that comes instead, as the error of the method's result. */
+  /** The error that the method's result has instead. */
   readonly error?: ReturnType<F> extends ResultAsync<unknown, infer E> ? E : never;
-  /** What comes instead, for methods without an error result; may throw. */
+  /** What is returned instead, for methods without an error result; may throw. */
   readonly instead?: (...args: Parameters<F>) => ReturnType<F>;
 }
 
@@ -27,8 +27,8 @@ export type Flaky<P> = P & {
 };
 
 /**
- * The same port, some of whose calls fail by plan: `flaky(storage, { write: { calls: [2], when: 'after', error } })`. The
- * plan counts the calls of each method by itself, so a test fails the same way every time.
+ * The same port, with calls that fail by plan: `flaky(storage, { write: { calls: [2], when: 'after', error } })`. The calls of
+ * each method are counted separately, so a test fails in the same way every time.
  */
 export function flaky<P extends object>(port: P, plan: FailurePlan<P>): Flaky<P> {
   const calls: Record<string, number> = {};
@@ -52,7 +52,7 @@ export function flaky<P extends object>(port: P, plan: FailurePlan<P>): Flaky<P>
   return proxy as Flaky<P>;
 }
 
-/** A rule for `calls` that fails about this share of them, the same ones for the same seed. */
+/** A rule for `calls` by which about this share of the calls fail: the same ones for the same seed. */
 export function sometimes(share: number, seed: number): (n: number) => boolean {
   return (n) => {
     // A finaliser of a 32-bit hash: neighbouring numbers give unrelated values.

@@ -6,54 +6,57 @@ import { hop, othersAreQueued } from './event-loop.js';
 import { type Sleeper, type SleeperQueue, sleeperQueue } from './sleeper-queue.js';
 
 export interface ManualClock extends Clock {
-  /** Lets so much time pass on both clocks; see `advanceTo`. */
+  /** Advances both clocks by this many milliseconds; see `advanceTo`. */
   advance(by: Milliseconds): Promise<void>;
   /**
-   * Lets time pass until the wall clock shows the instant, waking each sleeper at exactly its time, in order of time and
-   * then of falling asleep. After each one it waits until everything that it set going has come to rest, so a sleeper woken
-   * at t that sleeps for 5 more also runs when that is still within the advance. Time does not move before work that is
-   * under way has come to rest. Several advances queue up. Rejects with a RangeError for a past instant.
+   * Advances to an instant of the wall clock and wakes each sleeper at exactly its time, in order of time and then of the calls
+   * to sleep. After each one it waits until all work that it started is idle, so a sleeper that is woken at t and sleeps for 5
+   * more also runs if that is within the advance. Time does not move while other work is in progress. Several advances are
+   * queued. Rejects with a RangeError for a past instant.
    */
   advanceTo(instant: Instant): Promise<void>;
   /** Advances from sleeper to sleeper until the condition holds; false, at the end of the span, when it never does. */
   advanceUntil(condition: () => boolean, within: Milliseconds): Promise<boolean>;
-  /** Lets work that is under way come to rest without moving time. */
+  /** Waits until work in progress is idle, without moving time. */
   settle(): Promise<void>;
   /**
-   * Sets the wall clock forward or back by so much, as an operator or a time service does; monotonic time does not move.
-   * Wakes whoever waits for an instant that is now past. A suspended host is the same: the wall clock goes on, the
-   * monotonic one stands still.
+   * Sets the wall clock forward or back by this many milliseconds, as an operator or a time service does; monotonic time does
+   * not move. Wakes all that wait for an instant that is now past. The same happens on a suspended host: the wall clock
+   * continues, the monotonic clock stops.
    */
   step(by: Milliseconds): Promise<void>;
   /** `step` to an instant. */
   set(instant: Instant): Promise<void>;
-  /** The process was stopped for so long: both clocks have moved, and everyone who was due meanwhile wakes late, at the end. */
+  /**
+   * Simulates a process that was stopped for this many milliseconds: both clocks have moved, and all sleepers that became due
+   * meanwhile wake late, at the end.
+   */
   pause(by: Milliseconds): Promise<void>;
   /**
-   * Time stands still until the work ends. For work that leaves the event loop (a request over a socket, a file), which
-   * the clock cannot see coming to rest by itself.
+   * Time does not move until the work ends. For work outside the event loop (a request over a socket, a file), whose end the
+   * clock cannot detect.
    */
   hold<T>(work: PromiseLike<T>): PromiseLike<T>;
   /**
-   * The same port, each of whose calls holds the time until its promise ends: `clock.holding(undiciDelivery())`. Only the
-   * named methods when given; never name one that waits for time to pass or for a change, that would wait for itself.
+   * The same port, each of whose calls holds the time until its promise ends: `clock.holding(undiciDelivery())`. Only the named
+   * methods, when given. Do not name a method that waits for time to pass or for a change: it would wait for itself.
    */
   holding<P extends object>(port: P, methods?: readonly (keyof P)[]): P;
-  /** How many are asleep. */
+  /** The number of sleepers. */
   readonly sleepers: number;
-  /** When the next one wakes, on the wall clock; null when nobody sleeps. */
+  /** When the next one wakes, on the wall clock; null without sleepers. */
   readonly nextWake: Instant | null;
 }
 
 /** 2026-01-01T00:00:00Z, so that tests read the same every year. */
 const defaultStart: Instant = Date.UTC(2026, 0, 1);
-/** After so many rounds the work is taken for something that never rests, such as a loop on `setImmediate`. */
+/** After this many rounds the work counts as endless, such as a loop on `setImmediate`. */
 const mostRounds = 10_000;
 
 /**
- * A clock that moves only when told, for tests and simulations: months of schedules, retries and deadlines play in
- * milliseconds, in the same order every time. Promise callbacks and `setImmediate` chains (group commits) are waited for
- * without being told; for sockets and files use `hold` or `holding`. Monotonic time counts from the clock's making.
+ * A clock that moves only on request, for tests and simulations: months of schedules, retries and deadlines run in
+ * milliseconds, in the same order every time. It waits for promise callbacks and `setImmediate` chains (group commits) by
+ * itself; for sockets and files use `hold` or `holding`. Monotonic time counts from the creation of the clock.
  */
 export function manualClock(start: Instant = defaultStart): ManualClock {
   const time: ClockTime = { wall: start, passed: 0 };
@@ -106,12 +109,12 @@ interface ClockTime {
   passed: Milliseconds;
 }
 
-/** The ways in which the time moves, each in its turn. */
+/** The operations that move time, one after the other. */
 interface ClockMoves {
   inTurn<T>(work: () => Promise<T>): Promise<T>;
-  /** Wakes those due within so much time; stops early, at the time of the last one, when the condition holds. */
+  /** Wakes the sleepers that are due within this time; stops early, at the time of the last one, when the condition holds. */
   run(within: Milliseconds, condition: (() => boolean) | null): Promise<boolean>;
-  /** Moves at once, then wakes whoever is due. */
+  /** Moves at once, then wakes all that are due. */
   jump(wall: () => Milliseconds, passed: Milliseconds): Promise<void>;
 }
 
@@ -141,7 +144,7 @@ function movesOf(
       const due = asleep.takeDue(end - time.passed);
       if (due === null) break;
       if (due.after > 0) moveBy(due.after);
-      // Exactly, where the addition was rounded down: nobody wakes early.
+      // Corrects an addition that was rounded down: no sleeper wakes early.
       if (time[due.on] < due.at) time[due.on] = due.at;
       due.wake();
       await rest.reached();
@@ -162,7 +165,7 @@ function movesOf(
 }
 
 interface Time {
-  /** What the wall clock shows. */
+  /** The reading of the wall clock. */
   wall: Instant;
   /** Monotonic time. */
   passed: Milliseconds;
@@ -175,13 +178,13 @@ interface DueSleeper {
   readonly wake: () => void;
 }
 
-/** Those asleep, on either clock. */
+/** The sleepers on both clocks. */
 function sleepersOn(time: Time) {
   const queues: Record<keyof Time, SleeperQueue> = { wall: sleeperQueue(), passed: sleeperQueue() };
   let order = 0;
 
   const enter = (on: keyof Time, at: number, signal: AbortSignal): Promise<void> => {
-    // Written as a negation so that NaN, like what is past, does not sleep at all.
+    // Written as a negation so that NaN, like a past instant, does not sleep at all.
     if (signal.aborted || !(at > time[on])) return Promise.resolve();
     return new Promise((resolve) => {
       const onAbort = (): void => {
@@ -193,7 +196,7 @@ function sleepersOn(time: Time) {
         signal.removeEventListener('abort', onAbort);
         resolve();
       });
-      // One stop signal for many loops is what it is for, not the leak that Node would warn of from the eleventh on.
+      // Many loops share one stop signal on purpose. Without this Node warns of a leak from the eleventh listener on.
       setMaxListeners(0, signal);
       signal.addEventListener('abort', onAbort, { once: true });
     });
@@ -210,7 +213,7 @@ function sleepersOn(time: Time) {
 
   return {
     enter,
-    /** Takes out the first that is due within so much time. */
+    /** Removes the first one that is due within this time. */
     takeDue: (within: Milliseconds): DueSleeper | null => {
       const next = first();
       if (next === null || next.after > within) return null;
@@ -224,14 +227,14 @@ function sleepersOn(time: Time) {
   };
 }
 
-/** Knows when everything that was set going has come to rest: nothing held, and no `setImmediate` queued but our own. */
+/** Waits until all work is idle: nothing is held, and no `setImmediate` is queued but our own. */
 function restWatch(): { reached(): Promise<void>; hold(work: PromiseLike<unknown>): void } {
   const held = new Set<PromiseLike<unknown>>();
   let onRelease: (() => void) | null = null;
   const reached = (): Promise<void> =>
     new Promise((resolve) => {
       let rounds = 0;
-      // Runs from the event loop itself, after the microtasks of everything before it: what is not queued now never will be.
+      // Runs from the event loop itself, after the microtasks of everything before it, so all follow-up work is queued by now.
       const look = (): void => {
         rounds += 1;
         if (held.size > 0) {

@@ -6,9 +6,9 @@ export interface ParsedRows {
 }
 
 /**
- * Text is what the store keeps: a hundred thousand parsed documents make every full garbage collection take hundreds of
- * milliseconds, as text they cost next to nothing. Two generations: when the young one is full, the values of the old one
- * are dropped (they parse again when needed) and the young one becomes the old one. No bookkeeping on a read that hits.
+ * The store keeps text: with a hundred thousand parsed documents every full garbage collection takes hundreds of milliseconds,
+ * with their texts almost none. Two generations: when the young one is full, the values of the old one are dropped (and parsed
+ * again when needed) and the young one becomes the old one. A read that hits changes nothing.
  */
 export function parsedRows(budget: number): ParsedRows {
   let old: StoredRow[] = [];

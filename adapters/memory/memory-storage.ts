@@ -6,16 +6,16 @@ import { MemoryTable } from './memory-table.js';
 
 export interface MemoryStorageOptions {
   /**
-   * How many characters of stored text may have their parsed values kept beside them; 64 million when absent. More makes
-   * repeated reads of many rows quicker and full garbage collections slower.
+   * How many characters of stored text may have their parsed values kept beside them; 64 million when absent. A larger number
+   * makes repeated reads of many rows faster and full garbage collections slower.
    */
   readonly parsedBudget?: number;
 }
 
 /**
- * A store in this process's memory: for tests, examples and single processes that may forget. Same rules as the durable
- * adapters, proven by the same conformance suite; nothing survives the process. An exception that a work function throws
- * rolls back and rejects the promise: it is a defect of the caller, not a failure of the store.
+ * A store in the memory of this process, for tests, examples and single processes without durable state. It has the same rules
+ * as the durable adapters and passes the same conformance suite. Its data ends with the process. An exception of a work
+ * function rolls back and rejects the promise: it is a defect of the caller, not a failure of the store.
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
   return storageOver(memoryStore(options.parsedBudget ?? 64_000_000), { schedule: queueMicrotask, busyMs: 0 });

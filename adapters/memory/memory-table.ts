@@ -51,7 +51,7 @@ export class MemoryTable implements RowOwner {
     return row.sortKeys[this.adopt(table)[indexPosition(table, index)] as number];
   }
 
-  /** Keeps every index that the definition declares from now on; rows that are there enter the new ones. */
+  /** Maintains every index of the definition from now on; existing rows are entered in new indexes. */
   adopt(table: AnyTable): readonly number[] {
     const known = this.#positions.get(table);
     if (known !== undefined) return known;
@@ -63,7 +63,7 @@ export class MemoryTable implements RowOwner {
     return positions;
   }
 
-  /** Makes a committed change: either side may be absent, both together are one row's replacement. */
+  /** Applies a committed change: a row that is removed, added, or both (replaced). */
   change({ table, rowKey, after }: Change): void {
     const before = this.#rows.get(rowKey);
     const row = after === undefined ? undefined : this.#rowFrom(table, after);
@@ -96,7 +96,8 @@ export class MemoryTable implements RowOwner {
 
   #addIndex(table: AnyTable, index: NamedIndex): number {
     const order = sortedValues<StoredRow>();
-    // All entries before any change: a definition that fails on a stored record must not leave half an index.
+    // All entries are computed before any change: a definition that fails on a stored record must not leave an incomplete
+    // index.
     const rows = [...this.#rows.values()];
     const sortKeys = rows.map((row) => {
       const entry = entryOf(table, index, row.record);

@@ -11,7 +11,7 @@ import type {
 import type { Milliseconds } from '../../src/shared/duration.js';
 import type { Instant } from '../../src/shared/instant.js';
 
-/** What the other end does with one request. */
+/** How the simulated destination answers one request. */
 export type ScriptedAnswer =
   | {
       readonly status: number;
@@ -34,7 +34,7 @@ export interface RecordingDeliveryOptions {
   readonly answer?: AnswerScript;
   /** Where `after`, timeouts and the timing come from. Without one no time passes and every start is 0. */
   readonly clock?: Clock;
-  /** The message to refuse a URL with, null for none. Only http: and https: URLs pass in any case. */
+  /** The message with which a URL is refused, null to allow it. URLs other than http: and https: are always refused. */
   readonly refuse?: (url: URL) => string | null;
 }
 
@@ -44,17 +44,17 @@ export interface RecordedRequest extends DeliveryRequest {
 }
 
 export interface RecordingDelivery extends HttpDelivery {
-  /** All requests that were let through, in order. */
+  /** All requests that were allowed, in order. */
   readonly requests: readonly RecordedRequest[];
-  /** Answers otherwise from now on. */
+  /** Replaces the script from now on. */
   answer(script: AnswerScript): void;
-  /** Forgets the requests so far; numbers go on. */
+  /** Removes the recorded requests; their numbers continue. */
   clear(): void;
 }
 
 /**
- * A delivery without a network: keeps the requests and plays the answers of a script, within the limits of each request
- * (timeouts on the given clock, body and header caps, signal) like the real one.
+ * A delivery without a network: records the requests and gives the answers of a script. The limits of each request (timeouts on
+ * the given clock, maximum body and headers, signal) apply as in the real adapter.
  */
 export function recordingDelivery(options: RecordingDeliveryOptions = {}): RecordingDelivery {
   const { clock } = options;
@@ -111,7 +111,7 @@ function tooLate({ totalTimeout }: DeliveryRequest): Failing {
   return { type: 'total_timeout', message: `no answer within ${totalTimeout} ms` };
 }
 
-/** What a delivery that begins now tells of its time. */
+/** The timing of a delivery that begins now. */
 function timingOn(clock: RecordingDeliveryOptions['clock']): (headersCame: boolean) => DeliveryTiming {
   const startedAt = clock?.now() ?? 0;
   const began = clock?.monotonic() ?? 0;
@@ -131,7 +131,7 @@ function refusalOf(url: string, refuse: RecordingDeliveryOptions['refuse']): Fai
   return message === null ? null : { type: 'address_forbidden', message };
 }
 
-/** The part of a scripted response that a request takes. */
+/** The part of a scripted response within the limits of the request. */
 function cappedResponse(
   answer: Extract<ScriptedAnswer, { status: number }>,
   { maximumResponseBytes }: DeliveryRequest,
@@ -140,7 +140,7 @@ function cappedResponse(
   return { status: answer.status, headers, ...cappedBody(answer.body ?? '', maximumResponseBytes) };
 }
 
-/** Lets the time pass that an answer takes; gives why it does not come. */
+/** Waits as long as the answer takes; returns the reason if it does not arrive. */
 async function waitFor(
   answer: ScriptedAnswer,
   request: DeliveryRequest,

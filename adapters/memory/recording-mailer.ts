@@ -2,16 +2,16 @@ import { errAsync, okAsync } from 'neverthrow';
 import type { MailError, Mailer, MailMessage } from '../../src/ports/mailer.js';
 
 export interface RecordingMailerOptions {
-  /** The error that the n-th message (from 1) meets, null for none. */
+  /** The error for the n-th message (from 1), null for none. */
   readonly fail?: (message: MailMessage, n: number) => MailError | null;
 }
 
 export interface RecordingMailer extends Mailer {
-  /** All messages that were taken, in order. */
+  /** All messages that were accepted, in order. */
   readonly messages: readonly MailMessage[];
 }
 
-/** A mailer without a mail server: keeps the messages and numbers them (`<1@mail.test>`). */
+/** A mailer without a mail server: records the messages and numbers them (`<1@mail.test>`). */
 export function recordingMailer(options: RecordingMailerOptions = {}): RecordingMailer {
   const messages: MailMessage[] = [];
   let tried = 0;

@@ -2,9 +2,9 @@ import type { Storage } from '../../src/ports/storage.js';
 import { rehearsalOf } from '../../src/storage/views.js';
 
 /**
- * The same storage, which runs each write's work so many times in vain, on changes that are thrown away, before the run that
- * counts. A store may do that at any time (after a conflict, in a group commit), and under this one a test finds the work that
- * keeps something outside of the store and does not expect it.
+ * The same storage, which runs the work of each write this many extra times, on changes that are discarded, before the run that
+ * counts. A store may do that at any time (after a conflict, in a group commit). With this storage a test finds work that keeps
+ * state outside the store.
  */
 export function rerunning(storage: Storage, times: number | ((write: number) => number) = 1): Storage {
   let writes = 0;
@@ -19,7 +19,7 @@ export function rerunning(storage: Storage, times: number | ((write: number) => 
           try {
             forget(work(rehearsal));
           } catch {
-            // The run that counts meets the same exception and answers with it.
+            // The run that counts has the same exception and reports it.
           }
           rehearsal.end();
         }
@@ -31,5 +31,5 @@ export function rerunning(storage: Storage, times: number | ((write: number) => 
   };
 }
 
-/** What a run in vain comes to decides nothing. */
+/** The result of a discarded run is ignored. */
 function forget(_result: unknown): void {}

@@ -1,16 +1,19 @@
 import type { IdKind, Ids } from '../../src/ports/ids.js';
 
 export interface SequentialIdsOptions {
-  /** What `fraction()` gives: always this number, or the n-th (from 1) by a function. 0.5 when absent, which is no jitter either way. */
+  /**
+   * The result of `fraction()`: always this number, or a function of the number of the call (from 1). 0.5 when absent, which
+   * means no jitter.
+   */
   readonly fraction?: number | ((n: number) => number);
 }
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
 /**
- * Identifiers that are the same in every run: each kind counts from 1 by itself, so that a test's ids do not move when the
- * code under test starts to make ids of another kind. The shapes are those of real ids. UUIDs begin with a digit of their
- * kind and the count (`e0000001-0000-4000-8000-000000000001`), so they differ in their first eight characters and sort by age.
+ * Identifiers that are the same in every run: each kind counts from 1 separately, so that the IDs of a test do not change when
+ * the code under test creates IDs of another kind. The shapes are those of real ids. UUIDs begin with a digit of their kind and
+ * the count (`e0000001-0000-4000-8000-000000000001`), so they differ in their first eight characters and sort by age.
  */
 export function sequentialIds(options: SequentialIdsOptions = {}): Ids {
   const counts = new Map<IdKind, number>();

@@ -1,6 +1,6 @@
 export interface Sleeper {
   readonly at: number;
-  /** Order of falling asleep, which decides between equal times. */
+  /** Order of the calls to sleep, which decides between equal times. */
   readonly order: number;
   readonly wake: () => void;
   dropped: boolean;
@@ -8,15 +8,15 @@ export interface Sleeper {
 
 export interface SleeperQueue {
   add(at: number, order: number, wake: () => void): Sleeper;
-  /** Forgets one that was woken by other means. */
+  /** Removes a sleeper that was woken by other means. */
   drop(sleeper: Sleeper): void;
-  /** The one with the least time. */
+  /** The sleeper with the earliest time. */
   first(): Sleeper | null;
   takeFirst(): void;
   readonly size: number;
 }
 
-/** A binary heap by time and order. Dropped ones stay until they surface or until they are the half of it. */
+/** A binary heap by time and order. Removed sleepers stay in it until they reach the top or are half of its entries. */
 export function sleeperQueue(): SleeperQueue {
   let heap: Sleeper[] = [];
   let dropped = 0;

@@ -3,14 +3,14 @@ import { err, ok, type Result } from 'neverthrow';
 import type { Cipher, CipherError } from '../../src/ports/cipher.js';
 
 export interface AesKey {
-  /** 1 to 64 letters, digits, `-` and `_`. Stands in the clear in every sealed text. */
+  /** 1 to 64 letters, digits, `-` and `_`. Every sealed text contains it in the clear. */
   readonly id: string;
   /** 32 bytes, as they are, in base64 or as 64 hexadecimal digits. */
   readonly key: Uint8Array | string;
 }
 
 export interface AesCipherSettings {
-  /** All keys that texts may still be sealed with. A key is retired by leaving it out once nothing needs it. */
+  /** All keys that texts may still be sealed with. A key is retired by leaving it out when no text needs it any more. */
   readonly keys: readonly AesKey[];
   /** The id of the key that new texts are sealed with. */
   readonly current: string;
@@ -21,9 +21,9 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * AES-256-GCM with a random nonce. The sealed text is `v1.<key id>.<base64url of nonce, ciphertext and tag>`; version and
- * key id are authenticated too. To rotate, add a key, make it the current one, and keep the old one until all is sealed
- * anew. Throws a TypeError for keys that cannot be used, without showing them.
+ * AES-256-GCM with a random nonce. The sealed text is `v1.<key id>.<base64url of nonce, ciphertext and tag>`; version and key
+ * id are authenticated too. To rotate, add a key, make it the current one, and keep the old one until all texts have been
+ * sealed again. Throws a TypeError for unusable keys, without disclosing them.
  */
 export function aesCipher(settings: AesCipherSettings): Cipher {
   const keys = new Map<string, Buffer>();

@@ -2,12 +2,15 @@ import { randomFillSync, randomUUID } from 'node:crypto';
 import type { IdKind, Ids } from '../../src/ports/ids.js';
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-/** The largest multiple of 58 that fits a byte: bytes from here on are thrown away, or the first digits would come more often. */
+/**
+ * The largest multiple of 58 that fits in a byte. Bytes from here on are discarded; otherwise the first digits would be more
+ * frequent.
+ */
 const fairLimit = 256 - (256 % alphabet.length);
 
 /**
- * Identifiers from the operating system's random source: UUIDs (version 4), prefixed ids with 16 characters of base58
- * (about 94 bits), and dispatch suffixes with 32 bits, which are unique enough only beside the job and time they follow.
+ * Identifiers from the operating system's random source: UUIDs (version 4), prefixed ids with 16 characters of base58 (about 94
+ * bits), and dispatch suffixes with 32 bits, which are unique only together with the job and the time before them.
  */
 export function randomIds(): Ids {
   const nextByte = bytePool();
@@ -52,7 +55,10 @@ const forms: Readonly<Record<IdKind, 'uuid' | 'hex' | `${string}-`>> = {
   dispatch_suffix: 'hex',
 };
 
-/** One system call fills many bytes. Each is used once and then overwritten, so that the pool never tells a past id. */
+/**
+ * One system call fills many bytes. Each is used once and then overwritten, so that the pool never contains bytes of an earlier
+ * ID.
+ */
 function bytePool(): () => number {
   const pool = Buffer.alloc(2048);
   let position = pool.length;

@@ -6,16 +6,15 @@ import type { Milliseconds } from '../../src/shared/duration.js';
 
 /** The longest single timer: far below the 2^31 ms where `setTimeout` overflows and fires at once. */
 const longestTimer = 60_000;
-/** How often the wall clock is compared with the monotonic one while anybody waits for an instant of it. */
+/** How often the wall clock is compared with the monotonic clock while at least one caller waits for an instant. */
 const stepCheckInterval = 500;
-/** A difference that is no step of the wall clock: adjustment in small corrections, and the distance of two readings. */
+/** A smaller difference is not a step of the wall clock: gradual adjustment, and the time between two readings. */
 const stepTolerance = 20;
 
 /**
- * The host's clock. Sleeping does not keep the process alive: what a host serves (its sockets) does, and a host that has
- * stopped must be able to exit. A sleeper never wakes before its time, also not by the millisecond that Node's timers may
- * fire early. Those who wait for an instant notice within half a second that the wall clock was set, or that the host was
- * suspended.
+ * The clock of the host. Sleeping does not keep the process alive: sockets of a host service do, and a service that has stopped
+ * must be able to exit. A sleeper never wakes before its time, although Node's timers may fire a millisecond early. Waits for
+ * an instant are corrected within half a second after the wall clock was set or the host was suspended.
  */
 export function systemClock(): Clock {
   const wall = wallSleepers();
@@ -39,7 +38,7 @@ function monotonic(): Milliseconds {
 
 let knownTimeline: string | undefined;
 
-/** The id of the host's present run where the system tells one; elsewhere one of this process alone. */
+/** The boot ID of the host where the system provides one; elsewhere an ID of this process. */
 function hostTimeline(): string {
   knownTimeline ??= bootId() ?? randomUUID();
   return knownTimeline;
@@ -53,10 +52,10 @@ function bootId(): string | undefined {
   }
 }
 
-/** Takes the sleeper's function that looks at the time again; gives one that forgets it. */
+/** Registers the function by which a sleeper checks the time again; returns a function that removes it. */
 type Enter = (look: () => void) => () => void;
 
-/** Sleeps while something is left. `left` is asked again after each timer. */
+/** Sleeps while time is left. `left` is called again after each timer. */
 function sleeping(signal: AbortSignal, left: () => Milliseconds, enter: Enter): Promise<void> {
   // Written as a negation so that NaN, like a past instant, does not sleep at all.
   if (signal.aborted || !(left() > 0)) return Promise.resolve();
@@ -79,14 +78,14 @@ function sleeping(signal: AbortSignal, left: () => Milliseconds, enter: Enter): 
       timer.unref();
     };
     const leave = enter(look);
-    // One stop signal for many loops is what it is for, not the leak that Node would warn of from the eleventh on.
+    // Many loops share one stop signal on purpose. Without this Node warns of a leak from the eleventh listener on.
     setMaxListeners(0, signal);
     signal.addEventListener('abort', wake);
     look();
   });
 }
 
-/** Those who wait for an instant of the wall clock: all look again when it has stepped. */
+/** The callers that wait for an instant of the wall clock: all check again after a step. */
 function wallSleepers(): { readonly enter: Enter; readonly none: Enter } {
   const looks = new Set<() => void>();
   let check: NodeJS.Timeout | undefined;
@@ -96,7 +95,7 @@ function wallSleepers(): { readonly enter: Enter; readonly none: Enter } {
     const now = Date.now() - monotonic();
     const stepped = Math.abs(now - distance) > stepTolerance;
     distance = now;
-    // A copy: those who wake take themselves out.
+    // A copy, because sleepers remove themselves when they wake.
     if (stepped) for (const look of [...looks]) look();
   };
 

@@ -8,8 +8,8 @@ export interface OpenTelemetrySettings {
 }
 
 /**
- * Hands what is measured to a meter of OpenTelemetry, under the names of `instruments` with their units, descriptions and
- * recommended buckets. Where it goes from there is the affair of the SDK that the application has set up.
+ * Passes measurements to a meter of OpenTelemetry, under the names of `instruments` with their units, descriptions and
+ * recommended buckets. The application's SDK decides where they are exported.
  */
 export function openTelemetryObserver({ meter }: OpenTelemetrySettings): Observer {
   const made = new Map<MetricName, Counter | Gauge | Histogram>();

@@ -10,7 +10,7 @@ import type {
 import { parseTraceparent, printTraceparent } from '../../src/metrics/traceparent.js';
 import type { SpanStart, Tracer } from '../../src/ports/tracer.js';
 
-/** What is used of the module `@opentelemetry/api`. */
+/** The part of the module `@opentelemetry/api` that is used. */
 export interface OpenTelemetryApi {
   readonly trace: Pick<typeof trace, 'getTracer' | 'setSpanContext'>;
   readonly ROOT_CONTEXT: typeof ROOT_CONTEXT;
@@ -26,8 +26,9 @@ export interface OpenTelemetryTracerSettings {
 }
 
 /**
- * Makes spans of OpenTelemetry of what the engine does. Parents are those that the engine names, not what is active in the process:
- * most of them come from a store, not from a caller. Where spans go, and which are kept, is the affair of the application's SDK.
+ * Creates OpenTelemetry spans for the work of the engine. Their parents are those that the engine names, not the active context
+ * of the process, because most of them come from a store and not from a caller. The application's SDK decides which spans are
+ * kept and where they are exported.
  */
 export function openTelemetryTracer({ api, tracer: given }: OpenTelemetryTracerSettings): Tracer {
   const tracer = given ?? api.trace.getTracer('signalbox');
@@ -44,7 +45,7 @@ export function openTelemetryTracer({ api, tracer: given }: OpenTelemetryTracerS
       const { traceId, spanId, traceFlags } = span.spanContext();
       const printed = printTraceparent({ traceId, spanId, flags: traceFlags });
       return {
-        // A tracer without an SDK gives the parent, or nothing but zeros.
+        // A tracer without an SDK returns the parent, or only zeros.
         traceparent: parseTraceparent(printed) === undefined ? undefined : printed,
         end: (end = {}) => {
           if (end.attributes !== undefined) span.setAttributes(end.attributes as Attributes);

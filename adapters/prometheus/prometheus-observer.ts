@@ -8,14 +8,17 @@ import {
 } from '../../src/metrics/instruments.js';
 import type { Observer } from '../../src/ports/observer.js';
 
-/** Sets of labels of one instrument; more would mean that values come from no closed set. What is beyond is not kept. */
+/**
+ * The maximum number of label sets of one instrument; more would mean that values do not come from a closed set. Further ones
+ * are dropped.
+ */
 const mostSeries = 2000;
 
 interface Series {
   readonly labels: Labels;
   value: number;
   count: number;
-  /** Values in each bucket, the last one for those beyond all bounds. Absent without buckets. */
+  /** The number of values in each bucket; the last bucket is for values beyond all bounds. Absent without buckets. */
   readonly buckets: number[] | undefined;
 }
 

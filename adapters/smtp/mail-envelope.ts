@@ -6,7 +6,7 @@ export interface MailAddress {
   readonly address: string;
 }
 
-/** A message's addressing and headers, checked: nothing in them can end a header line or add a recipient. */
+/** The checked addresses and headers of a message: nothing in them can end a header line or add a recipient. */
 export interface Envelope {
   readonly to: string;
   readonly subject: string;
@@ -15,7 +15,7 @@ export interface Envelope {
   readonly references: string | null;
 }
 
-/** Headers that are made from the message itself; a second one of them could contradict it. */
+/** Headers that are derived from the message itself; a second one could contradict it. */
 const ownHeaders = new Set([
   'bcc',
   'cc',
@@ -46,8 +46,8 @@ export function mailAddressFromText(text: string): MailAddress | null {
 }
 
 /**
- * The checked addressing of a message. Line breaks in the subject and in header values become spaces; a recipient that is
- * not exactly one address, or a header that is not the caller's to set, is an error in words.
+ * The checked addressing of a message. Line breaks in the subject and in header values become spaces; a recipient that is not
+ * exactly one address, or a header that the caller must not set, is an error with a message.
  */
 export function envelopeOf(message: MailMessage): Result<Envelope, string> {
   if (!address.test(message.to)) return err('the recipient is not one plain address');
@@ -66,7 +66,7 @@ export function envelopeOf(message: MailMessage): Result<Envelope, string> {
   return ok({ to: message.to, subject: onOneLine(message.subject, 500), headers, messageId, references });
 }
 
-/** The text without control characters, so that it stays one header, and not longer than so many characters. */
+/** The text without control characters, so that it remains one header, cut to this many characters. */
 function onOneLine(text: string, longest: number): string {
   return text
     .replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')

@@ -19,9 +19,9 @@ export type SmtpMailerSettings = {
 type Pool = Transporter<SMTPPoolSentMessageInfo, SMTPPoolOptions>;
 
 /**
- * Mail over SMTP by nodemailer 10, an optional peer that is loaded at the first message. A refusal by the server with a
- * status from 500 is permanent (`mail_rejected`), anything else may pass (`mail_unavailable`), failed logins too: they
- * are about the service, not about the message. Throws a TypeError for a sender that is no address.
+ * Mail over SMTP by nodemailer 10, an optional peer that is loaded at the first message. A refusal by the server with a status
+ * from 500 is permanent (`mail_rejected`); every other failure is temporary (`mail_unavailable`). That includes failed logins,
+ * because they are not caused by the message. Throws a TypeError for a sender that is not an address.
  */
 export function smtpMailer(settings: SmtpMailerSettings): Mailer {
   const from = mailAddressFromText(settings.from);
@@ -63,7 +63,7 @@ async function load(settings: SmtpMailerSettings, totalTimeout: Milliseconds): P
     throw loadingFailed;
   });
   return createTransport({
-    // The waits of nodemailer are minutes; the caller's deadline is shorter than any of them would be useful.
+    // The default timeouts of nodemailer are minutes, longer than the caller's deadline.
     connectionTimeout: Math.min(10_000, totalTimeout),
     greetingTimeout: Math.min(10_000, totalTimeout),
     dnsTimeout: Math.min(10_000, totalTimeout),
@@ -71,7 +71,7 @@ async function load(settings: SmtpMailerSettings, totalTimeout: Milliseconds): P
     ...('url' in settings ? { url: settings.url } : settings.transport),
     pool: true,
     maxConnections: settings.connections ?? 3,
-    // A message is text; nothing in it may make the mailer read files or fetch URLs.
+    // A message is text: its content must not make the mailer read files or fetch URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -101,7 +101,7 @@ function mailErrorFrom(error: unknown): MailError {
   }
   const code = textOf(error, 'code');
   const status = statusOf(error);
-  // 530, 534, 535 and 538 refuse the login. The server's own words are left out there: some repeat the user name.
+  // 530, 534, 535 and 538 refuse the login. The server's text is left out, because some servers repeat the user name.
   if (code === 'EAUTH' || (status >= 530 && status <= 539)) {
     return {
       type: 'mail_unavailable',
@@ -112,7 +112,7 @@ function mailErrorFrom(error: unknown): MailError {
     .replace(/[^\x20-\x7e]+/g, ' ')
     .slice(0, 200);
   if (status >= 500) return { type: 'mail_rejected', message: `the mail server rejected the message: ${response}` };
-  if (status > 0) return { type: 'mail_unavailable', message: `the mail server put the message off: ${response}` };
+  if (status > 0) return { type: 'mail_unavailable', message: `the mail server deferred the message: ${response}` };
   if (code === 'EENVELOPE') return { type: 'mail_rejected', message: 'the mail server accepts no such recipient' };
   return { type: 'mail_unavailable', message: `the mail server could not be used${code === '' ? '' : ` (${code})`}` };
 }

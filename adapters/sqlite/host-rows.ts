@@ -11,7 +11,7 @@ export interface HostStatements {
   all(sql: string, ...values: SqliteValue[]): unknown[];
 }
 
-/** What the operation came to, before it is durable: its value, and the index that its write takes. */
+/** The result of the operation, before it is durable: its value, and the index of its write. */
 export interface HostOutcome {
   readonly value: unknown;
   readonly index: number;
@@ -26,7 +26,7 @@ export type HostRows = (sql: HostStatements, outcome: HostOutcome) => void;
 /** The host used the transaction in a way that would break it: nothing of the operation was stored. */
 export class HostTransactionError extends Error {}
 
-/** What the rows of a host need of the store. */
+/** What rows of a host need from the store. */
 export interface HostTransactions {
   /** Runs the function in the open write transaction; its changes are rolled back if it throws. */
   within(run: (sql: HostStatements) => unknown): void;
@@ -41,7 +41,7 @@ export function alongside(storage: Storage, transactions: HostTransactions, rows
     close: () => storage.close(),
     write<T, E>(work: (view: WriteView) => Result<T, E>): ResultAsync<Written<T>, E | StorageError> {
       if (used)
-        return refused('`alongside` is for one operation with one write: ask for another one for the next operation.');
+        return refused('`alongside` is for one operation with one write: create another one for the next operation.');
       used = true;
       return storage.write((view) =>
         work(view).map((value) => {
@@ -110,7 +110,7 @@ function statementsOn(handle: SqliteHandle): { readonly sql: HostStatements; rea
   };
 }
 
-/** Statements that would end the transaction, act outside of it, or touch the store's own tables. */
+/** Detects statements that would end the transaction, act outside of it, or access the store's own tables. */
 function faultOf(text: string): string | undefined {
   const code = text.replace(/--[^\n]*|\/\*[\s\S]*?(\*\/|$)/g, ' ').trim();
   const [verb = ''] = /^[a-z]*/i.exec(code) ?? [];

@@ -1,25 +1,25 @@
 import type { SqliteKeyedRow } from './sqlite-rows.js';
 import type { StoredChange } from './sqlite-writes.js';
 
-/** Rows that are read again and again (parents of dispatches, tokens, namespaces), with their parsed values. */
+/** A cache of rows that are read often (parents of dispatches, tokens, namespaces), with their parsed values. */
 export interface RowCache {
   get(table: string, rowKey: string): SqliteKeyedRow | undefined;
   /** A row was read from the file. */
   offer(table: string, row: SqliteKeyedRow): void;
-  /** Takes over what this process has committed. */
+  /** Applies the changes that this process has committed. */
   apply(changes: readonly StoredChange[]): void;
-  /** Another process has committed: nothing that is remembered can be trusted. */
+  /** Another process has committed: all cached rows may be out of date. */
   clear(): void;
 }
 
-/** A row that is longer is not remembered: one of them would push out thousands of others. */
+/** A longer row is not cached: one of them would replace thousands of others. */
 const longestText = 256 * 1024;
 const slots = 4096;
 
 /**
- * A row is remembered when it is read for the second time within a few thousand reads: to keep rows that nobody asks for again
- * costs more in garbage collection than it saves. Two generations, counted in characters of text: when the young one is
- * full, the old one is dropped and the young one becomes the old one. A row that is read from the old one moves to the young one.
+ * A row is cached when it is read for the second time within a few thousand reads: caching rows that are not read again costs
+ * more in garbage collection than it saves. Two generations, counted in characters of text: when the young one is full, the old
+ * one is dropped and the young one becomes the old one. A row that is read from the old one moves to the young one.
  */
 export function rowCache(budget: number): RowCache {
   let old = new Map<string, SqliteKeyedRow>();

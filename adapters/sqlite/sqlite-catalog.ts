@@ -11,7 +11,7 @@ import {
 } from './sqlite-indexes.js';
 import { DOCUMENT_COLUMNS, type IndexIds, KEYED_COLUMNS } from './sqlite-rows.js';
 
-/** What the file says about its tables, as of one version of the file. */
+/** The description of the tables in the file, as of one version of the file. */
 export interface Catalog {
   /** The index of the last write. */
   index: number;
@@ -36,7 +36,7 @@ export interface BoundTable {
   readonly scans: Scans;
   /** In the order of the declaration. */
   readonly indexes: readonly BoundIndex[];
-  /** Kept for other programs: this definition does not declare them, so nobody here knows their entries. */
+  /** Kept for other programs: this definition does not declare them, so their entries cannot be computed here. */
   readonly foreign: readonly number[];
 }
 
@@ -45,7 +45,7 @@ export interface BoundIndex {
   readonly scans: Scans;
 }
 
-/** Statements over a range of an order: for those who only read, and with what it takes to change the rows. */
+/** Statements over a range of an order: for readers, and with the additional columns that a writer needs. */
 export interface Scans {
   readonly forward: SqliteStatement;
   readonly backward: SqliteStatement;
@@ -55,9 +55,9 @@ export interface Scans {
 
 /** The tables of one connection: the catalog as last read, and the statements prepared so far. */
 export class Tables implements IndexIds {
-  /** Puts and takes out entries of indexes. */
+  /** Inserts and deletes entries of indexes. */
   readonly entries: EntryStatements;
-  /** Counts the times that anything was read: what was remembered of rows before the last one may be old. */
+  /** The number of times that the catalog was read. Rows that were cached before the last one may be out of date. */
   epoch = 0;
   /** The catalog as last read. */
   catalog: Catalog = { index: 1, tables: new Map() };
@@ -67,11 +67,11 @@ export class Tables implements IndexIds {
   readonly #indexRows: SqliteStatement;
   readonly #behindRows: SqliteStatement;
   readonly #bound = new WeakMap<AnyTable, BoundTable>();
-  /** Tables adopted since the last failure: a rollback takes back their ids, and the next adoption may hand them out otherwise. */
+  /** Tables adopted since the last failure: a rollback undoes their IDs, and the next adoption may assign other ones. */
   #adopted: AnyTable[] = [];
   /** The version of the file that the catalog was read from. */
   #version = -1;
-  /** Whether the indexes in the catalog are the file's: not after a rollback, which may have taken some back. */
+  /** Whether the indexes in the catalog are those of the file. False after a rollback, which may have undone some. */
   #indexesKnown = false;
 
   constructor(handle: SqliteHandle) {
@@ -93,12 +93,12 @@ export class Tables implements IndexIds {
     return this.catalog;
   }
 
-  /** Whether the catalog is as the file is now, so far as this connection can know. */
+  /** Whether the catalog is up to date, as far as this connection can detect. */
   isCurrent(): boolean {
     return this.#fileVersion() === this.#version;
   }
 
-  /** Forgets what was read: after a transaction failed, nothing remembered can be trusted. */
+  /** Discards the catalog: after a failed transaction it may be wrong. */
   invalidate(): void {
     this.#version = -1;
     this.#indexesKnown = false;
@@ -129,7 +129,7 @@ export class Tables implements IndexIds {
     return (this.bind(table).indexes[indexPosition(table, index)] as BoundIndex).id;
   }
 
-  /** Makes the file keep the table as declared, and brings its indexes up to date. Call it inside a transaction. */
+  /** Creates the table as declared and brings its indexes up to date. Call it inside a transaction. */
   adopt(table: AnyTable): void {
     this.#adopted.push(table);
     declareTable(this.#handle, table);
@@ -139,10 +139,10 @@ export class Tables implements IndexIds {
     this.bind(table);
   }
 
-  /** Notes rows that an index of others lacks from now on. */
+  /** Records rows that are missing in an index of another program from now on. */
   fallBehind(index: number, rows: readonly number[]): void {
     fallBehind(this.#handle, index, rows);
-    // Other definitions of this process notice, too.
+    // Makes other definitions in this process refresh as well.
     this.#read();
   }
 
@@ -159,7 +159,7 @@ export class Tables implements IndexIds {
     const indexes = unchanged ? knownIndexes(this.catalog) : this.#readIndexes();
     const behind = new Set((this.#behindRows.all() as { id: number }[]).map((row) => row.id));
     const tables = new Map<string, CatalogTable>();
-    // Each write changes some table, so the last change of any is the last write; a commit writes one page less.
+    // Each write changes a table, so the newest change of all tables is the last write. This saves one page for each commit.
     let index = 1;
     for (const { id, name, changed_at: changedAt, generation } of rows) {
       tables.set(name, { id, changedAt, generation, indexes: indexes.get(id) ?? new Map(), behind });
@@ -218,8 +218,8 @@ function bindTable(handle: SqliteHandle, table: AnyTable, entry: CatalogTable): 
 function scansOver(handle: SqliteHandle, from: string, column: string): Scans {
   const scan = (columns: string, direction: string): SqliteStatement =>
     lazily(() => {
-      // SQLite reads a bare parameter of LIMIT while it compiles, and then compiles anew for every value that is bound:
-      // as an operand it is one like the others, and the scan costs a quarter.
+      // SQLite reads a plain parameter of LIMIT during compilation and compiles the statement again for every bound value. As
+      // an operand of an addition it does not, and the scan takes a quarter of the time.
       const range = `${column} >= ? AND ${column} < ?`;
       const order = `ORDER BY ${column}${direction} LIMIT (? + 0)`;
       return asLists(handle.prepare(`SELECT ${columns} FROM ${from} WHERE ${range} ${order}`));
@@ -232,7 +232,7 @@ function scansOver(handle: SqliteHandle, from: string, column: string): Scans {
   };
 }
 
-/** Most orders are scanned in one or two of four ways: a statement is prepared when it is first used. */
+/** Most orders use one or two of the four statements, so each is prepared at its first use. */
 function lazily(prepare: () => SqliteStatement): SqliteStatement {
   let prepared: SqliteStatement | undefined;
   const statement = (): SqliteStatement => {

@@ -2,12 +2,12 @@ import { type FSWatcher, watch } from 'node:fs';
 import type { Waiters } from '../storage-kit/index.js';
 
 export interface Changes {
-  /** Looks for commits of other processes from now on, for as long as someone waits; `begun` when it did not before. */
+  /** Looks for commits of other processes from now on, as long as there are waiters; `begun` if it did not before. */
   observe(waiting: Waiters): 'begun' | 'continued';
   close(): void;
 }
 
-/** Looks for foreign commits even when the file system reports nothing: network volumes, exhausted watches. */
+/** Interval of the checks for foreign commits when the file system reports nothing: network volumes, exhausted watches. */
 const safetyMs = 100;
 /** Ticks without a waiter after which observation ends, so that consecutive waits do not set it up each time. */
 const lingerTicks = 20;
@@ -65,7 +65,7 @@ export function sqliteChanges(walPath: string | undefined, changedElsewhere: () 
 function watchFile(path: string, changed: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(path, { persistent: false }, changed);
-    // For example when the file goes away: the safety timer still looks.
+    // For example when the file is removed: the safety timer continues to check.
     watcher.on('error', () => watcher.close());
     return watcher;
   } catch {

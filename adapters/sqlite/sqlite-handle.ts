@@ -17,7 +17,7 @@ export interface SqliteHandle {
   close(): unknown;
 }
 
-/** Lets a statement give its rows as lists of columns, where the driver knows how: no object and no names for each row. */
+/** Makes a statement return its rows as lists of columns, if the driver supports it: no object and no names for each row. */
 export function asLists(statement: SqliteStatement): SqliteStatement {
   const able = statement as { raw?: unknown; setReturnArrays?: unknown };
   // better-sqlite3 calls it `raw`, newer versions of node:sqlite `setReturnArrays`.
@@ -75,12 +75,12 @@ export function isBusy(thrown: unknown): boolean {
   return code !== undefined && reasonOf(code) === 'busy';
 }
 
-/** A plain SQL error: on a store's own tables it says that they are not the store's. */
+/** A plain SQL error. On the store's own tables it means that they are not in the store's format. */
 export function isSqlError(thrown: unknown): boolean {
   return resultCode(thrown) === SQL_ERROR;
 }
 
-/** The connection may only read, but the file wants to be recovered first. */
+/** The connection is read-only, but the file must be recovered first. */
 export function isReadOnlyRefusal(thrown: unknown): boolean {
   return resultCode(thrown) === READ_ONLY;
 }
@@ -97,7 +97,7 @@ const CORRUPT = 11;
 const FULL = 13;
 const NO_DATABASE = 26;
 
-/** SQLite's primary result codes by the names that better-sqlite3 gives; others are of no interest here. */
+/** SQLite's primary result codes by the names that better-sqlite3 uses, as far as they are needed here. */
 const CODES: Readonly<Record<string, number>> = {
   SQLITE_ERROR: SQL_ERROR,
   SQLITE_BUSY: BUSY,

@@ -4,29 +4,28 @@ import type { SqliteHandle, SqliteStatement } from './sqlite-handle.js';
 import { parseEntries, printEntries, sumOfKeys } from './sqlite-rows.js';
 
 /*
- * For each table of the core: signalbox_rows_<id> holds the rows in a rowid table (long documents in a WITHOUT ROWID
- * table would make its key tree deep and every list slow), and signalbox_entries_<id> holds one narrow, sorted list of
- * entries for each version of each index. A row also keeps its own entries, so that replacing it needs no parse of the old
- * document.
+ * For each table of the core: signalbox_rows_<id> holds the rows in a rowid table (long documents in a WITHOUT ROWID table
+ * would make its key tree deep and every list slow), and signalbox_entries_<id> holds one narrow, sorted list of entries for
+ * each version of each index. A row also keeps its own entries, so that replacing it needs no parse of the old document.
  *
- * Programs that declare different versions of an index may share a file. Each keeps the entries of the versions that it
- * declares, takes its rows out of the others, and notes them in signalbox_behind; whoever declares such a version brings it
- * up to date before using it. A version that nobody has used for long is dropped.
+ * Programs that declare different versions of an index may share a file. Each maintains the entries of the versions that it
+ * declares, removes the rows that it changes from the others, and records them in signalbox_behind. A program that declares
+ * such a version brings it up to date before using it. A version that lacks many rows is dropped.
  */
 
-/** What the file keeps of a table. */
+/** The record of a table in the file. */
 export interface KeptTable {
   readonly id: number;
   /** Ids of the kept indexes by name and version. */
   readonly indexes: ReadonlyMap<string, number>;
-  /** Those that lack the entries of some rows, of any table. */
+  /** Indexes, of any table, that lack the entries of some rows. */
   readonly behind: ReadonlySet<number>;
 }
 
-/** An index of others that lacks so many rows is cheaper to build anew, and has probably lost its users. */
+/** An index of another program that lacks more rows than this is cheaper to build again, and has probably no users left. */
 const farBehind = 5000;
 
-/** Puts and takes out entries of indexes, by statements that are prepared at their first use. */
+/** Inserts and deletes entries of indexes, with statements that are prepared at their first use. */
 export class EntryStatements {
   /** Ids of the indexes that the file keeps. A row may still name one that was dropped. */
   kept: ReadonlySet<number> = new Set();
@@ -114,7 +113,7 @@ function newGeneration(handle: SqliteHandle, tableId: number): void {
   handle.prepare('UPDATE signalbox_tables SET generation = generation + 1 WHERE id = ?').run(tableId);
 }
 
-/** Notes rows that an index lacks from now on, and drops it when they are many. */
+/** Records rows that an index lacks from now on, and drops the index when there are many. */
 export function fallBehind(handle: SqliteHandle, index: number, rows: readonly number[]): void {
   const note = handle.prepare('INSERT OR IGNORE INTO signalbox_behind (index_id, rid) VALUES (?, ?)');
   for (const rid of rows) note.run(index, rid);
@@ -130,7 +129,7 @@ export function bringUpToDate(handle: SqliteHandle, table: AnyTable, kept: KeptT
     if (!kept.behind.has(id)) continue;
     for (const row of rowsBehind(handle, kept.id, id)) {
       const known = parseEntries(row.entries);
-      // A row that was written since by someone who knows the index has its entry already.
+      // A row that was written since by a program that declares the index already has its entry.
       const key = known[id] === undefined ? entryOf(table, index, parseRecord(row.doc)) : undefined;
       if (key === undefined) continue;
       const printed = printEntries({ ...known, [id]: key });

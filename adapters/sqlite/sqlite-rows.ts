@@ -3,7 +3,7 @@ import type { Row } from '../../src/ports/storage.js';
 import { DamagedRowError } from '../../src/storage/failures.js';
 import { type AnyTable, type KeyedRow, parseRecord, type RowText, sortKeyFrom } from '../../src/storage/records.js';
 
-/** What a reader needs of a row `r`, and what it takes besides to change it. */
+/** The columns of a row `r` that a reader needs, and those that a writer needs. */
 export const DOCUMENT_COLUMNS = 'r.created, r.modified, r.doc, r.doc_sum';
 export const KEYED_COLUMNS = 'r.created, r.modified, r.doc, r.doc_sum, r.rid, r.place, r.entries';
 
@@ -24,12 +24,12 @@ export function parseEntries(text: string): EntryTexts {
   return JSON.parse(text) as EntryTexts;
 }
 
-/** Over what a reader is given of a row. */
+/** Covers the columns that a reader gets. */
 export function sumOfDocument(doc: string, created: number, modified: number): number {
   return crc32(doc, (created * 31 + modified) >>> 0);
 }
 
-/** Over where a row stands; checked when a file is opened. */
+/** Covers the keys of a row; checked when a file is opened. */
 export function sumOfKeys(rowKey: string, entries: string): number {
   return crc32(entries, crc32(rowKey));
 }
@@ -50,7 +50,7 @@ export class SqliteRow implements Row<unknown> {
   }
 }
 
-/** Knows under which id the file keeps an index of a declared table. */
+/** Finds the ID of an index of a declared table. */
 export interface IndexIds {
   indexId(table: AnyTable, index: string): number;
 }
@@ -77,7 +77,7 @@ export class SqliteKeyedRow extends SqliteRow implements KeyedRow {
   }
 }
 
-/** The row of selected document columns; throws when it is not what was stored. */
+/** The row of selected document columns; throws when its checksum is wrong. */
 export function rowFrom(found: Found): SqliteRow {
   const [created, modified, doc, sum] = columnsOf(found) as [number, number, string, number];
   checkSum(created, modified, doc, sum);

@@ -33,7 +33,7 @@ const steps: readonly ((handle: SqliteHandle) => void)[] = [
   addVersionsAndSums,
 ];
 
-/** Indexes have versions, rows have checksums. The indexes of before have none: they are built anew at their first use. */
+/** Indexes have versions, rows have checksums. Existing indexes have no version, so they are built again at their first use. */
 function addVersionsAndSums(handle: SqliteHandle): void {
   for (const { id } of handle.prepare('SELECT id FROM signalbox_indexes').all() as { id: number }[]) {
     handle.exec(`DROP TABLE signalbox_entries_${id}`);
@@ -82,9 +82,9 @@ interface CheckedRow {
 }
 
 /**
- * Why a file may not be opened, or nothing. Reads only; a damaged or foreign file stays byte for byte what it is. A
- * read-only connection cannot say anything of a file that a crash has left in the middle of a change: then nothing.
- * `thoroughly` reads the whole file: every page's structure, every row's checksums, every index entry of every row.
+ * The reason why a file may not be opened, or undefined. Only reads: a damaged or foreign file is not changed in any byte. A
+ * read-only connection cannot judge a file that a crash has left in the middle of a change: then undefined. `thoroughly` reads
+ * the whole file: every page's structure, every row's checksums, every index entry of every row.
  */
 export function refuseFile(handle: SqliteHandle, thoroughly: boolean): StorageError | undefined {
   try {
@@ -113,7 +113,7 @@ export function refuseFile(handle: SqliteHandle, thoroughly: boolean): StorageEr
   }
 }
 
-/** On one snapshot: another process may be writing. */
+/** Uses one snapshot, because another process may be writing. */
 function damageOf(handle: SqliteHandle, hasSums: boolean): string | undefined {
   handle.exec('BEGIN');
   try {
@@ -125,7 +125,7 @@ function damageOf(handle: SqliteHandle, hasSums: boolean): string | undefined {
   }
 }
 
-/** What the structure of the pages does not show: texts that are not what was written, entries that are not where they should be. */
+/** Checks what the structure of the pages does not show: changed texts, and missing or surplus entries. */
 function damageOfRows(handle: SqliteHandle): string | undefined {
   const tables = handle.prepare('SELECT id, name, changed_at FROM signalbox_tables').all();
   for (const { id, name, changed_at: changedAt } of tables as { id: number; name: string; changed_at: number }[]) {
@@ -193,7 +193,7 @@ export function migrate(handle: SqliteHandle): void {
   if (formatOf(handle) === format) return;
   handle.exec('BEGIN IMMEDIATE');
   try {
-    // Asked again: another process may have done it while this one waited for the lock.
+    // Read again: another process may have migrated the file while this one waited for the lock.
     for (let at = formatOf(handle); at < format; at++) {
       (steps[at] as (typeof steps)[number])(handle);
       handle.prepare('UPDATE signalbox_store SET format = ? WHERE id = 1').run(at + 1);

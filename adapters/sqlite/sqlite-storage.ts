@@ -19,7 +19,7 @@ import { SqliteStore } from './sqlite-store.js';
 export interface SqliteStorageOptions {
   /**
    * What an acknowledged write survives. `'full'`, the default: a crash of the process, of the system, and a power cut.
-   * `'relaxed'`: a crash of the process; a power cut may take the last writes with it, never their order. Five times as
+   * `'relaxed'`: a crash of the process; a power cut may lose the last writes, but never changes their order. Five times as
    * many single writes a second.
    */
   readonly durability?: 'full' | 'relaxed';
@@ -28,25 +28,25 @@ export interface SqliteStorageOptions {
   /** Which driver opens a path; when absent Node's own, else better-sqlite3. */
   readonly driver?: SqliteDriver;
   /**
-   * Whether opening a path reads and checks the whole file: the structure of its pages, the checksum of every row, the
-   * entries of every index. When absent, only files up to 32 MiB, which takes a fraction of a second. In a larger file damage
-   * is found when it is met: every row is checked whenever it is read.
+   * Whether opening a path reads and checks the whole file: the structure of its pages, the checksum of every row, the entries
+   * of every index. When absent, only files up to 32 MiB, which takes a fraction of a second. In a larger file damage is found
+   * when the row is read: every row is checked whenever it is read.
    */
   readonly checkPages?: boolean;
 }
 
 export interface SqliteStorage extends Storage {
   /**
-   * The storage for one operation that shall be stored together with rows of your own, in the same file: both or neither.
+   * The storage for one operation that is committed together with rows of your own in the same file: both or neither.
    *
    * ```ts
    * const storage = box.alongside((sql) => sql.run('INSERT INTO orders (id) VALUES (?)', order.id));
    * const dispatched = await dispatchJob({ ...engine, storage }, principal, { jobId: 'invoice' });
    * ```
    *
-   * When the operation is refused, `rows` does not run. When `rows` throws, the operation is undone: an error of SQLite becomes its
-   * `storage_failed`, with any other exception its promise rejects. It rejects with a `HostTransactionError` when `rows` is asynchronous,
-   * tries to end the transaction or touches the store's tables, or when the operation writes a second time.
+   * When the operation is refused, `rows` does not run. When `rows` throws, the operation is undone: an error of SQLite becomes
+   * its `storage_failed`, with any other exception its promise rejects. It rejects with a `HostTransactionError` when `rows` is
+   * asynchronous, tries to end the transaction or touches the store's tables, or when the operation writes a second time.
    */
   alongside(rows: HostRows): Storage;
 }
@@ -57,11 +57,11 @@ const checkedBytes = 32 * 1024 * 1024;
 const blockingMs = 5;
 
 /**
- * A durable store in one SQLite file, which several processes of one machine may share. Give a path, or a connection of
- * your own (better-sqlite3, node:sqlite or alike): the store then lives in tables named `signalbox_…` beside yours, sets
- * the connection to write-ahead logging and the asked durability, and leaves it open at `close`. A file that is made is
- * readable and writable for its owner alone. Fails with `too_new` for a file of a later version and with `corrupt` for a
- * damaged one, and changes neither.
+ * A durable store in one SQLite file, which several processes of one machine may share. Pass a path or an open connection
+ * (better-sqlite3, node:sqlite or similar). With a connection, the store uses tables named `signalbox_…` beside yours, sets the
+ * connection to write-ahead logging and the requested durability, and leaves it open at `close`. A new file is readable and
+ * writable only by its owner. Fails with `too_new` for a file of a later version and with `corrupt` for a damaged one, and
+ * changes neither.
  */
 export function sqliteStorage(
   pathOrHandle: string | SqliteHandle,
@@ -95,7 +95,7 @@ async function openStorage(
   return ok({ ...storage, alongside: (rows) => alongside(storage, store.host, rows) });
 }
 
-/** Looks at the file through a read-only connection first, so that a refused file stays as it is. */
+/** Checks the file through a read-only connection first, so that a refused file is not changed. */
 async function openPath(path: string, options: SqliteStorageOptions): Promise<Result<SqliteHandle, StorageError>> {
   const open = await loadDriver(options.driver);
   if (typeof open !== 'function') return err(open);
@@ -110,7 +110,7 @@ async function openPath(path: string, options: SqliteStorageOptions): Promise<Re
   }
 }
 
-/** Why the file is refused, or nothing; a file that is not there is made. Throws the driver's error. */
+/** The reason why the file is refused, or undefined. A file that does not exist is created. Throws the driver's error. */
 function lookAt(path: string, open: OpenFile, options: SqliteStorageOptions): StorageError | undefined {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (bytes === 0) {
@@ -126,13 +126,16 @@ function lookAt(path: string, open: OpenFile, options: SqliteStorageOptions): St
   }
 }
 
-/** Makes the file for its owner alone. SQLite gives the files beside it (log, shared memory, journal) the same rights. */
+/**
+ * Creates the file for its owner only. SQLite creates the files beside it (log, shared memory, journal) with the same
+ * permissions.
+ */
 function makePrivate(path: string): void {
   if (path === '' || path.startsWith(':') || path.startsWith('file:')) return;
   closeSync(openSync(path, 'a', 0o600));
 }
 
-/** Tries again while another process has the file locked, as one does that makes, recovers or closes it, until `busyMs` is over. */
+/** Retries while another process has the file locked, for example to create, recover or close it, for up to `busyMs`. */
 async function whileBusy(
   options: SqliteStorageOptions,
   attempt: () => StorageError | undefined,

@@ -11,7 +11,7 @@ import { type SqliteHandle, type SqliteStatement, storageErrorFrom } from './sql
 import { type Found, keyedRowFrom, rowFrom } from './sqlite-rows.js';
 import { storeChanges } from './sqlite-writes.js';
 
-/** Characters of rows that are remembered, beside SQLite's own page cache. */
+/** The size of the row cache in characters; SQLite's own page cache comes on top. */
 const rememberedCharacters = 8_000_000;
 
 /**
@@ -28,7 +28,7 @@ export class SqliteStore implements Store {
   readonly host: HostTransactions;
   readonly #cache = rowCache(rememberedCharacters);
   #cachedEpoch = 0;
-  /** Rows that the open write transaction has read, by table and row key; undefined for what is not there. */
+  /** Rows that the open write transaction has read, by table and row key; undefined for a row that does not exist. */
   #found = new Map<string, Map<string, KeyedRow | undefined>>();
   /** Whether the open write transaction has prepared tables. */
   #prepared = false;
@@ -128,7 +128,7 @@ export class SqliteStore implements Store {
   }
 
   observe(waiting: Waiters): void {
-    // Where the log is watched already, the watch tells of every foreign commit.
+    // If the log is watched already, the watch reports every foreign commit.
     if (this.#changes.observe(waiting) === 'begun') this.#look();
   }
 
@@ -137,7 +137,10 @@ export class SqliteStore implements Store {
     this.#release();
   }
 
-  /** Brings the catalog up to date, and forgets what another process may have changed. Call it inside a transaction. */
+  /**
+   * Brings the catalog up to date, and discards cached rows that another process may have changed. Call it inside a
+   * transaction.
+   */
   #refresh(): void {
     this.#tables.refresh();
     if (this.#cachedEpoch === this.#tables.epoch) return;
@@ -145,7 +148,7 @@ export class SqliteStore implements Store {
     this.#cachedEpoch = this.#tables.epoch;
   }
 
-  /** Looks at the file; when that fails, what is known stays: a waiting caller learns of the failure at its next read. */
+  /** Reads the state of the file. On failure the previous state is kept: a waiting caller gets the failure at its next read. */
   #look(): void {
     try {
       if (this.#tables.isCurrent()) return;
@@ -173,8 +176,8 @@ export class SqliteStore implements Store {
 
   /**
    * Runs a work that reads. Lazily, its first point read runs without a transaction, and a snapshot is held from the second
-   * access on: when the file is still as the catalog knows it, nothing was committed in between. When it is not, the
-   * answer is nothing, and the work must run again with the snapshot held from the start.
+   * access on: if the catalog is still up to date then, nothing was committed in between. Otherwise the result is undefined,
+   * and the work must run again with the snapshot held from the start.
    */
   #readInside(run: (snapshot: Snapshot) => ReadOutcome, lazily: boolean): ReadOutcome | undefined {
     let held = false;
@@ -207,12 +210,12 @@ export class SqliteStore implements Store {
         return this.#tables.changedAt(name);
       },
     });
-    // Nothing was changed, so committing ends the snapshot and cannot fail for want of space.
+    // Nothing was changed, so the commit only ends the snapshot and cannot fail for lack of space.
     if (held) this.#statements.commit.run();
     return stale || ('unprepared' in outcome && !held) ? undefined : outcome;
   }
 
-  /** A point read outside of a transaction may use what is remembered only if nobody has committed since. */
+  /** A point read outside of a transaction may use a cached row only if there was no commit since. */
   #find(bound: BoundTable, rowKey: string, held: boolean): KeyedRow | undefined {
     if (held || this.#tables.isCurrent()) {
       const cached = this.#cache.get(bound.name, rowKey);
@@ -226,7 +229,7 @@ export class SqliteStore implements Store {
     return row;
   }
 
-  /** Rows for those who only read: they need not know where they stand. */
+  /** Rows for readers, without the columns that a writer needs. */
   #scan(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
     const { forward, backward } = scansOf(this.#tables.bind(table), table, query.index);
     const rows = scanned(query.reverse === true ? backward : forward, query, bounds);
@@ -265,7 +268,7 @@ export class SqliteStore implements Store {
   }
 }
 
-/** Drivers that do not tell are not asked: their own error says it. */
+/** Some drivers do not report it; their own error then applies. */
 function isInTransaction(handle: SqliteHandle): boolean {
   const { inTransaction, isTransaction } = handle as { inTransaction?: unknown; isTransaction?: unknown };
   return inTransaction === true || isTransaction === true;

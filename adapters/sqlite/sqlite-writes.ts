@@ -13,8 +13,8 @@ import {
 } from './sqlite-rows.js';
 
 /**
- * Stores the changed rows of an overlay, with their entries in all indexes. Gives the rows as they are then. `reread` says
- * that indexes have been prepared since the overlay was begun: rows that it knows may have more entries by now.
+ * Stores the changed rows of an overlay, with their entries in all indexes. Returns the stored rows. `reread` means that
+ * indexes have been prepared since the overlay was begun, so its rows may have more entries by now.
  */
 export function storeChanges(tables: Tables, changes: Overlay, reread: boolean): readonly StoredChange[] {
   const stored: StoredChange[] = [];
@@ -79,7 +79,7 @@ function entryTextsOf(bound: BoundTable, row: PendingRow): EntryTexts {
   return entries;
 }
 
-/** Moves a row in the indexes from its old entries to its new ones; takes it out of those that the new ones do not name. */
+/** Replaces the entries of a row in the indexes; removes it from those for which it has no entry any more. */
 function moveEntries(
   tables: Tables,
   { rowKey, rid }: Pick<SqliteKeyedRow, 'rowKey' | 'rid'>,

@@ -9,23 +9,23 @@ import { OverlayView, SnapshotView } from '../../src/storage/views.js';
 export type ReadWork = (view: ReadView) => unknown;
 export type WriteWork = (view: WriteView) => Result<unknown, unknown>;
 
-/** What a run came to: a result, or an exception of the work function that its caller must see as such. */
+/** The outcome of a run: a result, or an exception of the work function that is passed on to its caller. */
 export type Outcome = { readonly result: Result<unknown, unknown> } | { readonly thrown: unknown };
 
-/** Thrown by a snapshot for a table that the store does not keep as it is declared yet. */
+/** Thrown by a snapshot for a table that the store has not prepared as declared yet. */
 export class UnpreparedTableError extends Error {
   constructor(readonly table: AnyTable) {
     super(`Table ${table.name} must be prepared first.`);
   }
 }
 
-/** The part of a store that each adapter has for itself: transactions over its own medium. All of it is synchronous. */
+/** The part of a store that each adapter implements: transactions over its own medium. All of it is synchronous. */
 export interface TransactionStore {
-  /** Starts a write transaction that nobody else can change anything under. Throws when it cannot. */
+  /** Starts an exclusive write transaction. Throws when it cannot. */
   begin(): Snapshot;
-  /** Makes the store keep the table as it is declared, inside the open transaction. Throws when it cannot, without a trace. */
+  /** Prepares the table as declared, inside the open transaction. Throws when it cannot, and then has changed nothing. */
   prepare(table: AnyTable): void;
-  /** Stores the changes as durably as the store promises, and ends the transaction. Throws when nothing of it happened. */
+  /** Stores the changes with the durability of the store, and ends the transaction. Throws when nothing was stored. */
   commit(changes: Overlay): void;
   /** Ends the transaction without a change. Never throws. */
   rollBack(): void;
@@ -33,20 +33,20 @@ export interface TransactionStore {
   failureOf(thrown: unknown): StorageError | undefined;
 }
 
-/** What a committed batch came to. */
+/** The outcome of a committed batch. */
 export interface Batch {
   readonly outcomes: readonly Outcome[];
   /** Names of the tables that it changed. */
   readonly changed: readonly string[];
 }
 
-/** After so many tries a work goes round in circles between definitions of one table that exclude each other. */
+/** After this many tries a work alternates endlessly between incompatible definitions of one table. */
 const preparationLimit = 200;
 
 /**
  * Runs works one after the other in one transaction, each on an overlay of its own and with an index of its own, and commits
- * what the successful ones changed. One that fails leaves no trace and takes no other with it. Asks `more` for the next work
- * until there is none. Throws when the transaction cannot start or commit: then nothing of it happened.
+ * what the successful ones changed. A work that fails changes nothing and does not affect the others. Calls `more` for the next
+ * work until there is none. Throws when the transaction cannot start or commit: then nothing was stored.
  */
 export function runBatch(store: TransactionStore, more: () => WriteWork | undefined): Batch {
   const snapshot = store.begin();
@@ -92,7 +92,7 @@ function runWrite(store: TransactionStore, batch: Overlay, work: WriteWork): Out
   }
 }
 
-/** What is wrong with a table concerns only the write that asked for it. */
+/** A fault of a table affects only the write that uses it. */
 function prepare(store: TransactionStore, table: AnyTable): Outcome | undefined {
   try {
     store.prepare(table);
@@ -130,13 +130,13 @@ function outcomeOf(
   return view.failure === undefined ? outcome : failed(view.failure, failureOf);
 }
 
-/** The failures that the port knows become its error; any other exception is the work's own. */
+/** Failures of the medium become the port's error; any other exception is an exception of the work. */
 function failed(thrown: unknown, failureOf: TransactionStore['failureOf']): Outcome {
   const error = failureOfRecord(thrown) ?? failureOf(thrown);
   return error === undefined ? { thrown } : { result: err(error) };
 }
 
-/** The defect that such circles show. */
+/** The error for a work that alternates between definitions. */
 export function contradiction(table: AnyTable): Error {
   return new Error(`Table ${table.name} is declared with different indexes in one transaction, or in two processes.`);
 }

@@ -7,13 +7,13 @@ import { contradiction, type Outcome, type ReadWork, runRead, type TransactionSt
 import { type Waiters, waiters } from './waiters.js';
 import { type WriteQueue, type WriteQueueOptions, writeQueue } from './write-queue.js';
 
-/** What an adapter gives to become a storage: synchronous transactions over its own medium. */
+/** What an adapter provides to become a storage: synchronous transactions over its own medium. */
 export interface Store extends TransactionStore {
-  /** Runs on one snapshot, and gives what the run gives. May run it again on a later snapshot. */
+  /** Runs on one snapshot and returns the result of the run. May run it again on a later snapshot. */
   read(run: (snapshot: Snapshot) => ReadOutcome): ReadOutcome;
   /** The index of the last change of a table, as far as this process knows; 1 for a table without any. */
   changedAt(table: string): number;
-  /** Someone waits: looks for commits of other processes now, and from now on wakes who waits for their tables. */
+  /** Called when a waiter is added: looks for commits of other processes, and from now on wakes the waiters of their tables. */
   observe(waiting: Waiters): void;
   /** Releases the medium; nothing is called afterwards. */
   close(): void;
@@ -23,14 +23,14 @@ export type ReadOutcome = ReturnType<typeof runRead>;
 
 export type StorageOverOptions = Pick<WriteQueueOptions, 'schedule' | 'busyMs'>;
 
-/** How often a read of this process may meet tables that have to be prepared first. */
+/** How often a read may be repeated because tables have to be prepared first. */
 const preparationLimit = 200;
-/** A busy store is asked again after so many milliseconds. */
+/** A busy store is tried again after this many milliseconds. */
 const busyPauseMs = 5;
 
 /**
- * A storage over a store: views and their end, the queue of writes, waiting for changes, closing. What is left to the adapter
- * is its medium: a snapshot to find and scan rows in, and a way to commit changed rows.
+ * A storage over a store: views and their end, the queue of writes, waiting for changes, closing. The adapter provides only its
+ * medium: a snapshot in which rows are found and scanned, and a way to commit changed rows.
  */
 export function storageOver(store: Store, options: StorageOverOptions): Storage {
   const waiting = waiters();
@@ -79,13 +79,13 @@ export function storageOver(store: Store, options: StorageOverOptions): Storage 
   };
 }
 
-/** What accepted work still needs is there while the store is `open`; once it is `closing` nothing new is accepted. */
+/** While the store is `open`, accepted work can be completed; once it is `closing`, no new work is accepted. */
 interface StoreLife {
   open: boolean;
   closing: Promise<void> | undefined;
 }
 
-/** Reads that prepare the tables which they meet first, and wait for a busy store. */
+/** Reads. Prepares tables that need it first, and waits for a busy store. */
 class Reads {
   readonly #store: Store;
   readonly #queue: WriteQueue;

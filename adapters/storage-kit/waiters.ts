@@ -2,20 +2,20 @@
 export interface Waiters {
   /** Resolves at a wake, an abort or `releaseAll`, whichever comes first. The signal must not be aborted yet. */
   wait(tables: readonly string[], signal: AbortSignal): Promise<void>;
-  /** Wakes everyone who waits for one of the tables. */
+  /** Wakes all waiters of one of the tables. */
   wake(tables: Iterable<string>): void;
   releaseAll(): void;
-  /** How many signals someone waits with: 0 exactly when nobody waits. */
+  /** The number of signals of waiters: 0 exactly when there are no waiters. */
   count(): number;
 }
 
 type Wake = () => void;
 
-/** One set of callbacks for each table, so that a write wakes only those whom it concerns. */
+/** One set of callbacks for each table, so that a write wakes only the waiters of its tables. */
 export function waiters(): Waiters {
   const byTable = new Map<string, Set<Wake>>();
   const bySignal = new Map<AbortSignal, Set<Wake>>();
-  // One listener for each signal, however many wait with it: thousands of them share the signal that stops an engine.
+  // One listener for each signal, whatever the number of its waiters: thousands of them share the signal that stops an engine.
   const onAbort = (event: Event) => wakeAll(bySignal.get(event.target as AbortSignal));
   return {
     wait: (tables, signal) =>
@@ -39,7 +39,7 @@ export function waiters(): Waiters {
 }
 
 function wakeAll(waiting: Set<Wake> | undefined): void {
-  // A copy: each one takes itself out of the set.
+  // A copy, because each callback removes itself from the set.
   for (const wake of [...(waiting ?? [])]) wake();
 }
 

@@ -17,9 +17,9 @@ export interface WriteQueueOptions {
    * callbacks of their own and a microtask would never see two of them; a microtask for a store without that cost.
    */
   readonly schedule: (cut: () => void) => void;
-  /** How long a write waits while the store is busy with another process's, before it fails as `busy`. */
+  /** How long a write waits while another process writes, before it fails as `busy`. */
   readonly busyMs: number;
-  /** Called after each commit with the names of the changed tables, once the answers are on their way. */
+  /** Called after each commit with the names of the changed tables, when the results have been resolved. */
   readonly onCommit: (changed: readonly string[]) => void;
 }
 
@@ -101,7 +101,10 @@ class GroupCommits implements WriteQueue {
     this.#proceed();
   }
 
-  /** Nothing of the batch happened. A busy store is waited for; any other failure is the answer to all of the batch. */
+  /**
+   * Called when nothing of the batch was stored. A busy store is retried; any other failure is the result of every write of the
+   * batch.
+   */
   #fail(batch: readonly Waiting[], thrown: unknown): void {
     const error = this.#store.failureOf(thrown);
     if (error?.reason === 'busy') {
@@ -119,7 +122,7 @@ class GroupCommits implements WriteQueue {
     this.#proceed();
   }
 
-  /** Fails the writes that have waited for a busy store as long as they may. */
+  /** Fails the writes whose time to wait for a busy store is over. */
   #expire(error: StorageError): void {
     const deadline = performance.now() - this.#options.busyMs;
     const expired = this.#queue.filter((waiting) => waiting.since <= deadline);

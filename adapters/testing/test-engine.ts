@@ -16,22 +16,22 @@ export interface TestEngineOptions {
   readonly settings?: SettingsOverrides;
   /** Functions that tasks of the driver `function` may name. */
   readonly functions?: Readonly<Record<string, TaskFunction>>;
-  /** What receivers answer; 204 when absent. Change it later with `delivery.answer`. */
+  /** The answers of receivers; 204 when absent. Change it later with `delivery.answer`. */
   readonly answer?: AnswerScript;
   /** Where the clock starts, in milliseconds since 1970; 2026-01-01T00:00:00Z when absent. */
   readonly start?: number;
 }
 
-/** A whole installation in one process and one thread of time: nothing of it touches a disk, a network or the host's clock. */
+/** A complete installation in one process on one simulated clock. It uses no disk, no network and not the clock of the host. */
 export interface TestEngine extends AsyncDisposable {
   readonly engine: Engine;
   readonly clock: ManualClock;
   readonly delivery: RecordingDelivery;
   readonly mailer: RecordingMailer;
   readonly runner: Runner;
-  /** Plays the given milliseconds: runs, retries, deadlines and waits that fall into them happen in order. */
+  /** Advances the clock by the given milliseconds; runs, retries, deadlines and waits within them happen in order. */
   advance(milliseconds: number): Promise<void>;
-  /** Lets what is under way come to rest without moving time. */
+  /** Waits until work in progress is idle, without moving time. */
   settle(): Promise<void>;
   stop(): Promise<void>;
 }

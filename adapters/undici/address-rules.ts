@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Why an address is not a public one, in the words of a message; null when it is public. */
+/** The reason why an address is not public, as part of a message; null when it is public. */
 export type AddressVerdict = string | null;
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type AddressRange = readonly [Address, number];
 
-/** IPv4 ranges that are not in `ipaddr.js` or say more here. */
+/** IPv4 ranges that are not in `ipaddr.js`, or have a more specific reason here. */
 const furtherV4: readonly (readonly [string, string])[] = [
-  // Looks public, answers every virtual machine of one large provider with its credentials.
+  // A public address range by its number, but at one large provider it returns credentials to every virtual machine.
   ['168.63.129.16/32', 'a cloud metadata address'],
   ['192.31.196.0/24', 'a reserved address'],
   ['192.52.193.0/24', 'a reserved address'],
@@ -17,10 +17,10 @@ const furtherV4: readonly (readonly [string, string])[] = [
   ['192.175.48.0/24', 'a reserved address'],
 ];
 
-/** All that is public in IPv6 lies in here, so a range that nobody thought of is not. */
+/** All public IPv6 addresses are in this range, so unknown special ranges are refused. */
 const globalV6 = range('2000::/3');
 
-/** What is not public within it. */
+/** Ranges within it that are not public. */
 const furtherV6: readonly (readonly [string, string])[] = [
   // Protocol assignments: Teredo, benchmarking, ORCHID and others.
   ['2001::/23', 'a reserved address'],
@@ -38,11 +38,11 @@ const deniedV6 = furtherV6.map(([text, reason]) => ({ range: range(text), reason
 const translated = range('64:ff9b::/96');
 
 /**
- * The address in its own family: an IPv4-mapped IPv6 address reaches the IPv4 host, so it is judged as that. Null when the
- * text is no address, which callers treat as forbidden.
+ * The address in its own family: an IPv4-mapped IPv6 address reaches the IPv4 host, so it is judged as an IPv4 address. Null
+ * when the text is not an address, which callers treat as forbidden.
  */
 export function addressFromText(text: string): Address | null {
-  // The zone of a link-local address takes no part in any rule.
+  // No rule uses the zone of a link-local address.
   const bare = text.replace(/%.*$/, '');
   if (isIP(bare) === 0) return null;
   const address = ipaddr.parse(bare);
@@ -93,7 +93,7 @@ function range(text: string): AddressRange {
   return [base, bits];
 }
 
-/** The words for a range name; whatever is not plain unicast is refused, known by name or not. */
+/** The text for a range name. Every range other than unicast is refused, with or without a text of its own. */
 function reasonOf(name: string): AddressVerdict {
   if (name === 'unicast') return null;
   return words[name] ?? 'a reserved address';

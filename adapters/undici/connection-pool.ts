@@ -4,7 +4,7 @@ import type { ClientCertificate } from '../../src/ports/http-delivery.js';
 import type { Milliseconds } from '../../src/shared/duration.js';
 import type { GuardedConnector } from './guarded-connector.js';
 
-/** One request on its way, as the pool sees it. */
+/** The state of one request that the pool uses. */
 export interface PooledExchange {
   readonly origin: string;
   readonly partition: string;
@@ -13,21 +13,21 @@ export interface PooledExchange {
   readonly options: Dispatcher.DispatchOptions;
   /** It needs no connection any more. */
   readonly settled: boolean;
-  /** It is about to be dispatched on this connection, which its handler gives back or discards. */
+  /** It is dispatched on this connection, which its handler then releases or discards. */
   begin(connection: Connection): Dispatcher.DispatchHandler;
 }
 
-/** One socket and its client. A socket that the other end closed while idle goes, and its connection with it. */
+/** One socket and its client. When the server closes an idle socket, the connection is removed. */
 export interface Connection {
-  /** Answers that this socket has brought. More than none means that the other end may have closed it by now. */
+  /** The number of answers received on this socket. If there are any, the server may have closed it since. */
   served: number;
   /** The address reached; null while there is no socket. */
   address: string | null;
-  /** Whether the socket stands. */
+  /** Whether the socket is connected. */
   readonly stands: boolean;
-  /** The answer has come whole: the next exchange may have the connection. */
+  /** The answer is complete: the next exchange may use the connection. */
   release(): void;
-  /** Closes it, in whatever state it is; the exchange given, if any, gets a fresh one in its place. */
+  /** Closes it in any state; the given exchange, if any, gets a new connection instead. */
   discard(replacement?: PooledExchange): void;
 }
 
@@ -42,7 +42,7 @@ export interface PoolSettings {
   readonly makeClient: (origin: string, options: Client.Options) => Client;
   readonly connector: GuardedConnector;
   readonly socketsPerOrigin: number;
-  /** How long an idle connection is kept, unless the other end announces a shorter time. */
+  /** How long an idle connection is kept, unless the server announces a shorter time. */
   readonly keepAlive: Milliseconds;
 }
 
@@ -55,13 +55,13 @@ interface Origin {
   size: number;
 }
 
-/** The parser's own limit on the headers of one answer; what is kept of them is limited more tightly by the caller. */
+/** The parser's limit for the headers of one answer; the caller keeps fewer of them. */
 const parsedHeaderBytes = 65_536;
 
 /**
- * Connections by origin, each a client of its own with one request at a time. Knowing which request rides on which socket
- * is what the rules need that a pool of undici does not tell: a connect deadline per request, the address reached, and
- * whether a reset met a socket that had already served. An origin without connections leaves nothing behind.
+ * Connections by origin, each a client of its own with one request at a time. The rules need to know which request uses which
+ * socket, which a pool of undici does not report: for a connect deadline for each request, the address that was reached, and
+ * whether a socket that was reset had been used before. An origin without connections uses no memory.
  */
 export function connectionPool(settings: PoolSettings): ConnectionPool {
   return new Pool(settings);
@@ -98,7 +98,7 @@ class Pool implements ConnectionPool {
     });
   }
 
-  /** A connection of the origin has gone; whoever waits for one gets a fresh one, the replacement first. */
+  /** A connection of the origin was closed; waiting exchanges get a new one, the replaced exchange first. */
   left(origin: Origin, replacement: PooledExchange | undefined): void {
     origin.size -= 1;
     const next = replacement ?? nextOf(origin);
@@ -139,7 +139,7 @@ class PooledConnection implements Connection {
   readonly #pool: Pool;
   readonly #origin: Origin;
   readonly #client: Client;
-  /** The one that it serves now. */
+  /** The exchange that uses it now. */
   #exchange: PooledExchange | null = null;
   #closeSocket: (() => void) | null = null;
   #discarded = false;
@@ -162,7 +162,7 @@ class PooledConnection implements Connection {
     this.#client.on('disconnect', () => {
       if (this.#exchange === null) this.discard();
     });
-    // A handler of ours that throws would come here; an unheard error event would end the process.
+    // Exceptions of our own handlers arrive here; an error event without a listener would end the process.
     const emitter: EventEmitter = this.#client;
     emitter.on('error', () => this.discard());
   }

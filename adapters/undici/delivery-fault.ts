@@ -2,7 +2,7 @@ import type { DeliveryError } from '../../src/ports/http-delivery.js';
 
 export type FaultType = DeliveryError['type'];
 
-/** What went wrong, without the host: the message is the second half of a delivery error's. */
+/** A fault without the host: its message is the second part of the message of a delivery error. */
 export interface Fault {
   readonly type: FaultType;
   readonly message: string;
@@ -10,17 +10,17 @@ export interface Fault {
 
 const carrier = Symbol('fault');
 
-/** An `Error` that carries a fault through the callbacks of sockets and of undici. */
+/** An `Error` that passes a fault through the callbacks of sockets and undici. */
 export function faultError(type: FaultType, message: string): Error {
   return Object.assign(new Error(message), { [carrier]: { type, message } satisfies Fault });
 }
 
-/** How far the exchange had come when the error arrived. */
+/** The phase of the exchange in which the error occurred. */
 export type Phase = 'connecting' | 'handshaking' | 'tunnelled' | 'exchanging';
 
 /**
- * The fault behind an error of Node or undici. Only codes are taken over into messages: texts of those errors may name
- * addresses and certificates of somebody else.
+ * The fault behind an error of Node or undici. Messages contain only the codes: the texts of these errors may contain addresses
+ * and certificates of third parties.
  */
 export function faultFromError(error: unknown, phase: Phase): Fault {
   if (typeof error !== 'object' || error === null) return { type: 'connection_reset', message: closedEarly };
@@ -53,10 +53,10 @@ function isTlsCode(code: string): boolean {
   return /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)/.test(code);
 }
 
-/** What undici calls an answer that it cannot parse, is too long in its headers, or has not the length it announced. */
+/** undici's codes for an answer that cannot be parsed, has too long headers, or does not have the announced length. */
 function isBadAnswer(error: object, code: string): boolean {
   if (code.startsWith('HPE_') || code.startsWith('UND_ERR_RES') || code === 'UND_ERR_HEADERS_OVERFLOW') return true;
   if ('name' in error && error.name === 'HTTPParserError') return true;
-  // An upgrade or an early 100 that nobody asked for is a socket error with one of these texts.
+  // An unrequested upgrade or an early 100 is a socket error with one of these texts.
   return 'message' in error && (error.message === 'bad response' || error.message === 'bad upgrade');
 }

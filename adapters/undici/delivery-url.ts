@@ -1,4 +1,4 @@
-/** What sending needs of a URL. */
+/** The parts of a URL that sending needs. */
 export interface DeliveryUrl {
   readonly url: URL;
   readonly origin: string;
@@ -6,13 +6,13 @@ export interface DeliveryUrl {
   readonly path: string;
   /** The value of an authorization header made from the userinfo; null without one. */
   readonly authorization: string | null;
-  /** Scheme and host: all that messages may name. */
+  /** Scheme and host: the only parts that messages may contain. */
   readonly label: string;
 }
 
 const longestUrl = 8192;
 
-/** The parts of an absolute http: or https: URL, else why it is none, in words that repeat nothing of it. */
+/** The parts of an absolute http: or https: URL, or the reason why it is invalid, without any part of the URL. */
 export function deliveryUrlFromText(text: string): DeliveryUrl | string {
   if (text.length > longestUrl) return `the URL is longer than ${longestUrl} characters`;
   if (!URL.canParse(text)) return 'the URL is not an absolute URL such as https://hooks.example.net/path';
@@ -32,7 +32,7 @@ function basicAuthorization(url: URL): string {
   return `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}`;
 }
 
-/** A stray percent sign is taken as it stands. */
+/** A percent sign that is no escape is taken literally. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

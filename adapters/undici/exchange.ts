@@ -20,9 +20,8 @@ const mostHeaderValues = 100;
 const mostHeaderBytes = 16_384;
 
 /**
- * One request from the call to its outcome: holds the connection it rides on and the one timer of its total deadline, and
- * gives both back exactly once. A class, because thousands are made per second and closures for each would cost more than
- * the request.
+ * One request from the call to its outcome. Holds its connection and the timer of its total deadline, and releases both exactly
+ * once. A class, because thousands are created per second and closures for each would cost more than the request.
  */
 export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
   readonly origin: string;
@@ -33,7 +32,7 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
   settled = false;
 
   #connection: Connection | null = null;
-  /** Of the connection that was left. */
+  /** Of the connection that was released. */
   #address: string | null = null;
   #begunOnUsedSocket = false;
   #retried = false;
@@ -102,7 +101,7 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
       return;
     }
     this.#chunks.push(chunk.subarray(0, Math.max(room, 0)));
-    // What is left of the answer is of no interest: the connection goes instead of being read empty.
+    // The rest of the answer is not needed: the connection is closed instead of reading it.
     this.#leave(false);
     this.#answer(true);
   }
@@ -115,11 +114,11 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
 
   onResponseError(_controller: unknown, error: Error): void {
     const connection = this.#connection;
-    // Null when the connection was left on purpose, which undici reports as an error too.
+    // Null when the connection was released on purpose, which undici reports as an error, too.
     if (this.settled || connection === null) return;
     const fault = faultFromError(error, connection.stands ? 'exchanging' : 'connecting');
     if (fault.type === 'connection_reset' && this.#begunOnUsedSocket && this.#headersAt === null && !this.#retried) {
-      // Most likely the other end closed an idle connection while this request was on its way, which says nothing of it.
+      // Most likely the server closed an idle connection while this request was sent, which is no fault of the request.
       this.#retried = true;
       this.#begunOnUsedSocket = false;
       connection.discard(this);
@@ -158,7 +157,7 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
       this.#succeed(keptBody(bytes, truncated));
       return;
     }
-    // Reading is over, the deadline is not: decoding may not outlast it either.
+    // The deadline applies to decoding as well.
     void decodedBody(bytes, encoding, this.#request.maximumResponseBytes, truncated).then((body) =>
       this.#succeed(body),
     );
@@ -200,7 +199,7 @@ function rounded(milliseconds: number): number {
   return Math.round(milliseconds * 1000) / 1000;
 }
 
-/** Headers that belong to the connection or are made here; a request cannot set them. */
+/** Headers of the connection, or generated here; a request cannot set them. */
 const ownHeaders = new Set([
   'host',
   'connection',
@@ -235,7 +234,7 @@ function keptHeaders(headers: Record<string, string | string[] | undefined>): Re
   let bytes = 0;
   for (const name in headers) {
     const given = headers[name];
-    // As a key it would not be an entry but the prototype.
+    // As a key it would set the prototype.
     if (given === undefined || name === '__proto__') continue;
     const list = typeof given === 'string' ? [given] : given;
     for (const value of list) {

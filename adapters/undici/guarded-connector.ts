@@ -30,8 +30,8 @@ export interface ConnectOptions {
 }
 
 /**
- * Opens a socket, with TLS for https:, that stands when `done` is called without an error. What it gives ends it while it
- * is being opened, and closes it later.
+ * Opens a socket, with TLS for https:. It is connected when `done` is called without an error. The returned function cancels
+ * the connection attempt, and later closes the socket.
  */
 export type GuardedConnector = (
   target: ConnectTarget,
@@ -45,20 +45,20 @@ export interface ConnectorSettings {
   readonly ca?: readonly string[];
   /** DNS queries of this process when absent. */
   readonly resolve?: Resolver;
-  /** What connections are made through; directly when absent. */
+  /** The proxy for connections; direct when absent. */
   readonly proxy?: OutboundProxy;
 }
 
 /**
- * How long one address of several may take before the next is tried. Node's 250 ms gives up on hosts that are merely far
- * away, since it does not come back to an address.
+ * How long one address of several may take before the next is tried. Node's 250 ms is too short for distant hosts, since an
+ * address is not tried twice.
  */
 const attemptTimeout: Milliseconds = 1500;
 
 /**
- * A connector that asks the guard where the connection is made, not before: about a literal before any socket exists
- * (resolvers are not called for those), about every address of a name between resolving and connecting, and about the
- * address that was reached in the end. So there is no moment in which a name can change its mind.
+ * A connector that applies the guard where the connection is made: to a literal before any socket exists (resolvers are not
+ * called for literals), to every address of a name between resolving and connecting, and to the address that was reached. A
+ * name therefore cannot change between check and use.
  */
 export function guardedConnector(settings: ConnectorSettings): GuardedConnector {
   const { guard, proxy } = settings;
@@ -93,11 +93,11 @@ interface Attempt {
   readonly context: SecureContext | null;
 }
 
-/** A socket on its way. */
+/** A socket that is being connected. */
 interface Opening {
   /** Null until there is one. */
   socket(): Socket | null;
-  /** Calls back once: the socket stands (with TLS, if any), or why it does not. */
+  /** Called once, when the socket is connected (with TLS, if any) or with the reason of the failure. */
   onEnd(ended: (error: unknown, phase: Phase) => void): void;
 }
 
@@ -170,14 +170,14 @@ function directly(attempt: Attempt, resolve: Resolver): Opening {
         else ended(null, phase);
       });
       if (secure) socket.on('secureConnect', () => ended(null, phase));
-      // Both stay for the socket's life, since a destroyed socket may still emit an error. The client adds its own.
+      // Both listeners are never removed, since a destroyed socket may still emit an error. The client adds its own.
       socket.on('error', (error) => ended(error, phase));
       socket.on('close', () => ended({ code: 'ECONNRESET' }, phase));
     },
   };
 }
 
-/** Through a tunnel. Where a name leads, the proxy decides. */
+/** Through a tunnel. The proxy resolves names. */
 function throughProxy(attempt: Attempt, proxy: OutboundProxy): Opening {
   const { target, signal } = attempt;
   let socket: Socket | null = null;
@@ -203,7 +203,7 @@ function tlsOptions({ target, context }: Attempt) {
     ...(isIP(target.hostname) === 0 ? { servername: bareHost(target.hostname) } : {}),
     ...(context === null ? {} : { secureContext: context }),
     ALPNProtocols: ['http/1.1'],
-    // By name: an environment variable must not be able to switch it off.
+    // Set explicitly, so that an environment variable cannot switch it off.
     rejectUnauthorized: true,
   };
 }
@@ -227,9 +227,8 @@ function guardedLookup(guard: OutboundGuard, resolve: Lookup): LookupFunction {
 /**
  * The addresses of a name to connect to, all of them allowed, else the error to fail with. Never rejects.
  *
- * A forbidden address beside public ones is a trap or a mistake: nothing is sent to that name. Beside addresses that the
- * host application has listed, it is one of its own machines seen twice (`localhost` as `127.0.0.1` and `::1`): then only the
- * listed ones are used.
+ * A name with a forbidden address beside public ones is an attack or a mistake: nothing is sent to it. If the host application
+ * has listed some of the addresses (`localhost` is `127.0.0.1` and `::1`), only the listed ones are used.
  */
 async function judgedAddresses(
   guard: OutboundGuard,

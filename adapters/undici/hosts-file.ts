@@ -3,13 +3,13 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { ResolvedAddress } from './resolved-address.js';
 
-/** The addresses that the host's own file gives a name; null when it gives none. */
+/** The addresses of a name in the hosts file of the system; null when it has none. */
 export type HostsFile = (name: string) => Promise<readonly ResolvedAddress[] | null>;
 
-/** How long what was read is taken as it is. */
+/** How long the contents are used before the file is read again. */
 const freshFor = 5000;
 
-/** Reads the file again when it was read more than five seconds ago. A file that cannot be read names nobody. */
+/** Reads the file again when it was read more than five seconds ago. A file that cannot be read counts as empty. */
 export function hostsFile(path: string = defaultPath()): HostsFile {
   let entries: ReadonlyMap<string, readonly ResolvedAddress[]> = new Map();
   let readAt = Number.NEGATIVE_INFINITY;

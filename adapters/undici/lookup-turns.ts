@@ -1,12 +1,14 @@
 /** Look-ups under way at once. */
 export interface LookupLimits {
   readonly perPartition: number;
-  /** Of all partitions; each may have one besides. */
+  /** The limit for all partitions together; each partition may always have one more. */
   readonly all: number;
 }
 
 export interface LookupTurns {
-  /** Resolves when a look-up of the partition may begin, with what ends its turn. Rejects when the signal aborts first. */
+  /**
+   * Resolves when a look-up of the partition may begin, with the function that ends it. Rejects when the signal aborts first.
+   */
   enter(partition: string, signal: AbortSignal): Promise<() => void>;
 }
 
@@ -15,7 +17,7 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** So that a partition whose names nobody answers for keeps only its own look-ups waiting. */
+/** A partition with names that no server answers for therefore delays only its own look-ups. */
 export function lookupTurns({ perPartition, all }: LookupLimits = { perPartition: 8, all: 128 }): LookupTurns {
   const running = new Map<string, number>();
   let total = 0;

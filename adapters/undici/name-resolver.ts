@@ -6,9 +6,9 @@ import type { ResolvedAddress } from './resolved-address.js';
 import { candidatesFor, hostSearchList, type SearchList } from './search-list.js';
 
 export interface ResolveOptions {
-  /** Ends the look-up: nobody waits for it any more. */
+  /** Cancels the look-up. */
   readonly signal: AbortSignal;
-  /** Whose look-up it is: limits are kept for each. */
+  /** The owner of the look-up; each has separate limits. */
   readonly partition: string;
 }
 
@@ -25,7 +25,7 @@ export interface NameResolverSettings {
   readonly limits?: LookupLimits;
 }
 
-/** The second family may answer so much later than the first. */
+/** How much later than the first the second address family may answer. */
 const secondFamilyWait: Milliseconds = 100;
 const longestTtl: Milliseconds = 30_000;
 const mostRemembered = 1000;
@@ -37,10 +37,10 @@ interface Remembered {
 }
 
 /**
- * Looks names up by DNS queries of this process (the host's name servers and search list, after the host's hosts file), and
- * not by the operating system's function, which cannot be ended and holds one of the process's few threads meanwhile: names
- * that nobody answers for would stop every other look-up, and the file system with them. A look-up ends with its signal,
- * look-ups of one partition are bounded, and answers are remembered for their time to live, half a minute at most.
+ * Looks names up by DNS queries of this process (the host's name servers and search list, after the host's hosts file), and not
+ * by the operating system's function, which cannot be cancelled and occupies one of the few threads of the process: names that
+ * no server answers for would block all other look-ups and file system calls. A look-up ends with its signal, look-ups of one
+ * partition are limited, and answers are cached for their time to live, half a minute at most.
  */
 export function nameResolver(settings: NameResolverSettings = {}): Resolver {
   const hosts = settings.hosts ?? hostsFile();
@@ -134,7 +134,7 @@ async function bothFamilies(resolver: DnsResolver, name: string): Promise<Rememb
   return { addresses, until: performance.now() + lifetime };
 }
 
-/** The name is not there, or not under this domain: the next candidate may be. */
+/** The name does not exist, or not in this domain; the next candidate is tried. */
 function isMissing(error: unknown): boolean {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
   return code === 'ENOTFOUND' || code === 'ENODATA';

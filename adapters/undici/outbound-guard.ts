@@ -9,7 +9,7 @@ import {
   reachedAddress,
 } from './address-rules.js';
 
-/** What may be reached although it is not on the public internet. */
+/** Destinations that are allowed although they are not public. */
 export interface AllowedDestinations {
   /** Ranges in CIDR notation, for example `10.20.0.0/16` or `fd00:20::/32`. */
   readonly cidrs?: readonly string[];
@@ -18,9 +18,9 @@ export interface AllowedDestinations {
 }
 
 export interface OutboundGuard {
-  /** Null when connections to the address may be made for this host, else why not. */
+  /** Null if connections to the address are allowed for this host, otherwise the reason. */
   judge(host: string, address: string): string | null;
-  /** Null when the host of a URL is a name (judged when it is resolved) or an allowed literal, else why not. */
+  /** Null if the host of a URL is a name (checked when it is resolved) or an allowed literal, otherwise the reason. */
   judgeHost(host: string): string | null;
   /** Whether the address lies in a range that the host application listed, and is not merely public. */
   isListed(address: string): boolean;
@@ -29,12 +29,11 @@ export interface OutboundGuard {
 const mostVerdicts = 1000;
 
 const defaultHint =
-  'list the network under allow.cidrs or the host under allow.hosts of the delivery adapter if it is meant';
+  'list the network under allow.cidrs or the host under allow.hosts of the delivery adapter to allow it';
 
 /**
- * The rule for outbound connections: only public addresses, and what the host application lists. Throws for an allow list
- * that cannot be read, at start, where somebody sees it. `hint` ends every refusal: what to change if the address is meant,
- * in the words of whoever runs the service.
+ * The rule for outbound connections: only public addresses, and those that the host application lists. Throws at start for an
+ * allow list that cannot be parsed. `hint` ends every refusal: what the operator must change to allow the address.
  */
 export function outboundGuard(allow: AllowedDestinations = {}, hint: string = defaultHint): OutboundGuard {
   const ranges: AddressRange[] = (allow.cidrs ?? []).map((text) => {
@@ -57,7 +56,7 @@ export function outboundGuard(allow: AllowedDestinations = {}, hint: string = de
   const isAllowedAddress = (address: Address): boolean =>
     ranges.some((range) => isInRange(address, range) || isInRange(reachedAddress(address), range));
 
-  // The rules never change, and the same few addresses are connected to again and again.
+  // The rules never change, and the same few addresses are used repeatedly.
   const verdicts = new Map<string, string | null>();
   const verdictOf = (text: string): string | null => {
     const known = verdicts.get(text);

@@ -6,7 +6,7 @@ import { bareHost } from './outbound-guard.js';
 export interface ProxySettings {
   /** `http://user:password@proxy.corp.example:3128`, or https: for a proxy that speaks TLS itself. */
   readonly url: string;
-  /** Hosts that are connected to directly; `*.corp.example` stands for all names below. */
+  /** Hosts that are connected to directly; `*.corp.example` means all names below it. */
   readonly except?: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export interface OutboundProxy {
 /** Longest answer of a proxy to a CONNECT request: its headers. */
 const mostAnswerBytes = 16_384;
 
-/** The proxy of the settings. Throws a TypeError for a URL that cannot be meant. */
+/** The proxy of the settings. Throws a TypeError for an invalid URL. */
 export function outboundProxy({ url, except = [] }: ProxySettings): OutboundProxy {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed === null || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
@@ -46,8 +46,8 @@ export function outboundProxy({ url, except = [] }: ProxySettings): OutboundProx
 }
 
 /**
- * A connection to the target through the proxy. Whatever is wrong on the way there is the proxy's: the rejection is a
- * `proxy_failed`, which does not count against the destination. A proxy that answers 403, 502 or 504 speaks of the destination.
+ * A connection to the target through the proxy. A failure on the way to the proxy or of the proxy itself is a `proxy_failed`,
+ * which does not count against the destination. An answer of 403, 502 or 504 is a failure of the destination.
  */
 export function openTunnel(
   proxy: OutboundProxy,

@@ -10,7 +10,7 @@ export function keptBody(bytes: Buffer, truncated: boolean): KeptBody {
   return { body: bytes.toString('utf8', 0, truncated ? characterEnd(bytes) : bytes.length), truncated };
 }
 
-/** The length without a last character of which bytes are missing. */
+/** The length without an incomplete last character. */
 function characterEnd(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back += 1) {
     const byte = bytes[bytes.length - back] as number;
@@ -23,7 +23,7 @@ function characterEnd(bytes: Buffer): number {
 
 export type Encoding = 'gzip' | 'deflate' | 'br';
 
-/** The one encoding of a content-encoding header that can be undone; null for none, several or unknown ones. */
+/** The encoding of a content-encoding header, if it can be decoded; null for none, several or unknown ones. */
 export function encodingOf(header: string): Encoding | null {
   switch (header.trim().toLowerCase()) {
     case 'gzip':
@@ -39,8 +39,8 @@ export function encodingOf(header: string): Encoding | null {
 }
 
 /**
- * Undoes an encoding, stopping as soon as `cap` decoded bytes are there: a bomb costs no more than the cap. Damaged or cut
- * input gives what could be decoded before. Never rejects.
+ * Decodes up to `cap` bytes, so that a decompression bomb costs no more than the cap. Damaged or truncated input gives the part
+ * that could be decoded. Never rejects.
  */
 export function decodedBody(bytes: Buffer, encoding: Encoding, cap: number, truncated: boolean): Promise<KeptBody> {
   return new Promise((resolve) => {

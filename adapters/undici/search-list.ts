@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** How a name that may be relative is looked up. */
 export interface SearchList {
   readonly domains: readonly string[];
-  /** A name with at least so many dots is tried as it is first. */
+  /** A name with at least this many dots is tried as an absolute name first. */
   readonly dots: number;
 }
 
@@ -37,7 +37,7 @@ export function searchListFrom(text: string): SearchList {
   return { domains, dots };
 }
 
-/** The absolute names to ask for, in order. */
+/** The absolute names to query, in order. */
 export function candidatesFor(name: string, { domains, dots }: SearchList): readonly string[] {
   if (name.endsWith('.')) return [name.slice(0, -1)];
   const searched = domains.map((domain) => `${name}.${domain}`.replace(/\.+$/, ''));

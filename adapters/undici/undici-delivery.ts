@@ -12,7 +12,7 @@ import { type AllowedDestinations, type OutboundGuard, outboundGuard } from './o
 import { outboundProxy, type ProxySettings } from './outbound-proxy.js';
 
 export interface UndiciDeliverySettings {
-  /** What may be reached although it is not on the public internet. Nothing when absent. */
+  /** Destinations that are allowed although they are not public. None when absent. */
   readonly allow?: AllowedDestinations;
   /** Ports that are never connected to, for example 22 and 25. None when absent. */
   readonly forbiddenPorts?: readonly number[];
@@ -23,7 +23,7 @@ export interface UndiciDeliverySettings {
    * limits for each configuration and each origin, which are fair.
    */
   readonly socketsPerHost?: number;
-  /** How long an idle connection is kept, unless the other end announces a shorter time. 4 s when absent. */
+  /** How long an idle connection is kept, unless the server announces a shorter time. 4 s when absent. */
   readonly keepAlive?: Milliseconds;
   /** Certificate authorities (PEM) trusted beside the usual ones. Certificates are always checked. */
   readonly ca?: string | readonly string[];
