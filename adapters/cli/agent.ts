@@ -30,7 +30,7 @@ export async function runAgent({ options: flags, terminal, json }: AgentCommand)
   const options = agentOptionsFrom(flags, { environment, file });
   const { download } = await outboundFrom(
     options.outbound,
-    'start the agent with its range in --allow-outbound if it is meant',
+    'start the agent with its range in --allow-outbound to allow it',
   );
   const logger = stderrLogger(terminal);
   const token = await tokenOf(options, terminal);

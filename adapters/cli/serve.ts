@@ -66,7 +66,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   const cipher = await cipherOf(options, warn);
   const { delivery, download } = await outboundFrom(
     options.outbound,
-    'start the server with its range in --allow-outbound if it is meant',
+    'start the server with its range in --allow-outbound to allow it',
   );
   const storage = await storeFrom(options);
   const server = createServer(serverOptions, (_request, response) => {

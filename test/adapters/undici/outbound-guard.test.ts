@@ -133,7 +133,7 @@ describe('literal hosts', () => {
       allowed: false,
       message:
         'http://127.0.0.1:8080: this host is at a loopback address, and only public addresses are delivered to; list the ' +
-        'network under allow.cidrs or the host under allow.hosts of the delivery adapter if it is meant',
+        'network under allow.cidrs or the host under allow.hosts of the delivery adapter to allow it',
     });
   });
 });
