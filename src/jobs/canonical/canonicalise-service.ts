@@ -11,7 +11,7 @@ import type { Submitted } from '../document/field-table.js';
 import type { checkRestartBlock } from '../document/policy-fields.js';
 import type { serviceCheckBlock } from '../document/service-fields.js';
 import type { SubmittedService } from '../document/submitted-job.js';
-import { canonicaliseLogs, canonicaliseResources } from './canonicalise-task-parts.js';
+import { canonicaliseLogs, canonicaliseResources, canonicaliseVolumeMount } from './canonicalise-task-parts.js';
 import { defaultKillTimeout } from './default-policies.js';
 import { mapList, nullIfEmpty } from './overlay.js';
 
@@ -117,6 +117,7 @@ function canonicaliseSidecarTask(task: SidecarTask): SidecarTask {
     LogConfig: canonicaliseLogs(task.LogConfig),
     KillTimeout: task.KillTimeout ?? defaultKillTimeout,
     ShutdownDelay: task.ShutdownDelay ?? 0,
+    VolumeMounts: mapList(task.VolumeMounts, canonicaliseVolumeMount),
   };
 }
 

@@ -77,8 +77,14 @@ export function canonicaliseArtifact(artifact: Artifact): Artifact {
     GetterInsecure: artifact.GetterInsecure ?? false,
     GetterOptions: nullIfEmpty(artifact.GetterOptions),
     GetterHeaders: nullIfEmpty(artifact.GetterHeaders),
-    RelativeDest: artifact.RelativeDest ?? (GetterMode === 'file' ? `local/${lastPart(GetterSource)}` : 'local/'),
+    RelativeDest: artifact.RelativeDest ?? (GetterMode === 'file' ? fileDestination(GetterSource) : 'local/'),
   };
+}
+
+/** A file keeps its name; a source without one leaves the directory itself. */
+function fileDestination(source: string): string {
+  const name = lastPart(source);
+  return name === '' ? 'local' : `local/${name}`;
 }
 
 /** The last part of a source's path, its query included. */

@@ -1,25 +1,26 @@
 import type { Instant } from '../../shared/instant.js';
 import { parseCron } from './cron-expression.js';
 import { lintCron } from './lint-cron.js';
-import { type PeriodicSchedule, specsOf } from './next-launch.js';
+import type { PeriodicSchedule } from './next-launch.js';
 import { timeZone } from './time-zone.js';
 
 /** What is wrong with a schedule, each problem a sentence without its location; empty for one that can be launched by. */
 export function periodicProblems(periodic: PeriodicSchedule): string[] {
-  const specs = periodic.Specs ?? [];
-  const zone = timeZone(periodic.TimeZone) === undefined ? [unknownZone(periodic.TimeZone)] : [];
-  if (periodic.Spec !== '' && specs.length > 0) return ['cron and crons exclude each other', ...zone];
-  if (specsOf(periodic).length === 0) return ['a cron expression is needed', ...zone];
-  if (periodic.SpecType !== 'cron') {
-    return [`the kind of schedule must be cron, not ${JSON.stringify(periodic.SpecType)}`, ...zone];
-  }
-  const problems = specsOf(periodic).flatMap((spec) =>
-    parseCron(spec).match(
-      () => [],
-      (problem) => [`${JSON.stringify(spec)} is no cron expression: ${problem}`],
-    ),
+  const { Spec, Specs, SpecType, TimeZone } = periodic;
+  const specs = [...(Spec === '' ? [] : [Spec]), ...(Specs ?? [])];
+  return [
+    ...(Spec !== '' && specs.length > 1 ? ['cron and crons exclude each other'] : []),
+    ...(specs.length === 0 ? ['a cron expression is needed'] : []),
+    ...(SpecType === 'cron' ? specs.flatMap(expressionProblem) : [unknownKind(SpecType)]),
+    ...(timeZone(TimeZone) === undefined ? [unknownZone(TimeZone)] : []),
+  ];
+}
+
+function expressionProblem(spec: string): string[] {
+  return parseCron(spec).match(
+    () => [],
+    (problem) => [`${JSON.stringify(spec)} is no cron expression: ${problem}`],
   );
-  return [...problems, ...zone];
 }
 
 /** How many launches are looked at for warnings. */
@@ -30,6 +31,10 @@ export function periodicWarnings(periodic: PeriodicSchedule, now: Instant): stri
   return lintCron(periodic, now, LOOKED_AT)
     .findings.filter(({ kind }) => kind !== 'note')
     .map(({ message }) => message);
+}
+
+function unknownKind(type: string): string {
+  return `the kind of schedule must be cron, not ${JSON.stringify(type)}`;
 }
 
 function unknownZone(name: string): string {

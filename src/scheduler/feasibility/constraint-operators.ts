@@ -55,11 +55,14 @@ export function matchesPattern(text: string, pattern: string): boolean {
   );
 }
 
-/** Whether the text is a version that meets the constraint; false when one of them cannot be read. */
+/**
+ * Whether the text is a version that meets the constraint; false when one of them cannot be read. The syntax is that of the constraint:
+ * what nodes report is read loosely, `1.2.3rc1` too.
+ */
 export function matchesVersion(text: string, constraintText: string, syntax: VersionSyntax): boolean {
   const constraint = parsed[syntax](constraintText);
   if (constraint === undefined) return false;
-  return parseVersion(text, syntax).match(
+  return parseVersion(text, 'loose').match(
     (version) => satisfies(version, constraint),
     () => false,
   );

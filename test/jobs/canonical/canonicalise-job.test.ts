@@ -284,6 +284,25 @@ describe('canonicaliseJob', () => {
   });
 });
 
+test('a file without a name is fetched into the directory itself', () => {
+  const input: JobInput = {
+    ID: 'web',
+    TaskGroups: [{ Name: 'g', Tasks: [{ Name: 't', Driver: 'mock', Artifacts: [{ GetterMode: 'file' }] }] }],
+  };
+  expect(task(input).Artifacts?.[0]?.RelativeDest).toBe('local');
+});
+
+test('mounts of a sidecar task have the defaults of all mounts', () => {
+  const Connect = { SidecarService: {}, SidecarTask: { VolumeMounts: [{ Volume: 'certificates' }] } };
+  const input: JobInput = {
+    ID: 'web',
+    TaskGroups: [{ Name: 'g', Services: [{ Connect }], Tasks: [{ Name: 't', Driver: 'mock' }] }],
+  };
+  expect(group(input).Services?.[0]?.Connect?.SidecarTask?.VolumeMounts).toEqual([
+    { Volume: 'certificates', Destination: '', ReadOnly: false, PropagationMode: 'private', SELinuxLabel: '' },
+  ]);
+});
+
 describe('properties', () => {
   test('filling defaults twice is filling them once', () => {
     fc.assert(

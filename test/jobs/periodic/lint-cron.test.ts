@@ -104,6 +104,15 @@ describe('problems', () => {
         'unknown time zone "europe/berlin": a name of the IANA database is needed, such as Europe/Berlin',
       ],
     ],
+    [
+      { ...schedule(['x'], 'Mars/Base'), Spec: '* * * * *' },
+      [
+        'cron and crons exclude each other',
+        '"x" is no cron expression: a cron expression has five to seven fields, not 1',
+        'unknown time zone "Mars/Base": a name of the IANA database is needed, such as Europe/Berlin',
+      ],
+    ],
+    [{ ...schedule([]), SpecType: '' }, ['a cron expression is needed', 'the kind of schedule must be cron, not ""']],
   ])('of %j', (periodic, problems) => {
     expect(periodicProblems(periodic)).toEqual(problems);
   });

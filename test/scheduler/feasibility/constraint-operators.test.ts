@@ -37,6 +37,12 @@ describe('operators', () => {
     }
   });
 
+  it('reads the version that a node reports loosely, also for semver', () => {
+    expect(checkConstraint('semver', found('1.5.0rc1'), found('>= 1.4.0'))).toBe(true);
+    expect(checkConstraint('semver', found('1.4.0rc1'), found('>= 1.4.0'))).toBe(false);
+    expect(checkConstraint('semver', found('1.5.0'), found('>= 1.4.0rc1'))).toBe(false);
+  });
+
   it('does not search a text that is too long for the pattern', () => {
     expect(checkConstraint('regexp', found('x'.repeat(1e6)), found('x'))).toBe(false);
   });
