@@ -19,9 +19,9 @@ export interface VolumeMountInput {
   readonly Volume?: string | null;
   /** Where the task sees it. */
   readonly Destination?: string | null;
-  /** Mounts it for reading only. */
+  /** Mounts it for reading only. Default: `false`. */
   readonly ReadOnly?: boolean | null;
-  /** How mounts inside of the volume are seen: `private`, `host-to-task` or `bidirectional`. */
+  /** How mounts inside of the volume are seen: `private`, `host-to-task` or `bidirectional`. Default: `private`. */
   readonly PropagationMode?: 'private' | 'host-to-task' | 'bidirectional' | null;
   /** `z` for a label that tasks share, `Z` for one of its own. */
   readonly SELinuxLabel?: 'z' | 'Z' | null;
