@@ -30,6 +30,7 @@ import { withinTrace } from './edge/within-trace.js';
 import { errorsFor } from './errors/errors-for.js';
 import type { InterfaceErrors } from './errors/interface-errors.js';
 import { type HttpHandler, type HttpRequest, type HttpResponse, headerValue, isWhole } from './http-message.js';
+import { discoveryRoute } from './notifications/service-discovery.js';
 import { serveSocket } from './sockets/serve-socket.js';
 import type { UpgradeAnswer, UpgradeHandler } from './sockets/upgrade-listener.js';
 
@@ -74,7 +75,7 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
     maximumBodyBytes: options.maximumBodyBytes ?? 4 * 1024 * 1024,
     notificationsPath,
     redirected: upstream ? redirected : () => undefined,
-    locate: locator(routes, basePath, notificationsPath),
+    locate: locator(upstream ? [...routes, discoveryRoute] : routes, basePath, notificationsPath),
     socketsBelow: `${basePath}/v1/client/allocation/`,
   };
   const handle: HttpHandler = async (request) => {

@@ -152,6 +152,24 @@ describe('the upstream names', () => {
     expect(await headers('neutral')).not.toMatch(/TFP|RateLimit/);
   });
 
+  it('tell clients where the notification interface is', async () => {
+    const discovery = async (options: Pick<HttpHandlerOptions, 'names' | 'notificationsPath'>) => {
+      const handler = createHttpHandler(engineUnderTest(), { access: 'token', ...options });
+      return handler(requestFrom({ target: '/.well-known/terraform.json' }));
+    };
+    const { status, body } = await discovery({ names: 'upstream', notificationsPath: '/api/v2/' });
+    expect(status).toBe(200);
+    expect(JSON.parse(body.toString())).toEqual({
+      'modules.v1': '/api/registry/v1/modules/',
+      'tfe.v2': '/api/v2/',
+      'tfe.v2.1': '/api/v2/',
+      'tfe.v2.2': '/api/v2/',
+    });
+    const below = await discovery({ names: 'upstream', notificationsPath: '/n' });
+    expect(JSON.parse(below.body.toString())['tfe.v2']).toBe('/n/');
+    expect((await discovery({ names: 'neutral' })).status).toBe(404);
+  });
+
   it('make delivery responses readable for each client', async () => {
     const engine = await filledEngine();
     const target = `/notification-configurations/${places['notification_configuration_id']}`;
