@@ -2,81 +2,6 @@ import fc from 'fast-check';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Values that nobody should send. Numbers beyond JSON are written by `hostileJson`. */
-export const hostileTexts: readonly string[] = [
-  '',
-  ' ',
-  '\0',
-  'a\0b',
-  '.',
-  '..',
-  '../../etc/passwd',
-  '/',
-  '%',
-  '%00',
-  '\ud800',
-  'x\udfffy',
-  '\u202e',
-  '💥',
-  '__proto__',
-  'constructor',
-  'toString',
-  'hasOwnProperty',
-  '<script>',
-  '\r\nX-Injected: yes',
-  'NaN',
-  '-1',
-  '1e308',
-  '99999999999999999999',
-  '0x10',
-  '*',
-  'nil',
-  '-5s',
-  `${'9'.repeat(40)}h`,
-  'x'.repeat(900),
-];
-
-export const hostileText: fc.Arbitrary<string> = fc.oneof(
-  fc.constantFrom(...hostileTexts),
-  fc.string({ unit: 'binary', maxLength: 30 }),
-);
-
-export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
-  hostileText,
-  fc.constantFrom<unknown>(
-    null,
-    true,
-    false,
-    0,
-    -1,
-    1.5,
-    2 ** 31,
-    2 ** 53,
-    -(2 ** 63),
-    1e308,
-    -1e308,
-    [],
-    {},
-    [[]],
-    [null],
-    [{}],
-  ),
-  fc.nat(150).map(nested),
-  fc.constantFrom('__proto__', 'constructor', 'toString', '').map(withMember),
-  fc.jsonValue({ maxDepth: 2 }),
-);
-
-function nested(depth: number): unknown {
-  let value: unknown = 'deep';
-  for (let i = 0; i < depth; i++) value = i % 2 === 0 ? [value] : { k: value };
-  return value;
-}
-
-/** An own member of that name, as JSON can have it. */
-function withMember(name: string): unknown {
-  return JSON.parse(`{${JSON.stringify(name)}:{"x":1}}`) as unknown;
-}
-
 /** Makes values that fit schemas of one document. */
 export class SchemaValues {
   constructor(
@@ -179,21 +104,6 @@ function integers({ minimum }: Schema): fc.Arbitrary<number> {
     fc.constantFrom(100, 2 ** 31 - 1, 2 ** 31, Number.MAX_SAFE_INTEGER),
     fc.integer({ min: Math.max(least, 0), max: 1_000_000_000_000 }),
   );
-}
-
-/** Places inside a document, as paths. */
-export function placesIn(value: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
-  if (typeof value !== 'object' || value === null) return [path];
-  return [path, ...Object.entries(value).flatMap(([key, item]) => placesIn(item, [...path, key]))];
-}
-
-/** The document with another value at one place. */
-export function replacedAt(value: unknown, path: readonly string[], by: unknown): unknown {
-  const [first, ...rest] = path;
-  if (first === undefined) return by;
-  const copy = (Array.isArray(value) ? [...(value as unknown[])] : { ...(value as object) }) as Record<string, unknown>;
-  copy[first] = replacedAt(copy[first], rest, by);
-  return copy;
 }
 
 /** A document in which the second one's members stand over the first one's, down to the leaves. */

@@ -1,19 +1,35 @@
-import { err, ok, type Result } from 'neverthrow';
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Job } from '../../jobs/document/job.js';
 import type { InvalidJob } from '../../jobs/errors.js';
 import type { NamespaceCapabilities } from '../../jobs/namespace.js';
 import { errorsText } from '../../jobs/validation/problem-texts.js';
 import { type JobProblems, type ValidationContext, validateJob } from '../../jobs/validation/validate-job.js';
-import type { ReadView } from '../../ports/storage.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
 import type { Settings } from '../../settings.js';
+import type { PermissionDenied } from '../authorise.js';
 import { readNamespace } from '../books/namespace-rows.js';
 import { readNodePool } from '../books/node-pool-rows.js';
 import { unmetByNodes } from '../books/node-provisions.js';
+import type { EngineContext } from '../context/engine-context.js';
 
 /** The warnings about a document, or all its faults in one error: those of its own and those against its surroundings. */
 export function checkJob(view: ReadView, job: Job, settings: Settings): Result<readonly string[], InvalidJob> {
   const { errors, warningsByPart } = problemsOfJob(view, job, settings);
   return errors.length === 0 ? ok(warningsByPart) : err({ type: 'invalid_job', errors, message: errorsText(errors) });
+}
+
+/**
+ * The error for a caller without the right: the faults of the document if it has any, otherwise the refusal. It is found by a read, so such a
+ * caller never starts a write.
+ */
+export function faultsOrRefusal(
+  { storage, settings }: EngineContext,
+  job: Job,
+  refusal: PermissionDenied,
+): ResultAsync<never, InvalidJob | PermissionDenied | StorageError> {
+  return storage
+    .read((view) => checkJob(view, job, settings))
+    .andThen((checked) => (checked.isErr() ? err(checked.error) : err(refusal)));
 }
 
 /** Everything that is wrong or questionable about a document, by itself and against its surroundings. */

@@ -22,7 +22,7 @@ import { readSchedulingSnapshot } from '../books/scheduling-snapshot.js';
 import { writeRegistration } from '../books/write-registration.js';
 import { rehearse, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { checkJob } from './check-job.js';
+import { faultsOrRefusal } from './check-job.js';
 import { keepQuota } from './keep-quota.js';
 import { checkDemands } from './meet-policies.js';
 import { type JobRegistration, type RegisterJobError, type RegisterJobInput, readAdmitted } from './register-job.js';
@@ -79,16 +79,11 @@ export function planJob(
     triggeredBy: 'job-register',
     warnings: input.fromWire === true ? [] : unknownFields(input.job).map(({ message }) => message),
   };
-  // Faults of the document are told before the lack of a right; nothing is planned for a caller without the right.
   const { capabilities, policyOverride, job } = registration;
   const allowed = authorise(caller, job.Namespace, capabilities).andThen(() =>
     policyOverride === true ? authorise(caller, job.Namespace, ['policy-override']) : ok(undefined),
   );
-  if (allowed.isErr()) {
-    return context.storage
-      .read((view) => checkJob(view, job, context.settings))
-      .andThen((checked) => (checked.isErr() ? err(checked.error) : err(allowed.error)));
-  }
+  if (allowed.isErr()) return faultsOrRefusal(context, job, allowed.error);
   return rehearse(context, caller, (tx) => plan(tx, registration, input.diff === true));
 }
 

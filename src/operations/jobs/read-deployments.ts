@@ -1,5 +1,3 @@
-import { errAsync } from 'neverthrow';
-import { everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import type { InvalidRequest } from '../../jobs/errors.js';
 import { namespaceOf } from '../../jobs/job-reference.js';
@@ -21,7 +19,7 @@ import {
   readQuery,
   visibilityOf,
 } from './read-query.js';
-import { faultOfLookUp, type RecordQuery } from './record-query.js';
+import { type RecordQuery, readRecord } from './record-query.js';
 
 export interface ListDeploymentsInput extends NamespaceQuery, ListRequest {}
 
@@ -54,24 +52,7 @@ export function readDeployment(
   caller: Principal,
   input: RecordQuery,
 ): Read<Deployment | undefined, InvalidRequest> {
-  const fault = faultOfLookUp(caller, input);
-  if (fault !== undefined) return errAsync(fault);
-  const visible = visibilityOf(caller, everyNamespace, ['read-job']);
-  const query = {
-    key: queryKey('deployment', input.id, visible.key),
-    tables: [deployments],
-    run: (view: ReadView) => {
-      const row = view.get(deployments, [input.id.toLowerCase()]);
-      const shown = row !== undefined && visible.sees(row.record.Namespace) ? row : undefined;
-      return { index: shown?.modifyIndex ?? view.tableIndex(deployments), value: shown?.record };
-    },
-  };
-  return readQuery(
-    context,
-    caller,
-    { namespace: namespaceOf(input), anyOf: ['read-job'], waiting: input.waiting },
-    query,
-  );
+  return readRecord(context, caller, input, { table: deployments, key: [], show: (_, { record }) => record });
 }
 
 /** The deployments of a job, oldest first; without `all`, those of the present registration when there is one. */

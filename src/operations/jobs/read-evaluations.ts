@@ -1,5 +1,4 @@
 import { errAsync } from 'neverthrow';
-import { everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
 import { namespaceOf } from '../../jobs/job-reference.js';
@@ -21,7 +20,7 @@ import {
   readQuery,
   visibilityOf,
 } from './read-query.js';
-import { faultOfLookUp, type RecordQuery } from './record-query.js';
+import { type RecordQuery, readRecord } from './record-query.js';
 
 export interface ListEvaluationsInput extends NamespaceQuery, ListRequest {
   /** Exact status. */
@@ -68,25 +67,12 @@ export function readEvaluation(
   caller: Principal,
   input: RecordQuery & { readonly related?: boolean },
 ): Read<EvaluationRow | undefined, InvalidRequest> {
-  const fault = faultOfLookUp(caller, input);
-  if (fault !== undefined) return errAsync(fault);
-  const visible = visibilityOf(caller, everyNamespace, ['read-job']);
-  const query = {
-    key: queryKey('evaluation', input.id, input.related === true, visible.key),
-    tables: [evaluations],
-    run: (view: ReadView) => {
-      const row = view.get(evaluations, [input.id.toLowerCase()]);
-      const shown = row !== undefined && visible.sees(row.record.Namespace) ? row : undefined;
-      const value = shown !== undefined && input.related === true ? withRelated(view, shown) : shown;
-      return { index: shown?.modifyIndex ?? view.tableIndex(evaluations), value };
-    },
-  };
-  return readQuery(
-    context,
-    caller,
-    { namespace: namespaceOf(input), anyOf: ['read-job'], waiting: input.waiting },
-    query,
-  );
+  const related = input.related === true;
+  return readRecord<Evaluation, EvaluationRow>(context, caller, input, {
+    table: evaluations,
+    key: [related],
+    show: (view, row) => (related ? withRelated(view, row) : row),
+  });
 }
 
 /** An evaluation, with those that it follows from or has led to where they were asked for and there are any. */

@@ -30,7 +30,7 @@ import { type WrittenRegistration, writeRegistration } from '../books/write-regi
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './accepts-registrations.js';
-import { checkJob } from './check-job.js';
+import { faultsOrRefusal } from './check-job.js';
 import { keepQuota } from './keep-quota.js';
 import { checkDemands } from './meet-policies.js';
 
@@ -113,13 +113,8 @@ export function registerJob(
     inheritsFrom: submitted.Version ?? undefined,
     warnings: input.fromWire === true ? [] : unknownFields(input.job).map(({ message }) => message),
   };
-  // Faults of the document are told before the lack of a right; a caller without the right never starts a write.
   const allowed = authoriseRegistration(caller, registration);
-  if (allowed.isErr()) {
-    return context.storage
-      .read((view) => checkJob(view, job, context.settings))
-      .andThen((checked) => (checked.isErr() ? err(checked.error) : err(allowed.error)));
-  }
+  if (allowed.isErr()) return faultsOrRefusal(context, job, allowed.error);
   return commit(context, caller, (tx) => registerWithin(tx, registration)).map(({ value }) => value);
 }
 

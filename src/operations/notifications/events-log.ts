@@ -24,7 +24,7 @@ import { bodyOf } from './delivery/attempt-delivery.js';
 import { asItStands } from './delivery-log.js';
 import { type DeliveryDetails, describeDelivery } from './delivery-view.js';
 import { findWorkspace } from './find-resource.js';
-import { type PageRequest, readPageOrFirst } from './page.js';
+import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst } from './page.js';
 
 /** An accepted event, with what became of it. Times are RFC 3339 in UTC with milliseconds. */
 export interface EventSummary {
@@ -66,12 +66,8 @@ export interface ListEventsRequest {
   readonly page?: PageRequest;
 }
 
-export interface EventList {
+export interface EventList extends PageNumbers {
   readonly items: readonly EventSummary[];
-  readonly currentPage: number;
-  readonly pageSize: number;
-  readonly prevPage: number | null;
-  readonly nextPage: number | null;
   /** How many events match; counted up to `counted`. */
   readonly totalCount: number;
   /** False when there were more than could be looked at: then the count is a lower bound. */
@@ -102,10 +98,7 @@ export function listNotificationEvents(
       const found = matchingEvents(view, request, ordered);
       return ok({
         items: found.events.slice((number - 1) * size, number * size).map((event) => summarise(view, event, ordered)),
-        currentPage: number,
-        pageSize: size,
-        prevPage: number > 1 ? number - 1 : null,
-        nextPage: found.events.length > number * size ? number + 1 : null,
+        ...pageNumbers(page.value, found.events.length > number * size),
         totalCount: found.events.length,
         counted: found.whole,
       });

@@ -34,7 +34,7 @@ import {
   summariseDelivery,
 } from './delivery-view.js';
 import { findConfiguration, findDelivery } from './find-resource.js';
-import { type PageRequest, readPageOrFirst } from './page.js';
+import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst } from './page.js';
 import { type QueueClock, queueClock } from './queue-clock.js';
 
 export interface ListDeliveriesRequest {
@@ -46,13 +46,9 @@ export interface ListDeliveriesRequest {
   readonly page?: PageRequest;
 }
 
-export interface DeliveryList {
+/** One page of a log, which is not counted. */
+export interface DeliveryList extends PageNumbers {
   readonly items: readonly DeliverySummary[];
-  readonly currentPage: number;
-  readonly pageSize: number;
-  readonly prevPage: number | null;
-  /** Null when there is nothing further. The log is not counted. */
-  readonly nextPage: number | null;
 }
 
 /** The deepest entry that a page number reaches, and entries looked at for one page with a filter. */
@@ -83,10 +79,7 @@ export function listDeliveries(
       const items = matching.slice(0, size);
       return ok({
         items: items.map((delivery) => summariseDelivery(delivery, pendingOf(clock, { queue, rate }, delivery))),
-        currentPage: number,
-        pageSize: size,
-        prevPage: number > 1 ? number - 1 : null,
-        nextPage: matching.length > size ? number + 1 : null,
+        ...pageNumbers(page.value, matching.length > size),
       });
     })
     .andThen((it) => it);

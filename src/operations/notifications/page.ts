@@ -7,11 +7,36 @@ export interface PageRequest {
   readonly size?: number | undefined;
 }
 
+/** The page numbers of an answer whose rows are not counted. */
+export interface PageNumbers {
+  readonly currentPage: number;
+  readonly pageSize: number;
+  readonly prevPage: number | null;
+  /** Null when there is nothing further. */
+  readonly nextPage: number | null;
+}
+
+/** The numbers for one page of a list; `hasMore`: rows follow after it. */
+export function pageNumbers({ number, size }: CheckedPage, hasMore: boolean): PageNumbers {
+  return {
+    currentPage: number,
+    pageSize: size,
+    prevPage: number > 1 ? number - 1 : null,
+    nextPage: hasMore ? number + 1 : null,
+  };
+}
+
+/** Whole numbers from 1, the size not above the maximum. */
+export interface CheckedPage {
+  readonly number: number;
+  readonly size: number;
+}
+
 /** A checked page: whole numbers from 1, the size cut to the maximum. Null when none was asked for. */
 export function readPage(
   rules: { readonly defaultPageSize: number; readonly maximumPageSize: number },
   page: PageRequest | undefined,
-): Result<{ readonly number: number; readonly size: number } | null, InvalidParameter> {
+): Result<CheckedPage | null, InvalidParameter> {
   const { number, size } = page ?? {};
   if (number === undefined && size === undefined) return ok(null);
   const faulty = number !== undefined && !isCount(number) ? 'page[number]' : 'page[size]';
@@ -26,7 +51,7 @@ export function readPage(
 export function readPageOrFirst(
   rules: Parameters<typeof readPage>[0],
   page: PageRequest | undefined,
-): Result<{ readonly number: number; readonly size: number }, InvalidParameter> {
+): Result<CheckedPage, InvalidParameter> {
   return readPage(rules, page).map((read) => read ?? { number: 1, size: rules.defaultPageSize });
 }
 

@@ -10,15 +10,8 @@ import { openApiDocument } from '../../../adapters/http-server/open-api/open-api
 import { errorStatuses } from '../../../adapters/http-server/open-api/responses.js';
 import type { ErrorTag } from '../../../src/api/errors.js';
 import { plainType } from '../../../src/api/plain-type.js';
-import {
-  hostileText,
-  hostileValue,
-  overlaid,
-  placesIn,
-  replacedAt,
-  type Schema,
-  SchemaValues,
-} from '../../support/schema-values.js';
+import { hostileText, hostileValue, pathsIn, replacedAt } from '../../support/hostile-values.js';
+import { overlaid, type Schema, SchemaValues } from '../../support/schema-values.js';
 import { type Answered, type Asked, DescribedServer } from './described-server.js';
 import { bodyFor, callOf, places, targetFor } from './route-samples.js';
 
@@ -346,8 +339,8 @@ function bodies(
   const merged = fc.tuple(good, fitting).map(([under, over]) => overlaid(under, over));
   const altered = fc.tuple(good, fitting, hostileValue, fc.nat()).map(([under, over, value, at]) => {
     const base = overlaid(under, at % 2 === 0 ? over : undefined);
-    const spots = placesIn(base);
-    return replacedAt(base, spots[at % spots.length] ?? [], value);
+    const paths = pathsIn(base);
+    return replacedAt(base, paths[at % paths.length] ?? [], value);
   });
   const printed = fc
     .oneof(good, fitting, { arbitrary: merged, weight: 3 }, { arbitrary: altered, weight: 4 })
