@@ -119,7 +119,7 @@ describe('who may import whom', () => {
     ).toEqual([]);
   });
 
-  it('lets the core use few packages, each in its place', () => {
+  it('lets the core use few packages, each in its folder', () => {
     expect(
       violations((item) => {
         if (!item.file.startsWith('src/') || item.target !== undefined) return undefined;
@@ -234,7 +234,7 @@ describe('who may import whom', () => {
   });
 });
 
-/** Hashing is a pure function; these are the places where it stands. */
+/** Hashing is a pure function; these are the modules that do it. */
 const hashing = ['src/notifications/signature.ts', 'src/hcl/functions/hashing.ts'];
 
 describe('pure folders', () => {

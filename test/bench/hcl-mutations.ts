@@ -94,7 +94,7 @@ export interface MutationOutcome {
   readonly refused: number;
   readonly slowest: number;
   readonly slowestInput: string;
-  /** What must never happen: an exception, a hang, a place outside of the text, two answers to one question. */
+  /** What must never happen: an exception, a hang, a position outside of the text, two answers to one question. */
   readonly failures: readonly { readonly input: string; readonly reason: string }[];
 }
 

@@ -36,7 +36,7 @@ test(`runs on other hosts begin and end once, ${faults} faults`, { timeout: 120_
 });
 
 class Fleet {
-  readonly #place: Installation;
+  readonly #installed: Installation;
   readonly #proxy: RoughProxy;
   readonly #agents = new Map<string, Child>();
   #server: Child;
@@ -46,8 +46,8 @@ class Fleet {
   #busy = true;
   #dispatching: Promise<void> = Promise.resolve();
 
-  private constructor(place: Installation, proxy: RoughProxy, server: Child) {
-    this.#place = place;
+  private constructor(installed: Installation, proxy: RoughProxy, server: Child) {
+    this.#installed = installed;
     this.#proxy = proxy;
     this.#server = server;
     this.#secret = '';
@@ -55,14 +55,14 @@ class Fleet {
   }
 
   static async open(): Promise<Fleet> {
-    const place = await installation();
-    const opened = new Fleet(place, await roughProxy(), serverOf(place));
+    const installed = await installation();
+    const opened = new Fleet(installed, await roughProxy(), serverOf(installed));
     await opened.#meet();
-    await place.prepare(opened.#box);
+    await installed.prepare(opened.#box);
     for (const name of ['one', 'two']) {
       const token = (await opened.#box.tokens.create({ name, type: 'node' }))._unsafeUnwrap().value;
-      mkdirSync(join(place.folder, name));
-      writeFileSync(join(place.folder, `${name}.token`), token.SecretID);
+      mkdirSync(join(installed.folder, name));
+      writeFileSync(join(installed.folder, `${name}.token`), token.SecretID);
       opened.#startAgent(name);
     }
     opened.#dispatching = opened.#dispatch();
@@ -97,7 +97,7 @@ class Fleet {
       return children?.Pending === 0 && children.Running === 0 && children.Dead === this.#dispatched;
     };
     const wrong = (await eventually(60_000, over)) ? [] : ['runs are left that never end'];
-    const marks = this.#place.marks();
+    const marks = this.#installed.marks();
     for (let run = 0; run < this.#dispatched; run += 1) {
       const found = marks.get(String(run))?.join() ?? 'nothing';
       if (found !== 'begin,end') wrong.push(`run ${run}: ${found}`);
@@ -106,14 +106,14 @@ class Fleet {
   }
 
   figures(): string {
-    return `${this.#dispatched} runs, ${this.#place.marks().size} begun`;
+    return `${this.#dispatched} runs, ${this.#installed.marks().size} begun`;
   }
 
   async remove(): Promise<void> {
     this.#busy = false;
     await this.#dispatching;
     await this.#proxy.close();
-    await this.#place.remove();
+    await this.#installed.remove();
   }
 
   /** Dispatches runs one by one, each until it is acknowledged, and not far ahead of what has run. */
@@ -122,19 +122,19 @@ class Fleet {
       const n = String(this.#dispatched);
       const asking = await this.#box.jobs.dispatch('work', { meta: { n }, idempotencyToken: `n-${n}` });
       if (asking.isOk()) this.#dispatched += 1;
-      await pause(this.#dispatched - this.#place.marks().size > 20 ? 200 : 20);
+      await pause(this.#dispatched - this.#installed.marks().size > 20 ? 200 : 20);
     }
   }
 
   async #progress(runs: number): Promise<void> {
-    const before = this.#place.marks().size;
-    await eventually(20_000, () => this.#place.marks().size >= before + runs);
+    const before = this.#installed.marks().size;
+    await eventually(20_000, () => this.#installed.marks().size >= before + runs);
   }
 
   async #killServer(): Promise<void> {
     this.#server.process.kill('SIGKILL');
     await this.#server.ended;
-    this.#server = serverOf(this.#place);
+    this.#server = serverOf(this.#installed);
     await this.#meet();
   }
 
@@ -157,18 +157,18 @@ class Fleet {
   }
 
   #startAgent(name: string): void {
-    const { folder } = this.#place;
+    const { folder } = this.#installed;
     const where = ['--server', `http://127.0.0.1:${this.#proxy.port}`, '--token-file', join(folder, `${name}.token`)];
     const room = ['--cpu', '20', '--memory', '1000', '--directory', join(folder, name), '--name', name];
-    this.#agents.set(name, this.#place.run(['agent', ...where, ...room]));
+    this.#agents.set(name, this.#installed.run(['agent', ...where, ...room]));
   }
 }
 
-function serverOf(place: Installation): Child {
-  return place.run([
-    ...['serve', '--listen', '127.0.0.1:0', '--store', `sqlite:${place.store}`, '--access', 'token', '--no-runner'],
+function serverOf(installed: Installation): Child {
+  return installed.run([
+    ...['serve', '--listen', '127.0.0.1:0', '--store', `sqlite:${installed.store}`, '--access', 'token', '--no-runner'],
     // Killed agents come back later on a busy machine; their runs must not be given to others meanwhile.
-    ...['--seed', join(place.folder, 'seed.json'), '--allow-outbound', '127.0.0.0/8'],
+    ...['--seed', join(installed.folder, 'seed.json'), '--allow-outbound', '127.0.0.0/8'],
     // What a killed server held is free again soon.
     ...['--set', 'scheduling.heartbeatTtl=10m', '--set', 'background.lease=2s'],
   ]);

@@ -19,26 +19,26 @@ const steps = 24;
 /** Reads of a runner that comes back and looks for a run, of which each fails. */
 const reads = 6;
 
-let place: Installation | undefined;
+let installed: Installation | undefined;
 let mounted: string | undefined;
 afterEach(async () => {
   endAll();
   if (mounted !== undefined) run('umount', '-l', mounted);
   mounted = undefined;
-  await place?.remove();
+  await installed?.remove();
 });
 
 const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
 
 describe('a runner that lacks something for a while loses and doubles no run', () => {
   it.skipIf(!isRoot)('room for bytes and for files', limit, async ({ skip }) => {
-    place = await installation();
-    const directory = `${place.store}-allocations`;
+    installed = await installation();
+    const directory = `${installed.store}-allocations`;
     mkdirSync(directory);
     if (!run('mount', '-t', 'tmpfs', '-o', 'size=64m,nr_inodes=2000', 'tmpfs', directory)) skip('no right to mount');
     mounted = directory;
-    const served = await place.serve();
-    await place.prepare(served.box, 100);
+    const served = await installed.serve();
+    await installed.prepare(served.box, 100);
     for (let round = 0; round < rounds; round += 1) {
       const numbers = await through(served, round, [() => filled(directory), () => crowded(directory)]);
       await expectOnce(numbers, served);
@@ -46,10 +46,10 @@ describe('a runner that lacks something for a while loses and doubles no run', (
   });
 
   it('room, as a failure of each write in turn', limit, async () => {
-    place = await installation();
-    const disk = await injectedDisk(place);
-    const served = await place.serve([], disk.environment);
-    await place.prepare(served.box, 100);
+    installed = await installation();
+    const disk = await injectedDisk(installed);
+    const served = await installed.serve([], disk.environment);
+    await installed.prepare(served.box, 100);
     const numbers: string[] = [];
     let failing = 0;
     for (let step = 1; step <= steps * rounds; step += 1) {
@@ -58,7 +58,7 @@ describe('a runner that lacks something for a while loses and doubles no run', (
       numbers.push(number);
       const dispatched = dispatchOne(served, number);
       // Enough failures that something was tried again, or the run needed fewer writes.
-      await eventually(10_000, () => disk.failures() >= 3 || place?.marks().get(number)?.includes('end') === true);
+      await eventually(10_000, () => disk.failures() >= 3 || installed?.marks().get(number)?.includes('end') === true);
       failing += disk.failures() > 0 ? 1 : 0;
       disk.relieve();
       await dispatched;
@@ -68,10 +68,10 @@ describe('a runner that lacks something for a while loses and doubles no run', (
   });
 
   it('room for the store', limit, async () => {
-    place = await installation();
-    const disk = await injectedDisk(place);
-    const served = await place.serve([], { ...disk.environment, FULL_DISK_STORE: '1' });
-    await place.prepare(served.box, 100);
+    installed = await installation();
+    const disk = await injectedDisk(installed);
+    const served = await installed.serve([], { ...disk.environment, FULL_DISK_STORE: '1' });
+    await installed.prepare(served.box, 100);
     const numbers: string[] = [];
     for (let round = 0; round < 4 * rounds; round += 1) {
       const several = Array.from({ length: 8 }, (_, at) => String(round * 100 + at));
@@ -89,9 +89,9 @@ describe('a runner that lacks something for a while loses and doubles no run', (
   });
 
   it.skipIf(process.platform !== 'linux')('handles', limit, async ({ skip }) => {
-    place = await installation();
-    const served = await place.serve();
-    await place.prepare(served.box, 100);
+    installed = await installation();
+    const served = await installed.serve();
+    await installed.prepare(served.box, 100);
     const pid = Number(served.child.process.pid);
     if (!run('prlimit', '--pid', String(pid))) skip('no prlimit');
     for (let round = 0; round < rounds; round += 1) {
@@ -102,9 +102,9 @@ describe('a runner that lacks something for a while loses and doubles no run', (
 
   it.skipIf(process.platform !== 'linux')('all handles, as commands end', limit, async ({ skip }) => {
     const own = await installation();
-    place = own;
-    const served = await place.serve();
-    await place.prepare(served.box, 100, 0.5);
+    installed = own;
+    const served = await installed.serve();
+    await installed.prepare(served.box, 100, 0.5);
     const pid = Number(served.child.process.pid);
     if (!run('prlimit', '--pid', String(pid))) skip('no prlimit');
     for (let round = 0; round < rounds; round += 1) {
@@ -123,10 +123,10 @@ describe('a runner that lacks something for a while loses and doubles no run', (
 
   it('handles, as a failure of each read in turn, of a runner that comes back', limit, async () => {
     const own = await installation();
-    place = own;
-    const disk = await injectedDisk(place);
-    let served = await place.serve([], disk.environment);
-    await place.prepare(served.box, 100, 0.5);
+    installed = own;
+    const disk = await injectedDisk(installed);
+    let served = await installed.serve([], disk.environment);
+    await installed.prepare(served.box, 100, 0.5);
     let failing = 0;
     const did = (number: string, mark: string) => (): boolean => own.marks().get(number)?.includes(mark) === true;
     for (let step = 1; step <= reads * rounds; step += 1) {
@@ -137,7 +137,7 @@ describe('a runner that lacks something for a while loses and doubles no run', (
       // The command ends before or after the runner comes back.
       if (step % 2 === 0) expect(await eventually(10_000, did(number, 'end'))).toBe(true);
       disk.fill(1 + ((step - 1) % reads));
-      served = await place.serve([], {
+      served = await installed.serve([], {
         ...disk.environment,
         FULL_DISK_HANDLES: '1',
         FULL_DISK_FOLDER: `${own.store}-allocations/allocations`,
@@ -227,7 +227,7 @@ async function expectOnce(numbers: readonly string[], { box, child }: Served): P
     return Children?.Pending === 0 && Children.Running === 0;
   };
   const done = await eventually(40_000, over);
-  const marks = place?.marks();
+  const marks = installed?.marks();
   const wrong = numbers.flatMap((number) => {
     const did = marks?.get(number)?.join() ?? 'nothing';
     return did === 'begin,end' ? [] : [`${number} did ${did}`];

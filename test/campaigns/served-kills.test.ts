@@ -17,17 +17,17 @@ const fewest = asked === undefined ? 8 : kills;
 /** Milliseconds. */
 const budget = 20_000;
 
-let place: Installation | undefined;
+let installed: Installation | undefined;
 afterEach(async () => {
   endAll();
-  await place?.remove();
+  await installed?.remove();
 });
 
 test(`${kills} kills of a server lose and double nothing`, { timeout: 90_000 + kills * 10_000 }, async () => {
-  place = await installation();
-  const first = await place.serve();
-  await place.prepare(first.box);
-  const crowd = new Crowd(place, first);
+  installed = await installation();
+  const first = await installed.serve();
+  await installed.prepare(first.box);
+  const crowd = new Crowd(installed, first);
   const begun = performance.now();
   for (let life = 0; life < kills && (life < fewest || performance.now() - begun < budget); life += 1) {
     await crowd.live(life);
@@ -39,7 +39,7 @@ test(`${kills} kills of a server lose and double nothing`, { timeout: 90_000 + k
 
 /** What clients were told, and the server that they talk to. */
 class Crowd {
-  readonly #place: Installation;
+  readonly #installed: Installation;
   #served: Served | undefined;
   #acknowledged = 0;
   /** Numbers of dispatches that were acknowledged, and their jobs. */
@@ -51,27 +51,27 @@ class Crowd {
   #busy = true;
   #next = 0;
 
-  constructor(place: Installation, served: Served) {
-    this.#place = place;
+  constructor(installed: Installation, served: Served) {
+    this.#installed = installed;
     this.#served = served;
     this.#clients = [this.#dispatch(), this.#dispatch(), this.#register('a'), this.#register('b'), this.#stop()];
   }
 
-  /** One life of a server: it is killed at another place each time, now by what clients, now by what tasks or receivers saw. */
+  /** One life of a server: it is killed at another moment each time, now by what clients, now by what tasks or receivers saw. */
   async live(life: number): Promise<void> {
-    const { receiver } = this.#place;
-    this.#served ??= await this.#place.serve();
+    const { receiver } = this.#installed;
+    this.#served ??= await this.#installed.serve();
     const { child } = this.#served;
     const seen = {
       acknowledged: this.#acknowledged,
-      marks: markCount(this.#place),
+      marks: markCount(this.#installed),
       requests: receiver.requests.length,
     };
     const more = 1 + ((life * 7) % 12);
     // Evaluations and deliveries go on when the leases of the server before have run out: most lives are too short for it.
     const kind = life % 10;
     await eventually(8000, () => {
-      if (kind === 4) return markCount(this.#place) >= seen.marks + more;
+      if (kind === 4) return markCount(this.#installed) >= seen.marks + more;
       if (kind === 9) return receiver.requests.length >= seen.requests + more;
       return this.#acknowledged >= seen.acknowledged + more;
     });
@@ -83,7 +83,7 @@ class Crowd {
 
   /** What is not as it was acknowledged, after a last life that nobody ends. */
   async faults(): Promise<string[]> {
-    this.#served = await this.#place.serve();
+    this.#served = await this.#installed.serve();
     this.#busy = false;
     await Promise.all(this.#clients);
     const { box } = this.#served;
@@ -102,7 +102,7 @@ class Crowd {
 
   /** How much there was to lose. */
   figures(): string {
-    const { receiver } = this.#place;
+    const { receiver } = this.#installed;
     return (
       `${this.#acknowledged} acknowledgements, ${this.#dispatched.size} runs, ` +
       `${this.#stopped.size} stops, ${receiver.requests.length} notifications`
@@ -167,7 +167,7 @@ class Crowd {
   }
 
   #doubled(): string[] {
-    const marks = this.#place.marks();
+    const marks = this.#installed.marks();
     const known = [...marks.keys()].filter((run) => !this.#dispatched.has(Number(run)));
     const wrong = [...this.#dispatched.keys()].filter((number) => marks.get(String(number))?.join() !== 'begin,end');
     return [
@@ -178,7 +178,7 @@ class Crowd {
 
   /** What the nodes say of the runs that did not do what they should. */
   async #eventsOfWrong(box: Client): Promise<string[]> {
-    const marks = this.#place.marks();
+    const marks = this.#installed.marks();
     const wrong = [...this.#dispatched].filter(([number]) => marks.get(String(number))?.join() !== 'begin,end');
     const told = wrong.map(async ([number, id]) => {
       const found = (await box.jobs.allocations(id))._unsafeUnwrap().value;
@@ -192,7 +192,7 @@ class Crowd {
   }
 
   #untold(): string[] {
-    const heard = heardOf(this.#place);
+    const heard = heardOf(this.#installed);
     return [...this.#dispatched.values()].flatMap((id) => {
       const missing = steps.filter((step) => !heard.get(id)?.includes(step));
       return missing.length === 0 ? [] : [`nobody was told of ${missing.join()} of ${id}`];
@@ -201,7 +201,7 @@ class Crowd {
 
   /** Steps that came first before an earlier one. A repetition of one that had come is no fault. */
   #disordered(): string[] {
-    return [...heardOf(this.#place)].flatMap(([id, heard]) => {
+    return [...heardOf(this.#installed)].flatMap(([id, heard]) => {
       const first = [...new Set(heard)];
       return first.join() === steps.join() ? [] : [`${id} was told as ${first.join()}`];
     });
@@ -222,9 +222,9 @@ function heardOf({ receiver }: Installation): Map<string, string[]> {
   return heard;
 }
 
-function markCount(place: Installation): number {
+function markCount(installed: Installation): number {
   let count = 0;
-  for (const marks of place.marks().values()) count += marks.length;
+  for (const marks of installed.marks().values()) count += marks.length;
   return count;
 }
 

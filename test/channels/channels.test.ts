@@ -154,7 +154,7 @@ describe('channels', () => {
     expect(asking.open()).toBeUndefined();
   });
 
-  it('are as many as may be, and free places are used again', async () => {
+  it('are limited in number, and the numbers of closed channels are used again', async () => {
     const { asking } = connected(small, echo);
     const three = [must(asking.open()), must(asking.open()), must(asking.open())];
     expect(asking.open()).toBeUndefined();

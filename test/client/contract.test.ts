@@ -6,7 +6,7 @@ import type { Client } from '../../src/client/client.js';
 import { connect, SignalboxError } from '../../src/client/index.js';
 import { type Engine, hostPrincipal, type Principal } from '../../src/index.js';
 import { engineUnderTest, filledEngine } from '../adapters/http-server/engine-under-test.js';
-import { places, sampleJob } from '../adapters/http-server/route-samples.js';
+import { pathValues, sampleJob } from '../adapters/http-server/route-samples.js';
 
 /*
  * One interface, two transports: whatever a caller does, the client in process and the client over HTTP give the same
@@ -120,12 +120,12 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     await box.namespaces.list({ prefix: 's' }),
   ],
   'single records': async ({ box }) => [
-    await box.evaluations.read(places['evaluation_id'] ?? ''),
+    await box.evaluations.read(pathValues['evaluation_id'] ?? ''),
     await box.evaluations.read('nothing'),
-    await box.evaluations.allocations(places['evaluation_id'] ?? ''),
-    await box.allocations.read(places['allocation_id'] ?? ''),
+    await box.evaluations.allocations(pathValues['evaluation_id'] ?? ''),
+    await box.allocations.read(pathValues['allocation_id'] ?? ''),
     await box.allocations.read('11111111-2222-4333-8444-555555555555'),
-    await box.nodes.read(places['node_id'] ?? ''),
+    await box.nodes.read(pathValues['node_id'] ?? ''),
     await box.nodes.read('nobody'),
   ],
   'IDs that need escaping': async ({ box }) => {
@@ -213,7 +213,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     await box.system.regions(),
   ],
   'files and logs': async ({ box }) => {
-    const id = places['allocation_id'] ?? '';
+    const id = pathValues['allocation_id'] ?? '';
     return [
       await gathered(box.files.read(id, { path: 'x' })),
       await gathered(box.files.readAt(id, { path: 'x', offset: 0 })),

@@ -125,7 +125,7 @@ describe('problems', () => {
     }
   }, 5_000);
 
-  test('any text is read or refused at a place within it', () => {
+  test('any text is read or refused at a position within it', () => {
     const piece = fc.constantFrom(
       'a',
       ' ',

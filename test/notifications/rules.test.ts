@@ -248,7 +248,7 @@ describe('events from outside', () => {
     ],
     ['too long', { trigger: 'run:created', run_id: 'r', message: 'x'.repeat(65_537) }, ['/message']],
     ['an empty key', { trigger: 'run:created', run_id: 'r', idempotency_key: '' }, ['/idempotency_key']],
-  ])('%s is refused at its place', (_name, attributes, pointers) => {
+  ])('%s is refused at its pointer', (_name, attributes, pointers) => {
     const faults = eventFromAttributes(attributes)._unsafeUnwrapErr().faults;
     expect(faults.map((fault) => fault.pointer).sort()).toEqual(pointers.map((it) => `/data/attributes${it}`).sort());
   });

@@ -235,7 +235,7 @@ describe('syntax', () => {
     );
   });
 
-  test('any text is accepted or refused, with places within the text', () => {
+  test('any text is accepted or refused, with positions within the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (given) => {
         const result = evaluateExpression(given);

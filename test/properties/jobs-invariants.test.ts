@@ -129,7 +129,7 @@ async function checkLists(w: World, stubs: readonly JobListStub[]): Promise<void
 function checkVersions(versions: readonly Job[]): void {
   const numbers = versions.map((version) => version.Version);
   expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => b - a));
-  // The newest stable one may be kept beyond the six only in the place of another.
+  // The newest stable one may be kept beyond the six only instead of another.
   expect(versions.length).toBeLessThanOrEqual(6);
   expect(new Set(versions.map((version) => version.CreateIndex)).size).toBe(1);
 }

@@ -27,7 +27,7 @@ describe('policyOfRule', () => {
     expect(asked('Owner == "a"')).toMatch(/^its rule cannot be asked: /);
   });
 
-  it('names the place of a mistake in its expression', () => {
+  it('names the position of a mistake in its expression', () => {
     const fault = policyOfRule({ name: 'r', level: 'advisory', refuse: 'Priority ==' })._unsafeUnwrapErr();
     expect(fault).toMatchObject({ name: 'r', fault: { line: 1, column: 12 } });
   });

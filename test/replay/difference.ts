@@ -1,7 +1,7 @@
 import type { Difference } from './player.js';
 
 /**
- * The first place where two JSON values differ, in words; undefined when they are equal. The order of members does not matter. A
+ * A description of the first difference of two JSON values; undefined when they are equal. The order of members does not matter. A
  * member that is undefined is not there.
  */
 export function firstDifference(actual: unknown, expected: unknown, path = ''): Difference {

@@ -37,7 +37,7 @@ export const play: Play<ValidateVector> = ({ job, status, answer }) => {
       parts: answer.ValidationErrors?.length ?? 0,
       problems: recorded.length,
       warnings: warningCount(answer.Warnings),
-    }) ?? misplaced(errors, recorded)
+    }) ?? unmatched(errors, recorded)
   );
 };
 
@@ -52,8 +52,8 @@ function validated(document: object): { readonly status: number; readonly proble
   return { status: 200, problems: validateJob(admitted.value, context) };
 }
 
-/** The places of one problem, from the outermost inwards, as our texts name them. */
-type Places = readonly string[];
+/** The parts of one problem, from the outermost inwards, as our texts name them. */
+type Parts = readonly string[];
 
 const ofGroup = /^Task group (.*) validation failed: /;
 
@@ -68,9 +68,9 @@ const headings: readonly (readonly [RegExp, (found: RegExpExecArray) => string])
 ];
 
 /** The innermost problems of a nested text. A heading holds until its errors, whose number it tells, have come. */
-function leavesOf(text: string, places: Places = []): Places[] {
-  const open: { left: number; readonly places: Places }[] = [{ left: 1, places }];
-  const leaves: Places[] = [];
+function leavesOf(text: string, parts: Parts = []): Parts[] {
+  const open: { left: number; readonly parts: Parts }[] = [{ left: 1, parts }];
+  const leaves: Parts[] = [];
   for (const line of text.split('\n')) {
     const problem = line.replace(/^\t\* /, '');
     if (problem.trim() === '' || problem.trim() === '"') continue;
@@ -79,25 +79,25 @@ function leavesOf(text: string, places: Places = []): Places[] {
     if (around === undefined) break;
     around.left -= 1;
     // Inside of a group such a line is about its network, its services and so on.
-    const isOfGroup = around.places.length === 0 || !ofGroup.test(problem);
+    const isOfGroup = around.parts.length === 0 || !ofGroup.test(problem);
     const heading = !isOfGroup
       ? undefined
-      : headings.map(([pattern, place]) => ({ found: pattern.exec(problem), place })).find(({ found }) => found);
-    const inside = heading?.found == null ? around.places : [...around.places, heading.place(heading.found)];
+      : headings.map(([pattern, part]) => ({ found: pattern.exec(problem), part })).find(({ found }) => found);
+    const inside = heading?.found == null ? around.parts : [...around.parts, heading.part(heading.found)];
     const nested = /(\d+) errors? occurred:$/.exec(problem);
     if (nested === null) leaves.push(inside);
-    else open.push({ left: Number(nested[1]), places: inside });
+    else open.push({ left: Number(nested[1]), parts: inside });
   }
   return leaves;
 }
 
-/** The first recorded problem for which we have none in the same place. */
-function misplaced(errors: readonly string[], recorded: readonly Places[]): string | undefined {
+/** The first recorded problem for which we have none in the same part. */
+function unmatched(errors: readonly string[], recorded: readonly Parts[]): string | undefined {
   const left = [...errors];
-  // Those with the most places first, so that a problem of a task does not stand in for one of its group.
-  for (const places of [...recorded].sort((a, b) => b.length - a.length)) {
-    const at = left.findIndex((error) => places.every((place) => error.includes(`${place}: `)));
-    if (at < 0) return `no problem at ${places.join(', ')}, but ${JSON.stringify(errors)}`;
+  // Those with the most parts first, so that a problem of a task does not stand in for one of its group.
+  for (const parts of [...recorded].sort((a, b) => b.length - a.length)) {
+    const at = left.findIndex((error) => parts.every((part) => error.includes(`${part}: `)));
+    if (at < 0) return `no problem at ${parts.join(', ')}, but ${JSON.stringify(errors)}`;
     left.splice(at, 1);
   }
   return undefined;

@@ -241,7 +241,7 @@ describe('a new version', () => {
     });
   });
 
-  it('does not stop the old allocation when the new one finds no place', () => {
+  it('does not stop the old allocation when the new one cannot be placed', () => {
     const cluster = new Cluster(jobFrom(withCount(1)));
     cluster.evaluate();
     cluster.register(jobFrom({ TaskGroups: [groupDocument({}, { Driver: 'docker' })] }, { Version: 1 }));

@@ -96,8 +96,8 @@ function namesLivingTwice(all: readonly Allocation[]): string[] {
   for (const each of all) {
     if (isTerminalAllocation(each) || each.ClientStatus === 'unknown' || each.DeploymentStatus?.Canary === true)
       continue;
-    const place = each.JobType.startsWith('sys') ? ` on ${each.NodeID}` : '';
-    const name = `${each.Name} of ${each.JobCreateIndex}${place}`;
+    const onNode = each.JobType.startsWith('sys') ? ` on ${each.NodeID}` : '';
+    const name = `${each.Name} of ${each.JobCreateIndex}${onNode}`;
     names.set(name, (names.get(name) ?? 0) + 1);
   }
   return [...names].flatMap(([name, count]) => (count === 1 ? [] : [`${name} lives ${count} times`]));

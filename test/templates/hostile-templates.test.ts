@@ -38,7 +38,7 @@ describe('templates that cost much', () => {
     expect((user + system) / 1_000).toBeLessThan(BOUND);
   });
 
-  it('whatever the text, an answer: a template or a fault with a place', () => {
+  it('whatever the text, an answer: a template or a fault with a position', () => {
     const pieces = [
       '{{',
       '}}',

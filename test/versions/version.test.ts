@@ -75,7 +75,7 @@ describe('constraints', () => {
     expect(loose(text, constraint)).toBe(holds);
   });
 
-  it('gives prereleases their place where versions are semantic', () => {
+  it('orders prereleases where versions are semantic', () => {
     expect(semver('1.2.3-rc1', '>= 1.0, < 1.2.3')).toBe(true);
     expect(semver('1.2.3-rc1', '> 1.2.2-z')).toBe(true);
   });

@@ -108,24 +108,24 @@ describe('the options of an agent', () => {
 });
 
 describe('signalbox agent', () => {
-  let place: Installation;
+  let installed: Installation;
   beforeAll(async () => {
-    place = await installation();
+    installed = await installation();
   }, 60_000);
   afterEach(endAll);
-  afterAll(() => place.remove());
+  afterAll(() => installed.remove());
 
   it('runs jobs for a server elsewhere with a token of its own, and ends with a signal', async () => {
-    const server = place.run(['serve', '--listen', '127.0.0.1:0', '--no-runner']);
+    const server = installed.run(['serve', '--listen', '127.0.0.1:0', '--no-runner']);
     const url = await server.origin();
     const printed = await server.printed(/management token, shown this once: (\S+)/);
     const box = connect({ url, token: printed });
-    const made = place.run(['token', 'create', '-type', 'node', '-json', 'far'], {
+    const made = installed.run(['token', 'create', '-type', 'node', '-json', 'far'], {
       SIGNALBOX_ADDR: url,
       SIGNALBOX_TOKEN: printed,
     });
     expect((await made.ended).code).toBe(0);
-    const file = join(place.folder, 'token');
+    const file = join(installed.folder, 'token');
     await writeFile(file, (JSON.parse(made.out()) as { SecretID: string }).SecretID);
     const where = [
       '--server',
@@ -133,11 +133,11 @@ describe('signalbox agent', () => {
       '--token-file',
       file,
       '--directory',
-      join(place.folder, 'work'),
+      join(installed.folder, 'work'),
       '--on-stop',
       'kill',
     ];
-    const agent = place.run(['agent', ...where, '--name', 'far', '--reserved', 'memory=10', '--meta', 'rack=r1']);
+    const agent = installed.run(['agent', ...where, '--name', 'far', '--reserved', 'memory=10', '--meta', 'rack=r1']);
     const nodeId = await agent.printed(/node (\S+) is registered with/);
     const node = (await box.nodes.read(nodeId))._unsafeUnwrap().value;
     expect(node).toMatchObject({
@@ -162,18 +162,18 @@ describe('signalbox agent', () => {
     agent.process.kill('SIGTERM');
     expect((await agent.ended).code).toBe(0);
     // Another agent cannot use the token.
-    const other = place.run(['agent', ...where.slice(0, 4), '--directory', join(place.folder, 'other')]);
+    const other = installed.run(['agent', ...where.slice(0, 4), '--directory', join(installed.folder, 'other')]);
     expect((await other.ended).code).toBe(1);
     expect(other.error()).toContain('the token belongs to another node');
   }, 60_000);
 
   it('says what is wrong with its token and its directory', async () => {
-    const empty = join(place.folder, 'empty');
+    const empty = join(installed.folder, 'empty');
     await writeFile(empty, '\n');
-    const without = place.run(['agent', '--token-file', empty]);
+    const without = installed.run(['agent', '--token-file', empty]);
     expect(await without.ended).toMatchObject({ code: 1 });
     expect(without.error()).toContain('does not hold a secret');
-    const missing = place.run(['agent', '--token-file', join(place.folder, 'nowhere')]);
+    const missing = installed.run(['agent', '--token-file', join(installed.folder, 'nowhere')]);
     expect(await missing.ended).toMatchObject({ code: 1 });
     expect(missing.error()).toContain('cannot be read');
   }, 30_000);

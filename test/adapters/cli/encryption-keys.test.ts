@@ -93,7 +93,7 @@ describe('signalbox new-key', () => {
     expect(readdirSync(folder).filter((name) => name.endsWith('.new'))).toEqual([]);
   });
 
-  test('leaves a file alone that is no key file, and a place where it may not write', async () => {
+  test('leaves a file alone that is no key file, and a folder where it may not write', async () => {
     const path = fileOf('not keys at all, but something that somebody needs\n');
     expect((await newKey(path)).code).toBe(1);
     expect(readFileSync(path, 'utf8')).toContain('something that somebody needs');

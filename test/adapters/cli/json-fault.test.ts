@@ -19,7 +19,7 @@ describe('findJsonFault', () => {
     ['[tru]', 1, 2],
     ['[1}', 1, 3],
     ['\ufeff[,]', 1, 3],
-  ])('places the fault of %j at line %i, column %i', (text, line, column) => {
+  ])('locates the fault of %j at line %i, column %i', (text, line, column) => {
     expect(findJsonFault(text)).toMatchObject({ line, column });
   });
 

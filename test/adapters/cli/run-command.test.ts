@@ -68,7 +68,7 @@ describe('signalbox serve', () => {
     expect(ended.out).toBe('');
   });
 
-  it('names the place of a fault in the seed file', async () => {
+  it('names the position of a fault in the seed file', async () => {
     const syntax = await write('syntax.json', '{\n  "users": [,]\n}');
     const first = await run(['serve', '--seed', syntax, '--no-runner']);
     expect(first).toEqual({ code: 1, out: '', error: `signalbox: ${syntax}:2:13: a value is expected here\n` });
@@ -98,7 +98,7 @@ describe('signalbox parse and job', () => {
     expect(JSON.parse(out)).toMatchObject({ ID: 'from-cli', Namespace: 'default' });
   });
 
-  it('shows the faults of a file with their places, in colour when asked', async () => {
+  it('shows the faults of a file with their positions, in colour when asked', async () => {
     const path = await write('bad.hcl', 'job "x" {\n  tpye = "batch"\n}\n');
     const plain = await run(['parse', path]);
     expect(plain.code).toBe(1);

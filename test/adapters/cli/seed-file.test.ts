@@ -102,13 +102,13 @@ describe('parseSeedFile', () => {
     expect(fault.message).not.toContain('elevenchars');
   });
 
-  it('refuses a policy whose expression cannot be read, with its place in the expression', async () => {
+  it('refuses a policy whose expression cannot be read, with its position in the expression', async () => {
     const policy = { name: 'p', level: 'advisory', refuse: 'Priority ==' };
     const fault = (await parseSeedFile(JSON.stringify({ job_policies: [policy] }), 'seed.json'))._unsafeUnwrapErr();
     expect(fault.message).toMatch(/^seed\.json: at \/job_policies\/0\/refuse: 1:\d+: /);
   });
 
-  it('places a fault of syntax by line and column', async () => {
+  it('locates a fault of syntax by line and column', async () => {
     const fault = (await parseSeedFile('{\n  "users": [\n}', 'dir/seed.json'))._unsafeUnwrapErr();
     expect(fault.message).toBe('dir/seed.json:3:1: a value is expected here');
   });
@@ -126,7 +126,7 @@ describe('parseSeedFile', () => {
     [['tokens', 0, 'namespaces', 'team-*', 'policy'], 'all', '/tokens/0/namespaces/team-*/policy'],
     [['tokens', 0, 'workspaces', 'a/b'], 'owner', '/tokens/0/workspaces/a~1b'],
     [['token'], [], '/token'],
-  ])('places a fault at %j by pointer', async (path, value, pointer) => {
+  ])('locates a fault at %j by pointer', async (path, value, pointer) => {
     const fault = (await parseSeedFile(withValue(path, value), 'seed.json'))._unsafeUnwrapErr();
     expect(fault.message).toContain(`seed.json: at ${pointer}: `);
     expect(fault.message).not.toContain('very-secret');

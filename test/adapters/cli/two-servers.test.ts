@@ -3,18 +3,18 @@ import { afterEach, expect, it } from 'vitest';
 import { eventually, type Installation, installation } from '../../support/installation.js';
 import { endAll } from './cli-process.js';
 
-let place: Installation | undefined;
+let installed: Installation | undefined;
 afterEach(async () => {
   endAll();
-  await place?.remove();
+  await installed?.remove();
 });
 
 /** Two servers with runners on one store and one runner directory. Both used to run the same allocations. */
 it('a second server on a store says that the directory is taken, runs nothing twice, and takes over when it is free', async () => {
-  place = await installation();
-  const first = await place.serve();
-  await place.prepare(first.box);
-  const second = await place.serve();
+  installed = await installation();
+  const first = await installed.serve();
+  await installed.prepare(first.box);
+  const second = await installed.serve();
   expect(second.child.error()).toMatch(/directory \S+ is in use by process \d+; serving without a runner/);
   for (let n = 0; n < 10; n += 1) {
     const { box } = n % 2 === 0 ? first : second;
@@ -26,16 +26,24 @@ it('a second server on a store says that the directory is taken, runs nothing tw
   await first.child.ended;
   (await second.box.jobs.dispatch('work', { meta: { n: '10' } }))._unsafeUnwrap();
   expect(await eventually(20_000, () => ended().length === 11)).toBe(true);
-  expect([...(place?.marks().values() ?? [])].map((marks) => marks.join())).toEqual(Array(11).fill('begin,end'));
+  expect([...(installed?.marks().values() ?? [])].map((marks) => marks.join())).toEqual(Array(11).fill('begin,end'));
 }, 60_000);
 
 /** A remote agent, connected to the first of two servers over one file: all commands reach it through the second as well. */
 it('commands for a node reach it through every server on the store', async () => {
-  place = await installation();
-  const first = await place.serve(['--no-runner']);
+  installed = await installation();
+  const first = await installed.serve(['--no-runner']);
   const url = await first.child.origin();
-  const second = await place.serve(['--no-runner']);
-  const agent = place.run(['agent', '--server', url, '--directory', join(place.folder, 'work'), '--on-stop', 'kill']);
+  const second = await installed.serve(['--no-runner']);
+  const agent = installed.run([
+    'agent',
+    '--server',
+    url,
+    '--directory',
+    join(installed.folder, 'work'),
+    '--on-stop',
+    'kill',
+  ]);
   const nodeId = await agent.printed(/node (\S+) is registered with/);
   const script = 'echo hello; trap "echo signalled" USR1; while :; do sleep 0.05; done';
   const task = { Name: 't', Driver: 'raw_exec', Config: { command: '/bin/sh', args: ['-c', script] } };
@@ -55,9 +63,12 @@ it('commands for a node reach it through every server on the store', async () =>
   expect(file?.Name).toMatch(/^t\.std/);
   expect(Object.keys((await box.allocations.stats(id))._unsafeUnwrap().tasks)).toEqual(['t']);
   expect((await box.nodes.stats({ nodeId }))._unsafeUnwrap().uptime).toBeGreaterThan(0);
-  const exec = place.run(['alloc', 'exec', '-task', 't', id, '/bin/sh', '-c', 'echo from $NOMAD_TASK_NAME; exit 3'], {
-    SIGNALBOX_ADDR: await second.child.origin(),
-  });
+  const exec = installed.run(
+    ['alloc', 'exec', '-task', 't', id, '/bin/sh', '-c', 'echo from $NOMAD_TASK_NAME; exit 3'],
+    {
+      SIGNALBOX_ADDR: await second.child.origin(),
+    },
+  );
   expect((await exec.ended).code).toBe(3);
   expect(exec.out()).toBe('from t\n');
   (await box.allocations.restart(id))._unsafeUnwrap();
@@ -80,5 +91,5 @@ function followed(stream: AsyncIterable<unknown>): { until(text: string): Promis
 }
 
 function ended(): string[] {
-  return [...(place?.marks() ?? [])].flatMap(([run, marks]) => (marks.includes('end') ? [run] : []));
+  return [...(installed?.marks() ?? [])].flatMap(([run, marks]) => (marks.includes('end') ? [run] : []));
 }

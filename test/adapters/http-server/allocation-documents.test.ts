@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { plainType } from '../../../src/api/plain-type.js';
 import { everything, filledEngine } from './engine-under-test.js';
-import { places } from './route-samples.js';
+import { pathValues } from './route-samples.js';
 
 /** Members of stored allocations that only decisions need. */
 const own = ['JobType', 'JobVersion', 'JobCreateIndex', 'JobPriority', 'MigrateParallel'];
 
-async function ask(target: (places: Record<string, string>) => string, accept = '*/*'): Promise<unknown> {
+async function ask(target: (pathValues: Record<string, string>) => string, accept = '*/*'): Promise<unknown> {
   const handler = createHttpHandler(await filledEngine(), everything);
-  const response = await handler(requestFrom({ target: target(places), headers: { accept } }));
+  const response = await handler(requestFrom({ target: target(pathValues), headers: { accept } }));
   return JSON.parse(response.body.toString());
 }
 

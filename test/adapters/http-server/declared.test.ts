@@ -34,7 +34,7 @@ import type { Table } from '../../../src/shared/table.js';
 import { variableTables } from '../../../src/variables/tables.js';
 import { nodeFrom } from '../../support/nodes.js';
 import { filledEngine } from './engine-under-test.js';
-import { bodyFor, bodySchemaOf, parametersOf, places, sampleJob, sampleNode, targetFor } from './route-samples.js';
+import { bodyFor, bodySchemaOf, parametersOf, pathValues, sampleJob, sampleNode, targetFor } from './route-samples.js';
 
 /*
  * Whatever a route declares, it does: for each query parameter and each body field of each route, two valid values that
@@ -161,11 +161,11 @@ const tokenPairs: Readonly<Record<string, Pair>> = {
 
 /** The token of the sample becomes that of a node. */
 const withoutToken = async (engine: Engine): Promise<void> => {
-  await removeToken(engine, hostPrincipal, places['accessor_id'] ?? '');
+  await removeToken(engine, hostPrincipal, pathValues['accessor_id'] ?? '');
 };
 const nodeToken = async (engine: Engine): Promise<void> => {
   await engine.storage.write((view) => {
-    const token = view.get(tokens, [places['accessor_id'] ?? ''])?.record;
+    const token = view.get(tokens, [pathValues['accessor_id'] ?? ''])?.record;
     if (token !== undefined) view.put(tokens, { ...token, policies: [], node: { pool: 'default' } });
     return ok(undefined);
   });
@@ -453,7 +453,7 @@ function pagesBeyond(token: string, prepare: (engine: Engine) => Promise<void>):
 /** The deployment waits for its canary. */
 async function withCanary(engine: Engine): Promise<void> {
   await engine.storage.write((view) => {
-    const deployment = view.get(deployments, [places['deployment_id'] ?? ''])?.record;
+    const deployment = view.get(deployments, [pathValues['deployment_id'] ?? ''])?.record;
     const state = deployment?.TaskGroups['g'];
     if (deployment === undefined || state === undefined) throw new Error('no deployment');
     view.put(deployments, { ...deployment, TaskGroups: { g: { ...state, DesiredCanaries: 1 } } });
@@ -462,7 +462,7 @@ async function withCanary(engine: Engine): Promise<void> {
 }
 
 async function ineligibleNode(engine: Engine): Promise<void> {
-  const input = { nodeId: places['node_id'] ?? '', eligibility: 'ineligible' };
+  const input = { nodeId: pathValues['node_id'] ?? '', eligibility: 'ineligible' };
   (await setNodeEligibility(engine, hostPrincipal, input))._unsafeUnwrap();
 }
 
@@ -516,8 +516,10 @@ function failedAllocation(engine: Engine): Promise<void> {
 
 async function report(engine: Engine, clientStatus: 'running' | 'failed'): Promise<void> {
   const taskStates = { t: pendingTask };
-  const reports = [{ allocationId: places['allocation_id'] ?? '', clientStatus, clientDescription: '', taskStates }];
-  await reportAllocations(engine, hostPrincipal, { nodeId: places['node_id'] ?? '', reports });
+  const reports = [
+    { allocationId: pathValues['allocation_id'] ?? '', clientStatus, clientDescription: '', taskStates },
+  ];
+  await reportAllocations(engine, hostPrincipal, { nodeId: pathValues['node_id'] ?? '', reports });
 }
 
 function fieldsOf(route: Route): readonly string[] {
@@ -595,6 +597,6 @@ describe('the list of pairs', () => {
         .map((name) => `${operation}.${name}`),
     );
     expect(stale).toEqual([]);
-    expect(places['workspace_id']).toBeDefined();
+    expect(pathValues['workspace_id']).toBeDefined();
   });
 });

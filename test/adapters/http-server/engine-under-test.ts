@@ -35,7 +35,7 @@ import {
 import { setSchedulerConfiguration } from '../../../src/operations/nodes/index.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../../src/services/service-registration.js';
 import { nodeFrom } from '../../support/nodes.js';
-import { places, sampleJob } from './route-samples.js';
+import { pathValues, sampleJob } from './route-samples.js';
 
 /** An engine on memory storage, not started: nothing moves unless a request moves it. */
 export function engineUnderTest(settings: SettingsOverrides = {}, logger?: Logger): Engine {
@@ -51,10 +51,10 @@ export function engineUnderTest(settings: SettingsOverrides = {}, logger?: Logge
 
 /** Everything is allowed, and callers are known by a token of their own. */
 export const everything = {
-  authenticate: (): Principal => ({ ...hostPrincipal, accessor: places['accessor_id'] ?? '' }),
+  authenticate: (): Principal => ({ ...hostPrincipal, accessor: pathValues['accessor_id'] ?? '' }),
 };
 
-/** An engine with one of everything that a request can name; `places` says what is called how. Nothing moves any more. */
+/** An engine with one of everything that a request can name; `pathValues` says what is called how. Nothing moves any more. */
 export async function filledEngine(settings: SettingsOverrides = {}, logger?: Logger): Promise<Engine> {
   const engine = engineUnderTest(settings, logger);
   const { Status, StatusDescription, StatusUpdatedAt, CreateIndex, ModifyIndex, ...node } = nodeFrom(
@@ -129,34 +129,34 @@ export async function filledEngine(settings: SettingsOverrides = {}, logger?: Lo
     for (const id of ['web-1', 'web-2']) view.put(serviceRegistrations, registration(id, allocationId, node.ID));
     return ok(undefined);
   });
-  places['service_name'] = 'web';
-  places['service_id'] = 'web-1';
-  places['deployment_id'] = deployment.ID;
-  places['service_allocation_id'] = own?.ID ?? '';
+  pathValues['service_name'] = 'web';
+  pathValues['service_id'] = 'web-1';
+  pathValues['deployment_id'] = deployment.ID;
+  pathValues['service_allocation_id'] = own?.ID ?? '';
   // Evaluations can be deleted while the scheduler takes none.
   await setSchedulerConfiguration(engine, hostPrincipal, { configuration: { PauseEvalBroker: true } });
-  places['evaluation_id'] = registered._unsafeUnwrap().evalId;
-  places['allocation_id'] = allocations.value[0]?.ID ?? '';
-  places['node_id'] = node.ID;
+  pathValues['evaluation_id'] = registered._unsafeUnwrap().evalId;
+  pathValues['allocation_id'] = allocations.value[0]?.ID ?? '';
+  pathValues['node_id'] = node.ID;
   await putVariable(engine, hostPrincipal, { path: 'app/one', items: { k: 'v' } });
-  places['path'] = 'app/one';
-  places['role_id'] = role._unsafeUnwrap().ID;
-  places['accessor_id'] = token._unsafeUnwrap().AccessorID;
-  places['policy_id'] = policies._unsafeUnwrap().value[0]?.ID ?? '';
-  places['workspace_id'] = 'ws-1';
-  places['workspace_name'] = 'main';
-  places['organization'] = 'org';
-  places['notification_configuration_id'] = configuration._unsafeUnwrap().id;
-  places['event_id'] = event._unsafeUnwrap().eventId;
-  places['event_type'] = 'order.created';
-  places['recovery_id'] = recovery._unsafeUnwrap().id;
-  places['user_id'] = 'user-1';
-  places['delivery_id'] = event._unsafeUnwrap().deliveryIds[0] ?? '';
+  pathValues['path'] = 'app/one';
+  pathValues['role_id'] = role._unsafeUnwrap().ID;
+  pathValues['accessor_id'] = token._unsafeUnwrap().AccessorID;
+  pathValues['policy_id'] = policies._unsafeUnwrap().value[0]?.ID ?? '';
+  pathValues['workspace_id'] = 'ws-1';
+  pathValues['workspace_name'] = 'main';
+  pathValues['organization'] = 'org';
+  pathValues['notification_configuration_id'] = configuration._unsafeUnwrap().id;
+  pathValues['event_id'] = event._unsafeUnwrap().eventId;
+  pathValues['event_type'] = 'order.created';
+  pathValues['recovery_id'] = recovery._unsafeUnwrap().id;
+  pathValues['user_id'] = 'user-1';
+  pathValues['delivery_id'] = event._unsafeUnwrap().deliveryIds[0] ?? '';
   return engine;
 }
 
 function registration(ID: string, AllocID: string, NodeID: string): ServiceRegistration {
-  const place = {
+  const location = {
     Namespace: 'default',
     NodeID,
     Datacenter: 'dc1',
@@ -165,7 +165,7 @@ function registration(ID: string, AllocID: string, NodeID: string): ServiceRegis
     Address: '127.0.0.1',
     Port: 80,
   };
-  return { ID, ServiceName: 'web', Tags: [], ...place, CreateIndex: 1, ModifyIndex: 1 };
+  return { ID, ServiceName: 'web', Tags: [], ...location, CreateIndex: 1, ModifyIndex: 1 };
 }
 
 /** A node that answers every command with a value or a piece of a file. */
@@ -198,6 +198,6 @@ async function deploymentOf(engine: Engine, jobId: string): Promise<Deployment> 
 async function rememberToken(engine: Engine, secret: string): Promise<void> {
   const holder = (await tokenAuthenticator(engine)(secret))._unsafeUnwrap();
   if (holder === undefined) throw new Error('the token is not known');
-  places['token_secret'] = secret;
-  places['one_time_secret'] = (await createOneTimeToken(engine, holder))._unsafeUnwrap().value.OneTimeSecretID;
+  pathValues['token_secret'] = secret;
+  pathValues['one_time_secret'] = (await createOneTimeToken(engine, holder))._unsafeUnwrap().value.OneTimeSecretID;
 }

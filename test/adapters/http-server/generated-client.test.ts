@@ -11,7 +11,7 @@ import { headerNamesFor } from '../../../adapters/http-server/edge/header-names.
 import { createHttpHandler, nodeListener } from '../../../adapters/http-server/index.js';
 import { openApiDocument } from '../../../adapters/http-server/open-api/open-api.js';
 import { everything, filledEngine } from './engine-under-test.js';
-import { places } from './route-samples.js';
+import { pathValues } from './route-samples.js';
 
 /* A client whose types are generated from the OpenAPI document compiles under strict rules, and its requests are answered. */
 
@@ -138,7 +138,7 @@ describe('a client generated from the OpenAPI document', () => {
       use: (baseUrl: string, workspaceId: string, nodeId: string) => Promise<unknown>;
     };
     const { port } = server.address() as AddressInfo;
-    const told = await use(`http://127.0.0.1:${port}`, places['workspace_id'] ?? '', places['node_id'] ?? '');
+    const told = await use(`http://127.0.0.1:${port}`, pathValues['workspace_id'] ?? '', pathValues['node_id'] ?? '');
     expect(told).toEqual({
       queued: 0,
       priority: 50,

@@ -13,7 +13,7 @@ import { plainType } from '../../../src/api/plain-type.js';
 import { hostileText, hostileValue, pathsIn, replacedAt } from '../../support/hostile-values.js';
 import { overlaid, type Schema, SchemaValues } from '../../support/schema-values.js';
 import { type Answered, type Asked, DescribedServer } from './described-server.js';
-import { bodyFor, callOf, places, targetFor } from './route-samples.js';
+import { bodyFor, callOf, pathValues, targetFor } from './route-samples.js';
 
 /*
  * Requests are made from the OpenAPI document: path, query and body as it describes them, and then with something wrong. A
@@ -253,7 +253,18 @@ interface Described {
 }
 
 function requestsFor({ route, method, path, operation }: Described, document: Document): fc.Arbitrary<Asked> {
-  const known = ['job', 'g', 't', 'default', 'spare', 'web', 'app/one', 'raw_exec', 'dc1', ...Object.values(places)];
+  const known = [
+    'job',
+    'g',
+    't',
+    'default',
+    'spare',
+    'web',
+    'app/one',
+    'raw_exec',
+    'dc1',
+    ...Object.values(pathValues),
+  ];
   const values = new SchemaValues(document.components['schemas'] ?? {}, known);
   const parameters = operation.parameters.map((one) => ('$ref' in one ? prettyOf(document) : one));
   return fc

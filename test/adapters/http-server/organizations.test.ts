@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createHttpHandler, type HttpHandlerOptions, requestFrom } from '../../../adapters/http-server/index.js';
 import { type Engine, hostPrincipal, type Principal, putUser, putWorkspace } from '../../../src/index.js';
 import { engineUnderTest, filledEngine } from './engine-under-test.js';
-import { places } from './route-samples.js';
+import { pathValues } from './route-samples.js';
 
 /** A caller with these rights and no others. */
 const withRights = (workspaces: Principal['workspaces']): Principal => ({
@@ -172,7 +172,7 @@ describe('the upstream names', () => {
 
   it('make delivery responses readable for each client', async () => {
     const engine = await filledEngine();
-    const target = `/notification-configurations/${places['notification_configuration_id']}`;
+    const target = `/notification-configurations/${pathValues['notification_configuration_id']}`;
     const response = async (further: Parameters<typeof ask>[3]) =>
       (await ask(engine, hostPrincipal, target, further)).document.data.attributes['delivery-responses'][0];
     expect(await response({ names: 'neutral' })).toMatchObject({ successful: true, headers: expect.any(Object) });

@@ -120,13 +120,13 @@ export function bodyFor(route: Route): unknown {
   const body = bodies[route.name];
   if (body === undefined) return undefined;
   const named = JSON.stringify(body).replaceAll(/"\{(\w+)\}"/g, (_whole, name: string) =>
-    JSON.stringify(places[name] ?? 'unknown'),
+    JSON.stringify(pathValues[name] ?? 'unknown'),
   );
   return JSON.parse(named) as unknown;
 }
 
 /** What `filledEngine` has made, by the name of the path parameter. */
-export const places: Record<string, string> = {};
+export const pathValues: Record<string, string> = {};
 
 const queries: Readonly<Record<string, string>> = {
   'jobs.submission': '?version=0',
@@ -149,7 +149,7 @@ export function targetFor(route: Route): string {
     if (name === 'job_id') return jobOf[route.name] ?? 'job';
     if (name === 'name' && route.path.endsWith('/tag')) return route.name === 'jobs.tagVersion' ? 'kept' : 'tagged';
     if (name === 'name') return route.name === 'namespaces.read' ? 'default' : 'spare';
-    return encodeURIComponent(places[name] ?? 'unknown');
+    return encodeURIComponent(pathValues[name] ?? 'unknown');
   });
   return path + (queries[route.name] ?? '');
 }

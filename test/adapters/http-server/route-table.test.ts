@@ -5,7 +5,7 @@ import type { HttpResponse } from '../../../adapters/http-server/http-message.js
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { hostPrincipal, putToken } from '../../../src/index.js';
 import { engineUnderTest, everything, filledEngine } from './engine-under-test.js';
-import { bodyFor, bodySchemaOf, places, targetFor } from './route-samples.js';
+import { bodyFor, bodySchemaOf, pathValues, targetFor } from './route-samples.js';
 
 const named = routeTable.map((route) => ({ name: `${route.methods[0]} ${route.path}`, route }));
 
@@ -151,7 +151,7 @@ describe('the OpenAPI document', () => {
       const isOwn = ofOwnToken.has(route.name);
       const handler = createHttpHandler(await filledEngine(), isOwn ? { access: 'token' } : everything);
       const body = bodyFor(route);
-      const headers: Record<string, string> = isOwn ? { 'x-svc-token': places['token_secret'] ?? '' } : {};
+      const headers: Record<string, string> = isOwn ? { 'x-svc-token': pathValues['token_secret'] ?? '' } : {};
       const request = { method: route.methods[0], target: targetFor(route), headers };
       const response = await handler(requestFrom({ ...request, ...(body === undefined ? {} : { body }) }));
       if (route.socket !== undefined) continue;

@@ -50,7 +50,7 @@ async function killAgainAndAgain(file: string, lane: string) {
   const receiver = await startReceiver();
   const accepted = new Set<string>();
   for (let life = 0; life < killsPerLane; life++) {
-    // Killed at another place of its life each time: after some events, and a little later.
+    // Killed at another moment each time: after some events, and a little later.
     const sender = startSender(file, receiver, `${lane}${life}`, eventsPerLife, accepted, 1 + ((life * 7) % 12));
     await sender.busy;
     await new Promise((resolve) => setTimeout(resolve, life % 5));

@@ -108,7 +108,7 @@ export function indexCases(test: TestFunction, subject: StorageSubject): void {
     assert.deepEqual(value, ['c', 'a']);
   });
 
-  withStore(test, subject, 'several moves within one work end at the last place', async (storage) => {
+  withStore(test, subject, 'several moves within one work end at the last position', async (storage) => {
     await commit(storage, (view) => {
       for (const rank of [5, 1, 4, 2]) view.put(things, { key: ['a'], rank: [rank] });
     });

@@ -112,7 +112,7 @@ export function recordCases(test: TestFunction, subject: StorageSubject): void {
   withStore(
     test,
     subject,
-    'a change of a record that was read does not change its text nor its place',
+    'a change of a record that was read does not change its text nor its position',
     async (storage) => {
       await store(storage, { key: ['a'], rank: [1], text: 'as stored' });
       const row = await look(storage, (view) => view.get(things, ['a']));

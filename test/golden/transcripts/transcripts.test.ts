@@ -120,38 +120,38 @@ describe.each(transcripts)('$transcript.name ($file)', ({ transcript }) => {
 function compare(
   actual: unknown,
   expected: unknown,
-  place: string,
+  pointer: string,
   values: Map<string, string>,
   filled: (text: string) => string,
 ): void {
   if (typeof expected === 'string') {
     const save = /^<save:(\w+)>$/.exec(expected);
     if (expected === '<any>') return;
-    if (expected === '<string>') expect(actual, place).toEqual(expect.any(String));
-    else if (expected === '<time>') expect(actual, place).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    if (expected === '<string>') expect(actual, pointer).toEqual(expect.any(String));
+    else if (expected === '<time>') expect(actual, pointer).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     else if (save !== null) {
-      expect(actual, place).toMatch(/^[a-z]{2}-[1-9A-HJ-NP-Za-km-z]{16}$/);
+      expect(actual, pointer).toMatch(/^[a-z]{2}-[1-9A-HJ-NP-Za-km-z]{16}$/);
       values.set(save[1] as string, actual as string);
-    } else expect(actual, place).toBe(filled(expected));
+    } else expect(actual, pointer).toBe(filled(expected));
     return;
   }
   if (Array.isArray(expected)) {
-    expect(actual, place).toHaveLength(expected.length);
+    expect(actual, pointer).toHaveLength(expected.length);
     expected.forEach((item, i) => {
-      compare((actual as unknown[])[i], item, `${place}/${i}`, values, filled);
+      compare((actual as unknown[])[i], item, `${pointer}/${i}`, values, filled);
     });
     return;
   }
   if (typeof expected === 'object' && expected !== null) {
     const { '<exact>': exact, ...members } = expected as Record<string, unknown>;
-    expect(actual, place).toEqual(expect.any(Object));
-    if (exact === true) expect(Object.keys(actual as object).sort(), place).toEqual(Object.keys(members).sort());
+    expect(actual, pointer).toEqual(expect.any(Object));
+    if (exact === true) expect(Object.keys(actual as object).sort(), pointer).toEqual(Object.keys(members).sort());
     for (const [name, value] of Object.entries(members)) {
-      compare((actual as Record<string, unknown>)[name], value, `${place}/${name}`, values, filled);
+      compare((actual as Record<string, unknown>)[name], value, `${pointer}/${name}`, values, filled);
     }
     return;
   }
-  expect(actual, place).toBe(expected);
+  expect(actual, pointer).toBe(expected);
 }
 
 function exchange(

@@ -54,10 +54,10 @@ function value(source: string, options: Options = {}): PlainValue {
 /** Starts of all problems, as `line:column code`. */
 function problems(source: string, options: Options = {}): string[] {
   const result = decode(source, options);
-  return result.isOk() ? [] : result.error.map(place);
+  return result.isOk() ? [] : result.error.map(positionOf);
 }
 
-function place({ file, start, code }: Diagnostic): string {
+function positionOf({ file, start, code }: Diagnostic): string {
   return `${file === 'job' ? '' : `${file} `}${start.line}:${start.column} ${code}`;
 }
 
@@ -382,7 +382,7 @@ describe('the JSON form', () => {
     });
   });
 
-  test('names the place of mistakes', () => {
+  test('names the position of mistakes', () => {
     expect(problems('{"job": {"a": {"region": "${var.q}"}}}')).toEqual(['1:32 missing_attribute']);
     expect(problems('{"job": {"a": {"priority": "x"}}}')).toEqual(['1:29 bad_value']);
     expect(problems('{"job": {"a": ')).toEqual(['1:15 bad_json']);

@@ -164,7 +164,7 @@ describe('rendering', () => {
     expect(renderDiagnostics(diagnostics, { colour: true })).toContain('\u001b[31merror:\u001b[0m');
   });
 
-  test('a long line is cut around the place', () => {
+  test('a long line is cut around the position', () => {
     const [first] = parseText(`${'1 + '.repeat(5000)}]`)._unsafeUnwrapErr();
     const [line = '', carets = ''] = first?.snippet.split('\n') ?? [];
     expect(line.length).toBeLessThan(140);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { evaluateExpression } from '../../../src/hcl/index.js';
 
-interface Place {
+interface Position {
   readonly line: number;
   readonly col: number;
   readonly endLine: number;
@@ -15,7 +15,7 @@ interface Vector {
   readonly phase: 'ok' | 'parse' | 'eval';
   readonly type?: string;
   readonly valueText?: string;
-  readonly errors?: readonly Place[];
+  readonly errors?: readonly Position[];
 }
 
 const path = new URL('../../golden/hcl-expressions.json', import.meta.url);

@@ -208,7 +208,7 @@ describe('canonicaliseJob', () => {
     expect(Object.keys(group(job).Volumes ?? {})).toEqual(['a']);
   });
 
-  test('services are named after their place, and names may contain it', () => {
+  test('services are named after the task or group that they belong to, and names may contain its name', () => {
     const job: JobInput = {
       ID: 'web',
       TaskGroups: [

@@ -222,7 +222,7 @@ describe('which service became which', () => {
       [],
     ],
     [
-      'renamed, with the same port at the same place',
+      'renamed, with the same port at the same position',
       services({ Name: 'a', PortLabel: 'p' }, { Name: 'b', PortLabel: 'q' }),
       services({ Name: 'c', PortLabel: 'p' }, { Name: 'b', PortLabel: 'q' }),
       ['~Service'],

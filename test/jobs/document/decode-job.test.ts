@@ -92,7 +92,7 @@ describe('decodeJob', () => {
     expect(job.TaskGroups?.[0]?.Tasks?.[0]?.Config).toEqual({ a: [1, { b: 2 }] });
   });
 
-  test('never throws and names a place, whatever the JSON', () => {
+  test('never throws and names a position, whatever the JSON', () => {
     const key = fc.constantFrom(
       'ID',
       'TaskGroups',

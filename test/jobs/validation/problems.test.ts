@@ -11,7 +11,7 @@ describe('problems by part', () => {
   within(web, 'task', 't')('a driver is needed');
   within(web, 'task', 'u')('a driver is needed');
 
-  test('each with its place, in the order in which the parts had their first', () => {
+  test('each with its part, in the order in which the parts had their first', () => {
     expect(problemsOf(problems.parts)).toEqual([
       'no name',
       'group "queue": the count is negative',

@@ -103,7 +103,7 @@ describe('the children that a parent counts', () => {
 });
 
 describe('a forced reschedule', () => {
-  it('places a failed allocation anew where the policy has no attempts left', async () => {
+  it('replaces a failed allocation where the policy has no attempts left', async () => {
     const it = await started();
     const policy = {
       Attempts: 1,

@@ -14,12 +14,12 @@ import { putNamespace } from '../../../src/operations/namespaces/put-namespace.j
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { parameterizedJob, serviceJob, type World, world } from './world.js';
 
-async function withJobs(places: readonly (readonly [string, string])[]): Promise<World> {
+async function withJobs(jobKeys: readonly (readonly [string, string])[]): Promise<World> {
   const w = world();
-  for (const name of new Set(places.map(([namespace]) => namespace))) {
+  for (const name of new Set(jobKeys.map(([namespace]) => namespace))) {
     (await putNamespace(w.engine, hostPrincipal, { name }))._unsafeUnwrap();
   }
-  for (const [namespace, id] of places) {
+  for (const [namespace, id] of jobKeys) {
     const job = parameterizedJob(id, {}, { Meta: { at: namespace } });
     (await registerJob(w.engine, hostPrincipal, { job, namespace }))._unsafeUnwrap();
   }
@@ -35,7 +35,7 @@ const texts = async (w: World, input: ListJobsInput) => (await list(w, input)).v
 /** Any write that changes a job. */
 const changeJob = (w: World) => setJobStability(w.engine, hostPrincipal, { jobId: 'b', version: 0, stable: true });
 
-const places = [
+const jobKeys = [
   ['default', 'b'],
   ['default', 'a/x'],
   ['default', 'a'],
@@ -46,7 +46,7 @@ const places = [
 
 describe('listJobs', () => {
   it('asks a filter of the stored jobs before it counts a page', async () => {
-    const w = await withJobs(places);
+    const w = await withJobs(jobKeys);
     expect(await names(w, { filter: 'Meta.at == "default" and ID != "a"' })).toEqual([
       'default:B',
       'default:a/x',
@@ -62,7 +62,7 @@ describe('listJobs', () => {
   });
 
   it('asks no filter of jobs that the caller may not list', async () => {
-    const w = await withJobs(places);
+    const w = await withJobs(jobKeys);
     const filter = 'Meta.at == "default" or Nothing == "x"';
     const reader: Principal = {
       ...hostPrincipal,
@@ -76,7 +76,7 @@ describe('listJobs', () => {
   });
 
   it('answers an error of a filter at once, whatever index the reader has', async () => {
-    const w = await withJobs(places);
+    const w = await withJobs(jobKeys);
     const waiting = { after: 1_000, wait: 60_000 };
     const refused = async (filter: string) =>
       (await listJobs(w.engine, hostPrincipal, { filter, waiting }))._unsafeUnwrapErr();
@@ -85,7 +85,7 @@ describe('listJobs', () => {
   });
 
   it('keeps the order of namespaces for a prefix over all of them', async () => {
-    const w = await withJobs(places);
+    const w = await withJobs(jobKeys);
     expect(await names(w, { prefix: 'a', namespace: '*', reverse: true })).toEqual([
       'a-b:a',
       'default:a',
@@ -94,7 +94,7 @@ describe('listJobs', () => {
   });
 
   it('orders by namespace and ID, case-sensitive', async () => {
-    const w = await withJobs(places);
+    const w = await withJobs(jobKeys);
     expect(await names(w)).toEqual(['default:B', 'default:a', 'default:a/x', 'default:b']);
     expect(await names(w, { namespace: '*' })).toEqual([
       'a:c',
@@ -109,7 +109,7 @@ describe('listJobs', () => {
   });
 
   it('takes a prefix, the exact match first', async () => {
-    const w = await withJobs(places);
+    const w = await withJobs(jobKeys);
     expect(await names(w, { prefix: 'a' })).toEqual(['default:a', 'default:a/x']);
     expect(await names(w, { prefix: 'a', namespace: '*' })).toEqual(['a-b:a', 'default:a', 'default:a/x']);
     expect(await names(w, { prefix: 'zz' })).toEqual([]);
@@ -125,7 +125,7 @@ describe('listJobs', () => {
   });
 
   it('shows in * only the namespaces that the caller may list', async () => {
-    const w = await withJobs(places);
+    const w = await withJobs(jobKeys);
     const caller: Principal = {
       ...hostPrincipal,
       management: false,
@@ -137,7 +137,7 @@ describe('listJobs', () => {
   });
 
   it('names the next item, which the next page begins with', async () => {
-    const w = await withJobs(places);
+    const w = await withJobs(jobKeys);
     const first = await list(w, { perPage: 2 });
     expect(first.value.nextToken).toBe('default.a/x');
     expect(await names(w, { perPage: 2, nextToken: first.value.nextToken })).toEqual(['default:a/x', 'default:b']);
@@ -152,10 +152,10 @@ describe('listJobs', () => {
     const unit = fc.constantFrom('a', 'b', '/', '-', 'é');
     // Dots stand beside a letter: a part that is "." or ".." is refused.
     const id = fc.string({ minLength: 1, maxLength: 4, unit: fc.oneof(unit, fc.constant('a.')) });
-    const place = fc.tuple(fc.constantFrom('a', 'a-b', 'ab', 'default'), id);
+    const jobKey = fc.tuple(fc.constantFrom('a', 'a-b', 'ab', 'default'), id);
     await fc.assert(
       fc.asyncProperty(
-        fc.uniqueArray(place, { selector: ([n, i]) => `${n}:${i}`, maxLength: 12 }),
+        fc.uniqueArray(jobKey, { selector: ([n, i]) => `${n}:${i}`, maxLength: 12 }),
         fc.integer({ min: 1, max: 5 }),
         fc.boolean(),
         fc.constantFrom('*', 'default'),
@@ -179,7 +179,7 @@ describe('listJobs', () => {
   });
 
   it('gives the same texts on a store that was used without stubs, and completes them with the first write', async () => {
-    const old = await withJobs(places);
+    const old = await withJobs(jobKeys);
     const w = world();
     const [jobRows, summaryRows] = [await old.rows(jobs), await old.rows(jobSummaries)];
     const copied = await w.engine.storage.write((view) => {

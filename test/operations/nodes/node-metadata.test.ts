@@ -19,7 +19,7 @@ describe('meta of a node', () => {
   const before = { ID: id, Static: { rack: 'r1', zone: 'a' }, Dynamic: { zone: 'b' } };
   const changedBy = (changes: DynamicMeta) => decideNodeMetadata(before, changes)._unsafeUnwrap().Dynamic;
 
-  it('is what the agent tells, with what was added in its place', () => {
+  it('is what the agent tells, overridden by what was added', () => {
     expect(mergedMeta(before.Static, before.Dynamic)).toEqual({ rack: 'r1', zone: 'b' });
     expect(mergedMeta(before.Static, { rack: null })).toEqual({ zone: 'a' });
   });

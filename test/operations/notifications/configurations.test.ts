@@ -143,11 +143,11 @@ describe('create', () => {
       ['/users'],
     ],
     ['addresses', { destinationType: 'email', name: 'n', emailAddresses: ['a@b.c'] }, ['email-addresses']],
-  ])('%s is refused at its place, without a request', async (_name, attributes, places) => {
+  ])('%s is refused at its pointer, without a request', async (_name, attributes, pointers) => {
     const engine = await testEngine({}, { refuse: (url) => (url.hostname === 'inside' ? 'private' : null) });
     const error = await mustFail(createNotificationConfiguration(engine, owner, { workspaceId, attributes }));
     expect(error.type).toBe('invalid_attributes');
-    const expected = places.map((it) => (it === '/users' ? '/data/relationships/users' : `/data/attributes/${it}`));
+    const expected = pointers.map((it) => (it === '/users' ? '/data/relationships/users' : `/data/attributes/${it}`));
     expect(pointersOf(error as never).sort()).toEqual(expected.sort());
     expect(engine.delivery.requests).toHaveLength(0);
   });

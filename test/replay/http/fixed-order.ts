@@ -20,7 +20,7 @@ const distinguishing = [
 
 type Seen = ReadonlyMap<string, number>;
 
-/** In lists that have an order, only neighbours that were made by one write change places. */
+/** In lists that have an order, only neighbours that were made by one write are exchanged. */
 export function inFixedOrder(document: unknown, path: string, seen: Seen): unknown {
   const sorted = membersSorted(document, seen);
   if (path.startsWith('/v1/search/fuzzy') && isRecord(sorted) && isRecord(sorted['Matches'])) {

@@ -14,10 +14,10 @@ export function outlinesOf({ steps }: Transcript, { run, replies }: Played): rea
   const outlines = steps.map((step, at) => (isCompared(step) ? outlineOf(step, replies[at], seen) : null));
   const indexes = new Set<number>();
   const collecting: Naming = { run, tokenOf: () => '', rankOf: (index) => `${indexes.add(index).size}` };
-  for (const outline of outlines) renamed(outline, collecting, place);
+  for (const outline of outlines) renamed(outline, collecting, root);
   const ranks = new Map([...indexes].sort((a, b) => a - b).map((index, at) => [index, `<index:${at + 1}>`]));
   const naming: Naming = { run, tokenOf: tokens(), rankOf: (index) => ranks.get(index) as string };
-  return outlines.map((outline) => renamed(outline, naming, place) as Outline | null);
+  return outlines.map((outline) => renamed(outline, naming, root) as Outline | null);
 }
 
 export function isCompared({ quiet, background }: Step): boolean {
@@ -88,12 +88,12 @@ interface Naming {
 }
 
 /** Where a value stands: the name of its member, and what that belongs to. */
-interface Place {
+interface Position {
   readonly key: string;
   readonly owner: Readonly<Record<string, unknown>>;
 }
 
-const place: Place = { key: '', owner: {} };
+const root: Position = { key: '', owner: {} };
 
 const identities =
   /(?<uuid>[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})|(?<dispatch>\b\d{10}-[0-9a-f]{8}\b)|(?<=\/periodic-)(?<launch>\d{10})\b|(?<=\bv1:)(?<class>\d{6,})/g;
@@ -132,7 +132,7 @@ const membersOfMoving = [
   'SchedulingEligibility',
 ];
 
-function renamed(value: unknown, naming: Naming, at: Place): unknown {
+function renamed(value: unknown, naming: Naming, at: Position): unknown {
   if (value === null || value === undefined) return null;
   if (value instanceof IndexValue) return naming.rankOf(value.index);
   if (Array.isArray(value)) return value.map((one) => renamed(one, naming, at));
@@ -164,7 +164,7 @@ function momentWord(text: string): string {
   return text === zeroTime ? '<zero time>' : text > '2090' ? text : '<time>';
 }
 
-function renamedNumber(value: number, naming: Naming, { key, owner }: Place): unknown {
+function renamedNumber(value: number, naming: Naming, { key, owner }: Position): unknown {
   if (key.endsWith('Index')) {
     if (value === 0) return 0;
     const moves = key === 'ModifyIndex' || key === 'AllocModifyIndex';

@@ -5,7 +5,7 @@ import { asksOf } from '../../../src/scheduler/blocked/asks-of.js';
 import type { Evaluation } from '../../../src/scheduler/evaluation.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
 
-/** What a blocked evaluation of the job waits for when these groups found no place. */
+/** What a blocked evaluation of the job waits for when these groups could not be placed. */
 const waitsFor = (job: Job, groups: readonly string[] = job.TaskGroups.map(({ Name }) => Name)) =>
   asksOf(job, {
     ID: 'e',
@@ -48,7 +48,7 @@ describe('what a blocked evaluation waits for', () => {
     expect(waitsFor(batch(document))).not.toEqual(waitsFor(batch()));
   });
 
-  it('is one for each group that found no place', () => {
+  it('is one for each group that could not be placed', () => {
     const large = groupDocument({ Name: 'large' }, { Resources: { CPU: 900, MemoryMB: 100 } });
     const job = batch({ TaskGroups: [groupDocument(), large] });
     expect(waitsFor(job)).toHaveLength(2);

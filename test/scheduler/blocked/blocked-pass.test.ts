@@ -16,7 +16,7 @@ const entry = (ID: string, ask: string, priority = 50, createIndex = 1): Waiting
   createIndex,
 });
 
-/** The evaluations that a round tries, when these asks find no place. */
+/** The evaluations that a round tries, when these demands cannot be placed. */
 function tried(heads: readonly WaitingAsk[], later: readonly WaitingAsk[], without: readonly string[]): string[] {
   const order: string[] = [];
   const rest = [...later];
@@ -37,7 +37,7 @@ describe('a round over what waits', () => {
     expect(tried(heads, [], [])).toEqual(['b', 'a', 'c']);
   });
 
-  it('comes back to an ask that found a place as soon as its next entry is the most urgent', () => {
+  it('comes back to an ask that could be placed as soon as its next entry is the most urgent', () => {
     const heads = [entry('a', 'x', 90, 1), entry('c', 'y', 50, 5)];
     const later = [entry('b', 'x', 50, 4), entry('d', 'x', 50, 6)];
     expect(tried(heads, later, [])).toEqual(['a', 'b', 'c', 'd']);
@@ -48,7 +48,7 @@ describe('a round over what waits', () => {
     expect(tried(heads, [entry('b', 'x', 50, 4)], ['x'])).toEqual(['a', 'c']);
   });
 
-  it('knows what else an evaluation found no place for', () => {
+  it('knows what else of an evaluation could not be placed', () => {
     const both = passOver([entry('a', 'x', 90), entry('b', 'y', 50)], firstPass, 1);
     const next = afterTrial(both, { entry: entry('a', 'x', 90), waitsFor: ['y'], following: undefined });
     expect([...next.exhausted]).toEqual(['y']);

@@ -23,7 +23,7 @@ describe('the items of a command line', () => {
     expect((await itemsFrom(words, read)).items).toEqual(items);
   });
 
-  it('may be a variable as it was read, with its place and its index', async () => {
+  it('may be a variable as it was read, with its path and its index', async () => {
     expect(await itemsFrom(['@variable.json', 'b=2'], read)).toEqual({
       items: { a: 'x', b: '2' },
       document: { path: 'app/db', namespace: 'team', index: 7 },

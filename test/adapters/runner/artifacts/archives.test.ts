@@ -187,7 +187,7 @@ describe('an archive', () => {
     expect([readdirSync(paths.local), readdirSync(join(paths.local, 'deep'))]).toEqual([['deep'], ['run']]);
   });
 
-  it('lies beside what is there, and takes the place of files', async () => {
+  it('is unpacked beside existing files, and replaces those with the same name', async () => {
     mkdirSync(join(paths.local, 'app'));
     for (const name of ['app/kept', 'app/readme']) writeFileSync(join(paths.local, name), 'before');
     await unpack('a.tar', await tar(...tree));

@@ -233,7 +233,7 @@ describe('templates of a task', () => {
     ['a file that is not there', { SourcePath: 'local/none', DestPath: 'local/out' }, 'There is no file local/none'],
     ['the notes of the runner', template('x', { DestPath: 'private/state.json' }), "outside of the task's directory"],
     [
-      'a place that its references lead to',
+      'a destination that its references lead to',
       template('x', { DestPath: '${NOMAD_META_team}/../../../x' }),
       "outside of the task's directory",
     ],
