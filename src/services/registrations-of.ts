@@ -1,4 +1,4 @@
-import { groupPorts } from '../agent/environment/port-variables.js';
+import { servicePort } from '../agent/environment/service-port.js';
 import type { Service } from '../jobs/document/service.js';
 import type { TaskGroup } from '../jobs/document/task-group.js';
 import type { Allocation } from '../scheduler/allocation.js';
@@ -20,9 +20,7 @@ export function registrationsOf(
   node: ServingNode,
 ): readonly NewRegistration[] {
   if (!isServing(allocation)) return [];
-  const ofGroup = (group.Services ?? []).map((service) =>
-    registration(service, `group-${group.Name}`, allocation, node),
-  );
+  const ofGroup = (group.Services ?? []).map((service) => registration(service, null, allocation, node));
   const ofTasks = group.Tasks.flatMap((task) =>
     allocation.TaskStates?.[task.Name]?.State === 'running'
       ? (task.Services ?? []).map((service) => registration(service, task.Name, allocation, node))
@@ -36,8 +34,18 @@ export function isServing({ DesiredStatus, ClientStatus }: Allocation): boolean 
   return DesiredStatus === 'run' && ClientStatus === 'running';
 }
 
-function registration(service: Service, owner: string, allocation: Allocation, node: ServingNode): NewRegistration {
-  const { address, port } = endpointOf(service, allocation, node);
+/** `task` is the service's; null for one of the group. */
+function registration(
+  service: Service,
+  task: string | null,
+  allocation: Allocation,
+  node: ServingNode,
+): NewRegistration {
+  const owner = task ?? `group-${allocation.TaskGroup}`;
+  const ownAddress = node.Attributes['unique.network.ip-address'] ?? '127.0.0.1';
+  const { address = ownAddress, port } = servicePort(allocation.AllocatedResources, task, service.PortLabel) ?? {
+    port: 0,
+  };
   const isCanary = allocation.DeploymentStatus?.Canary === true && (service.CanaryTags ?? []).length > 0;
   return {
     ID: `_nomad-task-${allocation.ID}-${owner}-${service.Name}-${service.PortLabel}`,
@@ -51,12 +59,4 @@ function registration(service: Service, owner: string, allocation: Allocation, n
     Address: service.Address === '' ? address : service.Address,
     Port: port,
   };
-}
-
-/** A port may be named by its label or written as a number. */
-function endpointOf({ PortLabel }: Service, allocation: Allocation, node: ServingNode) {
-  const ownAddress = node.Attributes['unique.network.ip-address'] ?? '127.0.0.1';
-  const found = groupPorts(allocation.AllocatedResources.Shared).find(({ Label }) => Label === PortLabel);
-  if (found !== undefined) return { address: found.HostIP ?? ownAddress, port: found.Value };
-  return { address: ownAddress, port: /^\d{1,5}$/.test(PortLabel) ? Number(PortLabel) : 0 };
 }

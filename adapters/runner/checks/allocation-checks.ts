@@ -6,7 +6,7 @@ import {
   restartIsDue,
   uncheckedState,
 } from '../../../src/agent/checks/check-state.js';
-import { groupPorts } from '../../../src/agent/environment/port-variables.js';
+import { servicePort } from '../../../src/agent/environment/service-port.js';
 import type { Service, ServiceCheck } from '../../../src/jobs/document/service.js';
 import { type Milliseconds, millisecondsFromNanos } from '../../../src/shared/duration.js';
 import { instantFromUnixNanos } from '../../../src/shared/instant.js';
@@ -165,9 +165,9 @@ export class AllocationChecks {
       return { passed: ended.code === 0, output: ended.output, statusCode: 0 };
     }
     const label = check.PortLabel === '' ? service.PortLabel : check.PortLabel;
-    const port = groupPorts(this.#work.allocation.AllocatedResources.Shared).find(({ Label }) => Label === label);
-    if (port === undefined) return { passed: false, output: `there is no port "${label}"`, statusCode: 0 };
-    return look(check, { address: port.HostIP ?? '127.0.0.1', port: port.Value });
+    const found = servicePort(this.#work.allocation.AllocatedResources, task, label);
+    if (found === undefined) return { passed: false, output: `there is no port "${label}"`, statusCode: 0 };
+    return look(check, { address: found.address ?? '127.0.0.1', port: found.port });
   }
 }
 

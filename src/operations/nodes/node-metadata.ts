@@ -15,6 +15,7 @@ import { authoriseArea, type PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/node-evaluations.js';
 import { signalCapacity } from '../books/put-allocation.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { onlyNode } from '../context/only-node.js';
 import { withNode } from './change-node.js';
 
 export type NodeMetadataError = PermissionDenied | NodeNotFound | NodeRefused | StorageError;
@@ -63,10 +64,9 @@ export function applyNodeMetadata(
   );
 }
 
-function nodeAsked({ agents }: EngineContext, nodeId = ''): Result<string, NodeRefused> {
-  const [only = '', ...others] = agents.nodeIds();
-  const asked = nodeId === '' && others.length === 0 ? only : nodeId.toLowerCase();
-  return asked === '' ? err(nodeRefused('metadata', 'name the node: none or several are connected')) : ok(asked);
+function nodeAsked(context: EngineContext, nodeId = ''): Result<string, NodeRefused> {
+  const asked = nodeId === '' ? onlyNode(context) : nodeId.toLowerCase();
+  return asked === undefined ? err(nodeRefused('metadata', 'name the node: none or several are connected')) : ok(asked);
 }
 
 /** A node to which nothing was added has what its agent told. */

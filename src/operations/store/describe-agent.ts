@@ -3,6 +3,7 @@ import { allowsArea } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { onlyNode } from '../context/only-node.js';
 import { datacenter, ownAddress } from '../context/own-address.js';
 
 /** A server as the others see it. */
@@ -48,8 +49,10 @@ export function describeAgent(context: EngineContext, caller: Principal): Result
     Server: { Enabled: true },
     Version: { Version: interfaceVersion, VersionPrerelease: '', VersionMetadata: '', Revision: '' },
   };
-  const stats = { signalbox: { server: 'true', leader: 'true', leader_addr: ownAddress(context) } };
-  return okAsync({ config, member, stats });
+  const server = { server: 'true', leader: 'true', leader_addr: ownAddress(context) };
+  const node = onlyNode(context);
+  const client = node === undefined ? {} : { client: { node_id: node } };
+  return okAsync({ config, member, stats: { signalbox: server, ...client } });
 }
 
 /** The servers of the region: this one. */

@@ -71,7 +71,7 @@ describe('checks of an allocation', () => {
     const id = await healthy('checked');
     await expect
       .poll(async () => (await run('alloc', 'checks', id)).out, { timeout: 10_000 })
-      .toMatch(/^Service +Task +Check +Mode +Status +Output\nchecked +port +readiness +failure/);
+      .toMatch(/^Service +Task +Check +Mode +Status +Output\nchecked +port +readiness +failure .*ECONNREFUSED/);
     expect(Object.values(JSON.parse((await run('alloc', 'checks', '-json', id)).out))).toMatchObject([
       { Check: 'port' },
     ]);
