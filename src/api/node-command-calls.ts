@@ -8,29 +8,33 @@ import { text } from './text-codecs.js';
 
 function hostUsageOnTheWire({ memory, processors, disk, uptime, at }: HostUsage): unknown {
   const { total, available } = memory;
+  const diskDocument = disk && {
+    Device: '',
+    Mountpoint: disk.folder,
+    Size: disk.size,
+    Used: disk.size - disk.available,
+    Available: disk.available,
+    UsedPercent: disk.size === 0 ? 0 : (100 * (disk.size - disk.available)) / disk.size,
+    InodesUsedPercent: 0,
+  };
   return {
     Memory: { Total: total, Available: available, Used: total - available, Free: available },
-    CPU: processors.map(({ user, system, idle }, number) => ({
+    CPU: processors.map(({ user, system, idle, megahertz }, number) => ({
       CPU: `cpu${number}`,
       User: user,
       System: system,
       Idle: idle,
       TotalPercent: user + system,
-      TotalTicks: 0,
+      TotalTicks: ((user + system) / 100) * megahertz,
     })),
-    DiskStats: [],
-    AllocDirStats: disk && {
-      Device: '',
-      Mountpoint: disk.folder,
-      Size: disk.size,
-      Used: disk.size - disk.available,
-      Available: disk.available,
-      UsedPercent: disk.size === 0 ? 0 : (100 * (disk.size - disk.available)) / disk.size,
-      InodesUsedPercent: 0,
-    },
+    DiskStats: diskDocument === null ? [] : [diskDocument],
+    AllocDirStats: diskDocument,
     DeviceStats: null,
     Uptime: uptime,
-    CPUTicksConsumed: 0,
+    CPUTicksConsumed: processors.reduce(
+      (sum, { user, system, megahertz }) => sum + ((user + system) / 100) * megahertz,
+      0,
+    ),
     Timestamp: at * 1_000_000,
   };
 }

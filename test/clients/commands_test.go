@@ -259,6 +259,7 @@ func TestCommandNode(t *testing.T) {
 	equal(t, "memory", stats.Memory != nil && stats.Memory.Total > 0, true)
 	equal(t, "processors", len(stats.CPU) > 0, true)
 	equal(t, "disks", len(stats.DiskStats) > 0, true)
+	equal(t, "cycles", stats.CPUTicksConsumed > 0, true)
 	equal(t, "uptime", stats.Uptime > 0, true)
 	equal(t, "resources", node.NodeResources.Memory.MemoryMB > 0 && node.NodeResources.Cpu.CpuShares > 0, true)
 	for _, allocation := range value(client.Nodes().Allocations(id, &api.QueryOptions{Namespace: "*"}))(t) {

@@ -16,7 +16,7 @@ import type { Surroundings } from '../allocation/surroundings.js';
 import { messageOf } from '../disk/transient-fault.js';
 import { listFiles, offsetRefused, readFile, regularFile, statFile } from './allocation-files.js';
 import { followFile, followLogs } from './follow-files.js';
-import { hostUsage } from './host-usage.js';
+import { HostMeter } from './host-usage.js';
 
 export interface DeskOptions {
   readonly surroundings: Pick<Surroundings, 'memory' | 'clock'>;
@@ -50,6 +50,7 @@ export function commandDesk(options: DeskOptions): CommandPerformer {
 type Handlers = { readonly [T in NodeCommand['type']]: (asked: Asked<T>) => Promise<Answer> | Answer };
 
 class Desk implements Handlers {
+  readonly #meter = new HostMeter();
   readonly #options: DeskOptions;
 
   constructor(options: DeskOptions) {
@@ -114,7 +115,7 @@ class Desk implements Handlers {
 
   host_stats(): Answer {
     const { memory, clock } = this.#options.surroundings;
-    return ok(one(hostUsage(memory.root, clock.now())));
+    return ok(one(this.#meter.read(memory.root, clock.now())));
   }
 
   async collect({ command: { allocationId } }: Asked<'collect'>): Promise<Answer> {

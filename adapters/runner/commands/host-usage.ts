@@ -1,20 +1,68 @@
 import { statfsSync } from 'node:fs';
-import { cpus, freemem, totalmem, uptime } from 'node:os';
+import { type CpuInfo, cpus, freemem, totalmem, uptime } from 'node:os';
 import type { HostUsage } from '../../../src/agent/link/node-command.js';
+import { assumedMegahertz } from '../node/describe-host.js';
 
-/** What this host uses at present. */
-export function hostUsage(folder: string | null, at: number): HostUsage {
+type Times = CpuInfo['times'];
+type ProcessorUsage = HostUsage['processors'][number];
+
+/** Milliseconds of one processor below which shares would be chance: the system counts in steps of 10. */
+const shortestSpan = 200;
+
+/** Measures what this host uses. Shares of processors are since the last reading, those of the first since the host began. */
+export class HostMeter {
+  readonly #processors: () => readonly Pick<CpuInfo, 'times' | 'speed'>[];
+  #last: readonly { readonly times: Times; readonly usage: ProcessorUsage }[] = [];
+
+  constructor(processors: () => readonly Pick<CpuInfo, 'times' | 'speed'>[] = cpus) {
+    this.#processors = processors;
+  }
+
+  /** `folder` is the agent's, on the disk that is measured; `at` is the time of the reading. */
+  read(folder: string | null, at: number): HostUsage {
+    return {
+      memory: { total: totalmem(), available: freemem() },
+      processors: this.#readProcessors(),
+      disk: folder === null ? null : diskOf(folder),
+      uptime: Math.floor(uptime()),
+      at,
+    };
+  }
+
+  #readProcessors(): readonly ProcessorUsage[] {
+    this.#last = this.#processors().map(({ times, speed }, number) => {
+      const last = this.#last[number];
+      if (last === undefined) return { times, usage: usageIn(times, speed) };
+      const passed = timesSince(last.times, times);
+      return total(passed) < shortestSpan ? last : { times, usage: usageIn(passed, speed) };
+    });
+    return this.#last.map(({ usage }) => usage);
+  }
+}
+
+function usageIn(times: Times, megahertz: number): ProcessorUsage {
+  const all = total(times);
+  const share = (part: number): number => (all === 0 ? 0 : (100 * part) / all);
   return {
-    memory: { total: totalmem(), available: freemem() },
-    processors: cpus().map(({ times }) => {
-      const all = times.user + times.nice + times.sys + times.idle + times.irq;
-      const share = (part: number): number => (all === 0 ? 0 : (100 * part) / all);
-      return { user: share(times.user + times.nice), system: share(times.sys + times.irq), idle: share(times.idle) };
-    }),
-    disk: folder === null ? null : diskOf(folder),
-    uptime: Math.floor(uptime()),
-    at,
+    user: share(times.user + times.nice),
+    system: share(times.sys + times.irq),
+    idle: share(times.idle),
+    megahertz: megahertz || assumedMegahertz,
   };
+}
+
+function timesSince(before: Times, now: Times): Times {
+  return {
+    user: now.user - before.user,
+    nice: now.nice - before.nice,
+    sys: now.sys - before.sys,
+    idle: now.idle - before.idle,
+    irq: now.irq - before.irq,
+  };
+}
+
+function total({ user, nice, sys, idle, irq }: Times): number {
+  return user + nice + sys + idle + irq;
 }
 
 function diskOf(folder: string): HostUsage['disk'] {

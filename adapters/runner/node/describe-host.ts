@@ -45,7 +45,7 @@ export interface DescribedRunner {
 }
 
 /** A processor without a known clock counts as this many MHz. */
-const assumedMegahertz = 1000;
+export const assumedMegahertz = 1000;
 
 /** The version of the job interface that the node speaks: jobs ask for the least one that has what they use. */
 const interfaceVersion = '2.0.6';

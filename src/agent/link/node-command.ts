@@ -110,10 +110,15 @@ export interface TaskUsage {
   readonly processes: readonly number[];
 }
 
-/** What a host uses and has, in bytes; of processors the shares since the host began, in percent. */
+/** What a host uses and has, in bytes; of processors the shares since the last reading, in percent. */
 export interface HostUsage {
   readonly memory: { readonly total: number; readonly available: number };
-  readonly processors: readonly { readonly user: number; readonly system: number; readonly idle: number }[];
+  readonly processors: readonly {
+    readonly user: number;
+    readonly system: number;
+    readonly idle: number;
+    readonly megahertz: number;
+  }[];
   /** The disk of the agent's folder; null when it has none. */
   readonly disk: { readonly folder: string; readonly size: number; readonly available: number } | null;
   /** Seconds. */

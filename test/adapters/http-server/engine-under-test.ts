@@ -1,6 +1,6 @@
 import { ok, okAsync } from 'neverthrow';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
-import { hostUsage } from '../../../adapters/runner/commands/host-usage.js';
+import { HostMeter } from '../../../adapters/runner/commands/host-usage.js';
 import type { CommandOutput, CommandPerformer, NodeCommand } from '../../../src/agent/link/node-command.js';
 import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
 import {
@@ -176,7 +176,7 @@ async function* answer(type: NodeCommand['type']): AsyncGenerator<CommandOutput>
   if (type === 'list_files') yield { type: 'value', value: [file] };
   else if (type === 'stat_file') yield { type: 'value', value: file };
   else if (type === 'stats') yield { type: 'value', value: { tasks: {}, at: 0 } };
-  else if (type === 'host_stats') yield { type: 'value', value: hostUsage(null, 0) };
+  else if (type === 'host_stats') yield { type: 'value', value: new HostMeter().read(null, 0) };
   else if (type === 'checks') yield { type: 'value', value: {} };
   else if (type === 'restart' || type === 'signal' || type === 'collect') yield { type: 'value', value: null };
   else {
