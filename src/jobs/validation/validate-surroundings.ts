@@ -45,8 +45,9 @@ function validateVaults(job: Job, report: Report): void {
 /** The service catalogue has one cluster. */
 function validateCatalogues(job: Job, report: Report): void {
   for (const group of job.TaskGroups) {
-    for (const { Consul } of [group, ...group.Tasks]) {
-      const problem = clusterProblem(Consul) ?? partitionProblem(group, Consul);
+    for (const { Consul, Services } of [group, ...group.Tasks]) {
+      const clusters = [Consul, ...(Services ?? []).filter(({ Provider }) => Provider === 'consul')];
+      const problem = firstOf(clusters, clusterProblem) ?? partitionProblem(group, Consul);
       if (problem === undefined) continue;
       report(problem);
       return;
@@ -54,9 +55,17 @@ function validateCatalogues(job: Job, report: Report): void {
   }
 }
 
-function clusterProblem(consul: ConsulBlock | null): string | undefined {
-  if (consul === null || consul.Cluster === '' || consul.Cluster === 'default') return undefined;
-  return `only the Consul cluster "default" is available in this edition, not ${quoted(consul.Cluster)}`;
+function firstOf<T>(elements: readonly T[], problemOf: (element: T) => string | undefined): string | undefined {
+  for (const element of elements) {
+    const problem = problemOf(element);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function clusterProblem(member: { readonly Cluster: string } | null): string | undefined {
+  if (member === null || member.Cluster === '' || member.Cluster === 'default') return undefined;
+  return `only the Consul cluster "default" is available in this edition, not ${quoted(member.Cluster)}`;
 }
 
 function partitionProblem(group: TaskGroup, consul: ConsulBlock | null): string | undefined {

@@ -54,8 +54,11 @@ function validatePluginVolume(volume: VolumeRequest, count: number, report: Repo
       validateReadOnly(volume, report);
       break;
     case 'single-node-writer':
-    case 'multi-node-single-writer':
       if (isShared) report(`the access_mode ${volume.AccessMode} allows only one writer`);
+      break;
+    case 'multi-node-single-writer':
+      // Readers may share it.
+      if (isShared && !volume.ReadOnly) report(`the access_mode ${volume.AccessMode} allows only one writer`);
       break;
     case 'multi-node-multi-writer':
       break;

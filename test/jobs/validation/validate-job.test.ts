@@ -55,6 +55,22 @@ describe('a valid job has no errors', () => {
     ['a service with a check', ofCheck({})],
     ['a service whose name is interpolated', ofService({ Name: `web-\${attr.x}` })],
     ['a count of 0', ofGroup({ Count: 0 })],
+    ['a service of the built-in catalogue, which has no clusters', ofService({ Provider: 'nomad', Cluster: 'other' })],
+    [
+      'several readers of a volume with one writer',
+      ofGroup({
+        Count: 2,
+        Volumes: {
+          v: {
+            Type: 'csi',
+            Source: 's',
+            ReadOnly: true,
+            AccessMode: 'multi-node-single-writer',
+            AttachmentMode: 'file-system',
+          },
+        },
+      }),
+    ],
     ['a reschedule policy that fits', ofGroup({ ReschedulePolicy: { Attempts: 3, Unlimited: false, Interval: hour } })],
     ['restart mode fail without attempts', ofGroup({ RestartPolicy: { Attempts: 0 } })],
     [
@@ -197,6 +213,20 @@ describe('errors', () => {
     [ofTask({ Lifecycle: { Hook: 'prestart' } }), 'no lifecycle block'],
     [ofGroup({ Volumes: { v: { Name: 'v', Type: 'host' } } }), 'volume "v": a source is needed'],
     [ofGroup({ Volumes: { v: { Type: 'csi', Source: 's' } } }), 'needs an access_mode'],
+    [
+      ofGroup({
+        Count: 2,
+        Volumes: {
+          v: {
+            Type: 'csi',
+            Source: 's',
+            AccessMode: 'multi-node-single-writer',
+            AttachmentMode: 'file-system',
+          },
+        },
+      }),
+      'only one writer',
+    ],
     // Networks
     [ofGroup({ Networks: [{ DynamicPorts: [{ Label: 'a' }, { Label: 'a' }] }] }), 'the label is used twice'],
     [
@@ -274,6 +304,8 @@ describe('errors', () => {
     [ofService({ AddressMode: 'host', Address: 'x' }), 'needs address_mode auto'],
     [ofTask({ Services: [{ AddressMode: 'alloc' }] }), 'for services of a group'],
     [ofService({ Provider: 'x' }), 'consul or nomad'],
+    [ofService({ Cluster: 'other' }), 'only the Consul cluster "default" is available'],
+    [ofTask({ Services: [{ Cluster: 'other' }] }), 'only the Consul cluster "default" is available'],
     [ofService({ OnUpdate: 'x' }), 'on_update must be require_healthy, ignore_warnings or ignore, not "x"'],
     [ofGroup({ Services: [{ Name: 'a' }, { Name: 'b', Provider: 'nomad' }] }), 'the same provider'],
     [ofGroup({ Services: repeated(2, { Name: 'a' }) }), 'not unique'],
