@@ -11,6 +11,7 @@ import { localTransport } from './local-transport.js';
 import { tokenExpiryLoop } from './operations/access/token-expiry-loop.js';
 import type { CallManner } from './operations/binding.js';
 import { AcceptedEventsFeed } from './operations/context/accepted-events.js';
+import { ClusterMemory } from './operations/context/cluster-memory.js';
 import type { BackgroundLoop, EngineContext } from './operations/context/engine-context.js';
 import { emit } from './operations/context/engine-context.js';
 import { LogFeed } from './operations/context/log-feed.js';
@@ -139,6 +140,7 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
     parked: new ParkedQueries(ports.storage, ports.clock, watchedTables),
     agents: new NodeSwitch(),
     accepted: new AcceptedEventsFeed(),
+    cluster: new ClusterMemory(),
     outages: { lastAt: Number.NEGATIVE_INFINITY },
     owner: ports.ids.next('lease_owner'),
   };

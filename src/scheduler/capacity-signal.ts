@@ -1,12 +1,12 @@
 import { table } from '../shared/table.js';
 
 /**
- * `capacity`: written whenever capacity was freed or added: the blocked evaluations are worth another look. `removal`: written whenever
- * allocations were removed that a node had not finished with: what is known of the nodes' usage has to be read anew.
+ * `capacity`: written whenever capacity was freed or added: the blocked evaluations are worth another look. `removal`: written when
+ * allocations were removed: what is known of the nodes' usage as of an earlier write than this one has to be read anew.
  */
 export interface CapacitySignal {
   readonly name: 'capacity' | 'removal';
-  /** The write that did it. */
+  /** Of `capacity` the write that did it. Of `removal` too, or the last change of the allocation if its node had finished with it. */
   readonly index: number;
 }
 

@@ -1,14 +1,16 @@
 import type { ReadView } from '../../ports/storage.js';
-import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { allocations } from '../../scheduler/allocation.js';
 import { capacitySignals } from '../../scheduler/capacity-signal.js';
+import type { AllocationUse } from '../../scheduler/cluster/allocation-use.js';
 import {
   type AllocationChange,
+  addUse,
   type Cluster,
-  clusterFrom,
+  clusterOfUses,
   withAllocationChanges,
 } from '../../scheduler/cluster/cluster.js';
 import { type Node, nodes } from '../../scheduler/node.js';
-import type { Key } from '../../shared/table.js';
+import type { Key, Table } from '../../shared/table.js';
 
 /** The cluster as of certain writes of the tables that it is made of. */
 export interface KnownCluster {
@@ -56,23 +58,53 @@ function isOutOfReach(view: ReadView, known: KnownCluster, allocationsIndex: num
 }
 
 function readCluster(view: ReadView): KnownCluster {
-  const present = view.list(nodes).map(({ record }) => record);
-  const cluster = clusterFrom(present, openAllocations(view));
-  return { nodesIndex: view.tableIndex(nodes), allocationsIndex: view.tableIndex(allocations), cluster };
+  const steps = clusterInSteps(() => view);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 /** Records in memory at once: of each, the cluster keeps a twentieth. */
-const readAtOnce = 1000;
+const readInStep = 64;
 
-/** Those that their nodes have not finished with, in pages. */
-function* openAllocations(view: ReadView): Generator<Allocation, void> {
+/**
+ * Reads the cluster in steps, each from the view that is current by then. The result is as of its first step: what views show that came
+ * later is partly in it, and `clusterAt` finds the rest.
+ */
+export function* clusterInSteps(view: () => ReadView): Generator<void, KnownCluster> {
+  const allocationsIndex = view().tableIndex(allocations);
+  const nodesIndex = view().tableIndex(nodes);
+  const uses = new Map<string, AllocationUse[]>();
+  for (const page of pages(view, allocations, 'open_by_node', ({ NodeID, ID }) => [NodeID, ID])) {
+    for (const allocation of page) addUse(uses, allocation);
+    yield;
+  }
+  const present: Node[] = [];
+  for (const page of pages(view, nodes, undefined, ({ ID }) => [ID])) {
+    present.push(...page);
+    yield;
+  }
+  return { nodesIndex, allocationsIndex, cluster: clusterOfUses(present, uses) };
+}
+
+/** The records of a table in the order of an index, or of their keys, as far as the view of each page shows them. */
+function* pages<T>(
+  view: () => ReadView,
+  table: Table<T>,
+  index: string | undefined,
+  keyOf: (record: T) => readonly [...Key, string],
+): Generator<readonly T[], void> {
   for (let from: Key = []; ; ) {
-    const page = view.list(allocations, { index: 'open_by_node', from, limit: readAtOnce });
-    for (const { record } of page) yield record;
-    const last = page.at(-1)?.record;
-    if (last === undefined || page.length < readAtOnce) return;
+    const page = view()
+      .list(table, { ...(index === undefined ? {} : { index }), from, limit: readInStep })
+      .map(({ record }) => record);
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < readInStep) return;
+    const key = keyOf(last);
     // The first key behind it.
-    from = [last.NodeID, `${last.ID}\u0000`];
+    from = [...key.slice(0, -1), `${key.at(-1)}\u0000`];
   }
 }
 

@@ -20,7 +20,7 @@ export function putAllocation(view: WriteView, before: Allocation | undefined, a
 /** Removes an allocation, and what it used, as a purge does. */
 export function removeAllocation(view: WriteView, allocation: Allocation): void {
   view.remove(allocations, [allocation.ID]);
-  if (!isClientTerminal(allocation)) view.put(capacitySignals, { name: 'removal', index: view.index });
+  signalRemoval(view, isClientTerminal(allocation) ? allocation.ModifyIndex : view.index);
   moveUsage(view, allocation, undefined);
   assign(view, allocation, undefined);
   withdrawServices(view, { ...allocation, DesiredStatus: 'stop' });
@@ -29,6 +29,12 @@ export function removeAllocation(view: WriteView, allocation: Allocation): void 
 /** Tells the blocked evaluations that there may be room now. */
 export function signalCapacity(view: WriteView): void {
   view.put(capacitySignals, { name: 'capacity', index: view.index });
+}
+
+/** What is known of the usage as of an earlier write than this one may still contain what was removed. */
+function signalRemoval(view: WriteView, index: number): void {
+  const before = view.get(capacitySignals, ['removal'])?.record.index ?? 0;
+  if (index > before) view.put(capacitySignals, { name: 'removal', index });
 }
 
 /** Tells the node's agent of what the scheduler changed. */

@@ -9,15 +9,14 @@ import type { SchedulingSnapshot } from '../../scheduler/snapshot.js';
 import type { Key } from '../../shared/table.js';
 import { currentAllocationsInSteps } from './job-allocations.js';
 import { readJobRow, readJobVersion } from './job-rows.js';
-import { clusterAt } from './known-cluster.js';
 import { readNodePool } from './node-pool-rows.js';
 import { readSchedulerConfiguration } from './scheduler-configuration-rows.js';
 
-/** What an evaluation is decided on. `cluster` is that of the view, read unless it is known. `stopwatch` as in the snapshot. */
+/** What an evaluation is decided on. `cluster` is that of the view. `stopwatch` as in the snapshot. */
 export function readSchedulingSnapshot(
   view: ReadView,
   evaluation: Evaluation,
-  cluster: Cluster = clusterAt(view, undefined).cluster,
+  cluster: Cluster,
   stopwatch?: () => number,
 ): SchedulingSnapshot {
   const steps = snapshotInSteps(() => view, evaluation, { cluster, stopwatch, index: view.index, page: everything });

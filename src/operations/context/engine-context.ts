@@ -14,6 +14,7 @@ import type { Milliseconds } from '../../shared/duration.js';
 import type { EngineEmitter, EngineEvents } from '../events.js';
 import type { ParkedQueries } from '../waiting/parked-queries.js';
 import type { AcceptedEventsFeed } from './accepted-events.js';
+import type { ClusterMemory } from './cluster-memory.js';
 import type { LogFeed } from './log-feed.js';
 import type { NodeSwitch } from './node-switch.js';
 import type { EvaluationTraces } from './traces.js';
@@ -44,6 +45,7 @@ export interface EngineContext {
   readonly parked: ParkedQueries;
   /** The agents of nodes that are connected to this engine. */
   readonly agents: NodeSwitch;
+  readonly cluster: ClusterMemory;
   /** What this engine has accepted for its delivery loop. */
   readonly accepted: AcceptedEventsFeed;
   /** When this engine last failed to reach its store, by the monotonic clock: what others sent it then may be lost. */

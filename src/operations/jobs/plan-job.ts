@@ -11,17 +11,20 @@ import { nextLaunch } from '../../jobs/periodic/next-launch.js';
 import { timeZone, utc } from '../../jobs/periodic/time-zone.js';
 import { warningsText } from '../../jobs/validation/problem-texts.js';
 import type { AllocationMetric } from '../../scheduler/allocation-metric.js';
+import type { Cluster } from '../../scheduler/cluster/cluster.js';
 import type { Evaluation, PlanAnnotations } from '../../scheduler/evaluation.js';
 import type { SchedulingResult } from '../../scheduler/plan/outcome.js';
 import { schedule } from '../../scheduler/schedule.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
 import { authorise } from '../authorise.js';
 import { readJobRow } from '../books/job-rows.js';
+import { clusterAt } from '../books/known-cluster.js';
 import { newEvaluation } from '../books/new-evaluation.js';
 import { readSchedulingSnapshot } from '../books/scheduling-snapshot.js';
 import { writeRegistration } from '../books/write-registration.js';
 import { rehearse, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { learnCluster } from '../context/learn-cluster.js';
 import { faultsOrRefusal } from './check-job.js';
 import { keepQuota } from './keep-quota.js';
 import { checkDemands } from './meet-policies.js';
@@ -84,13 +87,26 @@ export function planJob(
     policyOverride === true ? authorise(caller, job.Namespace, ['policy-override']) : ok(undefined),
   );
   if (allowed.isErr()) return faultsOrRefusal(context, job, allowed.error);
-  return rehearse(context, caller, (tx) => plan(tx, registration, input.diff === true));
+  return learnCluster(context)
+    .andThen(() =>
+      rehearse(context, caller, (tx) => {
+        const known = clusterAt(tx, context.cluster.known);
+        return plan(tx, registration, { diff: input.diff === true, cluster: known.cluster }).map((made) => ({
+          made,
+          known,
+        }));
+      }),
+    )
+    .map(({ made, known }) => {
+      context.cluster.remember(known);
+      return made;
+    });
 }
 
 function plan(
   tx: Transaction,
   registration: JobRegistration,
-  withDiff: boolean,
+  { diff: withDiff, cluster }: { readonly diff: boolean; readonly cluster: Cluster },
 ): Result<JobPlan, InvalidJob | PolicyRefused | QuotaExceeded> {
   const { job, version } = registration;
   const seal = sealOf(tx, registration.job, registration.policyOverride === true);
@@ -101,7 +117,8 @@ function plan(
   const kept = keepQuota(tx, registrationOf(current, request, tx.index, tx.now));
   if (kept.isErr()) return err(kept.error);
   const decided = kept.value;
-  const result = scheduleWithin(tx, writeRegistration(tx, decided, { triggeredBy: 'job-register' }, undefined).job);
+  const planned = writeRegistration(tx, decided, { triggeredBy: 'job-register' }, undefined).job;
+  const result = scheduleWithin(tx, planned, cluster);
   const { PlanAnnotations: annotations = null, FailedTGAllocs: failedPlacements = null } = result.evaluation;
   const diff = withDiff ? annotateDiff(jobDiff(current ?? null, submitted(decided.job, job), true), annotations) : null;
   const jobModifyIndex = current?.JobModifyIndex ?? 0;
@@ -124,9 +141,9 @@ function submitted(decided: Job, job: Job): Job {
 }
 
 /** Looks at the job as it would be registered. A template of instances is planned as if it were one of them. */
-function scheduleWithin(tx: Transaction, job: Job): SchedulingResult {
+function scheduleWithin(tx: Transaction, job: Job, cluster: Cluster): SchedulingResult {
   const evaluation = { ...newEvaluation(tx, job, { triggeredBy: 'job-register' }), AnnotatePlan: true };
-  return schedule(readSchedulingSnapshot(tx, evaluation, undefined, tx.stopwatch), evaluation, tx.now, tx.ids);
+  return schedule(readSchedulingSnapshot(tx, evaluation, cluster, tx.stopwatch), evaluation, tx.now, tx.ids);
 }
 
 /** A planned evaluation has no index of a write. For an existing job its JobModifyIndex is the one after the present one. */

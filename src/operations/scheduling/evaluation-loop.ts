@@ -10,9 +10,10 @@ import type { KnownCluster } from '../books/known-cluster.js';
 import { readSchedulerConfiguration } from '../books/scheduler-configuration-rows.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import { learnCluster } from '../context/learn-cluster.js';
+import { stepsInTurns } from '../context/steps-in-turns.js';
 import { changeOrMoment } from '../waiting/change-or-moment.js';
 import { type NextBlocked, nextBlocked, passAfter } from './blocked-pass.js';
-import { decideInTurns } from './decide-in-turns.js';
 import { keepWaits, type WallOffset } from './keep-waits.js';
 import { type BegunEvaluation, beginEvaluation, failEvaluation } from './process-evaluation.js';
 import { writeInTurns } from './write-in-turns.js';
@@ -22,7 +23,7 @@ export const evaluationLoop: BackgroundLoop = {
   name: 'evaluations',
   run: async (context, signal) => {
     const troubles: Troubles = { faults: new Map(), conflicts: new Map() };
-    let progress: Progress = { pass: firstPass, cluster: undefined, offset: undefined };
+    let progress: Progress = { pass: firstPass, offset: undefined };
     while (!signal.aborted) {
       const step = await workOnce(context, troubles, progress, signal);
       if (step === 'failed') {
@@ -60,14 +61,20 @@ interface Attempt {
 /** What one write leaves to the next. */
 interface Progress {
   readonly pass: BlockedPass;
-  readonly cluster: KnownCluster | undefined;
   readonly offset: WallOffset | undefined;
+}
+
+/** What a write begins with. */
+interface Start extends Progress {
+  readonly known: KnownCluster | undefined;
 }
 
 interface Work extends Progress {
   readonly worked: boolean;
   /** When the next evaluation that waits for a moment is due. */
   readonly nextDue: Instant | undefined;
+  /** The cluster after the work; `unread` when the work needs it and the engine does not know it yet. */
+  readonly cluster?: KnownCluster | 'unread';
   /** Something has changed since the plan was begun: nothing of it was written, or not all. The evaluation is to be decided again. */
   readonly conflict?: 'fruitless' | 'partial';
   /** The plan that has to be finished outside of the write, and the entry that led to it. */
@@ -95,12 +102,17 @@ async function workOnce(
   const began = context.clock.monotonic();
   const attempt: Attempt = { evaluation: undefined };
   try {
-    const taken = await commit(context, hostPrincipal, (tx) => ok(takeNext(tx, troubles, progress, attempt)));
+    const taken = await commit(context, hostPrincipal, (tx) =>
+      ok(takeNext(tx, troubles, { ...progress, known: context.cluster.known }, attempt)),
+    );
     const done = await taken.asyncAndThen(({ value: { begun, ...work }, index }) => {
+      if (work.cluster === 'unread') return learnCluster(context, signal).map(() => ({ ...work, index }));
       if (begun === undefined) return okAsync({ ...work, index });
       return new ResultAsync(finishInTurns(context, { ...work, begun }, signal));
     });
     if (done.isOk()) {
+      const { cluster } = done.value;
+      if (cluster !== undefined && cluster !== 'unread') context.cluster.remember(cluster);
       const took = (context.clock.monotonic() - began) / 1000;
       if (attempt.evaluation !== undefined) noteOutcome(context, troubles, attempt.evaluation, { ...done.value, took });
       return done.value;
@@ -133,16 +145,17 @@ function countOne(counts: Map<string, number>, id: string): void {
 }
 
 /** Works on what is due, or begins with it where that takes longer than a write should. */
-function takeNext(tx: Transaction, troubles: Troubles, progress: Progress, attempt: Attempt): Work {
+function takeNext(tx: Transaction, troubles: Troubles, { known, ...progress }: Start, attempt: Attempt): Work {
   if (readSchedulerConfiguration(tx).PauseEvalBroker) return paused(progress);
   const offset = keepWaits(tx, progress.offset);
   const { due, nextDue } = nextPending(tx, tx.now);
   const { pass } = progress;
   const next = due === undefined ? nextBlocked(tx, pass) : { evaluation: due, entry: undefined, pass };
   const { evaluation } = next;
-  attempt.evaluation = evaluation;
   const idle = { ...progress, offset, pass: next.pass, worked: false, nextDue };
   if (evaluation === undefined) return idle;
+  if (known === undefined) return { ...idle, pass, worked: true, cluster: 'unread' };
+  attempt.evaluation = evaluation;
   const { evaluationAttempts, decidedAtOnce } = tx.settings.scheduling;
   if ((troubles.faults.get(evaluation.ID) ?? 0) >= evaluationAttempts) {
     failEvaluation(tx, evaluation, 'The evaluation failed every time it was tried');
@@ -150,7 +163,7 @@ function takeNext(tx: Transaction, troubles: Troubles, progress: Progress, attem
   }
   const inTurns = (troubles.conflicts.get(evaluation.ID) ?? 0) < plansInTurns;
   const atMost = inTurns ? decidedAtOnce : Number.POSITIVE_INFINITY;
-  const taken = beginEvaluation(tx, evaluation, { known: progress.cluster, atMost });
+  const taken = beginEvaluation(tx, evaluation, { known, atMost });
   if (taken.type === 'begun') return { ...idle, cluster: taken.known, begun: { ...taken, entry: next.entry } };
   return { ...idle, cluster: taken.cluster, pass: passAfter(tx, next), worked: true };
 }
@@ -161,7 +174,7 @@ async function finishInTurns(
   { begun, ...work }: Work & { readonly begun: NonNullable<Work['begun']> },
   signal: AbortSignal,
 ): Promise<Result<Work & Indexed, StorageError>> {
-  const decided = await decideInTurns(context, begun, signal);
+  const decided = await stepsInTurns(context, begun, signal);
   if (decided.isErr()) return err(decided.error);
   const { index } = begun;
   if (signal.aborted) return ok({ ...work, index });

@@ -22,6 +22,7 @@ import { putAllocation } from '../books/put-allocation.js';
 import { putEvaluation } from '../books/put-evaluation.js';
 import { readSchedulingSnapshot, snapshotInSteps } from '../books/scheduling-snapshot.js';
 import type { Transaction } from '../commit.js';
+import { type SteppedWork, steppedWork } from '../context/steps-in-turns.js';
 import { allows, lookAgain, type PlanBasis, type PlanWatch, watchOf } from './plan-basis.js';
 
 export interface ProcessedEvaluation {
@@ -31,14 +32,11 @@ export interface ProcessedEvaluation {
 }
 
 /** A plan that takes longer than a write should. Its steps go on after the write in which it was begun. */
-export interface BegunEvaluation {
+export interface BegunEvaluation extends SteppedWork<DecidedPlan> {
   readonly evaluation: Evaluation;
   /** Index of the last write before. */
   readonly index: number;
   readonly known: KnownCluster;
-  readonly steps: Generator<void, DecidedPlan>;
-  /** Where steps read from now on: a view ends with its run. */
-  readFrom(view: ReadView): void;
 }
 
 /** A plan that is to be written, for as long as what it was decided on is true. */
@@ -83,22 +81,14 @@ const readInStep = 64;
 /** Nothing is read yet, so that even the first step may come in another view. */
 function begin({ index: next, now, ids, stopwatch }: Transaction, evaluation: Evaluation, known: KnownCluster) {
   const index = next - 1;
-  let view: ReadView | undefined;
-  const current = (): ReadView => {
-    if (view === undefined) throw new Error('a plan goes on without a view');
-    return view;
-  };
-  const steps = function* (): Generator<void, DecidedPlan> {
+  const work = steppedWork(function* (current): Generator<void, DecidedPlan> {
     const parts = { cluster: known.cluster, stopwatch, index: next, page: readInStep };
     const snapshot = yield* snapshotInSteps(current, evaluation, parts);
     yield;
     const result = yield* schedulingSteps(snapshot, evaluation, now, ids);
     return { basis: { index, evaluation, snapshot }, known, result };
-  };
-  const readFrom = (other: ReadView): void => {
-    view = other;
-  };
-  return { evaluation, index, known, steps: steps(), readFrom };
+  });
+  return { evaluation, index, known, ...work };
 }
 
 /** As far as the counters of the job tell. */

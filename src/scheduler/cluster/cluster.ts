@@ -70,13 +70,21 @@ export class Cluster {
 /** The cluster of these nodes; `allocations` are all that some node has not finished with (others do not matter). */
 export function clusterFrom(nodes: Iterable<Node>, allocations: Iterable<Allocation>): Cluster {
   const uses = new Map<string, AllocationUse[]>();
-  for (const allocation of allocations) {
-    const use = useOf(allocation);
-    if (use === undefined) continue;
-    const onNode = uses.get(allocation.NodeID);
-    if (onNode === undefined) uses.set(allocation.NodeID, [use]);
-    else onNode.push(use);
-  }
+  for (const allocation of allocations) addUse(uses, allocation);
+  return clusterOfUses(nodes, uses);
+}
+
+/** Adds what an allocation uses to that of its node; nothing if the node has finished with it. */
+export function addUse(uses: Map<string, AllocationUse[]>, allocation: Allocation): void {
+  const use = useOf(allocation);
+  if (use === undefined) return;
+  const onNode = uses.get(allocation.NodeID);
+  if (onNode === undefined) uses.set(allocation.NodeID, [use]);
+  else onNode.push(use);
+}
+
+/** The cluster of these nodes and what is used of them, by node. */
+export function clusterOfUses(nodes: Iterable<Node>, uses: ReadonlyMap<string, readonly AllocationUse[]>): Cluster {
   const classes = new Map<string, NodeClass>();
   const books: NodeBook[] = [];
   for (const node of nodes) books.push(NodeBook.of(node, internedClass(classes, node), uses.get(node.ID) ?? []));

@@ -15,6 +15,7 @@ import { nodes } from '../../../src/scheduler/node.js';
 import { groupDocument } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';
 import type { Measured } from './store-slices.js';
+import { watchLoop } from './watch-loop.js';
 
 const NODES = 5_000;
 const LIVE = 10_000;
@@ -78,25 +79,4 @@ async function runAll(engine: Engine): Promise<void> {
     return ok(undefined);
   });
   written._unsafeUnwrap();
-}
-
-/** The longest turn of the event loop in milliseconds of processor time, until it ends. */
-function watchLoop(): { end(): Promise<number> } {
-  let longest = 0;
-  let before = process.cpuUsage();
-  let ended = false;
-  const look = (): void => {
-    const { user, system } = process.cpuUsage(before);
-    longest = Math.max(longest, (user + system) / 1000);
-    before = process.cpuUsage();
-    if (!ended) setImmediate(look);
-  };
-  setImmediate(look);
-  return {
-    end: async () => {
-      await new Promise(setImmediate);
-      ended = true;
-      return longest;
-    },
-  };
 }

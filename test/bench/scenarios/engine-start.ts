@@ -5,7 +5,7 @@ import { ok } from 'neverthrow';
 import { recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
-import { createEngine, type Engine, hostPrincipal, registerJob } from '../../../src/index.js';
+import { createEngine, type Engine, hostPrincipal, planJob, registerJob } from '../../../src/index.js';
 import { putAllocation } from '../../../src/operations/books/put-allocation.js';
 import { putEvaluation } from '../../../src/operations/books/put-evaluation.js';
 import { commit, type Transaction } from '../../../src/operations/commit.js';
@@ -17,6 +17,7 @@ import { nodes } from '../../../src/scheduler/node.js';
 import { groupDocument } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';
 import type { Measured } from './store-slices.js';
+import { watchLoop } from './watch-loop.js';
 
 const NODES = 500;
 const MANY = 100_000;
@@ -32,12 +33,15 @@ export async function run(): Promise<Measured[]> {
     // The first start loads and compiles code.
     await startOver(fresh);
     const least = await startOver(fresh);
+    const over = await startOver(live);
     return [
       ...rowsOf(`engine: start over ${MANY} ended allocations`, await startOver(ended), least, {
         time: 1.5,
         heap: 1.5,
       }),
-      ...rowsOf(`engine: start over ${MANY} live allocations`, await startOver(live), least, {}),
+      ...rowsOf(`engine: start over ${MANY} live allocations`, over, least, {}),
+      row(`engine: start over ${MANY} live allocations, longest block`, over.block, Number.NaN, 'ms', undefined),
+      row(`engine: plan over ${MANY} live allocations`, over.plan, least.plan, 'ms', 2),
     ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -50,25 +54,24 @@ function rowsOf(
   least: Cost,
   limits: { readonly time?: number; readonly heap?: number },
 ): Measured[] {
-  const row = (what: string, one: number, floor: number, unit: string, max: number | undefined): Measured => {
-    return {
-      name: `${name}, ${what}`,
-      ours: one,
-      floor,
-      unit,
-      ratio: one / floor,
-      limit: max === undefined ? {} : { max },
-    };
-  };
   return [
-    row('to the first evaluation', ours.milliseconds, least.milliseconds, 'ms', limits.time),
-    row('heap', ours.megabytes, least.megabytes, 'MB', limits.heap),
+    row(`${name}, to the first evaluation`, ours.milliseconds, least.milliseconds, 'ms', limits.time),
+    row(`${name}, heap`, ours.megabytes, least.megabytes, 'MB', limits.heap),
   ];
+}
+
+function row(name: string, ours: number, floor: number, unit: string, max: number | undefined): Measured {
+  const ratio = Number.isNaN(floor) ? ours : ours / floor;
+  return { name, ours, floor, unit, ratio, limit: max === undefined ? {} : { max } };
 }
 
 interface Cost {
   readonly milliseconds: number;
   readonly megabytes: number;
+  /** The longest turn of the event loop until the job was placed, in milliseconds of processor time. */
+  readonly block: number;
+  /** One plan of a new job afterwards, in milliseconds of processor time. */
+  readonly plan: number;
 }
 
 /** Processor time until a new job is placed by an engine that has just started, and the heap then. */
@@ -78,16 +81,31 @@ async function startOver(path: string): Promise<Cost> {
   const before = process.cpuUsage();
   const storage = (await sqliteStorage(path, { durability: 'relaxed' }))._unsafeUnwrap();
   const engine = engineOver(storage, randomIds());
+  const watch = watchLoop();
   engine.start();
   await placed(engine, `job-${process.hrtime.bigint()}`, 1);
   const { user, system } = process.cpuUsage(before);
+  const block = await watch.end();
+  const plan = await costOfPlan(engine);
   // What the evaluation has read is let go when its write has ended.
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   globalThis.gc?.();
   const megabytes = (process.memoryUsage().heapUsed - heap) / 2 ** 20;
   await engine.stop();
   await storage.close();
-  return { milliseconds: (user + system) / 1000, megabytes };
+  return { milliseconds: (user + system) / 1000, megabytes, block, plan };
+}
+
+const plans = 20;
+
+async function costOfPlan(engine: Engine): Promise<number> {
+  const before = process.cpuUsage();
+  for (let at = 0; at < plans; at += 1) {
+    const job = { ID: `planned-${at}`, Datacenters: ['*'], TaskGroups: [groupDocument({ Count: 1 })] };
+    (await planJob(engine, hostPrincipal, { job: job as never }))._unsafeUnwrap();
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000 / plans;
 }
 
 function engineOver(storage: Storage, ids: Ids): Engine {

@@ -1,7 +1,11 @@
+import fc from 'fast-check';
 import { ok } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/index.js';
-import { clusterAt } from '../../../src/operations/books/known-cluster.js';
+import { clusterAt, clusterInSteps, type KnownCluster } from '../../../src/operations/books/known-cluster.js';
+import { putAllocation, removeAllocation } from '../../../src/operations/books/put-allocation.js';
+import { steppedWork } from '../../../src/operations/context/steps-in-turns.js';
+import type { Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { nodeFrom } from '../../support/nodes.js';
@@ -36,3 +40,90 @@ it.each([0, 1, 999, 1000, 1001, 2000, 3334])('knows what %d allocations use, how
   const open = Array.from({ length: count }, (_, at) => allocation(at)).filter((one) => one.ClientStatus === 'running');
   expect(used.sort()).toEqual(open.map(({ ID }) => ID).sort());
 });
+
+/** What the cluster has of each node, in no order. */
+function usesOf({ cluster }: KnownCluster): readonly (readonly string[])[] {
+  return cluster.books.map(({ node, uses }) => [node.ID, ...uses.map(({ id }) => id).sort()]);
+}
+
+async function storeWith(count: number): Promise<Storage> {
+  const storage = memoryStorage();
+  const written = await storage.write((tx) => {
+    for (let at = 0; at < 3; at += 1) tx.put(nodes, nodeFrom(`n${at}`));
+    for (let at = 0; at < count; at += 1) putAllocation(tx, undefined, { ...allocation(at), ModifyIndex: tx.index });
+    return ok(undefined);
+  });
+  written._unsafeUnwrap();
+  return storage;
+}
+
+const known = async (storage: Storage, before?: KnownCluster): Promise<KnownCluster> =>
+  (await storage.read((view) => clusterAt(view, before)))._unsafeUnwrap();
+
+it('forgets an allocation that has ended and was removed since', async () => {
+  const storage = await storeWith(2);
+  const before = await known(storage);
+  const one = allocation(1);
+  const end = await storage.write((tx) => {
+    putAllocation(tx, one, { ...one, ClientStatus: 'complete', ModifyIndex: tx.index });
+    return ok(tx.index);
+  });
+  const ModifyIndex = end._unsafeUnwrap().value;
+  const removed = await storage.write((tx) => {
+    removeAllocation(tx, { ...one, ClientStatus: 'complete', ModifyIndex });
+    return ok(undefined);
+  });
+  removed._unsafeUnwrap();
+  expect(usesOf(await known(storage, before))).toEqual([['n0'], ['n1'], ['n2']]);
+});
+
+it('keeps what it knows when allocations are removed that it has seen end', async () => {
+  const storage = await storeWith(2);
+  const before = await known(storage);
+  const removed = await storage.write((tx) => {
+    removeAllocation(tx, allocation(0));
+    return ok(undefined);
+  });
+  removed._unsafeUnwrap();
+  const after = await known(storage, before);
+  expect(after.cluster.books[1]).toBe(before.cluster.books[1]);
+});
+
+const change = fc.record({
+  at: fc.integer({ min: 0, max: 400 }),
+  to: fc.constantFrom('running', 'complete', 'removed', 'node'),
+});
+
+it('is what the store shows, whatever happens between the steps of reading it', async () => {
+  const between = fc.array(fc.array(change, { maxLength: 6 }), { minLength: 1, maxLength: 9 });
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 0, max: 300 }), between, async (count, turns) => {
+      const storage = await storeWith(count);
+      const work = steppedWork(clusterInSteps);
+      let read: KnownCluster | undefined;
+      for (let turn = 0; read === undefined; turn += 1) {
+        const step = await storage.read((view) => {
+          work.readFrom(view);
+          return work.steps.next();
+        });
+        const { done, value } = step._unsafeUnwrap();
+        if (done === true) read = value;
+        for (const one of turns[turn] ?? []) await applied(storage, one);
+      }
+      expect(usesOf(await known(storage, read))).toEqual(usesOf(await known(storage)));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+async function applied(storage: Storage, { at, to }: { readonly at: number; readonly to: string }): Promise<void> {
+  const written = await storage.write((tx) => {
+    const before = tx.get(allocations, [`a-${at}`])?.record;
+    const made = { ...allocation(at), ...before, ModifyIndex: tx.index };
+    if (to === 'node') tx.put(nodes, nodeFrom(`n${at % 5}`, { ModifyIndex: tx.index }));
+    else if (to !== 'removed') putAllocation(tx, before, { ...made, ClientStatus: to as 'running' });
+    else if (before !== undefined) removeAllocation(tx, before);
+    return ok(undefined);
+  });
+  written._unsafeUnwrap();
+}

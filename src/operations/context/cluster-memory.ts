@@ -1,0 +1,20 @@
+import type { KnownCluster } from '../books/known-cluster.js';
+
+/** What an engine knows of the cluster, from one decision to the next. */
+export class ClusterMemory {
+  #known: KnownCluster | undefined;
+
+  /** Undefined until it was read for the first time. */
+  get known(): KnownCluster | undefined {
+    return this.#known;
+  }
+
+  /** Takes what was read from a committed state, or made by a write that has succeeded, unless something newer is known. */
+  remember(known: KnownCluster): void {
+    const before = this.#known;
+    const isOlder =
+      before !== undefined &&
+      (known.allocationsIndex < before.allocationsIndex || known.nodesIndex < before.nodesIndex);
+    if (!isOlder) this.#known = known;
+  }
+}
