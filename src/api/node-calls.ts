@@ -10,7 +10,7 @@ import { readServer, writeServer } from './call.js';
 import { eitherOf, inBody, inPath, inQuery, repeatedInBody, required } from './inputs.js';
 import { jsonBoolean, jsonInteger, jsonObject, jsonText, jsonTextMap, jsonUnsigned, member } from './json-codecs.js';
 import { namedSchema } from './json-schema.js';
-import { nodeStub } from './scheduling-calls.js';
+import { nodeStub } from './node-documents.js';
 import { strictBoolean, type TextCodec, text, unsigned } from './text-codecs.js';
 
 const nodeId = inPath('node_id', text);

@@ -5,7 +5,7 @@ import type { AllocationDocument } from '../scheduler/allocation-document.js';
 import type { AllocationListStub } from '../scheduler/allocation-stub.js';
 import type { Deployment } from '../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../scheduler/evaluation.js';
-import type { DrainMetadata, Node } from '../scheduler/node.js';
+import type { Node } from '../scheduler/node.js';
 import { anyCaller, inArea, inNamespace, management } from './access.js';
 import {
   type AnswerForm,
@@ -26,6 +26,7 @@ import { filterFaults, pageInputs } from './common-inputs.js';
 import { inBody, inPath, inQuery } from './inputs.js';
 import { jsonText, jsonTexts } from './json-codecs.js';
 import { namedSchema } from './json-schema.js';
+import { nodeDocument, nodeStub } from './node-documents.js';
 import { boolean, literalTrue, strictBoolean, text } from './text-codecs.js';
 
 const counted: AnswerForm<Indexed<EvaluationCount>, Indexed<EvaluationCount>> = {
@@ -209,29 +210,6 @@ export const deploymentCalls = {
   }),
 } as const;
 
-/** A node as lists show it (job interface, nodes). */
-export interface NodeListStub {
-  readonly Address: string;
-  readonly ID: string;
-  readonly Datacenter: string;
-  readonly Name: string;
-  readonly NodePool: string;
-  readonly NodeClass: string;
-  readonly Version: string;
-  readonly Drain: boolean;
-  readonly SchedulingEligibility: string;
-  readonly Status: string;
-  readonly StatusDescription: string;
-  readonly Drivers: Node['Drivers'];
-  readonly HostVolumes: NonNullable<Node['HostVolumes']> | null;
-  readonly LastDrain: DrainMetadata | null;
-  readonly CreateIndex: number;
-  readonly ModifyIndex: number;
-  readonly NodeResources?: Node['NodeResources'];
-  readonly ReservedResources?: Node['ReservedResources'];
-  readonly Attributes?: Readonly<Record<string, string>>;
-}
-
 /** Nodes: the hosts that run allocations. */
 export const nodeCalls = {
   /** The nodes, by ID. */
@@ -263,71 +241,3 @@ export const nodeCalls = {
     absent: 'node not found',
   }),
 } as const;
-
-/** A node as lists show it. */
-export function nodeStub(node: Node, resources: boolean, os: boolean): NodeListStub {
-  return {
-    Address: node.HTTPAddr.replace(/:[0-9]+$/, ''),
-    ID: node.ID,
-    Datacenter: node.Datacenter,
-    Name: node.Name,
-    NodePool: node.NodePool,
-    NodeClass: node.NodeClass,
-    Version: node.Attributes['nomad.version'] ?? '',
-    Drain: (node.DrainStrategy ?? null) !== null,
-    SchedulingEligibility: node.SchedulingEligibility,
-    Status: node.Status,
-    StatusDescription: node.StatusDescription,
-    Drivers: node.Drivers,
-    HostVolumes: node.HostVolumes ?? null,
-    LastDrain: node.LastDrain ?? null,
-    CreateIndex: node.CreateIndex,
-    ModifyIndex: node.ModifyIndex,
-    ...(resources ? resourcesOf(node) : {}),
-    ...(os ? { Attributes: { 'os.name': node.Attributes['os.name'] ?? '' } } : {}),
-  };
-}
-
-const emptyNodeResources = {
-  Processors: { Topology: null },
-  Devices: null,
-  NodeNetworks: null,
-  Networks: null,
-};
-
-/** The whole node; members that this server does not use have their empty form. The node's secret is never shown. */
-function nodeDocument(node: Node) {
-  return {
-    TLSEnabled: false,
-    Links: null,
-    ComputedClass: '',
-    DrainStrategy: null,
-    Drain: (node.DrainStrategy ?? null) !== null,
-    Events: null,
-    CSIControllerPlugins: null,
-    CSINodePlugins: null,
-    HostVolumes: null,
-    HostNetworks: null,
-    LastDrain: null,
-    CgroupParent: '',
-    GCVolumesOnNodeGC: false,
-    NodeMaxAllocs: 0,
-    LastMissedHeartbeatIndex: 0,
-    LastAllocUpdateIndex: 0,
-    IdentitySigningKeyID: '',
-    ...node,
-    ...resourcesOf(node),
-    SecretID: '',
-  };
-}
-
-function resourcesOf({ NodeResources, ReservedResources }: Node) {
-  return {
-    NodeResources: { ...emptyNodeResources, ...NodeResources },
-    ReservedResources: {
-      ...ReservedResources,
-      Cpu: { ReservedCpuCores: null, ...ReservedResources.Cpu },
-      Networks: { ReservedHostPorts: '', ...ReservedResources.Networks },
-    },
-  };
-}

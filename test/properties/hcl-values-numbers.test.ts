@@ -1,23 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { HclNumber } from '../../src/hcl/values/big-float.js';
+import { parts } from '../../src/hcl/values/big-float.js';
 import { bitLength } from '../../src/hcl/values/bit-length.js';
-import type { HclNumber } from '../../src/hcl/values/number.js';
+import { compareNumbers, doubleNumber, numberText, parseNumber, toDouble } from '../../src/hcl/values/number.js';
 import {
   addNumbers,
   ceilNumber,
-  compareNumbers,
   divideNumbers,
-  doubleNumber,
   floorNumber,
   multiplyNumbers,
   negateNumber,
-  numberText,
-  parseNumber,
-  parts,
   remainderNumbers,
   subtractNumbers,
-  toDouble,
-} from '../../src/hcl/values/number.js';
+} from '../../src/hcl/values/number-arithmetic.js';
 
 /** An exact rational: the oracle knows nothing of floats. */
 interface Ratio {

@@ -1,8 +1,7 @@
-import { type EnvironmentFault, parseEnvironment } from '../../../src/agent/template/environment-text.js';
+import { parseEnvironment } from '../../../src/agent/template/environment-text.js';
 import { KnownVariables } from '../../../src/agent/template/known-variables.js';
 import { type HeldTexts, quietTexts } from '../../../src/agent/template/quiet-texts.js';
 import {
-  type FaultyTemplate,
   type ReadTemplate,
   type RenderedTemplate,
   renderTemplates,
@@ -11,12 +10,13 @@ import {
 import { type TemplateChange, templateChange } from '../../../src/agent/template/template-change.js';
 import type { ChangeScript, TaskTemplate } from '../../../src/jobs/document/task-parts.js';
 import { mapProblem } from '../../../src/jobs/validation/validate-start.js';
-import { parseTemplate, type TemplateInputs, type VariableRead } from '../../../src/templates/index.js';
+import { parseTemplate, type TemplateInputs } from '../../../src/templates/index.js';
 import type { Surroundings } from '../allocation/surroundings.js';
 import { NumberNote } from '../disk/number-note.js';
 import type { TaskPaths } from '../disk/task-paths.js';
-import { readWhole, targetOf, writeWhole } from '../disk/task-target.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
+import { TemplateFiles } from './template-files.js';
+import { faultText, lineText, namesOf, TemplateRefused } from './template-refused.js';
 
 /** What the templates of a task work with. */
 export interface TemplatedTask {
@@ -42,13 +42,8 @@ export interface TemplateActions {
   readonly run: (script: ChangeScript) => Promise<void>;
 }
 
-/** A template cannot be read, rendered or put where it belongs. */
-export class TemplateRefused extends Error {}
-
 type Environment = Readonly<Record<string, string>>;
 
-/** Bytes of a template in a file, and of what was rendered before. */
-const maximumBytes = 16 * 1024 * 1024;
 /** Between two questions that got no answer, in milliseconds. */
 const askPause = 1000;
 /** Between two answers that bring nothing new. */
@@ -66,6 +61,7 @@ export class TaskTemplates {
   readonly #task: TemplatedTask;
   readonly #surroundings: Pick<Surroundings, 'link' | 'clock' | 'ids' | 'background'>;
   readonly #actions: TemplateActions;
+  readonly #files: TemplateFiles;
   readonly #texts = new Map<number, string>();
   /** New texts that wait, and the moment when the first of them is to be written. */
   #held: HeldTexts = new Map();
@@ -88,6 +84,7 @@ export class TaskTemplates {
     this.#task = task;
     this.#surroundings = surroundings;
     this.#actions = actions;
+    this.#files = new TemplateFiles(task.paths, task.fill);
     this.#note = new NumberNote(task.paths, 'changed-templates.json');
   }
 
@@ -108,7 +105,7 @@ export class TaskTemplates {
   async recall(): Promise<void> {
     if (this.#task.paths === null) return;
     for (const [at, template] of this.#task.templates.entries()) {
-      const text = await readWhole(targetOf(this.#task.paths, this.#destination(template)), maximumBytes);
+      const text = await this.#files.rendered(template);
       if (text !== undefined) this.#texts.set(at, text);
     }
     this.#environment(this.#texts);
@@ -266,20 +263,11 @@ export class TaskTemplates {
     for (const [at, template] of this.#task.templates.entries()) {
       if (which === 'changing' && template.Once && this.#texts.has(at)) continue;
       const delimiters = { left: template.LeftDelim, right: template.RightDelim };
-      const parsed = parseTemplate(await this.#source(template), delimiters);
+      const parsed = parseTemplate(await this.#files.source(template), delimiters);
       if (parsed.isErr()) throw new TemplateRefused(faultText({ at, fault: parsed.error }));
       read.push({ at, template: parsed.value, failsWithoutKey: template.ErrMissingKey });
     }
     return read;
-  }
-
-  async #source({ SourcePath, EmbeddedTmpl }: TaskTemplate): Promise<string> {
-    if (SourcePath === '') return EmbeddedTmpl;
-    const { paths, fill } = this.#task;
-    if (paths === null) throw new TemplateRefused('A template in a file needs a runner with a data directory');
-    const text = await readWhole(targetOf(paths, fill(SourcePath)), maximumBytes);
-    if (text === undefined) throw new TemplateRefused(`There is no file ${SourcePath} to read a template from`);
-    return text;
   }
 
   async #write(rendered: readonly RenderedTemplate[], always: boolean): Promise<void> {
@@ -288,20 +276,9 @@ export class TaskTemplates {
     this.#environment(texts);
     for (const { at, text } of rendered) {
       const template = this.#task.templates[at];
-      if (template !== undefined && (always || this.#texts.get(at) !== text)) await this.#writeOne(template, text);
+      if (template !== undefined && (always || this.#texts.get(at) !== text)) await this.#files.write(template, text);
       this.#texts.set(at, text);
     }
-  }
-
-  async #writeOne(template: TaskTemplate, text: string): Promise<void> {
-    const { paths } = this.#task;
-    if (paths === null) {
-      if (template.Envvars) return;
-      throw new TemplateRefused('A template that makes a file needs a runner with a data directory');
-    }
-    const { Perms, Uid, Gid } = template;
-    const owner = { mode: Number.parseInt(Perms === '' ? '644' : Perms, 8), uid: ownerFrom(Uid), gid: ownerFrom(Gid) };
-    await writeWhole(targetOf(paths, this.#destination(template)), text, owner);
   }
 
   /** Later templates win. */
@@ -318,10 +295,6 @@ export class TaskTemplates {
     this.environment = environment;
   }
 
-  #destination({ DestPath }: TaskTemplate): string {
-    return this.#task.fill(DestPath);
-  }
-
   #templatesAt(changed: readonly number[]): TaskTemplate[] {
     return changed.flatMap((at) => this.#task.templates[at] ?? []);
   }
@@ -335,25 +308,4 @@ export class TaskTemplates {
 
 function firstScript({ ChangeMode, ChangeScript }: TaskTemplate): ChangeScript[] {
   return ChangeMode === 'script' && ChangeScript?.RunOnFirstRender === true ? [ChangeScript] : [];
-}
-
-/** Negative numbers leave the file to whoever runs the runner. */
-function ownerFrom(id: number | null): number | null {
-  return id === null || id < 0 ? null : id;
-}
-
-function namesOf(missing: readonly VariableRead[]): string {
-  const names = [
-    ...new Set(missing.map(({ path, namespace }) => (namespace === undefined ? path : `${path}@${namespace}`))),
-  ];
-  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
-  return `the variable${names.length === 1 ? '' : 's'} ${names.slice(0, 5).join(', ')}${more}`;
-}
-
-function faultText({ at, fault }: FaultyTemplate): string {
-  return `Template ${at + 1}, line ${fault.line}, column ${fault.column}: ${fault.message}`;
-}
-
-function lineText(at: number, { line, message }: EnvironmentFault): string {
-  return `Template ${at + 1} gives no environment, line ${line}: ${message}`;
 }

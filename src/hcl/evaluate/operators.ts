@@ -1,18 +1,17 @@
 import type { Result } from 'neverthrow';
 import type { Binary, Expression, Span, Unary } from '../syntax/tree.js';
+import type { HclNumber, NumberError } from '../values/big-float.js';
 import { convert } from '../values/convert.js';
 import { valuesEqual } from '../values/equal.js';
+import { compareNumbers } from '../values/number.js';
 import {
   addNumbers,
-  compareNumbers,
   divideNumbers,
-  type HclNumber,
   multiplyNumbers,
-  type NumberError,
   negateNumber,
   remainderNumbers,
   subtractNumbers,
-} from '../values/number.js';
+} from '../values/number-arithmetic.js';
 import { typeText } from '../values/render.js';
 import { boolType, boolValue, type HclValue, numberType, numberValue } from '../values/value.js';
 import { arithmeticWork, comparisonWork } from '../values/work.js';

@@ -1,6 +1,6 @@
 import type { Result } from 'neverthrow';
 import { err, ok } from 'neverthrow';
-import type { HclNumber } from '../values/number.js';
+import type { HclNumber } from '../values/big-float.js';
 import { numberText, toSafeInteger } from '../values/number.js';
 import type { HclValue } from '../values/value.js';
 import { dynamicNull, itemsOf } from '../values/value.js';

@@ -1,5 +1,6 @@
-import type { HclNumber } from '../values/number.js';
-import { numberText, parts } from '../values/number.js';
+import type { HclNumber } from '../values/big-float.js';
+import { parts } from '../values/big-float.js';
+import { numberText } from '../values/number.js';
 import type { Digits } from '../values/number-text.js';
 import { decimalText, digitsOf, shortestDigits, trimmed } from '../values/number-text.js';
 import { numberValue } from '../values/value.js';

@@ -1,16 +1,7 @@
 import { err, ok } from 'neverthrow';
-import type { HclNumber } from '../values/number.js';
-import {
-  absoluteNumber,
-  addNumbers,
-  ceilNumber,
-  compareNumbers,
-  doubleNumber,
-  floorNumber,
-  integerNumber,
-  signOf,
-  toDouble,
-} from '../values/number.js';
+import type { HclNumber } from '../values/big-float.js';
+import { compareNumbers, doubleNumber, integerNumber, signOf, toDouble } from '../values/number.js';
+import { absoluteNumber, addNumbers, ceilNumber, floorNumber } from '../values/number-arithmetic.js';
 import type { HclValue } from '../values/value.js';
 import { dynamicType, listValue, numberType, numberValue } from '../values/value.js';
 import { arithmeticWork } from '../values/work.js';

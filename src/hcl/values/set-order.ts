@@ -1,5 +1,5 @@
+import type { HclNumber } from './big-float.js';
 import { compareCodePoints } from './code-points.js';
-import type { HclNumber } from './number.js';
 import { compareNumbers, numberText } from './number.js';
 import type { HclType, HclValue } from './value-shape.js';
 

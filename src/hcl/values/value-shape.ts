@@ -1,4 +1,4 @@
-import type { HclNumber } from './number.js';
+import type { HclNumber } from './big-float.js';
 
 /**
  * The type of a value. `dynamic` is the type of a bare `null`; in a type constraint it stands for "any type".

@@ -1,6 +1,6 @@
+import type { HclNumber } from './big-float.js';
 import { compareCodePoints } from './code-points.js';
 import { normalizeText } from './normalize-text.js';
-import type { HclNumber } from './number.js';
 import { numberSize } from './number.js';
 import { arrangeSet } from './set-order.js';
 import type {

@@ -1,4 +1,4 @@
-import type { HclNumber } from './number.js';
+import type { HclNumber } from './big-float.js';
 import { depthOf, entriesOf, type HclValue, itemsOf, sizeOf } from './value.js';
 
 /*

@@ -1,8 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import { parseDurationNanos } from '../../shared/duration.js';
-import { type Block, type Field, type FieldKind, type FieldSet, submittedFields } from './field-table.js';
+import { type CompiledBlock, type CompiledField, compileBlock, type Template } from './compiled-block.js';
 import { jobBlock } from './job-fields.js';
-import { fastShape, type ShapeCopier, shapeCopier } from './shape-copies.js';
 import type { SubmittedJob } from './submitted-job.js';
 
 /** A document that does not have the shape of a job: where, what was expected there and what stood there. */
@@ -48,12 +47,6 @@ export function decodeJob(input: unknown, options: DecodeOptions = {}): Result<S
   });
 }
 
-/** The submitted form of a block in which nothing is given. */
-export function emptyBlock(block: Block<FieldSet>): Record<string, unknown> {
-  const { copy, template } = compileBlock(block);
-  return copy(template);
-}
-
 interface Failure {
   readonly expected: string;
   readonly got: string;
@@ -65,54 +58,6 @@ interface Reading {
   remaining: number;
   failure: Failure | undefined;
   readonly durationTexts: boolean;
-}
-
-type Template = Record<string, unknown>;
-
-interface CompiledField {
-  readonly name: string;
-  readonly kind: FieldKind;
-  readonly unset: unknown;
-  readonly min: number;
-  readonly max: number;
-  readonly block: CompiledBlock | undefined;
-}
-
-interface CompiledBlock {
-  readonly template: Template;
-  readonly copy: ShapeCopier;
-  /** By exact name and by lower-case name. */
-  readonly byName: ReadonlyMap<string, CompiledField>;
-}
-
-const compiledBlocks = new WeakMap<Block<FieldSet>, CompiledBlock>();
-
-/** On the first use of a block: a process that reads no job does not wait for it when it starts. */
-function compileBlock(block: Block<FieldSet>): CompiledBlock {
-  const known = compiledBlocks.get(block);
-  if (known !== undefined) return known;
-  const template: Template = {};
-  const byName = new Map<string, CompiledField>();
-  for (const [name, field] of submittedFields(block)) {
-    const compiled = compileField(name, field);
-    if (field.absentWhenUnset !== true) template[name] = compiled.unset;
-    byName.set(name, compiled);
-    byName.set(name.toLowerCase(), compiled);
-  }
-  const compiled: CompiledBlock = { template: fastShape(template), copy: shapeCopier(), byName };
-  compiledBlocks.set(block, compiled);
-  return compiled;
-}
-
-function compileField(name: string, field: Field<unknown, unknown>): CompiledField {
-  return {
-    name,
-    kind: field.kind,
-    unset: field.unset,
-    min: field.bounds?.min ?? 0,
-    max: field.bounds?.max ?? 0,
-    block: field.block === undefined ? undefined : compileBlock(field.block),
-  };
 }
 
 // Every reader answers undefined after it has set `reading.failure`; JSON has no undefined, so that is unambiguous. The

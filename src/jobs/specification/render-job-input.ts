@@ -1,7 +1,7 @@
 import { durationTextFromNanos } from '../../shared/duration.js';
 import { canonicaliseSubmitted } from '../canonical/canonicalise-submitted.js';
+import { emptyBlock } from '../document/compiled-block.js';
 import * as connectFields from '../document/connect-fields.js';
-import { emptyBlock } from '../document/decode-job.js';
 import { type Block, type Field, type FieldSet, submittedFields } from '../document/field-table.js';
 import * as identityFields from '../document/identity-fields.js';
 import * as jobFields from '../document/job-fields.js';

@@ -1,0 +1,48 @@
+import type { TaskTemplate } from '../../../src/jobs/document/task-parts.js';
+import type { TaskPaths } from '../disk/task-paths.js';
+import { readWhole, targetOf, writeWhole } from '../disk/task-target.js';
+import { TemplateRefused } from './template-refused.js';
+
+/** The maximum size, in bytes, of a template in a file and of a rendered file that is read again. */
+const maximumBytes = 16 * 1024 * 1024;
+
+/** The files of a task's templates: sources that the task brings along, and the rendered files. */
+export class TemplateFiles {
+  readonly #paths: TaskPaths | null;
+  readonly #fill: (text: string) => string;
+
+  /** `paths` is null for a runner without a disk; `fill` replaces references in paths. */
+  constructor(paths: TaskPaths | null, fill: (text: string) => string) {
+    this.#paths = paths;
+    this.#fill = fill;
+  }
+
+  /** The text of the template itself. */
+  async source({ SourcePath, EmbeddedTmpl }: TaskTemplate): Promise<string> {
+    if (SourcePath === '') return EmbeddedTmpl;
+    if (this.#paths === null) throw new TemplateRefused('A template in a file needs a runner with a data directory');
+    const text = await readWhole(targetOf(this.#paths, this.#fill(SourcePath)), maximumBytes);
+    if (text === undefined) throw new TemplateRefused(`There is no file ${SourcePath} to read a template from`);
+    return text;
+  }
+
+  /** What was rendered before; undefined when there is no such file. */
+  async rendered({ DestPath }: TaskTemplate): Promise<string | undefined> {
+    return this.#paths === null ? undefined : readWhole(targetOf(this.#paths, this.#fill(DestPath)), maximumBytes);
+  }
+
+  async write(template: TaskTemplate, text: string): Promise<void> {
+    if (this.#paths === null) {
+      if (template.Envvars) return;
+      throw new TemplateRefused('A template that makes a file needs a runner with a data directory');
+    }
+    const { Perms, Uid, Gid, DestPath } = template;
+    const owner = { mode: Number.parseInt(Perms === '' ? '644' : Perms, 8), uid: ownerFrom(Uid), gid: ownerFrom(Gid) };
+    await writeWhole(targetOf(this.#paths, this.#fill(DestPath)), text, owner);
+  }
+}
+
+/** Negative numbers leave the file to the user that runs the runner. */
+function ownerFrom(id: number | null): number | null {
+  return id === null || id < 0 ? null : id;
+}

@@ -1,0 +1,92 @@
+import type { DrainMetadata, Node } from '../scheduler/node.js';
+
+/** A node as lists show it (job interface, nodes). */
+export interface NodeListStub {
+  readonly Address: string;
+  readonly ID: string;
+  readonly Datacenter: string;
+  readonly Name: string;
+  readonly NodePool: string;
+  readonly NodeClass: string;
+  readonly Version: string;
+  readonly Drain: boolean;
+  readonly SchedulingEligibility: string;
+  readonly Status: string;
+  readonly StatusDescription: string;
+  readonly Drivers: Node['Drivers'];
+  readonly HostVolumes: NonNullable<Node['HostVolumes']> | null;
+  readonly LastDrain: DrainMetadata | null;
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+  readonly NodeResources?: Node['NodeResources'];
+  readonly ReservedResources?: Node['ReservedResources'];
+  readonly Attributes?: Readonly<Record<string, string>>;
+}
+
+/** A node as lists show it. */
+export function nodeStub(node: Node, resources: boolean, os: boolean): NodeListStub {
+  return {
+    Address: node.HTTPAddr.replace(/:[0-9]+$/, ''),
+    ID: node.ID,
+    Datacenter: node.Datacenter,
+    Name: node.Name,
+    NodePool: node.NodePool,
+    NodeClass: node.NodeClass,
+    Version: node.Attributes['nomad.version'] ?? '',
+    Drain: (node.DrainStrategy ?? null) !== null,
+    SchedulingEligibility: node.SchedulingEligibility,
+    Status: node.Status,
+    StatusDescription: node.StatusDescription,
+    Drivers: node.Drivers,
+    HostVolumes: node.HostVolumes ?? null,
+    LastDrain: node.LastDrain ?? null,
+    CreateIndex: node.CreateIndex,
+    ModifyIndex: node.ModifyIndex,
+    ...(resources ? resourcesOf(node) : {}),
+    ...(os ? { Attributes: { 'os.name': node.Attributes['os.name'] ?? '' } } : {}),
+  };
+}
+
+const emptyNodeResources = {
+  Processors: { Topology: null },
+  Devices: null,
+  NodeNetworks: null,
+  Networks: null,
+};
+
+/** The whole node; members that this server does not use have their empty form. The node's secret is never shown. */
+export function nodeDocument(node: Node) {
+  return {
+    TLSEnabled: false,
+    Links: null,
+    ComputedClass: '',
+    DrainStrategy: null,
+    Drain: (node.DrainStrategy ?? null) !== null,
+    Events: null,
+    CSIControllerPlugins: null,
+    CSINodePlugins: null,
+    HostVolumes: null,
+    HostNetworks: null,
+    LastDrain: null,
+    CgroupParent: '',
+    GCVolumesOnNodeGC: false,
+    NodeMaxAllocs: 0,
+    LastMissedHeartbeatIndex: 0,
+    LastAllocUpdateIndex: 0,
+    IdentitySigningKeyID: '',
+    ...node,
+    ...resourcesOf(node),
+    SecretID: '',
+  };
+}
+
+function resourcesOf({ NodeResources, ReservedResources }: Node) {
+  return {
+    NodeResources: { ...emptyNodeResources, ...NodeResources },
+    ReservedResources: {
+      ...ReservedResources,
+      Cpu: { ReservedCpuCores: null, ...ReservedResources.Cpu },
+      Networks: { ReservedHostPorts: '', ...ReservedResources.Networks },
+    },
+  };
+}
