@@ -1,15 +1,24 @@
 import { type AnyTable, indexesOf, indexPosition } from '../../src/storage/records.js';
 import { UnpreparedTableError } from '../storage-kit/index.js';
-import { asLists, type SqliteHandle, type SqliteStatement } from './sqlite-handle.js';
+import type { SqliteHandle, SqliteStatement } from './sqlite-handle.js';
 import {
   bringUpToDate,
   declareTable,
   EntryStatements,
   fallBehind,
   type KeptTable,
+  modifiedOf,
+  newestRow,
   versionedName,
 } from './sqlite-indexes.js';
-import { DOCUMENT_COLUMNS, type IndexIds, KEYED_COLUMNS } from './sqlite-rows.js';
+import type { IndexIds } from './sqlite-rows.js';
+import {
+  type KeyStatements,
+  type Scans,
+  scansOver,
+  statementsByNumber,
+  statementsByPlace,
+} from './sqlite-statements.js';
 
 /** The description of the tables in the file, as of one version of the file. */
 export interface Catalog {
@@ -23,17 +32,18 @@ export interface CatalogTable extends KeptTable {
   changedAt: number;
   /** Counts the changes of its set of indexes. */
   readonly generation: number;
+  /** Its keys are numbers, and those of its rows. */
+  readonly numbered: boolean;
+  /** Finds the newest row of a table that grows; null for others, whose changes are noted. */
+  readonly newest: SqliteStatement | null;
 }
 
 /** A declared table, ready to use: its statements and its indexes. */
-export interface BoundTable {
+export interface BoundTable extends KeyStatements {
   readonly name: string;
   readonly generation: number;
-  readonly find: SqliteStatement;
-  readonly insert: SqliteStatement;
   readonly update: SqliteStatement;
   readonly remove: SqliteStatement;
-  readonly scans: Scans;
   /** In the order of the declaration. */
   readonly indexes: readonly BoundIndex[];
   /** Kept for other programs: this definition does not declare them, so their entries cannot be computed here. */
@@ -43,14 +53,6 @@ export interface BoundTable {
 export interface BoundIndex {
   readonly id: number;
   readonly scans: Scans;
-}
-
-/** Statements over a range of an order: for readers, and with the additional columns that a writer needs. */
-export interface Scans {
-  readonly forward: SqliteStatement;
-  readonly backward: SqliteStatement;
-  readonly keyedForward: SqliteStatement;
-  readonly keyedBackward: SqliteStatement;
 }
 
 /** The tables of one connection: the catalog as last read, and the statements prepared so far. */
@@ -66,6 +68,7 @@ export class Tables implements IndexIds {
   readonly #tableRows: SqliteStatement;
   readonly #indexRows: SqliteStatement;
   readonly #behindRows: SqliteStatement;
+  readonly #newest = new Map<number, SqliteStatement>();
   readonly #bound = new WeakMap<AnyTable, BoundTable>();
   /** Tables adopted since the last failure: a rollback undoes their IDs, and the next adoption may assign other ones. */
   #adopted: AnyTable[] = [];
@@ -78,7 +81,7 @@ export class Tables implements IndexIds {
     this.#handle = handle;
     this.entries = new EntryStatements(handle);
     this.#dataVersion = handle.prepare('PRAGMA data_version');
-    this.#tableRows = handle.prepare('SELECT id, name, changed_at, generation FROM signalbox_tables');
+    this.#tableRows = handle.prepare('SELECT id, name, noted_at, generation, grows, numbered FROM signalbox_tables');
     this.#indexRows = handle.prepare('SELECT id, table_id, name, version FROM signalbox_indexes');
     this.#behindRows = handle.prepare('SELECT DISTINCT index_id AS id FROM signalbox_behind');
   }
@@ -102,6 +105,7 @@ export class Tables implements IndexIds {
   invalidate(): void {
     this.#version = -1;
     this.#indexesKnown = false;
+    this.#newest.clear();
     for (const table of this.#adopted) this.#bound.delete(table);
     this.#adopted = [];
   }
@@ -113,7 +117,8 @@ export class Tables implements IndexIds {
   /** Throws `UnpreparedTableError` if the file does not have the table as declared, or if one of its indexes is outdated. */
   bind(table: AnyTable): BoundTable {
     const entry = this.catalog.tables.get(table.name);
-    if (entry === undefined) throw new UnpreparedTableError(table);
+    const isAsTold = entry !== undefined && (entry.newest !== null || table.hints.grows !== true);
+    if (!isAsTold) throw new UnpreparedTableError(table);
     let bound = this.#bound.get(table);
     if (bound?.generation !== entry.generation) {
       bound = bindTable(this.#handle, table, entry);
@@ -152,7 +157,7 @@ export class Tables implements IndexIds {
   }
 
   #read(): void {
-    const rows = this.#tableRows.all() as { id: number; name: string; changed_at: number; generation: number }[];
+    const rows = this.#tableRows.all() as TableRow[];
     const unchanged =
       this.#indexesKnown &&
       rows.every(({ name, generation }) => this.catalog.tables.get(name)?.generation === generation);
@@ -161,8 +166,11 @@ export class Tables implements IndexIds {
     const tables = new Map<string, CatalogTable>();
     // Each write changes a table, so the newest change of all tables is the last write. This saves one page for each commit.
     let index = 1;
-    for (const { id, name, changed_at: changedAt, generation } of rows) {
-      tables.set(name, { id, changedAt, generation, indexes: indexes.get(id) ?? new Map(), behind });
+    for (const { id, name, noted_at: notedAt, generation, grows, numbered } of rows) {
+      const newest = grows === 1 ? this.#newestOf(id) : null;
+      const changedAt = newest === null ? notedAt : Math.max(notedAt, modifiedOf(newest));
+      const kept = { indexes: indexes.get(id) ?? new Map(), behind, newest, numbered: numbered === 1 };
+      tables.set(name, { id, changedAt, generation, ...kept });
       index = Math.max(index, changedAt);
     }
     const kept = unchanged ? undefined : [...indexes.values()].flatMap((each) => [...each.values()]);
@@ -170,6 +178,21 @@ export class Tables implements IndexIds {
     this.catalog = { index, tables };
     this.#indexesKnown = true;
     this.epoch += 1;
+  }
+
+  /** Whether the newest row of the table tells that it changed last at this index: then nothing else has to. */
+  tellsByItself(name: string, index: number): boolean {
+    const newest = this.catalog.tables.get(name)?.newest ?? null;
+    return newest !== null && modifiedOf(newest) === index;
+  }
+
+  #newestOf(id: number): SqliteStatement {
+    let statement = this.#newest.get(id);
+    if (statement === undefined) {
+      statement = newestRow(this.#handle, id);
+      this.#newest.set(id, statement);
+    }
+    return statement;
   }
 
   #readIndexes(): Map<number, ReadonlyMap<string, number>> {
@@ -181,6 +204,15 @@ export class Tables implements IndexIds {
     }
     return byTable;
   }
+}
+
+interface TableRow {
+  readonly id: number;
+  readonly name: string;
+  readonly noted_at: number;
+  readonly generation: number;
+  readonly grows: number;
+  readonly numbered: number;
 }
 
 function knownIndexes(catalog: Catalog): Map<number, ReadonlyMap<string, number>> {
@@ -197,51 +229,16 @@ function bindTable(handle: SqliteHandle, table: AnyTable, entry: CatalogTable): 
   return {
     name: table.name,
     generation: entry.generation,
-    find: asLists(handle.prepare(`SELECT ${KEYED_COLUMNS} FROM ${rows} AS r WHERE r.place = ?`)),
-    insert: handle.prepare(
-      `INSERT INTO ${rows} (place, created, modified, entries, doc, doc_sum, key_sum) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    ),
+    ...(entry.numbered ? statementsByNumber(handle, rows) : statementsByPlace(handle, rows)),
     update: handle.prepare(
       `UPDATE ${rows} SET created = ?, modified = ?, entries = ?, doc = ?, doc_sum = ?, key_sum = ? WHERE rid = ?`,
     ),
     remove: handle.prepare(`DELETE FROM ${rows} WHERE rid = ?`),
-    scans: scansOver(handle, `${rows} AS r`, 'r.place'),
     indexes: ids.map((id) => {
       // CROSS JOIN keeps SQLite's planner from reading the rows first.
       const from = `signalbox_entries_${id} AS e CROSS JOIN ${rows} AS r ON r.rid = e.rid`;
       return { id, scans: scansOver(handle, from, 'e.entry') };
     }),
     foreign: [...entry.indexes.values()].filter((id) => !ids.includes(id)),
-  };
-}
-
-function scansOver(handle: SqliteHandle, from: string, column: string): Scans {
-  const scan = (columns: string, direction: string): SqliteStatement =>
-    lazily(() => {
-      // SQLite reads a plain parameter of LIMIT during compilation and compiles the statement again for every bound value. As
-      // an operand of an addition it does not, and the scan takes a quarter of the time.
-      const range = `${column} >= ? AND ${column} < ?`;
-      const order = `ORDER BY ${column}${direction} LIMIT (? + 0)`;
-      return asLists(handle.prepare(`SELECT ${columns} FROM ${from} WHERE ${range} ${order}`));
-    });
-  return {
-    forward: scan(DOCUMENT_COLUMNS, ''),
-    backward: scan(DOCUMENT_COLUMNS, ' DESC'),
-    keyedForward: scan(KEYED_COLUMNS, ''),
-    keyedBackward: scan(KEYED_COLUMNS, ' DESC'),
-  };
-}
-
-/** Most orders use one or two of the four statements, so each is prepared at its first use. */
-function lazily(prepare: () => SqliteStatement): SqliteStatement {
-  let prepared: SqliteStatement | undefined;
-  const statement = (): SqliteStatement => {
-    prepared ??= prepare();
-    return prepared;
-  };
-  return {
-    run: (...values) => statement().run(...values),
-    get: (...values) => statement().get(...values),
-    all: (...values) => statement().all(...values),
   };
 }

@@ -63,17 +63,25 @@ export function versionedName(name: string, version: number): string {
 
 /**
  * Creates what the definition needs and the file lacks. New indexes are behind by all rows. The column `place` holds the row key; its
- * name is part of the file format.
+ * name is part of the file format. The rows of a numbered table have their key for `rid`, and no index over `place`; a file
+ * that had the table before keeps it as it was. A table that grows has changed at the greater of `noted_at` and the change of
+ * its newest row, so that a write which adds rows need not change the list of tables.
  */
 export function declareTable(handle: SqliteHandle, table: AnyTable): void {
+  const { grows = false, numbered = false } = table.hints;
   handle
-    .prepare('INSERT INTO signalbox_tables (name, changed_at, generation) VALUES (?, 1, 1) ON CONFLICT DO NOTHING')
-    .run(table.name);
-  const { id } = handle.prepare('SELECT id FROM signalbox_tables WHERE name = ?').get(table.name) as { id: number };
+    .prepare(
+      `INSERT INTO signalbox_tables (name, noted_at, generation, grows, numbered) VALUES (?, 1, 1, ?, ?)
+       ON CONFLICT DO NOTHING`,
+    )
+    .run(table.name, Number(grows), Number(numbered));
+  if (grows) handle.prepare('UPDATE signalbox_tables SET grows = 1 WHERE name = ? AND grows = 0').run(table.name);
+  const found = handle.prepare('SELECT id, numbered FROM signalbox_tables WHERE name = ?').get(table.name);
+  const { id, numbered: isNumbered } = found as { id: number; numbered: number };
   handle.exec(
     `CREATE TABLE IF NOT EXISTS signalbox_rows_${id} (
        rid INTEGER PRIMARY KEY,
-       place TEXT NOT NULL UNIQUE,
+       place TEXT NOT NULL ${isNumbered === 1 ? '' : 'UNIQUE'},
        created INTEGER NOT NULL,
        modified INTEGER NOT NULL,
        entries TEXT NOT NULL,
@@ -86,6 +94,19 @@ export function declareTable(handle: SqliteHandle, table: AnyTable): void {
   const missing = indexesOf(table).filter(({ name, version }) => !known.get(id, name, version));
   for (const index of missing) addIndex(handle, id, index);
   if (missing.length > 0) newGeneration(handle, id);
+}
+
+/** When the newest row of a table changed last; 1 without rows. */
+export function newestChange(handle: SqliteHandle, tableId: number): number {
+  return modifiedOf(newestRow(handle, tableId));
+}
+
+export function newestRow(handle: SqliteHandle, tableId: number): SqliteStatement {
+  return handle.prepare(`SELECT modified FROM signalbox_rows_${tableId} ORDER BY rid DESC LIMIT 1`);
+}
+
+export function modifiedOf(newest: SqliteStatement): number {
+  return (newest.get() as { modified: number } | undefined)?.modified ?? 1;
 }
 
 function addIndex(handle: SqliteHandle, tableId: number, { name, version }: NamedIndex): void {

@@ -1,10 +1,12 @@
 import type { StorageError } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
+import { encodeKey } from '../../src/storage/keys.js';
 import { isReadOnlyRefusal, isSqlError, type SqliteHandle, storageErrorFrom, textOf } from './sqlite-handle.js';
+import { newestChange } from './sqlite-indexes.js';
 import { sumOfDocument, sumOfKeys } from './sqlite-rows.js';
 
 /** The layout that this version writes. A file with a higher number belongs to a newer version and is left alone. */
-const format = 2;
+const format = 3;
 
 /** One step for each format: from the one before it. The first makes the layout in an empty file. */
 const steps: readonly ((handle: SqliteHandle) => void)[] = [
@@ -31,6 +33,7 @@ const steps: readonly ((handle: SqliteHandle) => void)[] = [
     );
   },
   addVersionsAndSums,
+  addHints,
 ];
 
 /** Indexes have versions, rows have checksums. Existing indexes have no version, so they are built again at their first use. */
@@ -68,6 +71,18 @@ function addVersionsAndSums(handle: SqliteHandle): void {
       update.run(sumOfDocument(doc, created, modified), sumOfKeys(rowKey, '{}'), rid);
     }
   }
+}
+
+/**
+ * Tables may be told to have changed last when their newest row did, and may be numbered (see `declareTable`). The column is
+ * renamed so that a program of before that has the file open fails, instead of taking an old index for the last one.
+ */
+function addHints(handle: SqliteHandle): void {
+  handle.exec(
+    `ALTER TABLE signalbox_tables RENAME COLUMN changed_at TO noted_at;
+     ALTER TABLE signalbox_tables ADD COLUMN grows INTEGER NOT NULL DEFAULT 0;
+     ALTER TABLE signalbox_tables ADD COLUMN numbered INTEGER NOT NULL DEFAULT 0;`,
+  );
 }
 
 interface CheckedRow {
@@ -127,8 +142,8 @@ function damageOf(handle: SqliteHandle, hasSums: boolean): string | undefined {
 
 /** Checks what the structure of the pages does not show: changed texts, and missing or surplus entries. */
 function damageOfRows(handle: SqliteHandle): string | undefined {
-  const tables = handle.prepare('SELECT id, name, changed_at FROM signalbox_tables').all();
-  for (const { id, name, changed_at: changedAt } of tables as { id: number; name: string; changed_at: number }[]) {
+  for (const { id, name, noted_at: notedAt, grows, numbered } of keptTables(handle)) {
+    const changedAt = grows === 0 ? notedAt : Math.max(notedAt, newestChange(handle, id));
     const page = handle.prepare(
       `SELECT rid, place AS rowKey, created, modified, entries, doc, doc_sum, key_sum FROM signalbox_rows_${id}
        WHERE rid > ? ORDER BY rid LIMIT 256`,
@@ -139,12 +154,25 @@ function damageOfRows(handle: SqliteHandle): string | undefined {
         row.doc_sum === sumOfDocument(row.doc, row.created, row.modified) &&
         row.key_sum === sumOfKeys(row.rowKey, row.entries) &&
         row.modified <= changedAt &&
+        (numbered === 0 || encodeKey([row.rid]) === row.rowKey) &&
         entries.holds(row);
       if (!sound) return `a row of table ${name} is not what was written`;
     }
     if (!entries.isComplete()) return `an index of table ${name} has entries of rows that are not there`;
   }
   return undefined;
+}
+
+interface KeptTableRow {
+  readonly id: number;
+  readonly name: string;
+  readonly noted_at: number;
+  readonly grows: number;
+  readonly numbered: number;
+}
+
+function keptTables(handle: SqliteHandle): KeptTableRow[] {
+  return handle.prepare('SELECT id, name, noted_at, grows, numbered FROM signalbox_tables').all() as KeptTableRow[];
 }
 
 /** Looks up the entries of rows, and counts them against those of the indexes. */

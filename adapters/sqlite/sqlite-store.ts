@@ -5,10 +5,11 @@ import { type AnyTable, indexPosition, type KeyedRow } from '../../src/storage/r
 import type { ReadOutcome, Store, Waiters } from '../storage-kit/index.js';
 import { HostTransactionError, type HostTransactions, hostTransactions } from './host-rows.js';
 import { rowCache } from './row-cache.js';
-import { type BoundIndex, type BoundTable, type Scans, Tables } from './sqlite-catalog.js';
+import { type BoundIndex, type BoundTable, Tables } from './sqlite-catalog.js';
 import { type Changes, sqliteChanges } from './sqlite-changes.js';
 import { type SqliteHandle, type SqliteStatement, storageErrorFrom } from './sqlite-handle.js';
 import { type Found, keyedRowFrom, rowFrom } from './sqlite-rows.js';
+import type { Scans } from './sqlite-statements.js';
 import { storeChanges } from './sqlite-writes.js';
 
 /** The size of the row cache in characters; SQLite's own page cache comes on top. */
@@ -99,7 +100,10 @@ export class SqliteStore implements Store {
     if (this.#endedByHost) throw new HostTransactionError('The host has ended the transaction of the store.');
     const stored = storeChanges(this.#tables, overlay, this.#prepared);
     const changed = overlay.changedTables;
-    for (const name of changed) this.#statements.saveChange.run(overlay.tableIndex(name), name);
+    for (const name of changed) {
+      const index = overlay.tableIndex(name);
+      if (!this.#tables.tellsByItself(name, index)) this.#statements.noteChange.run(index, name);
+    }
     this.#statements.commit.run();
     this.#cache.apply(stored);
     this.#tables.catalog.index = overlay.index;
@@ -283,7 +287,7 @@ function transactionStatements(handle: SqliteHandle) {
     savepoint: handle.prepare('SAVEPOINT signalbox_prepare'),
     release: handle.prepare('RELEASE signalbox_prepare'),
     rollbackTo: handle.prepare('ROLLBACK TO signalbox_prepare'),
-    saveChange: handle.prepare('UPDATE signalbox_tables SET changed_at = ? WHERE name = ?'),
+    noteChange: handle.prepare('UPDATE signalbox_tables SET noted_at = ? WHERE name = ?'),
   };
 }
 

@@ -137,14 +137,19 @@ export interface StoredEvent {
   readonly erasedAt?: Instant;
 }
 
-export const events = table<StoredEvent>('notification_events', (event) => [event.sequence], {
-  by_workspace: { version: 1, key: ({ workspaceId, sequence }) => [workspaceId, sequence] },
-  by_idempotency: {
-    version: 1,
-    key: ({ workspaceId, idempotencyKey, sequence }) =>
-      idempotencyKey === null ? undefined : [workspaceId, idempotencyKey, sequence],
+export const events = table<StoredEvent>(
+  'notification_events',
+  (event) => [event.sequence],
+  {
+    by_workspace: { version: 1, key: ({ workspaceId, sequence }) => [workspaceId, sequence] },
+    by_idempotency: {
+      version: 1,
+      key: ({ workspaceId, idempotencyKey, sequence }) =>
+        idempotencyKey === null ? undefined : [workspaceId, idempotencyKey, sequence],
+    },
   },
-});
+  { grows: true, numbered: true },
+);
 
 /** Events of one write at most; keeps `sequence` a whole number for 2^41 writes. */
 const eventsPerWrite = 4096;

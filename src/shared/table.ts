@@ -14,6 +14,14 @@ export interface IndexDefinition<R> {
   readonly key: (record: R) => Key | undefined;
 }
 
+/** How a table is used, for stores that can make something of it. What is stored and found does not depend on it. */
+export interface TableHints {
+  /** Nearly every write adds rows: when the table changed last can be told by its newest row. */
+  readonly grows?: boolean;
+  /** Every key is one whole number from 0 up. */
+  readonly numbered?: boolean;
+}
+
 /**
  * A table as the core declares it and every storage adapter keeps it: records are JSON values, found by primary key and
  * in the order of the primary key or of an index. Rows of an index with equal keys order by primary key.
@@ -23,6 +31,7 @@ export interface Table<R> {
   readonly name: string;
   readonly key: (record: R) => Key;
   readonly indexes: Readonly<Record<string, IndexDefinition<R>>>;
+  readonly hints: TableHints;
 }
 
 /** Any table, where only its name matters. */
@@ -35,6 +44,7 @@ export function table<R>(
   name: string,
   key: (record: R) => Key,
   indexes: Readonly<Record<string, IndexDefinition<R>>> = {},
+  hints: TableHints = {},
 ): Table<R> {
-  return { name, key, indexes };
+  return { name, key, indexes, hints };
 }

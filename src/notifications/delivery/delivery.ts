@@ -117,33 +117,38 @@ export interface Delivery {
  * and has no row: accepting an event writes one row whatever the number of its destinations. Indexes hold what is
  * unfinished or ended without success, so a delivery that succeeds at once is a single small write.
  */
-export const deliveries = table<Delivery>('notification_deliveries', deliveryKey, {
-  /** What has a time for its next attempt, next first. */
-  due: {
-    version: 1,
-    key: ({ configurationId, state, sequence }) =>
-      'dueAt' in state ? [configurationId, state.dueAt, sequence] : undefined,
+export const deliveries = table<Delivery>(
+  'notification_deliveries',
+  deliveryKey,
+  {
+    /** What has a time for its next attempt, next first. */
+    due: {
+      version: 1,
+      key: ({ configurationId, state, sequence }) =>
+        'dueAt' in state ? [configurationId, state.dueAt, sequence] : undefined,
+    },
+    /** Unfinished ones in order of acceptance. */
+    unfinished: {
+      version: 1,
+      key: ({ configurationId, state, sequence }) => (isUnfinished(state) ? [configurationId, sequence] : undefined),
+    },
+    /** Unfinished ones of a run: of each, exactly the first is not `behind`. */
+    unfinished_of_run: {
+      version: 1,
+      key: ({ configurationId, state, orderKey, sequence }) =>
+        orderKey !== null && isInOrder(state) ? [configurationId, orderKey, sequence] : undefined,
+    },
+    /** Ended without success, for the log's filter and for recovery. */
+    failed: {
+      version: 1,
+      key: ({ configurationId, state, sequence }) =>
+        state.type === 'dead' || state.type === 'cancelled' || state.type === 'partly_delivered'
+          ? [configurationId, state.type, state.at, sequence]
+          : undefined,
+    },
   },
-  /** Unfinished ones in order of acceptance. */
-  unfinished: {
-    version: 1,
-    key: ({ configurationId, state, sequence }) => (isUnfinished(state) ? [configurationId, sequence] : undefined),
-  },
-  /** Unfinished ones of a run: of each, exactly the first is not `behind`. */
-  unfinished_of_run: {
-    version: 1,
-    key: ({ configurationId, state, orderKey, sequence }) =>
-      orderKey !== null && isInOrder(state) ? [configurationId, orderKey, sequence] : undefined,
-  },
-  /** Ended without success, for the log's filter and for recovery. */
-  failed: {
-    version: 1,
-    key: ({ configurationId, state, sequence }) =>
-      state.type === 'dead' || state.type === 'cancelled' || state.type === 'partly_delivered'
-        ? [configurationId, state.type, state.at, sequence]
-        : undefined,
-  },
-});
+  { grows: true },
+);
 
 export function deliveryKey({ configurationId, sequence }: Pick<Delivery, 'configurationId' | 'sequence'>): Key {
   return [configurationId, sequence];

@@ -130,7 +130,7 @@ describe('files that are refused', () => {
     ['an index entry', "UPDATE signalbox_entries_1 SET entry = entry || 'x' WHERE rid = 7"],
     ['a lost index entry', 'DELETE FROM signalbox_entries_1 WHERE rid = 7'],
     ['an index entry too many', "INSERT INTO signalbox_entries_1 VALUES ('n1 n1', 7)"],
-    ['the index of a table', 'UPDATE signalbox_tables SET changed_at = 1'],
+    ['the index of a table', 'UPDATE signalbox_tables SET noted_at = 1'],
   ])('%s that is not what was written is found when the file is opened', async (_, change) => {
     assertFailed(await sqliteStorage(await damaged(change)), 'corrupt');
   });

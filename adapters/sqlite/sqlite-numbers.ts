@@ -1,0 +1,78 @@
+import { encodeKey } from '../../src/storage/keys.js';
+import type { SqliteStatement, SqliteValue } from './sqlite-handle.js';
+
+/*
+ * Tables whose keys are whole numbers: the number is SQLite's own row number, so that rows need no index over their keys.
+ * Everything outside of these statements goes on working with encoded keys.
+ */
+
+const digits = '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
+const valueOfDigit = new Map(Array.from(digits, (digit, value) => [digit, value]));
+const encodedNumber = /^n[-0-9A-Z_a-z]{11}$/;
+const bits = new DataView(new ArrayBuffer(8));
+
+/** The number of an encoded key of one number. Throws for other keys: the table is declared to have none. */
+export function numberOfKey(rowKey: string): number {
+  const number = numberFrom(rowKey);
+  if (number === undefined || !Number.isSafeInteger(number) || number < 0) {
+    throw new Error('A key of this table must be one whole number from 0 up.');
+  }
+  return number;
+}
+
+/** Above every number of a key. */
+const pastAllNumbers = 2 ** 53;
+
+/** The least whole number whose encoded key does not stand before the text, which may be any bound of a query. */
+export function numberFromBound(text: string): number {
+  const exact = numberFrom(text);
+  if (exact !== undefined) return Math.max(0, Math.ceil(Math.min(exact, pastAllNumbers)));
+  let [least, most] = [0, pastAllNumbers];
+  while (least < most) {
+    const middle = least + Math.floor((most - least) / 2);
+    if ((encodeKey([middle]) as string) < text) least = middle + 1;
+    else most = middle;
+  }
+  return least;
+}
+
+/** The number that a text encodes, if it is one number and nothing else; see `encodeKey`. */
+function numberFrom(text: string): number | undefined {
+  if (!encodedNumber.test(text)) return undefined;
+  const at = (place: number): number => valueOfDigit.get(text[place] as string) as number;
+  const high = (at(1) << 28) | (at(2) << 22) | (at(3) << 16) | (at(4) << 10) | (at(5) << 4) | (at(6) >>> 2);
+  const low = ((at(6) & 3) << 30) | (at(7) << 24) | (at(8) << 18) | (at(9) << 12) | (at(10) << 6) | at(11);
+  const isPositive = high >>> 31 === 1;
+  bits.setUint32(0, isPositive ? high & 0x7fffffff : ~high >>> 0);
+  bits.setUint32(4, isPositive ? low >>> 0 : ~low >>> 0);
+  return bits.getFloat64(0);
+}
+
+type Values = SqliteValue[];
+
+/** The statement with its first value, an encoded key, as a number. */
+export function byNumber(statement: SqliteStatement): SqliteStatement {
+  return given(statement, ([rowKey, ...rest]) => [numberOfKey(rowKey as string), ...rest]);
+}
+
+/** The insertion of a row, whose first value is an encoded key, with its number before that. */
+export function insertedByNumber(statement: SqliteStatement): SqliteStatement {
+  return given(statement, (values) => [numberOfKey(values[0] as string), ...values]);
+}
+
+/** The scan with its bounds, the first two values, as numbers. */
+export function betweenNumbers(scan: SqliteStatement): SqliteStatement {
+  return given(scan, ([lower, upper, ...rest]) => [
+    numberFromBound(lower as string),
+    numberFromBound(upper as string),
+    ...rest,
+  ]);
+}
+
+function given(statement: SqliteStatement, numbered: (values: Values) => Values): SqliteStatement {
+  return {
+    run: (...values) => statement.run(...numbered(values)),
+    get: (...values) => statement.get(...numbered(values)),
+    all: (...values) => statement.all(...numbered(values)),
+  };
+}
