@@ -34,18 +34,21 @@ import {
   schedulerBindings,
 } from './operations/nodes/node-bindings.js';
 import {
+  deliveryBindings,
+  notificationBindings,
+} from './operations/notifications/configurations/notification-bindings.js';
+import {
   eventBindings,
   eventTypeBindings,
   recoveryBindings,
   userBindings,
   workspaceBindings,
-} from './operations/notifications/event-bindings.js';
-import { deliveryBindings, notificationBindings } from './operations/notifications/notification-bindings.js';
+} from './operations/notifications/events/event-bindings.js';
 import {
   accountBindings,
   organizationBindings,
   workspaceReadBindings,
-} from './operations/notifications/organization-bindings.js';
+} from './operations/notifications/workspaces/organization-bindings.js';
 import { periodicBindings } from './operations/periodic/periodic-bindings.js';
 import { agentBindings } from './operations/scheduling/agent-bindings.js';
 import { nodeBindings } from './operations/scheduling/node-bindings.js';

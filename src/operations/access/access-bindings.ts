@@ -2,7 +2,7 @@ import { errAsync } from 'neverthrow';
 import type { MalformedAccessor } from '../../access/errors.js';
 import { parsePolicy } from '../../access/policy/parse-policy.js';
 import { rulesOf } from '../../access/policy-record.js';
-import type { PolicyDocument, policyCalls, roleCalls, tokenCalls } from '../../api/access-calls.js';
+import type { PolicyDocument, policyCalls, roleCalls, tokenCalls } from '../../api/calls/access-calls.js';
 import { isUuid } from '../../queries/list-tokens.js';
 import type { Bindings } from '../binding.js';
 import { bootstrapFirstToken } from './bootstrap-first-token.js';

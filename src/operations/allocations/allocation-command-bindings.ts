@@ -1,10 +1,10 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
 import { type CommandOutput, commandRefused } from '../../agent/link/node-command.js';
-import type { actionCalls } from '../../api/action-calls.js';
-import type { allocationCommandCalls } from '../../api/allocation-command-calls.js';
-import type { fileCalls, StreamItem } from '../../api/file-calls.js';
+import type { actionCalls } from '../../api/calls/action-calls.js';
+import type { allocationCommandCalls } from '../../api/calls/allocation-command-calls.js';
+import type { fileCalls, StreamItem } from '../../api/calls/file-calls.js';
+import type { nodeCommandCalls } from '../../api/calls/node-command-calls.js';
 import type { MessageSocket } from '../../api/message-socket.js';
-import type { nodeCommandCalls } from '../../api/node-command-calls.js';
 import type { Bindings } from '../binding.js';
 import type { AllocationCommandError, Conversation } from './ask-node.js';
 import { commandFrom, inputOf, sendOutput, terminalFrom } from './exec-conversation.js';

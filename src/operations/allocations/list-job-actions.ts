@@ -1,7 +1,7 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { commandRefused } from '../../agent/link/node-command.js';
-import type { JobAction } from '../../api/action-calls.js';
+import type { JobAction } from '../../api/calls/action-calls.js';
 import { authorise } from '../authorise.js';
 import { readJobRow } from '../books/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';

@@ -1,4 +1,4 @@
-import type { deploymentActionCalls } from '../../api/deployment-calls.js';
+import type { deploymentActionCalls } from '../../api/calls/deployment-calls.js';
 import type { Bindings } from '../binding.js';
 import {
   failDeployment,

@@ -1,4 +1,4 @@
-import type { clusterCalls } from '../../api/cluster-calls.js';
+import type { clusterCalls } from '../../api/calls/cluster-calls.js';
 import type { Bindings } from '../binding.js';
 import { streamEvents } from './stream-events.js';
 

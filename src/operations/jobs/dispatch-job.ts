@@ -19,8 +19,8 @@ import { readJobRow } from '../books/job-rows.js';
 import { writeRegistration } from '../books/write-registration.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { acceptsRegistrations } from './accepts-registrations.js';
-import { takeDispatchOf, withinQuota } from './keep-quota.js';
+import { acceptsRegistrations } from './registration/accepts-registrations.js';
+import { takeDispatchOf, withinQuota } from './registration/keep-quota.js';
 
 export interface DispatchJobInput extends JobReference {
   /** Standard base64; its decoded bytes are limited (job interface, Limits). */

@@ -15,7 +15,7 @@ import { putAllocation } from '../books/put-allocation.js';
 import { putEvaluation } from '../books/put-evaluation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import type { Registered } from './register-job.js';
+import type { Registered } from './registration/register-job.js';
 
 export interface EvaluateJobInput extends JobReference {
   /** Places failed allocations anew at once, whatever their reschedule policy says. */

@@ -7,7 +7,6 @@
 export type { JobReference } from '../../jobs/job-reference.js';
 export type { FilterFault, ListAnswer } from '../listing/answer-list.js';
 export type { ListRequest } from '../listing/list-request.js';
-export { applyPlan } from './apply-plan.js';
 export {
   type DeletedEvaluations,
   type DeleteEvaluationsError,
@@ -22,10 +21,8 @@ export {
   listJobStatuses,
   listNamedJobStatuses,
   type NamedJobsInput,
-} from './list-job-statuses.js';
-export { type ListedJob, type ListJobsInput, listJobs } from './list-jobs.js';
-export { type ParseJobSourceInput, parseJobSource, type UnreadableSource } from './parse-job-source.js';
-export { type JobPlan, type PlanJobInput, planJob } from './plan-job.js';
+} from './reading/list-job-statuses.js';
+export { type ListedJob, type ListJobsInput, listJobs } from './reading/list-jobs.js';
 export {
   type AllocationWithJob,
   type ListAllocationsInput,
@@ -35,14 +32,14 @@ export {
   listJobAllocations,
   readAllocation,
   type UnknownAllocation,
-} from './read-allocations.js';
+} from './reading/read-allocations.js';
 export {
   type ListDeploymentsInput,
   listDeployments,
   listJobDeployments,
   readDeployment,
   readLatestDeployment,
-} from './read-deployments.js';
+} from './reading/read-deployments.js';
 export {
   countEvaluations,
   type EvaluationCount,
@@ -51,7 +48,7 @@ export {
   listEvaluations,
   listJobEvaluations,
   readEvaluation,
-} from './read-evaluations.js';
+} from './reading/read-evaluations.js';
 export {
   compareJobVersions,
   type JobQuery,
@@ -59,20 +56,24 @@ export {
   readJob,
   readJobSubmission,
   readJobSummary,
-} from './read-job.js';
-export type { NamespaceQuery, Read } from './read-query.js';
-export { type GroupScaleStatus, type JobScaleStatus, readJobScaleStatus } from './read-scale-status.js';
-export type { RecordQuery } from './record-query.js';
+} from './reading/read-job.js';
+export type { NamespaceQuery, Read } from './reading/read-query.js';
+export { type GroupScaleStatus, type JobScaleStatus, readJobScaleStatus } from './reading/read-scale-status.js';
+export type { RecordQuery } from './reading/record-query.js';
+export { applyPlan } from './registration/apply-plan.js';
+export { type ParseJobSourceInput, parseJobSource, type UnreadableSource } from './registration/parse-job-source.js';
+export { type JobPlan, type PlanJobInput, planJob } from './registration/plan-job.js';
 export {
   type JobDocumentInput,
   type Registered,
   type RegisterJobError,
   type RegisterJobInput,
   registerJob,
-} from './register-job.js';
+} from './registration/register-job.js';
+export type { PlanOutdated, PlanSeal } from './registration/sealed-plan.js';
+export { type ValidatedJob, validateSubmittedJob } from './registration/validate-submitted-job.js';
 export { type RevertJobError, type RevertJobInput, revertJob } from './revert-job.js';
 export { type ScaleJobError, type ScaleJobInput, scaleJob } from './scale-job.js';
-export type { PlanOutdated, PlanSeal } from './sealed-plan.js';
 export { type SetJobStabilityInput, setJobStability } from './set-job-stability.js';
 export { type StopJobInput, type StoppedJob, stopJob } from './stop-job.js';
 export {
@@ -82,4 +83,3 @@ export {
   tagJobVersion,
   untagJobVersion,
 } from './tag-job-version.js';
-export { type ValidatedJob, validateSubmittedJob } from './validate-submitted-job.js';

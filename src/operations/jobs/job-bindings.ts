@@ -1,8 +1,8 @@
 import { ResultAsync } from 'neverthrow';
-import type { jobCalls, poolJobCalls } from '../../api/job-calls/index.js';
-import type { jobControlCalls } from '../../api/job-control-calls.js';
-import type { scalingCalls } from '../../api/scaling-calls.js';
-import type { allocationCalls, deploymentCalls, evaluationCalls } from '../../api/scheduling-calls.js';
+import type { jobCalls, poolJobCalls } from '../../api/calls/job-calls/index.js';
+import type { jobControlCalls } from '../../api/calls/job-control-calls.js';
+import type { scalingCalls } from '../../api/calls/scaling-calls.js';
+import type { allocationCalls, deploymentCalls, evaluationCalls } from '../../api/calls/scheduling-calls.js';
 import type { JobInput } from '../../jobs/document/submitted-job.js';
 import type { SubmissionInput } from '../../jobs/job-submission.js';
 import { allocationDocument } from '../../scheduler/allocation-document.js';
@@ -11,29 +11,34 @@ import type { EngineContext } from '../context/engine-context.js';
 import { deleteEvaluations } from './delete-evaluations.js';
 import { dispatchJob } from './dispatch-job.js';
 import { evaluateJob } from './evaluate-job.js';
-import { listJobStatuses, listNamedJobStatuses } from './list-job-statuses.js';
-import { listJobs, listPoolJobs } from './list-jobs.js';
-import { parseJobSource } from './parse-job-source.js';
-import { planJob } from './plan-job.js';
+import { listJobStatuses, listNamedJobStatuses } from './reading/list-job-statuses.js';
+import { listJobs, listPoolJobs } from './reading/list-jobs.js';
 import {
   listAllocations,
   listDeploymentAllocations,
   listEvaluationAllocations,
   listJobAllocations,
   readAllocation,
-} from './read-allocations.js';
-import { listDeployments, listJobDeployments, readDeployment, readLatestDeployment } from './read-deployments.js';
-import { countEvaluations, listEvaluations, listJobEvaluations, readEvaluation } from './read-evaluations.js';
-import { compareJobVersions, readJob, readJobSubmission, readJobSummary } from './read-job.js';
-import { readJobScaleStatus } from './read-scale-status.js';
-import { listScalingPolicies, readScalingPolicy } from './read-scaling-policies.js';
-import { registerJob } from './register-job.js';
+} from './reading/read-allocations.js';
+import {
+  listDeployments,
+  listJobDeployments,
+  readDeployment,
+  readLatestDeployment,
+} from './reading/read-deployments.js';
+import { countEvaluations, listEvaluations, listJobEvaluations, readEvaluation } from './reading/read-evaluations.js';
+import { compareJobVersions, readJob, readJobSubmission, readJobSummary } from './reading/read-job.js';
+import { readJobScaleStatus } from './reading/read-scale-status.js';
+import { listScalingPolicies, readScalingPolicy } from './reading/read-scaling-policies.js';
+import { parseJobSource } from './registration/parse-job-source.js';
+import { planJob } from './registration/plan-job.js';
+import { registerJob } from './registration/register-job.js';
+import { validateSubmittedJob } from './registration/validate-submitted-job.js';
 import { revertJob } from './revert-job.js';
 import { scaleJob } from './scale-job.js';
 import { setJobStability } from './set-job-stability.js';
 import { stopJob } from './stop-job.js';
 import { tagJobVersion, untagJobVersion } from './tag-job-version.js';
-import { validateSubmittedJob } from './validate-submitted-job.js';
 
 /** The operations of the calls of jobs. */
 export const jobBindings: Bindings<typeof jobCalls> = {

@@ -18,7 +18,7 @@ import { authorise, type PermissionDenied } from '../authorise.js';
 import { readJobRow, readJobVersion } from '../books/job-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { type Registered, registerWithin } from './register-job.js';
+import { type Registered, registerWithin } from './registration/register-job.js';
 
 export interface RevertJobInput extends JobReference {
   readonly version: number;

@@ -26,10 +26,10 @@ import { readJobRow } from '../books/job-rows.js';
 import { type WrittenRegistration, writeRegistration } from '../books/write-registration.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { acceptsRegistrations } from './accepts-registrations.js';
-import { withinQuota } from './keep-quota.js';
-import { meetPolicies } from './meet-policies.js';
-import type { Registered } from './register-job.js';
+import { acceptsRegistrations } from './registration/accepts-registrations.js';
+import { withinQuota } from './registration/keep-quota.js';
+import { meetPolicies } from './registration/meet-policies.js';
+import type { Registered } from './registration/register-job.js';
 
 export interface ScaleJobInput extends JobReference {
   /** `Group` names the group; `Job` and `Namespace` must agree with the request when they are given. */

@@ -19,7 +19,7 @@ import { removeJob } from '../books/remove-job.js';
 import { writeRegistration } from '../books/write-registration.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { faultOfPriority } from './register-job.js';
+import { faultOfPriority } from './registration/register-job.js';
 
 export interface StopJobInput extends JobReference {
   /** Removes the job and everything of it at once; else it is kept, stopped, until it is collected. */

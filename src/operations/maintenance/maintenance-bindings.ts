@@ -1,4 +1,4 @@
-import type { maintenanceCalls } from '../../api/maintenance-calls.js';
+import type { maintenanceCalls } from '../../api/calls/maintenance-calls.js';
 import type { Bindings } from '../binding.js';
 import { collectGarbage } from './collect-garbage.js';
 import { reconcileSummaries } from './reconcile-summaries.js';

@@ -1,4 +1,4 @@
-import type { namespaceCalls } from '../../api/namespace-calls.js';
+import type { namespaceCalls } from '../../api/calls/namespace-calls.js';
 import type { NamespaceCapabilities } from '../../jobs/namespace.js';
 import type { Bindings } from '../binding.js';
 import { type NamespaceInput, putNamespace } from './put-namespace.js';

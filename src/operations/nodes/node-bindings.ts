@@ -1,5 +1,5 @@
-import type { nodeActionCalls, nodePoolCalls, schedulerCalls } from '../../api/node-calls.js';
-import type { nodeMetadataCalls } from '../../api/node-metadata-calls.js';
+import type { nodeActionCalls, nodePoolCalls, schedulerCalls } from '../../api/calls/node-calls.js';
+import type { nodeMetadataCalls } from '../../api/calls/node-metadata-calls.js';
 import { allocationDocument } from '../../scheduler/allocation-document.js';
 import type { Bindings } from '../binding.js';
 import { drainNode } from './drain-node.js';

@@ -1,14 +1,43 @@
-export { checkStoredSecrets, type StoredSecretsCheck } from './check-stored-secrets.js';
-export type { ConfigurationView, DeliveryOptionsView, HealthView } from './configuration-view.js';
+export { checkStoredSecrets, type StoredSecretsCheck } from './configurations/check-stored-secrets.js';
+export type { ConfigurationView, DeliveryOptionsView, HealthView } from './configurations/configuration-view.js';
 export {
   type CreateConfigurationError,
   type CreateConfigurationRequest,
   createNotificationConfiguration,
-} from './create-notification-configuration.js';
-export { deleteNotificationConfiguration } from './delete-notification-configuration.js';
-export type { DeliveryDetails, DeliverySummary } from './delivery-view.js';
-export { eraseNotificationEvent } from './erase-notification-event.js';
-export { type EventTypeView, listEventTypes, putEventType, removeEventType, showEventType } from './event-types.js';
+} from './configurations/create-notification-configuration.js';
+export { deleteNotificationConfiguration } from './configurations/delete-notification-configuration.js';
+export {
+  type ConfigurationList,
+  listNotificationConfigurations,
+  type Pagination,
+  showNotificationConfiguration,
+} from './configurations/list-notification-configurations.js';
+export {
+  pauseNotificationConfiguration,
+  resumeNotificationConfiguration,
+} from './configurations/pause-notification-configuration.js';
+export {
+  type PutConfigurationError,
+  putNotificationConfiguration,
+} from './configurations/put-notification-configuration.js';
+export {
+  enableNotificationConfiguration,
+  type UpdateConfigurationError,
+  type UpdateConfigurationRequest,
+  updateNotificationConfiguration,
+} from './configurations/update-notification-configuration.js';
+export {
+  type VerifyConfigurationError,
+  verifyNotificationConfiguration,
+} from './configurations/verify-notification-configuration.js';
+export { eraseNotificationEvent } from './events/erase-notification-event.js';
+export {
+  type EventTypeView,
+  listEventTypes,
+  putEventType,
+  removeEventType,
+  showEventType,
+} from './events/event-types.js';
 export {
   type EventDetails,
   type EventList,
@@ -16,19 +45,31 @@ export {
   type ListEventsRequest,
   listNotificationEvents,
   showNotificationEvent,
-} from './events-log.js';
+} from './events/events-log.js';
+export {
+  type EventRequest,
+  explainEvent,
+  type SendEventError,
+  sendNotificationEvent,
+} from './events/send-notification-event.js';
+export type { DeliveryDetails, DeliverySummary } from './log/delivery-view.js';
 export {
   type DeliveryList,
   type ListDeliveriesRequest,
   listDeliveries,
   showDelivery,
-} from './list-deliveries.js';
+} from './log/list-deliveries.js';
 export {
-  type ConfigurationList,
-  listNotificationConfigurations,
-  type Pagination,
-  showNotificationConfiguration,
-} from './list-notification-configurations.js';
+  type BulkRedeliveryRequest,
+  cancelBulkRedelivery,
+  countRecoverable,
+  listBulkRedeliveries,
+  type RecoverableCount,
+  type RecoveryView,
+  startBulkRedelivery,
+} from './log/recoveries.js';
+export { type Recovered, type RecoverRequest, recoverDeliveries, redeliver } from './log/redeliver.js';
+export type { PageRequest } from './page.js';
 export {
   type AccountView,
   type EntitlementView,
@@ -42,32 +83,6 @@ export {
   showWorkspaceNamed,
   type WorkspaceList,
   type WorkspaceView,
-} from './organizations.js';
-export type { PageRequest } from './page.js';
-export { pauseNotificationConfiguration, resumeNotificationConfiguration } from './pause-notification-configuration.js';
-export { type PutConfigurationError, putNotificationConfiguration } from './put-notification-configuration.js';
-export { putUser, removeUser } from './put-user.js';
-export { putWorkspace, removeWorkspace, type WorkspaceInput } from './put-workspace.js';
-export {
-  type BulkRedeliveryRequest,
-  cancelBulkRedelivery,
-  countRecoverable,
-  listBulkRedeliveries,
-  type RecoverableCount,
-  type RecoveryView,
-  startBulkRedelivery,
-} from './recoveries.js';
-export { type Recovered, type RecoverRequest, recoverDeliveries, redeliver } from './redeliver.js';
-export {
-  type EventRequest,
-  explainEvent,
-  type SendEventError,
-  sendNotificationEvent,
-} from './send-notification-event.js';
-export {
-  enableNotificationConfiguration,
-  type UpdateConfigurationError,
-  type UpdateConfigurationRequest,
-  updateNotificationConfiguration,
-} from './update-notification-configuration.js';
-export { type VerifyConfigurationError, verifyNotificationConfiguration } from './verify-notification-configuration.js';
+} from './workspaces/organizations.js';
+export { putUser, removeUser } from './workspaces/put-user.js';
+export { putWorkspace, removeWorkspace, type WorkspaceInput } from './workspaces/put-workspace.js';

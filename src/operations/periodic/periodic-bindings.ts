@@ -1,4 +1,4 @@
-import type { jobControlCalls } from '../../api/job-control-calls.js';
+import type { jobControlCalls } from '../../api/calls/job-control-calls.js';
 import type { Bindings } from '../binding.js';
 import { forceLaunch } from './force-launch.js';
 

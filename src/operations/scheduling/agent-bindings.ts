@@ -9,7 +9,7 @@ import {
   type UnfitForNode,
 } from '../../agent/link/node-shapes.js';
 import type { TaskVariablesQuery } from '../../agent/link/task-variables.js';
-import type { agentCalls } from '../../api/agent-calls.js';
+import type { agentCalls } from '../../api/calls/agent-calls.js';
 import { type InvalidRequest, invalidRequest } from '../../jobs/errors.js';
 import type { UnknownNode } from '../../ports/agent-link.js';
 import { type NodeNotFound, nodeNotFound } from '../../scheduler/nodes/node-errors.js';

@@ -1,4 +1,4 @@
-import type { nodeCalls } from '../../api/scheduling-calls.js';
+import type { nodeCalls } from '../../api/calls/scheduling-calls.js';
 import type { Bindings } from '../binding.js';
 import { listNodes, readNode } from './read-nodes.js';
 

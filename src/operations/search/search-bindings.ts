@@ -1,4 +1,4 @@
-import type { searchCalls } from '../../api/search-calls.js';
+import type { searchCalls } from '../../api/calls/search-calls.js';
 import type { Bindings } from '../binding.js';
 import { fuzzySearch, search } from './search.js';
 

@@ -1,4 +1,4 @@
-import type { allocationServiceCalls, jobServiceCalls, serviceCalls } from '../../api/service-calls.js';
+import type { allocationServiceCalls, jobServiceCalls, serviceCalls } from '../../api/calls/service-calls.js';
 import type { Bindings } from '../binding.js';
 import { listAllocationServices, listJobServices, listServices, readService, removeService } from './read-services.js';
 

@@ -1,4 +1,4 @@
-import type { Health } from '../../api/system-calls.js';
+import type { Health } from '../../api/calls/system-calls.js';
 import { second } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { probeStore } from './probe-store.js';

@@ -1,5 +1,5 @@
 import { okAsync, ResultAsync } from 'neverthrow';
-import type { Health, systemCalls } from '../../api/system-calls.js';
+import type { Health, systemCalls } from '../../api/calls/system-calls.js';
 import type { Bindings } from '../binding.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { ownAddress } from '../context/own-address.js';

@@ -1,5 +1,5 @@
 import { errAsync } from 'neverthrow';
-import type { variableCalls } from '../../api/variable-calls.js';
+import type { variableCalls } from '../../api/calls/variable-calls.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { Bindings } from '../binding.js';
 import { putVariable } from './put-variable.js';

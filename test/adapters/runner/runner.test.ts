@@ -17,7 +17,7 @@ import { agentPorts, createEngine, type Engine, hostPrincipal } from '../../../s
 import type { JobInput } from '../../../src/jobs/document/input/index.js';
 import type { Task } from '../../../src/jobs/document/task.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
-import { registerJob } from '../../../src/operations/jobs/register-job.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import type { AgentLink } from '../../../src/ports/agent-link.js';
 import type { Storage } from '../../../src/ports/storage.js';

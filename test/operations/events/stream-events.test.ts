@@ -8,7 +8,7 @@ import {
   streamEvents,
 } from '../../../src/operations/events/stream-events.js';
 import { evaluateJob } from '../../../src/operations/jobs/evaluate-job.js';
-import { registerJob } from '../../../src/operations/jobs/register-job.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import { tagJobVersion } from '../../../src/operations/jobs/tag-job-version.js';
 import { putNamespace } from '../../../src/operations/namespaces/put-namespace.js';

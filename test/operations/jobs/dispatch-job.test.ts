@@ -3,7 +3,7 @@ import { hostPrincipal, type Principal } from '../../../src/access/principal.js'
 import { jobs } from '../../../src/jobs/job-record.js';
 import { jobSummaries } from '../../../src/jobs/job-summary-record.js';
 import { type DispatchJobInput, dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
-import { registerJob } from '../../../src/operations/jobs/register-job.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { batchJob, parameterizedJob, type World, world } from './world.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
 import { namespaces } from '../../../src/jobs/namespace.js';
-import { registerJob } from '../../../src/operations/jobs/register-job.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import { putNamespace } from '../../../src/operations/namespaces/put-namespace.js';
 import { listNamespaces, readNamespace } from '../../../src/operations/namespaces/read-namespaces.js';

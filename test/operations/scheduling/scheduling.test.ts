@@ -9,7 +9,7 @@ import {
 import type { NodeDescription } from '../../../src/agent/link/node-work.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
-import { registerJob } from '../../../src/operations/jobs/register-job.js';
+import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import {
   heartbeatNode,

@@ -12,7 +12,7 @@ import type { TracedSpan } from '../../../ports/tracer.js';
 import type { Transform } from '../../../ports/transform.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { certificateOf, extraHeaders } from '../verify-destination.js';
+import { certificateOf, extraHeaders } from '../configurations/verify-destination.js';
 import type { OpenDestination } from './load-destination.js';
 
 /** Makes one attempt. Never rejects because of a destination. The event is null when it is no longer stored. */

@@ -21,7 +21,7 @@ import {
   streamTaskLogs,
 } from '../../../../src/operations/allocations/index.js';
 import { collectAllocation, collectOnNodes, readHostUsage } from '../../../../src/operations/allocations/steer-node.js';
-import { registerJob } from '../../../../src/operations/jobs/register-job.js';
+import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { type AgentLinkage, agentLinkages } from '../../../support/agent-linkages.js';
 import { groupDocument } from '../../../support/jobs.js';

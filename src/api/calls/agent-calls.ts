@@ -1,0 +1,125 @@
+import type { AllocationReport, NodeDescription, NodeWorkList } from '../../agent/link/node-work.js';
+import type { TaskVariables, TaskVariablesQuery } from '../../agent/link/task-variables.js';
+import { nodeAgent } from '../access.js';
+import { computed, done, found } from '../answers.js';
+import { readServer, socketServer, writeServer } from '../call.js';
+import { inBody, inPath, required } from '../inputs.js';
+import { jsonDocument, jsonTexts } from '../json-codecs.js';
+import { namedSchema } from '../json-schema.js';
+import { text } from '../text-codecs.js';
+
+const nodeId = inPath('node_id', text);
+
+/** The answer to a node's agent: the time until its next heartbeat is due, in milliseconds. */
+export interface Heard {
+  readonly heartbeatTtl: number;
+}
+
+/**
+ * Calls of a node's agent to its server, with the node's own token. Only agents make these calls: their documents
+ * have the same form on the wire and in the client.
+ */
+export const agentCalls = {
+  /** Registers the node, or brings its description up to date, and makes it ready. */
+  register: writeServer({
+    path: '/v1/node/{node_id}/agent/register',
+    access: nodeAgent,
+    summary: 'Registers a node, or brings its description up to date, and makes it ready',
+    args: ['nodeId', 'node'],
+    inputs: {
+      nodeId,
+      node: required(
+        inBody(
+          'node',
+          jsonDocument<NodeDescription>(() => namedSchema('AgentNode')),
+        ),
+      ),
+    },
+    errors: ['claim_refused', 'invalid_request'],
+    answer: computed<Heard & { readonly index: number }>('AgentRegistered'),
+  }),
+
+  /** Tells that the node lives. */
+  heartbeat: writeServer({
+    path: '/v1/node/{node_id}/agent/heartbeat',
+    access: nodeAgent,
+    summary: 'Tells that a node lives',
+    args: ['nodeId'],
+    inputs: { nodeId },
+    errors: ['node_not_found'],
+    statuses: { node_not_found: 404 },
+    answer: computed<Heard>('AgentHeard'),
+  }),
+
+  /** What the node has to look after, or with an index what has changed of it since. */
+  work: readServer({
+    path: '/v1/node/{node_id}/agent/work',
+    access: nodeAgent,
+    summary: 'What a node has to look after, or with an index what has changed of it since',
+    args: ['nodeId'],
+    inputs: { nodeId },
+    answer: found<NodeWorkList>('AgentWork'),
+  }),
+
+  /** The variables that a task of the node may read. With `known` waits, for half a minute at most, until there is another answer. */
+  variables: writeServer({
+    path: '/v1/node/{node_id}/agent/variables',
+    access: nodeAgent,
+    summary: 'The variables that the templates of a task on a node look at, with the rights of the task',
+    args: ['nodeId', 'query'],
+    inputs: {
+      nodeId,
+      query: required(
+        inBody(
+          'query',
+          jsonDocument<Omit<TaskVariablesQuery, 'nodeId'>>(() => namedSchema('AgentVariablesQuery')),
+        ),
+      ),
+    },
+    errors: ['claim_refused', 'invalid_request', 'command_invalid', 'command_not_found', 'command_failed'],
+    answer: computed<TaskVariables>('AgentVariables'),
+  }),
+
+  /** Tells the state of allocations of the node. */
+  report: writeServer({
+    path: '/v1/node/{node_id}/agent/report',
+    access: nodeAgent,
+    summary: 'Tells the state of allocations of a node; answers which of them are none of its own',
+    args: ['nodeId', 'reports'],
+    inputs: {
+      nodeId,
+      reports: required(
+        inBody(
+          'reports',
+          jsonDocument<readonly AllocationReport[]>(() => namedSchema('AgentReports')),
+        ),
+      ),
+      ended: inBody('ended', jsonTexts),
+    },
+    errors: ['node_not_found', 'invalid_request'],
+    statuses: { node_not_found: 404 },
+    answer: computed<{ readonly index: number; readonly unknown: readonly string[] }>('AgentReported'),
+  }),
+
+  /** The node will not come back: it is down from now on, and its allocations are replaced at once. */
+  leave: writeServer({
+    path: '/v1/node/{node_id}/agent/leave',
+    access: nodeAgent,
+    summary: 'Takes a node down whose agent will not come back',
+    args: ['nodeId'],
+    inputs: { nodeId },
+    errors: ['node_not_found'],
+    statuses: { node_not_found: 404 },
+    answer: done(),
+  }),
+
+  /** Holds a connection over which the server gives commands for the allocations of the node. */
+  commands: socketServer({
+    path: '/v1/node/{node_id}/agent/commands',
+    access: nodeAgent,
+    summary: 'Holds a connection over which the server gives commands for the allocations of a node',
+    args: ['nodeId'],
+    inputs: { nodeId },
+    answer: computed<unknown>('AgentFrame'),
+  }),
+} as const;

@@ -1,0 +1,178 @@
+import type { AllocationUsage } from '../../agent/link/node-command.js';
+import type { StoppedAllocation } from '../../operations/allocations/index.js';
+import { anyCaller, inNamespaceOf } from '../access.js';
+import { type AnswerForm, computed, nothing, written } from '../answers.js';
+import { socket, write, writeServer } from '../call.js';
+import { allocationInPath, commandErrors, taskInQuery } from '../common-inputs.js';
+import { inBody, inQuery, required } from '../inputs.js';
+import { jsonBoolean, jsonName } from '../json-codecs.js';
+import { boolean, text } from '../text-codecs.js';
+
+/** The answer of commands: existing clients expect an index, which carries no information. */
+const ordered: AnswerForm<void, void> = {
+  ...computed<void>('Ordered', () => ({ Index: 0 })),
+  toClient: () => undefined,
+};
+
+/** Commands for an allocation; most are executed by its node. */
+export const allocationCommandCalls = {
+  /** Ends an allocation; another one takes its place. */
+  stop: writeServer({
+    path: '/v1/allocation/{allocation_id}/stop',
+    access: inNamespaceOf('record', 'alloc-lifecycle'),
+    summary: 'Ends an allocation; another one takes its place where the job still wants it',
+    args: ['id'],
+    inputs: {
+      id: allocationInPath,
+      noShutdownDelay: inQuery('no_shutdown_delay', boolean, 'End its tasks without shutdown delays'),
+      reschedule: inQuery('reschedule', boolean, 'Count the replacement as a rescheduling'),
+    },
+    errors: commandErrors,
+    answer: written<StoppedAllocation>('StoppedAllocation', { evalId: 'EvalID', index: 'Index' }),
+  }),
+
+  /** Restarts tasks of an allocation in place. */
+  restart: write({
+    path: '/v1/client/allocation/{allocation_id}/restart',
+    access: inNamespaceOf('record', 'alloc-lifecycle'),
+    summary: 'Restarts one task, all that run, or everything from its beginning',
+    args: ['id'],
+    anyMethod: true,
+    optionalBody: true,
+    inputs: { id: allocationInPath, task: inBody('TaskName', jsonName), all: inBody('AllTasks', jsonBoolean) },
+    errors: commandErrors,
+    answer: ordered,
+  }),
+
+  /** Sends a signal to tasks of an allocation. */
+  signal: write({
+    path: '/v1/client/allocation/{allocation_id}/signal',
+    access: inNamespaceOf('record', 'alloc-lifecycle'),
+    summary: 'Sends a signal to one task, or to all that run',
+    args: ['id', 'signal'],
+    inputs: {
+      id: allocationInPath,
+      signal: required(inBody('Signal', jsonName)),
+      task: inBody('Task', jsonName),
+      taskName: inBody('TaskName', jsonName),
+    },
+    errors: commandErrors,
+    answer: ordered,
+  }),
+
+  /** Removes what is left of an allocation that has ended on its node: its folder, with the logs. */
+  collect: writeServer({
+    path: '/v1/client/allocation/{allocation_id}/gc',
+    methods: ['PUT', 'POST', 'GET'],
+    access: anyCaller,
+    summary: 'Removes what is left of an allocation that has ended on its node: its folder, with the logs',
+    args: ['id'],
+    inputs: { id: allocationInPath },
+    errors: commandErrors,
+    answer: nothing(200),
+  }),
+
+  /** What the tasks of an allocation use at present. */
+  stats: write({
+    path: '/v1/client/allocation/{allocation_id}/stats',
+    methods: ['GET'],
+    access: inNamespaceOf('record', 'read-job'),
+    summary: 'What the tasks of an allocation use at present',
+    args: ['id'],
+    inputs: { id: allocationInPath, task: taskInQuery },
+    errors: commandErrors,
+    answer: computed<AllocationUsage>('AllocationUsage', usageOnTheWire),
+  }),
+
+  /** The newest results of the checks of an allocation's services. */
+  clientChecks: write({
+    path: '/v1/client/allocation/{allocation_id}/checks',
+    methods: ['GET'],
+    access: inNamespaceOf('record', 'read-job'),
+    summary: 'The newest results of the checks of an allocation, from its node',
+    args: ['id'],
+    inputs: { id: allocationInPath },
+    errors: commandErrors,
+    answer: computed<unknown>('CheckResults'),
+  }),
+
+  /** The newest results of the checks of an allocation's services. */
+  checks: write({
+    path: '/v1/allocation/{allocation_id}/checks',
+    methods: ['GET'],
+    access: inNamespaceOf('record', 'read-job'),
+    summary: 'The newest results of the checks of an allocation',
+    args: ['id'],
+    inputs: { id: allocationInPath },
+    errors: commandErrors,
+    answer: computed<unknown>('CheckResults'),
+  }),
+
+  /** Runs a command beside a task, and talks with it. */
+  exec: socket({
+    path: '/v1/client/allocation/{allocation_id}/exec',
+    access: inNamespaceOf('record', 'alloc-exec'),
+    summary: 'Runs a command beside a task: its input and output as messages of a WebSocket',
+    args: ['id'],
+    inputs: {
+      id: allocationInPath,
+      task: taskInQuery,
+      command: inQuery('command', text, 'The command and its arguments: a JSON list of strings'),
+      tty: inQuery('tty', text, 'Whether it runs in a terminal'),
+    },
+    errors: commandErrors,
+    closeCodes: { command_failed: 1011 },
+    answer: computed<unknown>('ExecFrame'),
+  }),
+} as const;
+
+function usageOnTheWire({ tasks, at }: AllocationUsage): unknown {
+  const entries = Object.entries(tasks);
+  const sum = (of: (usage: AllocationUsage['tasks'][string]) => number): number =>
+    entries.reduce((total, [, usage]) => total + of(usage), 0);
+  const timestamp = at * 1_000_000;
+  return {
+    ResourceUsage: resourceUsage(
+      sum(({ residentBytes }) => residentBytes),
+      sum(({ userPercent }) => userPercent),
+      sum(({ systemPercent }) => systemPercent),
+    ),
+    Tasks: Object.fromEntries(
+      entries.map(([name, { residentBytes, userPercent, systemPercent, processes }]) => [
+        name,
+        {
+          ResourceUsage: resourceUsage(residentBytes, userPercent, systemPercent),
+          Timestamp: timestamp,
+          Pids: Object.fromEntries(processes.map((pid) => [String(pid), null])),
+        },
+      ]),
+    ),
+    Timestamp: timestamp,
+  };
+}
+
+function resourceUsage(resident: number, user: number, system: number): unknown {
+  return {
+    MemoryStats: {
+      RSS: resident,
+      Cache: 0,
+      Swap: 0,
+      MappedFile: 0,
+      Usage: resident,
+      MaxUsage: 0,
+      KernelUsage: 0,
+      KernelMaxUsage: 0,
+      Measured: ['RSS', 'Usage'],
+    },
+    CpuStats: {
+      SystemMode: system,
+      UserMode: user,
+      TotalTicks: 0,
+      ThrottledPeriods: 0,
+      ThrottledTime: 0,
+      Percent: user + system,
+      Measured: ['System Mode', 'User Mode', 'Percent'],
+    },
+    DeviceStats: [],
+  };
+}

@@ -1,0 +1,89 @@
+import type { ChangedDeployment } from '../../operations/deployments/index.js';
+import { inNamespaceOf } from '../access.js';
+import { written } from '../answers.js';
+import { writeServer } from '../call.js';
+import { inBody, inPath, repeatedInBody } from '../inputs.js';
+import { jsonBoolean, jsonTexts } from '../json-codecs.js';
+import { text } from '../text-codecs.js';
+
+const id = inPath('deployment_id', text);
+const idTwice = repeatedInBody(id, { name: 'DeploymentID', required: true, what: 'deployment ID' });
+
+const changed = written<ChangedDeployment>('ChangedDeployment', {
+  evalId: 'EvalID',
+  evalCreateIndex: 'EvalCreateIndex',
+  deploymentModifyIndex: 'DeploymentModifyIndex',
+  revertedJobVersion: 'RevertedJobVersion',
+  index: 'Index',
+});
+
+const errors = [
+  'deployment_not_found',
+  'deployment_over',
+  'unknown_deployment_group',
+  'canaries_not_healthy',
+  'not_of_deployment',
+  'no_allocations',
+] as const;
+
+/** Actions on deployments: the rights that count are those in the deployment's own namespace. */
+export const deploymentActionCalls = {
+  /** Marks a deployment as failed; the job may go back to its last stable version. */
+  fail: writeServer({
+    path: '/v1/deployment/fail/{deployment_id}',
+    access: inNamespaceOf('record', 'submit-job', 'fail-deployment'),
+    summary: 'Marks a deployment as failed; the job may go back to its last stable version',
+    args: ['id'],
+    inputs: { id },
+    errors,
+    answer: changed,
+  }),
+
+  /** Pauses a deployment, or resumes it. */
+  pause: writeServer({
+    path: '/v1/deployment/pause/{deployment_id}',
+    access: inNamespaceOf('record', 'submit-job', 'pause-deployment'),
+    summary: 'Pauses a deployment, or resumes it',
+    args: ['id'],
+    inputs: { id: idTwice, pause: inBody('Pause', jsonBoolean) },
+    errors,
+    answer: changed,
+  }),
+
+  /** Accepts the canaries of a deployment. */
+  promote: writeServer({
+    path: '/v1/deployment/promote/{deployment_id}',
+    access: inNamespaceOf('record', 'submit-job', 'promote-deployment'),
+    summary: 'Accepts the canaries of a deployment',
+    args: ['id'],
+    inputs: { id: idTwice, all: inBody('All', jsonBoolean), groups: inBody('Groups', jsonTexts) },
+    errors,
+    answer: changed,
+  }),
+
+  /** Tells the health of allocations whose health is judged by hand. */
+  setHealth: writeServer({
+    path: '/v1/deployment/allocation-health/{deployment_id}',
+    access: inNamespaceOf('record', 'submit-job', 'set-alloc-health-deployment'),
+    summary: 'Tells the health of allocations whose health is judged by hand',
+    args: ['id'],
+    inputs: {
+      id: idTwice,
+      healthy: inBody('HealthyAllocationIDs', jsonTexts),
+      unhealthy: inBody('UnhealthyAllocationIDs', jsonTexts),
+    },
+    errors,
+    answer: changed,
+  }),
+
+  /** Lets a deployment go on that waits for other regions; there is one region, so nothing changes. */
+  unblock: writeServer({
+    path: '/v1/deployment/unblock/{deployment_id}',
+    access: inNamespaceOf('record', 'submit-job', 'unblock-deployment'),
+    summary: 'Lets a deployment go on that waits for other regions; there is one region, so nothing changes',
+    args: ['id'],
+    inputs: { id: idTwice },
+    errors,
+    answer: changed,
+  }),
+} as const;

@@ -1,0 +1,89 @@
+import type { User } from '../../notifications/user.js';
+import type { Workspace } from '../../notifications/workspace.js';
+import type { WorkspaceInput } from '../../operations/notifications/index.js';
+import { management } from '../access.js';
+import { nothing, resource } from '../answers.js';
+import { notification } from '../call.js';
+import { inDocument, inPath } from '../inputs.js';
+import { namedSchema } from '../json-schema.js';
+import { text } from '../text-codecs.js';
+
+const id = inPath('workspace_id', text);
+const userId = inPath('user_id', text);
+
+/** The workspaces of the host, which events belong to. */
+export const workspaceCalls = {
+  /** Stores a workspace, new or changed. */
+  put: notification({
+    methods: ['PUT'],
+    path: '/workspaces/{workspace_id}',
+    access: management,
+    summary: 'Stores a workspace, new or changed; what is left out has its default',
+    args: ['id', 'workspace'],
+    inputs: {
+      id,
+      workspace: inDocument<Omit<WorkspaceInput, 'id'>>({
+        types: ['workspaces', 'workspace'],
+        attributes: {
+          name: 'name',
+          organization: 'organization',
+          executionMode: 'execution-mode',
+          driftDetection: 'drift-detection',
+          healthAssessments: 'health-assessments',
+          url: 'url',
+        },
+        relationships: {},
+        schema: namedSchema('PutWorkspace'),
+      }),
+    },
+    errors: ['invalid_attributes'],
+    answer: resource<Workspace>('stored-workspace', 'WorkspaceDocument'),
+  }),
+
+  /** Removes a workspace with its notification configurations; what is unfinished is cancelled. */
+  remove: notification({
+    methods: ['DELETE'],
+    path: '/workspaces/{workspace_id}',
+    access: management,
+    summary: 'Removes a workspace with its notification configurations; what is unfinished is cancelled',
+    args: ['id'],
+    inputs: { id },
+    errors: ['not_found'],
+    answer: nothing(),
+  }),
+} as const;
+
+/** The users of the host, whom e-mail configurations name. */
+export const userCalls = {
+  /** Stores a user, new or changed. */
+  put: notification({
+    methods: ['PUT'],
+    path: '/users/{user_id}',
+    access: management,
+    summary: 'Stores a user, new or changed: a member of the organization that is named',
+    args: ['id', 'user'],
+    inputs: {
+      id: userId,
+      user: inDocument<Omit<User, 'id'>>({
+        types: ['users', 'user'],
+        attributes: { username: 'username', email: 'email', organization: 'organization' },
+        relationships: {},
+        schema: namedSchema('PutUser'),
+      }),
+    },
+    errors: ['invalid_attributes'],
+    answer: resource<User>('users', 'NotificationRecordDocument'),
+  }),
+
+  /** Removes a user. Configurations that name him keep working for their other users. */
+  remove: notification({
+    methods: ['DELETE'],
+    path: '/users/{user_id}',
+    access: management,
+    summary: 'Removes a user; configurations that name him keep working for their other users',
+    args: ['id'],
+    inputs: { id: userId },
+    errors: ['not_found'],
+    answer: nothing(),
+  }),
+} as const;

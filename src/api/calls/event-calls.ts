@@ -1,0 +1,242 @@
+import { err, ok } from 'neverthrow';
+import type { EventAttributes } from '../../notifications/event-attributes.js';
+import type { EventTypeInput } from '../../notifications/event-type.js';
+import type { Explanation } from '../../notifications/explain.js';
+import type {
+  EventDetails,
+  EventList,
+  EventTypeView,
+  RecoverableCount,
+  RecoveryView,
+} from '../../operations/notifications/index.js';
+import { isoFromInstant } from '../../shared/instant.js';
+import { management, onWorkspace } from '../access.js';
+import { nothing, resource } from '../answers.js';
+import { notification } from '../call.js';
+import { numberedPage } from '../common-inputs.js';
+import { type DocumentShape, inDocument, inPath, inQuery } from '../inputs.js';
+import { namedSchema } from '../json-schema.js';
+import { quoted } from '../quoted.js';
+import { type TextCodec, text } from '../text-codecs.js';
+
+const ofWorkspace = '/workspaces/{workspace_id}';
+const workspaceId = inPath('workspace_id', text);
+const eventId = inPath('event_id', text);
+const recoveryId = inPath('recovery_id', text);
+const typeName = inPath('event_type', text);
+
+/** An instant written as `2026-01-02T03:04:05Z`; the value is in milliseconds since 1970. */
+const moment: TextCodec<number> = {
+  schema: { type: 'string', format: 'date-time' },
+  parse: (written, name) => {
+    const instant = /^\d{4}-\d{2}-\d{2}T/.test(written) ? Date.parse(written) : Number.NaN;
+    return Number.isNaN(instant)
+      ? err(`"${name}" must be a time such as 2026-01-02T03:04:05Z, not ${quoted(written)}`)
+      : ok(instant);
+  },
+  print: isoFromInstant,
+};
+
+const eventDocument: DocumentShape = {
+  types: ['notification-events', 'notification-event'],
+  attributes: {},
+  relationships: {},
+  schema: namedSchema('SendNotificationEvent'),
+};
+
+/** Accepted events: their list, why each configuration was notified or not, and erasure of their content. */
+export const eventCalls = {
+  /** The events of a workspace, newest first, with what became of them. */
+  list: notification({
+    methods: ['GET'],
+    path: `${ofWorkspace}/notification-events`,
+    access: onWorkspace('admin'),
+    summary: 'The events of a workspace, newest first, with what became of them and how many match',
+    args: ['workspaceId'],
+    inputs: {
+      workspaceId,
+      ...numberedPage,
+      trigger: inQuery('filter[trigger]', text, 'A trigger or an event type'),
+      outcome: inQuery(
+        'filter[outcome]',
+        text,
+        'Events with a delivery that is pending, delivered, partly_delivered, dead or cancelled',
+      ),
+      since: inQuery('filter[since]', moment, 'Accepted from this moment on'),
+      until: inQuery('filter[until]', moment, 'Accepted before this moment'),
+      filter: inQuery('filter[expression]', text, 'An expression over the attributes that they were reported with'),
+    },
+    errors: ['not_found', 'invalid_parameter'],
+    answer: resource<EventList>('notification-event-list', 'NotificationEventListDocument'),
+  }),
+
+  /** One event with its content and every attempt at its destinations. */
+  show: notification({
+    methods: ['GET'],
+    path: '/notification-events/{event_id}',
+    access: onWorkspace('admin'),
+    summary: 'One event with its content and every attempt at its destinations',
+    args: ['eventId'],
+    inputs: { eventId },
+    errors: ['not_found'],
+    answer: resource<EventDetails>('notification-event-details', 'NotificationRecordDocument'),
+  }),
+
+  /** Erases what an event said and what was answered, and keeps its record. */
+  erase: notification({
+    methods: ['POST'],
+    path: '/notification-events/{event_id}/actions/erase',
+    access: onWorkspace('admin'),
+    summary: 'Erases what an event said and what was answered, and keeps its record',
+    args: ['eventId'],
+    inputs: { eventId },
+    errors: ['not_found'],
+    answer: nothing(),
+  }),
+
+  /** Which configurations an event would notify and which not, with the reasons. Nothing is sent. */
+  explain: notification({
+    methods: ['POST'],
+    path: `${ofWorkspace}/notification-events/actions/explain`,
+    access: onWorkspace('admin'),
+    summary: 'Which configurations an event would notify and which not, with the reasons; nothing is sent',
+    args: ['workspaceId', 'attributes'],
+    inputs: { workspaceId, attributes: inDocument<EventAttributes>(eventDocument) },
+    errors: ['not_found', 'invalid_attributes'],
+    answer: resource<readonly Explanation[]>('notification-explanations', 'NotificationRecordListDocument'),
+  }),
+} as const;
+
+/** Selection of the deliveries of a bulk redelivery; times as `2026-01-02T03:04:05Z`. */
+export interface BulkRedeliverySpan {
+  readonly since: string;
+  /** Default: now. */
+  readonly until?: string;
+  /** Default: `dead`. */
+  readonly outcome?: 'dead' | 'cancelled' | 'partly_delivered';
+  /** A trigger or an event type; default: all. */
+  readonly trigger?: string;
+  /** Default: all enabled configurations of the workspace. */
+  readonly configurationId?: string;
+}
+
+const spanDocument: DocumentShape = {
+  types: ['notification-recoveries', 'notification-recovery'],
+  attributes: {
+    since: 'since',
+    until: 'until',
+    outcome: 'outcome',
+    trigger: 'trigger',
+    configurationId: 'configuration-id',
+  },
+  relationships: {},
+  schema: namedSchema('StartNotificationRecovery'),
+};
+
+/** Bulk redelivery: count, start, progress and cancellation. */
+export const recoveryCalls = {
+  /** How many deliveries a bulk redelivery would send again. */
+  count: notification({
+    methods: ['POST'],
+    path: `${ofWorkspace}/notification-recoveries/actions/count`,
+    access: onWorkspace('admin'),
+    summary: 'How many deliveries a bulk redelivery would send again; nothing is sent',
+    args: ['workspaceId', 'span'],
+    inputs: { workspaceId, span: inDocument<BulkRedeliverySpan>(spanDocument) },
+    errors: ['not_found', 'invalid_attributes', 'invalid_parameter'],
+    answer: resource<RecoverableCount>('notification-recovery-count', 'NotificationRecordDocument'),
+  }),
+
+  /** Begins to send again what ended without success, in the background. */
+  start: notification({
+    methods: ['POST'],
+    path: `${ofWorkspace}/notification-recoveries`,
+    access: onWorkspace('admin'),
+    summary: 'Begins to send again what ended without success, in the background and over restarts',
+    args: ['workspaceId', 'span'],
+    inputs: { workspaceId, span: inDocument<BulkRedeliverySpan>(spanDocument) },
+    errors: ['not_found', 'invalid_attributes', 'invalid_parameter'],
+    answer: resource<RecoveryView>('notification-recoveries', 'NotificationRecordDocument', 202),
+  }),
+
+  /** The bulk redeliveries of a workspace with their progress, newest first. */
+  list: notification({
+    methods: ['GET'],
+    path: `${ofWorkspace}/notification-recoveries`,
+    access: onWorkspace('admin'),
+    summary: 'The bulk redeliveries of a workspace with their progress, newest first',
+    args: ['workspaceId'],
+    inputs: { workspaceId },
+    errors: ['not_found'],
+    answer: resource<readonly RecoveryView[]>('notification-recoveries', 'NotificationRecordListDocument'),
+  }),
+
+  /** Ends a bulk redelivery; what it has asked for already is sent. */
+  cancel: notification({
+    methods: ['POST'],
+    path: '/notification-recoveries/{recovery_id}/actions/cancel',
+    access: onWorkspace('admin'),
+    summary: 'Ends a bulk redelivery; what it has asked for already is sent',
+    args: ['recoveryId'],
+    inputs: { recoveryId },
+    errors: ['not_found'],
+    answer: resource<RecoveryView>('notification-recoveries', 'NotificationRecordDocument'),
+  }),
+} as const;
+
+/** Event types of the application, in addition to those of the interface. */
+export const eventTypeCalls = {
+  /** The registered types, by name. */
+  list: notification({
+    methods: ['GET'],
+    path: '/notification-event-types',
+    access: onWorkspace('events'),
+    summary: 'The event types that the application has registered, by name',
+    inputs: {},
+    answer: resource<readonly EventTypeView[]>('notification-event-types', 'NotificationRecordListDocument'),
+  }),
+
+  /** One registered type. */
+  show: notification({
+    methods: ['GET'],
+    path: '/notification-event-types/{event_type}',
+    access: onWorkspace('events'),
+    summary: 'One event type',
+    args: ['name'],
+    inputs: { name: typeName },
+    errors: ['not_found'],
+    answer: resource<EventTypeView>('notification-event-types', 'NotificationRecordDocument'),
+  }),
+
+  /** Registers a type, or changes it. */
+  put: notification({
+    methods: ['PUT'],
+    path: '/notification-event-types/{event_type}',
+    access: management,
+    summary: 'Registers an event type with its JSON Schema, or changes it',
+    args: ['name', 'type'],
+    inputs: {
+      name: typeName,
+      type: inDocument<Omit<EventTypeInput, 'name'>>({
+        types: ['notification-event-types', 'notification-event-type'],
+        attributes: { description: 'description', schema: 'schema', example: 'example', body: 'body' },
+        relationships: {},
+        schema: namedSchema('PutNotificationEventType'),
+      }),
+    },
+    errors: ['invalid_attributes'],
+    answer: resource<EventTypeView>('notification-event-types', 'NotificationRecordDocument'),
+  }),
+
+  /** Removes a type: no more events of it are accepted. */
+  remove: notification({
+    methods: ['DELETE'],
+    path: '/notification-event-types/{event_type}',
+    access: management,
+    summary: 'Removes an event type: no more events of it are accepted',
+    args: ['name'],
+    inputs: { name: typeName },
+    errors: ['not_found'],
+    answer: nothing(),
+  }),
+} as const;

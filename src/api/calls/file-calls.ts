@@ -1,0 +1,150 @@
+import type { CommandOutput, FileDescription } from '../../agent/link/node-command.js';
+import { inNamespaceOf } from '../access.js';
+import { type AnswerForm, computed } from '../answers.js';
+import { base64From, bytesFromBase64 } from '../base64.js';
+import { stream, write } from '../call.js';
+import { allocationInPath, commandErrors, taskInQuery } from '../common-inputs.js';
+import { inQuery, required } from '../inputs.js';
+import { boolean, contractWhole, strictBoolean, text, whole, word } from '../text-codecs.js';
+
+const path = inQuery('path', text, 'Path below the folder of the allocation; the folder itself when absent');
+const offset = inQuery('offset', whole, 'Bytes after the start, or before the end; 0 when absent');
+const readOffset = inQuery('offset', contractWhole, 'Bytes after the start, or before the end; 0 when absent');
+const startOffset = required(inQuery('offset', contractWhole, 'Bytes after the start'));
+const file = inQuery('path', text, 'Path below the folder of the allocation');
+const origin = inQuery('origin', word('start', 'end'), 'What `offset` counts from; `start` when absent');
+
+/** The JSON form of one data message of a stream. */
+const frames: AnswerForm<StreamItem, StreamItem> = {
+  ...computed<StreamItem>('StreamFrame', frameOf),
+  fromWire: itemOfFrame,
+};
+
+/** Bytes as they come. */
+const bytes: AnswerForm<Uint8Array, Uint8Array> = computed<Uint8Array>('StreamFrame');
+
+type FilePiece = Extract<CommandOutput, { readonly type: 'piece' | 'file_event' }>;
+
+/** A chunk of a file, a file event, or plain bytes if the request is for bytes. */
+export type StreamItem = FilePiece | Uint8Array;
+
+interface Frame {
+  readonly File?: unknown;
+  readonly FileEvent?: unknown;
+  readonly Offset?: unknown;
+  readonly Data?: unknown;
+}
+
+const fileEvents = { 'file deleted': 'deleted', 'file truncated': 'truncated' } as const;
+
+function itemOfFrame(frame: unknown): FilePiece | undefined {
+  const { File: file = '', FileEvent, Offset: offset = 0, Data = '' } = frame as Frame;
+  if (typeof file !== 'string' || typeof offset !== 'number' || typeof Data !== 'string') return undefined;
+  if (FileEvent === undefined) {
+    const decoded = bytesFromBase64(Data);
+    return decoded === undefined ? undefined : { type: 'piece', file, offset, bytes: decoded };
+  }
+  const event = fileEvents[FileEvent as keyof typeof fileEvents];
+  return event === undefined ? undefined : { type: 'file_event', file, event };
+}
+
+function frameOf(item: StreamItem): unknown {
+  if (item instanceof Uint8Array) return {};
+  if (item.type === 'file_event') return { File: item.file, FileEvent: `file ${item.event}` };
+  return { Offset: item.offset, Data: base64From(item.bytes), File: item.file };
+}
+
+/** Files of allocations, on their nodes. */
+export const fileCalls = {
+  /** What lies in a folder of an allocation. */
+  list: write({
+    path: '/v1/client/fs/ls/{allocation_id}',
+    methods: ['GET'],
+    access: inNamespaceOf('record', 'read-fs'),
+    summary: 'What lies in a folder of an allocation',
+    args: ['id'],
+    inputs: { id: allocationInPath, path },
+    errors: commandErrors,
+    answer: computed<readonly FileDescription[]>('FileList'),
+  }),
+
+  /** One file or folder of an allocation. */
+  stat: write({
+    path: '/v1/client/fs/stat/{allocation_id}',
+    methods: ['GET'],
+    access: inNamespaceOf('record', 'read-fs'),
+    summary: 'One file or folder of an allocation',
+    args: ['id'],
+    inputs: { id: allocationInPath, path: file },
+    errors: commandErrors,
+    answer: computed<FileDescription>('FileDescription'),
+  }),
+
+  /** A file of an allocation, whole. */
+  read: stream('bytes', {
+    path: '/v1/client/fs/cat/{allocation_id}',
+    access: inNamespaceOf('record', 'read-fs'),
+    summary: 'A file of an allocation, whole',
+    args: ['id'],
+    inputs: { id: allocationInPath, path: file },
+    errors: commandErrors,
+    contentType: 'text/plain; charset=utf-8',
+    answer: bytes,
+  }),
+
+  /** A part of a file of an allocation. */
+  readAt: stream('bytes', {
+    path: '/v1/client/fs/readat/{allocation_id}',
+    access: inNamespaceOf('record', 'read-fs'),
+    summary: 'A part of a file of an allocation',
+    args: ['id'],
+    inputs: {
+      id: allocationInPath,
+      path: file,
+      offset: startOffset,
+      limit: inQuery('limit', contractWhole, 'Bytes at most; 0 or less for all of them'),
+    },
+    errors: commandErrors,
+    contentType: 'text/plain; charset=utf-8',
+    answer: bytes,
+  }),
+
+  /** A file of an allocation in pieces, and what is added to it. */
+  stream: stream('joined', {
+    path: '/v1/client/fs/stream/{allocation_id}',
+    access: inNamespaceOf('record', 'read-fs'),
+    summary: 'A file of an allocation in pieces, and what is added to it',
+    args: ['id'],
+    inputs: {
+      id: allocationInPath,
+      path: file,
+      offset: readOffset,
+      origin,
+      follow: inQuery('follow', boolean, 'Whether to wait for what is added; true when absent'),
+    },
+    errors: commandErrors,
+    framesType: 'text/plain; charset=utf-8',
+    answer: frames,
+  }),
+
+  /** The output of a task, over the files that it is kept in. */
+  logs: stream('joined', {
+    path: '/v1/client/fs/logs/{allocation_id}',
+    access: inNamespaceOf('record', 'read-logs', 'read-fs'),
+    summary: 'The output of a task',
+    args: ['id'],
+    inputs: {
+      id: allocationInPath,
+      task: taskInQuery,
+      type: inQuery('type', text, 'The stream: `stdout` or `stderr`'),
+      offset,
+      origin,
+      follow: inQuery('follow', strictBoolean, 'Whether to wait for what is added; false when absent'),
+      plain: inQuery('plain', strictBoolean, 'Whether to answer the bytes as they are'),
+    },
+    errors: commandErrors,
+    bytesWhen: 'plain',
+    contentType: 'text/plain',
+    answer: frames,
+  }),
+} as const;

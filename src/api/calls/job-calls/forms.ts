@@ -1,0 +1,39 @@
+import type { JobInput } from '../../../jobs/document/submitted-job.js';
+import type { Registered } from '../../../operations/jobs/index.js';
+import { inlinedMetadata, written } from '../../answers.js';
+import { inBody, judgedByOperation } from '../../inputs.js';
+import { jsonDocument } from '../../json-codecs.js';
+import { namedSchema } from '../../json-schema.js';
+
+/** A job document from a caller. The operation refuses anything but an object. */
+export const jobDocument = judgedByOperation(
+  inBody(
+    'Job',
+    jsonDocument<JobInput>(() => namedSchema('SubmittedJob')),
+  ),
+);
+
+/** Errors of a registration or of its plan. */
+export const registrationFaults = [
+  'invalid_document',
+  'admission_refused',
+  'policy_refused',
+  'quota_exceeded',
+  'invalid_job',
+  'invalid_request',
+  'unknown_region',
+  'index_conflict',
+  'transition_refused',
+] as const;
+
+/** The members of a registration's answer, with their wire names. */
+export const registeredNames = {
+  evalId: 'EvalID',
+  evalCreateIndex: 'EvalCreateIndex',
+  jobModifyIndex: 'JobModifyIndex',
+  warnings: 'Warnings',
+  index: 'Index',
+} as const;
+
+/** The answer of a write that creates an evaluation. */
+export const registered = written<Registered>('Registered', registeredNames, inlinedMetadata);

@@ -1,0 +1,82 @@
+import type { JobStatusEntry } from '../../../jobs/job-status-entry.js';
+import type { JobListStub } from '../../../jobs/job-stub.js';
+import { inNamespace, inNamespaceOf } from '../../access.js';
+import { type AnswerForm, type Indexed, type PageOf, page, rowPage } from '../../answers.js';
+import { read } from '../../call.js';
+import { filterFaults, pageInputs } from '../../common-inputs.js';
+import { inBody, inPath, inQuery, withDefault } from '../../inputs.js';
+import { jsonBoolean, jsonList, jsonObject, jsonText, member } from '../../json-codecs.js';
+import { boolean, strictBoolean, text } from '../../text-codecs.js';
+
+/** The index of an empty result is 0. */
+const statuses: AnswerForm<Indexed<PageOf<JobStatusEntry>>, Indexed<PageOf<JobStatusEntry>>> = {
+  ...page<JobStatusEntry>('JobStatusEntry'),
+  indexOf: ({ index, value }) => (value.items.length === 0 ? 0 : index),
+};
+
+/** The jobs of node pools. */
+export const poolJobCalls = {
+  /** The jobs of a node pool, in a namespace or in all (`*`). */
+  jobs: read({
+    path: '/v1/node/pool/{name}/jobs',
+    access: inNamespace('list-jobs'),
+    summary: 'The jobs of a node pool, in a namespace or in all (`*`)',
+    args: ['pool'],
+    inputs: {
+      pool: inPath('name', text),
+      ...pageInputs,
+      meta: inQuery('meta', boolean, 'Add the meta of each job'),
+    },
+    errors: [...filterFaults, 'node_pool_not_found', 'node_pool_in_use', 'invalid_node_pool'],
+    statuses: { node_pool_not_found: 404 },
+    answer: rowPage<JobListStub>('JobListStub'),
+  }),
+} as const;
+
+/** Lists of jobs. */
+export const jobListCalls = {
+  /** The jobs of a namespace, or of all (`*`), by namespace and ID; instances are among them. */
+  list: read({
+    path: '/v1/jobs',
+    access: inNamespace('list-jobs'),
+    summary: 'The jobs of a namespace, or of all (`*`), by namespace and ID; instances are among them',
+    inputs: { ...pageInputs, meta: inQuery('meta', boolean, 'Add the meta of each job') },
+    errors: filterFaults,
+    answer: rowPage<JobListStub>('JobListStub'),
+  }),
+
+  /** What jobs are doing at present, the one that changed last first. */
+  statuses: read({
+    path: '/v1/jobs/statuses',
+    access: inNamespace('read-job'),
+    summary: 'What jobs are doing at present, the one that changed last first',
+    inputs: {
+      filter: pageInputs.filter,
+      perPage: pageInputs.perPage,
+      nextToken: pageInputs.nextToken,
+      reverse: pageInputs.reverse,
+      includeChildren: inQuery('include_children', strictBoolean, 'Also the instances that other jobs made'),
+    },
+    errors: filterFaults,
+    statuses: { filter_syntax: 500, filter_evaluation: 500 },
+    answer: statuses,
+  }),
+
+  /** The same for the given jobs. */
+  statusesOf: read({
+    methods: ['POST'],
+    path: '/v1/jobs/statuses',
+    access: inNamespaceOf('record', 'read-job'),
+    summary: 'What the named jobs are doing at present',
+    args: ['jobs'],
+    inputs: {
+      jobs: withDefault(
+        inBody('Jobs', jsonList(jsonObject({ id: member('ID', jsonText), namespace: member('Namespace', jsonText) }))),
+        [],
+      ),
+      includeChildren: inBody('IncludeChildren', jsonBoolean),
+    },
+    errors: [...filterFaults, 'invalid_request'],
+    answer: statuses,
+  }),
+} as const;

@@ -1,0 +1,76 @@
+import type { JobScaleStatus, Registered } from '../../../operations/jobs/index.js';
+import { inNamespace } from '../../access.js';
+import { found, inlinedMetadata, written } from '../../answers.js';
+import { read, write } from '../../call.js';
+import { enforceGivenIndex, jobId } from '../../common-inputs.js';
+import { inBody, inMembers, withDefault } from '../../inputs.js';
+import {
+  jsonBoolean,
+  jsonInteger,
+  jsonMap,
+  jsonText,
+  jsonTextMap,
+  jsonTextOrBoolean,
+  member,
+} from '../../json-codecs.js';
+import { registeredNames } from './forms.js';
+
+/** As `registered`, but with a known leader. */
+const scaled = written<Registered>('Registered', registeredNames, { ...inlinedMetadata, KnownLeader: true });
+
+/** One entry of the scaling target: `Group`, and `Job` and `Namespace`, which must match the request. */
+function inTarget(name: string) {
+  return inMembers(
+    { target: member('Target', jsonTextMap) },
+    {
+      read: ({ target }): string | undefined => target?.[name],
+      print: (value: string) => ({ target: { [name]: value } }),
+    },
+  );
+}
+
+/** Counts of groups. */
+export const scaleCalls = {
+  /** Counts and scaling events of each group. */
+  scaleStatus: read({
+    path: '/v1/job/{job_id}/scale',
+    access: inNamespace('read-job', 'read-job-scaling'),
+    summary: 'Counts and scaling events of each group',
+    args: ['jobId'],
+    inputs: { jobId },
+    answer: found<JobScaleStatus | undefined>('JobScaleStatus'),
+    absent: 'job not found',
+  }),
+
+  /** Scales a group, or records why it is not scaled. */
+  scale: write({
+    path: '/v1/job/{job_id}/scale',
+    access: inNamespace('scale-job', 'submit-job'),
+    summary: 'Scales a group, or records why it is not scaled',
+    args: ['jobId', 'group'],
+    inputs: {
+      jobId,
+      group: withDefault(inTarget('Group'), ''),
+      targetJob: inTarget('Job'),
+      targetNamespace: inTarget('Namespace'),
+      count: inBody('Count', jsonInteger),
+      message: inBody('Message', jsonText),
+      error: inBody('Error', jsonTextOrBoolean),
+      meta: inBody('Meta', jsonMap),
+      policyOverride: inBody('PolicyOverride', jsonBoolean),
+      enforceIndex: enforceGivenIndex,
+    },
+    errors: [
+      'invalid_request',
+      'job_not_found',
+      'scaling_refused',
+      'total_count_too_large',
+      'index_conflict',
+      'registrations_disabled',
+      'policy_refused',
+      'quota_exceeded',
+    ],
+    statuses: { job_not_found: 404 },
+    answer: scaled,
+  }),
+} as const;

@@ -1,0 +1,63 @@
+import type { JobPlan } from '../../operations/jobs/index.js';
+import type { ForcedLaunch } from '../../operations/periodic/index.js';
+import { inNamespace, inNamespaceOf } from '../access.js';
+import { type AnswerForm, written } from '../answers.js';
+import { write } from '../call.js';
+import { jobId } from '../common-inputs.js';
+import { inBody } from '../inputs.js';
+import { jsonBoolean } from '../json-codecs.js';
+import { namedSchema } from '../json-schema.js';
+import { jobDocument, registrationFaults } from './job-calls/forms.js';
+
+/** A plan with its wire names; the seal is for in-process callers. */
+const plan: AnswerForm<JobPlan, JobPlan> = {
+  schema: namedSchema('JobPlan'),
+  status: 200,
+  toClient: (value) => value,
+  toWire: (value) =>
+    JSON.stringify({
+      Annotations: value.annotations,
+      FailedTGAllocs: value.failedPlacements,
+      JobModifyIndex: value.jobModifyIndex,
+      CreatedEvals: value.createdEvaluations,
+      Diff: value.diff,
+      NextPeriodicLaunch: value.nextPeriodicLaunch,
+      Warnings: value.warnings,
+      Index: value.index,
+    }),
+  indexOf: ({ index }) => index,
+};
+
+/** Actions on jobs other than registration. */
+export const jobControlCalls = {
+  /** What a registration would come to now; nothing is stored. */
+  plan: write({
+    path: '/v1/job/{job_id}/plan',
+    access: inNamespaceOf('body', 'submit-job', 'plan-job'),
+    summary: 'What a registration would come to now; nothing is stored',
+    args: ['jobId', 'job'],
+    inputs: {
+      jobId,
+      job: jobDocument,
+      diff: inBody('Diff', jsonBoolean),
+      policyOverride: inBody('PolicyOverride', jsonBoolean),
+    },
+    errors: registrationFaults,
+    answer: plan,
+  }),
+
+  /** Launches a periodic job now, whether or not it is due. */
+  forceLaunch: write({
+    path: '/v1/job/{job_id}/periodic/force',
+    access: inNamespace('submit-job', 'dispatch-job', 'force-periodic-job'),
+    summary: 'Launches a periodic job now, whether or not it is due',
+    args: ['jobId'],
+    inputs: { jobId },
+    errors: ['job_not_found', 'force_refused'],
+    answer: written<Pick<ForcedLaunch, 'evalId' | 'evalCreateIndex' | 'index'>>('ForcedLaunch', {
+      evalId: 'EvalID',
+      evalCreateIndex: 'EvalCreateIndex',
+      index: 'Index',
+    }),
+  }),
+} as const;

@@ -1,0 +1,65 @@
+import type { HostUsage } from '../../agent/link/node-command.js';
+import { inArea } from '../access.js';
+import { computed, nothing } from '../answers.js';
+import { writeServer } from '../call.js';
+import { commandErrors } from '../common-inputs.js';
+import { inQuery } from '../inputs.js';
+import { text } from '../text-codecs.js';
+
+function hostUsageOnTheWire({ memory, processors, disk, uptime, at }: HostUsage): unknown {
+  const { total, available } = memory;
+  const diskDocument = disk && {
+    Device: '',
+    Mountpoint: disk.folder,
+    Size: disk.size,
+    Used: disk.size - disk.available,
+    Available: disk.available,
+    UsedPercent: disk.size === 0 ? 0 : (100 * (disk.size - disk.available)) / disk.size,
+    InodesUsedPercent: 0,
+  };
+  return {
+    Memory: { Total: total, Available: available, Used: total - available, Free: available },
+    CPU: processors.map(({ user, system, idle, megahertz }, number) => ({
+      CPU: `cpu${number}`,
+      User: user,
+      System: system,
+      Idle: idle,
+      TotalPercent: user + system,
+      TotalTicks: ((user + system) / 100) * megahertz,
+    })),
+    DiskStats: diskDocument === null ? [] : [diskDocument],
+    AllocDirStats: diskDocument,
+    DeviceStats: null,
+    Uptime: uptime,
+    CPUTicksConsumed: processors.reduce(
+      (sum, { user, system, megahertz }) => sum + ((user + system) / 100) * megahertz,
+      0,
+    ),
+    Timestamp: at * 1_000_000,
+  };
+}
+
+/** Commands for whole nodes. */
+export const nodeCommandCalls = {
+  /** What a host uses at present. */
+  stats: writeServer({
+    path: '/v1/client/stats',
+    methods: ['GET'],
+    access: inArea('node', 'read'),
+    summary: 'What a host uses at present: memory, processors, the disk of its allocations',
+    inputs: { nodeId: inQuery('node_id', text, 'The node; the one that is connected to this server when absent') },
+    errors: commandErrors,
+    answer: computed<HostUsage>('HostUsage', hostUsageOnTheWire),
+  }),
+
+  /** Removes what is left of all allocations that have ended on a node: their folders, with the logs. */
+  collect: writeServer({
+    path: '/v1/client/gc',
+    methods: ['PUT', 'POST', 'GET'],
+    access: inArea('node', 'write'),
+    summary: 'Removes what is left of all allocations that have ended on a node: their folders, with the logs',
+    inputs: { nodeId: inQuery('node_id', text, 'The node; all that are connected to this server when absent') },
+    errors: commandErrors,
+    answer: nothing(200),
+  }),
+} as const;

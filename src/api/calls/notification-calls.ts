@@ -1,0 +1,295 @@
+import type { ConfigurationInput } from '../../notifications/configuration-input.js';
+import type { EventAttributes } from '../../notifications/event-attributes.js';
+import type { PublishedEvent } from '../../operations/books/publish-notification-event.js';
+import type {
+  ConfigurationList,
+  ConfigurationView,
+  DeliveryDetails,
+  DeliveryList,
+  DeliverySummary,
+  HealthView,
+  Recovered,
+} from '../../operations/notifications/index.js';
+import { everybody, onWorkspace } from '../access.js';
+import { nothing, resource } from '../answers.js';
+import { notification } from '../call.js';
+import { numberedPage } from '../common-inputs.js';
+import { type DocumentShape, inDocument, inPath, inQuery } from '../inputs.js';
+import { namedSchema } from '../json-schema.js';
+import { text } from '../text-codecs.js';
+
+const workspaceId = inPath('workspace_id', text);
+const configurationId = inPath('notification_configuration_id', text);
+const deliveryId = inPath('delivery_id', text);
+
+const ofWorkspace = '/workspaces/{workspace_id}';
+const configuration = '/notification-configurations/{notification_configuration_id}';
+const delivery = '/notification-deliveries/{delivery_id}';
+
+function configurationDocument(schema: string): DocumentShape {
+  return {
+    types: ['notification-configuration', 'notification-configurations'],
+    attributes: {
+      destinationType: 'destination-type',
+      enabled: 'enabled',
+      name: 'name',
+      token: 'token',
+      triggers: 'triggers',
+      url: 'url',
+      emailAddresses: 'email-addresses',
+      delivery: 'delivery',
+    },
+    relationships: { users: { name: 'users', type: 'users' } },
+    schema: namedSchema(schema),
+  };
+}
+
+/** The time range whose deliveries are sent again; times as `2026-01-02T03:04:05Z`. */
+export interface RecoverySpan {
+  readonly since: string;
+  /** Default: now. */
+  readonly until?: string;
+  /** Default: `dead`. */
+  readonly outcome?: 'dead' | 'cancelled';
+}
+
+const one = resource<ConfigurationView>('notification-configuration', 'NotificationConfigurationDocument');
+
+/** Notification configurations of workspaces, and the events that they are notified of. */
+export const notificationCalls = {
+  /** Whether the notification interface answers. */
+  ping: notification({
+    methods: ['GET', 'HEAD'],
+    path: '/ping',
+    access: everybody,
+    summary: 'Whether the notification interface answers',
+    inputs: {},
+    answer: nothing(),
+  }),
+
+  /** Creates a notification configuration; with `enabled` its destination is verified first. */
+  create: notification({
+    methods: ['POST'],
+    path: `${ofWorkspace}/notification-configurations`,
+    access: onWorkspace('admin'),
+    summary: 'Creates a notification configuration; with `enabled` its destination is verified first',
+    args: ['workspaceId', 'attributes'],
+    inputs: {
+      workspaceId,
+      attributes: inDocument<ConfigurationInput>(configurationDocument('CreateNotificationConfiguration')),
+    },
+    errors: ['not_found', 'invalid_attributes', 'limit_reached', 'verification_failed', 'conflict'],
+    answer: { ...one, status: 201 },
+  }),
+
+  /** The configurations of a workspace, newest first; all of them when no page is asked for. */
+  list: notification({
+    methods: ['GET'],
+    path: `${ofWorkspace}/notification-configurations`,
+    access: onWorkspace('admin'),
+    summary: 'The configurations of a workspace, newest first; all of them when no page is asked for',
+    args: ['workspaceId'],
+    inputs: { workspaceId, ...numberedPage },
+    errors: ['not_found', 'invalid_parameter'],
+    answer: resource<ConfigurationList>('notification-configuration-list', 'NotificationConfigurationListDocument'),
+  }),
+
+  /** One notification configuration. */
+  show: notification({
+    methods: ['GET'],
+    path: configuration,
+    access: onWorkspace('admin'),
+    summary: 'One notification configuration',
+    args: ['configurationId'],
+    inputs: { configurationId },
+    errors: ['not_found'],
+    answer: one,
+  }),
+
+  /** Changes a notification configuration; what is left out keeps its value. */
+  update: notification({
+    methods: ['PATCH'],
+    path: configuration,
+    access: onWorkspace('admin'),
+    summary: 'Changes a notification configuration; what is left out keeps its value',
+    args: ['configurationId', 'attributes'],
+    inputs: {
+      configurationId,
+      attributes: inDocument<ConfigurationInput>(configurationDocument('UpdateNotificationConfiguration')),
+    },
+    errors: ['not_found', 'invalid_attributes', 'verification_failed', 'conflict'],
+    answer: one,
+  }),
+
+  /** Deletes a notification configuration. */
+  delete: notification({
+    methods: ['DELETE'],
+    path: configuration,
+    access: onWorkspace('admin'),
+    summary: 'Deletes a notification configuration',
+    args: ['configurationId'],
+    inputs: { configurationId },
+    errors: ['not_found'],
+    answer: nothing(),
+  }),
+
+  /** Sends a verification request (e-mail: a test mail) and stores the answer. */
+  verify: notification({
+    methods: ['POST'],
+    path: `${configuration}/actions/verify`,
+    access: onWorkspace('admin'),
+    summary: 'Sends a verification request (e-mail: a test mail) and stores the answer',
+    args: ['configurationId'],
+    inputs: { configurationId },
+    errors: ['not_found', 'verification_failed', 'conflict'],
+    answer: one,
+  }),
+
+  /** Enables a notification configuration after a successful verification. */
+  enable: notification({
+    methods: ['POST'],
+    path: `${configuration}/actions/enable`,
+    access: onWorkspace('admin'),
+    summary: 'Enables a notification configuration after a successful verification',
+    args: ['configurationId'],
+    inputs: { configurationId },
+    errors: ['not_found', 'invalid_attributes', 'verification_failed', 'conflict'],
+    answer: one,
+  }),
+
+  /** Sends nothing until it is resumed; events go on being accepted. */
+  pause: notification({
+    methods: ['POST'],
+    path: `${configuration}/actions/pause`,
+    access: onWorkspace('admin'),
+    summary: 'Sends nothing until it is resumed; events go on being accepted',
+    args: ['configurationId'],
+    inputs: { configurationId },
+    errors: ['not_found'],
+    answer: one,
+  }),
+
+  /** Sends what has gathered since it was paused, in its order. */
+  resume: notification({
+    methods: ['POST'],
+    path: `${configuration}/actions/resume`,
+    access: onWorkspace('admin'),
+    summary: 'Sends what has gathered since it was paused, in its order',
+    args: ['configurationId'],
+    inputs: { configurationId },
+    errors: ['not_found'],
+    answer: one,
+  }),
+
+  /** How its deliveries fare: breaker, first failure, backlog. */
+  health: notification({
+    methods: ['GET'],
+    path: `${configuration}/health`,
+    access: onWorkspace('admin'),
+    summary: 'How the deliveries of a configuration fare: breaker, first failure, pause, backlog',
+    args: ['configurationId'],
+    inputs: { configurationId },
+    errors: ['not_found'],
+    answer: resource<HealthView & { readonly id: string }>('notification-health', 'NotificationRecordDocument'),
+  }),
+
+  /** Creates the configuration of this name, or changes it into what is stated. */
+  declare: notification({
+    methods: ['POST'],
+    path: `${ofWorkspace}/notification-configurations/actions/declare`,
+    access: onWorkspace('admin'),
+    summary:
+      'Creates the configuration of this name, or changes it into what is stated; nothing is done when it is as stated',
+    args: ['workspaceId', 'attributes'],
+    inputs: {
+      workspaceId,
+      attributes: inDocument<ConfigurationInput>(configurationDocument('CreateNotificationConfiguration')),
+    },
+    errors: ['not_found', 'invalid_attributes', 'limit_reached', 'verification_failed', 'conflict'],
+    answer: one,
+  }),
+
+  /** Reports a run, assessment or auto-destroy event, which notifies those who subscribed to it. */
+  send: notification({
+    methods: ['POST'],
+    path: `${ofWorkspace}/notification-events`,
+    access: onWorkspace('events'),
+    summary: 'Reports a run, assessment or auto-destroy event, which notifies those who subscribed to it',
+    args: ['workspaceId', 'attributes'],
+    inputs: {
+      workspaceId,
+      attributes: inDocument<EventAttributes>({
+        types: ['notification-events', 'notification-event'],
+        attributes: {},
+        relationships: {},
+        schema: namedSchema('SendNotificationEvent'),
+      }),
+    },
+    errors: ['not_found', 'invalid_attributes', 'conflict'],
+    answer: resource<PublishedEvent>('notification-event', 'NotificationEventDocument', 202),
+  }),
+} as const;
+
+/** Deliveries of notifications: the log, and sending again. */
+export const deliveryCalls = {
+  /** The delivery log of a configuration, newest first. */
+  list: notification({
+    methods: ['GET'],
+    path: `${configuration}/deliveries`,
+    access: onWorkspace('admin'),
+    summary: 'The delivery log of a configuration, newest first',
+    args: ['configurationId'],
+    inputs: {
+      configurationId,
+      ...numberedPage,
+      outcome: inQuery('filter[outcome]', text, 'pending, delivered, dead or cancelled', ['outcome']),
+      trigger: inQuery('filter[trigger]', text, 'A trigger', ['trigger']),
+    },
+    errors: ['not_found', 'invalid_parameter'],
+    answer: resource<DeliveryList>('notification-delivery-list', 'NotificationDeliveryListDocument'),
+  }),
+
+  /** One delivery with all its attempts. */
+  show: notification({
+    methods: ['GET'],
+    path: delivery,
+    access: onWorkspace('admin'),
+    summary: 'One delivery with all its attempts',
+    args: ['deliveryId'],
+    inputs: { deliveryId },
+    errors: ['not_found'],
+    answer: resource<DeliveryDetails>('notification-delivery-details', 'NotificationDeliveryDocument'),
+  }),
+
+  /** Asks for one more attempt with the same event id. */
+  redeliver: notification({
+    methods: ['POST'],
+    path: `${delivery}/actions/redeliver`,
+    access: onWorkspace('admin'),
+    summary: 'Asks for one more attempt with the same event id',
+    args: ['deliveryId'],
+    inputs: { deliveryId },
+    errors: ['not_found', 'conflict'],
+    answer: resource<DeliverySummary>('notification-delivery', 'NotificationDeliveryDocument', 202),
+  }),
+
+  /** Sends again what ended without success in a span of time, oldest first, up to the limit of the settings. */
+  recover: notification({
+    methods: ['POST'],
+    path: `${configuration}/actions/recover`,
+    access: onWorkspace('admin'),
+    summary: 'Sends again what ended without success in a span of time, oldest first, up to the limit of the settings',
+    args: ['configurationId', 'span'],
+    inputs: {
+      configurationId,
+      span: inDocument<RecoverySpan>({
+        types: ['notification-recoveries', 'notification-recovery'],
+        attributes: { since: 'since', until: 'until', outcome: 'outcome' },
+        relationships: {},
+        schema: namedSchema('RecoverNotificationDeliveries'),
+      }),
+    },
+    errors: ['not_found', 'invalid_attributes', 'invalid_parameter', 'conflict'],
+    answer: resource<Recovered>('notification-recovery', 'NotificationRecoveryDocument', 202),
+  }),
+} as const;

@@ -1,0 +1,121 @@
+import type {
+  AccountView,
+  EntitlementView,
+  OrganizationList,
+  OrganizationView,
+  WorkspaceList,
+  WorkspaceView,
+} from '../../operations/notifications/index.js';
+import { anyCaller, onWorkspace } from '../access.js';
+import { resource } from '../answers.js';
+import { notification } from '../call.js';
+import { numberedPage } from '../common-inputs.js';
+import { inPath, inQuery } from '../inputs.js';
+import { name, text, word } from '../text-codecs.js';
+
+const organization = inPath('organization', text);
+const ofOrganization = '/organizations/{organization}';
+const oneWorkspace = resource<WorkspaceView>('workspace', 'WorkspaceDocument');
+
+/** The organizations that workspaces name. Any right on a workspace includes reading its organization. */
+export const organizationCalls = {
+  /** The organizations of the workspaces that the caller sees, by name. */
+  list: notification({
+    methods: ['GET'],
+    path: '/organizations',
+    access: anyCaller,
+    summary: 'The organizations of the workspaces that the caller has a right on, by name',
+    inputs: { ...numberedPage, search: inQuery('q', name, 'Part of the name', ['q[name]']) },
+    errors: ['invalid_parameter'],
+    answer: resource<OrganizationList>('organization-list', 'OrganizationListDocument'),
+  }),
+
+  /** One organization. */
+  show: notification({
+    methods: ['GET'],
+    path: ofOrganization,
+    access: onWorkspace('events'),
+    summary: 'One organization',
+    args: ['organization'],
+    inputs: { organization },
+    errors: ['not_found'],
+    answer: resource<OrganizationView>('organization', 'OrganizationDocument'),
+  }),
+
+  /** Which of the upstream's features an organization has here. */
+  entitlements: notification({
+    methods: ['GET'],
+    path: `${ofOrganization}/entitlement-set`,
+    access: onWorkspace('events'),
+    summary: 'Which features an organization has: this server has notifications only',
+    args: ['organization'],
+    inputs: { organization },
+    errors: ['not_found'],
+    answer: resource<EntitlementView>('entitlement-set', 'EntitlementSetDocument'),
+  }),
+} as const;
+
+/** The workspaces that the host has stored. Any right on a workspace includes reading it. */
+export const workspaceReadCalls = {
+  /** The workspaces of an organization, by name. */
+  list: notification({
+    methods: ['GET'],
+    path: `${ofOrganization}/workspaces`,
+    access: onWorkspace('events'),
+    summary: 'The workspaces of an organization that the caller has a right on, by name',
+    args: ['organization'],
+    inputs: {
+      organization,
+      ...numberedPage,
+      search: inQuery('search[name]', name, 'Part of the name'),
+      wildcard: inQuery('search[wildcard-name]', name, 'The name, where `*` stands for any characters'),
+      tags: inQuery('search[tags]', name, 'Tags; workspaces have none here, so that nothing is found'),
+      project: inQuery('filter[project][id]', name, 'A project; workspaces are in none, so that nothing is found'),
+      runStatus: inQuery('filter[current-run][status]', name, 'Not known here, so that nothing is found'),
+      sort: inQuery(
+        'sort',
+        word('name', '-name', 'current-run.created-at', '-current-run.created-at'),
+        'By name, with a hyphen last first; current runs are not known here, which leaves the name',
+      ),
+    },
+    errors: ['not_found', 'invalid_parameter'],
+    answer: resource<WorkspaceList>('workspace-list', 'WorkspaceListDocument'),
+  }),
+
+  /** The workspace of this name. */
+  named: notification({
+    methods: ['GET'],
+    path: `${ofOrganization}/workspaces/{workspace_name}`,
+    access: onWorkspace('events'),
+    summary: 'The workspace of this name in an organization',
+    args: ['organization', 'name'],
+    inputs: { organization, name: inPath('workspace_name', text) },
+    errors: ['not_found'],
+    answer: oneWorkspace,
+  }),
+
+  /** One workspace. */
+  show: notification({
+    methods: ['GET'],
+    path: '/workspaces/{workspace_id}',
+    access: onWorkspace('events'),
+    summary: 'One workspace',
+    args: ['id'],
+    inputs: { id: inPath('workspace_id', text) },
+    errors: ['not_found'],
+    answer: oneWorkspace,
+  }),
+} as const;
+
+/** Who calls. */
+export const accountCalls = {
+  /** The caller, as known to this server. */
+  show: notification({
+    methods: ['GET'],
+    path: '/account/details',
+    access: anyCaller,
+    summary: 'Who the token belongs to',
+    inputs: {},
+    answer: resource<AccountView>('account', 'AccountDocument'),
+  }),
+} as const;

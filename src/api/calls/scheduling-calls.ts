@@ -1,0 +1,243 @@
+import type { Job } from '../../jobs/document/job.js';
+import type { DeletedEvaluations, EvaluationCount, EvaluationRow } from '../../operations/jobs/index.js';
+import type { Allocation } from '../../scheduler/allocation.js';
+import type { AllocationDocument } from '../../scheduler/allocation-document.js';
+import type { AllocationListStub } from '../../scheduler/allocation-stub.js';
+import type { Deployment } from '../../scheduler/deployment/deployment.js';
+import type { Evaluation } from '../../scheduler/evaluation.js';
+import type { Node } from '../../scheduler/node.js';
+import { anyCaller, inArea, inNamespace, management } from '../access.js';
+import {
+  type AnswerForm,
+  found,
+  type Indexed,
+  inlinedMetadata,
+  list,
+  page,
+  row,
+  rowPage,
+  type StoredRow,
+  shown,
+  shownPage,
+  written,
+} from '../answers.js';
+import { read, readServer, writeServer } from '../call.js';
+import { filterFaults, pageInputs } from '../common-inputs.js';
+import { inBody, inPath, inQuery } from '../inputs.js';
+import { jsonText, jsonTexts } from '../json-codecs.js';
+import { namedSchema } from '../json-schema.js';
+import { nodeDocument, nodeStub } from '../node-documents.js';
+import { boolean, literalTrue, strictBoolean, text } from '../text-codecs.js';
+
+const counted: AnswerForm<Indexed<EvaluationCount>, Indexed<EvaluationCount>> = {
+  ...shown<EvaluationCount, EvaluationCount>(namedSchema('EvaluationCount'), (value) => value),
+  toWire: ({ index, value }) =>
+    JSON.stringify({ ...inlinedMetadata, KnownLeader: true, Count: value.count, Index: index }),
+};
+
+const evaluationId = inPath('evaluation_id', text);
+const allocationId = inPath('allocation_id', text);
+const deploymentId = inPath('deployment_id', text);
+const nodeId = inPath('node_id', text);
+
+/** Evaluations: what the scheduler was asked to look at. */
+export const evaluationCalls = {
+  /** The evaluations of a namespace, or of all (`*`). */
+  list: read({
+    path: '/v1/evaluations',
+    access: inNamespace('read-job'),
+    summary: 'The evaluations of a namespace, or of all (`*`)',
+    inputs: {
+      ...pageInputs,
+      status: inQuery('status', text, 'Only those with this status'),
+      job: inQuery('job', text, 'Only those of this job'),
+    },
+    errors: [...filterFaults, 'invalid_request'],
+    answer: rowPage<Evaluation>('Evaluation'),
+  }),
+
+  /** How many evaluations there are. */
+  count: read({
+    path: '/v1/evaluations/count',
+    access: inNamespace('read-job'),
+    summary: 'How many evaluations there are',
+    inputs: {
+      prefix: pageInputs.prefix,
+      filter: pageInputs.filter,
+      status: inQuery('status', text, 'Only those with this status'),
+      job: inQuery('job', text, 'Only those of this job'),
+    },
+    errors: [...filterFaults, 'invalid_request'],
+    statuses: { filter_syntax: 500, filter_evaluation: 500 },
+    answer: counted,
+  }),
+
+  /** Deletes evaluations, by their IDs or by a filter, while the scheduler is paused. */
+  delete: writeServer({
+    methods: ['DELETE'],
+    path: '/v1/evaluations',
+    access: management,
+    summary: 'Deletes evaluations, by their IDs or by a filter, while the scheduler is paused',
+    inputs: { evalIds: inBody('EvalIDs', jsonTexts), filter: inBody('Filter', jsonText) },
+    errors: ['invalid_request', 'evaluation_deletion_refused', ...filterFaults],
+    answer: written<DeletedEvaluations>('DeletedEvaluations', { count: 'Count', index: 'Index' }),
+  }),
+
+  /** One evaluation. */
+  read: read({
+    path: '/v1/evaluation/{evaluation_id}',
+    access: inNamespace('read-job'),
+    summary: 'One evaluation',
+    args: ['id'],
+    inputs: {
+      id: evaluationId,
+      related: inQuery('related', literalTrue, 'Add the evaluations that it follows from or has led to'),
+    },
+    errors: ['invalid_request'],
+    statuses: { invalid_request: 500 },
+    answer: row<EvaluationRow['record']>('Evaluation'),
+    absent: 'eval not found',
+  }),
+
+  /** The allocations that an evaluation made. */
+  allocations: read({
+    path: '/v1/evaluation/{evaluation_id}/allocations',
+    access: inNamespace('read-job'),
+    summary: 'The allocations that an evaluation made',
+    args: ['id'],
+    inputs: { id: evaluationId },
+    errors: ['invalid_request'],
+    statuses: { invalid_request: 500 },
+    answer: list<AllocationListStub>('AllocationListStub'),
+  }),
+} as const;
+
+export interface AllocationRows {
+  readonly allocation: StoredRow<Allocation>;
+  readonly job: StoredRow<Job> | undefined;
+  readonly document: AllocationDocument;
+}
+
+/** An allocation with its job, which is stored separately. */
+const withItsJob: AnswerForm<
+  Indexed<AllocationRows | undefined>,
+  Indexed<(Allocation & AllocationDocument & { readonly Job?: Job }) | undefined>
+> = {
+  schema: namedSchema('Allocation'),
+  status: 200,
+  toClient: ({ index, value }) => ({
+    index,
+    value: value && {
+      ...value.allocation.record,
+      ...value.document,
+      ...(value.job === undefined ? {} : { Job: value.job.record }),
+    },
+  }),
+  toWire: ({ value }) => value && textWithJob(value),
+  indexOf: ({ index }) => index,
+};
+
+function textWithJob({ document, job }: AllocationRows): string {
+  const own = job === undefined ? '' : `"Job":${job.text},`;
+  return `{${own}${JSON.stringify(document).slice(1)}`;
+}
+
+/** Allocations: groups of jobs placed on nodes. */
+export const allocationCalls = {
+  /** The allocations of a namespace, or of all (`*`). */
+  list: read({
+    path: '/v1/allocations',
+    access: inNamespace('read-job'),
+    summary: 'The allocations of a namespace, or of all (`*`)',
+    inputs: {
+      ...pageInputs,
+      resources: inQuery('resources', boolean, 'Add the allocated resources'),
+      taskStates: inQuery('task_states', boolean, 'Give the states of the tasks; true when absent'),
+    },
+    errors: filterFaults,
+    answer: page<AllocationListStub>('AllocationListStub'),
+  }),
+
+  /** One allocation with the job that it runs. */
+  read: readServer({
+    path: '/v1/allocation/{allocation_id}',
+    access: anyCaller,
+    summary: 'One allocation with the job that it runs',
+    args: ['id'],
+    inputs: { id: allocationId },
+    errors: ['invalid_request', 'unknown_allocation'],
+    statuses: { invalid_request: 500 },
+    answer: withItsJob,
+    absent: 'alloc not found',
+  }),
+} as const;
+
+/** Deployments: how a new version takes the place of the one before. */
+export const deploymentCalls = {
+  /** The deployments of a namespace, or of all (`*`). */
+  list: read({
+    path: '/v1/deployments',
+    access: inNamespace('read-job'),
+    summary: 'The deployments of a namespace, or of all (`*`)',
+    inputs: pageInputs,
+    errors: filterFaults,
+    answer: page<Deployment>('Deployment'),
+  }),
+
+  /** One deployment. */
+  read: read({
+    path: '/v1/deployment/{deployment_id}',
+    access: inNamespace('read-job'),
+    summary: 'One deployment',
+    args: ['id'],
+    inputs: { id: deploymentId },
+    errors: ['invalid_request'],
+    statuses: { invalid_request: 500 },
+    answer: found<Deployment | undefined>('Deployment'),
+    absent: 'deployment not found',
+  }),
+
+  /** The allocations that count for a deployment. */
+  allocations: read({
+    path: '/v1/deployment/allocations/{deployment_id}',
+    access: inNamespace('read-job'),
+    summary: 'The allocations that count for a deployment',
+    args: ['id'],
+    inputs: { id: deploymentId },
+    errors: ['invalid_request'],
+    statuses: { invalid_request: 500 },
+    answer: list<AllocationListStub>('AllocationListStub'),
+  }),
+} as const;
+
+/** Nodes: the hosts that run allocations. */
+export const nodeCalls = {
+  /** The nodes, by ID. */
+  list: readServer({
+    path: '/v1/nodes',
+    access: inArea('node', 'read'),
+    summary: 'The nodes, by ID',
+    inputs: {
+      ...pageInputs,
+      resources: inQuery('resources', strictBoolean, 'Add the resources of each node'),
+      os: inQuery('os', strictBoolean, 'Add the attribute os.name of each node'),
+    },
+    errors: filterFaults,
+    answer: shownPage('NodeListStub', ({ record }: StoredRow<Node>, { resources, os }) =>
+      nodeStub(record, resources === true, os === true),
+    ),
+  }),
+
+  /** One node. */
+  read: readServer({
+    path: '/v1/node/{node_id}',
+    access: inArea('node', 'read'),
+    summary: 'One node',
+    args: ['nodeId'],
+    inputs: { nodeId },
+    errors: ['invalid_request'],
+    statuses: { invalid_request: 500 },
+    answer: shown(namedSchema('Node'), (node: StoredRow<Node> | undefined) => node && nodeDocument(node.record)),
+    absent: 'node not found',
+  }),
+} as const;

@@ -1,0 +1,55 @@
+import type { FuzzyMatches } from '../../queries/search/fuzzy-search.js';
+import type { PrefixMatches } from '../../queries/search/prefix-search.js';
+import { anyCaller, inNamespace } from '../access.js';
+import { type AnswerForm, inlinedMetadata } from '../answers.js';
+import { write } from '../call.js';
+import { inBody, withDefault } from '../inputs.js';
+import { jsonText } from '../json-codecs.js';
+import { namedSchema } from '../json-schema.js';
+
+interface Matches {
+  readonly Matches: object;
+  readonly Truncations: object;
+  readonly index: number;
+}
+
+function matches<T extends Matches>(): AnswerForm<T, T> {
+  return {
+    schema: namedSchema('SearchMatches'),
+    status: 200,
+    toClient: (value) => value,
+    toWire: ({ Matches, Truncations, index }) =>
+      JSON.stringify({ ...inlinedMetadata, KnownLeader: true, Matches, Truncations, Index: index }),
+    indexOf: ({ index }) => index,
+  };
+}
+
+const context = withDefault(inBody('Context', jsonText), '');
+const everyRight = inNamespace('list-jobs', 'read-job');
+
+/** Searches over names and IDs. */
+export const searchCalls = {
+  /** What begins with a prefix: 20 names of each context at most. */
+  prefix: write({
+    path: '/v1/search',
+    access: everyRight,
+    summary: 'What begins with a prefix: 20 names of each context at most',
+    args: ['prefix', 'context'],
+    inputs: { prefix: withDefault(inBody('Prefix', jsonText), ''), context },
+    errors: ['search_refused'],
+    answer: matches<PrefixMatches & { readonly index: number }>(),
+    leaderHeaders: 'known',
+  }),
+
+  /** What has a text somewhere in its name, what stands inside jobs among it. */
+  fuzzy: write({
+    path: '/v1/search/fuzzy',
+    access: anyCaller,
+    summary: 'What has a text somewhere in its name, what stands inside jobs among it',
+    args: ['text', 'context'],
+    inputs: { text: withDefault(inBody('Text', jsonText), ''), context },
+    errors: ['search_refused'],
+    answer: matches<FuzzyMatches & { readonly index: number }>(),
+    leaderHeaders: 'known',
+  }),
+} as const;

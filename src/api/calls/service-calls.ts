@@ -1,0 +1,87 @@
+import type { ServiceNamespaceStub } from '../../services/service-list.js';
+import type { ServiceRegistration } from '../../services/service-registration.js';
+import { inNamespace, inNamespaceOf } from '../access.js';
+import { type AnswerForm, done, found, type Indexed, list, listSchema } from '../answers.js';
+import { read, readServer, write } from '../call.js';
+import { filterFaults } from '../common-inputs.js';
+import { inPath, inQuery } from '../inputs.js';
+import { text } from '../text-codecs.js';
+
+const filter = inQuery('filter', text, 'A filter expression, asked of the registrations');
+
+/** The built-in catalogue: which services can be reached where. */
+export const serviceCalls = {
+  /** The services of a namespace, or of all (`*`). */
+  list: read({
+    path: '/v1/services',
+    access: inNamespace('read-job'),
+    summary: 'The services of a namespace, or of all (`*`), with their tags',
+    inputs: { filter },
+    errors: filterFaults,
+    answer: list<ServiceNamespaceStub>('ServiceNamespaceStub'),
+  }),
+
+  /** The instances of a service. */
+  read: read({
+    path: '/v1/service/{service_name}',
+    access: inNamespace('read-job'),
+    summary: 'The instances of a service',
+    args: ['name'],
+    inputs: {
+      name: inPath('service_name', text),
+      filter,
+      choose: inQuery('choose', text, '`<number>|<key>`: so many instances, the same ones for the same key'),
+    },
+    errors: ['invalid_request', ...filterFaults],
+    answer: list<ServiceRegistration>('ServiceRegistration'),
+  }),
+
+  /** Takes one instance of a service out of the catalogue. */
+  remove: write({
+    path: '/v1/service/{service_name}/{service_id}',
+    methods: ['DELETE'],
+    access: inNamespace('submit-job', 'delete-service-registration'),
+    summary: 'Takes one instance of a service out of the catalogue',
+    args: ['name', 'id'],
+    inputs: { name: inPath('service_name', text), id: inPath('service_id', text) },
+    errors: ['invalid_request'],
+    statuses: { invalid_request: 500 },
+    answer: done(),
+  }),
+} as const;
+
+type Instances = readonly ServiceRegistration[] | undefined;
+
+/** The service instances of a job or an allocation, or 404 if it does not exist. */
+const instances: AnswerForm<Indexed<Instances>, Indexed<Instances>> = {
+  ...found<Instances>('ServiceRegistration'),
+  schema: listSchema('ServiceRegistration'),
+};
+
+export const jobServiceCalls = {
+  /** The instances of services that a job offers. */
+  services: read({
+    path: '/v1/job/{job_id}/services',
+    access: inNamespace('read-job'),
+    summary: 'The instances of services that a job offers',
+    args: ['id'],
+    inputs: { id: inPath('job_id', text) },
+    answer: instances,
+    absent: 'job not found',
+  }),
+} as const;
+
+export const allocationServiceCalls = {
+  /** The instances of services that an allocation offers. */
+  services: readServer({
+    path: '/v1/allocation/{allocation_id}/services',
+    access: inNamespaceOf('record', 'read-job'),
+    summary: 'The instances of services that an allocation offers',
+    args: ['id'],
+    inputs: { id: inPath('allocation_id', text) },
+    errors: ['invalid_request'],
+    statuses: { invalid_request: 500 },
+    answer: instances,
+    absent: 'allocation not found',
+  }),
+} as const;

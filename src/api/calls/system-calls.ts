@@ -1,0 +1,177 @@
+import type { LogEntry } from '../../operations/context/log-feed.js';
+import type { AgentMembers, AgentSelf, Metrics } from '../../operations/store/index.js';
+import { everybody, inArea } from '../access.js';
+import { type AnswerForm, computed } from '../answers.js';
+import { streamServer, system } from '../call.js';
+import { inQuery } from '../inputs.js';
+import { namedSchema } from '../json-schema.js';
+import { lineOfFrame, logFrame, logLine } from '../log-lines.js';
+import { strictBoolean, text, word } from '../text-codecs.js';
+
+/** A health status; the message describes the failure. */
+export interface Health {
+  readonly ok: boolean;
+  readonly message: string;
+}
+
+/** The two parts of a server: the control plane, and the runner on this host. */
+export interface AgentHealth {
+  readonly server?: Health;
+  readonly client?: Health;
+}
+
+const ready: AnswerForm<Health, Health> = {
+  ...computed<Health>('Health'),
+  statusOf: ({ ok }) => (ok ? 200 : 503),
+  otherStatuses: [503],
+};
+
+const agentHealth: AnswerForm<AgentHealth, AgentHealth> = {
+  ...computed<AgentHealth>('AgentHealth'),
+  statusOf: ({ server, client }) => (server?.ok === false || client?.ok === false ? 500 : 200),
+  otherStatuses: [500],
+};
+
+/** The content type of the text format of Prometheus. */
+const prometheusType = 'text/plain; version=0.0.4; charset=utf-8';
+
+const metrics: AnswerForm<Metrics | string, Metrics | string> = {
+  ...computed<Metrics | string>('Metrics'),
+  toWire: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
+  otherContentType: prometheusType,
+  contentTypeOf: (value) => (typeof value === 'string' ? prometheusType : undefined),
+};
+
+/** Clients get the lines as bytes: with `plain`, over HTTP, in whatever pieces they come. */
+const entries: AnswerForm<LogEntry, Uint8Array> = {
+  schema: namedSchema('StreamFrame'),
+  status: 200,
+  toClient: (entry, input) => logLine(entry, input['json'] === true),
+  fromWire: lineOfFrame,
+  toWire: (entry, input) => logFrame(entry, input['json'] === true),
+  toBytes: (entry, input) => logLine(entry, input['json'] === true),
+  indexOf: () => undefined,
+};
+
+/** Information about the server itself. None of these calls reveals stored records. */
+export const systemCalls = {
+  /** Whether the process answers. */
+  health: system({
+    path: '/health',
+    access: everybody,
+    summary: 'Whether the process answers',
+    inputs: {},
+    answer: computed<Health>('Health'),
+  }),
+
+  /** Whether the store can be written, so that requests make sense. */
+  ready: system({
+    path: '/ready',
+    access: everybody,
+    summary: 'Whether the store can be written, so that requests make sense',
+    inputs: {},
+    answer: ready,
+  }),
+
+  /** Health of the part that stores and decides, and of the part that runs on this host. */
+  agentHealth: system({
+    methods: ['GET'],
+    path: '/v1/agent/health',
+    access: everybody,
+    summary: 'Health of the part that stores and decides, and of the part that runs on this host',
+    inputs: { type: inQuery('type', text, '`server` or `client`; both when absent') },
+    answer: agentHealth,
+  }),
+
+  /** What this server is: its version, its address, figures. */
+  agentSelf: system({
+    methods: ['GET'],
+    path: '/v1/agent/self',
+    access: inArea('agent', 'read'),
+    summary: 'What this server is: its version, its address, figures',
+    inputs: {},
+    answer: computed<AgentSelf>('AgentSelf'),
+  }),
+
+  /** The servers of the region: this one. */
+  members: system({
+    methods: ['GET'],
+    path: '/v1/agent/members',
+    access: inArea('node', 'read'),
+    summary: 'The servers of the region: this one',
+    inputs: {},
+    answer: computed<AgentMembers>('AgentMembers'),
+  }),
+
+  /** Addresses of the servers that agents may talk to: of this one. */
+  servers: system({
+    methods: ['GET'],
+    path: '/v1/agent/servers',
+    access: inArea('agent', 'read'),
+    summary: 'Addresses of the servers that agents may talk to: of this one',
+    inputs: {},
+    answer: computed<readonly string[]>('Addresses'),
+  }),
+
+  /** What the server logs, from now on. */
+  monitor: streamServer('joined', {
+    path: '/v1/agent/monitor',
+    access: inArea('agent', 'read'),
+    summary: 'What the server logs, from now on',
+    inputs: {
+      level: inQuery(
+        'log_level',
+        text,
+        'The least level: `trace`, `debug`, `info`, `warn` or `error`; `info` when absent',
+      ),
+      json: inQuery('log_json', strictBoolean, 'Whether each entry is a JSON object and not a line of text'),
+      plain: inQuery('plain', strictBoolean, 'Whether to answer the lines as they are, without frames'),
+      nodeId: inQuery('node_id', text, 'The node whose log it is; one that is part of this server shares its log'),
+      serverId: inQuery('server_id', text, 'The server whose log it is: this one, by its name, or `leader`'),
+    },
+    errors: ['invalid_request', 'command_invalid', 'command_not_found', 'command_failed'],
+    bytesWhen: 'plain',
+    contentType: 'text/plain; charset=utf-8',
+    answer: entries,
+  }),
+
+  /** What was measured: the state of the scheduler, and what the observer keeps; `prometheus` gives the text that it scrapes. */
+  metrics: system({
+    methods: ['GET'],
+    path: '/v1/metrics',
+    access: everybody,
+    summary: 'What was measured, as JSON or in the text format of Prometheus',
+    inputs: { format: inQuery('format', word('json', 'prometheus'), '`json` or `prometheus`; `json` when absent') },
+    answer: metrics,
+  }),
+
+  /** Address of the leader: of this server, which has no peers. */
+  leader: system({
+    methods: ['GET'],
+    path: '/v1/status/leader',
+    access: everybody,
+    summary: 'Address of the leader: of this server, which has no peers',
+    inputs: {},
+    answer: { ...computed<string>('Address'), schema: namedSchema('Address') },
+  }),
+
+  /** Addresses of all servers: of this one. */
+  peers: system({
+    methods: ['GET'],
+    path: '/v1/status/peers',
+    access: everybody,
+    summary: 'Addresses of all servers: of this one',
+    inputs: {},
+    answer: computed<readonly string[]>('Addresses'),
+  }),
+
+  /** The regions known: this one. */
+  regions: system({
+    methods: ['GET'],
+    path: '/v1/regions',
+    access: everybody,
+    summary: 'The regions known: this one',
+    inputs: {},
+    answer: computed<readonly string[]>('RegionNames'),
+  }),
+} as const;

@@ -1,0 +1,149 @@
+import { errAsync } from 'neverthrow';
+import { everyNamespace } from '../../../access/allows.js';
+import type { Principal } from '../../../access/principal.js';
+import type { Job } from '../../../jobs/document/job.js';
+import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
+import { jobs } from '../../../jobs/job-record.js';
+import { namespaceOf } from '../../../jobs/job-reference.js';
+import { type JobStatusEntry, jobStatusEntry, type StatusDeployment } from '../../../jobs/job-status-entry.js';
+import type { ReadView, Row } from '../../../ports/storage.js';
+import { compileFilter } from '../../../queries/filters/index.js';
+import type { Source } from '../../../queries/page.js';
+import { allocations } from '../../../scheduler/allocation.js';
+import { type Deployment, deployments, isActiveDeployment } from '../../../scheduler/deployment/deployment.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import type { ListRequest } from '../../listing/list-request.js';
+import { type ListRead, type NamespaceQuery, readList, visibilityOf } from './read-query.js';
+
+export interface ListJobStatusesInput extends NamespaceQuery, Omit<ListRequest, 'prefix'> {
+  /** Instances that other jobs made, too. */
+  readonly includeChildren?: boolean;
+}
+
+/** Which jobs, by their names. Those that name no namespace are in the one of the request. */
+export interface NamedJobsInput extends NamespaceQuery {
+  readonly jobs: readonly { readonly id?: string; readonly namespace?: string }[];
+  readonly includeChildren?: boolean;
+}
+
+/** What jobs are doing at present, the one that changed last first (job interface, jobs statuses). */
+export function listJobStatuses(
+  context: EngineContext,
+  caller: Principal,
+  input: ListJobStatusesInput,
+): ListRead<JobStatusEntry> {
+  const { includeChildren = false } = input;
+  const wanted = (job: Job): boolean => includeChildren || job.ParentID === '';
+  return statuses(context, caller, input, { key: ['all', includeChildren], wanted });
+}
+
+/** The same of the jobs that are named. */
+export function listNamedJobStatuses(
+  context: EngineContext,
+  caller: Principal,
+  input: NamedJobsInput,
+): ListRead<JobStatusEntry, InvalidRequest> {
+  if (input.jobs.length === 0) return errAsync(invalidRequest('Jobs', 'no jobs in request'));
+  const { includeChildren = false } = input;
+  const own = namespaceOf(input);
+  const asked = new Set(
+    input.jobs.map(({ id = '', namespace = '' }) => nameOf(namespace === '' ? own : namespace, id)),
+  );
+  const request = { namespace: everyNamespace, ...(input.waiting === undefined ? {} : { waiting: input.waiting }) };
+  const wanted = (job: Job): boolean =>
+    asked.has(nameOf(job.Namespace, job.ID)) && (includeChildren || job.ParentID === '');
+  return statuses(context, caller, request, { key: [[...asked], includeChildren], wanted });
+}
+
+function nameOf(namespace: string, id: string): string {
+  return JSON.stringify([namespace, id]);
+}
+
+/** Which jobs a list is about, and a key that distinguishes it from other lists. */
+interface JobChoice {
+  readonly key: readonly unknown[];
+  readonly wanted: (job: Job) => boolean;
+}
+
+function statuses(
+  context: EngineContext,
+  caller: Principal,
+  input: ListJobStatusesInput,
+  choice: JobChoice,
+): ListRead<JobStatusEntry> {
+  const namespace = namespaceOf(input);
+  const { key, sees } = visibilityOf(caller, namespace, ['read-job']);
+  return readList(context, caller, input, {
+    key: ['job-statuses', namespace, key, ...choice.key],
+    anyOf: ['read-job'],
+    tables: [jobs, allocations, deployments],
+    source: (view: ReadView) =>
+      byLastChange(view, namespace, input, (job) => sees(job.Namespace) && choice.wanted(job)),
+    filters: compileFilter.job,
+    filtered: (_, { record }) => record,
+    show: (view: ReadView, { record }: Row<Job>) => entryOf(view, record),
+  });
+}
+
+/** Rows know when they changed without being read. The token is that index. */
+function byLastChange(
+  view: ReadView,
+  namespace: string,
+  { nextToken = '', reverse = false }: Pick<ListRequest, 'nextToken' | 'reverse'>,
+  accept: (job: Job) => boolean,
+): Source<Row<Job>> {
+  const from = nextToken === '' ? undefined : Number(nextToken);
+  const order = reverse ? 1 : -1;
+  const rows = view
+    .list(jobs, namespace === everyNamespace ? {} : { prefix: [namespace] })
+    .filter(({ modifyIndex }) => from === undefined || order * (modifyIndex - from) >= 0)
+    .sort((left, right) => order * (left.modifyIndex - right.modifyIndex));
+  let at = 0;
+  return {
+    slice: (last, limit) => {
+      if (last === undefined) at = 0;
+      const slice = rows.slice(at, limit === undefined ? undefined : at + limit);
+      at += slice.length;
+      return slice;
+    },
+    accept: ({ record }) => accept(record),
+    token: ({ modifyIndex }) => String(modifyIndex),
+  };
+}
+
+function entryOf(view: ReadView, job: Job): JobStatusEntry {
+  const { Namespace, ID } = job;
+  const ofJob = { prefix: [Namespace, ID] };
+  const [newest] = view.list(deployments, { index: 'by_job', ...ofJob, reverse: true, limit: 1 });
+  return jobStatusEntry(job, {
+    allocations: view.list(allocations, { index: 'by_job', ...ofJob }).map(({ record }) => ({
+      ID: record.ID,
+      Group: record.TaskGroup,
+      ClientStatus: record.ClientStatus,
+      NodeID: record.NodeID,
+      DeploymentStatus: {
+        Canary: record.DeploymentStatus?.Canary ?? false,
+        Healthy: record.DeploymentStatus?.Healthy ?? null,
+      },
+      JobVersion: record.JobVersion,
+      FollowupEvalID: record.FollowupEvalID ?? '',
+      HasPausedTask: false,
+    })),
+    childStatuses: view.list(jobs, { index: 'by_parent', ...ofJob }).map(({ record }) => record.Status),
+    deployment: newest === undefined || newest.record.JobCreateIndex !== job.CreateIndex ? null : shown(newest.record),
+  });
+}
+
+function shown(deployment: Deployment): StatusDeployment {
+  const groups = Object.values(deployment.TaskGroups).filter(({ DesiredCanaries }) => DesiredCanaries > 0);
+  const running = deployment.Status === 'running' && Object.keys(deployment.TaskGroups).length > 0;
+  return {
+    ID: deployment.ID,
+    IsActive: isActiveDeployment(deployment),
+    JobVersion: deployment.JobVersion,
+    Status: deployment.Status,
+    StatusDescription: deployment.StatusDescription,
+    AllAutoPromote: running && groups.every(({ AutoPromote }) => AutoPromote),
+    RequiresPromotion: running && groups.some(({ Promoted }) => !Promoted),
+  };
+}

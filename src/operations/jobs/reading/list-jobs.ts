@@ -1,0 +1,89 @@
+import { err, errAsync, ok, type Result } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import type { Job } from '../../../jobs/document/job.js';
+import { jobs } from '../../../jobs/job-record.js';
+import { namespaceOf } from '../../../jobs/job-reference.js';
+import { type JobListStub, jobListStub, jobStubs } from '../../../jobs/job-stub.js';
+import { jobSummaries } from '../../../jobs/job-summary-record.js';
+import type { ReadView, Row } from '../../../ports/storage.js';
+import { compileFilter } from '../../../queries/filters/index.js';
+import type { Source } from '../../../queries/page.js';
+import type { NodePoolError } from '../../../scheduler/nodes/check-node-pool.js';
+import { authoriseNodePool } from '../../authorise.js';
+import { hasCurrentStubs } from '../../books/job-stub-rows.js';
+import { readNodePool } from '../../books/node-pool-rows.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { namespacedSource } from '../../listing/keyed-source.js';
+import type { ListRequest } from '../../listing/list-request.js';
+import { type ListRead, type NamespaceQuery, readList, visibilityOf } from './read-query.js';
+
+export interface ListJobsInput extends NamespaceQuery, ListRequest {
+  /** Adds each job's meta. */
+  readonly meta?: boolean;
+  /** Only jobs of this node pool. */
+  readonly pool?: string;
+}
+
+/** A job as a list shows it, with its JSON text, which is to be relayed as it is. */
+export interface ListedJob {
+  readonly record: JobListStub;
+  readonly text: string;
+}
+
+/**
+ * The jobs of a namespace, or of all that the caller may list, by namespace and ID; instances are among them. Index: that
+ * of the jobs and summaries tables. It reads the stubs of jobs, and the jobs themselves only for a filter or the meta.
+ */
+export function listJobs(context: EngineContext, caller: Principal, input: ListJobsInput): ListRead<ListedJob> {
+  const namespace = namespaceOf(input);
+  const { key, sees } = visibilityOf(caller, namespace, ['list-jobs']);
+  const { meta = false, filter = '', pool } = input;
+  const request = { ...input, namespace, sees };
+  const fromStubs = (view: ReadView): boolean => !meta && filter === '' && pool === undefined && hasCurrentStubs(view);
+  return readList(context, caller, input, {
+    key: ['jobs', namespace, key, meta, pool],
+    anyOf: ['list-jobs'],
+    tables: [jobs, jobSummaries],
+    source: (view: ReadView): Source<StubRow | Row<Job>> =>
+      fromStubs(view)
+        ? namespacedSource(view, jobStubs, request, ({ ID }) => ID)
+        : ofPool(
+            namespacedSource(view, jobs, request, ({ ID }) => ID),
+            pool,
+          ),
+    filters: compileFilter.job,
+    filtered: (_, { record }) => record,
+    show: (view: ReadView, row) => (fromStubs(view) ? (row as StubRow) : shownJob(view, row as Row<Job>, meta)),
+  });
+}
+
+/** The jobs of a node pool, as `listJobs` gives them. Needs `read` on the pool and `list-jobs` in the namespace. */
+export function listPoolJobs(
+  context: EngineContext,
+  caller: Principal,
+  input: ListJobsInput & { readonly pool: string },
+): ListRead<ListedJob, NodePoolError> {
+  const { pool } = input;
+  const allowed = authoriseNodePool(caller, pool, 'read');
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return context.storage
+    .read((view) => readNodePool(view, pool) !== undefined)
+    .andThen((isThere): Result<void, NodePoolError> => (isThere ? ok(undefined) : err(nodePoolNotFound(pool))))
+    .andThen(() => listJobs(context, caller, input));
+}
+
+function nodePoolNotFound(name: string): NodePoolError {
+  return { type: 'node_pool_not_found', name, message: 'node pool not found' };
+}
+
+function ofPool(source: Source<Row<Job>>, pool: string | undefined): Source<Row<Job>> {
+  if (pool === undefined) return source;
+  return { ...source, accept: (row) => row.record.NodePool === pool && source.accept(row) };
+}
+
+type StubRow = Row<JobListStub>;
+
+function shownJob(view: ReadView, { record: job }: Row<Job>, meta: boolean): ListedJob {
+  const record = jobListStub(job, view.get(jobSummaries, [job.Namespace, job.ID])?.record, meta);
+  return { record, text: JSON.stringify(record) };
+}

@@ -1,0 +1,159 @@
+import { err, errAsync, ok } from 'neverthrow';
+import { allows, everyNamespace } from '../../../access/allows.js';
+import type { Principal } from '../../../access/principal.js';
+import type { Job } from '../../../jobs/document/job.js';
+import { type InvalidRequest, malformedId } from '../../../jobs/errors.js';
+import { namespaceOf } from '../../../jobs/job-reference.js';
+import type { ReadView, Row } from '../../../ports/storage.js';
+import { compileFilter } from '../../../queries/filters/index.js';
+import { isUuid } from '../../../queries/list-tokens.js';
+import { type Allocation, allocations } from '../../../scheduler/allocation.js';
+import {
+  type AllocationListStub,
+  type AllocationStubOptions,
+  allocationListStub,
+} from '../../../scheduler/allocation-stub.js';
+import { ofPresentRegistration, readAllocationJob } from '../../books/job-rows.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { createdSource } from '../../listing/created-source.js';
+import type { ListRequest } from '../../listing/list-request.js';
+import { answerQuery } from '../../waiting/blocking-query.js';
+import type { JobQuery } from './read-job.js';
+import {
+  type ListRead,
+  type NamespaceQuery,
+  queryKey,
+  type Read,
+  readList,
+  readQuery,
+  visibilityOf,
+} from './read-query.js';
+import { faultOfLookUp, type RecordQuery } from './record-query.js';
+
+export interface ListAllocationsInput extends NamespaceQuery, ListRequest, AllocationStubOptions {}
+
+/** The allocations of a namespace, or of all that the caller may read. Index: that of the allocations table. */
+export function listAllocations(
+  context: EngineContext,
+  caller: Principal,
+  input: ListAllocationsInput,
+): ListRead<AllocationListStub> {
+  const namespace = namespaceOf(input);
+  const { key, sees } = visibilityOf(caller, namespace, ['read-job']);
+  const { resources = false, taskStates = true } = input;
+  return readList(context, caller, input, {
+    key: ['allocations', namespace, key, resources, taskStates],
+    anyOf: ['read-job'],
+    tables: [allocations],
+    source: (view: ReadView) => createdSource(view, allocations, { ...input, namespace, sees }),
+    filters: compileFilter.allocation,
+    filtered: (view, { record }, { members }) =>
+      members.has('Job') ? { ...record, Job: readAllocationJob(view, record)?.record ?? null } : record,
+    show: (_, { record }) => allocationListStub(record, { resources, taskStates }),
+  });
+}
+
+/** The allocations of one job, by ID; without `all`, those of the present registration when there is one. */
+export function listJobAllocations(
+  context: EngineContext,
+  caller: Principal,
+  input: JobQuery & { readonly all?: boolean },
+): Read<readonly AllocationListStub[]> {
+  const namespace = namespaceOf(input);
+  const all = input.all === true;
+  const query = {
+    key: queryKey('job-allocations', namespace, input.jobId, all),
+    tables: [allocations],
+    run: (view: ReadView) => {
+      const value = view
+        .list(allocations, { index: 'by_job', prefix: [namespace, input.jobId] })
+        .filter(ofPresentRegistration(view, namespace, input.jobId, all))
+        .map(({ record }) => allocationListStub(record));
+      return { index: view.tableIndex(allocations), value };
+    },
+  };
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+}
+
+/** The allocations that an evaluation made; empty when there is no such evaluation. */
+export function listEvaluationAllocations(
+  context: EngineContext,
+  caller: Principal,
+  input: RecordQuery,
+): Read<readonly AllocationListStub[], InvalidRequest> {
+  return listAllocationsOf(context, caller, input, 'by_evaluation');
+}
+
+/** The allocations that count for a deployment; empty when there is none. */
+export function listDeploymentAllocations(
+  context: EngineContext,
+  caller: Principal,
+  input: RecordQuery,
+): Read<readonly AllocationListStub[], InvalidRequest> {
+  return listAllocationsOf(context, caller, input, 'by_deployment');
+}
+
+/** The allocations that an index gives for an ID, in the namespaces where the caller may read. */
+function listAllocationsOf(
+  context: EngineContext,
+  caller: Principal,
+  input: RecordQuery,
+  index: 'by_evaluation' | 'by_deployment',
+): Read<readonly AllocationListStub[], InvalidRequest> {
+  const fault = faultOfLookUp(caller, input);
+  if (fault !== undefined) return errAsync(fault);
+  const namespace = namespaceOf(input);
+  const visible = visibilityOf(caller, everyNamespace, ['read-job']);
+  const query = {
+    key: queryKey('allocations', index, input.id, visible.key),
+    tables: [allocations],
+    run: (view: ReadView) => ({
+      index: view.tableIndex(allocations),
+      value: view
+        .list(allocations, { index, prefix: [input.id.toLowerCase()] })
+        .filter(({ record }) => visible.sees(record.Namespace))
+        .map(({ record }) => allocationListStub(record)),
+    }),
+  };
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+}
+
+/** An allocation with the job version that it runs laid in; null when that version is no longer kept. */
+export interface AllocationWithJob {
+  readonly allocation: Row<Allocation>;
+  readonly job: Row<Job> | undefined;
+}
+
+/** The caller may not read in the allocation's namespace, or in any: answered as if there were no such allocation. */
+export interface UnknownAllocation {
+  readonly type: 'unknown_allocation';
+  readonly message: string;
+}
+
+/** One allocation; undefined when there is none. */
+export function readAllocation(
+  context: EngineContext,
+  caller: Principal,
+  input: RecordQuery,
+): Read<AllocationWithJob | undefined, InvalidRequest | UnknownAllocation> {
+  if (!allows(caller, everyNamespace, ['read-job'])) return errAsync(unknownAllocation(input.id));
+  if (!isUuid(input.id)) return errAsync(malformedId());
+  const query = {
+    key: queryKey('allocation', input.id),
+    tables: [allocations],
+    run: (view: ReadView) => {
+      const row = view.get(allocations, [input.id.toLowerCase()]);
+      const value = row === undefined ? undefined : { allocation: row, job: readAllocationJob(view, row.record) };
+      return { index: row?.modifyIndex ?? view.tableIndex(allocations), value };
+    },
+  };
+  return answerQuery(context, query, input.waiting).andThen((answer) => {
+    const found = answer.value?.allocation.record;
+    if (found === undefined || allows(caller, found.Namespace, ['read-job'])) return ok(answer);
+    return err(unknownAllocation(found.ID));
+  });
+}
+
+function unknownAllocation(id: string): UnknownAllocation {
+  return { type: 'unknown_allocation', message: `Unknown allocation "${id.slice(0, 64)}"` };
+}

@@ -1,0 +1,102 @@
+import type { Principal } from '../../../access/principal.js';
+import type { InvalidRequest } from '../../../jobs/errors.js';
+import { namespaceOf } from '../../../jobs/job-reference.js';
+import type { ReadView, Row } from '../../../ports/storage.js';
+import { compileFilter } from '../../../queries/filters/index.js';
+import { type Deployment, deployments } from '../../../scheduler/deployment/deployment.js';
+import { ofPresentRegistration } from '../../books/job-rows.js';
+import { someNamespace } from '../../books/namespace-rows.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { createdSource } from '../../listing/created-source.js';
+import type { ListRequest } from '../../listing/list-request.js';
+import type { JobQuery } from './read-job.js';
+import {
+  type ListRead,
+  type NamespaceQuery,
+  queryKey,
+  type Read,
+  readList,
+  readQuery,
+  visibilityOf,
+} from './read-query.js';
+import { type RecordQuery, readRecord } from './record-query.js';
+
+export interface ListDeploymentsInput extends NamespaceQuery, ListRequest {}
+
+/** The deployments of a namespace, or of all that the caller may read. Index: that of the deployments table. */
+export function listDeployments(
+  context: EngineContext,
+  caller: Principal,
+  input: ListDeploymentsInput,
+): ListRead<Deployment> {
+  const namespace = namespaceOf(input);
+  const { key, sees } = visibilityOf(caller, namespace, ['read-job']);
+  return readList(context, caller, input, {
+    key: ['deployments', namespace, key],
+    anyOf: ['read-job'],
+    tables: [deployments],
+    source: (view: ReadView) => createdSource(view, deployments, { ...input, namespace, sees }, () => true),
+    isHidden: (view: ReadView) => !someNamespace(view, sees),
+    filters: compileFilter.deployment,
+    filtered: (_, { record }) => record,
+    show: (_, row) => row.record,
+  });
+}
+
+/**
+ * One deployment; undefined when there is none, and when it is in a namespace where the caller may not read: nothing tells the two
+ * apart.
+ */
+export function readDeployment(
+  context: EngineContext,
+  caller: Principal,
+  input: RecordQuery,
+): Read<Deployment | undefined, InvalidRequest> {
+  return readRecord(context, caller, input, { table: deployments, key: [], show: (_, { record }) => record });
+}
+
+/** The deployments of a job, oldest first; without `all`, those of the present registration when there is one. */
+export function listJobDeployments(
+  context: EngineContext,
+  caller: Principal,
+  input: JobQuery & { readonly all?: boolean },
+): Read<readonly Deployment[]> {
+  const namespace = namespaceOf(input);
+  const all = input.all === true;
+  const query = {
+    key: queryKey('job-deployments', namespace, input.jobId, all),
+    tables: [deployments],
+    run: (view: ReadView) => ({
+      index: view.tableIndex(deployments),
+      value: rowsOfJob(view, namespace, input.jobId, all).map(({ record }) => record),
+    }),
+  };
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+}
+
+/** The newest deployment of a job's present registration; null when there is none. */
+export function readLatestDeployment(
+  context: EngineContext,
+  caller: Principal,
+  input: JobQuery,
+): Read<Deployment | null> {
+  const namespace = namespaceOf(input);
+  const query = {
+    key: queryKey('latest-deployment', namespace, input.jobId),
+    tables: [deployments],
+    run: (view: ReadView) => {
+      const latest = rowsOfJob(view, namespace, input.jobId, false).at(-1);
+      return {
+        index: latest?.modifyIndex ?? view.tableIndex(deployments),
+        value: latest === undefined ? null : latest.record,
+      };
+    },
+  };
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+}
+
+function rowsOfJob(view: ReadView, namespace: string, jobId: string, all: boolean): readonly Row<Deployment>[] {
+  return view
+    .list(deployments, { index: 'by_job', prefix: [namespace, jobId] })
+    .filter(ofPresentRegistration(view, namespace, jobId, all));
+}

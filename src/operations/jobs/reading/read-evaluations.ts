@@ -1,0 +1,125 @@
+import { errAsync } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
+import { namespaceOf } from '../../../jobs/job-reference.js';
+import type { ReadView, Row } from '../../../ports/storage.js';
+import { compileFilter } from '../../../queries/filters/index.js';
+import { type Evaluation, evaluations } from '../../../scheduler/evaluation.js';
+import { type EvaluationStub, relatedEvaluations } from '../../../scheduler/related-evaluations.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import type { FilterFault } from '../../listing/answer-list.js';
+import { createdSource } from '../../listing/created-source.js';
+import type { ListRequest } from '../../listing/list-request.js';
+import type { JobQuery } from './read-job.js';
+import {
+  type ListRead,
+  type NamespaceQuery,
+  queryKey,
+  type Read,
+  readList,
+  readQuery,
+  visibilityOf,
+} from './read-query.js';
+import { type RecordQuery, readRecord } from './record-query.js';
+
+export interface ListEvaluationsInput extends NamespaceQuery, ListRequest {
+  /** Exact status. */
+  readonly status?: string;
+  /** Exact job ID. */
+  readonly job?: string;
+}
+
+/**
+ * The evaluations of a namespace, or of all that the caller may read. A filter is refused together with `status` or `job`, which it
+ * can express itself. Index: that of the evaluations table.
+ */
+export function listEvaluations(
+  context: EngineContext,
+  caller: Principal,
+  input: ListEvaluationsInput,
+): ListRead<Row<Evaluation>, InvalidRequest> {
+  const namespace = namespaceOf(input);
+  const { key, sees } = visibilityOf(caller, namespace, ['read-job']);
+  const { status = '', job = '', filter = '' } = input;
+  if (filter !== '' && (status !== '' || job !== '')) return errAsync(invalidRequest('filter', withOthers));
+  return readList(context, caller, input, {
+    key: ['evaluations', namespace, key, status, job],
+    anyOf: ['read-job'],
+    tables: [evaluations],
+    source: (view: ReadView) =>
+      createdSource(view, evaluations, { ...input, namespace, sees }, ({ Status, JobID }) => {
+        return (status === '' || Status === status) && (job === '' || JobID === job);
+      }),
+    filters: compileFilter.evaluation,
+    filtered: (_, { record }) => record,
+    show: (_, row) => row,
+  });
+}
+
+const withOthers = 'a filter cannot be used together with status or job; put them into the filter';
+
+/**
+ * One evaluation; undefined when there is none, and when it is in a namespace where the caller may not read: nothing, not
+ * even the index, tells the two apart.
+ */
+export function readEvaluation(
+  context: EngineContext,
+  caller: Principal,
+  input: RecordQuery & { readonly related?: boolean },
+): Read<EvaluationRow | undefined, InvalidRequest> {
+  const related = input.related === true;
+  return readRecord<Evaluation, EvaluationRow>(context, caller, input, {
+    table: evaluations,
+    key: [related],
+    show: (view, row) => (related ? withRelated(view, row) : row),
+  });
+}
+
+/** An evaluation, with those that it follows from or has led to where they were asked for and there are any. */
+export interface EvaluationRow {
+  readonly record: Evaluation & { readonly RelatedEvals?: readonly EvaluationStub[] };
+  readonly text: string;
+}
+
+function withRelated(view: ReadView, { record, text }: Row<Evaluation>): EvaluationRow {
+  const RelatedEvals = relatedEvaluations(record, (id) => view.get(evaluations, [id])?.record);
+  if (RelatedEvals.length === 0) return { record, text };
+  return {
+    record: { ...record, RelatedEvals },
+    text: `${text.slice(0, -1)},"RelatedEvals":${JSON.stringify(RelatedEvals)}}`,
+  };
+}
+
+/** The evaluations of one job. Index: that of the evaluations table. */
+export function listJobEvaluations(
+  context: EngineContext,
+  caller: Principal,
+  input: JobQuery,
+): Read<readonly Row<Evaluation>[]> {
+  const namespace = namespaceOf(input);
+  const query = {
+    key: queryKey('job-evaluations', namespace, input.jobId),
+    tables: [evaluations],
+    run: (view: ReadView) => ({
+      index: view.tableIndex(evaluations),
+      value: view.list(evaluations, { index: 'by_job', prefix: [namespace, input.jobId] }),
+    }),
+  };
+  return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+}
+
+export interface EvaluationCount {
+  readonly count: number;
+}
+
+/** How many evaluations the list has. */
+export function countEvaluations(
+  context: EngineContext,
+  caller: Principal,
+  input: Omit<ListEvaluationsInput, 'perPage' | 'nextToken' | 'reverse'>,
+): Read<EvaluationCount, InvalidRequest | FilterFault> {
+  return listEvaluations(context, caller, input).map(({ index, value }) => ({
+    index,
+    value: { count: value.items.length },
+  }));
+}

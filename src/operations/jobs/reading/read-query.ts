@@ -1,0 +1,85 @@
+import { errAsync, type ResultAsync } from 'neverthrow';
+import { allows, everyNamespace } from '../../../access/allows.js';
+import type { Capability } from '../../../access/capability.js';
+import type { Principal } from '../../../access/principal.js';
+import { namespaceOf } from '../../../jobs/job-reference.js';
+import type { StorageError } from '../../../ports/storage.js';
+import { authorise, type PermissionDenied } from '../../authorise.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { answerList, type List, type ListAnswer } from '../../listing/answer-list.js';
+import { everythingSeen } from '../../listing/keyed-source.js';
+import type { ListRequest } from '../../listing/list-request.js';
+import { answerQuery, type Waiting } from '../../waiting/blocking-query.js';
+import type { Answer, BlockingQuery } from '../../waiting/parked-queries.js';
+
+/** The answer of a read: the index to wait for next, and the value. */
+export type Read<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | StorageError | E>;
+
+/** A read in one namespace, and whether to wait for a change of it. */
+export interface NamespaceQuery {
+  /** `default` when absent; lists also take `*`. */
+  readonly namespace?: string;
+  readonly waiting?: Waiting;
+}
+
+/** The namespace that a query reads, the capabilities of which the caller needs one, and how long its reader waits. */
+export interface QueryTerms {
+  readonly namespace: string;
+  readonly anyOf: readonly Capability[];
+  readonly waiting: Waiting | undefined;
+}
+
+/** Asks for the right, then answers the query as soon as its index is greater than the one that the reader has. */
+export function readQuery<T>(
+  context: EngineContext,
+  caller: Principal,
+  { namespace, anyOf, waiting }: QueryTerms,
+  query: BlockingQuery<T>,
+): Read<T> {
+  const allowed = authorise(caller, namespace, anyOf);
+  return allowed.isErr() ? errAsync(allowed.error) : answerQuery(context, query, waiting);
+}
+
+/** A page of a list, or why there is none. */
+export type ListRead<S, E = never> = ListAnswer<S, PermissionDenied | E>;
+
+/** Asks for the right, then answers the list. */
+export function readList<T, S>(
+  context: EngineContext,
+  caller: Principal,
+  input: NamespaceQuery & ListRequest,
+  { anyOf, ...list }: List<T, S> & { readonly anyOf: readonly Capability[] },
+): ListRead<S> {
+  const allowed = authorise(caller, namespaceOf(input), anyOf);
+  return allowed.isErr() ? errAsync(allowed.error) : answerList(context, input, list, input.waiting);
+}
+
+/** Names a query for those who wait for the same one. */
+export function queryKey(...parts: readonly unknown[]): string {
+  return JSON.stringify(parts);
+}
+
+/** Which rows of a list a caller may see. `key` differs between callers who may see different rows. */
+export interface Visibility {
+  readonly key: string;
+  readonly sees: (namespace: string) => boolean;
+}
+
+const seesAll: Visibility = { key: '', sees: everythingSeen };
+
+/** In a single namespace the right was checked before. In all of them it is checked once for each namespace. */
+export function visibilityOf(caller: Principal, namespace: string, anyOf: readonly Capability[]): Visibility {
+  if (namespace !== everyNamespace || caller.management) return seesAll;
+  const known = new Map<string, boolean>();
+  return {
+    key: JSON.stringify(caller.namespaces),
+    sees: (name) => {
+      let seen = known.get(name);
+      if (seen === undefined) {
+        seen = allows(caller, name, anyOf);
+        known.set(name, seen);
+      }
+      return seen;
+    },
+  };
+}

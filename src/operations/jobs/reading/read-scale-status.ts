@@ -1,0 +1,105 @@
+import type { Principal } from '../../../access/principal.js';
+import type { Job } from '../../../jobs/document/job.js';
+import { jobs } from '../../../jobs/job-record.js';
+import { namespaceOf } from '../../../jobs/job-reference.js';
+import { type ScalingEvent, scalingEventOf, scalingEvents } from '../../../jobs/scaling-event.js';
+import type { ReadView } from '../../../ports/storage.js';
+import { type Allocation, allocations } from '../../../scheduler/allocation.js';
+import { readJobRow } from '../../books/job-rows.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import type { JobQuery } from './read-job.js';
+import { queryKey, type Read, readQuery } from './read-query.js';
+
+/** How a group stands (job interface, scale status). */
+export interface GroupScaleStatus {
+  readonly Desired: number;
+  readonly Placed: number;
+  readonly Running: number;
+  /** Known only of allocations whose health a deployment watches. */
+  readonly Healthy: number;
+  readonly Unhealthy: number;
+  /** Newest first; null when there are none. */
+  readonly Events: readonly ScalingEvent[] | null;
+}
+
+export interface JobScaleStatus {
+  readonly JobID: string;
+  readonly Namespace: string;
+  readonly JobCreateIndex: number;
+  /** The job's ModifyIndex. */
+  readonly JobModifyIndex: number;
+  readonly JobStopped: boolean;
+  readonly TaskGroups: Readonly<Record<string, GroupScaleStatus>>;
+}
+
+/** Counts and scaling events of each group; undefined when there is no such job, with the index of the whole store. */
+export function readJobScaleStatus(
+  context: EngineContext,
+  caller: Principal,
+  input: JobQuery,
+): Read<JobScaleStatus | undefined> {
+  const namespace = namespaceOf(input);
+  const query = {
+    key: queryKey('job-scale-status', namespace, input.jobId),
+    tables: [jobs, allocations, scalingEvents],
+    run: (view: ReadView) => {
+      const job = readJobRow(view, namespace, input.jobId)?.record;
+      return job === undefined ? { index: view.index, value: undefined } : statusOf(view, job);
+    },
+  };
+  return readQuery(
+    context,
+    caller,
+    { namespace, anyOf: ['read-job', 'read-job-scaling'], waiting: input.waiting },
+    query,
+  );
+}
+
+function statusOf(view: ReadView, job: Job): { readonly index: number; readonly value: JobScaleStatus } {
+  const prefix = [job.Namespace, job.ID];
+  const live = view
+    .list(allocations, { index: 'live_by_job', prefix })
+    .map((row) => row.record)
+    // Canaries stand beside the count until they are promoted.
+    .filter(
+      ({ JobCreateIndex, DeploymentStatus }) => JobCreateIndex === job.CreateIndex && DeploymentStatus?.Canary !== true,
+    );
+  const events = view.list(scalingEvents, { prefix, reverse: true }).map((row) => row.record);
+  const groups = job.TaskGroups.map(({ Name, Count }) => {
+    const own = events.filter((event) => event.Group === Name).map(scalingEventOf);
+    return [
+      Name,
+      groupStatus(
+        Count,
+        live.filter((allocation) => allocation.TaskGroup === Name),
+        own,
+      ),
+    ] as const;
+  });
+  const index = [...live.map((each) => each.ModifyIndex), ...events.map((each) => each.CreateIndex)].reduce(
+    (highest, each) => Math.max(highest, each),
+    job.ModifyIndex,
+  );
+  return {
+    index,
+    value: {
+      JobID: job.ID,
+      Namespace: job.Namespace,
+      JobCreateIndex: job.CreateIndex,
+      JobModifyIndex: job.ModifyIndex,
+      JobStopped: job.Stop,
+      TaskGroups: Object.fromEntries(groups),
+    },
+  };
+}
+
+function groupStatus(desired: number, live: readonly Allocation[], events: readonly ScalingEvent[]): GroupScaleStatus {
+  return {
+    Desired: desired,
+    Placed: live.length,
+    Running: live.filter((allocation) => allocation.ClientStatus === 'running').length,
+    Healthy: live.filter(({ DeploymentStatus }) => DeploymentStatus?.Healthy === true).length,
+    Unhealthy: live.filter(({ DeploymentStatus }) => DeploymentStatus?.Healthy === false).length,
+    Events: events.length === 0 ? null : events,
+  };
+}

@@ -1,0 +1,89 @@
+import { errAsync } from 'neverthrow';
+import { allows, everyNamespace } from '../../../access/allows.js';
+import type { Capability } from '../../../access/capability.js';
+import type { Principal } from '../../../access/principal.js';
+import type { ScalingPolicy } from '../../../jobs/document/policies.js';
+import { jobs } from '../../../jobs/job-record.js';
+import { namespaceOf } from '../../../jobs/job-reference.js';
+import { type ScalingPolicyStub, scalingPoliciesOf, scalingPolicyStub } from '../../../jobs/scaling-policies.js';
+import type { ReadView } from '../../../ports/storage.js';
+import { someNamespace } from '../../books/namespace-rows.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { answerQuery } from '../../waiting/blocking-query.js';
+import { type NamespaceQuery, queryKey, type Read } from './read-query.js';
+
+export interface ListScalingPoliciesInput extends NamespaceQuery {
+  readonly prefix?: string;
+  /** Only those of this job. */
+  readonly job?: string;
+  /** Only those whose type begins so. */
+  readonly type?: string;
+}
+
+/** The capability by itself, or the two that show the jobs which hold the policies. */
+function maySee(caller: Principal, own: Capability): (namespace: string) => boolean {
+  return (namespace) =>
+    allows(caller, namespace, [own]) ||
+    (allows(caller, namespace, ['list-jobs']) && allows(caller, namespace, ['read-job']));
+}
+
+/** The scaling policies of the jobs of a namespace, or of all that the caller may list, by ID. Index: that of the jobs table, or 0 if there is no such namespace. */
+export function listScalingPolicies(
+  context: EngineContext,
+  caller: Principal,
+  input: ListScalingPoliciesInput,
+): Read<readonly ScalingPolicyStub[]> {
+  const namespace = namespaceOf(input);
+  const sees = maySee(caller, 'list-scaling-policies');
+  if (namespace !== everyNamespace && !sees(namespace)) return errAsync({ type: 'permission_denied' });
+  const { prefix = '', job = '', type = '' } = input;
+  const query = {
+    key: queryKey('scaling-policies', namespace, rightsKey(caller), prefix, job, type),
+    tables: [jobs],
+    run: (view: ReadView) => ({
+      index: namespace !== everyNamespace || someNamespace(view, sees) ? view.tableIndex(jobs) : 0,
+      value: policiesIn(view, namespace, sees, job)
+        .filter(({ ID, Type }) => ID.startsWith(prefix) && Type.startsWith(type))
+        .map(scalingPolicyStub)
+        .sort((left, right) => (left.ID < right.ID ? -1 : 1)),
+    }),
+  };
+  return answerQuery(context, query, input.waiting);
+}
+
+/** One scaling policy; undefined when there is none that the caller may read. */
+export function readScalingPolicy(
+  context: EngineContext,
+  caller: Principal,
+  input: NamespaceQuery & { readonly id: string },
+): Read<ScalingPolicy | undefined> {
+  const sees = maySee(caller, 'read-scaling-policy');
+  if (!sees(namespaceOf(input))) return errAsync({ type: 'permission_denied' });
+  const query = {
+    key: queryKey('scaling-policy', input.id, rightsKey(caller)),
+    tables: [jobs],
+    run: (view: ReadView) => {
+      const value = policiesIn(view, everyNamespace, sees, '').find(({ ID }) => ID === input.id);
+      return { index: value?.ModifyIndex ?? view.tableIndex(jobs), value };
+    },
+  };
+  return answerQuery(context, query, input.waiting);
+}
+
+/** Differs between callers who may see different policies. */
+function rightsKey(caller: Principal): string {
+  return caller.management ? '' : JSON.stringify(caller.namespaces);
+}
+
+function policiesIn(
+  view: ReadView,
+  namespace: string,
+  sees: (namespace: string) => boolean,
+  job: string,
+): readonly ScalingPolicy[] {
+  return view
+    .list(jobs, { index: 'scaled', ...(namespace === everyNamespace ? {} : { prefix: [namespace] }) })
+    .map(({ record }) => record)
+    .filter(({ Namespace, ID }) => sees(Namespace) && (job === '' || ID === job))
+    .flatMap(scalingPoliciesOf);
+}

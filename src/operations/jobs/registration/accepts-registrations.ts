@@ -1,0 +1,14 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { RegistrationsDisabled } from '../../../jobs/errors.js';
+import { readSchedulerConfiguration } from '../../books/scheduler-configuration-rows.js';
+import type { Transaction } from '../../commit.js';
+
+/**
+ * Passes unless the configuration of the scheduler has RejectJobRegistration and the caller is not management (job interface, operator
+ * scheduler configuration). Existing clients know the text.
+ */
+export function acceptsRegistrations(tx: Transaction): Result<void, RegistrationsDisabled> {
+  if (tx.caller.management || !readSchedulerConfiguration(tx).RejectJobRegistration) return ok(undefined);
+  const message = 'job registration, dispatch, and scale are disabled by the scheduler configuration';
+  return err({ type: 'registrations_disabled', message });
+}

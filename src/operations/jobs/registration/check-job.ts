@@ -1,0 +1,62 @@
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
+import type { Job } from '../../../jobs/document/job.js';
+import type { InvalidJob } from '../../../jobs/errors.js';
+import type { NamespaceCapabilities } from '../../../jobs/namespace.js';
+import { errorsText } from '../../../jobs/validation/problem-texts.js';
+import { type JobProblems, type ValidationContext, validateJob } from '../../../jobs/validation/validate-job.js';
+import type { ReadView, StorageError } from '../../../ports/storage.js';
+import type { Settings } from '../../../settings.js';
+import type { PermissionDenied } from '../../authorise.js';
+import { readNamespace } from '../../books/namespace-rows.js';
+import { readNodePool } from '../../books/node-pool-rows.js';
+import { unmetByNodes } from '../../books/node-provisions.js';
+import type { EngineContext } from '../../context/engine-context.js';
+
+/** The warnings about a document, or all its faults in one error: those of its own and those against its surroundings. */
+export function checkJob(view: ReadView, job: Job, settings: Settings): Result<readonly string[], InvalidJob> {
+  const { errors, warningsByPart } = problemsOfJob(view, job, settings);
+  return errors.length === 0 ? ok(warningsByPart) : err({ type: 'invalid_job', errors, message: errorsText(errors) });
+}
+
+/**
+ * The error for a caller without the right: the faults of the document if it has any, otherwise the refusal. It is found by a read, so such a
+ * caller never starts a write.
+ */
+export function faultsOrRefusal(
+  { storage, settings }: EngineContext,
+  job: Job,
+  refusal: PermissionDenied,
+): ResultAsync<never, InvalidJob | PermissionDenied | StorageError> {
+  return storage
+    .read((view) => checkJob(view, job, settings))
+    .andThen((checked) => (checked.isErr() ? err(checked.error) : err(refusal)));
+}
+
+/** Everything that is wrong or questionable about a document, by itself and against its surroundings. */
+export function problemsOfJob(view: ReadView, job: Job, settings: Settings): JobProblems {
+  return validateJob(job, surroundings(view, job, settings));
+}
+
+function surroundings(view: ReadView, job: Job, settings: Settings): ValidationContext {
+  const namespace = readNamespace(view, job.Namespace);
+  const context: ValidationContext = {
+    maximumCount: settings.jobs.maximumCount,
+    hasNamespace: () => namespace !== undefined,
+    unmetByNodes: (needs) => unmetByNodes(view, needs),
+    hasNodePool: (name) => readNodePool(view, name) !== undefined,
+  };
+  const capabilities = namespace?.Capabilities ?? null;
+  if (capabilities === null) return context;
+  return {
+    ...context,
+    allowsDriver: (driver) => permits(capabilities, 'TaskDrivers', driver),
+    allowsNetworkMode: (mode) => permits(capabilities, 'NetworkModes', mode),
+  };
+}
+
+/** A name is permitted when it is not disabled, and enabled if anything is. */
+function permits(capabilities: NamespaceCapabilities, kind: 'TaskDrivers' | 'NetworkModes', name: string): boolean {
+  const enabled = capabilities[`Enabled${kind}`] ?? [];
+  const disabled = capabilities[`Disabled${kind}`] ?? [];
+  return !disabled.includes(name) && (enabled.length === 0 || enabled.includes(name));
+}

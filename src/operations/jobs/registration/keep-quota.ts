@@ -1,0 +1,44 @@
+import { err, ok, type Result } from 'neverthrow';
+import {
+  demandOf,
+  minus,
+  noDemand,
+  quotaExcess,
+  quotaOf,
+  takeDispatch,
+} from '../../../jobs/admission/namespace-quota.js';
+import type { Registration } from '../../../jobs/decide-registration.js';
+import type { Job } from '../../../jobs/document/job.js';
+import type { DispatchRateExceeded, QuotaExceeded } from '../../../jobs/errors.js';
+import { dispatchRates } from '../../../jobs/quota-usage.js';
+import { usageOf } from '../../books/quota-books.js';
+import type { Transaction } from '../../commit.js';
+
+/** The registration, when its job stays within the quota. One that changes nothing asks for nothing more. */
+export function keepQuota(tx: Transaction, registration: Registration): Result<Registration, QuotaExceeded> {
+  if (registration.type === 'unchanged') return ok(registration);
+  const previous = registration.type === 'updated' ? registration.previous : undefined;
+  return withinQuota(tx, previous, registration.job).map(() => registration);
+}
+
+/** Passes when the job, as it is to become, stays within the quota of its namespace. Asked before anything of it is written. */
+export function withinQuota(tx: Transaction, before: Job | undefined, after: Job): Result<void, QuotaExceeded> {
+  const namespace = after.Namespace;
+  const rule = quotaOf(tx.settings.jobs.quotas, namespace);
+  if (rule === undefined) return ok(undefined);
+  const live: Job = { ...after, Status: 'pending' };
+  const more = minus(demandOf(live), before === undefined ? noDemand : demandOf(before));
+  const excess = quotaExcess({ namespace, rule, used: usageOf(tx, namespace) }, more);
+  return excess === undefined ? ok(undefined) : err(excess);
+}
+
+/** Takes a dispatch of the namespace's rate, if it has one. */
+export function takeDispatchOf(tx: Transaction, namespace: string): Result<void, DispatchRateExceeded> {
+  const perMinute = quotaOf(tx.settings.jobs.quotas, namespace)?.dispatchesPerMinute;
+  if (perMinute === undefined) return ok(undefined);
+  const until = tx.get(dispatchRates, [namespace])?.record.Until ?? 0;
+  const taken = takeDispatch({ namespace, perMinute }, until, tx.now);
+  if ('type' in taken) return err(taken);
+  tx.put(dispatchRates, { Namespace: namespace, Until: taken.until });
+  return ok(undefined);
+}

@@ -1,0 +1,51 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import type { Diagnostic } from '../../../hcl/diagnostics/diagnostic.js';
+import { renderDiagnostics } from '../../../hcl/diagnostics/render.js';
+import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
+import { namespaceOf } from '../../../jobs/job-reference.js';
+import { type ParsedJob, parseJobInSteps } from '../../../jobs/parse-job.js';
+import { authorise, type PermissionDenied } from '../../authorise.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { inTurns } from './in-turns.js';
+
+export interface ParseJobSourceInput {
+  /** `default` when absent. */
+  readonly namespace?: string;
+  readonly source: string;
+  /** Values of variables, as in a file of variables. */
+  readonly variables?: string;
+  readonly canonicalize?: boolean;
+  readonly hcl1?: boolean;
+}
+
+/** The source is no job specification; `message` has every problem with its position. */
+export interface UnreadableSource {
+  readonly type: 'unreadable_source';
+  readonly diagnostics: readonly Diagnostic[];
+  readonly message: string;
+}
+
+/**
+ * The job that a specification describes (job interface, parse). Stores nothing and does not validate. A large text is read in
+ * several turns of the event loop.
+ */
+export async function parseJobSource(
+  context: EngineContext,
+  caller: Principal,
+  input: ParseJobSourceInput,
+): Promise<Result<ParsedJob, PermissionDenied | InvalidRequest | UnreadableSource>> {
+  const allowed = authorise(caller, namespaceOf(input), ['parse-job', 'submit-job']);
+  if (allowed.isErr()) return err(allowed.error);
+  if (input.source.trim() === '') return err(invalidRequest('JobHCL', 'Job spec is empty'));
+  const { source, canonicalize = false, hcl1 = false, variables = '' } = input;
+  const ids = { next: () => context.ids.next('uuid') };
+  const parsed = await inTurns(parseJobInSteps(source, { canonicalize, hcl1, variables, ids }));
+  if (parsed.isOk()) return ok(parsed.value);
+  const diagnostics = parsed.error;
+  return err({
+    type: 'unreadable_source',
+    diagnostics,
+    message: 'Failed to parse job: ' + renderDiagnostics(diagnostics),
+  });
+}

@@ -1,0 +1,174 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import { registrationOf } from '../../../jobs/decide-registration.js';
+import { annotateDiff } from '../../../jobs/diff/annotate-diff.js';
+import { jobDiff } from '../../../jobs/diff/diff-jobs.js';
+import type { JobDiff } from '../../../jobs/diff/job-diff.js';
+import type { Job } from '../../../jobs/document/job.js';
+import { unknownFields } from '../../../jobs/document/unknown-fields.js';
+import type { InvalidJob, PolicyRefused, QuotaExceeded, RegistrationsDisabled } from '../../../jobs/errors.js';
+import { nextLaunch } from '../../../jobs/periodic/next-launch.js';
+import { timeZone, utc } from '../../../jobs/periodic/time-zone.js';
+import { warningsText } from '../../../jobs/validation/problem-texts.js';
+import type { AllocationMetric } from '../../../scheduler/allocation-metric.js';
+import type { Cluster } from '../../../scheduler/cluster/cluster.js';
+import type { Evaluation, PlanAnnotations } from '../../../scheduler/evaluation.js';
+import type { SchedulingResult } from '../../../scheduler/plan/outcome.js';
+import { schedule } from '../../../scheduler/schedule.js';
+import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import { authorise } from '../../authorise.js';
+import { readJobRow } from '../../books/job-rows.js';
+import { clusterAt } from '../../books/known-cluster.js';
+import { newEvaluation } from '../../books/new-evaluation.js';
+import { readSchedulingSnapshot } from '../../books/scheduling-snapshot.js';
+import { writeRegistration } from '../../books/write-registration.js';
+import { rehearse, type Transaction } from '../../commit.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { learnCluster } from '../../context/learn-cluster.js';
+import { faultsOrRefusal } from './check-job.js';
+import { keepQuota } from './keep-quota.js';
+import { checkDemands } from './meet-policies.js';
+import { type JobRegistration, type RegisterJobError, type RegisterJobInput, readAdmitted } from './register-job.js';
+import { type PlanSeal, sealOf } from './sealed-plan.js';
+
+export interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' | 'jobId' | 'namespace' | 'region'> {
+  /** Whether the differences from the registered job are told. */
+  readonly diff?: boolean;
+  readonly policyOverride?: boolean;
+}
+
+/** A plan changes nothing: it is made while registrations are refused, too. */
+export type PlanJobError = Exclude<RegisterJobError, RegistrationsDisabled>;
+
+/** An evaluation that is not made: it belongs to no write. */
+export type PlannedEvaluation = Omit<Evaluation, 'SnapshotIndex' | 'CreateIndex' | 'ModifyIndex'>;
+
+/** What a registration would come to now (job interface, plan). Nothing of it is stored. */
+export interface JobPlan {
+  /** Counts of what would happen to each group, and the allocations that would be preempted. */
+  readonly annotations: PlanAnnotations | null;
+  /** Groups that found no room, with the reasons; null when all did. */
+  readonly failedPlacements: Readonly<Record<string, AllocationMetric>> | null;
+  /** Index of the specification that is registered now: register with it to be sure that the plan still holds. 0 for a new job. */
+  readonly jobModifyIndex: number;
+  /** Evaluations that would come after, such as the one that waits for room; null when there are none. */
+  readonly createdEvaluations: readonly PlannedEvaluation[] | null;
+  /** Null unless asked for. */
+  readonly diff: JobDiff | null;
+  /** RFC 3339; null for a job that the clock does not launch. */
+  readonly nextPeriodicLaunch: string | null;
+  readonly warnings: string;
+  readonly index: number;
+  /** For `applyPlan`: registers the job only if nothing has changed that the plan was decided on. */
+  readonly seal: PlanSeal;
+}
+
+/**
+ * Plans a registration: the registration itself and the scheduling of its evaluation, on a copy of the state that is thrown away. A
+ * change that would be refused as a transition, and a check of the index, are not looked at.
+ */
+export function planJob(
+  context: EngineContext,
+  caller: Principal,
+  input: PlanJobInput,
+): ResultAsync<JobPlan, PlanJobError> {
+  const read = readAdmitted(context, caller, input);
+  if (read.isErr()) return errAsync(read.error);
+  const registration: JobRegistration = {
+    job: read.value.job,
+    version: read.value.submitted.Version,
+    capabilities: ['submit-job', 'plan-job'],
+    policyOverride: input.policyOverride,
+    triggeredBy: 'job-register',
+    warnings: input.fromWire === true ? [] : unknownFields(input.job).map(({ message }) => message),
+  };
+  const { capabilities, policyOverride, job } = registration;
+  const allowed = authorise(caller, job.Namespace, capabilities).andThen(() =>
+    policyOverride === true ? authorise(caller, job.Namespace, ['policy-override']) : ok(undefined),
+  );
+  if (allowed.isErr()) return faultsOrRefusal(context, job, allowed.error);
+  return learnCluster(context)
+    .andThen(() =>
+      rehearse(context, caller, (tx) => {
+        const known = clusterAt(tx, context.cluster.known);
+        return plan(tx, registration, { diff: input.diff === true, cluster: known.cluster }).map((made) => ({
+          made,
+          known,
+        }));
+      }),
+    )
+    .map(({ made, known }) => {
+      context.cluster.remember(known);
+      return made;
+    });
+}
+
+function plan(
+  tx: Transaction,
+  registration: JobRegistration,
+  { diff: withDiff, cluster }: { readonly diff: boolean; readonly cluster: Cluster },
+): Result<JobPlan, InvalidJob | PolicyRefused | QuotaExceeded> {
+  const { job, version } = registration;
+  const seal = sealOf(tx, registration.job, registration.policyOverride === true);
+  const current = readJobRow(tx, job.Namespace, job.ID)?.record;
+  const checked = checkDemands(tx, registration, current);
+  if (checked.isErr()) return err(checked.error);
+  const request = { job, version, policyId: () => tx.ids.next('uuid') };
+  const kept = keepQuota(tx, registrationOf(current, request, tx.index, tx.now));
+  if (kept.isErr()) return err(kept.error);
+  const decided = kept.value;
+  const planned = writeRegistration(tx, decided, { triggeredBy: 'job-register' }, undefined).job;
+  const result = scheduleWithin(tx, planned, cluster);
+  const { PlanAnnotations: annotations = null, FailedTGAllocs: failedPlacements = null } = result.evaluation;
+  const diff = withDiff ? annotateDiff(jobDiff(current ?? null, submitted(decided.job, job), true), annotations) : null;
+  const jobModifyIndex = current?.JobModifyIndex ?? 0;
+  return ok({
+    annotations,
+    failedPlacements,
+    jobModifyIndex,
+    createdEvaluations: result.followUps.length === 0 ? null : result.followUps.map((one) => neverStored(one, current)),
+    diff,
+    nextPeriodicLaunch: nextLaunchOf(job, tx.now),
+    warnings: warningsText([...checked.value, ...(registration.warnings ?? [])]),
+    index: jobModifyIndex,
+    seal,
+  });
+}
+
+/** The document with the ids that a registration would give to its scaling policies. */
+function submitted(decided: Job, job: Job): Job {
+  return { ...job, TaskGroups: decided.TaskGroups };
+}
+
+/** Looks at the job as it would be registered. A template of instances is planned as if it were one of them. */
+function scheduleWithin(tx: Transaction, job: Job, cluster: Cluster): SchedulingResult {
+  const evaluation = { ...newEvaluation(tx, job, { triggeredBy: 'job-register' }), AnnotatePlan: true };
+  return schedule(readSchedulingSnapshot(tx, evaluation, cluster, tx.stopwatch), evaluation, tx.now, tx.ids);
+}
+
+/** A planned evaluation has no index of a write. For an existing job its JobModifyIndex is the one after the present one. */
+function neverStored(evaluation: Evaluation, current: Job | undefined): PlannedEvaluation {
+  const {
+    SnapshotIndex: _,
+    JobModifyIndex: _job,
+    CreateIndex: _created,
+    ModifyIndex: _modified,
+    ...planned
+  } = evaluation;
+  return current === undefined ? planned : { ...planned, JobModifyIndex: current.JobModifyIndex + 1 };
+}
+
+function nextLaunchOf({ Periodic: periodic }: Job, now: Instant): string | null {
+  if (periodic?.Enabled !== true) return null;
+  const next = nextLaunch(periodic, now).unwrapOr(undefined);
+  return next === undefined ? null : isoInZone(next, (timeZone(periodic.TimeZone) ?? utc).offsetAt(next));
+}
+
+/** Whole seconds as the zone's clocks show them. `offset` in seconds. */
+function isoInZone(instant: Instant, offset: number): string {
+  const wall = isoFromInstant(instant + offset * 1000).slice(0, 19);
+  if (offset === 0) return `${wall}Z`;
+  const minutes = Math.abs(Math.trunc(offset / 60));
+  const [hours, rest] = [Math.trunc(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));
+  return `${wall}${offset < 0 ? '-' : '+'}${hours}:${rest}`;
+}

@@ -1,0 +1,267 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import { admitJob } from '../../../jobs/admission/admit-job.js';
+import { canonicaliseJob } from '../../../jobs/canonical/canonicalise-job.js';
+import { decideRegistration, type Registration } from '../../../jobs/decide-registration.js';
+import { type DecodeError, decodeJob } from '../../../jobs/document/decode-job.js';
+import type { JobInput } from '../../../jobs/document/input/index.js';
+import type { Job } from '../../../jobs/document/job.js';
+import type { SubmittedJob } from '../../../jobs/document/submitted-job.js';
+import { unknownFields } from '../../../jobs/document/unknown-fields.js';
+import {
+  type AdmissionRefused,
+  type InvalidJob,
+  type InvalidRequest,
+  invalidRequest,
+  type PolicyRefused,
+  type QuotaExceeded,
+  type RegistrationRefusal,
+  type RegistrationsDisabled,
+  type UnknownRegion,
+} from '../../../jobs/errors.js';
+import { namespaceOf } from '../../../jobs/job-reference.js';
+import { jobSubmissions, type SubmissionInput } from '../../../jobs/job-submission.js';
+import { droppedSourceWarning, submissionLength } from '../../../jobs/submissions.js';
+import { warningsText } from '../../../jobs/validation/problem-texts.js';
+import type { StorageError } from '../../../ports/storage.js';
+import { authorise, type PermissionDenied } from '../../authorise.js';
+import { readJobRow } from '../../books/job-rows.js';
+import { type WrittenRegistration, writeRegistration } from '../../books/write-registration.js';
+import { commit, type Transaction } from '../../commit.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { acceptsRegistrations } from './accepts-registrations.js';
+import { faultsOrRefusal } from './check-job.js';
+import { keepQuota } from './keep-quota.js';
+import { checkDemands } from './meet-policies.js';
+
+/** A job document as a caller hands it over. */
+export interface JobDocumentInput {
+  /**
+   * Its shape is checked, whatever its type says. Durations may be texts such as `30s`, and fields that do not exist are
+   * warned about.
+   */
+  readonly job: JobInput;
+  /** The document came over the wire: durations are numbers there, and unknown fields are passed over, as clients expect. */
+  readonly fromWire?: boolean;
+}
+
+export interface RegisterJobInput extends JobDocumentInput {
+  /** The ID that the document must have, when the caller has named the job already. */
+  readonly jobId?: string;
+  /** Wins over the document's own. */
+  readonly namespace?: string;
+  /** Wins over the document's own. */
+  readonly region?: string;
+  readonly submission?: SubmissionInput | null;
+  /** Registers only if `jobModifyIndex` is the job's current one; 0 asks for a new job. */
+  readonly enforceIndex?: boolean;
+  readonly jobModifyIndex?: number;
+  readonly preserveCounts?: boolean;
+  readonly preserveResources?: boolean;
+  readonly policyOverride?: boolean;
+  /** Priority of the evaluation; 0 and absent take the job's. */
+  readonly evalPriority?: number;
+}
+
+/** The answer of every operation that registers: register, update, revert, scale, evaluate. */
+export interface Registered {
+  /** Empty when no evaluation was made. */
+  readonly evalId: string;
+  readonly evalCreateIndex: number;
+  readonly jobModifyIndex: number;
+  /** What is questionable about the document, as one text; empty when nothing is. */
+  readonly warnings: string;
+  readonly index: number;
+}
+
+export type RegisterJobError =
+  | PermissionDenied
+  | DecodeError
+  | AdmissionRefused
+  | PolicyRefused
+  | QuotaExceeded
+  | InvalidJob
+  | InvalidRequest
+  | UnknownRegion
+  | RegistrationRefusal
+  | RegistrationsDisabled
+  | StorageError;
+
+/**
+ * Registers a new job, or a new version of one that is there (job interface, create and update). The job, its evaluation
+ * and its source become durable together. Registering the same specification again makes an evaluation and no version.
+ */
+export function registerJob(
+  context: EngineContext,
+  caller: Principal,
+  input: RegisterJobInput,
+): ResultAsync<Registered, RegisterJobError> {
+  const read = readAdmitted(context, caller, input);
+  if (read.isErr()) return errAsync(read.error);
+  const { submitted, job } = read.value;
+  const registration: JobRegistration = {
+    job,
+    version: submitted.Version,
+    capabilities: ['submit-job', 'register-job'],
+    enforcedIndex: input.enforceIndex === true ? (input.jobModifyIndex ?? 0) : undefined,
+    preserveCounts: input.preserveCounts,
+    preserveResources: input.preserveResources,
+    policyOverride: input.policyOverride,
+    evalPriority: input.evalPriority,
+    triggeredBy: 'job-register',
+    submission: input.submission ?? undefined,
+    inheritsFrom: submitted.Version ?? undefined,
+    warnings: input.fromWire === true ? [] : unknownFields(input.job).map(({ message }) => message),
+  };
+  const allowed = authoriseRegistration(caller, registration);
+  if (allowed.isErr()) return faultsOrRefusal(context, job, allowed.error);
+  return commit(context, caller, (tx) => registerWithin(tx, registration)).map(({ value }) => value);
+}
+
+/** A document that is ready to be registered, and how. */
+export interface JobRegistration {
+  readonly job: Job;
+  readonly version: number | null;
+  readonly capabilities: Parameters<typeof authorise>[2];
+  readonly enforcedIndex?: number | undefined;
+  readonly preserveCounts?: boolean | undefined;
+  readonly preserveResources?: boolean | undefined;
+  readonly policyOverride?: boolean | undefined;
+  readonly evalPriority?: number | undefined;
+  readonly triggeredBy: 'job-register' | 'job-scaling';
+  readonly submission?: SubmissionInput | undefined;
+  /** The version whose source the new version takes over when none is submitted. */
+  readonly inheritsFrom?: number | undefined;
+  /** About the document as it was written, told beside those about what it means. */
+  readonly warnings?: readonly string[];
+}
+
+export function authoriseRegistration(
+  caller: Principal,
+  { job, capabilities, policyOverride }: Pick<JobRegistration, 'job' | 'capabilities' | 'policyOverride'>,
+): Result<void, PermissionDenied> {
+  return authorise(caller, job.Namespace, capabilities).andThen(() =>
+    policyOverride === true && job.TaskGroups.length > 0
+      ? authorise(caller, job.Namespace, ['policy-override'])
+      : ok(undefined),
+  );
+}
+
+/** The registration itself, in the caller's transaction: checks, decision, rows. */
+export function registerWithin(
+  tx: Transaction,
+  registration: JobRegistration,
+): Result<Registered, InvalidJob | PolicyRefused | QuotaExceeded | RegistrationRefusal | RegistrationsDisabled> {
+  const { job, triggeredBy, evalPriority } = registration;
+  const current = readJobRow(tx, job.Namespace, job.ID)?.record;
+  const checked = checkDemands(tx, registration, current);
+  if (checked.isErr()) return err(checked.error);
+  const accepted = acceptsRegistrations(tx);
+  if (accepted.isErr()) return err(accepted.error);
+  const { version, enforcedIndex, preserveCounts, preserveResources } = registration;
+  const policyId = () => tx.ids.next('uuid');
+  const request = { job, version, enforcedIndex, preserveCounts, preserveResources, policyId };
+  const decision = decideRegistration(current, request, tx.index, tx.now);
+  return decision
+    .andThen((registered) => keepQuota(tx, registered))
+    .map((decided) => {
+      if (decided.type !== 'unchanged') tellRegistered(tx, decided.job);
+      const { source, warnings } = sourceOf(tx, registration);
+      const priority = evalPriority === undefined || evalPriority === 0 ? {} : { priority: evalPriority };
+      const written = writeRegistration(tx, decided, { triggeredBy, ...priority }, source);
+      const texts = warningsText([...checked.value, ...(registration.warnings ?? []), ...warnings]);
+      return answerOf(decided, written, texts, tx.index);
+    });
+}
+
+/** For an unchanged job the answer's JobModifyIndex is the stored ModifyIndex (job interface, register). */
+function answerOf(decided: Registration, written: WrittenRegistration, warnings: string, index: number): Registered {
+  const { evaluation } = written;
+  const unchanged = decided.type === 'unchanged';
+  return {
+    evalId: evaluation?.ID ?? '',
+    evalCreateIndex: evaluation?.CreateIndex ?? 0,
+    jobModifyIndex: unchanged ? decided.job.ModifyIndex : written.job.JobModifyIndex,
+    warnings,
+    index: unchanged && evaluation === undefined ? decided.job.ModifyIndex : index,
+  };
+}
+
+function tellRegistered(tx: Transaction, { Namespace: namespace, ID: jobId, Version: version }: Job): void {
+  tx.tell('job.registered', { namespace, jobId, version, index: tx.index });
+}
+
+function sourceOf(
+  tx: Transaction,
+  { job, submission, inheritsFrom }: JobRegistration,
+): { readonly source: SubmissionInput | undefined; readonly warnings: readonly string[] } {
+  if (submission !== undefined) {
+    const length = submissionLength(submission);
+    const maximum = tx.settings.jobs.maximumSourceLength;
+    if (length <= maximum) return { source: submission, warnings: [] };
+    return { source: undefined, warnings: [droppedSourceWarning(length, maximum)] };
+  }
+  if (inheritsFrom === undefined) return { source: undefined, warnings: [] };
+  return { source: tx.get(jobSubmissions, [job.Namespace, job.ID, inheritsFrom])?.record, warnings: [] };
+}
+
+/** The document as it was submitted, and as it would be stored. */
+export function readAdmitted(
+  context: EngineContext,
+  caller: Principal,
+  input: RegisterJobInput,
+): Result<
+  { readonly submitted: SubmittedJob; readonly job: Job },
+  DecodeError | InvalidRequest | UnknownRegion | AdmissionRefused
+> {
+  return readSubmitted(context, input).andThen((submitted) =>
+    admitJob(canonicaliseJob(submitted), { region: context.settings.jobs.region }).map((admitted) => ({
+      submitted,
+      job: { ...admitted, NomadTokenID: caller.accessor },
+    })),
+  );
+}
+
+/** The checks that need neither the store nor the document's meaning. */
+function readSubmitted(
+  context: EngineContext,
+  input: RegisterJobInput,
+): Result<SubmittedJob, DecodeError | InvalidRequest | UnknownRegion> {
+  if (input.job === undefined || input.job === null) {
+    return err(invalidRequest('Job', 'Job must be specified'));
+  }
+  return decodeJob(input.job, { durationTexts: input.fromWire !== true }).andThen((decoded) => {
+    const fault = faultOfRequest(input, decoded);
+    if (fault !== undefined) return err(fault);
+    const region = regionOf(context.settings.jobs.region, input.region, decoded.Region);
+    if (region.isErr()) return err(region.error);
+    const namespace = namespaceOf({ namespace: input.namespace ?? decoded.Namespace ?? '' });
+    return ok({ ...decoded, Namespace: namespace, Region: region.value });
+  });
+}
+
+function faultOfRequest(input: RegisterJobInput, decoded: SubmittedJob): InvalidRequest | undefined {
+  if (decoded.ID === null) return invalidRequest('Job.ID', "Job ID hasn't been provided");
+  if (input.jobId !== undefined && decoded.ID !== input.jobId) {
+    return invalidRequest('Job.ID', 'Job ID does not match name');
+  }
+  if (decoded.Type === 'system' && decoded.TaskGroups?.some((group) => group.Scaling !== null)) {
+    return invalidRequest('Job.TaskGroups', 'Task groups with job type system do not support scaling blocks');
+  }
+  return faultOfPriority('EvalPriority', input.evalPriority);
+}
+
+/** 0 and absent mean the job's own priority. */
+export function faultOfPriority(field: string, priority: number | undefined): InvalidRequest | undefined {
+  if (priority === undefined || priority === 0) return undefined;
+  return Number.isInteger(priority) && priority >= 1 && priority <= 100
+    ? undefined
+    : invalidRequest(field, `${field} must be between 1 and 100 inclusively`);
+}
+
+/** The installation is one region; `global` means "this one". */
+function regionOf(own: string, asked: string | undefined, documented: string | null): Result<string, UnknownRegion> {
+  const region = asked !== undefined && asked !== '' ? asked : (documented ?? '');
+  if (region === '' || region === 'global' || region === own) return ok(own);
+  return err({ type: 'unknown_region', region, message: 'No path to region' });
+}

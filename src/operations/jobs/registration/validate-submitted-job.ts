@@ -1,0 +1,63 @@
+import { errAsync, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import { admitJob } from '../../../jobs/admission/admit-job.js';
+import { judgePolicies } from '../../../jobs/admission/job-policy.js';
+import { canonicaliseJob } from '../../../jobs/canonical/canonicalise-job.js';
+import { type DecodeError, decodeJob } from '../../../jobs/document/decode-job.js';
+import { unknownFields } from '../../../jobs/document/unknown-fields.js';
+import { type AdmissionRefused, type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
+import { namespaceOf } from '../../../jobs/job-reference.js';
+import { errorsText, warningsText } from '../../../jobs/validation/problem-texts.js';
+import type { StorageError } from '../../../ports/storage.js';
+import { authorise, type PermissionDenied } from '../../authorise.js';
+import { readJobRow } from '../../books/job-rows.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { problemsOfJob } from './check-job.js';
+import type { JobDocumentInput } from './register-job.js';
+
+export interface ValidatedJob {
+  /** One text for each part of the job that has problems; empty when the job could be registered. */
+  readonly errors: readonly string[];
+  /** All errors as one text; empty when there is none. */
+  readonly error: string;
+  readonly warnings: string;
+}
+
+/**
+ * Checks a job document as a registration would (job interface, validate), and stores nothing. The right is asked for in
+ * the document's own namespace. Faults of the document are part of the answer, not an error.
+ */
+export function validateSubmittedJob(
+  context: EngineContext,
+  caller: Principal,
+  input: JobDocumentInput,
+): ResultAsync<ValidatedJob, PermissionDenied | DecodeError | AdmissionRefused | InvalidRequest | StorageError> {
+  if (input.job === undefined || input.job === null) {
+    return errAsync(invalidRequest('Job', 'Job must be specified'));
+  }
+  const decoded = decodeJob(input.job, { durationTexts: input.fromWire !== true });
+  if (decoded.isErr()) return errAsync(decoded.error);
+  if (decoded.value.Namespace === '') {
+    return errAsync({ type: 'admission_refused', message: 'the namespace of the job must not be empty' });
+  }
+  const namespace = namespaceOf({ namespace: decoded.value.Namespace ?? '' });
+  const allowed = authorise(caller, namespace, ['read-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  const { settings, storage } = context;
+  const submitted = { ...decoded.value, ID: decoded.value.ID ?? '', Namespace: namespace };
+  const admitted = admitJob(canonicaliseJob(submitted), { region: settings.jobs.region });
+  if (admitted.isErr()) return errAsync(admitted.error);
+  const job = admitted.value;
+  const unknown = input.fromWire === true ? [] : unknownFields(input.job).map(({ message }) => message);
+  return storage
+    .read((view) => {
+      const existing = readJobRow(view, job.Namespace, job.ID)?.record;
+      const judgement = judgePolicies(context.policies, { job, existing, callerName: caller.name }, false);
+      return { ...problemsOfJob(view, job, settings), judgement };
+    })
+    .map(({ errors, errorsByPart, warningsByPart, judgement: { refusals, warnings } }) => ({
+      errors: [...errorsByPart, ...refusals],
+      error: errors.length + refusals.length === 0 ? '' : errorsText([...errors, ...refusals]),
+      warnings: warningsText([...warningsByPart, ...warnings, ...unknown]),
+    }));
+}

@@ -1,0 +1,120 @@
+import type { NotificationConfiguration, StoredResponse } from '../../../notifications/configuration.js';
+import {
+  noDeliveryOptions,
+  type OpenOptions,
+  type StoredDeliveryOptions,
+} from '../../../notifications/delivery-options.js';
+import type { DestinationKind } from '../../../notifications/destination.js';
+import type { VerificationResponse } from '../../../notifications/errors.js';
+import { type DestinationHealth, healthOf } from '../../../notifications/queue/destination-health.js';
+import { newQueue, queues } from '../../../notifications/queue/queue-record.js';
+import { withoutUserinfo } from '../../../notifications/redact.js';
+import { users } from '../../../notifications/user.js';
+import type { Workspace } from '../../../notifications/workspace.js';
+import type { ReadView } from '../../../ports/storage.js';
+import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { queueClock } from '../log/queue-clock.js';
+import { openOptions, openSecret } from './stored-secrets.js';
+
+/** A configuration as a caller with admin rights sees it. The token is write-only and not part of it. */
+export interface ConfigurationView {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly kind: DestinationKind;
+  /** As the caller wrote it. */
+  readonly destinationType: string;
+  readonly enabled: boolean;
+  readonly name: string;
+  /** Null for e-mail, and when it was encrypted with a key that is no longer there. */
+  readonly url: string | null;
+  readonly triggers: readonly string[];
+  /** Recipients that still belong to the organization. */
+  readonly users: readonly string[];
+  /** The latest verification response, if any. */
+  readonly response: VerificationResponse | null;
+  /** Null when it asks for nothing beyond the notification interface. Of its secrets, only what is there. */
+  readonly delivery: DeliveryOptionsView | null;
+  readonly health: HealthView;
+  /** RFC 3339 in UTC with milliseconds. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+/** The options without their secrets. */
+export interface DeliveryOptionsView extends OpenOptions {
+  /** Names of the extra headers. */
+  readonly headerNames: readonly string[];
+  readonly authentication: 'basic' | 'bearer' | null;
+  readonly clientCertificate: boolean;
+}
+
+/** How deliveries fare, see `DestinationHealth`; times are RFC 3339 in UTC with milliseconds. */
+export interface HealthView {
+  readonly paused: boolean;
+  readonly breaker: DestinationHealth['breaker'];
+  readonly breakerSince: string | null;
+  readonly nextProbeAt: string | null;
+  readonly failures: number;
+  readonly failingSince: string | null;
+  readonly backlog: number;
+}
+
+export function viewConfiguration(
+  context: EngineContext,
+  view: ReadView,
+  configuration: NotificationConfiguration,
+  workspace: Workspace,
+): ConfigurationView {
+  const url = openSecret(context, configuration.url);
+  if (url.isErr()) {
+    context.logger.warn({ configuration: configuration.id, error: url.error.message }, 'A destination cannot be read');
+  }
+  return {
+    id: configuration.id,
+    workspaceId: configuration.workspaceId,
+    kind: configuration.kind,
+    destinationType: configuration.destinationType,
+    enabled: configuration.enabled,
+    name: configuration.name,
+    url: url.unwrapOr(null),
+    triggers: configuration.triggers,
+    users: configuration.users.filter((id) => view.get(users, [id])?.record.organization === workspace.organization),
+    response: configuration.response === null ? null : viewResponse(context, configuration.response),
+    delivery: configuration.options === undefined ? null : viewOptions(context, configuration.options),
+    health: viewHealth(context, view, configuration.id),
+    createdAt: isoFromInstant(configuration.createdAt),
+    updatedAt: isoFromInstant(configuration.updatedAt),
+  };
+}
+
+function viewOptions(context: EngineContext, stored: StoredDeliveryOptions): DeliveryOptionsView {
+  const { secrets: _sealed, ...open } = stored;
+  const secrets = openOptions(context, stored).unwrapOr({ ...noDeliveryOptions });
+  return {
+    ...open,
+    headerNames: Object.keys(secrets.headers),
+    authentication: secrets.authentication?.type ?? null,
+    clientCertificate: secrets.clientCertificate !== null,
+  };
+}
+
+function viewHealth(context: EngineContext, view: ReadView, configurationId: string): HealthView {
+  const queue = view.get(queues, [configurationId])?.record ?? newQueue(configurationId, '', 0);
+  const clock = queueClock(context, view);
+  const health = healthOf(queue, clock.queue);
+  const shown = (moment: Instant | null): string | null =>
+    moment === null ? null : isoFromInstant(clock.shown(moment));
+  return {
+    ...health,
+    breakerSince: shown(health.breakerSince),
+    nextProbeAt: shown(health.nextProbeAt),
+    failingSince: shown(health.failingSince),
+  };
+}
+
+export function viewResponse(context: EngineContext, response: StoredResponse): VerificationResponse {
+  const { body, code, headers, successful } = response;
+  const url = withoutUserinfo(openSecret(context, response.url).unwrapOr(''));
+  return { url, body, code, headers, sentAt: isoFromInstant(response.sentAt), successful };
+}

@@ -1,0 +1,136 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import {
+  configurations,
+  type NotificationConfiguration,
+  type StoredResponse,
+} from '../../../notifications/configuration.js';
+import type { UncheckedConfigurationInput } from '../../../notifications/configuration-input.js';
+import { type DecidedConfiguration, decideCreate } from '../../../notifications/decide-configuration.js';
+import { type Enablement, transitionEnablement } from '../../../notifications/enablement.js';
+import type {
+  FieldFault,
+  InvalidAttributes,
+  LimitReached,
+  NotFound,
+  VerificationFailed,
+} from '../../../notifications/errors.js';
+import { users } from '../../../notifications/user.js';
+import type { ReadView, StorageError } from '../../../ports/storage.js';
+import { commit } from '../../commit.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { findWorkspace } from '../find-resource.js';
+import { addQueue } from '../log/change-queue.js';
+import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
+import { mailObstacle } from './mail-obstacle.js';
+import { refusedVerification } from './refused-verification.js';
+import { sealOptions, sealSecret } from './stored-secrets.js';
+import { verifyDestination } from './verify-destination.js';
+
+export interface CreateConfigurationRequest {
+  readonly workspaceId: string;
+  /** A `ConfigurationInput`; members of wrong types are answered with `invalid_attributes`. */
+  readonly attributes: UncheckedConfigurationInput;
+  /** What the transport found wrong with the document around the attributes; reported with the rest. */
+  readonly faults?: readonly FieldFault[];
+}
+
+export type CreateConfigurationError = NotFound | InvalidAttributes | LimitReached | VerificationFailed | StorageError;
+
+/**
+ * Creates a notification configuration. With `enabled: true` the destination must first answer a verification request
+ * with 2xx; otherwise nothing is saved. The request runs outside the transaction; the limit of configurations per
+ * workspace is checked before it and again when saving.
+ */
+export function createNotificationConfiguration(
+  context: EngineContext,
+  caller: Principal,
+  request: CreateConfigurationRequest,
+): ResultAsync<ConfigurationView, CreateConfigurationError> {
+  return new ResultAsync(create(context, caller, request));
+}
+
+async function create(
+  context: EngineContext,
+  caller: Principal,
+  request: CreateConfigurationRequest,
+): Promise<Result<ConfigurationView, CreateConfigurationError>> {
+  const decided = (await context.storage.read((view) => decide(context, view, caller, request))).andThen((it) => it);
+  if (decided.isErr()) return err(decided.error);
+  const { contents, probes } = decided.value;
+  const id = context.ids.next('notification_configuration');
+
+  let response: StoredResponse | null = null;
+  let enablement: Enablement = { type: 'none' };
+  const step = transitionEnablement(enablement, { type: 'create', enabled: contents.enabled, probes });
+  if (step.isOk()) enablement = step.value.next;
+  if (enablement.type === 'verifying') {
+    const verified = await verifyDestination(
+      context,
+      { workspaceId: request.workspaceId, configurationId: id },
+      contents,
+    );
+    if (verified.isErr()) return err(verified.error);
+    if (!verified.value.successful) return err(refusedVerification(context, contents.url ?? '', verified.value));
+    response = verified.value;
+  }
+
+  const { workspaceId } = request;
+  const written = await commit<ConfigurationView, CreateConfigurationError>(context, caller, (tx) => {
+    const workspace = findWorkspace(tx, caller, workspaceId);
+    if (workspace.isErr()) return err(workspace.error);
+    const full = limitReached(context, tx, workspaceId);
+    if (full !== null) return err(full);
+    const { options: asked, ...stated } = contents;
+    const options = sealOptions(context, asked);
+    const configuration: NotificationConfiguration = {
+      ...stated,
+      ...(options === undefined ? {} : { options }),
+      id,
+      workspaceId,
+      token: contents.token === null ? null : sealSecret(context, contents.token),
+      retiredTokens: [],
+      url: contents.url === null ? null : sealSecret(context, contents.url),
+      response,
+      createdAt: tx.now,
+      updatedAt: tx.now,
+      version: 1,
+    };
+    tx.put(configurations, configuration);
+    addQueue(tx, id, workspaceId);
+    tx.tell('notification.configuration', { configurationId: id, workspaceId, change: 'created' });
+    return ok(viewConfiguration(context, tx, configuration, workspace.value));
+  });
+  return written.map(({ value }) => value);
+}
+
+function decide(
+  context: EngineContext,
+  view: ReadView,
+  caller: Principal,
+  request: CreateConfigurationRequest,
+): Result<DecidedConfiguration, CreateConfigurationError> {
+  const workspace = findWorkspace(view, caller, request.workspaceId);
+  if (workspace.isErr()) return err(workspace.error);
+  const decided = decideCreate(
+    request.attributes,
+    {
+      organization: workspace.value.organization,
+      findUser: (id) => view.get(users, [id])?.record,
+      checkUrl: (url) => context.delivery.check(url),
+      mailObstacle: mailObstacle(context),
+    },
+    request.faults,
+  );
+  if (decided.isErr()) return err(decided.error);
+  const full = limitReached(context, view, request.workspaceId);
+  return full === null ? ok(decided.value) : err(full);
+}
+
+function limitReached(context: EngineContext, view: ReadView, workspaceId: string): LimitReached | null {
+  const limit = context.settings.notifications.maximumPerWorkspace;
+  const present = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId], limit });
+  if (present.length < limit) return null;
+  const message = `Workspace has reached its limit of ${limit} Notification Configurations`;
+  return { type: 'limit_reached', limit, message };
+}

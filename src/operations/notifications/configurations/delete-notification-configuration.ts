@@ -1,0 +1,35 @@
+import { err, ok, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import { configurations } from '../../../notifications/configuration.js';
+import type { NotFound } from '../../../notifications/errors.js';
+import type { StorageError } from '../../../ports/storage.js';
+import { commit, type Transaction } from '../../commit.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { findConfiguration } from '../find-resource.js';
+import { cancelUnfinished } from '../log/change-queue.js';
+
+/** Deletes a configuration. What was still to be delivered to it is cancelled; the log of what was stays. */
+export function deleteNotificationConfiguration(
+  context: EngineContext,
+  caller: Principal,
+  request: { readonly configurationId: string },
+): ResultAsync<void, NotFound | StorageError> {
+  const { configurationId } = request;
+  return commit<void, NotFound>(context, caller, (tx) => {
+    const found = findConfiguration(tx, caller, configurationId);
+    if (found.isErr()) return err(found.error);
+    removeConfiguration(tx, configurationId);
+    tx.tell('notification.configuration', {
+      configurationId,
+      workspaceId: found.value.workspace.id,
+      change: 'deleted',
+    });
+    return ok(undefined);
+  }).map(() => undefined);
+}
+
+/** Removes the record; the delivery loop cancels what is unfinished, and then removes the queue. */
+export function removeConfiguration(tx: Transaction, configurationId: string): void {
+  tx.remove(configurations, [configurationId]);
+  cancelUnfinished(tx, configurationId, 'configuration_deleted');
+}

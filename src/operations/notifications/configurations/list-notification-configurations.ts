@@ -1,0 +1,76 @@
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import { configurations } from '../../../notifications/configuration.js';
+import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
+import type { StorageError } from '../../../ports/storage.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { findConfiguration, findWorkspace } from '../find-resource.js';
+import { type PageRequest, readPage } from '../page.js';
+import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
+
+export interface Pagination {
+  readonly currentPage: number;
+  readonly pageSize: number;
+  readonly prevPage: number | null;
+  readonly nextPage: number | null;
+  readonly totalPages: number;
+  readonly totalCount: number;
+}
+
+export interface ConfigurationList {
+  readonly items: readonly ConfigurationView[];
+  /** Null when no page was asked for: then all are there. */
+  readonly pagination: Pagination | null;
+}
+
+/** The workspace's configurations, newest first; all of them, or one page when a page number or size is given. */
+export function listNotificationConfigurations(
+  context: EngineContext,
+  caller: Principal,
+  request: { readonly workspaceId: string; readonly page?: PageRequest },
+): ResultAsync<ConfigurationList, NotFound | InvalidParameter | StorageError> {
+  const { workspaceId } = request;
+  return context.storage
+    .read((view): Result<ConfigurationList, NotFound | InvalidParameter> => {
+      const workspace = findWorkspace(view, caller, workspaceId);
+      if (workspace.isErr()) return err(workspace.error);
+      const page = readPage(context.settings.notifications, request.page);
+      if (page.isErr()) return err(page.error);
+      const rows = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId], reverse: true });
+      const { number, size } = page.value ?? { number: 1, size: rows.length };
+      const items = rows
+        .slice((number - 1) * size, number * size)
+        .map((row) => viewConfiguration(context, view, row.record, workspace.value));
+      return ok({ items, pagination: page.value === null ? null : paginate(number, size, rows.length) });
+    })
+    .andThen((it) => it);
+}
+
+/** Beyond the last page there is neither a previous nor a next one. */
+export function paginate(number: number, size: number, totalCount: number): Pagination {
+  const totalPages = Math.max(1, Math.ceil(totalCount / size));
+  const beyond = number > totalPages;
+  return {
+    currentPage: number,
+    pageSize: size,
+    prevPage: number > 1 && !beyond ? number - 1 : null,
+    nextPage: number < totalPages ? number + 1 : null,
+    totalPages,
+    totalCount,
+  };
+}
+
+/** One configuration. */
+export function showNotificationConfiguration(
+  context: EngineContext,
+  caller: Principal,
+  request: { readonly configurationId: string },
+): ResultAsync<ConfigurationView, NotFound | StorageError> {
+  return context.storage
+    .read((view) =>
+      findConfiguration(view, caller, request.configurationId).map(({ configuration, workspace }) =>
+        viewConfiguration(context, view, configuration, workspace),
+      ),
+    )
+    .andThen((it) => it);
+}

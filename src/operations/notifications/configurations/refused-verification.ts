@@ -1,0 +1,17 @@
+import type { StoredResponse } from '../../../notifications/configuration.js';
+import { classifyAnswer } from '../../../notifications/delivery/classify-failure.js';
+import type { VerificationFailed } from '../../../notifications/errors.js';
+import { originOf } from '../../../notifications/redact.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { viewResponse } from './configuration-view.js';
+
+/** The refusal for an answer that was not 2xx, with the answer in it. */
+export function refusedVerification(context: EngineContext, url: string, response: StoredResponse): VerificationFailed {
+  const failure = classifyAnswer('generic', Number(response.code), response.body);
+  return {
+    type: 'verification_failed',
+    message: `The verification request to ${originOf(url)} was answered with status ${response.code}; a 2xx status is needed`,
+    cause: failure?.class ?? 'invalid_response',
+    response: viewResponse(context, response),
+  };
+}

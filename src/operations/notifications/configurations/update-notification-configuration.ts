@@ -1,0 +1,214 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import {
+  configurations,
+  type NotificationConfiguration,
+  type RetiredToken,
+  type StoredResponse,
+} from '../../../notifications/configuration.js';
+import type { UncheckedConfigurationInput } from '../../../notifications/configuration-input.js';
+import {
+  type ConfigurationContents,
+  type DecidedConfiguration,
+  decideUpdate,
+} from '../../../notifications/decide-configuration.js';
+import { noDeliveryOptions, sameOptions } from '../../../notifications/delivery-options.js';
+import { transitionEnablement } from '../../../notifications/enablement.js';
+import type {
+  Conflict,
+  FieldFault,
+  InvalidAttributes,
+  NotFound,
+  VerificationFailed,
+} from '../../../notifications/errors.js';
+import { users } from '../../../notifications/user.js';
+import type { ReadView, StorageError } from '../../../ports/storage.js';
+import type { Instant } from '../../../shared/instant.js';
+import { commit, type Transaction } from '../../commit.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { findConfiguration } from '../find-resource.js';
+import { cancelUnfinished, closeBreaker } from '../log/change-queue.js';
+import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
+import { mailObstacle } from './mail-obstacle.js';
+import { refusedVerification } from './refused-verification.js';
+import { openOptions, openSecret, sealOptions, sealSecret } from './stored-secrets.js';
+import { verifyDestination } from './verify-destination.js';
+
+export interface UpdateConfigurationRequest {
+  readonly configurationId: string;
+  /** A `ConfigurationInput`; absent members keep their value. */
+  readonly attributes: UncheckedConfigurationInput;
+  readonly faults?: readonly FieldFault[];
+}
+
+export type UpdateConfigurationError = NotFound | InvalidAttributes | VerificationFailed | Conflict | StorageError;
+
+/**
+ * Changes a configuration. When a verification is needed (see `decideUpdate`) and fails, nothing is saved. A change that
+ * somebody else makes while the verification is under way is not overwritten: this update then starts again from it,
+ * once, and gives `conflict` when that happens again.
+ */
+export function updateNotificationConfiguration(
+  context: EngineContext,
+  caller: Principal,
+  request: UpdateConfigurationRequest,
+): ResultAsync<ConfigurationView, UpdateConfigurationError> {
+  return new ResultAsync(
+    update(context, caller, request).then((first) =>
+      first.isErr() && first.error.type === 'conflict' ? update(context, caller, request) : first,
+    ),
+  );
+}
+
+/** Enables after a successful verification: an update with `enabled: true` and nothing else. */
+export function enableNotificationConfiguration(
+  context: EngineContext,
+  caller: Principal,
+  request: { readonly configurationId: string },
+): ResultAsync<ConfigurationView, UpdateConfigurationError> {
+  const { configurationId } = request;
+  return updateNotificationConfiguration(context, caller, { configurationId, attributes: { enabled: true } });
+}
+
+async function update(
+  context: EngineContext,
+  caller: Principal,
+  request: UpdateConfigurationRequest,
+): Promise<Result<ConfigurationView, UpdateConfigurationError>> {
+  const read = await context.storage.read((view) => decide(context, view, caller, request));
+  const decision = read.andThen((it) => it);
+  if (decision.isErr()) return err(decision.error);
+  const verified = await verifyIfNeeded(context, decision.value);
+  if (verified.isErr()) return err(verified.error);
+  const verifiedUpdate = { ...decision.value, response: verified.value };
+  const written = await commit<ConfigurationView, UpdateConfigurationError>(context, caller, (tx) =>
+    writeUpdate(context, tx, caller, verifiedUpdate),
+  );
+  return written.map(({ value }) => value);
+}
+
+/** An update as it was decided on one state of the store. */
+interface Update extends DecidedConfiguration {
+  readonly configuration: NotificationConfiguration;
+  readonly before: ConfigurationContents;
+}
+
+function decide(
+  context: EngineContext,
+  view: ReadView,
+  caller: Principal,
+  request: UpdateConfigurationRequest,
+): Result<Update, UpdateConfigurationError> {
+  return findConfiguration(view, caller, request.configurationId).andThen(({ configuration, workspace }) => {
+    const before = contentsOf(context, configuration);
+    const surroundings = {
+      organization: workspace.organization,
+      findUser: (userId: string) => view.get(users, [userId])?.record,
+      checkUrl: (url: string) => context.delivery.check(url),
+      mailObstacle: mailObstacle(context),
+    };
+    return decideUpdate(before, request, surroundings, context.settings.notifications).map((decided) => ({
+      configuration,
+      before,
+      ...decided,
+    }));
+  });
+}
+
+/** Asks the destination whether it answers; gives its response, or null when it need not be asked. */
+async function verifyIfNeeded(
+  context: EngineContext,
+  { configuration, contents, probes }: Update,
+): Promise<Result<StoredResponse | null, UpdateConfigurationError>> {
+  const step = transitionEnablement(
+    { type: configuration.enabled ? 'enabled' : 'disabled' },
+    { type: 'update', enabled: contents.enabled, probes },
+  );
+  if (step.isErr() || step.value.next.type !== 'verifying') return ok(null);
+  const about = { workspaceId: configuration.workspaceId, configurationId: configuration.id };
+  const verified = await verifyDestination(context, about, contents);
+  if (verified.isErr()) return err(verified.error);
+  return verified.value.successful
+    ? ok(verified.value)
+    : err(refusedVerification(context, contents.url ?? '', verified.value));
+}
+
+function writeUpdate(
+  context: EngineContext,
+  tx: Transaction,
+  caller: Principal,
+  update: Update & { readonly response: StoredResponse | null },
+): Result<ConfigurationView, UpdateConfigurationError> {
+  const { configuration, before, contents, response } = update;
+  const found = findConfiguration(tx, caller, configuration.id);
+  if (found.isErr()) return err(found.error);
+  const present = found.value.configuration;
+  if (present.version !== configuration.version) return err(changedMeanwhile);
+  const { options: presentOptions, ...kept } = present;
+  const unchanged = sameOptions(contents.options, before.options);
+  const options = unchanged ? presentOptions : sealOptions(context, contents.options);
+  const next: NotificationConfiguration = {
+    ...kept,
+    ...(options === undefined ? {} : { options }),
+    enabled: contents.enabled,
+    name: contents.name,
+    triggers: contents.triggers,
+    users: contents.users,
+    url: contents.url === before.url ? present.url : sealUrl(context, contents.url),
+    ...nextTokens(context, present, { before, after: contents }, tx.now),
+    response: response ?? present.response,
+    updatedAt: Math.max(tx.now, present.updatedAt),
+    version: present.version + 1,
+  };
+  tx.put(configurations, next);
+  if (present.enabled && !next.enabled) cancelUnfinished(tx, present.id, 'configuration_disabled');
+  else if (next.enabled && (response !== null || !present.enabled)) closeBreaker(tx, present.id);
+  const { id: configurationId, workspaceId } = present;
+  tx.tell('notification.configuration', { configurationId, workspaceId, change: 'updated' });
+  return ok(viewConfiguration(context, tx, next, found.value.workspace));
+}
+
+function sealUrl(context: EngineContext, url: string | null): NotificationConfiguration['url'] {
+  return url === null ? null : sealSecret(context, url);
+}
+
+const changedMeanwhile: Conflict = {
+  type: 'conflict',
+  message: 'The configuration was changed by another request at the same time; read it again and repeat the update',
+};
+
+/** A configuration with its secrets in the clear; one that cannot be read counts as empty and needs to be set again. */
+export function contentsOf(context: EngineContext, configuration: NotificationConfiguration): ConfigurationContents {
+  const { kind, destinationType, enabled, name, triggers, users: recipients } = configuration;
+  return {
+    kind,
+    destinationType,
+    enabled,
+    name,
+    triggers,
+    users: recipients,
+    token: openSecret(context, configuration.token).unwrapOr(null),
+    url: openSecret(context, configuration.url).unwrapOr(null),
+    options: openOptions(context, configuration.options).unwrapOr({ ...noDeliveryOptions, ...configuration.options }),
+  };
+}
+
+/** Secrets kept besides the new one, at most. */
+const maximumRetiredTokens = 10;
+
+/** A replaced token goes on signing in the list header for the grace time; a cleared one does not. */
+function nextTokens(
+  context: EngineContext,
+  present: NotificationConfiguration,
+  { before, after }: { readonly before: ConfigurationContents; readonly after: ConfigurationContents },
+  now: Instant,
+): Pick<NotificationConfiguration, 'token' | 'retiredTokens'> {
+  const stillValid = present.retiredTokens.filter((retired) => retired.until > now);
+  if (after.token === before.token) return { token: present.token, retiredTokens: stillValid };
+  if (after.token === null) return { token: null, retiredTokens: [] };
+  const token = sealSecret(context, after.token);
+  const grace = after.options.rotationGrace ?? context.settings.notifications.signature.rotationGrace;
+  if (grace <= 0 || present.token === null) return { token, retiredTokens: stillValid };
+  const retired: RetiredToken = { token: present.token, until: now + grace };
+  return { token, retiredTokens: [retired, ...stillValid].slice(0, maximumRetiredTokens) };
+}

@@ -1,0 +1,142 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { StoredResponse } from '../../../notifications/configuration.js';
+import type { ConfigurationContents } from '../../../notifications/decide-configuration.js';
+import { classifySilence } from '../../../notifications/delivery/classify-failure.js';
+import { authorizationOf, type SecretOptions } from '../../../notifications/delivery-options.js';
+import type { VerificationFailed } from '../../../notifications/errors.js';
+import type { Recipient } from '../../../notifications/message-context.js';
+import { originOf, redactHeaders } from '../../../notifications/redact.js';
+import { renderPayload } from '../../../notifications/render-payload.js';
+import type { DeliveryRequest } from '../../../ports/http-delivery.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { sealSecret } from './stored-secrets.js';
+
+/**
+ * Sends one verification request and gives the answer, whatever its status; `successful` says whether it was 2xx. One
+ * attempt within the verification time limits, no redirect. Signed with the given token, which may not be stored yet.
+ */
+export async function verifyDestination(
+  context: EngineContext,
+  { workspaceId, configurationId }: { readonly workspaceId: string; readonly configurationId: string },
+  contents: ConfigurationContents,
+): Promise<Result<StoredResponse, VerificationFailed>> {
+  const { notifications } = context.settings;
+  const url = contents.url ?? '';
+  const rendered = renderPayload(
+    { ...contents, id: configurationId },
+    { type: 'verification' },
+    {
+      endpoint: notifications,
+      signature: notifications.signature,
+      identity: {
+        token: contents.token,
+        retiredTokens: [],
+        messageId: context.ids.next('notification_event'),
+        acceptedAt: context.clock.now(),
+        now: context.clock.now(),
+      },
+      recipients: [],
+    },
+  );
+  const sent = await context.delivery.send({
+    method: 'POST',
+    url,
+    headers: { ...(rendered.type === 'http' ? rendered.headers : {}), ...extraHeaders(contents.options) },
+    body: rendered.type === 'http' ? rendered.body : '',
+    connectTimeout: notifications.verification.connectTimeout,
+    totalTimeout: notifications.verification.totalTimeout,
+    maximumResponseBytes: notifications.delivery.maximumResponseBytes,
+    partition: workspaceId,
+    ...certificateOf(contents.options),
+  });
+  const outcome = sent.isErr() ? 'unanswered' : isSuccess(sent.value.status) ? 'verified' : 'refused';
+  context.observer.count('signalbox.notification.verifications', 1, { kind: contents.kind, outcome });
+  if (sent.isErr()) {
+    const failure = classifySilence(sent.error);
+    return err({
+      type: 'verification_failed',
+      message: `The verification request to ${originOf(url)} got no answer: ${failure.message}`,
+      cause: failure.class,
+      response: null,
+    });
+  }
+  const { status, headers, body, timing } = sent.value;
+  return ok({
+    url: sealSecret(context, url),
+    body,
+    code: String(status),
+    headers: redactHeaders(headers, notifications.redactedHeaders),
+    sentAt: Math.trunc(timing.startedAt),
+    successful: isSuccess(status),
+  });
+}
+
+/** What the options add to every request. */
+export function extraHeaders({ headers, authentication }: SecretOptions): Readonly<Record<string, string>> {
+  return authentication === null ? headers : { ...headers, authorization: authorizationOf(authentication) };
+}
+
+export function certificateOf({ clientCertificate }: SecretOptions): Pick<DeliveryRequest, 'clientCertificate'> {
+  return clientCertificate === null ? {} : { clientCertificate };
+}
+
+/**
+ * Sends the test mail to each recipient. Nobody to send to is a failure, and so is one recipient who is refused; the message says who
+ * was, and who got the mail. Without a mail server the rest is not tried.
+ */
+export async function verifyRecipients(
+  context: EngineContext,
+  configurationId: string,
+  contents: ConfigurationContents,
+  recipients: readonly Recipient[],
+): Promise<Result<void, VerificationFailed>> {
+  const { notifications } = context.settings;
+  const failed = (cause: 'mail_rejected' | 'mail_unavailable', message: string): Result<void, VerificationFailed> =>
+    err({ type: 'verification_failed', message: `The test mail was not sent: ${message}`, cause, response: null });
+  if (recipients.length === 0) {
+    return failed('mail_rejected', 'nobody is to be told; name users of the organization as recipients first');
+  }
+  const rendered = renderPayload(
+    { ...contents, id: configurationId },
+    { type: 'verification' },
+    {
+      endpoint: notifications,
+      signature: notifications.signature,
+      identity: {
+        token: null,
+        retiredTokens: [],
+        messageId: context.ids.next('notification_delivery'),
+        acceptedAt: context.clock.now(),
+        now: context.clock.now(),
+      },
+      recipients,
+    },
+  );
+  if (context.mailer === undefined) return failed('mail_unavailable', 'no mail transport is configured');
+  const [reached, refused]: [string[], string[]] = [[], []];
+  for (const [index, mail] of (rendered.type === 'email' ? rendered.mails : []).entries()) {
+    const sent = await context.mailer.send(mail);
+    const username = recipients[index]?.username ?? '';
+    if (sent.isOk()) reached.push(username);
+    else if (sent.error.type === 'mail_rejected') refused.push(`${username}: ${sent.error.message}`);
+    else return failed(sent.error.type, sent.error.message);
+  }
+  if (refused.length === 0) return ok(undefined);
+  if (reached.length === 0) return failed('mail_rejected', someOf(refused, '; '));
+  return err({
+    type: 'verification_failed',
+    message: `The test mail was refused for ${someOf(refused, '; ')}. It was sent to ${someOf(reached, ', ')}`,
+    cause: 'mail_rejected',
+    response: null,
+  });
+}
+
+/** The first ten, and how many more there are. */
+function someOf(texts: readonly string[], separator: string): string {
+  const further = texts.length - 10;
+  return texts.slice(0, 10).join(separator) + (further > 0 ? `${separator}${further} more` : '');
+}
+
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}

@@ -1,0 +1,98 @@
+import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import {
+  configurations,
+  type NotificationConfiguration,
+  type StoredResponse,
+} from '../../../notifications/configuration.js';
+import { usesUrl } from '../../../notifications/destination.js';
+import type { NotFound, VerificationFailed } from '../../../notifications/errors.js';
+import type { Recipient } from '../../../notifications/message-context.js';
+import { users } from '../../../notifications/user.js';
+import type { Workspace } from '../../../notifications/workspace.js';
+import type { ReadView, StorageError } from '../../../ports/storage.js';
+import { commit } from '../../commit.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { findConfiguration } from '../find-resource.js';
+import { closeBreaker } from '../log/change-queue.js';
+import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
+import { refusedVerification } from './refused-verification.js';
+import { contentsOf } from './update-notification-configuration.js';
+import { verifyDestination, verifyRecipients } from './verify-destination.js';
+
+export type VerifyConfigurationError = NotFound | VerificationFailed | StorageError;
+
+/**
+ * Sends a verification request (e-mail: a test mail) and stores the answer, also one that is not 2xx, which is then
+ * refused with `verification_failed`. Without an answer nothing changes. Enablement never changes. An answer of a URL
+ * that has been replaced meanwhile is not stored.
+ */
+export function verifyNotificationConfiguration(
+  context: EngineContext,
+  caller: Principal,
+  request: { readonly configurationId: string },
+): ResultAsync<ConfigurationView, VerifyConfigurationError> {
+  return new ResultAsync(verify(context, caller, request.configurationId));
+}
+
+async function verify(
+  context: EngineContext,
+  caller: Principal,
+  id: string,
+): Promise<Result<ConfigurationView, VerifyConfigurationError>> {
+  const read = await context.storage.read((view) =>
+    findConfiguration(view, caller, id).map((found) => ({
+      configuration: found.configuration,
+      recipients: recipientsOf(view, found.configuration, found.workspace),
+      shown: viewConfiguration(context, view, found.configuration, found.workspace),
+    })),
+  );
+  const found = read.andThen((it) => it);
+  if (found.isErr()) return err(found.error);
+  const { configuration, recipients, shown } = found.value;
+  const contents = contentsOf(context, configuration);
+  if (!usesUrl(configuration.kind)) {
+    return (await verifyRecipients(context, id, contents, recipients)).map(() => shown);
+  }
+
+  const verified = await verifyDestination(
+    context,
+    { workspaceId: configuration.workspaceId, configurationId: id },
+    contents,
+  );
+  if (verified.isErr()) return err(verified.error);
+  const response = verified.value;
+  const stored = await commit<ConfigurationView, VerifyConfigurationError>(context, caller, (tx) =>
+    findConfiguration(tx, caller, id).map((present) => {
+      const next = withResponse(present.configuration, configuration, response);
+      if (next !== present.configuration) tx.put(configurations, next);
+      if (response.successful) closeBreaker(tx, id);
+      const { workspaceId } = present.configuration;
+      tx.tell('notification.configuration', { configurationId: id, workspaceId, change: 'verified' });
+      return viewConfiguration(context, tx, next, present.workspace);
+    }),
+  );
+  if (stored.isErr()) return err(stored.error);
+  return response.successful ? ok(stored.value.value) : err(refusedVerification(context, contents.url ?? '', response));
+}
+
+function withResponse(
+  present: NotificationConfiguration,
+  asked: NotificationConfiguration,
+  response: StoredResponse,
+): NotificationConfiguration {
+  return JSON.stringify(present.url) === JSON.stringify(asked.url) ? { ...present, response } : present;
+}
+
+/** The configuration's users that are (still) members of the workspace's organization. */
+export function recipientsOf(
+  view: ReadView,
+  configuration: NotificationConfiguration,
+  workspace: Workspace,
+): Recipient[] {
+  return configuration.users.flatMap((id) => {
+    const user = view.get(users, [id])?.record;
+    if (user === undefined || user.organization !== workspace.organization) return [];
+    return [{ userId: user.id, username: user.username, email: user.email }];
+  });
+}

@@ -1,0 +1,73 @@
+import { err, ok, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import { type Delivery, deliveries, isUnfinished } from '../../../notifications/delivery/delivery.js';
+import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
+import type { NotFound } from '../../../notifications/errors.js';
+import { events, orderKeyOf, type StoredEvent } from '../../../notifications/event.js';
+import type { StorageError } from '../../../ports/storage.js';
+import { commit, type Transaction } from '../../commit.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { touchQueue } from '../log/change-queue.js';
+import { deliveriesOf, findEvent } from './events-log.js';
+
+/**
+ * Erases what an event said, and every answer to it, and keeps its record: that it was accepted, when, and what became of its
+ * deliveries. Those that are not over are cancelled. A request that is under way cannot be called back.
+ */
+export function eraseNotificationEvent(
+  context: EngineContext,
+  caller: Principal,
+  { eventId }: { readonly eventId: string },
+): ResultAsync<void, NotFound | StorageError> {
+  const ordered = context.settings.notifications.delivery.ordering !== 'none';
+  return commit<void, NotFound>(context, caller, (tx) => {
+    const found = findEvent(tx, caller, eventId);
+    if (found.isErr()) return err(found.error);
+    const event = found.value;
+    for (const delivery of deliveriesOf(tx, event, ordered)) eraseDelivery(tx, delivery);
+    tx.put(events, erased(event, tx.now));
+    return ok(undefined);
+  }).map(() => undefined);
+}
+
+function erased(event: StoredEvent, now: number): StoredEvent {
+  const { trigger, createdAt } = event;
+  return {
+    ...event,
+    erasedAt: event.erasedAt ?? now,
+    event: {
+      kind: 'custom',
+      trigger,
+      message: '',
+      data: {},
+      orderKey: orderKeyOf(event.event),
+      occurredAt: new Date(createdAt).toISOString(),
+      body: 'envelope',
+    },
+  };
+}
+
+function eraseDelivery(tx: Transaction, delivery: Delivery): void {
+  const cancelled = transitionDelivery(delivery.state, { type: 'cancelled', at: tx.now, reason: 'content_erased' });
+  const { body: _body, recipients, ...kept } = delivery;
+  const next: Delivery = {
+    ...kept,
+    state: cancelled.unwrapOr(delivery.state),
+    attempts: delivery.attempts.map((attempt) => ({ ...attempt, headers: {}, body: '' })),
+    ...(recipients === undefined ? {} : { recipients: recipients.map((result) => ({ ...result, message: null })) }),
+  };
+  tx.put(deliveries, next);
+  if (!isUnfinished(delivery.state)) return;
+  releaseNext(tx, next);
+  touchQueue(tx, delivery.configurationId);
+}
+
+/** What waited behind the delivery waits no longer. */
+function releaseNext(tx: Transaction, { configurationId, orderKey }: Delivery): void {
+  if (orderKey === null) return;
+  const prefix = [configurationId, orderKey];
+  const head = tx.list(deliveries, { index: 'unfinished_of_run', prefix, limit: 1 })[0]?.record;
+  if (head === undefined) return;
+  const released = transitionDelivery(head.state, { type: 'released', at: tx.now });
+  if (released.isOk()) tx.put(deliveries, { ...head, state: released.value });
+}

@@ -1,0 +1,85 @@
+import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import type { InvalidAttributes, NotFound } from '../../../notifications/errors.js';
+import { decideEventType, type EventType, type EventTypeInput, eventTypes } from '../../../notifications/event-type.js';
+import type { StorageError } from '../../../ports/storage.js';
+import { isoFromInstant } from '../../../shared/instant.js';
+import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
+import { commit } from '../../commit.js';
+import type { EngineContext } from '../../context/engine-context.js';
+
+/** An event type as callers see it; times are RFC 3339 in UTC with milliseconds. */
+export type EventTypeView = Omit<EventType, 'createdAt' | 'updatedAt'> & {
+  readonly createdAt: string;
+  readonly updatedAt: string;
+};
+
+/**
+ * Registers a type of events, or changes it. Events that were accepted before keep what they were. Only management callers may do
+ * this, and a service can do it at every start: nothing is written when nothing changes.
+ */
+export function putEventType(
+  context: EngineContext,
+  caller: Principal,
+  input: EventTypeInput,
+): ResultAsync<EventTypeView, PermissionDenied | InvalidAttributes | StorageError> {
+  const allowed = authoriseManagement(caller);
+  if (allowed.isErr()) return new ResultAsync(Promise.resolve(err(allowed.error)));
+  return commit<EventTypeView, InvalidAttributes>(context, caller, (tx) => {
+    const present = typeof input.name === 'string' ? tx.get(eventTypes, [input.name])?.record : undefined;
+    return decideEventType(input, present, tx.now).map((decided) => {
+      if (present !== undefined && sameContent(present, decided)) return viewEventType(present);
+      tx.put(eventTypes, decided);
+      return viewEventType(decided);
+    });
+  }).map(({ value }) => value);
+}
+
+/** Removes a type: no more events of it are accepted. Those that were go on. */
+export function removeEventType(
+  context: EngineContext,
+  caller: Principal,
+  { name }: { readonly name: string },
+): ResultAsync<void, PermissionDenied | NotFound | StorageError> {
+  const allowed = authoriseManagement(caller);
+  if (allowed.isErr()) return new ResultAsync(Promise.resolve(err(allowed.error)));
+  return commit<void, NotFound>(context, caller, (tx) =>
+    tx.remove(eventTypes, [name]) ? ok(undefined) : err({ type: 'not_found', resource: 'event_type', id: name }),
+  ).map(() => undefined);
+}
+
+/** All registered types, by name. Whoever may report events anywhere may know them: they hold no data. */
+export function listEventTypes(
+  context: EngineContext,
+  caller: Principal,
+): ResultAsync<readonly EventTypeView[], PermissionDenied | StorageError> {
+  if (!hasWorkspace(caller)) return errAsync({ type: 'permission_denied' });
+  return context.storage.read((view) => view.list(eventTypes, {}).map(({ record }) => viewEventType(record)));
+}
+
+export function showEventType(
+  context: EngineContext,
+  caller: Principal,
+  { name }: { readonly name: string },
+): ResultAsync<EventTypeView, NotFound | StorageError> {
+  return context.storage
+    .read((view): Result<EventTypeView, NotFound> => {
+      const found = hasWorkspace(caller) ? view.get(eventTypes, [name])?.record : undefined;
+      return found === undefined
+        ? err({ type: 'not_found', resource: 'event_type', id: name })
+        : ok(viewEventType(found));
+    })
+    .andThen((it) => it);
+}
+
+function hasWorkspace({ management, workspaces }: Principal): boolean {
+  return management || Object.keys(workspaces).length > 0;
+}
+
+function sameContent(a: EventType, b: EventType): boolean {
+  return JSON.stringify({ ...a, updatedAt: 0 }) === JSON.stringify({ ...b, updatedAt: 0 });
+}
+
+function viewEventType(type: EventType): EventTypeView {
+  return { ...type, createdAt: isoFromInstant(type.createdAt), updatedAt: isoFromInstant(type.updatedAt) };
+}

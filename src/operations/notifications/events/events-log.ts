@@ -1,0 +1,226 @@
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
+import { allowsWorkspace } from '../../../access/allows.js';
+import type { Principal } from '../../../access/principal.js';
+import { configurations } from '../../../notifications/configuration.js';
+import {
+  type Delivery,
+  type DeliveryOutcome,
+  deliveries,
+  deliveryOutcomes,
+  outcomeOf,
+} from '../../../notifications/delivery/delivery.js';
+import { sequenceFromId } from '../../../notifications/delivery/delivery-id.js';
+import { freshDelivery } from '../../../notifications/delivery/fresh-delivery.js';
+import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
+import { events, type StoredEvent } from '../../../notifications/event.js';
+import { eventRecord, filterProblem, passesFilter } from '../../../notifications/event-filter.js';
+import { type Explanation, explain } from '../../../notifications/explain.js';
+import { queues } from '../../../notifications/queue/queue-record.js';
+import { triggerFromSpelling } from '../../../notifications/trigger.js';
+import type { ReadView, StorageError } from '../../../ports/storage.js';
+import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { bodyOf } from '../delivery/attempt-delivery.js';
+import { findWorkspace } from '../find-resource.js';
+import { asItStands } from '../log/delivery-log.js';
+import { type DeliveryDetails, describeDelivery } from '../log/delivery-view.js';
+import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst } from '../page.js';
+
+/** An accepted event, with what became of it. Times are RFC 3339 in UTC with milliseconds. */
+export interface EventSummary {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly trigger: string;
+  readonly message: string;
+  readonly createdAt: string;
+  readonly idempotencyKey: string | null;
+  /** When its content was erased; null when it is there. */
+  readonly erasedAt: string | null;
+  readonly deliveries: readonly {
+    readonly id: string;
+    readonly configurationId: string;
+    readonly outcome: DeliveryOutcome;
+  }[];
+}
+
+export interface EventDetails extends EventSummary {
+  /** The attributes that it was reported with, as filters see them. */
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** Every attempt at each of its destinations. */
+  readonly attempts: readonly DeliveryDetails[];
+  /** What the configurations of the workspace, as they are now, would make of it. */
+  readonly explanations: readonly Explanation[];
+}
+
+export interface ListEventsRequest {
+  readonly workspaceId: string;
+  readonly trigger?: string | undefined;
+  /** Events with a delivery of this outcome. */
+  readonly outcome?: string | undefined;
+  /** Accepted from this moment on … */
+  readonly since?: Instant | undefined;
+  /** … and before this one. */
+  readonly until?: Instant | undefined;
+  /** A filter expression over the attributes, see `eventRecord`. */
+  readonly filter?: string | undefined;
+  readonly page?: PageRequest;
+}
+
+export interface EventList extends PageNumbers {
+  readonly items: readonly EventSummary[];
+  /** How many events match; counted up to `counted`. */
+  readonly totalCount: number;
+  /** False when there were more than could be looked at: then the count is a lower bound. */
+  readonly counted: boolean;
+}
+
+/** Events looked at for one list. */
+const deepest = 20_000;
+/** Events read in one piece. */
+const chunk = 500;
+
+/** The events of a workspace, newest first, with the outcomes of their deliveries. Needs admin rights. */
+export function listNotificationEvents(
+  context: EngineContext,
+  caller: Principal,
+  request: ListEventsRequest,
+): ResultAsync<EventList, NotFound | InvalidParameter | StorageError> {
+  return context.storage
+    .read((view): Result<EventList, NotFound | InvalidParameter> => {
+      const workspace = findWorkspace(view, caller, request.workspaceId);
+      if (workspace.isErr()) return err(workspace.error);
+      const page = readPageOrFirst(context.settings.notifications, request.page);
+      if (page.isErr()) return err(page.error);
+      const faulty = faultOf(request);
+      if (faulty !== null) return err(faulty);
+      const ordered = context.settings.notifications.delivery.ordering !== 'none';
+      const { number, size } = page.value;
+      const found = matchingEvents(view, request, ordered);
+      return ok({
+        items: found.events.slice((number - 1) * size, number * size).map((event) => summarise(view, event, ordered)),
+        ...pageNumbers(page.value, found.events.length > number * size),
+        totalCount: found.events.length,
+        counted: found.whole,
+      });
+    })
+    .andThen((it) => it);
+}
+
+/** One event with its content, every attempt, and why it goes where it goes. Needs admin rights. */
+export function showNotificationEvent(
+  context: EngineContext,
+  caller: Principal,
+  { eventId }: { readonly eventId: string },
+): ResultAsync<EventDetails, NotFound | StorageError> {
+  const ordered = context.settings.notifications.delivery.ordering !== 'none';
+  return context.storage
+    .read((view): Result<EventDetails, NotFound> => {
+      const event = findEvent(view, caller, eventId);
+      if (event.isErr()) return err(event.error);
+      const workspace = findWorkspace(view, caller, event.value.workspaceId);
+      if (workspace.isErr()) return err(workspace.error);
+      const rows = view.list(configurations, { index: 'by_workspace', prefix: [event.value.workspaceId] });
+      const attempts = deliveriesOf(view, event.value, ordered);
+      return ok({
+        ...summarise(view, event.value, ordered),
+        attributes: eventRecord(event.value.event),
+        attempts: attempts.map((delivery) =>
+          describeDelivery(delivery, null, bodyOf(context, delivery, event.value).unwrapOr(null)),
+        ),
+        explanations: explain(
+          event.value.event,
+          workspace.value,
+          rows.map(({ record }) => record),
+        ),
+      });
+    })
+    .andThen((it) => it);
+}
+
+/** The stored event, when the caller may administer its workspace. */
+export function findEvent(view: ReadView, caller: Principal, id: string): Result<StoredEvent, NotFound> {
+  const sequence = sequenceFromId(id);
+  const event = sequence === null ? undefined : view.get(events, [sequence])?.record;
+  const known = event?.id === id && allowsWorkspace(caller, event.workspaceId, 'admin');
+  return known ? ok(event) : err({ type: 'not_found', resource: 'notification_event', id });
+}
+
+/** The deliveries of an event, in the order of its list, as they stand. */
+export function deliveriesOf(view: ReadView, event: StoredEvent, ordered: boolean): Delivery[] {
+  return event.notified.map(({ id }, position) => {
+    const row = view.get(deliveries, [id, event.sequence])?.record ?? freshDelivery(event, position, ordered);
+    return asItStands(row, view.get(queues, [id])?.record ?? null);
+  });
+}
+
+function summarise(view: ReadView, event: StoredEvent, ordered: boolean): EventSummary {
+  const { id, workspaceId, trigger, createdAt, idempotencyKey, erasedAt } = event;
+  return {
+    id,
+    workspaceId,
+    trigger,
+    message: event.event.message,
+    createdAt: isoFromInstant(createdAt),
+    idempotencyKey,
+    erasedAt: erasedAt === undefined ? null : isoFromInstant(erasedAt),
+    deliveries: deliveriesOf(view, event, ordered).map((delivery) => ({
+      id: delivery.id,
+      configurationId: delivery.configurationId,
+      outcome: outcomeOf(delivery.state),
+    })),
+  };
+}
+
+function faultOf({ outcome, filter, since, until }: ListEventsRequest): InvalidParameter | null {
+  const fault = (parameter: string, message: string): InvalidParameter => ({
+    type: 'invalid_parameter',
+    parameter,
+    message,
+  });
+  if (outcome !== undefined && !deliveryOutcomes.some((known) => known === outcome)) {
+    return fault('filter[outcome]', `The outcome must be one of ${deliveryOutcomes.join(', ')}`);
+  }
+  const problem = filter === undefined ? null : filterProblem(filter);
+  if (problem !== null) return fault('filter[expression]', `The filter ${problem}`);
+  const isTime = (value: Instant | undefined): boolean => value === undefined || Number.isFinite(value);
+  return isTime(since) && isTime(until) ? null : fault('filter[since]', 'since and until must be times');
+}
+
+function matchingEvents(
+  view: ReadView,
+  request: ListEventsRequest,
+  ordered: boolean,
+): { readonly events: readonly StoredEvent[]; readonly whole: boolean } {
+  const found: StoredEvent[] = [];
+  let looked = 0;
+  for (const event of newestFirst(view, request.workspaceId)) {
+    if (event.createdAt < (request.since ?? Number.NEGATIVE_INFINITY)) break;
+    if (looked >= deepest) return { events: found, whole: false };
+    looked += 1;
+    if (matches(view, event, request, ordered)) found.push(event);
+  }
+  return { events: found, whole: true };
+}
+
+function* newestFirst(view: ReadView, workspaceId: string): Generator<StoredEvent> {
+  let to: readonly [string, number] = [workspaceId, Number.MAX_SAFE_INTEGER];
+  for (;;) {
+    const rows = view.list(events, { index: 'by_workspace', from: [workspaceId], to, reverse: true, limit: chunk });
+    for (const { record } of rows) yield record;
+    const last = rows.at(-1)?.record;
+    if (last === undefined || rows.length < chunk) return;
+    to = [workspaceId, last.sequence];
+  }
+}
+
+function matches(
+  view: ReadView,
+  event: StoredEvent,
+  { trigger, outcome, until, filter }: ListEventsRequest,
+  ordered: boolean,
+): boolean {
+  if (until !== undefined && event.createdAt >= until) return false;
+  if (trigger !== undefined && event.trigger !== (triggerFromSpelling(trigger)?.value ?? trigger)) return false;
+  if (filter !== undefined && !passesFilter(filter, event.event)) return false;
+  return outcome === undefined || deliveriesOf(view, event, ordered).some(({ state }) => outcomeOf(state) === outcome);
+}

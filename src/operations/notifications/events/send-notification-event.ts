@@ -1,0 +1,136 @@
+import { err, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import { configurations } from '../../../notifications/configuration.js';
+import type { Conflict, FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
+import type { NotificationEvent } from '../../../notifications/event.js';
+import {
+  type EventAttributes,
+  eventFromAttributes,
+  eventLimits,
+  type ReadEvent,
+} from '../../../notifications/event-attributes.js';
+import { customEvent, type EventType, eventTypes } from '../../../notifications/event-type.js';
+import { type Explanation, explain } from '../../../notifications/explain.js';
+import { triggerFromSpelling } from '../../../notifications/trigger.js';
+import type { ReadView, StorageError } from '../../../ports/storage.js';
+import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import { type PublishedEvent, publishNotificationEvent } from '../../books/publish-notification-event.js';
+import { commit } from '../../commit.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { findWorkspace } from '../find-resource.js';
+
+/** An event as a value, or as attributes from outside with the payloads' field names. */
+export type EventRequest = {
+  readonly workspaceId: string;
+  readonly faults?: readonly FieldFault[];
+} & (
+  | { readonly event: NotificationEvent; readonly idempotencyKey?: string }
+  | { readonly attributes: EventAttributes }
+);
+
+export type SendEventError = NotFound | InvalidAttributes | Conflict | StorageError;
+
+/**
+ * Accepts an event and queues its notifications, in one transaction. Needs the right `events` on the workspace. A known
+ * idempotency key gives the first event again, with `repeated: true`; with another event it is a `conflict`. When nobody
+ * is notified, the answer says why.
+ */
+export function sendNotificationEvent(
+  context: EngineContext,
+  caller: Principal,
+  request: EventRequest,
+): ResultAsync<PublishedEvent, SendEventError> {
+  const { workspaceId } = request;
+  return commit<PublishedEvent, NotFound | InvalidAttributes | Conflict>(context, caller, (tx) => {
+    const workspace = findWorkspace(tx, caller, workspaceId, 'events');
+    if (workspace.isErr()) return err(workspace.error);
+    const read = readEvent(tx, request, tx.now);
+    if (read.isErr()) return err(read.error);
+    const { event, idempotencyKey } = read.value;
+    const publishable = { ...event, workspaceId, ...(idempotencyKey === null ? {} : { idempotencyKey }) };
+    const published = publishNotificationEvent(tx, tx, publishable);
+    if (published.isErr()) {
+      const unknown: NotFound = { type: 'not_found', resource: 'workspace', id: workspaceId };
+      return err(published.error.type === 'conflict' ? published.error : unknown);
+    }
+    const { eventId, trigger, deliveryIds } = published.value;
+    if (!published.value.repeated) tx.tell('notification.event', { eventId, workspaceId, trigger, deliveryIds });
+    return ok(published.value);
+  }).andThen(({ value }) => slowedDown(context, value));
+}
+
+/**
+ * Acknowledges the later the more deliveries wait: whoever waits for answers before sending more slows down to what is delivered,
+ * and no queue grows without end. In real time whatever the engine's clock, because the load is real.
+ */
+function slowedDown(context: EngineContext, published: PublishedEvent): ResultAsync<PublishedEvent, never> {
+  const { from, span, maximumWait } = context.settings.notifications.pressure;
+  const wait = Math.min(1, Math.max(0, published.backlog - from) / span) * maximumWait;
+  if (wait < 1) return okAsync(published);
+  return ResultAsync.fromSafePromise(new Promise((resolve) => setTimeout(resolve, wait, published)));
+}
+
+/** Which configurations the event would notify and which not, with the reasons. Writes nothing. Needs admin rights. */
+export function explainEvent(
+  context: EngineContext,
+  caller: Principal,
+  request: EventRequest,
+): ResultAsync<readonly Explanation[], NotFound | InvalidAttributes | StorageError> {
+  return context.storage
+    .read((view): Result<readonly Explanation[], NotFound | InvalidAttributes> => {
+      const workspace = findWorkspace(view, caller, request.workspaceId);
+      if (workspace.isErr()) return err(workspace.error);
+      const read = readEvent(view, request, context.clock.now());
+      if (read.isErr()) return err(read.error);
+      const rows = view.list(configurations, { index: 'by_workspace', prefix: [request.workspaceId] });
+      const present = rows.map((row) => row.record);
+      return ok(explain(read.value.event, workspace.value, present));
+    })
+    .andThen((it) => it);
+}
+
+function readEvent(view: ReadView, request: EventRequest, now: Instant): Result<ReadEvent, InvalidAttributes> {
+  if ('attributes' in request) {
+    const { attributes, faults } = request;
+    const type = registeredType(view, attributes['trigger']);
+    return type === undefined ? eventFromAttributes(attributes, faults) : readCustom(type, attributes, faults, now);
+  }
+  if (request.event.kind === 'custom') {
+    const { trigger, message, data, orderKey, occurredAt } = request.event;
+    const type = registeredType(view, trigger);
+    const attributes = { message, data, order_key: orderKey, occurred_at: occurredAt };
+    if (type !== undefined)
+      return readCustom(type, { ...attributes, idempotency_key: request.idempotencyKey }, [], now);
+  }
+  const definition = triggerFromSpelling(request.event.trigger);
+  const kind = definition?.scope === 'workspace' ? 'auto_destroy' : definition?.scope;
+  if (definition?.value !== request.event.trigger || kind !== request.event.kind) {
+    const message = `The trigger does not belong to an event of kind ${request.event.kind}`;
+    return err({ type: 'invalid_attributes', faults: [{ pointer: '/data/attributes/trigger', message }] });
+  }
+  return ok({ event: request.event, idempotencyKey: request.idempotencyKey ?? null });
+}
+
+function registeredType(view: ReadView, name: unknown): EventType | undefined {
+  if (typeof name !== 'string' || triggerFromSpelling(name) !== undefined) return undefined;
+  return view.get(eventTypes, [name])?.record;
+}
+
+function readCustom(
+  type: EventType,
+  attributes: EventAttributes,
+  earlier: readonly FieldFault[] | undefined,
+  now: Instant,
+): Result<ReadEvent, InvalidAttributes> {
+  const faults = [...(earlier ?? [])];
+  const key = attributes['idempotency_key'] ?? null;
+  const isKey = key === null || (typeof key === 'string' && key !== '' && key.length <= eventLimits.idempotencyKey);
+  if (!isKey) {
+    const message = `idempotency_key must be a text of 1 to ${eventLimits.idempotencyKey} characters`;
+    faults.push({ pointer: '/data/attributes/idempotency_key', message });
+  }
+  const event = customEvent(type, attributes, isoFromInstant(now));
+  if (event.isErr()) return err({ type: 'invalid_attributes', faults: [...faults, ...event.error.faults] });
+  if (faults.length > 0) return err({ type: 'invalid_attributes', faults });
+  return ok({ event: event.value, idempotencyKey: key as string | null });
+}

@@ -1,0 +1,86 @@
+import {
+  type Attempt,
+  type Delivery,
+  type DeliveryOutcome,
+  outcomeOf,
+  type RecipientResult,
+} from '../../../notifications/delivery/delivery.js';
+import type { DestinationKind } from '../../../notifications/destination.js';
+import type { WaitReason } from '../../../notifications/queue/wait-reason.js';
+import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+
+/** A line of the delivery log. All times are RFC 3339 in UTC with milliseconds. */
+export interface DeliverySummary {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly configurationId: string;
+  readonly eventId: string;
+  readonly kind: DestinationKind;
+  readonly trigger: string;
+  readonly outcome: DeliveryOutcome;
+  /** Why it ended without success; null otherwise. */
+  readonly reason: string | null;
+  readonly createdAt: string;
+  /** When the next attempt is due; null when none is. */
+  readonly nextAttemptAt: string | null;
+  /** Pending: what holds it up, and until when as far as that is known. Null when nothing does, or when it has ended. */
+  readonly waitsFor: { readonly reason: WaitReason; readonly until: string | null } | null;
+  /** When it ended; null while pending. */
+  readonly settledAt: string | null;
+  readonly attemptCount: number;
+  readonly lastStatus: number | null;
+  readonly lastFailure: string | null;
+}
+
+/** With the whole attempts and the body that is sent. */
+export interface DeliveryDetails extends DeliverySummary {
+  readonly attempts: readonly (Omit<Attempt, 'startedAt'> & { readonly startedAt: string })[];
+  /** E-mail: what became of it for each recipient. */
+  readonly recipients: readonly (Omit<RecipientResult, 'at'> & { readonly at: string })[];
+  readonly body: string | null;
+}
+
+/** What the log says of one that has not ended. */
+export interface Pending {
+  readonly nextAttemptAt: Instant | null;
+  readonly waitsFor: { readonly reason: WaitReason; readonly until: Instant | null } | null;
+}
+
+export function summariseDelivery(delivery: Delivery, pending: Pending | null): DeliverySummary {
+  const last = delivery.attempts.at(-1);
+  return {
+    id: delivery.id,
+    workspaceId: delivery.workspaceId,
+    configurationId: delivery.configurationId,
+    eventId: delivery.eventId,
+    kind: delivery.kind,
+    trigger: delivery.trigger,
+    outcome: outcomeOf(delivery.state),
+    reason: 'reason' in delivery.state ? delivery.state.reason : null,
+    createdAt: isoFromInstant(delivery.createdAt),
+    nextAttemptAt: shownTime(pending?.nextAttemptAt),
+    waitsFor: shownWait(pending),
+    settledAt: 'at' in delivery.state ? isoFromInstant(delivery.state.at) : null,
+    attemptCount: last?.number ?? 0,
+    lastStatus: last?.status ?? null,
+    lastFailure: last?.failure?.class ?? null,
+  };
+}
+
+export function describeDelivery(delivery: Delivery, pending: Pending | null, body: string | null): DeliveryDetails {
+  return {
+    ...summariseDelivery(delivery, pending),
+    attempts: delivery.attempts.map((attempt) => ({ ...attempt, startedAt: isoFromInstant(attempt.startedAt) })),
+    recipients: (delivery.recipients ?? []).map((result) => ({ ...result, at: isoFromInstant(result.at) })),
+    body,
+  };
+}
+
+function shownTime(moment: Instant | null | undefined): string | null {
+  return moment === null || moment === undefined ? null : isoFromInstant(moment);
+}
+
+function shownWait(pending: Pending | null): DeliverySummary['waitsFor'] {
+  const wait = pending?.waitsFor ?? null;
+  return wait === null ? null : { reason: wait.reason, until: shownTime(wait.until) };
+}

@@ -1,0 +1,193 @@
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import { configurations } from '../../../notifications/configuration.js';
+import {
+  type Delivery,
+  type DeliveryOutcome,
+  deliveryOutcomes,
+  isUnfinished,
+  outcomeOf,
+} from '../../../notifications/delivery/delivery.js';
+import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
+import { queues } from '../../../notifications/queue/queue-record.js';
+import { waitOf } from '../../../notifications/queue/wait-reason.js';
+import { triggerDefinitions, triggerFromSpelling } from '../../../notifications/trigger.js';
+import type { ReadView, StorageError } from '../../../ports/storage.js';
+import type { Instant } from '../../../shared/instant.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { bodyOf } from '../delivery/attempt-delivery.js';
+import { rateOf } from '../delivery/load-destination.js';
+import { findConfiguration, findDelivery } from '../find-resource.js';
+import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst } from '../page.js';
+import {
+  asItStands,
+  failedOnes,
+  isFailed,
+  type LogOwner,
+  logOwner,
+  newestFirst,
+  unfinishedOnes,
+} from './delivery-log.js';
+import {
+  type DeliveryDetails,
+  type DeliverySummary,
+  describeDelivery,
+  type Pending,
+  summariseDelivery,
+} from './delivery-view.js';
+import { type QueueClock, queueClock } from './queue-clock.js';
+
+export interface ListDeliveriesRequest {
+  readonly configurationId: string;
+  /** One of `pending`, `delivered`, `partly_delivered`, `dead`, `cancelled`; all when absent. */
+  readonly outcome?: string | undefined;
+  /** Any spelling of a trigger; all when absent. */
+  readonly trigger?: string | undefined;
+  readonly page?: PageRequest;
+}
+
+/** One page of a log, which is not counted. */
+export interface DeliveryList extends PageNumbers {
+  readonly items: readonly DeliverySummary[];
+}
+
+/** The deepest entry that a page number reaches, and entries looked at for one page with a filter. */
+const deepest = 50_000;
+
+/** The delivery log of a configuration, newest first (dead, cancelled and partly delivered ones: latest ended first). */
+export function listDeliveries(
+  context: EngineContext,
+  caller: Principal,
+  request: ListDeliveriesRequest,
+): ResultAsync<DeliveryList, NotFound | InvalidParameter | StorageError> {
+  return context.storage
+    .read((view): Result<DeliveryList, NotFound | InvalidParameter> => {
+      const found = findConfiguration(view, caller, request.configurationId);
+      if (found.isErr()) return err(found.error);
+      const { notifications } = context.settings;
+      const page = readPageOrFirst(notifications, request.page);
+      if (page.isErr()) return err(page.error);
+      const filter = readFilter(request);
+      if (filter.isErr()) return err(filter.error);
+      const { number, size } = page.value;
+      const ordered = notifications.delivery.ordering !== 'none';
+      const owner = logOwner(view, request.configurationId, found.value.workspace.id, ordered);
+      const matching = collect(view, owner, filter.value, { skip: (number - 1) * size, take: size + 1 });
+      const clock = queueClock(context, view);
+      const { queue } = owner;
+      const rate = rateOf(context.settings, found.value.configuration);
+      const items = matching.slice(0, size);
+      return ok({
+        items: items.map((delivery) => summariseDelivery(delivery, pendingOf(clock, { queue, rate }, delivery))),
+        ...pageNumbers(page.value, matching.length > size),
+      });
+    })
+    .andThen((it) => it);
+}
+
+/** One delivery with all its attempts. */
+export function showDelivery(
+  context: EngineContext,
+  caller: Principal,
+  request: { readonly deliveryId: string },
+): ResultAsync<DeliveryDetails, NotFound | StorageError> {
+  const ordered = context.settings.notifications.delivery.ordering !== 'none';
+  return context.storage
+    .read((view) =>
+      findDelivery(view, caller, request.deliveryId, ordered).map(({ delivery, event }) => {
+        const queue = view.get(queues, [delivery.configurationId])?.record ?? null;
+        const shown = asItStands(delivery, queue);
+        const configuration = view.get(configurations, [delivery.configurationId])?.record;
+        const rate = configuration === undefined ? 0 : rateOf(context.settings, configuration);
+        const pending = pendingOf(queueClock(context, view), { queue, rate }, shown);
+        return describeDelivery(shown, pending, bodyOf(context, delivery, event).unwrapOr(null));
+      }),
+    )
+    .andThen((it) => it);
+}
+
+/** What holds a delivery up, and when its next attempt is due; null when it has ended. */
+function pendingOf(
+  clock: QueueClock,
+  { queue, rate }: Pick<LogOwner, 'queue'> & { readonly rate: number },
+  delivery: Delivery,
+): Pending | null {
+  const { state } = delivery;
+  if (!isUnfinished(state)) return null;
+  const wait = queue === null ? null : waitOf(delivery, queue, rate, clock.queue);
+  const until = wait === null || wait.until === null ? null : clock.shown(wait.until);
+  return {
+    nextAttemptAt:
+      state.type === 'waiting'
+        ? dueAt(delivery, state.dueAt, clock)
+        : 'requestedAt' in state
+          ? state.requestedAt
+          : null,
+    waitsFor: wait === null ? null : { reason: wait.reason, until },
+  };
+}
+
+/** What was only accepted is due since then. */
+function dueAt({ createdAt, attempts }: Delivery, due: Instant, clock: QueueClock): Instant {
+  return attempts.length === 0 ? createdAt : clock.shown(due);
+}
+
+interface Filter {
+  readonly outcome: DeliveryOutcome | null;
+  readonly trigger: string | null;
+}
+
+function readFilter(request: ListDeliveriesRequest): Result<Filter, InvalidParameter> {
+  const outcome = deliveryOutcomes.find((known) => known === request.outcome) ?? null;
+  if (request.outcome !== undefined && outcome === null) {
+    const message = `The outcome must be one of ${deliveryOutcomes.join(', ')}`;
+    return err({ type: 'invalid_parameter', parameter: 'filter[outcome]', message });
+  }
+  const asked = request.trigger;
+  const trigger = asked === undefined ? null : (triggerFromSpelling(asked) ?? customType(asked));
+  if (trigger === undefined) {
+    const message = `The trigger must be one of ${triggerDefinitions.map(({ value }) => value).join(', ')}`;
+    return err({ type: 'invalid_parameter', parameter: 'filter[trigger]', message });
+  }
+  return ok({ outcome, trigger: trigger?.value ?? null });
+}
+
+/** Types of the application stand in the log by their names, also when they are no longer registered. */
+function customType(name: string): { readonly value: string } | undefined {
+  return /^[\w-]+(\.[\w-]+)+$/.test(name) ? { value: name } : undefined;
+}
+
+function collect(
+  view: ReadView,
+  owner: LogOwner,
+  filter: Filter,
+  { skip, take }: { readonly skip: number; readonly take: number },
+): Delivery[] {
+  const matching: Delivery[] = [];
+  let looked = 0;
+  let skipped = 0;
+  for (const delivery of entriesFor(view, owner, filter.outcome)) {
+    looked += 1;
+    if (looked > deepest) break;
+    if (!matches(delivery, filter)) continue;
+    if (skipped < skip) {
+      skipped += 1;
+      continue;
+    }
+    matching.push(delivery);
+    if (matching.length === take) break;
+  }
+  return matching;
+}
+
+function entriesFor(view: ReadView, owner: LogOwner, outcome: DeliveryOutcome | null): Generator<Delivery> {
+  if (outcome === 'pending') return unfinishedOnes(view, owner);
+  // While a cancellation is being carried out, what is cancelled has no rows that say so yet.
+  if (isFailed(outcome) && owner.queue?.cancellation == null) return failedOnes(view, owner, outcome);
+  return newestFirst(view, owner);
+}
+
+function matches({ state, trigger }: Delivery, filter: Filter): boolean {
+  if (filter.outcome !== null && outcomeOf(state) !== filter.outcome) return false;
+  return filter.trigger === null || filter.trigger === trigger;
+}

@@ -1,0 +1,21 @@
+import { queueTime, timelines, wallTimeOf } from '../../../notifications/queue/timeline.js';
+import type { ReadView } from '../../../ports/storage.js';
+import type { Instant } from '../../../shared/instant.js';
+import type { EngineContext } from '../../context/engine-context.js';
+
+/** The two times of a moment: what people read, and what waits of queues are measured by. */
+export interface QueueClock {
+  readonly wall: Instant;
+  readonly queue: Instant;
+  /** A moment of the queues' time for people. */
+  shown(moment: Instant): Instant;
+}
+
+export function queueClock({ clock }: EngineContext, view: ReadView): QueueClock {
+  const wall = clock.now();
+  const monotonic = clock.monotonic();
+  const { timeline } = clock;
+  const known = view.get(timelines, [timeline])?.record ?? { timeline, offset: wall - monotonic };
+  const queue = queueTime(known, monotonic);
+  return { wall, queue, shown: (moment) => wallTimeOf(moment, { wall, queue }) };
+}

@@ -1,0 +1,270 @@
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
+import { allowsWorkspace } from '../../../access/allows.js';
+import { hostPrincipal, type Principal } from '../../../access/principal.js';
+import { configurations } from '../../../notifications/configuration.js';
+import { type Delivery, deliveries } from '../../../notifications/delivery/delivery.js';
+import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
+import { type Recovery, type RecoveryFilter, recoveries } from '../../../notifications/recovery.js';
+import { triggerFromSpelling } from '../../../notifications/trigger.js';
+import type { ReadView, StorageError } from '../../../ports/storage.js';
+import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import { commit, type Transaction } from '../../commit.js';
+import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
+import { findWorkspace } from '../find-resource.js';
+import { touchQueue } from './change-queue.js';
+import { requestAttempt } from './redeliver.js';
+
+export interface BulkRedeliveryRequest {
+  readonly workspaceId: string;
+  /** All enabled configurations of the workspace when absent. */
+  readonly configurationId?: string | undefined;
+  /** `dead` when absent. */
+  readonly outcome?: RecoveryFilter['outcome'] | undefined;
+  readonly since: Instant;
+  /** Until now when absent. */
+  readonly until?: Instant | undefined;
+  readonly trigger?: string | undefined;
+}
+
+/** How far a bulk redelivery has come; times are RFC 3339 in UTC with milliseconds. */
+export interface RecoveryView {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly state: Recovery['state'];
+  readonly total: number;
+  readonly redelivered: number;
+  readonly createdAt: string;
+  readonly finishedAt: string | null;
+}
+
+/** How many deliveries a bulk redelivery would send again; `whole` is false when there were more than could be counted. */
+export interface RecoverableCount {
+  readonly count: number;
+  readonly whole: boolean;
+}
+
+/** Deliveries counted at most. */
+const mostCounted = 100_000;
+const chunk = 500;
+/** Redeliveries of one queue that wait at once: what is new must not stand behind all of them. */
+const mostWaiting = 32;
+/** Between two looks at queues that have enough to do. */
+const pause = 250;
+
+/** Counts first: what `startBulkRedelivery` with the same request would send again. Writes nothing. */
+export function countRecoverable(
+  context: EngineContext,
+  caller: Principal,
+  request: BulkRedeliveryRequest,
+): ResultAsync<RecoverableCount, NotFound | InvalidParameter | StorageError> {
+  return context.storage
+    .read((view) => decide(view, caller, request, context.clock.now()).map((it) => countOf(view, it)))
+    .andThen((it) => it);
+}
+
+/** Begins a bulk redelivery, which goes on in the background and over restarts. */
+export function startBulkRedelivery(
+  context: EngineContext,
+  caller: Principal,
+  request: BulkRedeliveryRequest,
+): ResultAsync<RecoveryView, NotFound | InvalidParameter | StorageError> {
+  return commit<RecoveryView, NotFound | InvalidParameter>(context, caller, (tx) => {
+    const decided = decide(tx, caller, request, tx.now);
+    if (decided.isErr()) return err(decided.error);
+    const recovery: Recovery = {
+      ...decided.value,
+      id: tx.ids.next('uuid'),
+      reached: null,
+      total: countOf(tx, decided.value).count,
+      redelivered: 0,
+      state: 'running',
+      createdAt: tx.now,
+      finishedAt: null,
+    };
+    tx.put(recoveries, recovery);
+    return ok(viewRecovery(recovery));
+  }).map(({ value }) => value);
+}
+
+/** The bulk redeliveries of a workspace, newest first. */
+export function listBulkRedeliveries(
+  context: EngineContext,
+  caller: Principal,
+  { workspaceId }: { readonly workspaceId: string },
+): ResultAsync<readonly RecoveryView[], NotFound | StorageError> {
+  return context.storage
+    .read((view) =>
+      findWorkspace(view, caller, workspaceId).map(() =>
+        view
+          .list(recoveries, { index: 'by_workspace', prefix: [workspaceId], reverse: true, limit: 100 })
+          .map(({ record }) => viewRecovery(record)),
+      ),
+    )
+    .andThen((it) => it);
+}
+
+/** Ends a bulk redelivery; what it has asked for already is sent. */
+export function cancelBulkRedelivery(
+  context: EngineContext,
+  caller: Principal,
+  { recoveryId }: { readonly recoveryId: string },
+): ResultAsync<RecoveryView, NotFound | StorageError> {
+  return commit<RecoveryView, NotFound>(context, caller, (tx) => {
+    const found = tx.get(recoveries, [recoveryId])?.record;
+    if (found === undefined || !allowsWorkspace(caller, found.workspaceId, 'admin')) {
+      return err({ type: 'not_found', resource: 'notification_recovery', id: recoveryId });
+    }
+    if (found.state !== 'running') return ok(viewRecovery(found));
+    const ended: Recovery = { ...found, state: 'cancelled', finishedAt: tx.now };
+    tx.put(recoveries, ended);
+    return ok(viewRecovery(ended));
+  }).map(({ value }) => value);
+}
+
+/** Carries bulk redeliveries out, a few deliveries in each write. Several engines take turns without knowing of each other. */
+export const recoveryLoop: BackgroundLoop = {
+  name: 'notification-recoveries',
+  async run(context, signal) {
+    let after = 0;
+    while (!signal.aborted) {
+      const found = await context.storage.read((view) => ({
+        index: view.index,
+        running: view.list(recoveries, { index: 'running', limit: 50 }).map(({ record }) => record.id),
+      }));
+      if (found.isErr()) throw new Error(found.error.message);
+      for (const id of found.value.running) await advance(context, id);
+      if (found.value.running.length > 0) await context.clock.sleep(pause, signal);
+      else after = await context.storage.waitForChange([recoveries], Math.max(after, found.value.index), signal);
+    }
+  },
+};
+
+async function advance(context: EngineContext, id: string): Promise<void> {
+  const written = await commit<void, never>(context, hostPrincipal, (tx) => {
+    const recovery = tx.get(recoveries, [id])?.record;
+    if (recovery?.state === 'running') step(tx, recovery);
+    return ok(undefined);
+  });
+  if (written.isErr()) throw new Error(written.error.message);
+}
+
+/** Asks for as many deliveries of the present configuration as its queue has room for. */
+function step(tx: Transaction, recovery: Recovery): void {
+  const [configurationId, ...others] = recovery.configurations;
+  if (configurationId === undefined) {
+    tx.put(recoveries, { ...recovery, state: 'done', finishedAt: tx.now });
+    return;
+  }
+  const enabled = tx.get(configurations, [configurationId])?.record.enabled ?? false;
+  const waiting = tx.list(deliveries, {
+    index: 'due',
+    from: [configurationId, 0],
+    to: [configurationId, 1],
+    limit: mostWaiting,
+  });
+  const room = mostWaiting - waiting.length;
+  if (enabled && room <= 0) return;
+  const rows = enabled ? endedOnes(tx, configurationId, recovery, recovery.reached) : [];
+  const { taken, reached } = takeUpTo(room, rows, recovery);
+  for (const delivery of taken) requestAttempt(tx, delivery);
+  if (taken.length > 0) touchQueue(tx, configurationId);
+  const over = taken.length < room && rows.length < chunk;
+  tx.put(recoveries, {
+    ...recovery,
+    redelivered: recovery.redelivered + taken.length,
+    configurations: over ? others : recovery.configurations,
+    reached: over ? null : reached,
+  });
+}
+
+/** The deliveries that the recovery is about, as many as there is room for, and the end of the last one looked at. */
+function takeUpTo(
+  room: number,
+  rows: readonly Delivery[],
+  { trigger, reached: before }: Recovery,
+): { readonly taken: readonly Delivery[]; readonly reached: Recovery['reached'] } {
+  const taken: Delivery[] = [];
+  let reached = before;
+  for (const delivery of rows) {
+    if (taken.length === room) break;
+    reached = endOf(delivery);
+    if (trigger === null || trigger === delivery.trigger) taken.push(delivery);
+  }
+  return { taken, reached };
+}
+
+/** What ended in the span, oldest end first, after the given one; a chunk of it. */
+function endedOnes(
+  view: ReadView,
+  configurationId: string,
+  { outcome, since, until }: RecoveryFilter,
+  after: Recovery['reached'],
+): Delivery[] {
+  const from = after === null ? [configurationId, outcome, since] : [configurationId, outcome, after[0], after[1] + 1];
+  const range = { from, to: [configurationId, outcome, until], limit: chunk };
+  return view.list(deliveries, { index: 'failed', ...range }).map(({ record }) => record);
+}
+
+function endOf({ state, sequence }: Delivery): readonly [Instant, number] {
+  return ['at' in state ? state.at : 0, sequence];
+}
+
+type Decided = Pick<Recovery, 'workspaceId' | 'configurations' | 'outcome' | 'since' | 'until' | 'trigger'>;
+
+function decide(
+  view: ReadView,
+  caller: Principal,
+  request: BulkRedeliveryRequest,
+  now: Instant,
+): Result<Decided, NotFound | InvalidParameter> {
+  const { workspaceId, configurationId, outcome = 'dead', since, until = now + 1, trigger } = request;
+  const workspace = findWorkspace(view, caller, workspaceId);
+  if (workspace.isErr()) return err(workspace.error);
+  if (!Number.isFinite(since) || !Number.isFinite(until) || since > until) {
+    const message = 'since and until must be times, and since the earlier one';
+    return err({ type: 'invalid_parameter', parameter: 'since', message });
+  }
+  const own = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] }).map(({ record }) => record);
+  const asked = own.filter(({ id, enabled }) => (configurationId === undefined ? enabled : id === configurationId));
+  if (configurationId !== undefined && asked.length === 0) {
+    return err({ type: 'not_found', resource: 'notification_configuration', id: configurationId });
+  }
+  return ok({
+    workspaceId,
+    configurations: asked.map(({ id }) => id),
+    outcome,
+    since,
+    until,
+    trigger: trigger === undefined ? null : (triggerFromSpelling(trigger)?.value ?? trigger),
+  });
+}
+
+function countOf(view: ReadView, decided: Decided): RecoverableCount {
+  let count = 0;
+  let looked = 0;
+  for (const configurationId of decided.configurations) {
+    let after: Recovery['reached'] = null;
+    for (;;) {
+      const rows: readonly Delivery[] = endedOnes(view, configurationId, decided, after);
+      count += rows.filter(({ trigger }) => decided.trigger === null || decided.trigger === trigger).length;
+      looked += rows.length;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < chunk) break;
+      if (looked >= mostCounted) return { count, whole: false };
+      after = endOf(last);
+    }
+  }
+  return { count, whole: true };
+}
+
+function viewRecovery({ id, workspaceId, state, total, redelivered, createdAt, finishedAt }: Recovery): RecoveryView {
+  return {
+    id,
+    workspaceId,
+    state,
+    total,
+    redelivered,
+    createdAt: isoFromInstant(createdAt),
+    finishedAt: finishedAt === null ? null : isoFromInstant(finishedAt),
+  };
+}

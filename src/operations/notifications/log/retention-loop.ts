@@ -1,0 +1,128 @@
+import { ok } from 'neverthrow';
+import { type Delivery, deliveries, isUnfinished } from '../../../notifications/delivery/delivery.js';
+import { events, type StoredEvent } from '../../../notifications/event.js';
+import { queues } from '../../../notifications/queue/queue-record.js';
+import type { ReadView } from '../../../ports/storage.js';
+import type { Settings } from '../../../settings.js';
+import { hour } from '../../../shared/duration.js';
+import type { Instant } from '../../../shared/instant.js';
+import type { Key } from '../../../shared/table.js';
+import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
+import { changeOrMoment } from '../../waiting/change-or-moment.js';
+
+/** Rows looked at and removed in one write, so that other writers get their turn. */
+const batch = 500;
+const pause = hour;
+
+/** Removes deliveries and events whose time in the log is over, a piece per write. */
+export const retentionLoop: BackgroundLoop = {
+  name: 'notification-retention',
+  async run(context, signal) {
+    while (!signal.aborted) {
+      await collectDeliveries(context, signal);
+      await collectEvents(context, signal);
+      await somethingKept(context, signal);
+      await context.clock.sleep(pause, signal);
+    }
+  },
+};
+
+/** Resolves when there is an event or a delivery, or when the signal aborts: an empty log is not looked at every hour. */
+async function somethingKept(context: EngineContext, signal: AbortSignal): Promise<void> {
+  const seen = await read(context, (view) => ({
+    index: view.index,
+    empty: view.list(events, { limit: 1 }).length === 0 && view.list(deliveries, { limit: 1 }).length === 0,
+  }));
+  if (!seen.empty) return;
+  await changeOrMoment(context, { tables: [events, deliveries], index: seen.index, moment: undefined }, signal);
+}
+
+/**
+ * Goes through the log of one configuration after the other, oldest first, up to what cannot be old enough: a row never
+ * ends before it was accepted.
+ */
+async function collectDeliveries(context: EngineContext, signal: AbortSignal): Promise<void> {
+  const { notifications } = context.settings;
+  const now = context.clock.now();
+  const shortest = Math.min(notifications.retention.delivered, notifications.retention.dead);
+  let from: Key = [];
+  while (!signal.aborted) {
+    const step = await read(context, (view) => {
+      const rows = view.list(deliveries, { from, limit: batch }).map((row) => row.record);
+      const [first] = rows;
+      if (first === undefined) return null;
+      const own = rows.filter(({ configurationId }) => configurationId === first.configurationId);
+      const young = own.findIndex(({ createdAt }) => createdAt >= now - shortest);
+      const looked = young < 0 ? own : own.slice(0, young);
+      const last = looked.at(-1);
+      // On within this configuration, or with the next one.
+      const next: Key =
+        young >= 0 || last === undefined || own.length < rows.length
+          ? [first.configurationId, '']
+          : [last.configurationId, last.sequence, ''];
+      return { old: looked.filter((delivery) => isOver(delivery, notifications, now)), next };
+    });
+    if (step === null) return;
+    if (step.old.length > 0) await remove(context, step.old);
+    from = step.next;
+  }
+}
+
+function isOver({ state }: Delivery, { retention }: Settings['notifications'], now: Instant): boolean {
+  if (isUnfinished(state)) return false;
+  const kept = state.type === 'delivered' ? retention.delivered : retention.dead;
+  return 'at' in state && state.at < now - kept;
+}
+
+async function remove(context: EngineContext, old: readonly Delivery[]): Promise<void> {
+  const { notifications } = context.settings;
+  const now = context.clock.now();
+  const written = await context.storage.write<void, never>((view) => {
+    for (const { configurationId, sequence } of old) {
+      const present = view.get(deliveries, [configurationId, sequence])?.record;
+      if (present !== undefined && isOver(present, notifications, now))
+        view.remove(deliveries, [configurationId, sequence]);
+    }
+    return ok(undefined);
+  });
+  if (written.isErr()) throw new Error(written.error.message);
+}
+
+/** Events are needed as long as a delivery of theirs may be, and their idempotency keys hold. */
+async function collectEvents(context: EngineContext, signal: AbortSignal): Promise<void> {
+  const { retention, delivery } = context.settings.notifications;
+  const kept = Math.max(Math.max(retention.delivered, retention.dead) + delivery.maximumAge, retention.idempotency);
+  const before = context.clock.now() - kept;
+  let from = 0;
+  while (!signal.aborted) {
+    const step = await read(context, (view) => {
+      const rows = view.list(events, { from: [from], limit: batch }).map((row) => row.record);
+      const old = rows.filter(({ createdAt }) => createdAt < before);
+      const more = old.length === batch;
+      return { gone: old.filter((event) => !isWaitedFor(view, event)), next: (old.at(-1)?.sequence ?? 0) + 1, more };
+    });
+    if (step.gone.length > 0) {
+      const written = await context.storage.write<void, never>((view) => {
+        for (const { sequence } of step.gone) view.remove(events, [sequence]);
+        return ok(undefined);
+      });
+      if (written.isErr()) throw new Error(written.error.message);
+    }
+    if (!step.more) return;
+    from = step.next;
+  }
+}
+
+/** Whether a queue has not come as far as the event. */
+function isWaitedFor(view: ReadView, { notified, sequence }: StoredEvent): boolean {
+  return notified.some(({ id }) => {
+    const queue = view.get(queues, [id])?.record;
+    return queue !== undefined && queue.position < sequence;
+  });
+}
+
+async function read<T>(context: EngineContext, work: (view: ReadView) => T): Promise<T> {
+  const found = await context.storage.read(work);
+  if (found.isErr()) throw new Error(found.error.message);
+  return found.value;
+}

@@ -1,0 +1,236 @@
+import { err, ok, type Result, type ResultAsync } from 'neverthrow';
+import { allowsWorkspace } from '../../../access/allows.js';
+import type { Principal, WorkspaceRight } from '../../../access/principal.js';
+import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
+import { users } from '../../../notifications/user.js';
+import { type ExecutionMode, type Workspace, workspaces } from '../../../notifications/workspace.js';
+import type { ReadView, StorageError } from '../../../ports/storage.js';
+import { isoFromInstant } from '../../../shared/instant.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { type Pagination, paginate } from '../configurations/list-notification-configurations.js';
+import { findWorkspace } from '../find-resource.js';
+import { type PageRequest, readPageOrFirst } from '../page.js';
+
+/** An organization: what workspaces name as theirs. There is no record of it. */
+export interface OrganizationView {
+  readonly name: string;
+  /** When the first workspace was stored that the caller sees; RFC 3339. */
+  readonly createdAt: string;
+}
+
+export interface OrganizationList {
+  readonly items: readonly OrganizationView[];
+  readonly pagination: Pagination;
+}
+
+/** The organization whose features are asked for. */
+export interface EntitlementView {
+  readonly organization: string;
+}
+
+export interface WorkspaceView {
+  readonly id: string;
+  readonly name: string;
+  readonly organization: string;
+  readonly executionMode: ExecutionMode;
+  readonly driftDetection: boolean;
+  readonly healthAssessments: boolean;
+  readonly url: string | null;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  /** The right of the caller. */
+  readonly right: WorkspaceRight;
+}
+
+export interface WorkspaceList {
+  readonly items: readonly WorkspaceView[];
+  readonly pagination: Pagination;
+}
+
+/** Who calls. */
+export interface AccountView {
+  readonly id: string;
+  readonly username: string;
+  /** Known for the users of the host only. */
+  readonly email: string | null;
+  /** False for the users of the host. */
+  readonly isServiceAccount: boolean;
+}
+
+export interface ListWorkspacesRequest {
+  readonly organization: string;
+  readonly page?: PageRequest;
+  /** Part of the name, in any case. */
+  readonly search?: string;
+  /** The name, where `*` stands for any characters. */
+  readonly wildcard?: string;
+  /** Workspaces have no tags, projects and runs here: asking for one of them finds nothing. */
+  readonly tags?: string;
+  readonly project?: string;
+  readonly runStatus?: string;
+  /** By name; with a hyphen at the beginning last first. */
+  readonly sort?: string;
+}
+
+/** The organizations of the workspaces that the caller has any right on, by name. */
+export function listOrganizations(
+  context: EngineContext,
+  caller: Principal,
+  request: { readonly page?: PageRequest; readonly search?: string },
+): ResultAsync<OrganizationList, InvalidParameter | StorageError> {
+  return context.storage
+    .read((view) => {
+      const found = organizationsOf(visibleWorkspaces(view, caller)).filter(
+        ({ name }) => request.search === undefined || contains(name, request.search),
+      );
+      return pageOf(context, found, request.page);
+    })
+    .andThen((it) => it);
+}
+
+/** One organization, if the caller has any right on one of its workspaces. */
+export function showOrganization(
+  context: EngineContext,
+  caller: Principal,
+  { organization }: { readonly organization: string },
+): ResultAsync<OrganizationView, NotFound | StorageError> {
+  return context.storage
+    .read((view): Result<OrganizationView, NotFound> => {
+      const [found] = organizationsOf(visibleWorkspaces(view, caller, organization));
+      return found === undefined ? err({ type: 'not_found', resource: 'organization', id: organization }) : ok(found);
+    })
+    .andThen((it) => it);
+}
+
+/** The features of an organization, if the caller sees it. */
+export function showEntitlements(
+  context: EngineContext,
+  caller: Principal,
+  request: { readonly organization: string },
+): ResultAsync<EntitlementView, NotFound | StorageError> {
+  return showOrganization(context, caller, request).map(({ name }) => ({ organization: name }));
+}
+
+/** The workspaces of an organization that the caller has any right on, by name; always a page. */
+export function listWorkspaces(
+  context: EngineContext,
+  caller: Principal,
+  request: ListWorkspacesRequest,
+): ResultAsync<WorkspaceList, NotFound | InvalidParameter | StorageError> {
+  const { organization, page } = request;
+  return context.storage
+    .read((view): Result<WorkspaceList, NotFound | InvalidParameter> => {
+      const visible = visibleWorkspaces(view, caller, organization);
+      if (visible.length === 0) return err({ type: 'not_found', resource: 'organization', id: organization });
+      const found = visible.filter(matching(request));
+      if (request.sort?.startsWith('-') === true) found.reverse();
+      return pageOf(context, found, page).map(({ items, pagination }) => ({
+        items: items.map((workspace) => viewWorkspace(workspace, caller)),
+        pagination,
+      }));
+    })
+    .andThen((it) => it);
+}
+
+/** The workspace of a name, if the caller has any right on it; the first by id where several have it. */
+export function showWorkspaceNamed(
+  context: EngineContext,
+  caller: Principal,
+  { organization, name }: { readonly organization: string; readonly name: string },
+): ResultAsync<WorkspaceView, NotFound | StorageError> {
+  return context.storage
+    .read((view): Result<WorkspaceView, NotFound> => {
+      const found = view
+        .list(workspaces, { index: 'by_organization', prefix: [organization, name] })
+        .find(({ record }) => allowsWorkspace(caller, record.id, 'events'));
+      return found === undefined
+        ? err({ type: 'not_found', resource: 'workspace', id: name })
+        : ok(viewWorkspace(found.record, caller));
+    })
+    .andThen((it) => it);
+}
+
+/** One workspace, if the caller has any right on it. */
+export function showWorkspace(
+  context: EngineContext,
+  caller: Principal,
+  { workspaceId }: { readonly workspaceId: string },
+): ResultAsync<WorkspaceView, NotFound | StorageError> {
+  return context.storage
+    .read((view) =>
+      findWorkspace(view, caller, workspaceId, 'events').map((workspace) => viewWorkspace(workspace, caller)),
+    )
+    .andThen((it) => it);
+}
+
+/** Who calls: a user of the host where the principal's accessor is the user's id. */
+export function showAccount(context: EngineContext, caller: Principal): ResultAsync<AccountView, StorageError> {
+  const id = caller.accessor === '' ? 'host' : caller.accessor;
+  return context.storage.read((view) => {
+    const user = view.get(users, [id])?.record;
+    if (user !== undefined) return { id, username: user.username, email: user.email, isServiceAccount: false };
+    return { id, username: caller.name === '' ? id : caller.name, email: null, isServiceAccount: true };
+  });
+}
+
+/** In the order of organizations and names. */
+function visibleWorkspaces(view: ReadView, caller: Principal, organization?: string): Workspace[] {
+  const prefix = organization === undefined ? [] : [organization];
+  return view
+    .list(workspaces, { index: 'by_organization', prefix })
+    .map(({ record }) => record)
+    .filter(({ id }) => allowsWorkspace(caller, id, 'events'));
+}
+
+function organizationsOf(visible: readonly Workspace[]): OrganizationView[] {
+  const first = new Map<string, number>();
+  for (const { organization, createdAt } of visible) {
+    first.set(organization, Math.min(first.get(organization) ?? createdAt, createdAt));
+  }
+  return [...first].map(([name, createdAt]) => ({ name, createdAt: isoFromInstant(createdAt) }));
+}
+
+function matching(request: ListWorkspacesRequest): (workspace: Workspace) => boolean {
+  const { search, wildcard, tags, project, runStatus } = request;
+  if (tags !== undefined || project !== undefined || runStatus !== undefined) return () => false;
+  return ({ name }) =>
+    (search === undefined || contains(name, search)) && (wildcard === undefined || matchesWildcard(name, wildcard));
+}
+
+function contains(name: string, part: string): boolean {
+  return name.toLowerCase().includes(part.toLowerCase());
+}
+
+/** The pieces between the stars must follow each other; the earliest match of each is the best one. */
+function matchesWildcard(name: string, wildcard: string): boolean {
+  const [first = '', ...rest] = wildcard.toLowerCase().split('*');
+  const last = rest.pop();
+  const text = name.toLowerCase();
+  if (last === undefined) return text === first;
+  if (!text.startsWith(first)) return false;
+  let from = first.length;
+  for (const piece of rest) {
+    const at = text.indexOf(piece, from);
+    if (at < 0) return false;
+    from = at + piece.length;
+  }
+  return text.endsWith(last) && text.length - last.length >= from;
+}
+
+/** A page, the first one when none is asked for. */
+function pageOf<T>(
+  context: EngineContext,
+  found: readonly T[],
+  asked: PageRequest | undefined,
+): Result<{ readonly items: readonly T[]; readonly pagination: Pagination }, InvalidParameter> {
+  const rules = context.settings.notifications;
+  return readPageOrFirst(rules, asked).map(({ number, size }) => ({
+    items: found.slice((number - 1) * size, number * size),
+    pagination: paginate(number, size, found.length),
+  }));
+}
+
+function viewWorkspace(workspace: Workspace, caller: Principal): WorkspaceView {
+  const right = allowsWorkspace(caller, workspace.id, 'admin') ? 'admin' : 'events';
+  return { ...workspace, createdAt: isoFromInstant(workspace.createdAt), right };
+}

@@ -1,0 +1,78 @@
+import { describe, expect, it } from 'vitest';
+import { applyPlan, hostPrincipal, planJob, registerJob, registerNode, stopJob } from '../../../../src/index.js';
+import { evaluations } from '../../../../src/scheduler/evaluation.js';
+import { minute } from '../../../../src/shared/duration.js';
+import { fakeCluster } from '../../../support/fake-agents.js';
+import { nodeFrom } from '../../../support/nodes.js';
+import { batchJob, serviceJob, world } from '../world.js';
+
+describe('a plan', () => {
+  it('stores nothing, and tells what would wait for room', async () => {
+    const { engine, rows } = world();
+    const plan = (await planJob(engine, hostPrincipal, { job: serviceJob('web') }))._unsafeUnwrap();
+    expect(plan).toMatchObject({ jobModifyIndex: 0, diff: null, createdEvaluations: [{ Status: 'blocked' }] });
+    expect(Object.keys(plan.failedPlacements ?? {})).toEqual(['g']);
+    expect(await rows(evaluations)).toEqual([]);
+  });
+
+  it('tells the next launch of a periodic job', async () => {
+    const { engine } = world();
+    const job = batchJob('report', { Periodic: { Specs: ['30 6 * * *'] } });
+    const plan = (await planJob(engine, hostPrincipal, { job }))._unsafeUnwrap();
+    expect(plan.nextPeriodicLaunch).toBe('2026-01-01T06:30:00Z');
+    const abroad = batchJob('report', { Periodic: { Specs: ['30 6 * * *'], TimeZone: 'America/New_York' } });
+    const there = (await planJob(engine, hostPrincipal, { job: abroad }))._unsafeUnwrap();
+    expect(there.nextPeriodicLaunch).toBe('2026-01-01T06:30:00-05:00');
+  });
+
+  it('counts what a batch job has finished among what stays', async () => {
+    await using cluster = fakeCluster({ behaviour: () => ({ ends: 'complete', after: 0 }) });
+    await cluster.addNode('n1');
+    const job = (meta: Record<string, string>) => batchJob('report', { Meta: meta });
+    (await registerJob(cluster.engine, hostPrincipal, { job: job({}) }))._unsafeUnwrap();
+    await cluster.clock.advance(minute);
+    const planned = async (meta: Record<string, string>) =>
+      (await planJob(cluster.engine, hostPrincipal, { job: job(meta) }))._unsafeUnwrap().annotations?.DesiredTGUpdates;
+    expect(Object.values((await planned({})) ?? {})).toMatchObject([{ Ignore: 1, Place: 0 }]);
+    expect(Object.values((await planned({ a: 'b' })) ?? {})).toMatchObject([{ Ignore: 1, Place: 1 }]);
+  });
+
+  it('does not look at transitions and indexes, and tells faults before the lack of a right', async () => {
+    const { engine } = world();
+    (await registerJob(engine, hostPrincipal, { job: serviceJob('web') }))._unsafeUnwrap();
+    expect((await planJob(engine, hostPrincipal, { job: batchJob('web') })).isOk()).toBe(true);
+    const stranger = { ...hostPrincipal, management: false };
+    const wrong = await planJob(engine, stranger, { job: serviceJob('web', { Priority: 900 }) });
+    expect(wrong._unsafeUnwrapErr().type).toBe('invalid_job');
+    const refused = await planJob(engine, stranger, { job: serviceJob('web') });
+    expect(refused._unsafeUnwrapErr().type).toBe('permission_denied');
+  });
+});
+
+describe('a sealed plan', () => {
+  it('is applied as it was made', async () => {
+    await using cluster = fakeCluster();
+    await cluster.addNode('n1');
+    const plan = (await planJob(cluster.engine, hostPrincipal, { job: serviceJob('web') }))._unsafeUnwrap();
+    (await applyPlan(cluster.engine, hostPrincipal, plan.seal))._unsafeUnwrap();
+    const again = await applyPlan(cluster.engine, hostPrincipal, plan.seal);
+    expect(again._unsafeUnwrapErr()).toMatchObject({ type: 'plan_outdated' });
+  });
+
+  it.each([
+    ['the job', async (engine: Parameters<typeof registerJob>[0]) => stopJob(engine, hostPrincipal, { jobId: 'web' })],
+    [
+      'the nodes',
+      async (engine: Parameters<typeof registerJob>[0]) => registerNode(engine, hostPrincipal, nodeFrom('n2')),
+    ],
+  ])('is refused after a change of %s', async (_, change) => {
+    await using cluster = fakeCluster();
+    await cluster.addNode('n1');
+    (await registerJob(cluster.engine, hostPrincipal, { job: serviceJob('web') }))._unsafeUnwrap();
+    await cluster.clock.advance(minute);
+    const job = serviceJob('web', { Priority: 60 });
+    const plan = (await planJob(cluster.engine, hostPrincipal, { job }))._unsafeUnwrap();
+    (await change(cluster.engine))._unsafeUnwrap();
+    expect((await applyPlan(cluster.engine, hostPrincipal, plan.seal))._unsafeUnwrapErr().type).toBe('plan_outdated');
+  });
+});
