@@ -191,7 +191,7 @@ export const defaultSettings: Settings = {
     policies: [],
     quotas: [],
   },
-  scheduling: { evaluationAttempts: 3, decidedAtOnce: 250, writtenAtOnce: 64, heartbeatTtl: 30 * second },
+  scheduling: { evaluationAttempts: 3, decidedAtOnce: 250, writtenAtOnce: 32, heartbeatTtl: 30 * second },
   background: { lease: 6 * second },
   collection: { ...defaultThresholds, interval: 5 * minute },
   notifications: {

@@ -5,6 +5,7 @@ import { planJob } from './plan/plan-job.js';
 import { planSystemJob } from './plan/plan-system-job.js';
 import type { SchedulingIds } from './reconcile/situation.js';
 import type { SchedulingSnapshot } from './snapshot.js';
+import { finish, type Steps } from './steps.js';
 
 /**
  * Brings a job's allocations to what the job wants, as far as the nodes have room. Pure: the same arguments give the same result. Planning
@@ -16,11 +17,7 @@ export function schedule(
   now: Instant,
   ids: SchedulingIds,
 ): SchedulingResult {
-  const steps = schedulingSteps(snapshot, evaluation, now, ids);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
+  return finish(schedulingSteps(snapshot, evaluation, now, ids));
 }
 
 /** `schedule` in steps of well under a millisecond each, for those who do other things in between. Nothing that it was given may change meanwhile. */
@@ -29,7 +26,7 @@ export function* schedulingSteps(
   evaluation: Evaluation,
   now: Instant,
   ids: SchedulingIds,
-): Generator<void, SchedulingResult> {
+): Steps<SchedulingResult> {
   const system = evaluation.Type === 'system' || evaluation.Type === 'sysbatch';
   if (!handles(evaluation)) {
     const description = `Evaluations of ${evaluation.Type} jobs are not triggered by "${evaluation.TriggeredBy}"`;

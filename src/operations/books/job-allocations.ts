@@ -2,6 +2,7 @@ import type { Job } from '../../jobs/document/job.js';
 import type { ReadView } from '../../ports/storage.js';
 import { type Allocation, allocations, isClientTerminal } from '../../scheduler/allocation.js';
 import { isRemembered } from '../../scheduler/snapshot.js';
+import { finish } from '../../scheduler/steps.js';
 import type { Key } from '../../shared/table.js';
 
 /** The parts of a job that say which of its allocations still matter. */
@@ -19,11 +20,7 @@ interface WhoseAllocations {
  * `nodes`: how many nodes there are at most.
  */
 export function readCurrentAllocations(view: ReadView, whose: WhoseAllocations, nodes: number): Allocation[] {
-  const steps = currentAllocationsInSteps(() => view, whose, nodes, Number.POSITIVE_INFINITY);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
+  return finish(currentAllocationsInSteps(() => view, whose, nodes, Number.POSITIVE_INFINITY));
 }
 
 /** The same, `page` of them in a step, each step from the view that is current by then. */

@@ -10,6 +10,7 @@ import {
   withAllocationChanges,
 } from '../../scheduler/cluster/cluster.js';
 import { type Node, nodes } from '../../scheduler/node.js';
+import { finish, type Steps } from '../../scheduler/steps.js';
 import type { Key, Table } from '../../shared/table.js';
 
 /** The cluster as of certain writes of the tables that it is made of. */
@@ -58,11 +59,7 @@ function isOutOfReach(view: ReadView, known: KnownCluster, allocationsIndex: num
 }
 
 function readCluster(view: ReadView): KnownCluster {
-  const steps = clusterInSteps(() => view);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
+  return finish(clusterInSteps(() => view));
 }
 
 /** Records in memory at once: of each, the cluster keeps a twentieth. */
@@ -72,7 +69,7 @@ const readInStep = 64;
  * Reads the cluster in steps, each from the view that is current by then. The result is as of its first step: what views show that came
  * later is partly in it, and `clusterAt` finds the rest.
  */
-export function* clusterInSteps(view: () => ReadView): Generator<void, KnownCluster> {
+export function* clusterInSteps(view: () => ReadView): Steps<KnownCluster> {
   const allocationsIndex = view().tableIndex(allocations);
   const nodesIndex = view().tableIndex(nodes);
   const uses = new Map<string, AllocationUse[]>();

@@ -6,6 +6,7 @@ import { type Deployment, deployments } from '../../scheduler/deployment/deploym
 import type { Evaluation } from '../../scheduler/evaluation.js';
 import { isOlder } from '../../scheduler/reconcile/situation.js';
 import type { SchedulingSnapshot } from '../../scheduler/snapshot.js';
+import { finish, type Steps } from '../../scheduler/steps.js';
 import type { Key } from '../../shared/table.js';
 import { currentAllocationsInSteps } from './job-allocations.js';
 import { readJobRow, readJobVersion } from './job-rows.js';
@@ -19,11 +20,7 @@ export function readSchedulingSnapshot(
   cluster: Cluster,
   stopwatch?: () => number,
 ): SchedulingSnapshot {
-  const steps = snapshotInSteps(() => view, evaluation, { cluster, stopwatch, index: view.index, page: everything });
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
+  return finish(snapshotInSteps(() => view, evaluation, { cluster, stopwatch, index: view.index, page: everything }));
 }
 
 const everything = Number.POSITIVE_INFINITY;
@@ -39,7 +36,7 @@ export function* snapshotInSteps(
   view: () => ReadView,
   { Namespace, JobID, AnnotatePlan }: Evaluation,
   { cluster, stopwatch, index, page }: SnapshotParts,
-): Generator<void, SchedulingSnapshot> {
+): Steps<SchedulingSnapshot> {
   const job = readJobRow(view(), Namespace, JobID)?.record;
   const whose = { namespace: Namespace, jobId: JobID, job };
   const own = yield* currentAllocationsInSteps(view, whose, cluster.books.length, page);

@@ -18,6 +18,8 @@ export interface PlanBasis {
   readonly index: number;
   readonly evaluation: Evaluation;
   readonly snapshot: SchedulingSnapshot;
+  /** The allocations of the snapshot, by ID. */
+  readonly existing: ReadonlyMap<string, Allocation>;
 }
 
 /** Tables whose every row a plan may have looked at. They seldom change. */

@@ -9,7 +9,7 @@ import { type Evaluation, type EvaluationStatus, evaluations } from '../../sched
 import { movedResult } from '../../scheduler/plan/move-result.js';
 import type { SchedulingResult } from '../../scheduler/plan/outcome.js';
 import { type PlanPart, wholeOf } from '../../scheduler/plan/plan-parts.js';
-import { schedulingSteps } from '../../scheduler/schedule.js';
+import { schedule, schedulingSteps } from '../../scheduler/schedule.js';
 import type { SchedulingSnapshot } from '../../scheduler/snapshot.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { applyJobConsequences } from '../books/job-consequences.js';
@@ -68,11 +68,16 @@ export function beginEvaluation(
     return { type: 'begun', ...begin(tx, evaluation, cluster) };
   }
   const snapshot = readSchedulingSnapshot(tx, evaluation, cluster.cluster, tx.stopwatch);
-  const steps = schedulingSteps(snapshot, evaluation, tx.now, tx.ids);
-  let step = steps.next();
-  while (step.done !== true) step = steps.next();
-  const whole = { result: step.value, first: true, last: true };
-  return { type: 'processed', ...writeResult(tx, whole, { known: cluster, snapshot, seen: tx.index }) };
+  const result = schedule(snapshot, evaluation, tx.now, tx.ids);
+  const whole = { result, first: true, last: true };
+  return {
+    type: 'processed',
+    ...writeResult(tx, whole, { known: cluster, snapshot, existing: byId(snapshot), seen: tx.index }),
+  };
+}
+
+function byId({ allocations: own }: SchedulingSnapshot): ReadonlyMap<string, Allocation> {
+  return new Map(own.map((allocation) => [allocation.ID, allocation]));
 }
 
 /** Allocations that are read in one step. */
@@ -86,7 +91,7 @@ function begin({ index: next, now, ids, stopwatch }: Transaction, evaluation: Ev
     const snapshot = yield* snapshotInSteps(current, evaluation, parts);
     yield;
     const result = yield* schedulingSteps(snapshot, evaluation, now, ids);
-    return { basis: { index, evaluation, snapshot }, known, result };
+    return { basis: { index, evaluation, snapshot, existing: byId(snapshot) }, known, result };
   });
   return { evaluation, index, known, ...work };
 }
@@ -124,7 +129,8 @@ export function writeDecided(
   const watch = lookAgain(tx, basis, before.watch);
   if (watch === undefined || !allows(watch, part)) return undefined;
   const result = movedResult(partOf(decided, part), basis.index + 1, tx.index);
-  const made = { known: clusterAt(tx, before.known), snapshot: basis.snapshot, seen: basis.index };
+  const { snapshot, existing, index: seen } = basis;
+  const made = { known: clusterAt(tx, before.known), snapshot, existing, seen };
   return { ...writeResult(tx, { result, first: part.first, last: part.last }, made), watch };
 }
 
@@ -141,9 +147,8 @@ function partOf(result: SchedulingResult, { allocations: own, first, last }: Pla
   };
 }
 
-interface Decided {
+interface Decided extends Pick<PlanBasis, 'snapshot' | 'existing'> {
   readonly known: KnownCluster;
-  readonly snapshot: SchedulingSnapshot;
   /** Index of the last write that the plan knows of. */
   readonly seen: number;
 }
@@ -153,9 +158,13 @@ interface DecidedPart extends Pick<PlanPart, 'first' | 'last'> {
   readonly result: SchedulingResult;
 }
 
-function writeResult(tx: Transaction, part: DecidedPart, { known, snapshot, seen }: Decided): ProcessedEvaluation {
+function writeResult(
+  tx: Transaction,
+  part: DecidedPart,
+  { known, snapshot, existing, seen }: Decided,
+): ProcessedEvaluation {
   const { result, last } = part;
-  const changes = changesOf(tx, result, snapshot.allocations);
+  const changes = changesOf(tx, result, existing);
   writePlan(tx, { ...part, changes, job: snapshot.job, seen });
   if (last) tellFinished(tx, result.evaluation);
   return { evaluation: result.evaluation, cluster: clusterAfter(known, changes, tx) };
@@ -217,10 +226,13 @@ function countedDeployments(
 }
 
 /** Every changed allocation as it was; those of other jobs are preempted ones. */
-function changesOf(view: ReadView, result: SchedulingResult, existing: readonly Allocation[]): AllocationChange[] {
-  const before = new Map(existing.map((allocation) => [allocation.ID, allocation]));
+function changesOf(
+  view: ReadView,
+  result: SchedulingResult,
+  existing: ReadonlyMap<string, Allocation>,
+): AllocationChange[] {
   return result.allocations.map((after) => {
-    const known = before.get(after.ID) ?? view.get(allocations, [after.ID])?.record;
+    const known = existing.get(after.ID) ?? view.get(allocations, [after.ID])?.record;
     return { before: known, after: known === undefined ? after : withOwnTracker(after, known) };
   });
 }

@@ -9,6 +9,7 @@ import { followUpDescriptions, followUpEvaluation } from '../reconcile/follow-up
 import { type DeploymentUpdate, type Intents, nothingDesired } from '../reconcile/intents.js';
 import type { SchedulingIds } from '../reconcile/situation.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
+import { lookedAtInStep, type Steps } from '../steps.js';
 import type { PlanDraft } from './plan-draft.js';
 
 /** What to write. Every record is complete, with the indexes and times of the write. */
@@ -57,12 +58,12 @@ export interface OutcomeRequest {
   readonly waitsForRoom?: boolean;
 }
 
-/** Makes the records of what was decided. */
-export function outcomeOf(request: OutcomeRequest): SchedulingResult {
+/** Makes the records of what was decided. Yields now and then. */
+export function* outcomeOf(request: OutcomeRequest): Steps<SchedulingResult> {
   const { snapshot, intents, draft } = request;
   const followUps = followUpsOf(request);
   const uncounted = decidedDeployments(request);
-  const deployments = deploymentsOf(request, uncounted);
+  const deployments = yield* deploymentsOf(request, uncounted);
   const succeeded = intents.deploymentUpdates.find(({ status }) => status === 'successful')?.deploymentId;
   return {
     allocations: draft.allocations,
@@ -208,13 +209,17 @@ function decidedDeployments({ snapshot, intents }: OutcomeRequest): ReadonlyMap<
 }
 
 /** Those that the plan makes, whose status it changes, or whose allocations it places. */
-function deploymentsOf(request: OutcomeRequest, uncounted: ReadonlyMap<string, Deployment>): readonly Deployment[] {
+function* deploymentsOf(
+  request: OutcomeRequest,
+  uncounted: ReadonlyMap<string, Deployment>,
+): Steps<readonly Deployment[]> {
   const { snapshot, draft } = request;
   const after = new Map(uncounted);
   const changed = draft.allocations;
   const known = changed.length === 0 ? [] : snapshot.allocations;
   const allocationsBefore = new Map(known.map((allocation) => [allocation.ID, allocation]));
-  for (const allocation of changed) {
+  for (const [at, allocation] of changed.entries()) {
+    if (at % lookedAtInStep === 0) yield;
     const deployment = allocation.DeploymentID === undefined ? undefined : after.get(allocation.DeploymentID);
     if (deployment === undefined) continue;
     after.set(deployment.ID, withAllocation(deployment, allocationsBefore.get(allocation.ID), allocation));

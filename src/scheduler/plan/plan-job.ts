@@ -34,7 +34,7 @@ export function* planJob(
   const settled = settledIntents(snapshot, latest, draft);
   if (settled !== undefined) {
     const ends = { classes: undefined, deploymentId: latest?.ID };
-    return outcomeOf({ snapshot, evaluation, now, ids, intents: settled, draft, ...ends });
+    return yield* outcomeOf({ snapshot, evaluation, now, ids, intents: settled, draft, ...ends });
   }
   yield;
   const proposal = new JobProposal(snapshot.cluster, allocations);
@@ -60,7 +60,7 @@ export function* planJob(
   } else queueNothing(job, draft);
   yield;
   const classes = scene?.feasibility.classes;
-  return outcomeOf({ snapshot, evaluation, now, ids, intents, draft, classes, deploymentId: deployment?.ID });
+  return yield* outcomeOf({ snapshot, evaluation, now, ids, intents, draft, classes, deploymentId: deployment?.ID });
 }
 
 /** The deployment that new allocations belong to. */

@@ -38,7 +38,7 @@ export function* planSystemJob(
   const system = { snapshot, situation, draft, proposal, intents: new Intents() };
   const { job } = snapshot;
   const ends = job === undefined || job.Stop ? yield* stopEverything(system) : yield* runEverywhere(system, job);
-  return outcomeOf({ snapshot, evaluation, now, ids, intents: system.intents, draft, ...ends });
+  return yield* outcomeOf({ snapshot, evaluation, now, ids, intents: system.intents, draft, ...ends });
 }
 
 interface SystemPlan {

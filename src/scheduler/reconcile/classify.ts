@@ -1,4 +1,5 @@
 import { type Allocation, isClientTerminal, isTerminalAllocation } from '../allocation.js';
+import { finish, lookedAtInStep, type Steps } from '../steps.js';
 import { isExpired, lostAfter, needsReconnect, replacesDisconnected } from './disconnect.js';
 import { type JobSituation, type Taint, taintOf } from './situation.js';
 
@@ -20,6 +21,14 @@ export type AllocationClass =
 export type ClassifiedAllocations = Readonly<Record<AllocationClass, readonly Allocation[]>>;
 
 export function classified(allocations: readonly Allocation[], situation: JobSituation): ClassifiedAllocations {
+  return finish(classesInSteps(allocations, situation));
+}
+
+/** The same. Yields now and then. */
+export function* classesInSteps(
+  allocations: readonly Allocation[],
+  situation: JobSituation,
+): Steps<ClassifiedAllocations> {
   const classes: Record<AllocationClass, Allocation[]> = {
     untainted: [],
     migrating: [],
@@ -29,7 +38,10 @@ export function classified(allocations: readonly Allocation[], situation: JobSit
     expiring: [],
     ignored: [],
   };
-  for (const allocation of allocations) classes[classOf(allocation, situation)].push(allocation);
+  for (const [at, allocation] of allocations.entries()) {
+    if (at % lookedAtInStep === 0) yield;
+    classes[classOf(allocation, situation)].push(allocation);
+  }
   return classes;
 }
 

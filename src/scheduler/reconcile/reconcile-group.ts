@@ -1,6 +1,7 @@
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
+import type { Steps } from '../steps.js';
 import { placeCanaries, settleCanaries, wantsCanaries } from './canaries.js';
-import { classified } from './classify.js';
+import { classesInSteps } from './classify.js';
 import { settleDisconnecting } from './disconnecting.js';
 import { lostLater, planLaterReschedules, planLostLater } from './follow-ups.js';
 import {
@@ -16,7 +17,7 @@ import { descriptions, without } from './intents.js';
 import { byIndex, NameIndex } from './names.js';
 import { placeAll, placeReplacements, wantedPlacements } from './placements.js';
 import { settleReconnecting } from './reconnect.js';
-import { filterReschedules } from './reschedule-filter.js';
+import { type LaterReschedule, reschedulesInSteps } from './reschedule-filter.js';
 import { isOlder } from './situation.js';
 import { stopSurplus } from './stop-surplus.js';
 import { type SplitUpdates, splitUpdates } from './updates.js';
@@ -31,7 +32,7 @@ export function* reconcileGroup(request: GroupRequest): Generator<void, boolean>
   const part = groupDeploymentOf(standing, group);
   const considered = dropHistory(request);
   const { canaries, rest } = settleCanaries(considered, request);
-  const { sets: standingSets, replacedLater } = settleNodes(request, rest);
+  const { sets: standingSets, replacedLater } = yield* settleNodes(request, rest);
 
   yield;
   const later = lostLater(standingSets.lost, situation);
@@ -95,6 +96,11 @@ interface GroupFindings {
   readonly waits: boolean;
 }
 
+interface SettledNodes {
+  readonly sets: GroupSets;
+  readonly replacedLater: readonly LaterReschedule[];
+}
+
 /** Places, replaces and moves, as far as the group's deployment lets it. */
 function rollOut(request: GroupRequest, findings: GroupFindings): boolean {
   const { group, standing, situation, intents, job } = request;
@@ -142,13 +148,13 @@ function dropHistory({ job, group, allocations, intents }: GroupRequest): readon
 }
 
 /** Sorts by what the nodes and the reschedule policy make of the allocations, and settles those whose nodes come and go. */
-function settleNodes(request: GroupRequest, all: readonly Allocation[]) {
+function* settleNodes(request: GroupRequest, all: readonly Allocation[]): Steps<SettledNodes> {
   const { situation, standing, intents, group } = request;
   const desired = intents.desired(group.Name);
-  const classes = classified(all, situation);
+  const classes = yield* classesInSteps(all, situation);
   desired.Ignore += classes.ignored.length;
-  const failed = filterReschedules(classes.untainted, situation, standing.current, false);
-  const moved = filterReschedules(classes.migrating, situation, standing.current, false);
+  const failed = yield* reschedulesInSteps(classes.untainted, situation, standing.current, false);
+  const moved = yield* reschedulesInSteps(classes.migrating, situation, standing.current, false);
   let sets: GroupSets = {
     untainted: failed.kept,
     migrating: moved.kept,

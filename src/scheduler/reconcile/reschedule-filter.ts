@@ -1,6 +1,7 @@
 import type { Instant } from '../../shared/instant.js';
 import { type Allocation, isClientTerminal, isTerminalAllocation } from '../allocation.js';
 import { type Deployment, isActiveDeployment } from '../deployment/deployment.js';
+import { finish, lookedAtInStep, type Steps } from '../steps.js';
 import { lastUnknown, replacesDisconnected } from './disconnect.js';
 import { failureTime, nextReschedule, type RescheduleTime, rescheduleAfter } from './reschedule.js';
 import type { JobSituation } from './situation.js';
@@ -33,10 +34,21 @@ export function filterReschedules(
   deployment: Deployment | undefined,
   disconnecting: boolean,
 ): RescheduleVerdicts {
+  return finish(reschedulesInSteps(allocations, situation, deployment, disconnecting));
+}
+
+/** The same. Yields now and then. */
+export function* reschedulesInSteps(
+  allocations: readonly Allocation[],
+  situation: JobSituation,
+  deployment: Deployment | undefined,
+  disconnecting: boolean,
+): Steps<RescheduleVerdicts> {
   const kept: Allocation[] = [];
   const now: Allocation[] = [];
   const later: LaterReschedule[] = [];
-  for (const allocation of allocations) {
+  for (const [at, allocation] of allocations.entries()) {
+    if (at % lookedAtInStep === 0) yield;
     const verdict = verdictOn(allocation, situation, deployment, disconnecting);
     if (verdict === 'dropped') continue;
     if (verdict === 'now') now.push(allocation);

@@ -1,6 +1,7 @@
 import type { Job } from '../../jobs/document/job.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
+import { lookedAtInStep, type Steps } from '../steps.js';
 import type { GroupRequest } from './group-request.js';
 import { keepsRunning, onlyDurationDiffers } from './same-tasks.js';
 import { isCurrent } from './situation.js';
@@ -13,21 +14,15 @@ export interface SplitUpdates {
   readonly replace: readonly Allocation[];
 }
 
-/** Allocations that are judged between two yields. */
-const judgedInStep = 256;
-
 /** Parts allocations by how they come to the job's present version; those that are there count as ignored. Yields now and then. */
-export function* splitUpdates(
-  request: GroupRequest,
-  allocations: readonly Allocation[],
-): Generator<void, SplitUpdates> {
+export function* splitUpdates(request: GroupRequest, allocations: readonly Allocation[]): Steps<SplitUpdates> {
   const { intents, group } = request;
   const desired = intents.desired(group.Name);
   const inPlace: Allocation[] = [];
   const replace: Allocation[] = [];
   const judge = updateJudge(request);
   for (const [at, allocation] of allocations.entries()) {
-    if (at % judgedInStep === 0) yield;
+    if (at % lookedAtInStep === 0) yield;
     const kind = judge(allocation);
     if (kind === 'ignore') desired.Ignore += 1;
     else if (kind === 'inPlace') inPlace.push(allocation);
