@@ -12,7 +12,7 @@ export interface ConfigurationInput {
   readonly url?: string | null | undefined;
   /** User ids, or JSON:API identifiers of type `users`, bare or under `data`. */
   readonly users?: readonly UserReference[] | { readonly data?: readonly UserReference[] | null } | null | undefined;
-  /** What it asks for beyond the notification interface; null goes back to the defaults. */
+  /** Options beyond the notification interface; null restores the defaults. */
   readonly delivery?: DeliveryOptionsInput | null | undefined;
   /** Only recognised so that it can be refused clearly. */
   readonly emailAddresses?: readonly string[] | null | undefined;
@@ -20,7 +20,7 @@ export interface ConfigurationInput {
 
 export type UserReference = string | { readonly type: 'users'; readonly id: string };
 
-/** The same before anybody has looked at it: operations check the types of all members themselves. */
+/** The same before validation: operations check the types of all members themselves. */
 export type UncheckedConfigurationInput = { readonly [K in keyof ConfigurationInput]?: unknown };
 
 /** The input with JSON types as they should be. */
@@ -35,7 +35,7 @@ export interface ReadConfigurationInput {
   readonly emailAddresses: readonly string[] | undefined;
 }
 
-/** Where each member stands in a request document. */
+/** The pointer of each member in a request document. */
 export const pointers = {
   destinationType: '/data/attributes/destination-type',
   enabled: '/data/attributes/enabled',

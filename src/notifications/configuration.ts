@@ -38,7 +38,7 @@ export interface NotificationConfiguration {
   readonly url: StoredSecret | null;
   /** Ids of the recipients; empty for kinds other than e-mail. */
   readonly users: readonly string[];
-  /** What it asks for beyond the notification interface; absent when that is nothing. */
+  /** Options beyond the notification interface; absent when there are none. */
   readonly options?: StoredDeliveryOptions;
   /** The latest verification response, when there was one. */
   readonly response: StoredResponse | null;

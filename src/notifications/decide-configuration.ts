@@ -105,7 +105,7 @@ export function decideUpdate(
   return ok({ contents, probes: probesUpdate(current, contents, read.enabled === true, rules) });
 }
 
-/** What an update asks for, and what was wrong with it already when it was parsed. */
+/** The requested changes, and the faults that were found when they were parsed. */
 export interface ConfigurationUpdate {
   readonly attributes: UncheckedConfigurationInput;
   readonly faults?: readonly FieldFault[] | undefined;
@@ -270,7 +270,7 @@ function checkTriggers(triggers: readonly string[], refuse: Refuse): void {
   });
 }
 
-/** Users that were recipients before stay acceptable: somebody who left the organization must not block a rename. */
+/** Existing recipients remain acceptable: a user who has left the organization must not block a rename. */
 function checkRecipients(
   read: ReadConfigurationInput,
   present: readonly string[],

@@ -14,7 +14,7 @@ export interface OptionsCertificate {
   readonly key: string;
 }
 
-/** What of the options nobody may read back. */
+/** The options that cannot be read back. */
 export interface SecretOptions {
   /** Sent with every request, verifications included; lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ export interface OpenOptions {
   readonly eventTypes: readonly string[];
   /** Only events that the expression is true of (see `eventRecord`); null is all of them. */
   readonly filter: string | null;
-  /** How long a replaced token goes on signing; null is the setting. */
+  /** How long a replaced token is still used for signatures; null uses the setting. */
   readonly rotationGrace: Milliseconds | null;
 }
 
@@ -93,8 +93,7 @@ export function secretsOf({ headers, authentication, clientCertificate }: Delive
 type Refuse = (member: string, message: string) => void;
 
 /**
- * The options that a caller wants, over those that are there. Unknown members are refused: one that is misspelled would be
- * ignored.
+ * The requested options merged into the existing ones. Unknown members are refused, because a misspelled one would be ignored.
  */
 export function readDeliveryOptions(
   input: unknown,
@@ -158,7 +157,7 @@ const readers: {
   },
 };
 
-/** Letters, digits, and what separates them; a star stands for any characters. */
+/** Letters, digits and separators; a star matches any characters. */
 const eventTypePattern = /^[A-Za-z0-9_*]+(?:[.:_-][A-Za-z0-9_*]+)*$/;
 
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/;

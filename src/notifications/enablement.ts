@@ -1,8 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
 
 /**
- * Where a configuration stands (notification interface, States and transitions). `verifying` lies between a request and
- * its destination's answer; nothing is stored about it.
+ * The state of a configuration (notification interface, States and transitions). `verifying` lies between a request and its
+ * destination's answer; nothing is stored about it.
  */
 export type Enablement =
   | { readonly type: 'none' }

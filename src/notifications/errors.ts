@@ -19,7 +19,7 @@ export interface VerificationResponse {
   readonly successful: boolean;
 }
 
-/** Unknown, or known to others but not to this caller: the two cannot be told apart. */
+/** It does not exist, or the caller may not see it: both have the same answer. */
 export interface NotFound {
   readonly type: 'not_found';
   readonly resource:
@@ -64,7 +64,7 @@ export interface VerificationFailed {
   readonly response: VerificationResponse | null;
 }
 
-/** The record was changed by somebody else while this request was under way, or does not allow the action in its state. */
+/** The record was changed by another request meanwhile, or its state does not allow the action. */
 export interface Conflict {
   readonly type: 'conflict';
   readonly message: string;

@@ -1,8 +1,8 @@
 import type { NotificationEvent } from './event.js';
 
 /**
- * Whether an event says something else than another one. What it leaves out (null, false, absent) says nothing: a sender
- * may repeat an event with less.
+ * Whether an event contradicts another one. Members that are null, false or absent contradict nothing: a sender may repeat an
+ * event with fewer members.
  */
 export function contradicts(event: NotificationEvent, other: NotificationEvent): boolean {
   // When a sender does not say when it happened, it happened when it was reported, each time.

@@ -40,7 +40,7 @@ function shown(part: PropertyKey): string {
 /** Deeper data are checked as they are: no schema of the permitted length says much about them. */
 const deepestCopy = 200;
 
-/** The same data in objects that have nothing but their own members: no `constructor` that nobody has sent. */
+/** The same data in objects without inherited members such as `constructor`. */
 function withoutPrototypes(data: unknown, depth: number): unknown {
   if (typeof data !== 'object' || data === null || depth > deepestCopy) return data;
   if (Array.isArray(data)) return data.map((each) => withoutPrototypes(each, depth + 1));

@@ -15,7 +15,7 @@ export interface EventType {
   readonly schema: Readonly<Record<string, unknown>> | null;
   /** Data that fits; null when none was given. */
   readonly example: Readonly<Record<string, unknown>> | null;
-  /** What a generic destination gets: the data alone, or in an envelope that tells type, time and workspace. */
+  /** The body for a generic destination: the data alone, or in an envelope with type, time and workspace. */
   readonly body: 'envelope' | 'data';
   readonly createdAt: Instant;
   readonly updatedAt: Instant;
@@ -57,7 +57,7 @@ function nameProblem(name: unknown): string | null {
   return name.startsWith(ownPrefix) || triggerFromSpelling(name) !== undefined ? 'belongs to the service' : null;
 }
 
-/** The type as it is to be stored, over the one that is there. All faults are reported. */
+/** The type to store, based on the existing one. All faults are reported. */
 export function decideEventType(
   input: EventTypeInput,
   present: EventType | undefined,

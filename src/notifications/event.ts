@@ -19,7 +19,7 @@ export interface RunEvent {
   readonly runUpdatedAt: string | null;
   /** Null when no person moved the run. */
   readonly runUpdatedBy: string | null;
-  /** Speculative runs notify nobody. */
+  /** Speculative runs cause no notifications. */
   readonly speculative: boolean;
   /** Picture of the creator, for chat messages. */
   readonly runCreatorAvatarUrl?: string | null;

@@ -20,7 +20,7 @@ export interface Explanation {
   readonly configurationId: string;
   readonly name: string;
   readonly fires: boolean;
-  /** Everything that stands in the way, not only the first thing. Empty when it fires. */
+  /** All reasons against it, not only the first one. Empty when it fires. */
   readonly obstacles: readonly Obstacle[];
 }
 
@@ -50,7 +50,7 @@ export function matchConfigurations(
   return configurations.filter((configuration) => obstaclesFor(event, configuration).length === 0);
 }
 
-/** Whether the event can notify anybody in this workspace, before any configuration is looked at. */
+/** Whether the event can cause notifications in this workspace at all, whatever the configurations are. */
 export function obstaclesForAll(event: NotificationEvent, workspace: Workspace): Obstacle[] {
   const obstacles: Obstacle[] = [];
   if (event.kind === 'run' && event.speculative) obstacles.push('speculative_run');

@@ -20,7 +20,7 @@ export interface MessageContext {
   readonly deliveryId: string;
 }
 
-/** Who an e-mail goes to. */
+/** The recipient of an e-mail. */
 export interface Recipient {
   readonly userId: string;
   readonly username: string;

@@ -13,8 +13,8 @@ export interface RecoveryFilter {
 }
 
 /**
- * A bulk redelivery: works through the deliveries of its configurations, oldest end first, a few at a time, so that what is new is
- * not held up. Each step writes how far it came, so it goes on after a crash, and nothing is asked for twice.
+ * A bulk redelivery: works through the deliveries of its configurations, oldest end first, a few at a time, so that new
+ * deliveries are not delayed. Each step stores its progress, so it continues after a crash, and nothing is requested twice.
  */
 export interface Recovery extends RecoveryFilter {
   readonly id: string;
@@ -25,7 +25,7 @@ export interface Recovery extends RecoveryFilter {
   readonly reached: readonly [at: Instant, sequence: number] | null;
   /** How many there were when it began, about: counted up to a bound. */
   readonly total: number;
-  /** So many have been asked for. */
+  /** The number of redeliveries requested so far. */
   readonly redelivered: number;
   readonly state: 'running' | 'done' | 'cancelled';
   readonly createdAt: Instant;

@@ -1,4 +1,4 @@
-/** What stands in the place of a credential that a destination sent. */
+/** The replacement of a credential that a destination sent. */
 export const redacted = '[redacted]';
 
 /** Headers of answers whose values are credentials, unless the settings say otherwise. */

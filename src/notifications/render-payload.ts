@@ -47,9 +47,9 @@ export interface RequestIdentity {
 /** Header names are lower case. */
 export interface SignatureRules {
   readonly headers: readonly string[];
-  /** Tells which message it is, so that a receiver can tell a repetition from a new one. */
+  /** The ID of the message, by which a receiver recognises a repetition. */
   readonly idHeader?: string;
-  /** Tells when the event was accepted, as RFC 3339 in UTC with milliseconds. */
+  /** The time at which the event was accepted, as RFC 3339 in UTC with milliseconds. */
   readonly timestampHeader?: string;
   readonly standardWebhooks: boolean;
 }
@@ -109,8 +109,8 @@ export function renderBody(
 }
 
 /**
- * The headers of one attempt. Every message tells its id and the time of its event. Only generic destinations with a token
- * get a signature, made with the token as it is now.
+ * The headers of one attempt. Every message has its ID and the time of its event. Only generic destinations with a token get a
+ * signature, made with the present token.
  */
 export function requestHeaders(
   { kind, body }: { readonly kind: DestinationKind; readonly body: string },

@@ -33,9 +33,8 @@ const byStatus: Readonly<Record<string, RunStatusNotification>> = {
 const pausing: ReadonlySet<string> = new Set(['planned', 'cost_estimated', 'policy_checked', 'post_plan_completed']);
 
 /**
- * The trigger and message for a run that reached a status; null for a status that notifies nobody (`discarded`, the steps
- * in between, unknown ones). `waits` says whether the run now waits for a person; only statuses that may pass by
- * themselves ask for it.
+ * The trigger and message for a run that reached a status; null for a status without notifications (`discarded`, intermediate
+ * and unknown ones). `waits`: the run now waits for a user; it is used only for statuses that may continue without one.
  */
 export function notificationForRunStatus(status: string, waits: boolean): RunStatusNotification | null {
   if (pausing.has(status) && !waits) return null;

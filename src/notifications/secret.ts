@@ -1,2 +1,2 @@
-/** A token or a destination URL at rest: sealed by the host's cipher, or as it is when the host gives none. */
+/** A token or a destination URL at rest: sealed by the host's cipher, or in the clear without a cipher. */
 export type StoredSecret = { readonly sealed: string } | { readonly plain: string };

@@ -28,7 +28,7 @@ export function standardSignature(tokens: readonly string[], id: string, seconds
 
 /** Whether the header's value is the signature of these bytes with this token; takes the same time whatever differs. */
 export function matchesSignature(token: string, body: string | Uint8Array, signature: string): boolean {
-  // Everybody may know it: what was made with it proves nothing.
+  // A public key is known to everybody, so a signature made with it proves nothing.
   if (token.startsWith(publicPrefix)) return false;
   return equalInConstantTime(nodeCrypto().createHmac('sha512', token).update(body).digest('hex'), signature);
 }
@@ -82,7 +82,7 @@ export function newSigningKeys(): { readonly secretKey: string; readonly publicK
 const secretPrefix = 'whsk_';
 const publicPrefix = 'whpk_';
 const keyBytes = 32;
-/** What stands before the 32 bytes of an Ed25519 key in its standard encodings (RFC 8410). */
+/** The bytes before the 32 bytes of an Ed25519 key in its standard encodings (RFC 8410). */
 const secretHead = Buffer.from('302e020100300506032b657004220420', 'hex');
 const publicHead = Buffer.from('302a300506032b6570032100', 'hex');
 

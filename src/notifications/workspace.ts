@@ -4,12 +4,15 @@ import { table } from '../shared/table.js';
 export const executionModes = ['remote', 'agent', 'local'] as const;
 export type ExecutionMode = (typeof executionModes)[number];
 
-/** What the host tells about one of its workspaces: what its configurations hang on, and what decides whether an event may notify. */
+/**
+ * The host's description of one of its workspaces, to which configurations belong, with the members that decide whether an
+ * event may cause notifications.
+ */
 export interface Workspace {
   readonly id: string;
   readonly name: string;
   readonly organization: string;
-  /** `local` notifies nobody (notification interface, What the service does, 4). */
+  /** `local` causes no notifications (notification interface, What the service does, 4). */
   readonly executionMode: ExecutionMode;
   /** Needed by the drift and check triggers. */
   readonly driftDetection: boolean;

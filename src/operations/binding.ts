@@ -19,13 +19,13 @@ export interface CallManner {
    * passed over. Absent for the typed clients.
    */
   readonly fromWire?: boolean;
-  /** Aborts when the caller has gone away. Only streams and sockets last so long that they must look at it. */
+  /** Aborts when the caller disconnects. Only streams and sockets last long enough to need it. */
   readonly signal: AbortSignal;
 }
 
 type ErrorsOf<T extends ErrorTag> = ErrorOf<T | 'permission_denied' | 'storage_failed' | 'unknown_region'>;
 
-/** The operation behind a call: it gets the call's inputs and gives what the row's answer is made from. */
+/** The operation behind a call: it gets the inputs of the call and returns the value from which the answer is made. */
 export type Binding<C> =
   C extends Call<infer K, infer I, infer V, infer _A, infer T>
     ? (

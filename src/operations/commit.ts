@@ -35,13 +35,13 @@ export interface Transaction extends WriteView {
   readonly settings: Settings;
   /** What the host demands of jobs. */
   readonly policies: readonly JobPolicy[];
-  /** Who asks; the host itself for background loops. */
+  /** The caller; the host itself for background loops. */
   readonly caller: Principal;
   /** The trace that what is written belongs to, as a clean `traceparent`: the caller's, until the work sets another one. */
   trace: string | undefined;
   /** The name of the person behind the change; undefined when the system itself acts. */
   readonly actor: string | undefined;
-  /** Emits an event of the engine once this write is durable. Nothing is told of a write that fails. */
+  /** Emits a fact when this write is durable. A write that fails emits none. */
   tell<K extends keyof EngineEvents>(name: K, fact: Parameters<EngineEvents[K]>[0]): void;
 }
 
@@ -110,8 +110,8 @@ function isStoreFailure(error: unknown): boolean {
 }
 
 /**
- * Runs the same work on a snapshot and throws its changes away: what a commit would come to now. Nothing is stored and nothing
- * is told. The transaction's index is the one that a write would take.
+ * Runs the same work on a snapshot and discards its changes: the result that a commit would have now. Nothing is stored and no
+ * facts are emitted. The transaction's index is the one that a write would take.
  */
 export function rehearse<T, E>(
   context: EngineContext,
@@ -140,7 +140,7 @@ type Fact = {
   [K in keyof EngineEvents]: { readonly name: K; readonly fact: Parameters<EngineEvents[K]>[0] };
 }[keyof EngineEvents];
 
-/** The time and the identifiers of one commit, in the order in which its work asks for them: every run gets the same ones. */
+/** The time and the identifiers of one commit, in the order in which its work draws them: every run gets the same ones. */
 class Draws implements Ids {
   readonly #context: EngineContext;
   readonly #drawn = new Map<IdKind, string[]>();
@@ -188,9 +188,9 @@ class Draws implements Ids {
 
 class CommitTransaction implements Transaction {
   readonly facts: Fact[] = [];
-  /** What the event stream tells of. */
+  /** The changes for the event stream. */
   readonly changes: Changes = new Map();
-  /** What deliveries are told of; undefined while no event was put. */
+  /** The note for the delivery loop; undefined if no event was put. */
   accepted: AcceptedEventsNote | undefined;
   /** Index of the last change of any job before this transaction changed one. */
   jobsChangedAt: number | undefined;

@@ -16,7 +16,7 @@ export interface LeaseLost {
 export interface HeldLease {
   /** Aborts when the lease is lost, or when the loop is to end. */
   readonly signal: AbortSignal;
-  /** `commit` that fails with `lease_lost`, and writes nothing, when the lease has been taken by somebody else meanwhile. */
+  /** `commit` that fails with `lease_lost`, and writes nothing, if another process has taken the lease meanwhile. */
   commit<T, E>(
     caller: Principal,
     work: (tx: Transaction) => Result<T, E>,
@@ -67,7 +67,7 @@ export async function underLease<T>(
 }
 
 interface Looked {
-  /** Undefined when somebody else holds it. */
+  /** Undefined when another process holds it. */
   readonly term: number | undefined;
   readonly remains: Milliseconds;
   readonly sighting: LeaseSighting;
@@ -153,7 +153,7 @@ async function renew(context: EngineContext, held: HeldLease): Promise<void> {
     await context.clock.sleep(half, held.signal);
     if (held.signal.aborted) return;
     const renewed = await held.commit(hostPrincipal, () => ok(undefined));
-    // A store that fails lets the lease run out; whoever takes it then makes the next write fail with `lease_lost`.
+    // If the store fails, the lease expires. If another process takes it then, the next write fails with `lease_lost`.
     if (renewed.isErr()) context.logger.warn({ error: renewed.error.type }, 'A lease could not be renewed');
   }
 }

@@ -79,6 +79,7 @@ export {
   listWorkspaces,
   type OrganizationList,
   type OrganizationView,
+  type PageNumbers,
   type PageRequest,
   type Pagination,
   pauseNotificationConfiguration,

@@ -5,7 +5,7 @@ import { type Attempt, type Delivery, type RecipientResult, withAttempt } from '
 import { nextAttemptAt, type RetrySchedules, waitsFor } from './retry-schedule.js';
 import { type DeliveryEvent, transitionDelivery } from './transition-delivery.js';
 
-/** What came of one attempt. */
+/** The outcome of one attempt. */
 export interface AttemptReport {
   readonly attempt: Omit<Attempt, 'number' | 'manual'>;
   /** Null when it delivered. */

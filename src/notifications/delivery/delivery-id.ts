@@ -1,6 +1,6 @@
 /*
- * Events and deliveries are found by their ids without an index of ids: the id tells the event's sequence, and that of a
- * delivery also which of the event's configurations it belongs to. The rest of the id is random, so that ids of two
+ * Events and deliveries are found by their IDs without an index of IDs: the ID contains the sequence number of the event, and
+ * the ID of a delivery also the position of its configuration in the event. The rest of the id is random, so that ids of two
  * stores differ although both count from the beginning.
  */
 

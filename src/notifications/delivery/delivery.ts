@@ -31,7 +31,7 @@ export interface RecipientResult {
   readonly userId: string;
   /** `refused`: the mail server will never take it. `waiting`: it goes to this recipient with the next attempt. */
   readonly outcome: 'accepted' | 'refused' | 'waiting';
-  /** Why not, in the mail server's words; null when accepted. */
+  /** The reason, as the mail server reported it; null when accepted. */
   readonly message: string | null;
   readonly at: Instant;
 }
@@ -52,7 +52,7 @@ export interface BehindState {
 /** Over, one way or the other. */
 export type SettledState =
   | { readonly type: 'delivered'; readonly at: Instant }
-  /** E-mail: some recipients have it, others were refused for good. */
+  /** E-mail: some recipients have received it, others were refused permanently. */
   | { readonly type: 'partly_delivered'; readonly at: Instant }
   | { readonly type: 'dead'; readonly at: Instant; readonly reason: 'exhausted' | 'permanent' | 'expired' }
   | { readonly type: 'cancelled'; readonly at: Instant; readonly reason: CancelReason };
@@ -68,7 +68,7 @@ export type CancelReason = (typeof cancelReasons)[number];
 /** One attempt outside the schedule is due; when it fails, everything is as it was before. */
 export interface ManualState {
   readonly type: 'manual';
-  /** Always 0: it stands before everything else in the queue. */
+  /** Always 0: it precedes everything else in the queue. */
   readonly dueAt: 0;
   readonly requestedAt: Instant;
   readonly before: WaitingState | BehindState | SettledState;
@@ -154,7 +154,7 @@ export function deliveryKey({ configurationId, sequence }: Pick<Delivery, 'confi
   return [configurationId, sequence];
 }
 
-/** Whether later notifications of the run wait for it. A redelivery of one that is over holds up nobody. */
+/** Whether later notifications of the run wait for it. They do not wait for a redelivery of a finished one. */
 export function isInOrder(state: DeliveryState): boolean {
   const scheduled = state.type === 'manual' ? state.before : state;
   return scheduled.type === 'waiting' || scheduled.type === 'behind';

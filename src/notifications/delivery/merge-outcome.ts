@@ -3,9 +3,10 @@ import { type Delivery, type DeliveryState, withAttempt } from './delivery.js';
 import { transitionDelivery } from './transition-delivery.js';
 
 /**
- * The row after an outcome when somebody else has changed it since it was read: a redelivery was asked for, or another
- * engine had the queue for a while. What was attempted is kept in any case, and what was delivered is delivered. Other
- * decisions count only when `mayDecide` (the queue is still ours) and the row is where the decision found it.
+ * The row after an outcome when it was changed by another writer since it was read: a redelivery was requested, or another
+ * engine had the queue for some time. The attempt is always recorded, and a delivered message remains delivered. Other
+ * decisions count only if `mayDecide` (this engine still has the queue) and the row is in the state on which the decision was
+ * based.
  */
 export function mergeOutcome(current: Delivery, outcome: Outcome, mayDecide: boolean): Delivery {
   const { event, attempt, after } = outcome;

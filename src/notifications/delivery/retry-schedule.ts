@@ -52,8 +52,8 @@ export function nextAttemptAt(
 }
 
 /**
- * The wait that a `Retry-After` header asks for: whole seconds or an HTTP date (RFC 9110, 10.2.3), or seconds with a
- * fraction, which some services send. Null when there is none or it cannot be read.
+ * The wait that a `Retry-After` header requests: whole seconds or an HTTP date (RFC 9110, 10.2.3), or seconds with a fraction,
+ * which some services send. Null when there is none or it cannot be read.
  */
 export function parseRetryAfter(value: string | undefined, now: Instant): Milliseconds | null {
   const text = value?.trim() ?? '';

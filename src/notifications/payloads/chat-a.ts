@@ -15,8 +15,8 @@ const colours: Readonly<Record<Tone, string>> = {
 };
 
 /**
- * The message for a chat-a destination, as JSON text: a line with the workspace, and an attachment of blocks in the
- * event's colour. What users wrote stands in plain text where the format has it, and is escaped everywhere.
+ * The message for a chat-a destination, as JSON text: a line with the workspace, and an attachment of blocks in the event's
+ * colour. Texts of users are plain text where the format has it, and escaped everywhere.
  */
 export function renderChatA(context: MessageContext): string {
   const outline = messageOutline(context);

@@ -43,7 +43,7 @@ function headingOf({ introduction, workspace }: MessageOutline): string {
   return `${introduction} ${workspace.link === null ? label : `[${label}](${workspace.link})`}`;
 }
 
-/** Who, and what he wrote. A picture without an address would make the whole card invalid, so its column is left out. */
+/** The user and the message. A picture without an address would make the whole card invalid, so its column is then left out. */
 function authorOf({ person, reason }: MessageOutline): object[] {
   const items = [
     ...(person === null ? [] : [{ type: 'TextBlock', text: escaped(person.name, limits.label), wrap: true }]),

@@ -6,8 +6,8 @@ import { lengthOf, linkFrom, onOneLine, type Spelling, spell } from './text.js';
 const limits = { subject: 200, line: 500, reason: 20_000 } as const;
 
 /**
- * The mail for one recipient, as text and as HTML that says the same: what happened, whether somebody must act, where,
- * why, who and when, and why the recipient gets it. Nothing in a header can end its line.
+ * The mail for one recipient, as text and as HTML with the same content: the event, whether a decision is needed, the object,
+ * the reason, the user and time, and why the recipient gets it. Nothing in a header can end its line.
  */
 export function renderEmail(context: MessageContext, recipient: Recipient): RenderedEmail {
   const outline = messageOutline(context);

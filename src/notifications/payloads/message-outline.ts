@@ -11,13 +11,13 @@ export interface MessageOutline {
   /** What happened: `Run Errored`. */
   readonly event: string;
   readonly tone: Tone;
-  /** What it happened to, when that is not the workspace itself. */
+  /** The object of the event, when that is not the workspace itself. */
   readonly item: { readonly label: string; readonly id: string; readonly link: string | null } | null;
   readonly person: { readonly name: string; readonly avatar: string | null } | null;
   /** What the person wrote; may have several lines. */
   readonly reason: string | null;
   readonly facts: readonly Fact[];
-  /** Whether somebody must act, as a sentence. */
+  /** Whether a decision is needed, as a sentence. */
   readonly action: { readonly needed: boolean; readonly sentence: string };
 }
 

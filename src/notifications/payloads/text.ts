@@ -36,9 +36,9 @@ function cleaned(text: string): string {
 }
 
 /**
- * The text without anything that a chat service could take for a mention, for a link with another face than its target,
- * or for a function of its own. Nothing visible changes: an invisible character stands between `@` and a name, between
- * `]` and `(`, between two braces, and behind a `<` or `&` that begins a mention or an entity.
+ * The text without anything that a chat service could interpret as a mention, as a link whose text differs from its target, or
+ * as one of its functions. Nothing visible changes: an invisible character is inserted between `@` and a name, between `]` and
+ * `(`, between two braces, and after a `<` or `&` that begins a mention or an entity.
  */
 export function withoutMentions(text: string): string {
   return text
@@ -49,7 +49,7 @@ export function withoutMentions(text: string): string {
     .replace(/&(?=#|[a-z]\w*;)/gi, `&${joiner}`);
 }
 
-/** How a text is written where it stands, and what it costs there. */
+/** How a text is escaped in its position, and its length there. */
 export interface Spelling {
   /** Of any piece of the text; must not depend on the pieces beside it. */
   readonly escape: (piece: string) => string;

@@ -2,8 +2,8 @@ import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 
 /**
- * Whether a destination is worth asking. `closed` lets everything through and counts failures in a row; `open` lets
- * nothing through until a moment, and from then on one attempt at a time (half open), whose outcome decides.
+ * The state of the circuit breaker of a destination. `closed` allows all attempts and counts consecutive failures; `open`
+ * allows none until an instant, and from then on one attempt at a time (half open), whose outcome decides.
  */
 export type Breaker =
   | { readonly type: 'closed'; readonly failures: number }

@@ -1,9 +1,9 @@
 import type { Instant } from '../../shared/instant.js';
 import type { QueueRecord } from './queue-record.js';
 
-/** How deliveries of a configuration fare, as far as the store tells. Times are those of the queue. */
+/** The state of the deliveries of a configuration, according to the store. Times are those of the queue. */
 export interface DestinationHealth {
-  /** Nothing is sent but redeliveries, by somebody's wish. */
+  /** Paused: only redeliveries are sent. */
   readonly paused: boolean;
   /**
    * `closed`: everything is sent. `open`: the destination kept failing and is left alone until `nextProbeAt`. `half_open`: the next

@@ -21,11 +21,14 @@ export interface Outcome {
   /** Null when the row is written only so that the queue's position can pass a delivery whose attempt takes long. */
   readonly event: DeliveryEvent | null;
   readonly attempt: Omit<Attempt, 'number'> | null;
-  /** The row, when nobody else has changed it. */
+  /** The row, if no other writer has changed it. */
   readonly after: Delivery;
 }
 
-/** A run whose first unfinished notification is under way, or in front of the queue. Its later ones wait until that is over. */
+/**
+ * A run whose first unfinished notification is being attempted or at the head of the queue. Its later ones wait until that is
+ * finished.
+ */
 export interface Run {
   /** The sequence of the first unfinished one. */
   readonly head: number;
@@ -42,7 +45,7 @@ interface Held {
   readonly running: ReadonlyMap<number, QueuedDelivery>;
   /** Not written yet, in the order in which they came to be. */
   readonly outcomes: readonly Outcome[];
-  /** Sequences whose rows somebody else may have changed since they were read. */
+  /** Sequence numbers whose rows another writer may have changed since they were read. */
   readonly doubtful: ReadonlySet<number>;
 }
 
@@ -66,18 +69,18 @@ export interface DeliveringQueue extends Held {
   readonly runs: ReadonlyMap<string, Run>;
   /** Runs whose first unfinished notification waits in the store for its next attempt, with its sequence. */
   readonly stalled: ReadonlyMap<string, number>;
-  /** How much `stalled` tells of the store: `unread` nothing yet, `partial` not every run, `whole` all of them. */
+  /** How complete `stalled` is: `unread` (nothing was read yet), `partial` (not every run) or `whole` (all runs). */
   readonly runsRead: 'unread' | 'partial' | 'whole';
-  /** Runs whose head is over and whose next notification in the store is to be released with the next write. */
+  /** Runs whose head is finished, and whose next notification in the store becomes due with the next write. */
   readonly releases: ReadonlySet<string>;
   readonly breaker: Breaker;
   readonly failingSince: Instant | null;
   readonly limit: AdaptiveLimit;
-  /** Nothing is sent but redeliveries: a person wants it so. */
+  /** Paused by a user: only redeliveries are sent. */
   readonly paused: boolean;
 }
 
-/** A leased queue whose configuration was disabled or deleted: what is unfinished is being cancelled. */
+/** A leased queue whose configuration was disabled or deleted: its unfinished deliveries are being cancelled. */
 export interface CancellingQueue extends Held {
   readonly type: 'cancelling';
   readonly position: number;
@@ -99,7 +102,7 @@ export type HeldQueue = DeliveringQueue | CancellingQueue | LostQueue;
 
 /** The rules of a queue's decisions. */
 export interface QueueRules {
-  /** Deliveries of one queue in memory, at most about so many of each sort. */
+  /** The approximate maximum of deliveries of one queue in memory, for each kind. */
   readonly window: number;
   /** A delivery is over when it is this old, counted from its acceptance. */
   readonly maximumAge: number;
@@ -168,7 +171,7 @@ export function wantsMore(queue: HeldQueue, now: Instant, rules: Pick<QueueRules
   return due !== null && due <= now;
 }
 
-/** When something in the store comes due for which there is room; null when nothing does. */
+/** When a delivery in the store becomes due for which memory has capacity; null without one. */
 export function nextRead(queue: HeldQueue, rules: Pick<QueueRules, 'window'>): Instant | null {
   return queue.type === 'delivering' && queue.retries.length < lowWater(rules) ? queue.nextDue : null;
 }
@@ -187,7 +190,7 @@ export function backlogOf(queue: DeliveringQueue, last: number): number {
   return queue.fresh.length + (queue.complete ? 0 : writesBetween(queue.readThrough, last));
 }
 
-/** Sequences of which memory knows more than the store. */
+/** Sequence numbers whose newest state is only in memory. */
 export function knownSequences(queue: HeldQueue): Set<number> {
   const known = new Set(queue.running.keys());
   for (const { before } of queue.outcomes) known.add(before.delivery.sequence);

@@ -5,7 +5,7 @@ import type { QueueRecord } from './queue-record.js';
 /** What a queue's row becomes in a write, apart from its lease. */
 export interface RecordChange {
   readonly position: number;
-  /** Somebody else has changed the row: what it says of breaker and cancellation counts, not what memory has. */
+  /** Another writer has changed the row: its breaker and cancellation replace those in memory. */
   readonly touched: boolean;
   /** The cancellation has been carried out. */
   readonly cancelled: boolean;
@@ -46,7 +46,7 @@ export interface Remainder {
   readonly firstStored: Instant | null;
 }
 
-/** When a queue that nobody works on needs an engine again; null when nothing of it is unfinished. */
+/** When a queue without a lease needs an engine again; null when it has no unfinished deliveries. */
 export function wakeAtOf(
   { breaker, cancellation, pausedAt }: Pick<QueueRecord, 'breaker' | 'cancellation' | 'pausedAt'>,
   { firstFresh, firstDue, firstStored }: Remainder,

@@ -3,7 +3,7 @@ import { table } from '../../shared/table.js';
 import type { CancelReason } from '../delivery/delivery.js';
 import { type Breaker, closedBreaker } from './circuit-breaker.js';
 
-/** Who works on a queue, and until when nobody else may. */
+/** The engine that has the lease of a queue, and the end of the lease. */
 export interface QueueLease {
   readonly owner: string;
   readonly until: Instant;
@@ -17,16 +17,16 @@ export interface Cancellation {
 }
 
 /**
- * The queue of one configuration's unfinished deliveries, as the store keeps it. It lives as long as the configuration,
- * and after it until nothing is unfinished. One engine at a time works on it, so order, the circuit breaker and a slow
- * destination concern nothing outside it.
+ * The queue of one configuration's unfinished deliveries, as the store keeps it. It exists as long as the configuration, and
+ * then until nothing is unfinished. Only one engine at a time has its lease, so order, circuit breaker and a slow destination
+ * affect no other queue.
  */
 export interface QueueRecord {
   readonly configurationId: string;
   readonly workspaceId: string;
   /** Every delivery up to this sequence has a row of its own or is over; what comes after it is read from the events. */
   readonly position: number;
-  /** When it needs an engine while nobody has it; null when nothing is unfinished, or only a person can change anything. */
+  /** When it needs an engine while it has no lease; null when nothing is unfinished, or only a user can continue it. */
   readonly wakeAt: Instant | null;
   readonly lease: QueueLease | null;
   readonly breaker: Breaker;
@@ -34,9 +34,9 @@ export interface QueueRecord {
   readonly failingSince: Instant | null;
   /** To be carried out before anything is sent. */
   readonly cancellation: Cancellation | null;
-  /** Since when a person wants nothing to be sent; absent when it is sent. */
+  /** When a user paused it; absent when it is not paused. */
   readonly pausedAt?: Instant;
-  /** The `failingSince` that the owner was told of; absent when there is nothing to take back. */
+  /** The `failingSince` that was reported in an alert; absent when no alert is open. */
   readonly alertedSince?: Instant;
   /** New deliveries that waited for their first attempt at the last write, about; absent for a few. See `backlogOf`. */
   readonly backlog?: number;
@@ -68,8 +68,8 @@ export function newQueue(configurationId: string, workspaceId: string, position:
 const atOnce: Instant = 0;
 
 /**
- * The queue after something has been added to it: it comes up now, or when its breaker lets an attempt through. The same
- * object when nothing has to be written: somebody works on it, or it comes up early enough.
+ * The queue after a delivery was added to it: it needs an engine now, or when its breaker allows an attempt. The same object if
+ * nothing has to be written, because it is leased or needs an engine early enough.
  */
 export function afterArrival(queue: QueueRecord): QueueRecord {
   if (queue.lease !== null) return queue;
@@ -78,8 +78,8 @@ export function afterArrival(queue: QueueRecord): QueueRecord {
 }
 
 /**
- * The queue after its rows were changed by somebody who does not work on it. Always write it: whoever has the lease tells
- * by the new row that what he read is out of date.
+ * The queue after its rows were changed by an operation that does not have the lease. Always write it: the new row shows the
+ * holder of the lease that its data is out of date.
  */
 export function touched(queue: QueueRecord): QueueRecord {
   return { ...queue, wakeAt: atOnce };

@@ -12,7 +12,7 @@ export interface QueueTime {
   readonly forAge: Instant;
 }
 
-/** What a queue would send next, and how it stands after the look. */
+/** The next delivery of a queue, and the queue after it was determined. */
 export interface NextDelivery {
   /** The queue without what was found in front and may not be sent: put behind its run, or over by its age. */
   readonly queue: DeliveringQueue;
@@ -23,9 +23,9 @@ export interface NextDelivery {
 }
 
 /**
- * The delivery that the queue would send next. Redeliveries come first and pass an open breaker. Then what is due
- * longest; a pause and an open breaker let nothing pass, a half open one a single attempt at a time. A notification of a run whose
- * earlier one is not over waits behind it: in memory while that is under way, in the store while it waits for another
+ * The next delivery of the queue. Redeliveries come first and ignore an open breaker. Then the one that has been due for
+ * longest. A pause and an open breaker allow none, a half open one a single attempt at a time. A notification waits behind an
+ * unfinished earlier one of its run: in memory while that is being attempted, in the store while that waits for another
  * attempt.
  */
 export function takeNext(given: DeliveringQueue, time: QueueTime, rules: QueueRules): NextDelivery {

@@ -10,7 +10,7 @@ export function fullBucket(rate: number, now: Instant): TokenBucket {
   return { tokens: Math.max(1, rate), at: now };
 }
 
-/** What `takeToken` gives: the bucket afterwards, and when one can be taken if none could. */
+/** The result of `takeToken`: the new bucket, and, if no token was available, when the next one will be. */
 export interface TokenTaken {
   readonly bucket: TokenBucket;
   readonly taken: boolean;

@@ -35,7 +35,7 @@ export interface Portion {
 
 /** What a write of outcomes came to. */
 export interface Recorded {
-  /** So many of the queue's outcomes were written. */
+  /** This many outcomes of the queue were written. */
   readonly count: number;
   readonly position: number;
   /** For each run that was to be released, its next notification and when that is due; null when the store had none. */
@@ -60,7 +60,7 @@ export type QueueEvent =
   | { readonly type: 'recorded'; readonly recorded: Recorded }
   /** Attempts that have been under way for long get a row, so that the position can pass them. */
   | { readonly type: 'attempts_take_long'; readonly sequences: readonly number[] }
-  /** Somebody else has changed the queue or its rows. */
+  /** Another writer has changed the queue or its rows. */
   | { readonly type: 'touched'; readonly record: QueueRecord }
   /** The configuration was found disabled or gone. */
   | { readonly type: 'closed'; readonly cancellation: Cancellation }
@@ -113,7 +113,7 @@ function filled(queue: DeliveringQueue, portion: Portion): DeliveringQueue {
     .reduce((next, row) => withReady(next, { delivery: row, stored: true, event: null }), told);
 }
 
-/** Runs by what the store says, corrected by what memory knows better: outcomes not written yet, and what is under way. */
+/** Runs as stored, corrected by the newer state in memory: outcomes that are not written yet, and attempts in progress. */
 function withRunsOfStore(queue: DeliveringQueue, stored: ReadonlyMap<string, number>): DeliveringQueue {
   const stalled = new Map(stored);
   const releases = new Set(queue.releases);
@@ -269,7 +269,7 @@ function recorded(queue: HeldQueue, { count, position, released }: Recorded): He
   return released.size === 0 ? noted : withReleased(noted, released);
 }
 
-/** What was written for a later attempt comes up by then; of what somebody else has changed, only the store knows. */
+/** What was written for a later attempt becomes due by then; changes of other writers are only in the store. */
 function nextDueAfter({ nextDue, doubtful }: DeliveringQueue, written: readonly Outcome[]): Instant | null {
   let next = nextDue;
   for (const { before, event, after } of written) {

@@ -7,13 +7,13 @@ export const waitReasons = ['paused', 'retry', 'breaker', 'order', 'rate', 'queu
 export type WaitReason = (typeof waitReasons)[number];
 
 /**
- * Why a pending delivery has not been sent yet, as far as the store tells:
+ * Why a pending delivery has not been sent yet, according to the store:
  *
- * * `paused`: a person has paused its configuration.
+ * * `paused`: a user has paused its configuration.
  * * `retry`: its last attempt failed; the next one is due at `until`.
- * * `breaker`: its destination kept failing and is left alone until then.
- * * `order`: an earlier notification of its run is not over.
- * * `rate`: the destination takes only so many per second, and others are before it.
+ * * `breaker`: its destination failed repeatedly, and there are no attempts until then.
+ * * `order`: an earlier notification of its run is not finished.
+ * * `rate`: the rate limit of the destination, and others are before it.
  * * `queue`: others are before it, and an engine is working on them.
  * * `engine`: no engine works on its queue; with `until`, one may when the lease of the last one ends.
  *

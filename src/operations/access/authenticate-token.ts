@@ -34,9 +34,9 @@ interface Remembered {
 }
 
 /**
- * `authenticateToken` for many calls. It remembers whom it found, with their compiled rights, until the token, a policy or a role
- * changes, in this process or in another one on the same store: the very next call is answered by what is stored then. Without a
- * secret it gives the principal of those who have none, with the rights of the policy `anonymous`.
+ * `authenticateToken` with a cache of principals and their compiled rights. An entry is valid until the token, a policy or a
+ * role changes, in this process or in another one on the same store; the next call then reads the store. Without a secret it
+ * returns the principal for callers without a token, with the rights of the policy `anonymous`.
  */
 export function tokenAuthenticator(
   context: EngineContext,

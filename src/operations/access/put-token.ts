@@ -18,7 +18,7 @@ export interface TokenInput {
   readonly management?: boolean;
   readonly namespaces?: Readonly<Record<string, NamespaceRule>>;
   readonly workspaces?: Readonly<Record<string, WorkspaceRight>>;
-  /** Names of policies, whose rights come beside the token's own rules. */
+  /** Names of policies, whose rights are added to the token's own rules. */
   readonly policies?: readonly string[];
 }
 
@@ -79,7 +79,9 @@ function freshToken(tx: Transaction): Pick<StoredToken, 'accessor' | 'createdAt'
   return { accessor: tx.ids.next('token_accessor'), createdAt: tx.now, madeAt: tx.index };
 }
 
-/** What a secret that is stated again keeps. Its rights are stated anew, so that it has no roles. */
+/**
+ * The members of an existing token that are kept when its secret is given again. Its rights are replaced, and it has no roles.
+ */
 function keptOf({ roles: _replaced, ...kept }: StoredToken, tx: Transaction): Omit<StoredToken, 'roles'> {
   return { ...kept, madeAt: kept.madeAt ?? tx.index };
 }

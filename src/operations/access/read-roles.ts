@@ -53,7 +53,7 @@ export function readRole(
   };
   const mayRead = (found: StoredRole | undefined): boolean =>
     caller.management || (found !== undefined && caller.roles?.includes(found.ID) === true);
-  // Who may not read the role now is refused at once, and does not wait for it to change.
+  // A caller that may not read the role now is refused at once and does not wait for a change.
   const first = context.storage.read((view) => mayRead(findRole(view, role)));
   return first.andThen((allowed): ResultAsync<Answer<StoredRole | undefined>, PermissionDenied | StorageError> => {
     if (!allowed) return errAsync({ type: 'permission_denied' });

@@ -7,7 +7,10 @@ import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
-/** Removes a token by its accessor; from then on its secret is unknown. Only management callers may do this. Gives the index of the write. */
+/**
+ * Removes a token by its accessor; its secret is then unknown. Only management callers may do this. Gives the index of the
+ * write.
+ */
 export function removeToken(
   context: EngineContext,
   caller: Principal,

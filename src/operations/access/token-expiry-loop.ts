@@ -12,8 +12,8 @@ const pause = 5 * minute;
 const kept = hour;
 
 /**
- * Removes tokens an hour after they expired. They are refused from their expiry on, whether they are still stored or not. Every write
- * decides by what it reads, so several processes on one store do each other no harm.
+ * Removes tokens an hour after they expired. They are refused from their expiry on, whether they are still stored or not. Every
+ * write decides on what it reads, so several processes may run it on one store.
  */
 export const tokenExpiryLoop: BackgroundLoop = {
   name: 'token-expiry',

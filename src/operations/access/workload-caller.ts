@@ -5,8 +5,8 @@ import { readWorkload } from '../books/workload-rules.js';
 import type { EngineContext } from '../context/engine-context.js';
 
 /**
- * The caller that a task is when it acts for itself: it reads the variables of its own job, group and task, and has what the policies
- * for its job grant. Who calls this vouches that the task is what the workload says.
+ * The principal of a task: it may read the variables of its own job, group and task, and has the rights that the policies for
+ * its job grant. The caller of this function must have verified the identity of the task.
  */
 export function workloadCaller(context: EngineContext, workload: Workload): ResultAsync<Principal, StorageError> {
   return context.storage.read((view) => readWorkload(view, workload));

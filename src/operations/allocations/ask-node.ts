@@ -31,12 +31,12 @@ export function findAllocation(
   id: string,
   anyOf: readonly Capability[],
 ): ResultAsync<Allocation, AllocationCommandError> {
-  // Who has no right anywhere is not told what there is.
+  // A caller without any right does not learn what exists.
   if (!allows(caller, everyNamespace, anyOf)) return errAsync({ type: 'permission_denied' });
   return lookUpAllocation(context, caller, id, anyOf);
 }
 
-/** The same, but everybody is told which allocations there are not, as clients expect where they open a conversation. */
+/** The same, but an unknown allocation is reported to every caller, as clients expect where they open a conversation. */
 export function lookUpAllocation(
   context: EngineContext,
   caller: Principal,
@@ -91,7 +91,7 @@ async function* noInput(): AsyncGenerator<CommandInput> {
 
 const never = new AbortController().signal;
 
-/** What clients are told of an ID that no allocation can have. */
+/** The message for an ID that no allocation can have. */
 export function lookupFault(id: string): CommandRefused | undefined {
   if (isUuid(id)) return undefined;
   const fault = id.length === 36 ? 'Invalid UUID' : 'UUID must be 36 characters';

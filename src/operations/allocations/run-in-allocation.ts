@@ -42,13 +42,13 @@ function execFault(
 ): AllocationCommandError | undefined {
   if (task === '') return commandRefused('invalid', 'must provide task name');
   if (command.length === 0) return commandRefused('invalid', 'command is not present');
-  // Its drivers run commands of the host as they are: whoever runs one beside a task is on the node itself.
+  // Its drivers run commands without isolation: a command beside a task has access to the node itself.
   if (!allows(caller, allocation.Namespace, ['alloc-node-exec'])) return { type: 'permission_denied' };
   if (!Object.hasOwn(allocation.AllocatedResources.Tasks, task)) return commandRefused('failed', 'task not found');
   return notRunning(allocation, task);
 }
 
-/** Of a task that its node has not told of, or whose end it has told. Of others the node knows more than was told. */
+/** For a task that its node has not reported yet, or whose end it has reported. For others the node has newer information. */
 function notRunning(allocation: Allocation, task: string): CommandRefused | undefined {
   const state = allocation.TaskStates?.[task];
   if (state === undefined) return commandRefused('not_found', `task "${task}" not started yet.`);

@@ -38,7 +38,7 @@ export function stopAllocation(
   input: StopAllocationInput,
 ): ResultAsync<StoppedAllocation, AllocationCommandError> {
   const { allocationId: id } = input;
-  // Who has no right anywhere is not told what there is.
+  // A caller without any right does not learn what exists.
   if (!allows(caller, everyNamespace, ['alloc-lifecycle'])) return errAsync({ type: 'permission_denied' });
   const fault = lookupFault(id);
   if (fault !== undefined) return errAsync(fault);

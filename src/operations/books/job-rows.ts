@@ -33,8 +33,7 @@ export function readAllocationJob(
 }
 
 /**
- * Whether records are of the present registration of a job. Takes all of them when `all` is set, and when there is no such job: then
- * they are what is left of it.
+ * Selects the records of the present registration of a job. Selects all of them if `all` is set or the job no longer exists.
  */
 export function ofPresentRegistration(
   view: ReadView,

@@ -76,7 +76,7 @@ export interface JobProgress {
   readonly unfinished: boolean;
 }
 
-/** Tells the run of a job what its allocations did, and that the job has died. */
+/** Updates the run of a job after changes of its allocations and after the end of the job. */
 export function followRun(tx: Transaction, progress: JobProgress): void {
   const { job, changes } = progress;
   if (tx.settings.runNotifications.length === 0) return;
@@ -179,7 +179,7 @@ function publish(tx: Transaction, run: JobRun, events: readonly RunEvent[], fail
   const environment = { now, ids, settings, trace: run.traceparent };
   for (const event of events) {
     if (endStatuses.has(event.status)) tellEnd(tx, run, event.status);
-    // A rule that names a workspace which does not exist must not fail the job: there is nobody to tell.
+    // A rule that names a workspace which does not exist must not fail the job: no notification is sent.
     const published = publishNotificationEvent(tx, environment, {
       kind: 'run',
       workspaceId: run.workspaceId,

@@ -7,7 +7,7 @@ export function readNamespace(view: ReadView, name: string): Namespace | undefin
   return stored ?? (name === defaultNamespace.Name ? defaultNamespace : undefined);
 }
 
-/** Whether any namespace is one of those; readers who see none are told the index 0 of some lists, as clients know it. */
+/** Whether at least one namespace is visible; callers that see none get the index 0 for some lists, as clients expect. */
 export function someNamespace(view: ReadView, sees: (name: string) => boolean): boolean {
   return sees(defaultNamespace.Name) || namespaceNames(view).some(sees);
 }

@@ -30,13 +30,13 @@ export interface PublishedEvent {
   readonly eventId: string;
   readonly workspaceId: string;
   readonly trigger: string;
-  /** One for each configuration that the event notifies; empty when it notifies nobody. */
+  /** One for each configuration that the event notifies; empty when there is none. */
   readonly deliveryIds: readonly string[];
-  /** When it notifies nobody: each configuration of the workspace with the reasons, as `explainEvent` gives them. */
+  /** If it notifies no configuration: each configuration of the workspace with the reasons, as in `explainEvent`. */
   readonly explanations: readonly Explanation[];
   /**
-   * New deliveries that wait in the fullest of the queues that it entered, about; 0 for a few. A sender who sees it grow is faster
-   * than a destination.
+   * New deliveries that wait in the fullest of the queues that it entered, about; 0 for a few. If it grows, the sender is
+   * faster than a destination.
    */
   readonly backlog: number;
   /** The idempotency key was known: nothing was written, and the ids are those of the first event. */
@@ -60,9 +60,9 @@ export interface PublishEnvironment {
 }
 
 /**
- * Writes the event with the list of the configurations that it notifies, inside the caller's transaction: what caused the
- * event and its notifications become durable together or not at all. One row, whatever the number of configurations; a
- * queue that nobody works on is woken.
+ * Writes the event with the list of the configurations that it notifies, inside the caller's transaction: what caused the event
+ * and its notifications become durable together or not at all. One row, whatever the number of configurations; a queue without
+ * a lease is woken.
  */
 export function publishNotificationEvent(
   view: WriteView,
@@ -139,8 +139,8 @@ function surroundingsOf(
 }
 
 /**
- * Makes sure that somebody looks at the configuration's queue. Whoever works on it sees new events by himself. Gives how many
- * wait in it.
+ * Makes sure that an engine processes the configuration's queue. An engine that has its lease finds new events by itself.
+ * Returns the number of waiting deliveries.
  */
 function wakeQueue(view: WriteView, configurationId: string): number {
   const queue = view.get(queues, [configurationId])?.record;

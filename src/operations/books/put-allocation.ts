@@ -26,7 +26,7 @@ export function removeAllocation(view: WriteView, allocation: Allocation): void 
   withdrawServices(view, { ...allocation, DesiredStatus: 'stop' });
 }
 
-/** Tells the blocked evaluations that there may be room now. */
+/** Wakes the blocked evaluations, because resources may be free now. */
 export function signalCapacity(view: WriteView): void {
   view.put(capacitySignals, { name: 'capacity', index: view.index });
 }
@@ -37,7 +37,7 @@ function signalRemoval(view: WriteView, index: number): void {
   if (index > before) view.put(capacitySignals, { name: 'removal', index });
 }
 
-/** Tells the node's agent of what the scheduler changed. */
+/** Makes the scheduler's changes visible to the node's agent. */
 function assign(view: WriteView, before: Allocation | undefined, after: Allocation | undefined): void {
   const assignment = assignmentAfter(before, after, view.index);
   if (assignment === 'same') return;

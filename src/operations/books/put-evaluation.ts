@@ -20,7 +20,7 @@ export function removeEvaluation(view: WriteView, evaluationId: string): void {
   forgetAsks(view, evaluationId, []);
 }
 
-/** What it waited for and no longer does. */
+/** What it no longer waits for. */
 function forgetAsks(view: WriteView, evaluationId: string, asks: readonly string[]): void {
   for (const { record } of view.list(waitingAsks, { prefix: [evaluationId] })) {
     if (!asks.includes(record.ask)) view.remove(waitingAsks, [evaluationId, record.ask]);

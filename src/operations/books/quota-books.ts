@@ -11,8 +11,8 @@ export interface ChangedJob {
 }
 
 /**
- * Follows the changes of jobs in the transaction that makes them. `jobsChangedAt` is the index of the last change of any job before it: where
- * the books are older, something wrote without them, and everything is counted anew.
+ * Updates the sums in the transaction that changes jobs. `jobsChangedAt` is the index of the last change of any job before it:
+ * if the sums are older, jobs were written without them, and all sums are computed again.
  */
 export function followQuotas(view: WriteView, changed: readonly ChangedJob[], jobsChangedAt: number): void {
   if (view.tableIndex(quotaUsages) < jobsChangedAt) {

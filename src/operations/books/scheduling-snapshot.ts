@@ -31,7 +31,7 @@ export interface SnapshotParts extends Pick<SchedulingSnapshot, 'cluster' | 'sto
   readonly page: number;
 }
 
-/** The same in steps, each from the view that is current by then: whoever writes what was decided on it looks what has changed meanwhile. */
+/** The same in steps, each from the view that is current then. The write of the decision checks what has changed meanwhile. */
 export function* snapshotInSteps(
   view: () => ReadView,
   { Namespace, JobID, AnnotatePlan }: Evaluation,
@@ -69,7 +69,7 @@ function withFinished(view: ReadView, job: Job | undefined, own: readonly Alloca
 /** A plan is made while nothing else is. */
 const countedAtMost = 10_000;
 
-/** The newest ones and those that are under way: nobody asks for earlier ones. */
+/** The newest ones and active ones; earlier ones are not needed. */
 function deploymentsOf(view: ReadView, key: Key): Deployment[] {
   const newest = view.list(deployments, { index: 'by_job', prefix: key, reverse: true, limit: newestDeployments });
   const active = view.list(deployments, { index: 'active', prefix: key });

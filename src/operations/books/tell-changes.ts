@@ -12,7 +12,7 @@ import { nodes } from '../../scheduler/node.js';
 import { nodePools } from '../../scheduler/node-pool.js';
 import type { Key, Table } from '../../shared/table.js';
 
-/** The tables whose changes the event stream tells. */
+/** The tables whose changes appear in the event stream. */
 const TABLES: { readonly [T in Topic]: Table<never> } = {
   Job: jobs as Table<never>,
   Evaluation: evaluations as Table<never>,
@@ -39,7 +39,7 @@ interface Changed {
 /** Changed rows of one transaction by table and key, in the order of their first change. */
 export type Changes = Map<string, Changed>;
 
-/** Remembers what a row was before its first change, and what it became in the last one. */
+/** Records a row as it was before its first change and as it is after the last one. */
 export function noteChange<R>(
   changes: Changes,
   view: WriteView,
@@ -70,9 +70,9 @@ const lookEvery = 32;
 const removedAtOnce = 256;
 
 /**
- * Writes what a transaction tells in that very transaction, so that no change is without its events and no event without its change, and
- * every process over the store can tell them. Only that something changed is written; the records are kept elsewhere when they
- * are overwritten. What `kept` transactions have followed is removed.
+ * Writes the notices of a transaction in the same transaction, so that changes and events are stored together and every process
+ * over the store can stream them. A notice contains no record; records that are overwritten are kept in another table. Notices
+ * older than the last `kept` transactions are removed.
  */
 export function tellChanges(view: WriteView, changes: Changes, kept: number): void {
   if (changes.size === 0 || kept <= 0) return;
@@ -100,7 +100,10 @@ function batchesOf(changes: readonly Changed[]): readonly NoticeBatch[] {
   });
 }
 
-/** The version that the transaction overwrites may still have to be told; one that it removes is told by it as well. */
+/**
+ * The version that the transaction overwrites may still be needed for earlier notices; a version that it removes is needed for
+ * its own.
+ */
 function keepEarlier(view: WriteView, { topic, key, before, after, index }: Changed, kept: number): void {
   if (before === undefined) return;
   const [Namespace, Key] = key.length === 1 ? ['', String(key[0])] : key.map(String);

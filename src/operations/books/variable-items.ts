@@ -9,7 +9,7 @@ export function sealItems(context: EngineContext, items: VariableItems): StoredT
   return context.cipher === undefined ? { plain } : { sealed: context.cipher.seal(plain) };
 }
 
-/** The items in the clear. Fails when they were sealed with a key that the host no longer gives. */
+/** The items in the clear. Fails when they were sealed with a key that the host no longer provides. */
 export function openItems(context: EngineContext, { items }: StoredVariable): Result<VariableItems, CipherError> {
   const opened: Result<string, CipherError> =
     'plain' in items ? ok(items.plain) : (context.cipher?.open(items.sealed) ?? noCipher());

@@ -6,9 +6,9 @@ import { workspaces } from '../../notifications/workspace.js';
 import type { ReadView, Row, TableName, WriteView } from '../../ports/storage.js';
 
 /*
- * The delivery loop reads new events from the store, whoever accepted them. When its own process did, and nothing else
- * has happened since its last look, the events of that write are all that the look would find: they are handed over when
- * the write is durable, and the look is left out.
+ * The delivery loop reads new events from the store, whichever process accepted them. If its own process did, and nothing else
+ * has changed since it last read, that write contains everything it would find: the events are passed on when the write is
+ * durable, and the read is omitted.
  */
 
 /** What deliveries depend on besides their own rows. */
@@ -27,7 +27,7 @@ export interface AcceptedEvents {
 export class AcceptedEventsFeed {
   #listener: ((accepted: AcceptedEvents) => void) | undefined;
 
-  /** One listener at a time; gives what takes it away. */
+  /** One listener at a time; returns the function that removes it. */
   listen(listener: (accepted: AcceptedEvents) => void): () => void {
     this.#listener = listener;
     return () => {

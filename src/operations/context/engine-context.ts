@@ -32,11 +32,11 @@ export interface EngineContext {
   /** Absent: secrets are stored as they are. */
   readonly cipher: Cipher | undefined;
   readonly observer: Observer;
-  /** Absent: no spans are made. A `traceparent` that came with a call is handed on all the same. */
+  /** If absent, no spans are created. A `traceparent` of a call is passed on even so. */
   readonly tracer: Tracer | undefined;
   readonly traces: EvaluationTraces;
   readonly logger: Logger;
-  /** The same log, for those who read along. */
+  /** The same log, for readers of the monitor. */
   readonly feed: LogFeed;
   readonly settings: Settings;
   /** What the host demands of jobs: its functions, and the rules of its settings. */

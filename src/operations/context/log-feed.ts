@@ -3,7 +3,7 @@ import type { Logger } from '../../ports/logger.js';
 import type { Instant } from '../../shared/instant.js';
 import { untilFirst } from '../waiting/until-first.js';
 
-/** Levels of log entries, least first. `trace`: what happens, fact by fact; it is told to readers only. */
+/** Levels of log entries, lowest first. `trace`: every fact; only for readers of the monitor. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
@@ -15,7 +15,7 @@ export interface LogEntry {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Entries that wait for a slow reader; it is told how many it missed beyond these. */
+/** The maximum of entries that wait for a slow reader; it gets the number of entries that were dropped beyond them. */
 const mostWaiting = 512;
 const heartbeat = 10_000;
 
@@ -26,7 +26,7 @@ interface Reader {
   wake: () => void;
 }
 
-/** The log of the host, and those who read along. Entries are kept only for readers that are there. */
+/** The log of the host and the readers of the monitor. Entries are kept only for present readers. */
 export class LogFeed implements Logger {
   readonly #host: Logger;
   readonly #clock: Clock;
@@ -57,7 +57,7 @@ export class LogFeed implements Logger {
     this.#tell('error', fields, message);
   }
 
-  /** A fact that the host's log does not hold. Costs nothing while nobody reads. */
+  /** A fact, which the host's log does not contain. Costs nothing without readers. */
   trace(fields: unknown, message: string): void {
     if (this.#readers.size === 0) return;
     this.#tell('trace', typeof fields === 'object' && fields !== null ? { ...fields } : {}, message);

@@ -1,7 +1,7 @@
 import type { TracedSpan, Tracer } from '../../ports/tracer.js';
 import type { Instant } from '../../shared/instant.js';
 
-/** Evaluations whose cause is remembered at once; of more, the oldest are forgotten. */
+/** The maximum of evaluations whose cause is kept; the oldest are removed first. */
 const mostRemembered = 10_000;
 
 /** What an evaluation comes from. */

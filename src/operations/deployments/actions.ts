@@ -51,7 +51,7 @@ export interface SetAllocationHealthInput extends DeploymentReference {
   readonly unhealthy?: readonly string[];
 }
 
-/** Tells the health of allocations, for groups whose health is judged by hand. One that is not healthy fails the deployment. */
+/** Sets the health of allocations, for groups whose health is judged by hand. An unhealthy one fails the deployment. */
 export function setAllocationHealth(
   context: EngineContext,
   caller: Principal,

@@ -73,7 +73,7 @@ interface Look {
 /** Allocations that are looked at in one turn of the event loop. */
 const lookedAtOnce = 64;
 
-/** What there is to do and when, found out without holding up other work. Whether it is so is decided by whoever does it. */
+/** The work that may be due and when, found without blocking other work. The write checks again whether it is due. */
 async function lookInTurns(
   context: EngineContext,
   now: Instant,

@@ -32,9 +32,9 @@ const heartbeat = 30 * second;
 const readAtOnce = 64;
 
 /**
- * The changes of the cluster as they come, each with the transaction that made it; `undefined` is a sign of life, at once and every half
- * minute. A reader that comes back with the index behind the last one that it saw misses nothing while it is kept
- * (`settings.events.kept`), and is told when it is not: `Missed`. Ends when the signal aborts or the store closes.
+ * The changes of the cluster, each with its transaction; `undefined` is a heartbeat, at once and every half minute. A reader
+ * that reconnects with the index after the last one that it received misses nothing that is still kept
+ * (`settings.events.kept`); otherwise it gets `Missed`. Ends when the signal aborts or the store closes.
  */
 export function streamEvents(
   context: EngineContext,

@@ -18,7 +18,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import type { Registered } from './registration/register-job.js';
 
 export interface EvaluateJobInput extends JobReference {
-  /** Places failed allocations anew at once, whatever their reschedule policy says. */
+  /** Replaces failed allocations at once, whatever their reschedule policy is. */
   readonly forceReschedule?: boolean;
 }
 

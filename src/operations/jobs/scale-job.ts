@@ -99,7 +99,7 @@ export function scaleJob(
   }).map(({ value }) => value);
 }
 
-/** Whether policies and quota bear the new count, and what they warn of. */
+/** Whether policies and quota allow the new count, with their warnings. */
 function warningsOf(
   tx: Transaction,
   current: Job,

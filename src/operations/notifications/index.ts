@@ -69,7 +69,7 @@ export {
   startBulkRedelivery,
 } from './log/recoveries.js';
 export { type Recovered, type RecoverRequest, recoverDeliveries, redeliver } from './log/redeliver.js';
-export type { PageRequest } from './page.js';
+export type { PageNumbers, PageRequest } from './page.js';
 export {
   type AccountView,
   type EntitlementView,

@@ -13,8 +13,8 @@ import { changeOrMoment } from '../waiting/change-or-moment.js';
 const batch = 200;
 
 /**
- * Records that locks have expired, so that readers who wait for a variable see it. No decision depends on this record: a lock whose time
- * is over counts as lost at once. Each write decides by what it reads, so several processes do each other no harm.
+ * Records that locks have expired, so that readers who wait for a variable see it. No decision depends on this record: a lock
+ * whose time is over counts as lost at once. Each write decides on what it reads, so several processes may run it on one store.
  */
 export const variableLockLoop: BackgroundLoop = {
   name: 'variable-locks',

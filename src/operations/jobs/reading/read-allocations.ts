@@ -93,7 +93,7 @@ export function listDeploymentAllocations(
   return listAllocationsOf(context, caller, input, 'by_deployment');
 }
 
-/** The allocations that an index gives for an ID, in the namespaces where the caller may read. */
+/** The allocations under an ID in an index, in the namespaces where the caller may read. */
 function listAllocationsOf(
   context: EngineContext,
   caller: Principal,

@@ -29,7 +29,7 @@ export interface QueryTerms {
   readonly waiting: Waiting | undefined;
 }
 
-/** Asks for the right, then answers the query as soon as its index is greater than the one that the reader has. */
+/** Checks the right, then answers the query as soon as its index is greater than the one that the reader has. */
 export function readQuery<T>(
   context: EngineContext,
   caller: Principal,
@@ -43,7 +43,7 @@ export function readQuery<T>(
 /** A page of a list, or why there is none. */
 export type ListRead<S, E = never> = ListAnswer<S, PermissionDenied | E>;
 
-/** Asks for the right, then answers the list. */
+/** Checks the right, then answers the list. */
 export function readList<T, S>(
   context: EngineContext,
   caller: Principal,
@@ -54,7 +54,7 @@ export function readList<T, S>(
   return allowed.isErr() ? errAsync(allowed.error) : answerList(context, input, list, input.waiting);
 }
 
-/** Names a query for those who wait for the same one. */
+/** The key by which equal waiting queries are recognised. */
 export function queryKey(...parts: readonly unknown[]): string {
   return JSON.stringify(parts);
 }

@@ -10,7 +10,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import type { JobQuery } from './read-job.js';
 import { queryKey, type Read, readQuery } from './read-query.js';
 
-/** How a group stands (job interface, scale status). */
+/** The status of a group (job interface, scale status). */
 export interface GroupScaleStatus {
   readonly Desired: number;
   readonly Placed: number;

@@ -16,7 +16,7 @@ export interface ListScalingPoliciesInput extends NamespaceQuery {
   readonly prefix?: string;
   /** Only those of this job. */
   readonly job?: string;
-  /** Only those whose type begins so. */
+  /** Only those whose type begins with this text. */
   readonly type?: string;
 }
 

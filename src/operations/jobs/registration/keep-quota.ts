@@ -14,7 +14,7 @@ import { dispatchRates } from '../../../jobs/quota-usage.js';
 import { usageOf } from '../../books/quota-books.js';
 import type { Transaction } from '../../commit.js';
 
-/** The registration, when its job stays within the quota. One that changes nothing asks for nothing more. */
+/** The registration, if its job stays within the quota. A registration without changes requests nothing more. */
 export function keepQuota(tx: Transaction, registration: Registration): Result<Registration, QuotaExceeded> {
   if (registration.type === 'unchanged') return ok(registration);
   const previous = registration.type === 'updated' ? registration.previous : undefined;

@@ -32,7 +32,7 @@ import { type JobRegistration, type RegisterJobError, type RegisterJobInput, rea
 import { type PlanSeal, sealOf } from './sealed-plan.js';
 
 export interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' | 'jobId' | 'namespace' | 'region'> {
-  /** Whether the differences from the registered job are told. */
+  /** Whether the answer contains the differences from the registered job. */
   readonly diff?: boolean;
   readonly policyOverride?: boolean;
 }

@@ -132,7 +132,7 @@ export interface JobRegistration {
   readonly submission?: SubmissionInput | undefined;
   /** The version whose source the new version takes over when none is submitted. */
   readonly inheritsFrom?: number | undefined;
-  /** About the document as it was written, told beside those about what it means. */
+  /** Warnings about the document as it was written, in addition to those of the validation. */
   readonly warnings?: readonly string[];
 }
 
