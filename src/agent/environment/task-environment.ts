@@ -88,7 +88,7 @@ function knownVariables({ job, group, task, allocation, node, directories }: Tas
           MEMORY_LIMIT: String(resources.Memory.MemoryMB),
           ...(resources.Memory.MemoryMaxMB > 0 ? { MEMORY_MAX_LIMIT: String(resources.Memory.MemoryMaxMB) } : {}),
           ...((resources.Cpu.ReservedCores ?? []).length > 0
-            ? { CPU_CORES: (resources.Cpu.ReservedCores ?? []).join(',') }
+            ? { CPU_CORES: coreList(resources.Cpu.ReservedCores ?? []) }
             : {}),
         }),
     ALLOC_ID: allocation.ID,
@@ -106,6 +106,17 @@ function knownVariables({ job, group, task, allocation, node, directories }: Tas
     ...portVariables(allocation, task.Name),
     ...metaVariables(job, group, task),
   };
+}
+
+/** As the kernel writes sets of processors: numbers and ranges, such as `0-2,7`. */
+function coreList(cores: readonly number[]): string {
+  const ranges: { readonly first: number; last: number }[] = [];
+  for (const core of [...new Set(cores)].sort((left, right) => left - right)) {
+    const range = ranges.at(-1);
+    if (range !== undefined && range.last + 1 === core) range.last = core;
+    else ranges.push({ first: core, last: core });
+  }
+  return ranges.map(({ first, last }) => (first === last ? String(first) : `${first}-${last}`)).join(',');
 }
 
 /** Meta keys as written and in upper case; of a dispatched job also the optional keys that were not given, empty. */
