@@ -1,11 +1,24 @@
+import { filledService } from '../agent/environment/filled-service.js';
 import { servicePort } from '../agent/environment/service-port.js';
+import { serviceLookup } from '../agent/environment/task-environment.js';
+import type { Job } from '../jobs/document/job.js';
 import type { Service } from '../jobs/document/service.js';
+import type { Task } from '../jobs/document/task.js';
 import type { TaskGroup } from '../jobs/document/task-group.js';
 import type { Allocation } from '../scheduler/allocation.js';
 import type { Node } from '../scheduler/node.js';
 import type { ServiceRegistration } from './service-registration.js';
 
-export type ServingNode = Pick<Node, 'ID' | 'Datacenter' | 'Attributes'>;
+export type ServingNode = Pick<Node, 'ID' | 'Name' | 'Datacenter' | 'NodeClass' | 'NodePool' | 'Attributes' | 'Meta'>;
+
+/** An allocation that may offer services. */
+export interface Serving {
+  readonly allocation: Allocation;
+  /** As of the allocation's version. */
+  readonly job: Job;
+  readonly group: TaskGroup;
+  readonly node: ServingNode;
+}
 
 /** A registration before it is stored. */
 export type NewRegistration = Omit<ServiceRegistration, 'CreateIndex' | 'ModifyIndex'>;
@@ -14,19 +27,19 @@ export type NewRegistration = Omit<ServiceRegistration, 'CreateIndex' | 'ModifyI
  * What an allocation offers at present: the services of its group while it runs and is to go on, those of a task while that
  * task runs.
  */
-export function registrationsOf(
-  allocation: Allocation,
-  group: TaskGroup,
-  node: ServingNode,
-): readonly NewRegistration[] {
+export function registrationsOf(serving: Serving): readonly NewRegistration[] {
+  const { allocation, group } = serving;
   if (!isServing(allocation)) return [];
-  const ofGroup = (group.Services ?? []).map((service) => registration(service, null, allocation, node));
-  const ofTasks = group.Tasks.flatMap((task) =>
-    allocation.TaskStates?.[task.Name]?.State === 'running'
-      ? (task.Services ?? []).map((service) => registration(service, task.Name, allocation, node))
-      : [],
+  const running = group.Tasks.filter(({ Name }) => allocation.TaskStates?.[Name]?.State === 'running');
+  return [...registrations(serving, null), ...running.flatMap((task) => registrations(serving, task))];
+}
+
+/** The services of a task; without one those of the group. */
+function registrations(serving: Serving, task: Task | null): NewRegistration[] {
+  const lookup = serviceLookup({ ...serving, task });
+  return ((task ?? serving.group).Services ?? []).map((service) =>
+    registration(filledService(service, lookup), task?.Name ?? null, serving),
   );
-  return [...ofGroup, ...ofTasks];
 }
 
 /** Whether an allocation may be offered to anybody. */
@@ -35,12 +48,7 @@ export function isServing({ DesiredStatus, ClientStatus }: Allocation): boolean 
 }
 
 /** `task` is the service's; null for one of the group. */
-function registration(
-  service: Service,
-  task: string | null,
-  allocation: Allocation,
-  node: ServingNode,
-): NewRegistration {
+function registration(service: Service, task: string | null, { allocation, node }: Serving): NewRegistration {
   const owner = task ?? `group-${allocation.TaskGroup}`;
   const ownAddress = node.Attributes['unique.network.ip-address'] ?? '127.0.0.1';
   const { address = ownAddress, port } = servicePort(allocation.AllocatedResources, task, service.PortLabel) ?? {

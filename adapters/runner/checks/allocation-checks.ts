@@ -3,11 +3,15 @@ import { healthVerdict, isJudgedByChecks, isWell } from '../../../src/agent/chec
 import {
   type CheckState,
   checkStateAfter,
+  initialCheckState,
   restartIsDue,
   uncheckedState,
 } from '../../../src/agent/checks/check-state.js';
+import { filledService } from '../../../src/agent/environment/filled-service.js';
 import { servicePort } from '../../../src/agent/environment/service-port.js';
+import { serviceLookup } from '../../../src/agent/environment/task-environment.js';
 import type { Service, ServiceCheck } from '../../../src/jobs/document/service.js';
+import type { Task } from '../../../src/jobs/document/task.js';
 import { type Milliseconds, millisecondsFromNanos } from '../../../src/shared/duration.js';
 import { instantFromUnixNanos } from '../../../src/shared/instant.js';
 import type { AllocationWork } from '../allocation/allocation-work.js';
@@ -53,7 +57,7 @@ export class AllocationChecks {
     this.#work = work;
     this.#surroundings = surroundings;
     this.#allocation = allocation;
-    this.#watched = watchedChecks(work);
+    this.#watched = watchedChecks(work, surroundings.node);
     const { clock } = surroundings;
     this.#createdAt = clock.monotonic() - Math.max(0, clock.now() - instantFromUnixNanos(work.allocation.CreateTime));
     const known = work.allocation.DeploymentStatus?.Healthy;
@@ -174,20 +178,24 @@ export class AllocationChecks {
 const firstPause = 100;
 const minimumInterval = 100;
 
-function watchedChecks({ allocation, group }: AllocationWork): readonly Watched[] {
-  const owned = [
-    ...(group.Services ?? []).map((service) => ({ service, task: null })),
-    ...group.Tasks.flatMap((task) => (task.Services ?? []).map((service) => ({ service, task: task.Name }))),
-  ];
-  return owned.flatMap(({ service, task }) =>
-    (service.Checks ?? []).map((check, at) => ({
-      id: idOf(allocation.ID, service.Name, check.Name, at, task),
+function watchedChecks(work: AllocationWork, node: Surroundings['node']): readonly Watched[] {
+  return [null, ...work.group.Tasks].flatMap((task) => checksOf(work, node, task));
+}
+
+/** The checks of a task's services; without a task those of the group's. */
+function checksOf(work: AllocationWork, node: Surroundings['node'], task: Task | null): Watched[] {
+  const lookup = serviceLookup({ ...work, node, task });
+  return ((task ?? work.group).Services ?? []).flatMap((written) => {
+    const service = filledService(written, lookup);
+    return (service.Checks ?? []).map((check, at) => ({
+      // By the names as they are written: what fills their references may change.
+      id: idOf(work.allocation.ID, written.Name, written.Checks?.[at]?.Name, at, task?.Name ?? null),
       service,
       check,
-      task,
-      state: uncheckedState,
-    })),
-  );
+      task: task?.Name ?? null,
+      state: initialCheckState(check),
+    }));
+  });
 }
 
 function idOf(...parts: readonly unknown[]): string {

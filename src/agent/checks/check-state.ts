@@ -30,6 +30,12 @@ export const uncheckedState: CheckState = {
   failures: 0,
 };
 
+/** Where a check stands before the first look. */
+export function initialCheckState({ InitialStatus }: Pick<ServiceCheck, 'InitialStatus'>): CheckState {
+  if (InitialStatus === 'passing') return { ...uncheckedState, status: 'success' };
+  return InitialStatus === 'critical' ? { ...uncheckedState, status: 'failure' } : uncheckedState;
+}
+
 type Thresholds = Pick<ServiceCheck, 'SuccessBeforePassing' | 'FailuresBeforeCritical'>;
 
 /** A check passes after `success_before_passing` more good looks than that, and fails after as many bad ones. */

@@ -3,9 +3,9 @@ import type { Allocation } from '../../scheduler/allocation.js';
 
 /**
  * What a task is told of the ports of its allocation (job interface, environment given to a task): those of the group's network by
- * their labels, those of other tasks' own networks by task and label. Names come without a prefix.
+ * their labels, those of other tasks' own networks by task and label. Names come without a prefix. Without a task all of these are other tasks'.
  */
-export function portVariables(allocation: Allocation, task: string): Readonly<Record<string, string>> {
+export function portVariables(allocation: Allocation, task: string | undefined): Readonly<Record<string, string>> {
   const { Shared, Tasks } = allocation.AllocatedResources;
   const variables: Record<string, string> = {};
   for (const [name, resources] of Object.entries(Tasks)) {

@@ -18,10 +18,12 @@ export interface TaskDirectories {
 export interface TaskContext {
   readonly job: Job;
   readonly group: TaskGroup;
-  readonly task: Task;
+  /** Null for what belongs to the group, such as its services. */
+  readonly task: Task | null;
   readonly allocation: Allocation;
   readonly node: Pick<Node, 'ID' | 'Name' | 'Datacenter' | 'NodeClass' | 'NodePool' | 'Attributes' | 'Meta'>;
-  readonly directories: TaskDirectories;
+  /** Null where they are not known, as outside of the node. */
+  readonly directories: TaskDirectories | null;
 }
 
 /** Every variable is given under both prefixes: the product's own, and the one that existing job files refer to. */
@@ -37,7 +39,7 @@ export function taskEnvironment(context: TaskContext): Readonly<Record<string, s
     for (const prefix of prefixes) environment[prefix + name] = value;
   }
   const lookup = interpolationLookup(context, environment);
-  for (const [name, value] of Object.entries(context.task.Env ?? {})) environment[name] = interpolate(value, lookup);
+  for (const [name, value] of Object.entries(context.task?.Env ?? {})) environment[name] = interpolate(value, lookup);
   return environment;
 }
 
@@ -46,9 +48,19 @@ export function interpolate(text: string, lookup: (name: string) => string | und
   return text.replace(/\$\{([a-zA-Z0-9_\-.]+)\}/g, (whole, name: string) => lookup(name) ?? whole);
 }
 
+/** What `${name}` means in the texts of a service; the environment is made when a text asks for it. */
+export function serviceLookup(context: Omit<TaskContext, 'directories'>): (name: string) => string | undefined {
+  let lookup: ((name: string) => string | undefined) | undefined;
+  return (name) => {
+    const whole = { ...context, directories: null };
+    lookup ??= interpolationLookup(whole, taskEnvironment(whole));
+    return lookup(name);
+  };
+}
+
 /** What `${name}` means in a task's configuration: its environment first, then the node. */
 export function interpolationLookup(
-  context: TaskContext,
+  context: Pick<TaskContext, 'job' | 'node'>,
   environment: Readonly<Record<string, string>>,
 ): (name: string) => string | undefined {
   const { node } = context;
@@ -76,11 +88,11 @@ export function interpolationLookup(
 }
 
 function knownVariables({ job, group, task, allocation, node, directories }: TaskContext): Record<string, string> {
-  const resources = allocation.AllocatedResources.Tasks[task.Name];
+  const resources = task === null ? undefined : allocation.AllocatedResources.Tasks[task.Name];
   return {
-    ALLOC_DIR: directories.shared,
-    TASK_DIR: directories.local,
-    SECRETS_DIR: directories.secrets,
+    ...(directories === null
+      ? {}
+      : { ALLOC_DIR: directories.shared, TASK_DIR: directories.local, SECRETS_DIR: directories.secrets }),
     ...(resources === undefined
       ? {}
       : {
@@ -95,7 +107,7 @@ function knownVariables({ job, group, task, allocation, node, directories }: Tas
     SHORT_ALLOC_ID: allocation.ID.slice(0, 8),
     ALLOC_NAME: allocation.Name,
     ALLOC_INDEX: String(indexFromName(allocation.Name)),
-    TASK_NAME: task.Name,
+    ...(task === null ? {} : { TASK_NAME: task.Name }),
     GROUP_NAME: group.Name,
     JOB_ID: job.ID,
     JOB_NAME: job.Name,
@@ -103,7 +115,7 @@ function knownVariables({ job, group, task, allocation, node, directories }: Tas
     DC: node.Datacenter,
     REGION: job.Region,
     NAMESPACE: job.Namespace,
-    ...portVariables(allocation, task.Name),
+    ...portVariables(allocation, task?.Name),
     ...metaVariables(job, group, task),
   };
 }
@@ -120,12 +132,12 @@ function coreList(cores: readonly number[]): string {
 }
 
 /** Meta keys as written and in upper case; of a dispatched job also the optional keys that were not given, empty. */
-function metaVariables(job: Job, group: TaskGroup, task: Task): Record<string, string> {
+function metaVariables(job: Job, group: TaskGroup, task: Task | null): Record<string, string> {
   const variables: Record<string, string> = {};
   const optional = job.Dispatched ? (job.ParameterizedJob?.MetaOptional ?? []) : [];
   const meta: Record<string, string> = {
     ...Object.fromEntries(optional.map((key) => [key, ''])),
-    ...combinedMeta(job, group, task),
+    ...(task === null ? { ...job.Meta, ...group.Meta } : combinedMeta(job, group, task)),
   };
   for (const [key, value] of Object.entries(meta)) {
     const name = key.replace(/[^A-Za-z0-9_.]/g, '_');

@@ -5,7 +5,7 @@ import { choiceProblem, quoted } from './problem-texts.js';
 
 /** Whether the check asks at a port. */
 export function needsPort(check: ServiceCheck): boolean {
-  return check.Type === 'http' || check.Type === 'tcp' || check.Type === 'grpc';
+  return ['http', 'tcp', 'grpc'].includes(check.Type.toLowerCase());
 }
 
 /** The first problem of a check, whose fields depend on each other; undefined when there is none. */
@@ -28,8 +28,9 @@ function typeProblem(check: ServiceCheck, provider: string): string | undefined 
 }
 
 function requestProblem(check: ServiceCheck): string | undefined {
-  if (check.Type === 'script') return check.Command === '' ? 'a script check needs a command' : undefined;
-  if (check.Type !== 'http') return undefined;
+  const type = check.Type.toLowerCase();
+  if (type === 'script') return check.Command === '' ? 'a script check needs a command' : undefined;
+  if (type !== 'http') return undefined;
   if (check.Path === '') return 'an http check needs a path';
   if (!isUrl(check.Path)) return `the path ${quoted(check.Path)} of an http check is no URL path`;
   return /^[A-Za-z][A-Za-z0-9+.-]*:/.test(check.Path) ? 'the path of an http check must be relative' : undefined;

@@ -19,7 +19,7 @@ export function validateGroupServices(group: TaskGroup, report: Report): void {
   validateTogether(group, report);
   for (const service of group.Services ?? []) {
     if (service.TaskName !== '') continue;
-    const nameless = service.Checks?.find((check) => check.Type === 'script' && check.TaskName === '');
+    const nameless = service.Checks?.find((check) => check.Type.toLowerCase() === 'script' && check.TaskName === '');
     if (nameless !== undefined) {
       report(`service ${quoted(service.Name)}: check ${quoted(nameless.Name)}: a script check must name its task`);
     }

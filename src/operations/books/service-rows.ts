@@ -2,16 +2,15 @@ import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { WriteView } from '../../ports/storage.js';
 import type { Allocation } from '../../scheduler/allocation.js';
 import { nodes } from '../../scheduler/node.js';
-import { isServing, registrationsOf } from '../../services/registrations-of.js';
+import { isServing, registrationsOf, type Serving } from '../../services/registrations-of.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../services/service-registration.js';
 import { readAllocationJob } from './job-rows.js';
 
 /** Brings the catalogue up to date with what an allocation offers. */
 export function registerServices(view: WriteView, allocation: Allocation): void {
-  const group = groupOf(view, allocation);
-  const node = view.get(nodes, [allocation.NodeID])?.record;
-  if (group === undefined || node === undefined || !hasServices(group)) return;
-  const wanted = registrationsOf(allocation, group, node);
+  const serving = servingOf(view, allocation);
+  if (serving === undefined || !hasServices(serving.group)) return;
+  const wanted = registrationsOf(serving);
   const known = new Map(registrationsIn(view, allocation.ID).map((record) => [record.ID, record]));
   for (const registration of wanted) {
     const before = known.get(registration.ID);
@@ -38,9 +37,12 @@ function registrationsIn(view: WriteView, allocationId: string): ServiceRegistra
     .map(({ record }) => record);
 }
 
-function groupOf(view: WriteView, allocation: Allocation): TaskGroup | undefined {
+/** Undefined when the job's version, its group or the node is not kept any more. */
+function servingOf(view: WriteView, allocation: Allocation): Serving | undefined {
   const job = readAllocationJob(view, allocation)?.record;
-  return job?.TaskGroups.find(({ Name }) => Name === allocation.TaskGroup);
+  const group = job?.TaskGroups.find(({ Name }) => Name === allocation.TaskGroup);
+  const node = view.get(nodes, [allocation.NodeID])?.record;
+  return job === undefined || group === undefined || node === undefined ? undefined : { allocation, job, group, node };
 }
 
 function hasServices(group: TaskGroup): boolean {

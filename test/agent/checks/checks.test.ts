@@ -3,6 +3,7 @@ import { type HealthEvidence, healthVerdict } from '../../../src/agent/checks/al
 import {
   type CheckState,
   checkStateAfter,
+  initialCheckState,
   restartIsDue,
   uncheckedState,
 } from '../../../src/agent/checks/check-state.js';
@@ -21,6 +22,15 @@ function stateAfter(looks: string, thresholds = { SuccessBeforePassing: 0, Failu
 }
 
 describe('a check', () => {
+  it.each([
+    ['', 'pending'],
+    ['warning', 'pending'],
+    ['passing', 'success'],
+    ['critical', 'failure'],
+  ])('with the initial status %j is %s before the first look', (InitialStatus, status) => {
+    expect(initialCheckState({ InitialStatus }).status).toBe(status);
+  });
+
   it.each([
     ['', 'pending'],
     ['+', 'success'],
