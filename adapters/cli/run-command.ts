@@ -57,6 +57,7 @@ interface OwnCommand {
 
 async function runNamed(args: readonly string[], terminal: Terminal): Promise<number> {
   const command = commands.find(({ words }) => words.split(' ').every((word, at) => args[at] === word));
+  if (command === undefined && asksForTopic(args)) return help(args, terminal);
   if (command === undefined) throw unknownCommand(args);
   const rest = args.slice(command.words.split(' ').length);
   if (withOptions(command, rest).some((text) => isHelp(text) && text !== 'help')) {
@@ -122,6 +123,12 @@ function serverAt(address = 'http://127.0.0.1:4646', { base, token, sockets }: A
 
 function isHelp(text: string): boolean {
   return text === 'help' || text === '-h' || text === '--help' || text === '-help';
+}
+
+/** The first words of some commands, and an option for help behind them: `node --help`, `node meta -h`. */
+function asksForTopic(args: readonly string[]): boolean {
+  const words = args.slice(0, args.findIndex(isHelp)).join(' ');
+  return args.some(isHelp) && commands.some((command) => command.words.startsWith(`${words} `));
 }
 
 function help([topic]: readonly string[], terminal: Terminal): number {

@@ -79,7 +79,7 @@ export const eventCalls = {
     args: ['eventId'],
     inputs: { eventId },
     errors: ['not_found'],
-    answer: resource<EventDetails>('notification-event-details', 'NotificationRecordDocument'),
+    answer: resource<EventDetails>('notification-events', 'NotificationRecordDocument'),
   }),
 
   /** Erases what an event said and what was answered, and keeps its record. */

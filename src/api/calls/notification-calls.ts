@@ -242,7 +242,7 @@ export const deliveryCalls = {
     inputs: {
       configurationId,
       ...numberedPage,
-      outcome: inQuery('filter[outcome]', text, 'pending, delivered, dead or cancelled', ['outcome']),
+      outcome: inQuery('filter[outcome]', text, 'pending, delivered, partly_delivered, dead or cancelled', ['outcome']),
       trigger: inQuery('filter[trigger]', text, 'A trigger', ['trigger']),
     },
     errors: ['not_found', 'invalid_parameter'],

@@ -244,6 +244,11 @@ describe('the command line itself', () => {
   it('has help for everything, for a topic and for a command', async () => {
     expect((await type('-help')).out).toMatch(/job +plan, status, validate, run/);
     expect((await type('help job')).out).toMatch(/signalbox job run FILE/);
+    for (const asked of ['job --help', 'job -h', 'node meta --help']) {
+      const shown = await type(asked);
+      expect(shown).toMatchObject({ code: 0, out: (await type(`help ${asked.split(' ')[0]}`)).out });
+    }
+    expect((await type('job nothing --help')).code).toBe(2);
     expect((await type('job run -h')).out).toMatch(/--check-index N/);
   });
 });

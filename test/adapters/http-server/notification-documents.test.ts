@@ -64,6 +64,16 @@ it('an event that notifies nobody is answered with the reasons', async () => {
   });
 });
 
+it('an event is the same resource in its list and by itself', async () => {
+  const ask = server();
+  await ask('PUT', '/workspaces/ws-new', { type: 'workspaces', attributes });
+  const event = { trigger: 'run:created', run_id: 'run-1' };
+  await ask('POST', '/workspaces/ws-new/notification-events', { type: 'notification-events', attributes: event });
+  const [listed] = (await ask('GET', '/workspaces/ws-new/notification-events')).document.data;
+  const { data } = (await ask('GET', `/notification-events/${listed.id}`)).document;
+  expect(data).toMatchObject({ ...listed, type: 'notification-events' });
+});
+
 it('a filter that cannot be read is named as the parameter that it came in', async () => {
   const ask = server();
   await ask('PUT', '/workspaces/ws-new', { type: 'workspaces', attributes });

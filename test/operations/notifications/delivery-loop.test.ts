@@ -8,6 +8,7 @@ import { deliveries } from '../../../src/notifications/delivery/delivery.js';
 import { events } from '../../../src/notifications/event.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
 import {
+  countRecoverable,
   deleteNotificationConfiguration,
   listDeliveries,
   recoverDeliveries,
@@ -397,6 +398,12 @@ describe('redelivery', () => {
     expect(await log(engine, id, { outcome: 'dead' })).toHaveLength(1);
     const wrong = { ...request, until: 5 };
     expect((await mustFail(recoverDeliveries(engine, owner, wrong))).type).toBe('invalid_parameter');
+    // Without an end, a beginning in the future is no mistake: nothing has ended since.
+    const ahead = { configurationId: id, since: engine.clock.now() + minute };
+    expect(await must(recoverDeliveries(engine, owner, ahead))).toMatchObject({ count: 0, more: false });
+    expect(await must(countRecoverable(engine, owner, { workspaceId, since: ahead.since }))).toMatchObject({
+      count: 0,
+    });
     await engine.stop();
   });
 });

@@ -217,7 +217,8 @@ function decide(
   request: BulkRedeliveryRequest,
   now: Instant,
 ): Result<Decided, NotFound | InvalidParameter> {
-  const { workspaceId, configurationId, outcome = 'dead', since, until = now + 1, trigger } = request;
+  const { workspaceId, configurationId, outcome = 'dead', since, trigger } = request;
+  const until = request.until ?? Math.max(since, now + 1);
   const workspace = findWorkspace(view, caller, workspaceId);
   if (workspace.isErr()) return err(workspace.error);
   if (!Number.isFinite(since) || !Number.isFinite(until) || since > until) {

@@ -81,7 +81,7 @@ async function recover(
   request: RecoverRequest,
 ): Promise<Result<Recovered, NotFound | Conflict | InvalidParameter | StorageError>> {
   const { configurationId, since, outcome = 'dead' } = request;
-  const until = request.until ?? context.clock.now() + 1;
+  const until = request.until ?? Math.max(since, context.clock.now() + 1);
   if (!Number.isFinite(since) || !Number.isFinite(until) || since > until) {
     const message = 'since and until must be times, and since the earlier one';
     return err({ type: 'invalid_parameter', parameter: 'since', message });
