@@ -1,12 +1,15 @@
+import { errAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, test } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { aesCipher } from '../../../adapters/node/aes-cipher.js';
+import { hostPrincipal } from '../../../src/access/principal.js';
 import {
   checkStoredSecrets,
   deleteNotificationConfiguration,
   enableNotificationConfiguration,
   listDeliveries,
   pauseNotificationConfiguration,
+  putUser,
   redeliver,
   resumeNotificationConfiguration,
   sendNotificationEvent,
@@ -15,6 +18,7 @@ import {
   updateNotificationConfiguration,
   verifyNotificationConfiguration,
 } from '../../../src/operations/notifications/index.js';
+import type { Mailer } from '../../../src/ports/mailer.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';
 import {
   create,
@@ -377,6 +381,38 @@ describe('e-mail', () => {
     const { id } = await must(create(engine, { ...email, users: [] }));
     const refused = await mustFail(verifyNotificationConfiguration(engine, owner, { configurationId: id }));
     expect(refused).toMatchObject({ type: 'verification_failed' });
+  });
+
+  test.each([
+    ['hangs is asked for three recipients in an attempt, not for all', 15 * second, 3],
+    ['defers at once is asked for all of them', 0, 8],
+  ])('a mail server that %s', async (_, hangs, asked) => {
+    const tried: string[] = [];
+    let sleep = async (): Promise<void> => undefined;
+    const send: Mailer['send'] = ({ to }) => {
+      tried.push(to);
+      const failed = { type: 'mail_unavailable', message: 'no answer' } as const;
+      return ResultAsync.fromSafePromise(sleep()).andThen(() => errAsync(failed));
+    };
+    const engine = await testEngine({}, { ports: { mailer: { send, close: async () => undefined } } });
+    sleep = () => engine.clock.sleep(hangs, new AbortController().signal);
+    const users = Array.from({ length: 8 }, (_none, n) => `many-${n}`);
+    for (const id of users) {
+      await must(
+        putUser(engine, hostPrincipal, { id, username: id, email: `${id}@example.org`, organization: 'acme' }),
+      );
+    }
+    const { id } = await must(create(engine, { ...email, users }));
+    engine.start();
+    await publish(engine);
+    await engine.clock.advance(46 * second);
+    const [delivery] = await log(engine, id);
+    const shown = await must(showDelivery(engine, owner, { deliveryId: delivery?.id ?? '' }));
+    expect(shown.recipients.map(({ userId, outcome }) => [userId, outcome])).toEqual(
+      users.map((user) => [user, 'waiting']),
+    );
+    expect(tried.length / shown.attemptCount).toBe(asked);
+    await engine.stop();
   });
 
   test('a verification that one of two refuses names both', async () => {

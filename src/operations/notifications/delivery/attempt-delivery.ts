@@ -8,6 +8,7 @@ import type { StoredEvent } from '../../../notifications/event.js';
 import { redactHeaders } from '../../../notifications/redact.js';
 import { renderPayload, requestHeaders } from '../../../notifications/render-payload.js';
 import type { DeliveryError, DeliveryResponse } from '../../../ports/http-delivery.js';
+import type { MailMessage } from '../../../ports/mailer.js';
 import type { TracedSpan } from '../../../ports/tracer.js';
 import type { Transform } from '../../../ports/transform.js';
 import type { Instant } from '../../../shared/instant.js';
@@ -215,15 +216,42 @@ async function mailAll(
       recipients,
     },
   );
+  const mails = rendered.type === 'email' ? rendered.mails : [];
+  return sendEach(
+    context,
+    mails.map((mail, index) => ({ mail, userId: recipients[index]?.userId ?? '' })),
+  );
+}
+
+async function sendEach(
+  { clock, mailer, settings }: EngineContext,
+  mails: readonly { readonly mail: MailMessage; readonly userId: string }[],
+): Promise<RecipientResult[]> {
   const results: RecipientResult[] = [];
-  for (const [index, mail] of (rendered.type === 'email' ? rendered.mails : []).entries()) {
-    const userId = recipients[index]?.userId ?? '';
-    const sent = await context.mailer?.send(mail);
+  const end = clock.monotonic() + settings.notifications.delivery.totalTimeout;
+  for (const { mail, userId } of mails) {
+    const last = results.at(-1);
+    if (last !== undefined && clock.monotonic() > end && isSilent(results)) {
+      results.push({ ...last, userId, at: clock.now() });
+      continue;
+    }
+    const sent = await mailer?.send(mail);
     const error = sent?.isErr() ? sent.error : null;
     const outcome = error === null ? 'accepted' : error.type === 'mail_rejected' ? 'refused' : 'waiting';
-    results.push({ userId, outcome, message: error?.message ?? null, at: context.clock.now() });
+    results.push({ userId, outcome, message: error?.message ?? null, at: clock.now() });
   }
   return results;
+}
+
+/** Mails in a row that a server may leave waiting before the attempt ends without the others, once its time is over. */
+const mostSilent = 3;
+
+/**
+ * Whether the server has not taken the last few mails. Each of them may have waited until its own time was over, and there can be a
+ * thousand recipients; a server that defers recipients at once is asked for all of them.
+ */
+function isSilent(results: readonly RecipientResult[]): boolean {
+  return results.length >= mostSilent && results.slice(-mostSilent).every(({ outcome }) => outcome === 'waiting');
 }
 
 function failureOfMail(results: readonly RecipientResult[]): Failure | null {
