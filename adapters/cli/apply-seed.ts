@@ -116,5 +116,5 @@ function refused({ type, message, faults }: Refusal, pointer: string): string {
 
 /** Faults of a configuration point into a request document; the seed has its attributes without that, with its own spelling. */
 function pointerInSeed(pointer: string): string {
-  return pointer.replace(/^\/data\/(?:attributes|relationships)/, '').replaceAll('-', '_');
+  return pointer.replace(/^\/data(?:\/attributes|\/relationships)?/, '').replaceAll('-', '_');
 }
