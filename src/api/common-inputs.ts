@@ -1,6 +1,6 @@
 import { inBody, inMembers, inPath, inQuery, repeatedInBody } from './inputs.js';
 import { jsonBoolean, jsonText, jsonUnsigned, member } from './json-codecs.js';
-import { integer, literalTrue, pageToken, positive, text } from './text-codecs.js';
+import { beginningOfId, integer, literalTrue, pageToken, positive, text } from './text-codecs.js';
 
 /** The job ID in the path. */
 export const jobId = inPath('job_id', text);
@@ -15,6 +15,12 @@ export const pageInputs = {
   perPage: inQuery('per_page', integer, 'Items on a page; everything when 0 or absent'),
   nextToken: inQuery('next_token', pageToken, 'Where the page begins: what the page before gave'),
   reverse: inQuery('reverse', literalTrue, 'Last first'),
+} as const;
+
+/** The same, of records whose IDs are UUIDs. */
+export const pageOfUuids = {
+  ...pageInputs,
+  prefix: inQuery('prefix', beginningOfId, 'Only IDs that begin with this'),
 } as const;
 
 /** Errors of a filter. */

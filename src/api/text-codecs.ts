@@ -11,6 +11,8 @@ export interface TextCodec<T> {
   print(value: T): string;
   /** The status for an invalid text, if existing clients do not expect 400 (job interface, parameters). */
   readonly status?: 500;
+  /** How clients of the upstream write it, if that is read more strictly. */
+  readonly upstream?: TextCodec<T>;
 }
 
 /** Any text. */
@@ -19,6 +21,31 @@ export const text: TextCodec<string> = {
   parse: (written) => ok(written),
   print: (value) => value,
 };
+
+const digitsOfParts = [8, 4, 4, 4, 12];
+
+/** The beginning of a UUID: whole bytes in hexadecimal digits, whose hyphens may be left out. */
+const beginningOfUuid: TextCodec<string> = {
+  schema: { type: 'string' },
+  parse: (written, name) => {
+    const digits = written.replaceAll('-', '');
+    const isUuid = written.length <= 36 && written.length - digits.length <= 4 && /^(?:[0-9a-f]{2})*$/i.test(digits);
+    if (!isUuid)
+      return err(`"${name}" must be the beginning of a UUID with an even number of digits, not ${quoted(written)}`);
+    let rest = digits.toLowerCase();
+    const parts = digitsOfParts.map((count) => {
+      const part = rest.slice(0, count);
+      rest = rest.slice(count);
+      return part;
+    });
+    return ok(parts.filter((part) => part !== '').join('-'));
+  },
+  print: (value) => value,
+  status: 500,
+};
+
+/** The beginning of an ID that is a UUID. */
+export const beginningOfId: TextCodec<string> = { ...text, upstream: beginningOfUuid };
 
 /** A text; the empty text means "not given". */
 export const name: TextCodec<string> = {

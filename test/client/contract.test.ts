@@ -116,7 +116,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     await box.allocations.list({ resources: true, taskStates: false }),
     await box.deployments.list(),
     await box.nodes.list({ resources: true, os: true }),
-    await box.nodes.list({ prefix: 'f' }),
+    await box.nodes.list({ prefix: 'ff' }),
     await box.namespaces.list({ prefix: 's' }),
   ],
   'single records': async ({ box }) => [

@@ -6,7 +6,7 @@ import { allocationsText } from '../output/tables.js';
 import { timeText } from '../output/times.js';
 import { Stopped } from '../stopped.js';
 import { afterwards, detach } from './afterwards.js';
-import { found, theOnly } from './found.js';
+import { askedBeginning, found, theOnly } from './found.js';
 import { optional } from './option-values.js';
 import { confirm, print } from './print.js';
 
@@ -25,7 +25,7 @@ const status = command({
 
 /** The allocation whose ID begins so. */
 export async function allocationOf({ box, inNamespace }: Invocation, prefix: string): Promise<Allocation> {
-  const { value } = await orThrow(box.allocations.list({ ...inNamespace, prefix }));
+  const { value } = await orThrow(box.allocations.list({ ...inNamespace, prefix: askedBeginning(prefix) }));
   const { ID } = theOnly(value.items, prefix, 'allocation');
   return found(box.allocations.read(ID), `allocation ${prefix}`);
 }

@@ -4,7 +4,7 @@ import { type Command, command } from '../command-line/command.js';
 import { facts, short, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
 import { followToHealth, remainder } from './follow-evaluation.js';
-import { found, theOnly } from './found.js';
+import { askedBeginning, found, theOnly } from './found.js';
 import { numberOption, optional } from './option-values.js';
 import { print } from './print.js';
 
@@ -23,7 +23,9 @@ const status = command({
       throw new Stopped('--monitor follows one EVALUATION, in text', 2);
     }
     const ofJob = options.job === undefined ? {} : { job: options.job };
-    const { value } = await orThrow(box.evaluations.list({ ...inNamespace, ...ofJob, ...(prefix && { prefix }) }));
+    const { value } = await orThrow(
+      box.evaluations.list({ ...inNamespace, ...ofJob, ...(prefix && { prefix: askedBeginning(prefix) }) }),
+    );
     if (prefix === undefined) return print(invocation, value.items, listText);
     const { ID } = theOnly(value.items, prefix, 'evaluation');
     if (options.monitor) return followToHealth(invocation, ID);
@@ -76,7 +78,7 @@ const remove = command({
     }
     const evalIds: string[] = [];
     for (const prefix of parameters) {
-      const { value } = await orThrow(box.evaluations.list({ ...inNamespace, prefix }));
+      const { value } = await orThrow(box.evaluations.list({ ...inNamespace, prefix: askedBeginning(prefix) }));
       evalIds.push(theOnly(value.items, prefix, 'evaluation').ID);
     }
     const wanted = options.filter === undefined ? { evalIds } : { filter: options.filter };

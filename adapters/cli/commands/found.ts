@@ -17,8 +17,18 @@ export async function found<T>(answer: Answer<T>, what: string): Promise<T> {
   throw new SignalboxError(result.error);
 }
 
+/**
+ * What a list is asked for to find an ID that begins so: servers with the upstream's names know beginnings of whole bytes only, two
+ * digits each. `theOnly` compares the rest.
+ */
+export function askedBeginning(beginning: string): string {
+  const digits = beginning.replaceAll('-', '');
+  return digits.length % 2 === 0 ? beginning : beginning.slice(0, -1);
+}
+
 /** The only one of the listed things whose ID begins so. */
-export function theOnly<T extends { readonly ID: string }>(items: readonly T[], beginning: string, what: string): T {
+export function theOnly<T extends { readonly ID: string }>(listed: readonly T[], beginning: string, what: string): T {
+  const items = listed.filter(({ ID }) => ID.startsWith(beginning));
   const exact = items.find(({ ID }) => ID === beginning);
   const [first, second] = items;
   if (exact !== undefined) return exact;

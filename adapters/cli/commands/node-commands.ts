@@ -4,7 +4,7 @@ import { type Command, command, type Invocation } from '../command-line/command.
 import { facts, short, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
 import { followDrain } from './follow-drain.js';
-import { found, theOnly } from './found.js';
+import { askedBeginning, found, theOnly } from './found.js';
 import { confirm, print } from './print.js';
 
 const status = command({
@@ -49,7 +49,7 @@ export function nodesText(nodes: readonly ListedNode[]): string {
 
 /** The node whose ID begins so. */
 export async function nodeOf({ box }: Invocation, prefix: string) {
-  const { value } = await orThrow(box.nodes.list({ prefix }));
+  const { value } = await orThrow(box.nodes.list({ prefix: askedBeginning(prefix) }));
   const { ID } = theOnly(value.items, prefix, 'node');
   return found(box.nodes.read(ID), `node ${prefix}`);
 }

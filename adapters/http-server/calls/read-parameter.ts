@@ -11,10 +11,11 @@ import type { RouteCall } from './route.js';
 export function readParameter<T>(
   { query, names }: RouteCall,
   name: string,
-  codec: TextCodec<T>,
+  { upstream, ...neutral }: TextCodec<T>,
 ): Result<T | undefined, BadInput> {
   return query.get(name).andThen((text): Result<T | undefined, BadInput> => {
     if (text === undefined) return ok(undefined);
+    const codec = (names.vocabulary === 'upstream' ? upstream : undefined) ?? neutral;
     const value = codec.parse(text, name);
     if (value.isErr() && text === '' && names.vocabulary === 'upstream') return ok(undefined);
     return value.mapErr((message) => badParameter(name, message, codec.status));

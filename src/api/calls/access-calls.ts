@@ -20,7 +20,7 @@ import {
   jsonTexts,
   member,
 } from '../json-codecs.js';
-import { text } from '../text-codecs.js';
+import { beginningOfId, text } from '../text-codecs.js';
 
 /** A policy with its rules as they are understood. */
 export interface PolicyDocument extends StoredPolicy {
@@ -200,7 +200,7 @@ export const tokenCalls = {
     summary: 'The tokens, without their secrets',
     inputs: {
       ...pageInputs,
-      prefix: inQuery('prefix', text, 'Only accessors that begin with this'),
+      prefix: inQuery('prefix', beginningOfId, 'Only accessors that begin with this'),
       global: inQuery('global', text, 'Accepted; there is one region, and every token is in it'),
     },
     errors: [...filterFaults, 'malformed_accessor'],

@@ -26,7 +26,7 @@ function notGiven<T>(): T {
 
 /** What `enable=true` of old clients asks for: a drain without a deadline to wait for. */
 const enabledDrain: TextCodec<{ readonly Deadline: number }> = {
-  ...strictBoolean,
+  schema: strictBoolean.schema,
   parse: (written, name) =>
     strictBoolean.parse(written, name).map((enabled) => (enabled ? { Deadline: -1_000_000_000 } : notGiven())),
   print: () => 'true',

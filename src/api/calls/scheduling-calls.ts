@@ -22,7 +22,7 @@ import {
   written,
 } from '../answers.js';
 import { read, readServer, writeServer } from '../call.js';
-import { filterFaults, pageInputs } from '../common-inputs.js';
+import { filterFaults, pageOfUuids } from '../common-inputs.js';
 import { inBody, inPath, inQuery } from '../inputs.js';
 import { jsonText, jsonTexts } from '../json-codecs.js';
 import { namedSchema } from '../json-schema.js';
@@ -48,7 +48,7 @@ export const evaluationCalls = {
     access: inNamespace('read-job'),
     summary: 'The evaluations of a namespace, or of all (`*`)',
     inputs: {
-      ...pageInputs,
+      ...pageOfUuids,
       status: inQuery('status', text, 'Only those with this status'),
       job: inQuery('job', text, 'Only those of this job'),
     },
@@ -62,8 +62,8 @@ export const evaluationCalls = {
     access: inNamespace('read-job'),
     summary: 'How many evaluations there are',
     inputs: {
-      prefix: pageInputs.prefix,
-      filter: pageInputs.filter,
+      prefix: pageOfUuids.prefix,
+      filter: pageOfUuids.filter,
       status: inQuery('status', text, 'Only those with this status'),
       job: inQuery('job', text, 'Only those of this job'),
     },
@@ -150,7 +150,7 @@ export const allocationCalls = {
     access: inNamespace('read-job'),
     summary: 'The allocations of a namespace, or of all (`*`)',
     inputs: {
-      ...pageInputs,
+      ...pageOfUuids,
       resources: inQuery('resources', boolean, 'Add the allocated resources'),
       taskStates: inQuery('task_states', boolean, 'Give the states of the tasks; true when absent'),
     },
@@ -179,7 +179,7 @@ export const deploymentCalls = {
     path: '/v1/deployments',
     access: inNamespace('read-job'),
     summary: 'The deployments of a namespace, or of all (`*`)',
-    inputs: pageInputs,
+    inputs: pageOfUuids,
     errors: filterFaults,
     answer: page<Deployment>('Deployment'),
   }),
@@ -218,7 +218,7 @@ export const nodeCalls = {
     access: inArea('node', 'read'),
     summary: 'The nodes, by ID',
     inputs: {
-      ...pageInputs,
+      ...pageOfUuids,
       resources: inQuery('resources', strictBoolean, 'Add the resources of each node'),
       os: inQuery('os', strictBoolean, 'Add the attribute os.name of each node'),
     },

@@ -192,11 +192,38 @@ describe('parameters', () => {
     },
   );
 
+  it('the beginning of a UUID is compared by its bytes', async () => {
+    const engine = engineUnderTest();
+    (await registerJob(engine, hostPrincipal, { job: sampleJob('x') }))._unsafeUnwrap();
+    const evaluations = async (query: string): Promise<readonly { readonly ID: string }[]> => {
+      const handler = createHttpHandler(engine, { authenticate: () => hostPrincipal, names: 'upstream' });
+      const { body } = await handler(requestFrom({ method: 'GET', target: `/v1/evaluations?${query}` }));
+      return JSON.parse(body.toString()) as { ID: string }[];
+    };
+    const [{ ID = '' } = {}] = await evaluations('');
+    for (const prefix of [
+      ID,
+      ID.replaceAll('-', ''),
+      ID.slice(0, 10).toUpperCase(),
+      ID.slice(0, 14).replace('-', ''),
+    ]) {
+      const asked = prefix.replaceAll('-', '').length % 2 === 0 ? prefix : prefix.slice(0, -1);
+      expect(await evaluations(`prefix=${asked}`), asked).toHaveLength(1);
+    }
+  });
+
   it('that must have a value are asked for', async () => {
     expect(await ask('upstream', 'GET', '/v1/job/x/submission?version=')).toBe(400);
   });
 
   it.each([
+    ['evaluations?prefix=0', 500],
+    ['evaluations/count?prefix=zz', 500],
+    ['allocations?prefix=00000000-1', 500],
+    ['deployments?prefix=0-0-0-0-0-00', 500],
+    ['nodes?prefix=0000000000000000000000000000000000000', 500],
+    ['nodes?prefix=', 200],
+    ['allocations?prefix=0A', 200],
     ['nodes?resources=x', 400],
     ['nodes?os=x', 400],
     ['allocations?resources=x', 500],
