@@ -15,7 +15,12 @@ const suffixes = [...new Set(clientRoutes.map(({ path }) => path))]
   .map((path) => path.slice(`${prefix}{job_id}`.length));
 const fixed = suffixes.filter((suffix) => suffix !== '' && !suffix.includes('{'));
 
-const router = createRouter({ routes: routeTable, known: clientRoutes, openPrefixes: [prefix, '/v1/var/'] });
+const router = createRouter({
+  routes: routeTable,
+  known: clientRoutes,
+  openPrefixes: [prefix, '/v1/var/'],
+  widePrefixes: [],
+});
 const jobRoutes = routeTable.filter(({ path }) => path.startsWith(prefix));
 
 /** Why no path can carry the ID; undefined when one can. */

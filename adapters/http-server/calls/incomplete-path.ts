@@ -9,6 +9,7 @@ const missing: ReadonlyMap<string, string> = new Map([
   ['/v1/acl/role/', 'missing ACL role ID'],
   ['/v1/acl/role/name/', 'missing ACL role name'],
   ['/v1/namespace/', 'Missing Namespace Name'],
+  ['/v1/service/', 'missing service name'],
   ...['ls', 'stat', 'cat', 'readat', 'stream', 'logs'].map((call): [string, string] => [
     `/v1/client/fs/${call}/`,
     'must provide a valid alloc id',
@@ -16,10 +17,11 @@ const missing: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Beginnings of paths below which there is more than the routes, and what is said of the rest. */
-const beginnings: readonly (readonly [string, string])[] = [
-  ['/v1/client/allocation/', 'resource not found'],
-  ['/v1/allocation/', 'resource not found'],
-  ['/v1/client/fs/', 'Invalid method'],
+const beginnings: readonly (readonly [string, 400 | 404, string])[] = [
+  ['/v1/client/allocation/', 404, 'resource not found'],
+  ['/v1/allocation/', 404, 'resource not found'],
+  ['/v1/client/fs/', 404, 'Invalid method'],
+  ['/v1/service/', 400, 'invalid URI'],
 ];
 
 /** Single records, whose reads take a whole UUID: an empty one is none. */
@@ -33,7 +35,7 @@ export function incompletePath(method: string, path: string): Incomplete | undef
     return { type: 'incomplete_path', status: 500, message: 'the ID must be a UUID of 36 characters' };
   }
   const found = beginnings.find(([beginning]) => path.startsWith(beginning));
-  if (found !== undefined) return { type: 'incomplete_path', status: 404, message: found[1] };
+  if (found !== undefined) return { type: 'incomplete_path', status: found[1], message: found[2] };
   const isTag = path.startsWith('/v1/job/') && path.endsWith('/tag');
   return isTag ? { type: 'incomplete_path', status: 404, message: 'invalid job tag endpoint' } : undefined;
 }

@@ -20,9 +20,13 @@ export function locator(routes: readonly Route[], basePath: string, notification
     routes: routes.filter((route) => route.interface !== 'notifications'),
     known: clientRoutes,
     openPrefixes: ['/v1/job/', '/v1/var/', '/v1/evaluation/'],
+    widePrefixes: [
+      ...['/v1/node/', '/v1/node/pool/', '/v1/deployment/', '/v1/namespace/', '/v1/scaling/policy/'],
+      ...['/v1/acl/policy/', '/v1/acl/token/'],
+    ],
   });
   const ofNotifications = routes.filter((route) => route.interface === 'notifications');
-  const notifications = createRouter({ routes: ofNotifications, known: [], openPrefixes: [] });
+  const notifications = createRouter({ routes: ofNotifications, known: [], openPrefixes: [], widePrefixes: [] });
   const firstSegments = new Set(ofNotifications.map((route) => route.path.split('/', 2)[1]));
 
   return (method, fullPath) => {

@@ -48,6 +48,8 @@ export interface RouterParts {
   readonly known: readonly AbsentRoute[];
   /** Beginnings of paths whose first parameter may hold slashes. */
   readonly openPrefixes: readonly string[];
+  /** Beginnings of paths whose parameter takes what no other route does, slashes included. */
+  readonly widePrefixes: readonly string[];
 }
 
 /** Suffixes after the first parameter of an open prefix, by their last segment. */
@@ -59,15 +61,19 @@ interface OpenEndpoints {
 /**
  * A router over the table. Paths without parameters are looked up whole. Below an open prefix the first parameter takes
  * everything up to the longest known suffix, slashes included, and is decoded before it is matched, so that a job id
- * with slashes works both escaped and raw (job interface, routing). All other paths are matched segment by segment.
+ * with slashes works both escaped and raw (job interface, routing). All other paths are matched segment by segment; what is left
+ * below a wide prefix is the name of a record that does not exist.
  */
-export function createRouter({ routes, known, openPrefixes }: RouterParts): Router {
+export function createRouter({ routes, known, openPrefixes, widePrefixes }: RouterParts): Router {
   const whole = new Map<string, Endpoint>();
   const open: readonly OpenEndpoints[] = openPrefixes.map((prefix) => ({ prefix, suffixes: new Map() }));
+  const wide: { readonly prefix: string; readonly endpoint: Endpoint }[] = [];
   const root: Branch = emptyBranch();
   for (const endpoint of endpointsOf(routes, known)) {
     const { path } = endpoint;
     const below = open.find(({ prefix }) => path.startsWith(prefix + '{'));
+    const named = widePrefixes.find((prefix) => path.startsWith(prefix + '{') && path.endsWith('}'));
+    if (named !== undefined) wide.push({ prefix: named, endpoint });
     if (!path.includes('{')) whole.set(path, endpoint);
     else if (below === undefined) plant(root, path.split('/'), endpoint);
     else {
@@ -77,6 +83,8 @@ export function createRouter({ routes, known, openPrefixes }: RouterParts): Rout
     }
   }
 
+  wide.sort((a, b) => b.prefix.length - a.prefix.length);
+
   return (method, path) => {
     const exact = whole.get(path);
     if (exact !== undefined) return ok(choose(exact, method, noValues));
@@ -85,7 +93,11 @@ export function createRouter({ routes, known, openPrefixes }: RouterParts): Rout
       const rest = decodePathText(path.slice(prefix.length));
       return rest.map((text) => matchSuffix(suffixes, method, text));
     }
-    return matchSegments(root, method, path);
+    const match = matchSegments(root, method, path);
+    if (match.isErr() || match.value.type !== 'unknown_path') return match;
+    const name = wide.find(({ prefix }) => path.startsWith(prefix) && path.length > prefix.length);
+    if (name === undefined) return match;
+    return decodePathText(path.slice(name.prefix.length)).map((text) => choose(name.endpoint, method, [text]));
   };
 }
 

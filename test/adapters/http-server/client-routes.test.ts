@@ -45,7 +45,7 @@ describe('the routes that clients know', () => {
     expect(await answer('GET', '/v1/job/a/b')).toEqual([404, 'job not found']);
     expect(await answer('GET', '/v1/job/plan')).toEqual([404, 'job not found']);
     expect(await answer('GET', '/v1/nothing')).toEqual([404, '']);
-    expect(await answer('GET', '/v1/node/a/nothing')).toEqual([404, '']);
+    expect(await answer('GET', '/v1/node/a/nothing')).toEqual([500, 'the ID must be a UUID of 36 characters']);
     expect(await answer('PATCH', '/v1/jobs')).toEqual([405, 'Invalid method']);
     expect(await answer('GET', '/v1/var/a/b/c')).toEqual([404, 'variable not found']);
   });
