@@ -28,8 +28,7 @@ export interface EventBatch {
   readonly Events: readonly ClusterEvent[];
 }
 
-/** The event that a notice tells of a record. */
-export function eventFrom({ Deleted, ...notice }: Notice, Index: number, record: unknown): ClusterEvent {
-  const shown = notice.Topic === 'Node' ? { ...(record as object), SecretID: '' } : record;
+/** The event that a notice tells of a record, which is given as readers see it. */
+export function eventFrom({ Deleted, ...notice }: Notice, Index: number, shown: unknown): ClusterEvent {
   return { ...notice, Index, Payload: { [notice.Topic]: shown, ...(Deleted === undefined ? {} : { Deleted }) } };
 }

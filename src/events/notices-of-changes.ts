@@ -56,6 +56,8 @@ function typeOf(change: StateChange, cause: Cause, index: number): string | unde
       return typeOfNode(change);
     case 'NodePool':
       return change.after === undefined ? 'NodePoolDeleted' : 'NodePoolUpserted';
+    case 'Service':
+      return change.after === undefined ? 'ServiceDeregistration' : 'ServiceRegistration';
   }
 }
 
@@ -99,6 +101,7 @@ const TOLD: { readonly [T in Topic]: (subject: Subjects[T]) => Told } = {
   Deployment: ({ ID, Namespace, JobID }) => withJob(ID, Namespace, [JobID]),
   Node: ({ ID }) => ({ key: ID, namespace: '', filterKeys: null }),
   NodePool: ({ Name }) => ({ key: Name, namespace: '', filterKeys: null }),
+  Service: ({ ID, Namespace, JobID, ServiceName }) => withJob(ID, Namespace, [JobID, ServiceName]),
 };
 
 function withJob(key: string, namespace: string, filterKeys: readonly (string | undefined)[]): Told {

@@ -4,6 +4,7 @@ import type { Deployment } from '../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../scheduler/evaluation.js';
 import type { Node } from '../scheduler/node.js';
 import type { NodePool } from '../scheduler/node-pool.js';
+import type { ServiceRegistration } from '../services/service-registration.js';
 
 /** What a topic is about. */
 export interface Subjects {
@@ -13,6 +14,7 @@ export interface Subjects {
   readonly Deployment: Deployment;
   readonly Node: Node;
   readonly NodePool: NodePool;
+  readonly Service: ServiceRegistration;
 }
 
 export type Topic = keyof Subjects;

@@ -122,7 +122,7 @@ class Desk implements Handlers {
     const isCollected = await this.#options.collect(allocationId);
     if (isCollected || allocationId === null) return ok(one(null));
     if (this.#options.find(allocationId) === undefined) return err(unknown(allocationId));
-    return err(commandRefused('not_found', 'The allocation has not ended on its node'));
+    return err(commandRefused('failed', 'The allocation has not ended on its node'));
   }
 
   exec({ command, input, signal }: Asked<'exec'>): Promise<Answer> | Answer {

@@ -1,30 +1,52 @@
 import type { ClusterEvent } from '../../events/cluster-event.js';
 import type { StreamedEvents } from '../../operations/events/stream-events.js';
+import type { Node } from '../../scheduler/node.js';
+import type { ReadNodePool } from '../../scheduler/node-pool.js';
 import { inNamespace } from '../access.js';
 import type { AnswerForm } from '../answers.js';
 import { stream } from '../call.js';
 import { inQueries, inQuery } from '../inputs.js';
 import { namedSchema } from '../json-schema.js';
+import { poolDocument } from './node-calls.js';
+import { nodeDocument } from '../node-documents.js';
 import { signedInteger } from '../text-codecs.js';
 
 export type { ClusterEvent, StreamedEvents };
 
+/** Records that reads show in another form than they are stored in, by their topics. */
+const shownAs: Readonly<Record<string, (record: never) => unknown>> = {
+  Node: (node: Node) => nodeDocument(node),
+  NodePool: (pool: ReadNodePool) => poolDocument(pool),
+};
+
+function shownEvent(event: ClusterEvent): ClusterEvent {
+  const show = shownAs[event.Topic];
+  const record = event.Payload[event.Topic];
+  if (show === undefined || record === null || record === undefined) return event;
+  return { ...event, Payload: { ...event.Payload, [event.Topic]: show(record as never) } };
+}
+
+/** A sign of life comes without a batch. */
+function shownBatch(batch: StreamedEvents | undefined): StreamedEvents | undefined {
+  return batch === undefined || 'Missed' in batch ? batch : { ...batch, Events: batch.Events.map(shownEvent) };
+}
+
 const batches: AnswerForm<StreamedEvents, StreamedEvents> = {
   schema: namedSchema('EventBatch'),
   status: 200,
-  toClient: (batch) => batch,
-  toWire: (batch) => JSON.stringify(batch),
+  toClient: (batch) => shownBatch(batch) as StreamedEvents,
+  toWire: (batch) => JSON.stringify(shownBatch(batch)),
   indexOf: () => undefined,
 };
 
 /** What happens in the cluster, as it happens. */
 export const clusterCalls = {
-  /** The changes of jobs, evaluations, allocations, deployments and nodes, each with the transaction that made it. */
+  /** The changes of jobs, evaluations, allocations, deployments, services and nodes, each with the transaction that made it. */
   events: stream('lines', {
     path: '/v1/event/stream',
     access: inNamespace('read-job'),
     summary:
-      'The changes of jobs, evaluations, allocations, deployments and nodes as they come, one transaction a line',
+      'The changes of jobs, evaluations, allocations, deployments, services and nodes as they come, one transaction a line',
     inputs: {
       topics: inQueries('topic', 'A topic, with a key behind a colon or without; everything when absent'),
       index: inQuery(

@@ -179,7 +179,7 @@ const poolContent = {
 /** A day, in nanoseconds: the lifetime of node identities, which this server does not issue. */
 const identityLife = 86_400_000_000_000;
 
-function poolDocument(pool: ReadNodePool) {
+export function poolDocument(pool: ReadNodePool) {
   return { NodeIdentityTTL: identityLife, ...pool };
 }
 

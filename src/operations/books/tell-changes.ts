@@ -5,11 +5,13 @@ import type { StateChange, Topic } from '../../events/state-change.js';
 import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
 import type { ReadView, Row, WriteView } from '../../ports/storage.js';
-import { allocations } from '../../scheduler/allocation.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { allocationDocument } from '../../scheduler/allocation-document.js';
 import { deployments } from '../../scheduler/deployment/deployment.js';
 import { evaluations } from '../../scheduler/evaluation.js';
-import { nodes } from '../../scheduler/node.js';
-import { nodePools } from '../../scheduler/node-pool.js';
+import { type Node, nodes } from '../../scheduler/node.js';
+import { type NodePool, nodePools, withHash } from '../../scheduler/node-pool.js';
+import { serviceRegistrations } from '../../services/service-registration.js';
 import type { Key, Table } from '../../shared/table.js';
 
 /** The tables whose changes appear in the event stream. */
@@ -20,6 +22,7 @@ const TABLES: { readonly [T in Topic]: Table<never> } = {
   Deployment: deployments as Table<never>,
   Node: nodes as Table<never>,
   NodePool: nodePools as Table<never>,
+  Service: serviceRegistrations as Table<never>,
 };
 
 const TOPICS: ReadonlyMap<string, Topic> = new Map(
@@ -106,17 +109,41 @@ function batchesOf(changes: readonly Changed[]): readonly NoticeBatch[] {
  */
 function keepEarlier(view: WriteView, { topic, key, before, after, index }: Changed, kept: number): void {
   if (before === undefined) return;
-  const [Namespace, Key] = key.length === 1 ? ['', String(key[0])] : key.map(String);
-  const earlier = { Topic: topic, Namespace: Namespace ?? '', Key: Key ?? '', Record: before.record };
+  const Namespace = key.length === 1 ? '' : String(key[0]);
+  const earlier = { Topic: topic, Namespace, Key: String(key.at(-1)), Record: before.record };
   if (before.modifyIndex > view.index - kept) view.put(earlierRecords, { ...earlier, Index: before.modifyIndex });
   if (after === undefined) view.put(earlierRecords, { ...earlier, Index: index });
 }
 
 /** The event of a notice, with the record as its transaction left it. */
 export function eventOfNotice(view: ReadView, notice: Notice, index: number): ClusterEvent {
-  const key = notice.Topic === 'Job' ? [notice.Namespace, notice.Key] : [notice.Key];
+  const key = keyOf(notice);
   const row = view.get<unknown>(TABLES[notice.Topic] as Table<unknown>, key);
-  if (row?.modifyIndex === index) return eventFrom(notice, index, row.record);
-  const recordKey = notice.Topic === 'Job' ? key : ['', notice.Key];
-  return eventFrom(notice, index, view.get(earlierRecords, [index, notice.Topic, ...recordKey])?.record.Record ?? null);
+  if (row?.modifyIndex === index) return eventFrom(notice, index, shownRecord(notice.Topic, row.record));
+  const namespace = key.length === 1 ? '' : notice.Namespace;
+  const earlier = view.get(earlierRecords, [index, notice.Topic, namespace, notice.Key])?.record.Record;
+  return eventFrom(notice, index, earlier === undefined ? null : shownRecord(notice.Topic, earlier));
+}
+
+/** The key of the record that a notice is about. The name of a service is the second of its filter keys. */
+function keyOf({ Topic: topic, Namespace, Key: key, FilterKeys }: Notice): Key {
+  if (topic === 'Job') return [Namespace, key];
+  return topic === 'Service' ? [Namespace, FilterKeys?.[1] ?? '', key] : [key];
+}
+
+/** A record as reads of it show it. */
+function shownRecord(topic: Topic, record: unknown): unknown {
+  switch (topic) {
+    case 'Allocation':
+      return allocationDocument(record as Allocation);
+    case 'Node':
+      return { ...(record as Node), SecretID: '' };
+    case 'NodePool':
+      return withHash(record as NodePool);
+    case 'Job':
+    case 'Evaluation':
+    case 'Deployment':
+    case 'Service':
+      return record;
+  }
 }

@@ -1,7 +1,9 @@
+import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
 import type { ClusterEvent } from '../../../src/events/cluster-event.js';
 import { earlierRecords, noticeBatches } from '../../../src/events/event-records.js';
+import { commit } from '../../../src/operations/commit.js';
 import {
   type StreamEventsInput,
   type StreamedEvents,
@@ -12,6 +14,11 @@ import { registerJob } from '../../../src/operations/jobs/registration/register-
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import { tagJobVersion } from '../../../src/operations/jobs/tag-job-version.js';
 import { putNamespace } from '../../../src/operations/namespaces/put-namespace.js';
+import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
+import { nodes } from '../../../src/scheduler/node.js';
+import { newNodePool, nodePools } from '../../../src/scheduler/node-pool.js';
+import { serviceRegistrations } from '../../../src/services/service-registration.js';
+import { nodeFrom } from '../../support/nodes.js';
 import { serviceJob, type World, world } from '../jobs/world.js';
 
 async function register(w: World, id: string, more: object = {}, namespace = 'default'): Promise<number> {
@@ -37,6 +44,13 @@ const told = (batch: StreamedEvents | undefined): readonly string[] =>
   (batch?.Events ?? []).map(({ Topic, Type, Key }: ClusterEvent) =>
     `${Topic} ${Type} ${Topic === 'Job' ? Key : ''}`.trim(),
   );
+
+const Shared = { DiskMB: 300, Networks: null, Ports: null };
+const storedAllocation = {
+  ...{ ID: 'a1', Namespace: 'default', JobID: 'shop', NodeID: 'n1', TaskGroup: 'g', JobVersion: 3, JobType: 'service' },
+  ...{ DesiredStatus: 'run', ClientStatus: 'running', EvalID: 'e1' },
+  AllocatedResources: { Tasks: {}, TaskLifecycles: {}, Shared },
+} as unknown as Allocation;
 
 describe('the event stream', () => {
   it('tells a registration, an evaluation and a purge, each with its transaction', async () => {
@@ -74,6 +88,49 @@ describe('the event stream', () => {
     }
     expect(priorities).toEqual([20, 30, 40]);
     stream.close();
+  });
+
+  it('tells allocations, nodes and services in the form that reads have', async () => {
+    const w = world();
+    const { engine } = w;
+    (
+      await commit(engine, hostPrincipal, (tx) => {
+        const made = { CreateIndex: tx.index, ModifyIndex: tx.index };
+        tx.put(nodes, { ...nodeFrom('n1', { SecretID: 'secret' } as never), ...made });
+        tx.put(nodePools, newNodePool('art', tx.index));
+        tx.put(allocations, { ...storedAllocation, ...made });
+        const Tags = ['blue'];
+        const where = { NodeID: 'n1', Datacenter: 'dc1', Tags, Address: '10.0.0.1', Port: 80 };
+        const service = { ID: 's1', ServiceName: 'web', Namespace: 'default', JobID: 'shop', AllocID: 'a1', ...where };
+        tx.put(serviceRegistrations, { ...service, ...made });
+        return ok(undefined);
+      })
+    )._unsafeUnwrap();
+    const removed = await commit(engine, hostPrincipal, (tx) => {
+      tx.remove(serviceRegistrations, ['default', 'web', 's1']);
+      return ok(undefined);
+    });
+    const stream = await open(w);
+    const events = (await stream.next())?.Events ?? [];
+    const [allocation] = events.filter(({ Topic }) => Topic === 'Allocation');
+    expect(allocation?.Payload['Allocation']).toMatchObject({ ID: 'a1', SharedResources: expect.anything() });
+    for (const own of ['JobVersion', 'JobType']) expect(allocation?.Payload['Allocation']).not.toHaveProperty(own);
+    const [node] = events.filter(({ Topic }) => Topic === 'Node');
+    expect(node?.Payload['Node']).toMatchObject({ ID: 'n1', SecretID: '' });
+    const [pool] = events.filter(({ Topic }) => Topic === 'NodePool');
+    expect(pool?.Payload['NodePool']).toMatchObject({ Name: 'art', Hash: expect.any(String) });
+    const [service] = events.filter(({ Topic }) => Topic === 'Service');
+    expect(service).toMatchObject({ Type: 'ServiceRegistration', Key: 's1', FilterKeys: ['shop', 'web'] });
+    expect(service?.Payload).toMatchObject({ Service: { ServiceName: 'web', Port: 80 } });
+    const gone = await open(w, { topics: ['Service:web'], index: removed._unsafeUnwrap().index });
+    const [last] = (await gone.next())?.Events ?? [];
+    expect(last).toMatchObject({
+      Type: 'ServiceDeregistration',
+      Namespace: 'default',
+      Payload: { Service: { ID: 's1' } },
+    });
+    stream.close();
+    gone.close();
   });
 
   it('waits for what comes, and gives a sign of life when nothing does', async () => {

@@ -292,7 +292,7 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
 
     it('remove what is left of an allocation when it has ended, and not before', async () => {
       const early = await collectAllocation(engine, hostPrincipal, { allocationId: id });
-      expect(early._unsafeUnwrapErr()).toMatchObject({ type: 'command_not_found' });
+      expect(early._unsafeUnwrapErr()).toMatchObject({ type: 'command_failed' });
       const task = { Driver: 'raw_exec', Config: { command: '/bin/true' } };
       const job = { ID: 'brief', Type: 'batch', Datacenters: ['*'], TaskGroups: [groupDocument({}, task)] } as JobInput;
       for (const collect of [
