@@ -58,6 +58,10 @@ function typeOf(change: StateChange, cause: Cause, index: number): string | unde
       return change.after === undefined ? 'NodePoolDeleted' : 'NodePoolUpserted';
     case 'Service':
       return change.after === undefined ? 'ServiceDeregistration' : 'ServiceRegistration';
+    case 'ACLToken':
+    case 'ACLPolicy':
+    case 'ACLRole':
+      return change.topic + (change.after === undefined ? 'Deleted' : 'Upserted');
   }
 }
 
@@ -102,6 +106,9 @@ const TOLD: { readonly [T in Topic]: (subject: Subjects[T]) => Told } = {
   Node: ({ ID }) => ({ key: ID, namespace: '', filterKeys: null }),
   NodePool: ({ Name }) => ({ key: Name, namespace: '', filterKeys: null }),
   Service: ({ ID, Namespace, JobID, ServiceName }) => withJob(ID, Namespace, [JobID, ServiceName]),
+  ACLToken: ({ accessor }) => ({ key: accessor, namespace: '', filterKeys: null }),
+  ACLPolicy: ({ Name }) => ({ key: Name, namespace: '', filterKeys: null }),
+  ACLRole: ({ ID, Name }) => ({ key: ID, namespace: '', filterKeys: [Name] }),
 };
 
 function withJob(key: string, namespace: string, filterKeys: readonly (string | undefined)[]): Told {

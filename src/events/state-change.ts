@@ -1,3 +1,6 @@
+import type { StoredPolicy } from '../access/policy-record.js';
+import type { StoredRole } from '../access/role-record.js';
+import type { StoredToken } from '../access/tokens.js';
 import type { Job } from '../jobs/document/job.js';
 import type { Allocation } from '../scheduler/allocation.js';
 import type { Deployment } from '../scheduler/deployment/deployment.js';
@@ -15,6 +18,9 @@ export interface Subjects {
   readonly Node: Node;
   readonly NodePool: NodePool;
   readonly Service: ServiceRegistration;
+  readonly ACLToken: StoredToken;
+  readonly ACLPolicy: StoredPolicy;
+  readonly ACLRole: StoredRole;
 }
 
 export type Topic = keyof Subjects;

@@ -36,7 +36,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
   services: ['shared', 'jobs', 'scheduler', 'agent'],
   filter: ['shared'],
   templates: ['shared'],
-  events: ['shared', 'jobs', 'scheduler', 'services'],
+  events: ['shared', 'access', 'jobs', 'scheduler', 'services'],
   queries: ['shared', 'filter', 'jobs'],
   metrics: [],
 };

@@ -7,9 +7,9 @@ import type { AnswerForm } from '../answers.js';
 import { stream } from '../call.js';
 import { inQueries, inQuery } from '../inputs.js';
 import { namedSchema } from '../json-schema.js';
-import { poolDocument } from './node-calls.js';
 import { nodeDocument } from '../node-documents.js';
 import { signedInteger } from '../text-codecs.js';
+import { poolDocument } from './node-calls.js';
 
 export type { ClusterEvent, StreamedEvents };
 

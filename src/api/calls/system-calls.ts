@@ -79,7 +79,7 @@ export const systemCalls = {
     path: '/v1/agent/health',
     access: everybody,
     summary: 'Health of the part that stores and decides, and of the part that runs on this host',
-    inputs: { type: inQuery('type', text, '`server` or `client`; both when absent') },
+    inputs: { type: inQuery('type', text, '`server` or `client`; both when absent, none for another word') },
     answer: agentHealth,
   }),
 

@@ -1,3 +1,7 @@
+import { policies } from '../../access/policy-record.js';
+import { roles, type StoredRole } from '../../access/role-record.js';
+import { type TokenDocument, tokenDocument } from '../../access/token-document.js';
+import { type StoredToken, tokens } from '../../access/tokens.js';
 import { type ClusterEvent, eventFrom, type Notice } from '../../events/cluster-event.js';
 import { earlierRecords, type NoticeBatch, noticeBatches } from '../../events/event-records.js';
 import { noticesOfChanges } from '../../events/notices-of-changes.js';
@@ -23,6 +27,9 @@ const TABLES: { readonly [T in Topic]: Table<never> } = {
   Node: nodes as Table<never>,
   NodePool: nodePools as Table<never>,
   Service: serviceRegistrations as Table<never>,
+  ACLToken: tokens as Table<never>,
+  ACLPolicy: policies as Table<never>,
+  ACLRole: roles as Table<never>,
 };
 
 const TOPICS: ReadonlyMap<string, Topic> = new Map(
@@ -119,10 +126,11 @@ function keepEarlier(view: WriteView, { topic, key, before, after, index }: Chan
 export function eventOfNotice(view: ReadView, notice: Notice, index: number): ClusterEvent {
   const key = keyOf(notice);
   const row = view.get<unknown>(TABLES[notice.Topic] as Table<unknown>, key);
-  if (row?.modifyIndex === index) return eventFrom(notice, index, shownRecord(notice.Topic, row.record));
+  if (row?.modifyIndex === index) return eventFrom(notice, index, shownRecord(view, notice.Topic, row));
   const namespace = key.length === 1 ? '' : notice.Namespace;
   const earlier = view.get(earlierRecords, [index, notice.Topic, namespace, notice.Key])?.record.Record;
-  return eventFrom(notice, index, earlier === undefined ? null : shownRecord(notice.Topic, earlier));
+  const then = { record: earlier, modifyIndex: index };
+  return eventFrom(notice, index, earlier === undefined ? null : shownRecord(view, notice.Topic, then));
 }
 
 /** The key of the record that a notice is about. The name of a service is the second of its filter keys. */
@@ -131,8 +139,13 @@ function keyOf({ Topic: topic, Namespace, Key: key, FilterKeys }: Notice): Key {
   return topic === 'Service' ? [Namespace, FilterKeys?.[1] ?? '', key] : [key];
 }
 
-/** A record as reads of it show it. */
-function shownRecord(topic: Topic, record: unknown): unknown {
+interface Kept {
+  readonly record: unknown;
+  readonly modifyIndex: number;
+}
+
+/** A record as reads of it show it, without what is secret. */
+function shownRecord(view: ReadView, topic: Topic, { record, modifyIndex }: Kept): unknown {
   switch (topic) {
     case 'Allocation':
       return allocationDocument(record as Allocation);
@@ -140,10 +153,19 @@ function shownRecord(topic: Topic, record: unknown): unknown {
       return { ...(record as Node), SecretID: '' };
     case 'NodePool':
       return withHash(record as NodePool);
+    case 'ACLToken':
+      return shownToken(view, record as StoredToken, modifyIndex);
     case 'Job':
     case 'Evaluation':
     case 'Deployment':
     case 'Service':
+    case 'ACLPolicy':
+    case 'ACLRole':
       return record;
   }
+}
+
+function shownToken(view: ReadView, token: StoredToken, modifyIndex: number): TokenDocument {
+  const roleById = (id: string): StoredRole | undefined => view.get(roles, [id])?.record;
+  return tokenDocument(token, '', { createIndex: token.madeAt ?? 0, modifyIndex, roleById });
 }

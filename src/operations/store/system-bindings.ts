@@ -14,8 +14,8 @@ export const systemBindings: Bindings<typeof systemCalls> = {
   ready: (context) => healthOf(context),
   agentHealth: (context, _caller, { type }) =>
     healthOf(context).map((health) => ({
-      ...(type !== 'client' ? { server: health } : {}),
-      ...(type !== 'server' ? { client: health } : {}),
+      ...(type === undefined || type === 'server' ? { server: health } : {}),
+      ...(type === undefined || type === 'client' ? { client: health } : {}),
     })),
   agentSelf: describeAgent,
   members: listMembers,

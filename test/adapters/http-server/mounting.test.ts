@@ -118,6 +118,7 @@ describe('the handler itself', () => {
     for (const target of ['/health', '/ready', '/v1/agent/health', '/v1/regions', '/v1/status/leader']) {
       expect((await guarded(requestFrom({ target }))).status, target).toBe(200);
     }
+    expect((await open(requestFrom({ target: '/v1/agent/health?type=other' }))).body).toBe('{}');
     expect((await open(requestFrom({ target: '/v1/agent/health?type=server' }))).body).toBe(
       '{"server":{"ok":true,"message":"ok"}}',
     );

@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
 import type { ClusterEvent } from '../../../src/events/cluster-event.js';
 import { earlierRecords, noticeBatches } from '../../../src/events/event-records.js';
+import { putPolicy } from '../../../src/operations/access/put-policy.js';
+import { removeToken } from '../../../src/operations/access/remove-token.js';
+import { saveToken } from '../../../src/operations/access/save-token.js';
 import { commit } from '../../../src/operations/commit.js';
 import {
   type StreamEventsInput,
@@ -131,6 +134,36 @@ describe('the event stream', () => {
     });
     stream.close();
     gone.close();
+  });
+
+  it('tells of tokens, policies and roles to management, without secrets', async () => {
+    const w = world();
+    const Rules = 'namespace "default" { policy = "read" }';
+    (
+      await putPolicy(w.engine, hostPrincipal, { Name: 'readers', Description: '', Rules, JobACL: null })
+    )._unsafeUnwrap();
+    const made = await saveToken(w.engine, hostPrincipal, { name: 'ada', type: 'client', policies: ['readers'] });
+    const { AccessorID: accessor, SecretID } = made._unsafeUnwrap();
+    (await removeToken(w.engine, hostPrincipal, accessor))._unsafeUnwrap();
+    const stream = await open(w, { topics: ['ACLPolicy', 'ACLToken'] });
+    const heard = [await stream.next(), await stream.next(), await stream.next()];
+    expect(heard.flatMap((batch) => batch?.Events ?? [])).toMatchObject([
+      { Topic: 'ACLPolicy', Type: 'ACLPolicyUpserted', Key: 'readers', Payload: { ACLPolicy: { Rules } } },
+      {
+        Topic: 'ACLToken',
+        Type: 'ACLTokenUpserted',
+        Key: accessor,
+        Payload: { ACLToken: { Name: 'ada', SecretID: '' } },
+      },
+      { Topic: 'ACLToken', Type: 'ACLTokenDeleted', Key: accessor, Payload: { ACLToken: { AccessorID: accessor } } },
+    ]);
+    expect(SecretID).not.toBe('');
+    for (const hidden of [SecretID, 'secretHash', 'sealedSecret']) expect(JSON.stringify(heard)).not.toContain(hidden);
+    const reader = { ...hostPrincipal, management: false, namespaces: { default: { capabilities: ['read-job'] } } };
+    const asked = { topics: ['ACLToken'] };
+    const refused = await streamEvents(w.engine, reader as Principal, asked, new AbortController().signal);
+    expect(refused._unsafeUnwrapErr()).toEqual({ type: 'permission_denied' });
+    stream.close();
   });
 
   it('waits for what comes, and gives a sign of life when nothing does', async () => {
