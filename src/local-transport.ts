@@ -28,7 +28,7 @@ export function localTransport(
       if (isAborted(options)) return err(aborted);
       if (!mayAsk(call, caller, input)) return err(denied);
       const answered = await performed(call, input, options);
-      // What was done is done; that the caller has gone is told all the same, as it would be over a network.
+      // The work is not undone. The result reports the abort even so, as it would over a network.
       if (isAborted(options)) return err(aborted);
       return answered.map((value) => call.call.answer.toClient(value, input));
     },

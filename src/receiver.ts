@@ -83,8 +83,8 @@ export interface MessageIdentity {
 }
 
 /**
- * The identity of a message, from its headers. The signature in `x-svc-notification-signature` covers the body alone; where
- * somebody on the way could change a header, have `standardWebhooks` on and take the id of `verifyStandardSignature`.
+ * The identity of a message, from its headers. The signature in `x-svc-notification-signature` covers the body alone; if a
+ * party on the way could change a header, turn `standardWebhooks` on and take the id of `verifyStandardSignature`.
  */
 export function messageIdentity(
   headers: ReceivedHeaders,
@@ -103,8 +103,8 @@ export function messageIdentity(
  */
 export interface SeenMessages {
   /**
-   * `new`: the caller works on it from now on, until `busyUntil` at most; then somebody else may begin. `busy`: somebody
-   * works on it. `done`: it was finished.
+   * `new`: the caller works on it from now on, until `busyUntil` at most; then another process may begin. `busy`: another
+   * process works on it. `done`: it was finished.
    */
   begin(id: string, now: number, busyUntil: number): SeenState | Promise<SeenState>;
   /** The work is done; remember it until `keepUntil`. */
@@ -127,12 +127,12 @@ export interface OnceOptions {
   readonly keepFor?: number;
 }
 
-/** What became of a request: the work was done now, was done before, or is being done by somebody else. */
+/** The outcome of a request: the work was done now, was done before, or is being done by another process. */
 export type OnceOutcome<T> =
   | { readonly type: 'done'; readonly value: T }
   /** Answer with 2xx: there is nothing to do. */
   | { readonly type: 'repeated' }
-  /** Answer with 503 or 409: whoever is at it may fail, and then the next repetition is needed. */
+  /** Answer with 503 or 409: the process that works on it may fail, and then the next repetition is needed. */
   | { readonly type: 'busy' };
 
 /**

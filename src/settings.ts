@@ -40,8 +40,8 @@ export interface Settings {
     /** Attempts at one evaluation before it is marked failed. A store that fails does not count. */
     readonly evaluationAttempts: number;
     /**
-     * Evaluations of jobs with up to so many allocations are decided within their write. Larger ones are decided beforehand, in turns of
-     * the event loop.
+     * Evaluations of jobs with up to this many allocations are decided within their write. Larger ones are decided beforehand,
+     * in turns of the event loop.
      */
     readonly decidedAtOnce: number;
     /** Allocations in one write of a plan that was decided in several turns. */
@@ -50,7 +50,7 @@ export interface Settings {
     readonly heartbeatTtl: Milliseconds;
   };
   readonly background: {
-    /** After a crash the next process goes on with what one process at a time does when this has passed. */
+    /** Duration of a lease: after a crash another process takes over the work of one process at a time when it has passed. */
     readonly lease: Milliseconds;
   };
   /** How long ended records are kept, and the least time between two collections. */
@@ -65,8 +65,8 @@ export interface Settings {
       readonly connectTimeout: Milliseconds;
       readonly totalTimeout: Milliseconds;
       /**
-       * How long an engine keeps a configuration's queue to itself without renewing, which it does at half time. After a
-       * crash the next engine goes on when this has passed; attempts may take longer.
+       * How long an engine has a configuration's queue for itself without renewal; it renews at half time. After a crash
+       * another engine takes over when this has passed. Attempts may take longer.
        */
       readonly lease: Milliseconds;
       /** Deliveries of one configuration in memory at most, of each sort: new ones and repeated ones. */
@@ -76,7 +76,7 @@ export interface Settings {
        * is killed is sent again.
        */
       readonly recordWithin: Milliseconds;
-      /** So many outcomes are stored at once, also before that time. */
+      /** When this many outcomes wait, they are stored before that time. */
       readonly recordBatch: number;
       /** A delivery is over when it is this old, whatever held it up. Waits of the schedule that go beyond it are cut. */
       readonly maximumAge: Milliseconds;
@@ -154,7 +154,7 @@ export interface Settings {
     readonly publicOrigin: string;
     /** Path under which the notification interface is mounted, for `links.self` and payload URLs; `` or `/api/v2`. */
     readonly basePath: string;
-    /** How messages name what whoever runs the service can change. */
+    /** How messages name settings that the operator can change. */
     readonly hints: {
       /** Why e-mail cannot be sent when there is no mailer, and what to do. */
       readonly mailer: string;

@@ -23,7 +23,7 @@ export const oneTimeTokens = table<StoredOneTimeToken>('one_time_tokens', ({ acc
   by_expiry: { version: 1, key: ({ expiresAt, accessor }) => [expiresAt, accessor] },
 });
 
-/** A one-time token as it is told to the one who made it. */
+/** A one-time token as it is returned to its creator. */
 export interface OneTimeToken {
   /** What is exchanged for the token. */
   readonly OneTimeSecretID: string;

@@ -62,12 +62,15 @@ export class Channel implements AsyncIterable<Item> {
     this.#credit = carrier.bounds.window;
   }
 
-  /** Aborts when the channel was broken off by the other end, or by the end of the connection. */
+  /** Aborts when the peer resets the channel, or the connection ends. */
   get gone(): AbortSignal {
     return this.#gone.signal;
   }
 
-  /** Resolves when there is room for the next item; gives false when nobody takes any. An item that is too long breaks the channel. */
+  /**
+   * Resolves when the window allows the next item; false when the peer accepts none any more. An item that is too long resets
+   * the channel.
+   */
   async send(item: Item): Promise<boolean> {
     const { bounds } = this.#carrier;
     const encoded = encodeItem(item);
@@ -120,7 +123,7 @@ export class Channel implements AsyncIterable<Item> {
     }
   }
 
-  /** A part has come. Gives false when the other end has sent more than it may. */
+  /** A part has arrived. Returns false when the peer has exceeded the window. */
   receive(bytes: Uint8Array, isLast: boolean): boolean {
     if (this.#otherHasEnded || this.#unread + bytes.length > this.#carrier.bounds.window) return false;
     this.#partBytes += bytes.length;
@@ -153,7 +156,7 @@ export class Channel implements AsyncIterable<Item> {
     if (this.#hasEnded) this.#carrier.forget(this.id);
   }
 
-  /** The other end, or the connection, is gone. What has come before can still be read. */
+  /** The peer or the connection has ended. Items that arrived before can still be read. */
   receiveBreak(reason: string): void {
     this.#break(reason);
     this.#carrier.forget(this.id);

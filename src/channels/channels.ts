@@ -6,7 +6,7 @@ import { decodeFrame, encodeFrame, type Frame } from './frame.js';
 export interface ChannelsOptions {
   readonly socket: MessageSocket;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
-  /** Gets each channel that the other end opens. Absent: it may open none. */
+  /** Receives each channel that the peer opens. If absent, the peer may not open any. */
   readonly onOpen?: (channel: Channel) => void;
   readonly bounds?: ChannelBounds;
 }
@@ -114,7 +114,7 @@ export class Channels {
   #takeOpen(id: number): boolean {
     if (this.#onOpen === undefined || id <= this.#lastId) return false;
     this.#lastId = id;
-    // When both ends close a channel at once, the other end no longer counts it.
+    // When both ends close a channel at the same time, the peer no longer counts it.
     if (this.#open.size >= 2 * this.#bounds.channels) {
       void this.#write({ type: 'reset', channel: id, reason: 'too much is asked at once' });
     } else this.#onOpen(this.#add(id));

@@ -12,7 +12,7 @@ export type Frame =
   | { readonly type: 'end'; readonly channel: number }
   /** The channel is over at once, in both directions. */
   | { readonly type: 'reset'; readonly channel: number; readonly reason: string }
-  /** So many further bytes may be sent. */
+  /** This many further bytes may be sent. */
   | { readonly type: 'credit'; readonly channel: number; readonly bytes: number }
   | { readonly type: 'ping' }
   | { readonly type: 'pong' };

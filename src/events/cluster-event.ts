@@ -9,7 +9,7 @@ export interface Notice {
   readonly Key: string;
   /** Empty where there is none. */
   readonly Namespace: string;
-  /** Other IDs by which it can be asked for. */
+  /** Other IDs under which it can be selected. */
   readonly FilterKeys: readonly string[] | null;
   /** The record was removed. */
   readonly Deleted?: true;

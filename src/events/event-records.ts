@@ -2,7 +2,7 @@ import { table } from '../shared/table.js';
 import type { Notice } from './cluster-event.js';
 import type { Topic } from './state-change.js';
 
-/** What one transaction told. The records are where they always are, as long as nothing overwrites them. */
+/** The notices of one transaction. The records remain in their tables until they are overwritten. */
 export interface NoticeBatch {
   readonly Index: number;
   readonly Notices: readonly Notice[];

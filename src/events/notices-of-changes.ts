@@ -3,8 +3,8 @@ import type { Notice } from './cluster-event.js';
 import type { ChangeOf, StateChange, Subjects, Topic } from './state-change.js';
 
 /**
- * What the changes of one transaction tell (job interface, event stream). Its cause gives all of them their type: a registration and a
- * deregistration also to the evaluations that they make. Without one, each is typed by what became of it.
+ * The notices for the changes of one transaction (job interface, event stream). The cause determines the type of all of them,
+ * including the evaluations of a registration or deregistration. Without a cause, the type follows from the change.
  */
 export function noticesOfChanges(changes: readonly StateChange[], index: number): readonly Notice[] {
   const cause = causeOf(changes, index);
@@ -37,7 +37,10 @@ function inOrderOfTelling(changes: readonly StateChange[], cause: Cause): readon
   return cause === undefined ? [...others, ...jobs] : [...jobs, ...others];
 }
 
-/** A dead job that is registered again is told twice: as it is stored, and as its new evaluation makes it pending. */
+/**
+ * A dead job that is registered again has two notices: one for the stored job, and one when its new evaluation makes it
+ * pending.
+ */
 function isRevived(change: StateChange): boolean {
   return change.topic === 'Job' && change.before?.Status === 'dead' && change.after?.Status === 'pending';
 }
@@ -65,7 +68,7 @@ function typeOf(change: StateChange, cause: Cause, index: number): string | unde
   }
 }
 
-/** Of what happens to a job by itself only its status is told: tags and stability are not. */
+/** Of changes without a cause only those of the status have a notice; tags and stability do not. */
 function typeOfJob({ before, after }: ChangeOf<'Job'>): string | undefined {
   return before?.Status === after?.Status ? undefined : 'EvaluationUpdated';
 }
@@ -77,7 +80,7 @@ function typeOfAllocation({ before, after }: ChangeOf<'Allocation'>, index: numb
   return before.DesiredStatus === after.DesiredStatus ? 'AllocationUpdateDesiredStatus' : 'PlanResult';
 }
 
-/** The node's agent told it. */
+/** The node's agent reported it. */
 function isReport(before: Allocation, after: Allocation): boolean {
   return before.ClientStatus !== after.ClientStatus || before.TaskStates !== after.TaskStates
     ? before.DesiredStatus === after.DesiredStatus

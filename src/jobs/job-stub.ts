@@ -25,7 +25,7 @@ export interface JobListStub {
   readonly ModifyIndex: number;
   readonly JobModifyIndex: number;
   readonly SubmitTime: number;
-  /** Only when it was asked for and there is any. */
+  /** Only if it was requested and there is any. */
   readonly Meta?: Readonly<Record<string, string>>;
 }
 

@@ -30,7 +30,7 @@ export const namespaces = table<Namespace>('namespaces', (namespace) => [namespa
 
 export const defaultNamespaceName = 'default';
 
-/** The namespace that exists before anybody made one. */
+/** The built-in namespace. */
 export const defaultNamespace: Namespace = {
   Name: defaultNamespaceName,
   Description: 'Default shared namespace',

@@ -3,25 +3,22 @@ import type { Job } from './document/job.js';
 import { isLauncher } from './job-record.js';
 
 /*
- * A job's life told as a run of a workspace (notification interface, Events). A run is one dispatched or periodic
- * instance, or one version of a job that is placed itself. Parameterized and periodic parents are no runs.
+ * The life of a job as a run of a workspace (notification interface, Events). A run is one dispatched or periodic instance, or
+ * one version of a job that is placed itself. Parameterized and periodic parents are no runs.
  *
- *   what happened                                        stage       event               status
- *   registered, dispatched or launched                   pending     run:created         pending
- *   its first allocation was placed                      planning    run:planning        planning
- *   the first task of it ran                             applying    run:applying        applying
- *   batch: ended, each wanted instance complete          completed   run:completed       applied
- *   batch: ended without anything to place               completed   run:completed       planned_and_finished
- *   batch: ended otherwise                               errored     run:errored         errored
- *   service: all wanted instances of the version run     completed   run:completed       applied
- *   service: an instance failed for good                 errored     run:errored         errored
- *   stopped, purged or replaced by a newer version       errored     run:errored         canceled
- *   before it had ended
+ * what happened                                        stage       event               status registered, dispatched or
+ * launched                   pending     run:created         pending its first allocation was placed
+ * planning    run:planning        planning the first task of it ran                             applying    run:applying
+ * applying batch: ended, each wanted instance complete          completed   run:completed       applied batch: ended without
+ * anything to place               completed   run:completed       planned_and_finished batch: ended otherwise
+ * errored     run:errored         errored service: all wanted instances of the version run     completed   run:completed
+ * applied service: an instance failed for good                 errored     run:errored         errored stopped, purged or
+ * replaced by a newer version       errored     run:errored         canceled before it had ended
  *
- * "For good" means that the restart policy on the node is used up; losing the node is not the job's failure. A service
- * that came up and fails later publishes run:errored after its run:completed, because that is what a team wants to know;
- * it does so once. Nothing follows run:errored. A stage that passed unseen is made up for: whoever gets run:applying had
- * run:planning before.
+ * "For good" means that the restart policy on the node is used up; losing the node is not the job's failure. A service that
+ * came up and fails later publishes run:errored after its run:completed, because that is what a team wants to know; it does so
+ * once. Nothing follows run:errored. A stage that passed unseen is made up for: whoever gets run:applying had run:planning
+ * before.
  */
 
 export type RunStage = 'pending' | 'planning' | 'applying' | 'completed' | 'errored';

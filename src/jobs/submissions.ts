@@ -14,7 +14,7 @@ export function prunedSubmissions(submissions: readonly JobSubmission[], tracked
     .slice(Math.max(tracked, 1));
 }
 
-/** What people read when a source was too long to be kept; the registration goes on without it. */
+/** The warning for a source that is too long to be kept; the job is registered without it. */
 export function droppedSourceWarning(length: number, maximum: number): string {
   return `job source was not stored: its ${megabytes(length)} are more than the maximum of ${megabytes(maximum)}`;
 }

@@ -55,7 +55,7 @@ export function unmetNeeds(needs: readonly TaskNeed[], provides: string | undefi
   return needs.filter((need) => !provided.has(need));
 }
 
-/** A volume that is asked for read-only as a whole is a matter of the node's volume. */
+/** A volume that is requested as read-only depends on the volume of the node. */
 function mountNeeds(mounts: readonly VolumeMount[], volumes: TaskGroup['Volumes']): TaskNeed[] {
   const needs: TaskNeed[] = mounts.length === 0 ? [] : ['volumes'];
   if (mounts.some(({ ReadOnly, Volume }) => ReadOnly && volumes?.[Volume]?.ReadOnly !== true)) {

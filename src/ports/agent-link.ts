@@ -9,7 +9,7 @@ import type {
 } from '../agent/link/node-work.js';
 import type { TaskVariables, TaskVariablesQuery } from '../agent/link/task-variables.js';
 
-/** The server knows no such node, or takes it for down: the agent registers again. */
+/** The node does not exist or is down for the server: the agent registers again. */
 export interface UnknownNode {
   readonly type: 'node_not_found';
   readonly nodeId: string;

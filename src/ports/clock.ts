@@ -2,17 +2,17 @@ import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 
 /**
- * Two kinds of time. Wall time is what people read and what calendars mean; it steps when somebody sets the host's clock.
- * Monotonic time measures how long something takes: timeouts, leases, heartbeats. A deadline of one kind must never be
- * compared with a reading of the other.
+ * Two kinds of time. Wall time is used for display and calendars; it steps when the clock of the host is set. Monotonic time
+ * measures how long something takes: timeouts, leases, heartbeats. A deadline of one kind must never be compared with a reading
+ * of the other.
  */
 export interface Clock {
   /** Wall time: milliseconds since 1970-01-01T00:00:00Z. May step forward and back. */
   now(): Instant;
   /**
-   * Milliseconds from a fixed but arbitrary moment. Never steps and never goes back. Goes on while the process is stopped.
-   * Whether it goes on while the host is suspended is up to the host (Linux: no; macOS and Windows: yes), so a loop that
-   * judges others by their silence must take a gap in its own progress for its own absence.
+   * Milliseconds from a fixed but arbitrary moment. Never steps and never goes back. Continues while the process is stopped.
+   * Whether it continues while the host is suspended depends on the host (Linux: no; macOS and Windows: yes), so a loop that
+   * judges others by their silence must treat a gap in its own progress as a pause of its own.
    */
   monotonic(): Milliseconds;
   /**
@@ -21,7 +21,7 @@ export interface Clock {
    */
   readonly timeline: string;
   /**
-   * Resolves when so much monotonic time has passed, whatever happens to the wall clock, or when the signal aborts; never
+   * Resolves when this much monotonic time has passed, whatever happens to the wall clock, or when the signal aborts; never
    * rejects. At once for 0, less and NaN. Any duration is allowed.
    */
   sleep(duration: Milliseconds, signal: AbortSignal): Promise<void>;

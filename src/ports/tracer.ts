@@ -24,7 +24,7 @@ export interface SpanEnd {
 
 /** What has begun and not ended yet. */
 export interface TracedSpan {
-  /** Handed on to what it causes; undefined when nobody records. */
+  /** Passed on to what it causes; undefined without a tracer. */
   readonly traceparent: string | undefined;
   end(end?: SpanEnd): void;
 }

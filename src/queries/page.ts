@@ -1,8 +1,8 @@
 import { ok, type Result } from 'neverthrow';
 
 /**
- * A page of a list (job interface, pagination). The token names the first item of the next page, so that a page begins
- * where the one before ended even when that very item has gone meanwhile.
+ * A page of a list (job interface, pagination). The token names the first item of the next page, so that a page begins where
+ * the one before ended even if that item has been removed meanwhile.
  */
 export interface Page<T> {
   readonly items: readonly T[];
@@ -32,8 +32,8 @@ export type RowFilter<T, E> = (row: T) => Result<boolean, E>;
 const longestSlice = 512;
 
 /**
- * Reads one page. A page is never shorter than asked for while more rows match, whatever the filter refuses; rows are
- * read in slices, longer ones while few match, so that a small page of a big list stays cheap.
+ * Reads one page. A page is never shorter than requested while more rows match, however many the filter rejects; rows are read
+ * in slices, longer ones while few match, so that a small page of a big list stays cheap.
  */
 export function readPage<T, E = never>(
   source: Source<T>,

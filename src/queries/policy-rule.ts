@@ -9,7 +9,7 @@ export interface PolicyRule {
   readonly level: PolicyLevel;
   /** Jobs that match are refused. The language of the lists' `filter`. */
   readonly refuse: string;
-  /** Told to callers; the expression itself when absent. */
+  /** The message for callers; the expression itself when absent. */
   readonly message?: string;
 }
 

@@ -43,7 +43,7 @@ export interface AllocationMetric {
   readonly Scores: Readonly<Record<string, number>> | null;
   /** The best nodes, at most five, best first. */
   readonly ScoreMetaData: readonly NodeScore[] | null;
-  /** Nanoseconds that the decision took; 0 where nobody measures. */
+  /** Nanoseconds that the decision took; 0 if they are not measured. */
   readonly AllocationTime: number;
   /** Further allocations of the group that were not tried after this one had failed. */
   readonly CoalescedFailures: number;

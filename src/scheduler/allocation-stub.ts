@@ -22,7 +22,7 @@ export interface AllocationListStub
     | 'CreateTime'
     | 'ModifyTime'
   > {
-  /** Only when it was asked for. */
+  /** Only if it was requested. */
   readonly AllocatedResources?: Allocation['AllocatedResources'];
   readonly DesiredDescription: string;
   readonly ClientDescription: string;

@@ -1,8 +1,8 @@
 import { table } from '../shared/table.js';
 
 /**
- * `capacity`: written whenever capacity was freed or added: the blocked evaluations are worth another look. `removal`: written when
- * allocations were removed: what is known of the nodes' usage as of an earlier write than this one has to be read anew.
+ * `capacity`: written whenever capacity was freed or added, so that blocked evaluations are tried again. `removal`: written
+ * when allocations were removed; usage of nodes that was read before this write must be read again.
  */
 export interface CapacitySignal {
   readonly name: 'capacity' | 'removal';

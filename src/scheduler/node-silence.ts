@@ -9,9 +9,9 @@ export interface Heartbeat {
   readonly at: Milliseconds | undefined;
 }
 
-/** What a watcher of heartbeats knows. All times are those of its own monotonic clock. */
+/** The state of a watcher of heartbeats. All times are those of its own monotonic clock. */
 export interface SilenceWatch {
-  /** It has been able to hear since then: nobody can have been silent for longer. */
+  /** It has been able to receive heartbeats since then, so no node counts as silent for longer. */
   readonly since: Milliseconds;
   /** When it meant to look again. Later than that by much, it was absent itself. */
   readonly expected: Milliseconds;

@@ -172,7 +172,7 @@ export const nodes = table<Node>('nodes', (node) => [node.ID], {
 /** When each node was last heard of; apart from the node, so that a heartbeat does not count as a change of the node. */
 export interface NodeHeartbeat {
   readonly ID: string;
-  /** Monotonic time of whoever took it down, and the timeline that it counts on. */
+  /** The monotonic time of the process that marked the node as down, and its timeline. */
   readonly timeline: string;
   readonly at: number;
 }

@@ -22,7 +22,7 @@ export interface SchedulingSnapshot {
   readonly readAllocation: (id: string) => Allocation | undefined;
   /** The index of the write that will hold the result. */
   readonly index: number;
-  /** Reads a stopwatch, in nanoseconds, for what metrics tell of the time that decisions took; absent where nobody measures. */
+  /** Reads a stopwatch, in nanoseconds, for metrics of the duration of decisions; absent if they are not measured. */
   readonly stopwatch?: (() => number) | undefined;
 }
 

@@ -42,7 +42,7 @@ function registrations(serving: Serving, task: Task | null): NewRegistration[] {
   );
 }
 
-/** Whether an allocation may be offered to anybody. */
+/** Whether an allocation may be offered as a service. */
 export function isServing({ DesiredStatus, ClientStatus }: Allocation): boolean {
   return DesiredStatus === 'run' && ClientStatus === 'running';
 }

@@ -50,7 +50,7 @@ export function jsonFaultText(
   return character === undefined ? ended : `invalid character ${quotedByte(character)} ${context}`;
 }
 
-/** What clients are told of a value that is of another type than `wanted`; of numbers that do not fit, with the number. */
+/** The message for a value of another type than `wanted`, with the number if it does not fit. */
 export function wrongJsonType(value: unknown, wanted: string): string {
   const number = typeof value === 'number' && wanted.endsWith(' int') ? ` ${value}` : '';
   return `json: cannot unmarshal ${jsonKind(value)}${number} into Go ${wanted}`;

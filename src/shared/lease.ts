@@ -1,7 +1,7 @@
 import type { Milliseconds } from './duration.js';
 import { table } from './table.js';
 
-/** Who does a work that only one process at a time may do. The row stays when nobody does, so that terms only grow. */
+/** The holder of work that only one process at a time may do. The row remains without a holder, so that terms only grow. */
 export interface LeaseRecord {
   /** Of the work. */
   readonly name: string;
@@ -18,7 +18,7 @@ export interface LeaseRecord {
 
 export const leases = table<LeaseRecord>('leases', (lease) => [lease.name]);
 
-/** A lease as somebody who waits for it has seen it, on his own monotonic clock. */
+/** A lease as a waiting process has observed it, on the monotonic clock of that process. */
 export interface LeaseSighting {
   /** The write that last renewed it. */
   readonly token: number;

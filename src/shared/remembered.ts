@@ -1,6 +1,6 @@
 /**
- * The function, keeping its answers to the last `count` texts that it was asked for, so that a text that is used again and again is
- * read once. Longer texts than `length` are not kept, so that what is kept is bounded.
+ * The function with a cache of its results for the last `count` texts, so that a repeated text is parsed once. Texts longer
+ * than `length` are not cached, so that the size of the cache is bounded.
  */
 export function remembered<V>(compute: (text: string) => V, count: number, length = 1_000): (text: string) => V {
   const answers = new Map<string, { readonly value: V }>();

@@ -7,8 +7,8 @@ export type Key = readonly KeyPart[];
 /** A secondary index: a key computed from the record. `undefined` leaves the record out of the index. */
 export interface IndexDefinition<R> {
   /**
-   * Raised by whoever changes which key any record gets. Stores keep an index until its version changes, so a change of `key`,
-   * or of anything that it calls, without a new version leaves old entries where they are.
+   * Must be raised by every change after which any record gets another key. Stores keep an index until its version changes, so
+   * a change of `key`, or of anything that it calls, without a new version leaves wrong entries.
    */
   readonly version: number;
   readonly key: (record: R) => Key | undefined;

@@ -44,7 +44,7 @@ export function parseBoolean(text: string): boolean | undefined {
   return /^(?:0|f|F|false|False|FALSE)$/.test(text) ? false : undefined;
 }
 
-/** What clients are told of a text that `parseBoolean` does not take. The text is cut, so that the message is short. */
+/** The message for a text that `parseBoolean` does not accept. The text is cut to keep the message short. */
 export function noBooleanText(name: string, text: string): string {
   return `${name} value is not a boolean: strconv.ParseBool: parsing ${JSON.stringify(text.slice(0, 80))}: invalid syntax`;
 }

@@ -26,7 +26,7 @@ export interface Snapshot {
   tableIndex(name: string): number;
 }
 
-/** What became of one row: `after` is undefined for a removal, `before` for a row that was not there. */
+/** The change of one row: `after` is undefined for a removal, `before` for a new row. */
 export interface Change {
   /** The definition by which the row was last put or removed. */
   readonly table: AnyTable;

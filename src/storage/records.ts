@@ -6,7 +6,7 @@ import { encodeEntry, encodeKey, unitOrdered } from './keys.js';
 /** A table whose record type does not matter. */
 export type AnyTable = Table<unknown>;
 
-/** A row that knows where it stands, so that nobody has to parse it to find out. */
+/** A row with its sort keys, so that it need not be parsed to find them. */
 export interface KeyedRow extends Row<unknown> {
   /** The encoded primary key. */
   readonly rowKey: string;

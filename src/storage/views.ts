@@ -91,7 +91,7 @@ export function rehearsalOf(view: ReadView): OverlayView {
   return new OverlayView(new Overlay(snapshotOf(view), view.index + 1));
 }
 
-/** The rows of a view do not know where they stand: it is computed from their records when somebody asks. */
+/** The rows of a view have no sort keys: they are computed from the records when needed. */
 function snapshotOf(view: ReadView): Snapshot {
   const keyed = (table: AnyTable, row: Row<unknown>): KeyedRow => new ComputedRow(table, row);
   return {

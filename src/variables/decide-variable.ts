@@ -17,8 +17,8 @@ export interface VariableWish {
 export type DecidedLock = StoredLock | null | undefined;
 
 /**
- * Whether a variable may be written, and which lock it has then. Whoever holds the lock may write, and nobody else; acquiring it again
- * with its own ID renews it.
+ * Whether a variable may be written, and its lock afterwards. Only the holder of the lock may write; acquiring it again with
+ * its ID renews it.
  */
 export function decideVariable(
   before: StoredVariable | undefined,

@@ -4,7 +4,7 @@ export interface InvalidVariable {
   readonly message: string;
 }
 
-/** The variable is another one than the caller thinks, or somebody else has its lock. */
+/** The variable has changed since the caller read it, or another client has its lock. */
 export interface VariableConflict {
   readonly type: 'variable_conflict';
 }

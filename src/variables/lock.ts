@@ -14,7 +14,7 @@ const shortestTtl = 10 * secondInNanos;
 const longestTtl = 24 * 3600 * secondInNanos;
 const defaultNanos = 15 * secondInNanos;
 
-/** Who has the lock of a variable: nobody, somebody, or nobody because it was lost a moment ago. */
+/** The state of the lock of a variable: free, held, or not available because it was lost recently. */
 export type LockState =
   | { readonly type: 'free' }
   | { readonly type: 'held'; readonly lock: StoredLock }
@@ -30,7 +30,7 @@ export function lockState(variable: StoredVariable, moment: Moment): LockState {
   return delayedUntil === undefined || isOver(delayedUntil, moment) ? { type: 'free' } : { type: 'delayed' };
 }
 
-/** The variable without the lock that was lost, which nobody gets before its delay is over. */
+/** The variable without the lost lock, which cannot be acquired before its delay is over. */
 export function withLockLost(variable: StoredVariable): StoredVariable {
   const { lock } = variable;
   return lock === null ? variable : { ...variable, lock: null, delayedUntil: after(lock.until, lock.LockDelay) };

@@ -2,7 +2,7 @@ import { durationTextFromNanos } from '../shared/duration.js';
 import { lockState, type Moment } from './lock.js';
 import type { StoredVariable, VariableDocument, VariableItems, VariableStub } from './variable.js';
 
-/** What a list shows. The lock's ID is shown to nobody but its holder. */
+/** The members in a list. The ID of the lock is shown only to its holder. */
 export function variableStub(variable: StoredVariable, moment: Moment, ownLock?: string): VariableStub {
   const { Namespace, Path, CreateIndex, ModifyIndex, CreateTime, ModifyTime } = variable;
   const stub = { Namespace, Path, CreateIndex, ModifyIndex, CreateTime, ModifyTime };

@@ -14,12 +14,12 @@ export interface Deadline {
   readonly timeline: string;
 }
 
-/** A lock on a variable: whoever holds its ID may change the variable. */
+/** A lock on a variable: the holder of its ID may change the variable. */
 export interface StoredLock {
   readonly ID: string;
   /** Nanoseconds until it is lost unless it is renewed. */
   readonly TTL: number;
-  /** Nanoseconds after a lost lock in which nobody gets it. */
+  /** Nanoseconds after the loss of a lock in which it cannot be acquired. */
   readonly LockDelay: number;
   readonly until: Deadline;
 }
@@ -31,7 +31,7 @@ export interface StoredVariable {
   /** JSON of the items. */
   readonly items: StoredText;
   readonly lock: StoredLock | null;
-  /** Until then nobody gets the lock: the one before was lost. */
+  /** Until then the lock cannot be acquired, because it was lost. */
   readonly delayedUntil?: Deadline;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
@@ -49,7 +49,7 @@ export const variables = table<StoredVariable>('variables', (variable) => [varia
 
 export type VariableItems = Readonly<Record<string, string>>;
 
-/** What everybody may see of a lock: not its ID, which is the right to change the variable. */
+/** The public part of a lock: without its ID, which gives the right to change the variable. */
 export interface LockView {
   readonly ID: string;
   /** A duration such as `15s`. */

@@ -18,7 +18,7 @@ export interface AllocationLife {
   /** In the order of the plan's tasks. */
   readonly tasks: readonly TaskLife[];
   readonly course: Course;
-  /** Null while nobody has asked for an end. */
+  /** Null until an end is requested. */
   readonly cause: EndCause | null;
   readonly skipDelay: boolean;
   /** Number of the timer that counts. */
@@ -37,7 +37,7 @@ export type AllocationEvent =
   | { readonly type: 'close' }
   /** What has not finished by now is broken off, to run again under the next agent. */
   | { readonly type: 'interrupt'; readonly within: Milliseconds }
-  /** What goes on without its agent is let go of. */
+  /** Tasks that continue without the agent are released. */
   | { readonly type: 'release' }
   | { readonly type: 'timer'; readonly timer: number }
   | { readonly type: 'task'; readonly task: string; readonly event: TaskLifeEvent };

@@ -40,7 +40,10 @@ export function standingOfTasks({ plan, tasks }: AllocationLife): 'up' | 'coming
   return isUp ? 'up' : 'coming';
 }
 
-/** The status by those of the tasks (job interface, allocation life). An end is told when nothing will begin any more. */
+/**
+ * The status, derived from those of the tasks (job interface, allocation life). An end is reported when no task will start any
+ * more.
+ */
 function clientStatusOf(life: AllocationLife, states: readonly TaskState[]): ToldStatus {
   if (isDone(life)) {
     return life.cause === 'expired' || !states.some(({ Failed }) => Failed) ? 'complete' : 'failed';
@@ -51,7 +54,7 @@ function clientStatusOf(life: AllocationLife, states: readonly TaskState[]): Tol
   return begun && !states.some(({ State }) => State === 'pending') ? 'running' : 'pending';
 }
 
-/** Told of an allocation that ended because it had run for as long as it may. */
+/** The description of an allocation that ended because its maximum run time was over. */
 export const expiredDescription = 'Allocation exceeded its maximum run duration';
 
 const sentences: Readonly<Record<ToldStatus, string>> = {

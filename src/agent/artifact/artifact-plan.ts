@@ -15,7 +15,7 @@ export interface ArtifactPlan {
   readonly archive: Pick<Archive, 'format' | 'folder'> | undefined;
 }
 
-/** Options of a source that are for whoever fetches it, not for its server. */
+/** Options of a source that concern the download, and are not sent to its server. */
 const ownOptions = ['checksum', 'archive', 'filename'];
 
 /** What to fetch for an artifact, once `fill` has replaced its references; a text says what is not supported, or wrong. */

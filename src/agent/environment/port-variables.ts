@@ -2,8 +2,9 @@ import type { AllocatedNetwork, AllocatedPort } from '../../scheduler/allocated-
 import type { Allocation } from '../../scheduler/allocation.js';
 
 /**
- * What a task is told of the ports of its allocation (job interface, environment given to a task): those of the group's network by
- * their labels, those of other tasks' own networks by task and label. Names come without a prefix. Without a task all of these are other tasks'.
+ * The variables for the ports of an allocation (job interface, environment given to a task): those of the group's network by
+ * their labels, those of other tasks' own networks by task and label. Names come without a prefix. Without a task all of these
+ * are other tasks'.
  */
 export function portVariables(allocation: Allocation, task: string | undefined): Readonly<Record<string, string>> {
   const { Shared, Tasks } = allocation.AllocatedResources;

@@ -30,8 +30,8 @@ export interface TaskContext {
 const prefixes = ['SIGNALBOX_', 'NOMAD_'] as const;
 
 /**
- * The environment of a task without the host's own: what the scheduler knows, then the job's `Env` with its references
- * filled in (job interface, environment given to a task).
+ * The environment of a task without that of the host: the data of the scheduler, then the job's `Env` with its references
+ * replaced (job interface, environment given to a task).
  */
 export function taskEnvironment(context: TaskContext): Readonly<Record<string, string>> {
   const environment: Record<string, string> = {};

@@ -46,7 +46,7 @@ export type NodeCommand =
 
 export type OutputStream = 'stdout' | 'stderr';
 
-/** Where a stream begins: so many bytes after the start, or before the end. */
+/** Where a stream begins: this many bytes after the start, or before the end. */
 export interface StreamPosition {
   readonly offset: number;
   readonly origin: 'start' | 'end';
@@ -79,7 +79,7 @@ export interface CommandRefused {
 }
 
 /**
- * Carries out a command. Resolves when it has begun; it goes on while its output is taken, and ends when the iterator is
+ * Carries out a command. Resolves when it has begun. It continues while its output is read, and ends when the iterator is
  * closed or the signal aborts.
  */
 export type CommandPerformer = (

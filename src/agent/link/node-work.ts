@@ -31,7 +31,7 @@ export interface NodeWorkList {
   readonly complete: boolean;
   /** New or changed by the server. */
   readonly work: readonly NodeWork[];
-  /** Allocations that the server has nothing more to do with: they end, and nothing needs to be told of them. */
+  /** Allocations that the server no longer has: they end, and need not be reported. */
   readonly gone: readonly string[];
 }
 

@@ -33,7 +33,7 @@ export const relaySessions = table<RelaySession>('relay_sessions', ({ id }) => [
 /** `from`: the engine that sends the command; `to`: the one that holds the connection. */
 export type RelayEnd = 'from' | 'to';
 
-/** A message that the other end has not read yet. */
+/** A message that the peer has not read yet. */
 export interface RelayMessage {
   readonly session: string;
   readonly sender: RelayEnd;

@@ -1,6 +1,4 @@
-/*
- * What comes from another process, checked member by member: types and bounds. Members that are not named are dropped.
- */
+/* Checks data of another process member by member: types and limits. Unknown members are dropped. */
 
 /** What is wrong: a path into the value, such as `reports[2].clientStatus`, and what must stand there. */
 export interface ShapeFault {
@@ -31,7 +29,7 @@ function misfit(at: string, expected: string): never {
   throw new Misfit({ at: at.slice(0, 200), expected });
 }
 
-/** At most so many UTF-16 units. */
+/** At most this many UTF-16 code units. */
 export function text(longest = 1024): Shape<string> {
   return (value, at) =>
     typeof value === 'string' && value.length <= longest

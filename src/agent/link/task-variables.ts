@@ -14,7 +14,7 @@ export interface TaskVariablesQuery {
   readonly known: string | null;
 }
 
-/** The variables of one moment, as far as the task may read them. With the version that the asker knows, both lists are empty. */
+/** The variables at one time that the task may read. If the caller has this version already, both lists are empty. */
 export interface TaskVariables {
   /** The same as long as all that follows is. */
   readonly version: string;

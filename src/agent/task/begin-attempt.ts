@@ -10,7 +10,7 @@ export function prepare(course: Course, again: boolean): Course {
   return course.take({ type: 'preparing' }).effect({ type: 'prepare', again });
 }
 
-/** The number is in the record before the effect: whoever performs it notes the record first. */
+/** The number is in the record before the effect is carried out: the record is stored first. */
 export function start(course: Course): Course {
   const attempt = course.record.attempt + 1;
   return course.note({ attempt }).take({ type: 'starting' }).effect({ type: 'start', attempt });

@@ -27,7 +27,7 @@ export function beginEnd(course: Course, end: TaskEnd): Course {
   }
 }
 
-/** The end goes on when the driver has answered, or without it. */
+/** Ending continues when the driver has answered, or without an answer. */
 function awaitDriver(course: Course, stage: 'preparing' | 'starting' | 'recovering', end: TaskEnd): Course {
   return course.take({ type: 'ending', stage, end }).timer(driverPatience);
 }

@@ -20,7 +20,7 @@ export type TaskHappening =
   | { readonly type: 'shutdown_delay'; readonly delay: Milliseconds }
   | { readonly type: 'shutdown_delay_skipped' }
   | { readonly type: 'killing'; readonly timeout: Milliseconds; readonly reason?: string }
-  /** `error`: why nobody can tell whether it really ended. */
+  /** `error`: the reason why it is unknown whether it really ended. */
   | { readonly type: 'killed'; readonly error?: string }
   | { readonly type: 'sibling_failed'; readonly sibling: string }
   | { readonly type: 'leader_dead' }

@@ -65,14 +65,14 @@ export type TaskLifeEvent =
   | { readonly type: 'not_prepared'; readonly fault: StartFault }
   | { readonly type: 'started'; readonly attempt: number }
   | { readonly type: 'not_started'; readonly attempt: number; readonly fault: StartFault }
-  /** The start was found again, and goes on. */
+  /** The start was recovered and continues. */
   | { readonly type: 'found'; readonly attempt: number }
   /** The start had not begun and never will. */
   | { readonly type: 'never_started'; readonly attempt: number }
   | { readonly type: 'exited'; readonly attempt: number; readonly exit: TaskExit }
   | { readonly type: 'timer'; readonly timer: number }
   | { readonly type: 'end'; readonly end: TaskEnd; readonly reasons: readonly TaskHappening[] }
-  /** The agent goes, the task goes on. */
+  /** The agent ends and the task continues. */
   | { readonly type: 'release' }
   | { readonly type: 'restart'; readonly reason: string; readonly asFailure: boolean }
   /** A task that is dead begins again from its start, as part of a restart of all tasks. */
@@ -92,7 +92,7 @@ export type TaskEffect =
   | { readonly type: 'release'; readonly attempt: number }
   | { readonly type: 'timer'; readonly timer: number; readonly after: Milliseconds };
 
-/** How long a driver may take to say that a task is gone, once it was told to kill it, or to answer while a task is to end. */
+/** How long a driver may take to report the end of a task after a kill, or to answer while a task is ending. */
 export const driverPatience: Milliseconds = 15 * second;
 
 export function newTaskLife(record: TaskRecord): TaskLife {

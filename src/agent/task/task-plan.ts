@@ -16,7 +16,7 @@ export interface TaskPlan {
   readonly killSignal: string;
   readonly killTimeout: Milliseconds;
   readonly shutdownDelay: Milliseconds;
-  /** It goes on when its agent ends, and can be found again. */
+  /** It continues when its agent ends, and can be recovered. */
   readonly survives: boolean;
 }
 

@@ -5,7 +5,7 @@ import { pendingTask } from './transition-task-state.js';
 
 export type TaskOutcome = 'succeeded' | 'failed' | 'killed';
 
-/** What an agent that was restarted knows of a task. */
+/** The data that a restarted agent has about a task. */
 export interface TaskRecord {
   readonly state: TaskState;
   /** Number of the last start; 0 before the first. */
@@ -30,7 +30,7 @@ export interface Moment {
   readonly fraction: number;
 }
 
-/** `reported` is what the server was last told of the task, by this agent or an earlier one without its notes. */
+/** `reported` is the last report to the server about the task, by this agent or by an earlier one whose notes were lost. */
 export function freshTaskRecord(reported: TaskState | undefined, moment: Moment): TaskRecord {
   return {
     state: reported ?? pendingTask,
@@ -42,7 +42,7 @@ export function freshTaskRecord(reported: TaskState | undefined, moment: Moment)
   };
 }
 
-/** A record that was read back: an interval of another timeline begins anew, with what was counted in it. */
+/** A record that was read again: an interval of another timeline begins again and keeps its count. */
 export function recalledTaskRecord(record: TaskRecord, moment: Moment): TaskRecord {
   if (record.timeline === moment.timeline) return record;
   return {

@@ -89,7 +89,7 @@ function answers(course: Course, step: 'starting' | 'recovering', attempt: numbe
   return attempt === course.record.attempt && (course.step.type === step || isEnding(course, step));
 }
 
-/** It started and ended while the agent was away: its start was never told. */
+/** It started and ended while the agent was not running, so its start was not reported. */
 function missedStart(course: Course, exit: TaskExit): boolean {
   const recovering = course.step.type === 'recovering' || isEnding(course, 'recovering');
   return recovering && exit.type === 'exited' && course.record.state.State !== 'running';

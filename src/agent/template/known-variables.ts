@@ -1,7 +1,7 @@
 import type { TemplateInputs, VariableName, VariableRead } from '../../templates/index.js';
 import type { TaskVariables } from '../link/task-variables.js';
 
-/** The variables that templates have asked for, and what is known of them. Each question is kept, so that it can be asked. */
+/** The variables that templates have requested, with the values received so far. */
 export class KnownVariables {
   readonly #items = new Map<
     string,
@@ -10,7 +10,7 @@ export class KnownVariables {
   readonly #lists = new Map<string, { readonly read: VariableRead; value: readonly VariableName[] | undefined }>();
   #version: string | null = null;
 
-  /** Null while something was asked for that no answer has told of. */
+  /** Null while at least one requested variable was not part of an answer yet. */
   get version(): string | null {
     return this.#version;
   }
@@ -26,12 +26,12 @@ export class KnownVariables {
     return this.#items.size + this.#lists.size === 0;
   }
 
-  /** Variables that were asked for and do not exist, as far as it is known. */
+  /** Requested variables that do not exist, according to the last answer. */
   get missing(): readonly VariableRead[] {
     return [...this.#items.values()].filter(({ value }) => value === null).map(({ read }) => read);
   }
 
-  /** What a template sees: nothing where no answer has told of it yet. */
+  /** What a template sees: undefined for variables that were not part of an answer yet. */
   readonly inputs: Pick<TemplateInputs, 'variable' | 'variables'> = {
     variable: (path, namespace) => this.#ask(this.#items, path, namespace) ?? undefined,
     variables: (path, namespace) => this.#ask(this.#lists, path, namespace) ?? [],

@@ -20,15 +20,15 @@ export interface FaultyTemplate {
   readonly fault: TemplateFault;
 }
 
-/** What came of rendering all templates of a task on what is known at present. */
+/** The outcome of rendering all templates of a task with the present values. */
 export type TemplatesOutcome =
-  /** Something was asked for that is not known: it has to be looked up. */
+  /** A variable was requested that was not received yet. */
   | { readonly type: 'unknown' }
   /** Variables that are read do not exist. */
   | { readonly type: 'missing'; readonly missing: readonly VariableRead[] }
   | { readonly type: 'rendered'; readonly rendered: readonly RenderedTemplate[] };
 
-/** Renders the templates of a task. A fault counts only when nothing that they asked for is unknown or missing. */
+/** Renders the templates of a task. A fault counts only when all requested variables are present. */
 export function renderTemplates(
   templates: readonly ReadTemplate[],
   known: KnownVariables,

@@ -25,9 +25,9 @@ export interface JobPolicy {
   readonly name: string;
   readonly level: PolicyLevel;
   /**
-   * Why the job does not meet the policy; undefined when it does. It is asked for registrations, updates, reverts, scalings, plans and
-   * validations, perhaps more than once, and must neither wait nor change anything. A policy that throws is not met; what it throws
-   * is logged and never told to callers.
+   * The reason why the job violates the policy; undefined if it does not. It is called for registrations, updates, reverts,
+   * scalings, plans and validations, possibly more than once, and must neither wait nor change anything. A policy that throws
+   * counts as violated; its exception is logged and never returned to callers.
    */
   readonly refuse: (question: PolicyQuestion) => string | undefined;
 }

@@ -98,8 +98,9 @@ export function quotaExcess(
 }
 
 /**
- * Takes one dispatch. `until` is the time at which everything taken so far is paid back at the even rate; 0 at first. Gives the new
- * one, or why there is none to take now. A clock that was set back delays nobody by more than a minute.
+ * Takes one dispatch. `until` is the time at which everything taken so far will have been replenished at the even rate; 0 at
+ * first. Returns the new time, or the reason why no dispatch is allowed now. A clock that was set back delays no dispatch by
+ * more than a minute.
  */
 export function takeDispatch(
   { namespace, perMinute }: { readonly namespace: string; readonly perMinute: number },

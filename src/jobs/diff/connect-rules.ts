@@ -53,7 +53,7 @@ const transparentProxyRule: ObjectRule = {
   ],
 };
 
-/** Existing clients are told of a transparent proxy also when it did not change, or when there is none. */
+/** As existing clients expect, a transparent proxy is included even if it did not change or does not exist. */
 const transparentProxy: Part = (old, next, contextual) => {
   const before = itemAt(old, 'TransparentProxy');
   const after = itemAt(next, 'TransparentProxy');

@@ -142,7 +142,7 @@ export function texts(field: string, unchanged: 'shown' | 'hidden' = 'shown'): P
   };
 }
 
-/** The values that both sides have are told only in a contextual diff. */
+/** Equal values are included only in a contextual diff. */
 export function diffTexts(
   name: string,
   old: readonly string[],

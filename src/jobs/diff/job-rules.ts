@@ -33,7 +33,7 @@ const regionRule: ObjectRule = {
 const regions = byField('Regions', 'Name', regionRule);
 const strategyRule: ObjectRule = { name: 'Strategy', type: 'fields', fields: scalarsOf(multiregionStrategyBlock) };
 
-/** Existing clients are told of an added strategy as of an edited one that said nothing before. */
+/** As existing clients expect, an added strategy appears as an edited one that was empty before. */
 const strategy: Part = (old, next, contextual) =>
   present(
     diffObject(

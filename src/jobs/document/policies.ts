@@ -31,7 +31,7 @@ export interface RestartPolicy {
   readonly RenderTemplates: boolean;
 }
 
-/** How often a failed allocation is placed anew. */
+/** How often a failed allocation is replaced. */
 export interface ReschedulePolicy {
   readonly Attempts: number;
   readonly Interval: Nanoseconds;

@@ -15,7 +15,7 @@ export interface Resources {
   readonly SecretsMB: number;
 }
 
-/** Resources of which nothing is asked for. */
+/** Resources of which none is requested. */
 export const zeroResources = {
   CPU: 0,
   Cores: 0,

@@ -48,7 +48,7 @@ export function decideLaunch(
   return { kind: 'launch', at, next: launchRecord(job, job.Periodic, at, now) };
 }
 
-/** The time of an instance that somebody asks for, out of turn and whether or not another one runs. */
+/** The time of an instance that is launched by request, whether or not another one runs. */
 export function decideForcedLaunch(job: Job, now: Instant): Result<Instant, ForceRefused> {
   if (job.Periodic === null) return refuse('not_periodic', "can't force launch non-periodic job");
   if (!isLaunchedByClock(job)) {

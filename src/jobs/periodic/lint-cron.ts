@@ -116,7 +116,7 @@ function offsetChanges(zone: TimeZone, from: Instant, until: Instant): OffsetCha
   return changes;
 }
 
-/** The first launch that is skipped and the first that is doubled. What is due in every hour of the day goes on as it was. */
+/** The first launch that is skipped and the first that is repeated. Launches in every hour of the day are not affected. */
 function surprises({ spec, cron }: Timetable, zone: TimeZone, changes: readonly OffsetChange[]): CronFinding[] {
   if (cron.hours.length === 24) return [];
   const found = changes.flatMap(({ at, before, after }): CronFinding[] => {

@@ -178,7 +178,7 @@ function nestedType(field: Field<unknown, unknown>): string {
   return field.block === undefined ? 'never' : typeName(field.block);
 }
 
-/** Lines of at most so many characters. */
+/** Lines of at most this many characters. */
 function wrapped(text: string, width: number): string[] {
   const lines: string[] = [''];
   for (const word of text.split(' ')) {

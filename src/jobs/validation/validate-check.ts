@@ -71,7 +71,7 @@ function restartProblem(check: ServiceCheck): string | undefined {
   return restart.Grace < 0 ? 'the grace of check_restart must not be negative' : undefined;
 }
 
-/** The built-in service provider knows fewer kinds of checks. */
+/** The built-in service provider supports fewer kinds of checks. */
 function builtInProblem(check: ServiceCheck): string | undefined {
   const forbidden: readonly (readonly [boolean, string])[] = [
     [check.Expose, 'expose'],

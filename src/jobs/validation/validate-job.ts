@@ -11,7 +11,7 @@ import { validateAffinities, validateConstraints, validateSpreads } from './vali
 import { validateJobStart } from './validate-start.js';
 import { type Surroundings, validateEdition, validateSurroundings } from './validate-surroundings.js';
 
-/** What the host knows about the surroundings of a job. What is left out is not checked. */
+/** The host's data for checks of a job against its surroundings. Absent members are not checked. */
 export interface ValidationContext extends Surroundings, WarningContext {
   /** Highest sum of all counts, 50 000 when left out. */
   readonly maximumCount?: number;

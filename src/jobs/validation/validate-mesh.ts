@@ -5,7 +5,7 @@ import type { TaskGroup } from '../document/task-group.js';
 import { quoted } from './problem-texts.js';
 import type { Report } from './problems.js';
 
-/** What the mesh services of a job need of their groups; the first problem of each kind is told. */
+/** Checks what the mesh services of a job need from their groups; the first problem of each kind is reported. */
 export function validateMesh(job: Job, report: Report): void {
   const sidecars = firstProblem(job, sidecarProblem);
   if (sidecars !== undefined) report(sidecars);

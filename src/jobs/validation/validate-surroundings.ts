@@ -5,13 +5,13 @@ import type { TaskGroup } from '../document/task-group.js';
 import { listed, quoted } from './problem-texts.js';
 import type { Report } from './problems.js';
 
-/** What the installation says about a job's surroundings. What is left out is not checked. */
+/** The installation's data for checks of a job against its surroundings. Absent members are not checked. */
 export interface Surroundings {
   readonly hasNamespace?: (name: string) => boolean;
   /** Asked for every pool but the built-in `default` and `all`. */
   readonly hasNodePool?: (name: string) => boolean;
   readonly allowsDriver?: (driver: string) => boolean;
-  /** The empty mode is asked for as `host`. */
+  /** The empty mode counts as `host`. */
   readonly allowsNetworkMode?: (mode: string) => boolean;
 }
 
@@ -75,7 +75,7 @@ function partitionProblem(group: TaskGroup, consul: ConsulBlock | null): string 
   return `group ${quoted(group.Name)}: the Consul partition of a task differs from the group's`;
 }
 
-/** What is not available at all, told once for the job. */
+/** What is not available at all, reported once for the job. */
 export function validateEdition(job: Job, report: Report): void {
   const tasks = tasksOf(job);
   for (const task of tasks) {

@@ -30,7 +30,7 @@ export interface FuzzyLimits {
   readonly minimumLength: number;
   /** Objects of each context that are looked at. */
   readonly objects: number;
-  /** Names of each kind that are told. */
+  /** The maximum of names of each kind in an answer. */
   readonly results: number;
 }
 
@@ -54,9 +54,9 @@ export const byIdentifier: ReadonlySet<SearchContext> = new Set([
 ]);
 
 /**
- * Names that have the text somewhere in them, in any case: the best first, which are those that have it earliest, then the shorter
- * ones, then in order. Each context is cut after so many objects and results. `Truncations` has every context that was searched, and
- * of the kinds within jobs those that were cut.
+ * Names that have the text somewhere in them, in any case: the best first, which are those that have it earliest, then the
+ * shorter ones, then in order. Each context is cut after a maximum of objects and results. `Truncations` has every context that
+ * was searched, and of the kinds within jobs those that were cut.
  */
 export function searchFuzzily(
   text: string,

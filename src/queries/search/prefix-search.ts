@@ -1,6 +1,6 @@
 import { canBegin, type SearchContext } from './search-context.js';
 
-/** Names of a context that are told at most. */
+/** The maximum of names of a context in an answer. */
 const MAX_MATCHES = 20;
 
 /** As the job interface prints it: a context in which nothing was found has null. */

@@ -25,8 +25,8 @@ export interface SearchRefused {
 }
 
 /**
- * The contexts that a search looks into. `all` leaves out those that the caller may not search; one of those asked for by name is
- * refused. `isAllowed` is told whether it was asked for by name: some rights suffice only for `all`.
+ * The contexts that a search looks into. `all` leaves out those that the caller may not search; one of those asked for by name
+ * is refused. `isAllowed` gets whether the context was named: some rights suffice only for `all`.
  */
 export function contextsToSearch(
   asked: string,

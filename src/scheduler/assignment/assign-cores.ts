@@ -5,7 +5,7 @@ import type { Node } from '../node.js';
 
 type CpuShare = AllocatedTaskResources['Cpu'];
 
-/** Gives each request whole cores that nobody has for itself, lowest numbers first. */
+/** Assigns whole cores that are not reserved to each request, lowest numbers first. */
 export function assignCores(
   requests: readonly TaskRequest<number>[],
   node: Node,

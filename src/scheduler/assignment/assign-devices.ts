@@ -57,7 +57,7 @@ function bestGroup(request: RequestedDevice, node: Node, taken: DeviceBook): Cho
   return best;
 }
 
-/** IDs of the healthy instances that nobody uses. */
+/** IDs of the healthy instances that are not in use. */
 export function freeInstances(device: NodeDeviceGroup, taken: DeviceBook): string[] {
   return device.Instances.filter(({ ID, Healthy }) => Healthy && !taken.has(deviceKey(device, ID))).map(({ ID }) => ID);
 }

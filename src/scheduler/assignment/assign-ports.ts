@@ -9,7 +9,7 @@ import type { Draw } from './draw.js';
 /** What a network gets of one node. */
 export interface PortOffer {
   readonly ports: readonly AllocatedPort[];
-  /** The network as asked for, with the values of its dynamic ports and an address. */
+  /** The requested network, with the values of its dynamic ports and an address. */
   readonly network: AllocatedNetwork;
 }
 
@@ -47,7 +47,7 @@ class PortDraft {
   readonly #node: Node;
   readonly #taken: PortBook;
   readonly #addresses: readonly NodeAddress[];
-  /** Static ports that are asked for: no dynamic port takes one of them. */
+  /** Static ports that are requested: they are not used as dynamic ports. */
   readonly #kept: ReadonlySet<number>;
 
   constructor(node: Node, taken: PortBook, reserved: readonly Port[]) {

@@ -7,7 +7,7 @@ import { type CollectionMoment, collectableEvaluation, type EvaluationInQuestion
 
 export interface JobInQuestion {
   readonly job: Job;
-  /** A version of it has a tag, so somebody may want to return to it. */
+  /** A version of it has a tag, so a user may want to revert to it. */
   readonly tagged: boolean;
   readonly evaluations: readonly Pick<EvaluationInQuestion, 'evaluation' | 'allocations'>[];
 }
@@ -18,8 +18,8 @@ export interface CollectableJob {
 }
 
 /**
- * The job has come to an end by itself or was stopped: work that runs to its end is over when it is dead, a service only when somebody
- * stopped it, a parent of instances when it was stopped.
+ * The job has ended by itself or was stopped: batch work has ended when it is dead, a service or a parent of instances only
+ * when it was stopped.
  */
 export function hasEnded(job: Job): boolean {
   if (isLauncher(job)) return job.Stop;

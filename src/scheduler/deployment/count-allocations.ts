@@ -33,7 +33,7 @@ function counted(state: DeploymentState, joined: boolean, was: Health, is: Healt
   };
 }
 
-/** The first placement starts the clock of progress, and every allocation that becomes healthy sets it anew. */
+/** The first placement starts the progress deadline, and every allocation that becomes healthy restarts it. */
 function progressed(
   state: DeploymentState,
   { joined, was, is }: { readonly joined: boolean; readonly was: Health; readonly is: Health },

@@ -20,7 +20,7 @@ import { deploymentDescriptions, rollbackDescriptions } from './descriptions.js'
 
 /** What happens to a deployment. */
 export type DeploymentEvent =
-  /** Allocations were placed, replaced, or have told how they are. */
+  /** Allocations were placed or replaced, or have reported their health. */
   | { readonly type: 'allocations_changed' }
   /** `progressDeadlineOf` has come. */
   | { readonly type: 'deadline' }
@@ -147,7 +147,7 @@ function afterDeadline(watched: WatchedDeployment, moment: WriteMoment): Deploym
   return failed(watched, deploymentDescriptions.progressDeadline, reverts, moment);
 }
 
-/** An allocation that was told to be unhealthy fails its deployment at once. */
+/** An allocation that is reported as unhealthy fails its deployment at once. */
 function afterHealth(
   watched: WatchedDeployment,
   change: DeploymentChange & { readonly unhealthyGroups: readonly string[] },

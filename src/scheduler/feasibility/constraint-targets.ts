@@ -24,8 +24,8 @@ const NODE_MEMBERS = new Map([
 ] as const) as ReadonlyMap<string, 'ID' | 'Name' | 'Datacenter' | 'NodeClass' | 'NodePool'>;
 
 /**
- * Reads a target as `${node.datacenter}`, `${attr.kernel.name}` or `${meta.rack}` from the node. Text that does not begin with `${`
- * stands for itself; any other name is not found. The closing brace may be missing after `attr` and `meta`.
+ * Reads a target as `${node.datacenter}`, `${attr.kernel.name}` or `${meta.rack}` from the node. Text that does not begin with
+ * `${` is a literal; any other name is not found. The closing brace may be missing after `attr` and `meta`.
  */
 export function resolveTarget(target: string, node: ConstraintSubject): ResolvedTarget {
   if (!target.startsWith('${')) return { value: target, found: true };

@@ -18,7 +18,7 @@ export function hasDevices(requests: readonly TaskRequest<RequestedDevice>[], no
   });
 }
 
-/** Whether the device is of the kind that is asked for. */
+/** Whether the device is of the requested kind. */
 export function suits(request: RequestedDevice, device: NodeDeviceGroup): boolean {
   return (
     isNamed(request.Name, device) &&

@@ -31,8 +31,8 @@ export interface DrainDecision {
 }
 
 /**
- * Which allocations leave their nodes now. A group of a service gives away as many as its migrate block allows, counting those that
- * are healthy wherever they run; batch work runs on until the deadline; system jobs go when everything else has gone.
+ * Which allocations leave their nodes now. A group of a service gives up as many as its migrate block allows, counting healthy
+ * ones on all nodes; batch work continues until the deadline; system jobs leave after everything else.
  */
 export function decideDrains(drains: Drains): DrainDecision {
   const moments: Instant[] = [];
@@ -58,7 +58,7 @@ function deadlineOf({ Deadline, ForceDeadline }: DrainStrategy): Instant {
   return ForceDeadline === null ? Number.POSITIVE_INFINITY : Date.parse(ForceDeadline);
 }
 
-/** What has not been told to leave yet. */
+/** Allocations that are not requested to migrate yet. */
 function remaining({ node, allocations }: DrainedNode): readonly Allocation[] {
   const spared = node.DrainStrategy.IgnoreSystemJobs;
   return allocations.filter((allocation) => isWaiting(allocation) && !(spared && allocation.JobType === 'system'));
@@ -119,7 +119,7 @@ function chooseOfGroup(drains: Drains, waiting: readonly Allocation[], taken: Re
   return { allocations: waiting.slice(0, Math.max(0, mayLeave)), moments };
 }
 
-/** Told to leave: it will be missing in a moment. */
+/** Requested to migrate: it will not be available any more. */
 function isLeaving(allocation: Allocation, taken: ReadonlyMap<string, unknown>): boolean {
   return isTerminalAllocation(allocation) || allocation.DesiredTransition.Migrate === true || taken.has(allocation.ID);
 }

@@ -15,7 +15,7 @@ export interface DrainSpec {
 
 export interface DrainRequest {
   readonly spec: DrainSpec;
-  /** Accessor of whoever asks for it; empty for the host. */
+  /** Accessor of the caller; empty for the host. */
   readonly accessor: string;
   /** Kept with the drain, for people. */
   readonly meta: Readonly<Record<string, string>> | null;

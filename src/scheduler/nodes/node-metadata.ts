@@ -5,7 +5,9 @@ import { type NodeRefused, nodeRefused } from './node-errors.js';
 /** Null hides a value that the agent tells. */
 export type DynamicMeta = Readonly<Record<string, string | null>>;
 
-/** What operators have added to a node's meta, beside what its agent told last. Nodes without any have no row. */
+/**
+ * Meta that operators have added to a node, and the meta that its agent reported last. Nodes without added meta have no row.
+ */
 export interface StoredNodeMetadata {
   readonly ID: string;
   readonly Static: Readonly<Record<string, string>>;
@@ -14,7 +16,7 @@ export interface StoredNodeMetadata {
 
 export const nodeMetadata = table<StoredNodeMetadata>('node_metadata', ({ ID }) => [ID]);
 
-/** The meta of a node as it is told: what is in force, and where it is from. */
+/** The meta of a node in answers: the effective values and their sources. */
 export interface NodeMetadata {
   readonly Meta: Readonly<Record<string, string>>;
   readonly Dynamic: DynamicMeta;

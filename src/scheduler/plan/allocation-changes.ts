@@ -53,7 +53,7 @@ export function becameUnknown(
   };
 }
 
-/** It is back and goes on. */
+/** It is back and continues. */
 export function reconnected(allocation: Allocation, moment: PlanMoment): Allocation {
   return { ...allocation, AllocStates: withState(allocation, allocation.ClientStatus, moment) };
 }

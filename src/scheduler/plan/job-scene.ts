@@ -13,7 +13,10 @@ import type { NodeCensus } from '../ranking/node-tally.js';
 import { SpreadScore } from '../ranking/spread-score.js';
 import type { SchedulerConfiguration } from '../scheduler-configuration.js';
 
-/** One version of a job before the nodes: which of them it may use, and what its groups find there. Everything is worked out when it is first asked for. */
+/**
+ * One version of a job before the nodes: which of them it may use, and what its groups find there. Everything is computed at
+ * its first use.
+ */
 export class JobScene {
   readonly job: Job;
   readonly feasibility: Feasibility;

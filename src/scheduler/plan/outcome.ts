@@ -171,7 +171,7 @@ function endOf(request: OutcomeRequest, followUps: readonly Evaluation[]): Evalu
   };
 }
 
-/** What the evaluation came to by group. Only a plan, which nobody stores, lists the allocations that would make room. */
+/** The result of the evaluation by group. Only a plan, which is not stored, lists the allocations that would be preempted. */
 function annotationsOf(request: OutcomeRequest): PlanAnnotations {
   const { evaluation, draft } = request;
   const preempted = evaluation.AnnotatePlan === true ? draft.preempted : [];

@@ -142,7 +142,7 @@ export class JobPlacer {
     draft.change({ ...latest, NextAllocation: id, ...(reschedule === true ? { RescheduleTracker: tracker } : {}) });
   }
 
-  /** What waits for its replacement by the reschedule policy goes on waiting, and says that it was tried. */
+  /** Allocations that wait for their replacement by the reschedule policy continue to wait, and record that it was tried. */
   #giveUp({ previous, reschedule }: Placement): void {
     if (previous === undefined || reschedule !== true) return;
     const tracker = { Events: previous.RescheduleTracker?.Events ?? null, LastReschedule: 'no placement' as const };
@@ -224,7 +224,7 @@ function likeKey({ namespace, jobId, group }: AllocationUse): string {
   return JSON.stringify([namespace, jobId, group]);
 }
 
-/** The failure of a placement, with what it asked for of the dimensions that were short. */
+/** The failure of a placement, with the amounts that it requested in the exhausted dimensions. */
 export function exhausted(metric: AllocationMetric, group: TaskGroup): AllocationMetric {
   const short = metric.DimensionExhausted;
   if (short === null) return metric;

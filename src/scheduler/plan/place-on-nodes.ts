@@ -20,7 +20,7 @@ export interface NodePlacement {
   readonly nodeId: string;
   readonly name: string;
   readonly previous: Allocation | undefined;
-  /** Stopped first, also when its replacement finds no room. */
+  /** Stopped first, even if its replacement cannot be placed. */
   readonly replaces: Allocation | undefined;
   readonly canary: boolean;
 }

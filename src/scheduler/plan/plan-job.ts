@@ -101,7 +101,7 @@ export function latestDeployment(deployments: readonly Deployment[]): Deployment
   );
 }
 
-/** Told to stop before, and now their nodes are gone with them. */
+/** Allocations that were told to stop before and whose nodes are lost now. */
 export function lostWhileStopping(
   allocations: readonly Allocation[],
   { cluster }: JobSituation,

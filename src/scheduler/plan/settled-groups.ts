@@ -4,7 +4,7 @@ import type { Cluster } from '../cluster/cluster.js';
 import type { Deployment } from '../deployment/deployment.js';
 import { isCurrent, taintOf } from '../reconcile/situation.js';
 
-/** A job at a glance. */
+/** The summary of a job for lists. */
 interface Settling {
   readonly job: Job;
   readonly allocations: readonly Allocation[];
@@ -54,12 +54,12 @@ function countsAtWork(job: Job, allocations: readonly Allocation[], cluster: Clu
   return counts;
 }
 
-/** Of a service, what was told to stop and has. */
+/** For a service, allocations that were told to stop and have stopped. */
 function isPast(allocation: Allocation, { Type }: Job): boolean {
   return Type === 'service' && allocation.DesiredStatus !== 'run' && isClientTerminal(allocation);
 }
 
-/** No deployment, or that of the present version with success, and without canaries that nobody accepted. */
+/** No deployment, or a successful one of the present version without canaries that were not promoted. */
 function isOver(deployment: Deployment | undefined, job: Job): boolean {
   if (deployment === undefined) return true;
   if (deployment.JobVersion !== job.Version || deployment.JobCreateIndex !== job.CreateIndex) return false;

@@ -7,7 +7,7 @@ import type { TaskRequest } from '../feasibility/requirements.js';
 import type { NodeDeviceGroup } from '../node.js';
 import { byPriority } from './victims-for-room.js';
 
-/** Users of devices whose instances are asked for; undefined when preempting all of them would not be enough. */
+/** Users of devices whose instances are requested; undefined when preempting all of them would not be enough. */
 export function victimsForDevices(
   requests: readonly TaskRequest<RequestedDevice>[],
   state: NodeState,

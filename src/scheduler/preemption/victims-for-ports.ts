@@ -5,7 +5,7 @@ import type { NodeState } from '../cluster/node-book.js';
 import { hostNetworkOf } from '../feasibility/node-checks.js';
 import type { GroupRequirements } from '../feasibility/requirements.js';
 
-/** The holders of the static ports that are asked for; undefined when a port is held by something that stays. */
+/** The holders of the requested static ports; undefined when a port is held by an allocation that cannot be preempted. */
 export function victimsForPorts(
   { network, taskNetworks }: GroupRequirements,
   state: NodeState,

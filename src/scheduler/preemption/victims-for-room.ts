@@ -31,7 +31,7 @@ export function victimsForRoom(
   return covers(room, asked) ? neededOf(chosen, free, asked) : undefined;
 }
 
-/** The farthest from the size that is asked for first, until there is room. */
+/** Those whose size differs most from the request first, until enough is free. */
 function neededOf(chosen: readonly AllocationUse[], free: Capacity, asked: Capacity): AllocationUse[] {
   const farthest = [...chosen].sort((left, right) => distance(asked, right) - distance(asked, left));
   const needed: AllocationUse[] = [];

@@ -29,7 +29,7 @@ export interface NodeScores {
   readonly affinity: number | undefined;
 }
 
-/** What one evaluation knows when it looks for nodes. */
+/** The data of one evaluation for the selection of nodes. */
 export interface PlacementScene {
   readonly proposal: JobProposal;
   readonly feasibility: Feasibility;

@@ -31,8 +31,8 @@ interface Rival {
 }
 
 /**
- * All nodes that a group may run on, best first. Every node is judged once; afterwards only those that a plan changes are judged anew, so
- * that a placement costs little more than the depth of a heap, however many nodes there are.
+ * All nodes that a group may run on, best first. Every node is judged once; afterwards only those that a plan changes are
+ * judged again, so that the cost of a placement is about the depth of a heap, whatever the number of nodes.
  */
 export class GroupRanking {
   readonly #slots: readonly number[];

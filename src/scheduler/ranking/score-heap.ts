@@ -1,6 +1,6 @@
 /**
- * Candidates of equal standing, best first: those whose final scores differ by one and the same number. A binary heap that knows where
- * each candidate is, so that the score of one can change.
+ * Candidates of equal standing, best first: those whose final scores differ by one and the same number. A binary heap with the
+ * position of each candidate, so that the score of one can change.
  */
 export class ScoreHeap {
   /** How many scores a candidate's sum is made of. */

@@ -15,8 +15,8 @@ export interface SettledCanaries {
 }
 
 /**
- * Stops canaries that nobody promoted when their deployment is over, and those whose node is lost or left. The latter are not counted
- * as stopped: others take their place.
+ * Stops canaries that were not promoted when their deployment is over, and those whose node is lost or draining. The latter are
+ * not counted as stopped, because they are replaced.
  */
 export function settleCanaries(
   all: readonly Allocation[],

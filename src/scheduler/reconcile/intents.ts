@@ -34,7 +34,7 @@ export interface ReplaceIntent {
   readonly group: TaskGroup;
 }
 
-/** The node is out of reach: nobody knows how the allocation is. */
+/** The node is disconnected: the state of the allocation is unknown. */
 export interface UnknownIntent {
   readonly allocation: Allocation;
   readonly followupEvalId: string | undefined;

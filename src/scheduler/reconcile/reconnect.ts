@@ -12,8 +12,8 @@ export interface Reconnected {
 }
 
 /**
- * Settles which of an allocation and its replacement goes on when its node is back (disconnect block, `reconcile`). `all` are the group's
- * allocations, in which replacements are followed.
+ * Decides whether an allocation or its replacement continues when its node is back (disconnect block, `reconcile`). `all` are
+ * the group's allocations, in which replacements are followed.
  */
 export function settleReconnecting(
   reconnecting: readonly Allocation[],
@@ -92,7 +92,7 @@ function bestScore({ Metrics }: Allocation): number {
   return Math.max(Number.NEGATIVE_INFINITY, ...(Metrics.ScoreMetaData ?? []).map(({ NormScore }) => NormScore));
 }
 
-/** The one that began earlier; of two that have not told when they began, the one with the better node. */
+/** The one that started earlier; of two without a reported start, the one with the better node. */
 function runsLonger(original: Allocation, replacement: Allocation, group: TaskGroup | undefined): boolean {
   const [before, after] = [startedAt(original, group), startedAt(replacement, group)];
   if (!Number.isFinite(before) && !Number.isFinite(after)) return hasBetterScore(original, replacement);

@@ -74,7 +74,7 @@ function verdictOn(
   return verdictByTime(allocation, situation, disconnecting);
 }
 
-/** Its deployment decides whether it is replaced, and has not asked for it yet. */
+/** Its deployment decides whether it is replaced, and has not requested that yet. */
 function isWatched({ DeploymentID, DesiredTransition }: Allocation, deployment: Deployment | undefined): boolean {
   if (deployment === undefined || DeploymentID !== deployment.ID) return false;
   return isActiveDeployment(deployment) && DesiredTransition.Reschedule !== true;

@@ -33,8 +33,8 @@ export function failureTime({ TaskStates, ModifyTime }: Pick<Allocation, 'TaskSt
 }
 
 /**
- * When a failed or lost allocation gets its replacement by its group's policy; undefined when never. A batch allocation that somebody
- * stopped for a replacement counts as well.
+ * When a failed or lost allocation gets its replacement by its group's policy; undefined when never. A batch allocation that
+ * was stopped for a replacement by request counts as well.
  */
 export function nextReschedule(allocation: Reschedulable, policy: ReschedulePolicy | null): RescheduleTime | undefined {
   if (policy === null || (policy.Attempts === 0 && !policy.Unlimited) || !awaitsReplacement(allocation))

@@ -45,7 +45,7 @@ export class Agents {
     }
   }
 
-  /** An allocation has become something; what follows is asked for. */
+  /** The status of an allocation has changed. */
   tell(before: Allocation, status: ClientStatus): void {
     const world = this.#world;
     const after = { ...before, ...this.#stateOf(before, status) };

@@ -31,14 +31,14 @@ export interface SimulatedAgents {
 export type SimulatedEvent = { readonly at: Instant } & (
   | { readonly do: 'register'; readonly job: Job }
   | { readonly do: 'stop'; readonly jobId: string }
-  /** A node joins, or tells itself anew. */
+  /** A node registers, or changes its description. */
   | { readonly do: 'join'; readonly node: Node }
   | { readonly do: 'status'; readonly nodeId: string; readonly status: NodeStatus }
   /** Empties the node: within `deadline` milliseconds, or as long as it takes. */
   | { readonly do: 'drain'; readonly nodeId: string; readonly deadline?: Milliseconds }
   /** The live allocations of this name fail. */
   | { readonly do: 'fail'; readonly allocation: string }
-  /** What somebody does to the deployment of a job. */
+  /** An action of a user on the deployment of a job. */
   | { readonly do: 'deployment'; readonly jobId: string; readonly action: 'promote' | 'pause' | 'resume' | 'fail' }
 );
 

@@ -42,7 +42,7 @@ export interface TaskGroupInput {
   readonly EphemeralDisk?: EphemeralDiskInput | null;
   /** Names and texts for the group; they win over those of the job. */
   readonly Meta?: { readonly [name: string]: string } | null;
-  /** How often a failed allocation is placed anew. For service and batch jobs. */
+  /** How often a failed allocation is replaced. For service and batch jobs. */
   readonly ReschedulePolicy?: ReschedulePolicyInput | null;
   /** Rules that a node should satisfy. */
   readonly Affinities?: readonly AffinityInput[] | null;

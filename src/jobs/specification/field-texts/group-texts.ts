@@ -28,7 +28,7 @@ export const groupTexts: readonly BlockTexts[] = [
     Tasks: 'The tasks that run together on one node. At least one without a lifecycle is needed.',
     EphemeralDisk: 'The disk that the tasks of an allocation share.',
     Meta: 'Names and texts for the group; they win over those of the job.',
-    ReschedulePolicy: 'How often a failed allocation is placed anew. For service and batch jobs.',
+    ReschedulePolicy: 'How often a failed allocation is replaced. For service and batch jobs.',
     Affinities: 'Rules that a node should satisfy.',
     Spreads: 'Attributes over whose values the allocations of the group are spread.',
     Networks: 'The network that the tasks share, and their ports.',
