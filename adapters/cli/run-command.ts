@@ -1,6 +1,7 @@
 import { type ConnectOptions, connect, SignalboxError } from '../../src/client/index.js';
-import type { Command, Invocation } from './command-line/command.js';
+import type { Command, Invocation, RawRequest } from './command-line/command.js';
 import { commandHelp, generalHelp, topicHelp } from './command-line/help.js';
+import { inOwnWords } from './command-line/other-spellings.js';
 import { optionsOf, readArguments, withOptions } from './command-line/read-arguments.js';
 import { commands } from './commands/index.js';
 import { configCommand, configUsage } from './config-command.js';
@@ -25,7 +26,8 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
   }
 }
 
-async function dispatch(args: readonly string[], terminal: Terminal): Promise<number> {
+async function dispatch(given: readonly string[], terminal: Terminal): Promise<number> {
+  const args = inOwnWords(given);
   const [first, ...rest] = args;
   if (first === undefined) {
     terminal.out(generalHelp(commands));
@@ -82,15 +84,18 @@ function invocationOf(command: Command, args: readonly string[], terminal: Termi
   const { parameters, options } = readArguments(command, args);
   const { environment } = terminal;
   const namespace = textOf(options['namespace']) ?? environment['SIGNALBOX_NAMESPACE'];
+  const address = textOf(options['address']) ?? environment['SIGNALBOX_ADDR'];
   return {
     parameters,
     options: options as Invocation['options'],
     terminal,
     json: options['json'] === true,
     inNamespace: namespace === undefined ? {} : { namespace },
+    send: (path, request) =>
+      send(`${withoutEndSlash(checked(address))}${path}`, environment['SIGNALBOX_TOKEN'], request),
     get box() {
       const base = textOf(options['notifications-base']) ?? environment['SIGNALBOX_NOTIFICATIONS_BASE'];
-      return serverAt(textOf(options['address']) ?? environment['SIGNALBOX_ADDR'], {
+      return serverAt(address, {
         base,
         token: environment['SIGNALBOX_TOKEN'],
         sockets,
@@ -109,16 +114,38 @@ interface Access {
   readonly sockets: Sockets;
 }
 
-function serverAt(address = 'http://127.0.0.1:4646', { base, token, sockets }: Access) {
-  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
-    throw new Stopped(`the address must be a URL such as http://127.0.0.1:4646, not ${JSON.stringify(address)}`, 2);
-  }
+function serverAt(address: string | undefined, { base, token, sockets }: Access) {
   return connect({
-    url: address,
+    url: checked(address),
     ...sockets,
     ...(base === undefined ? {} : { notificationsPath: base }),
     ...(token === undefined || token === '' ? {} : { token }),
   });
+}
+
+function checked(address = 'http://127.0.0.1:4646'): string {
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+    throw new Stopped(`the address must be a URL such as http://127.0.0.1:4646, not ${JSON.stringify(address)}`, 2);
+  }
+  return address;
+}
+
+async function send(url: string, token: string | undefined, { method, headers, body }: RawRequest): Promise<Response> {
+  const authorised = token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` };
+  try {
+    return await fetch(url, {
+      method,
+      headers: { ...authorised, ...headers },
+      ...(body === undefined ? {} : { body }),
+    });
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    throw new Stopped(`no answer from ${url}: ${cause instanceof Error ? cause.message : 'unknown'}`);
+  }
+}
+
+function withoutEndSlash(text: string): string {
+  return text.replace(/\/+$/, '');
 }
 
 function isHelp(text: string): boolean {

@@ -21,6 +21,13 @@ export type OptionValues<O extends OptionDefinitions> = {
       : string | undefined;
 };
 
+/** A request in the words of HTTP. */
+export interface RawRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
 /** One call of a command. */
 export interface Invocation<O extends OptionDefinitions = OptionDefinitions> {
   /** As many as the command takes. */
@@ -29,6 +36,8 @@ export interface Invocation<O extends OptionDefinitions = OptionDefinitions> {
   readonly terminal: Terminal;
   /** A client for the server of the options or the environment. It is not contacted before the first call. */
   readonly box: Client;
+  /** Sends a request as it is to the same server, with the same token. `path` begins with a slash. Rejects with `Stopped` when no answer comes. */
+  readonly send: (path: string, request: RawRequest) => Promise<Response>;
   /** The requested namespace as an option of calls; empty if none was given. */
   readonly inNamespace: { readonly namespace?: string };
   /** The answer itself is wanted, as JSON, instead of text for people. */

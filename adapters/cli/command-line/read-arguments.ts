@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { suggestName } from '../../../src/hcl/index.js';
 import { Stopped } from '../stopped.js';
 import type { Command, OptionDefinitions } from './command.js';
+import { insteadOf } from './other-spellings.js';
 
 /** Options of every command that has an answer to print. */
 export const everywhere = {
@@ -63,7 +64,7 @@ function separated(command: Command, args: readonly string[]): readonly string[]
 function firstParameter(definitions: OptionDefinitions, args: readonly string[]): number {
   let at = 0;
   for (;;) {
-    const option = /^--?([a-z][^=]*)(=?)/.exec(args[at] ?? '');
+    const option = /^--?([a-zA-Z][^=]*)(=?)/.exec(args[at] ?? '');
     if (option === null) return at;
     const [, name = '', equals] = option;
     const takesNext = equals === '' && (definitions[name]?.type ?? 'flag') !== 'flag';
@@ -78,7 +79,7 @@ function parsed(command: Command, definitions: OptionDefinitions, args: readonly
   }
   const dashed = withTwoDashes(definitions, args);
   for (const name of optionNames(dashed)) {
-    if (definitions[name] === undefined)
+    if (!Object.hasOwn(definitions, name))
       throw misused(command, `there is no option --${name}${hint(name, definitions)}`);
   }
   try {
@@ -99,7 +100,7 @@ function withTwoDashes(definitions: OptionDefinitions, args: readonly string[]):
 }
 
 function spelledOut(definitions: OptionDefinitions, text: string): readonly string[] {
-  const [, dashes = '', name = '', value] = /^(--?)([a-z][^=]*)(?:=(.*))?$/s.exec(text) ?? [];
+  const [, dashes = '', name = '', value] = /^(--?)([a-zA-Z][^=]*)(?:=(.*))?$/s.exec(text) ?? [];
   if (dashes === '') return [text];
   if (isFlag(definitions, name) && (value === 'true' || value === 'false'))
     return value === 'true' ? [`--${name}`] : [];
@@ -121,12 +122,14 @@ function isCluster(definitions: OptionDefinitions, name: string): boolean {
 function* optionNames(args: readonly string[]): Iterable<string> {
   for (const text of args) {
     if (text === '--') return;
-    const name = /^--([a-z][^=]*)/.exec(text)?.[1];
+    const name = /^--([a-zA-Z][^=]*)/.exec(text)?.[1];
     if (name !== undefined) yield name;
   }
 }
 
 function hint(name: string, definitions: OptionDefinitions): string {
+  const other = insteadOf(name);
+  if (other !== undefined) return `: ${other}`;
   const near = suggestName(name, Object.keys(definitions));
   return near === undefined ? '' : `; did you mean --${near}?`;
 }

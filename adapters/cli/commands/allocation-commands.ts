@@ -1,33 +1,61 @@
 import { orThrow } from '../../../src/client/index.js';
-import type { Allocation, TaskState } from '../../../src/index.js';
+import type { Allocation, AllocationListStub, TaskState } from '../../../src/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
 import { facts, short, tableOf } from '../output/columns.js';
 import { allocationsText } from '../output/tables.js';
 import { timeText } from '../output/times.js';
+import { usageText } from '../output/usage.js';
 import { Stopped } from '../stopped.js';
 import { afterwards, detach } from './afterwards.js';
+import type { Wanted } from './choose-allocation.js';
 import { askedBeginning, found, theOnly } from './found.js';
-import { optional } from './option-values.js';
+import { namedOnce, optional } from './option-values.js';
 import { confirm, print } from './print.js';
 
 const status = command({
   words: 'alloc status',
   parameters: '[ALLOCATION]',
   summary: 'the allocations, or one with its tasks and what happened to them',
-  options: {},
+  options: { stats: { type: 'flag', summary: 'what its tasks use at present' } },
   run: async (invocation) => {
     const [prefix] = invocation.parameters;
+    if (invocation.options.stats) return print(invocation, await usageOf(invocation, prefix), usageText);
     if (prefix !== undefined) return print(invocation, await allocationOf(invocation, prefix), allocationText);
     const { value } = await orThrow(invocation.box.allocations.list(invocation.inNamespace));
     return print(invocation, value.items, allocationsText);
   },
 });
 
+async function usageOf(invocation: Invocation, prefix: string | undefined) {
+  if (prefix === undefined) throw new Stopped('--stats is for one ALLOCATION', 2);
+  const { ID } = await allocationOf(invocation, prefix);
+  return orThrow(invocation.box.allocations.stats(ID));
+}
+
 /** The allocation whose ID begins so. */
 export async function allocationOf({ box, inNamespace }: Invocation, prefix: string): Promise<Allocation> {
   const { value } = await orThrow(box.allocations.list({ ...inNamespace, prefix: askedBeginning(prefix) }));
   const { ID } = theOnly(value.items, prefix, 'allocation');
   return found(box.allocations.read(ID), `allocation ${prefix}`);
+}
+
+/** For commands that take an allocation: its ID is then that of a job. */
+export const ofJobOption = {
+  job: { type: 'flag', summary: 'ALLOCATION is the ID of a job: in its newest allocation that runs' },
+} as const;
+
+type Choose = (allocations: readonly AllocationListStub[], wanted: Wanted) => AllocationListStub | undefined;
+
+/** The allocation whose ID begins so; with `--job` the one that is chosen of the job of this ID. */
+export async function allocationOrThatOfJob(invocation: Invocation, id: string, choose: Choose): Promise<Allocation> {
+  const { box, inNamespace, options } = invocation;
+  const ofJob: unknown = options['job'];
+  if (ofJob !== true) return allocationOf(invocation, id);
+  const task = typeof options['task'] === 'string' ? options['task'] : undefined;
+  await found(box.jobs.read(id, inNamespace), `job ${id}`);
+  const chosen = choose(await found(box.jobs.allocations(id, inNamespace), `job ${id}`), { task });
+  if (chosen === undefined) throw new Stopped(`job ${id} has no such allocation`);
+  return found(box.allocations.read(chosen.ID), `allocation ${chosen.ID}`);
 }
 
 function allocationText(allocation: Allocation): string {
@@ -64,10 +92,14 @@ const restart = command({
   words: 'alloc restart',
   parameters: 'ALLOCATION [TASK]',
   summary: 'restart what runs, or one task',
-  options: { 'all-tasks': { type: 'flag', summary: 'also tasks that have ended' } },
+  options: {
+    task: { type: 'text', value: 'TASK', summary: 'the task, as TASK names it' },
+    'all-tasks': { type: 'flag', summary: 'also tasks that have ended' },
+  },
   run: async (invocation) => {
-    const { ID } = await allocationOf(invocation, invocation.parameters[0] ?? '');
-    const task = optional('task', invocation.parameters[1]);
+    const { options, parameters } = invocation;
+    const task = optional('task', namedOnce('task', parameters[1], options.task));
+    const { ID } = await allocationOf(invocation, parameters[0] ?? '');
     const answer = invocation.box.allocations.restart(ID, { ...task, all: invocation.options['all-tasks'] });
     return confirm(invocation, answer, `allocation ${short(ID)} restarts`);
   },
@@ -75,11 +107,19 @@ const restart = command({
 
 const signal = command({
   words: 'alloc signal',
-  parameters: 'ALLOCATION SIGNAL [TASK]',
+  parameters: 'ALLOCATION [SIGNAL] [TASK]',
   summary: 'send a signal such as SIGHUP to what runs, or to one task',
-  options: {},
+  options: {
+    s: { type: 'text', value: 'SIGNAL', summary: 'the signal; then TASK follows ALLOCATION' },
+    task: { type: 'text', value: 'TASK', summary: 'the task, as TASK names it' },
+  },
   run: async (invocation) => {
-    const [prefix = '', name = '', task] = invocation.parameters;
+    const { options, parameters } = invocation;
+    const [prefix = '', ...others] = parameters;
+    const name = options.s ?? others.shift();
+    if (name === undefined) throw new Stopped('name the signal: alloc signal ALLOCATION SIGHUP', 2);
+    if (others.length > 1) throw new Stopped(`"${others[1]}" is one too many`, 2);
+    const task = namedOnce('task', others[0], options.task);
     const { ID } = await allocationOf(invocation, prefix);
     const answer = invocation.box.allocations.signal(ID, name, optional('task', task));
     return confirm(invocation, answer, `allocation ${short(ID)} got ${name}`);

@@ -5,7 +5,7 @@ import { facts, short, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
 import { followToHealth, remainder } from './follow-evaluation.js';
 import { askedBeginning, found, theOnly } from './found.js';
-import { numberOption, optional } from './option-values.js';
+import { numberOption, optional, yes } from './option-values.js';
 import { print } from './print.js';
 
 const status = command({
@@ -70,7 +70,10 @@ const remove = command({
   words: 'eval delete',
   parameters: '[EVALUATIONS...]',
   summary: 'delete evaluations, by ID or by a filter, while evaluations are paused (operator scheduler set)',
-  options: { filter: { type: 'text', value: 'EXPRESSION', summary: 'those of all namespaces for which it holds' } },
+  options: {
+    filter: { type: 'text', value: 'EXPRESSION', summary: 'those of all namespaces for which it holds' },
+    ...yes,
+  },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;
     if ((parameters.length === 0) === (options.filter === undefined)) {
@@ -91,7 +94,8 @@ const remove = command({
   },
 });
 
-function listText(evaluations: readonly Evaluation[]): string {
+/** A table of evaluations. */
+export function listText(evaluations: readonly Evaluation[]): string {
   const rows = evaluations.map((evaluation) => [
     short(evaluation.ID),
     String(evaluation.Priority),

@@ -4,7 +4,7 @@ import { type Command, command, type Invocation } from '../command-line/command.
 import { converse } from '../conversation/converse.js';
 import { tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
-import { allocationOf, onlyTask } from './allocation-commands.js';
+import { allocationOf, allocationOrThatOfJob, ofJobOption, onlyTask } from './allocation-commands.js';
 import { allocationToUse } from './choose-allocation.js';
 import { found } from './found.js';
 import { optional } from './option-values.js';
@@ -23,13 +23,14 @@ const exec = command({
   raw: true,
   sockets: true,
   options: {
+    ...ofJobOption,
     task: { type: 'text', value: 'TASK', summary: 'the task; the only one when none is named' },
     ...conversationOptions,
   },
   run: async (invocation) => {
     const { options, parameters, box, terminal } = invocation;
     const [prefix = '', ...words] = parameters;
-    const { ID, Namespace, TaskStates } = await allocationOf(invocation, prefix);
+    const { ID, Namespace, TaskStates } = await allocationOrThatOfJob(invocation, prefix, allocationToUse);
     const task = options.task ?? onlyTask(Object.keys(TaskStates ?? {}));
     const call = { ...optional('namespace', Namespace), task, command: JSON.stringify(words), tty: `${options.t}` };
     return talk(terminal, options, () => box.allocations.exec(ID, call));

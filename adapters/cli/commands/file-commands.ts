@@ -2,18 +2,22 @@ import { orThrow } from '../../../src/client/index.js';
 import { type Command, command } from '../command-line/command.js';
 import { facts, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
-import { allocationOf } from './allocation-commands.js';
+import { allocationOrThatOfJob, ofJobOption } from './allocation-commands.js';
+import { allocationToRead } from './choose-allocation.js';
 import { passOn, print } from './print.js';
 
 const files = command({
   words: 'alloc fs',
   parameters: 'ALLOCATION [PATH]',
   summary: "what lies in a folder of an allocation, or a file's content",
-  options: { stat: { type: 'flag', summary: 'the size, the rights and the time of a file or folder' } },
+  options: {
+    ...ofJobOption,
+    stat: { type: 'flag', summary: 'the size, the rights and the time of a file or folder' },
+  },
   run: async (invocation) => {
     const { box, json, options, parameters, terminal } = invocation;
     const [prefix = '', path = '/'] = parameters;
-    const { ID } = await allocationOf(invocation, prefix);
+    const { ID } = await allocationOrThatOfJob(invocation, prefix, allocationToRead);
     const described = await orThrow(box.files.stat(ID, { path }));
     if (options.stat) return print(invocation, described, factsText);
     if (described.IsDir) return print(invocation, await orThrow(box.files.list(ID, { path })), listText);

@@ -2,6 +2,7 @@ import type { Command } from '../command-line/command.js';
 import { receive } from '../receive-command.js';
 import { agent } from './agent-command.js';
 import { allocationCommands } from './allocation-commands.js';
+import { sendRequest } from './api-command.js';
 import { deploymentCommands } from './deployment-commands.js';
 import { directoryCommands } from './directory-commands.js';
 import { evaluationCommands } from './evaluation-commands.js';
@@ -60,6 +61,7 @@ export const commands: readonly Command[] = [
   search,
   ...serverCommands,
   ...operatorCommands,
+  sendRequest,
   receive,
   agent,
 ];

@@ -10,7 +10,7 @@ import { afterwards, detach } from './afterwards.js';
 import { followToHealth } from './follow-evaluation.js';
 import { found } from './found.js';
 import { jobFileOptions, jobFrom } from './job-file.js';
-import { numberOption, optional, pairs } from './option-values.js';
+import { numberOption, optional, pairs, yes } from './option-values.js';
 import { print } from './print.js';
 import { statusOfJob } from './status-of-job.js';
 
@@ -18,10 +18,19 @@ const status = command({
   words: 'job status',
   parameters: '[JOB]',
   summary: 'the jobs, or one job with its groups, deployment and allocations',
-  options: { 'all-allocs': { type: 'flag', summary: 'also allocations of an earlier job of this ID' } },
+  options: {
+    'all-allocs': { type: 'flag', summary: 'also allocations of an earlier job of this ID' },
+    evals: { type: 'flag', summary: 'also the evaluations of the job' },
+  },
   run: async (invocation) => {
     const [jobId] = invocation.parameters;
-    if (jobId !== undefined) return statusOfJob(invocation, jobId, invocation.options['all-allocs']);
+    if (jobId !== undefined) {
+      const { 'all-allocs': all, evals } = invocation.options;
+      return statusOfJob(invocation, jobId, { all, evals });
+    }
+    if (invocation.options['all-allocs'] || invocation.options.evals) {
+      throw new Stopped('--all-allocs and --evals are for one JOB', 2);
+    }
     const { value } = await orThrow(invocation.box.jobs.list(invocation.inNamespace));
     const rows = value.items.map((job) => [
       job.ID,
@@ -92,6 +101,7 @@ const stop = command({
     ...detach,
     purge: { type: 'flag', summary: 'remove the job and everything of it at once' },
     'no-shutdown-delay': { type: 'flag', summary: 'end the allocations without shutdown delays' },
+    ...yes,
     'eval-priority': { type: 'text', value: 'N', summary: 'priority of the evaluation, 1 to 100' },
   },
   run: async (invocation) => {

@@ -5,14 +5,15 @@ import { followAllLogs, type ReadLog, writeAllLogs } from '../logs/all-logs.js';
 import { followLog, type LogStart, readLog } from '../logs/task-log.js';
 import { short } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
-import { allocationOf, onlyTask } from './allocation-commands.js';
+import { allocationOrThatOfJob, ofJobOption, onlyTask } from './allocation-commands.js';
 import { allocationToRead } from './choose-allocation.js';
 import { found } from './found.js';
-import { numberOption } from './option-values.js';
+import { namedOnce, numberOption } from './option-values.js';
 import { passOn } from './print.js';
 
 const logOptions = {
   stderr: { type: 'flag', summary: 'the error stream' },
+  stdout: { type: 'flag', summary: 'the output stream, which is shown without it too' },
   f: { type: 'flag', summary: 'go on with what is written next, until the task ends' },
   tail: { type: 'flag', summary: 'only the last ten lines' },
   n: { type: 'text', value: 'LINES', summary: 'only so many lines before the end' },
@@ -27,12 +28,16 @@ const ofAllocation = command({
   parameters: 'ALLOCATION [TASK]',
   summary: 'what a task has written; the only task when none is named',
   raw: true,
-  options: { ...logOptions, task: { type: 'text', value: 'TASK', summary: 'the task, as TASK names it' } },
+  options: {
+    ...logOptions,
+    ...ofJobOption,
+    task: { type: 'text', value: 'TASK', summary: 'the task, as TASK names it' },
+  },
   run: async (invocation) => {
     const { parameters, options, box, terminal } = invocation;
     const read = readerFrom(options);
-    const named = namedOnce(parameters[1], options.task);
-    const { ID, AllocatedResources } = await allocationOf(invocation, parameters[0] ?? '');
+    const named = namedOnce('task', parameters[1], options.task);
+    const { ID, AllocatedResources } = await allocationOrThatOfJob(invocation, parameters[0] ?? '', allocationToRead);
     const task = named ?? onlyTask(Object.keys(AllocatedResources.Tasks));
     return passOn(terminal, read({ box, allocationId: ID, task, type: options.stderr ? 'stderr' : 'stdout' }));
   },
@@ -52,7 +57,7 @@ const ofJob = command({
   run: async (invocation) => {
     const { parameters, options, box, terminal } = invocation;
     const read = readerFrom(options);
-    const named = namedOnce(parameters[1], options.task);
+    const named = namedOnce('task', parameters[1], options.task);
     const job = await jobOrItsNewestInstance(invocation, parameters[0] ?? '');
     if (options.all) return logsOfAll(invocation, job, { ...options, task: named }, read);
     const wanted = taskOf(job, named, options.group);
@@ -93,6 +98,8 @@ async function logsOfAll(
 }
 
 interface ReadOptions {
+  readonly stdout: boolean;
+  readonly stderr: boolean;
   readonly f: boolean;
   readonly tail: boolean;
   readonly n: string | undefined;
@@ -101,6 +108,7 @@ interface ReadOptions {
 
 /** How a log is read, as the options ask for. */
 function readerFrom(options: ReadOptions): ReadLog {
+  if (options.stdout && options.stderr) throw new Stopped('give --stdout or --stderr, not both', 2);
   const start = startFrom(options);
   return (log) => (options.f ? followLog(log, start) : readLog(log, start));
 }
@@ -112,14 +120,6 @@ function startFrom({ tail, n, c }: ReadOptions): LogStart {
   const bytes = numberOption('-c', c);
   if (bytes !== undefined) return { bytes };
   return tail ? { lines: usualLines } : 'beginning';
-}
-
-/** A name that can be given in two ways, which must agree. */
-function namedOnce(parameter: string | undefined, option: string | undefined): string | undefined {
-  if (parameter !== undefined && option !== undefined && parameter !== option) {
-    throw new Stopped(`the task is either ${parameter} or ${option}`, 2);
-  }
-  return parameter ?? option;
 }
 
 /** A job that makes instances runs nothing itself: its newest instance is meant. */

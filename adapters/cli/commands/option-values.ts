@@ -1,6 +1,12 @@
 import { parseDuration } from '../../../src/hcl/index.js';
 import { Stopped } from '../stopped.js';
 
+/** Accepted where other command lines ask first, so that their scripts run: these commands do not ask. */
+export const yes = {
+  yes: { type: 'flag', summary: 'do not ask; these commands never do' },
+  y: { type: 'flag', summary: 'the same' },
+} as const;
+
 /** A member that is left out when it has no value. */
 export function optional<N extends string, T>(name: N, value: T | undefined): { readonly [K in N]?: T } {
   return value === undefined ? {} : ({ [name]: value } as { readonly [K in N]?: T });
@@ -32,4 +38,12 @@ export function pairs(name: string, texts: readonly string[]): Readonly<Record<s
       return [text.slice(0, equals), text.slice(equals + 1)];
     }),
   );
+}
+
+/** A name that can be given as a parameter or as an option, which must agree. */
+export function namedOnce(what: string, parameter: string | undefined, option: string | undefined): string | undefined {
+  if (parameter !== undefined && option !== undefined && parameter !== option) {
+    throw new Stopped(`the ${what} is either ${parameter} or ${option}`, 2);
+  }
+  return parameter ?? option;
 }

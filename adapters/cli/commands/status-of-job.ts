@@ -1,9 +1,10 @@
-import type { AllocationListStub, Deployment, Job, JobSummary } from '../../../src/index.js';
+import type { AllocationListStub, Deployment, Evaluation, Job, JobSummary } from '../../../src/index.js';
 import type { Invocation } from '../command-line/command.js';
 import { facts, tableOf } from '../output/columns.js';
 import { placementFailures } from '../output/placement-failures.js';
 import { allocationsText, deploymentText } from '../output/tables.js';
 import { timeText } from '../output/times.js';
+import { listText as evaluationsText } from './evaluation-commands.js';
 import { found } from './found.js';
 import { print } from './print.js';
 
@@ -12,11 +13,19 @@ interface JobStatusView {
   readonly summary: JobSummary;
   readonly deployment: Deployment | null;
   readonly allocations: readonly AllocationListStub[];
+  /** Only when they are wanted. */
+  readonly evaluations?: readonly Evaluation[];
   readonly blocked: string;
 }
 
+interface Wanted {
+  /** Allocations of an earlier job of the same ID too. */
+  readonly all: boolean;
+  readonly evals: boolean;
+}
+
 /** `signalbox job status JOB`: the overview of a job. */
-export async function statusOfJob(invocation: Invocation, jobId: string, all: boolean): Promise<number> {
+export async function statusOfJob(invocation: Invocation, jobId: string, { all, evals }: Wanted): Promise<number> {
   const { box, inNamespace } = invocation;
   const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
   const [summary, allocations, evaluations, deployment] = await Promise.all([
@@ -31,13 +40,21 @@ export async function statusOfJob(invocation: Invocation, jobId: string, all: bo
     summary,
     deployment: deployment.isOk() ? deployment.value.value : null,
     allocations,
+    ...(evals ? { evaluations } : {}),
     blocked: placementFailures(waiting?.FailedTGAllocs ?? {}),
   };
   return print(invocation, view, textOf);
 }
 
-function textOf({ job, summary, deployment, allocations, blocked }: JobStatusView): string {
-  return [headOf(job), groupsOf(summary), blocked, deploymentText(deployment), allocationsText(allocations)]
+function textOf({ job, summary, deployment, allocations, evaluations, blocked }: JobStatusView): string {
+  return [
+    headOf(job),
+    evaluations === undefined ? '' : evaluationsText(evaluations),
+    groupsOf(summary),
+    blocked,
+    deploymentText(deployment),
+    allocationsText(allocations),
+  ]
     .filter((part) => part !== '')
     .join('\n');
 }

@@ -2,8 +2,9 @@ import { orThrow } from '../../../src/client/index.js';
 import type { TokenDocument } from '../../../src/index.js';
 import { type Command, command } from '../command-line/command.js';
 import { facts, tableOf } from '../output/columns.js';
+import { Stopped } from '../stopped.js';
 import { found } from './found.js';
-import { durationOption, pairs } from './option-values.js';
+import { durationOption, namedOnce, optional, pairs } from './option-values.js';
 import { print } from './print.js';
 
 const list = command({
@@ -46,16 +47,36 @@ function tokenText(token: TokenDocument): string {
   });
 }
 
+const granted = {
+  policy: { type: 'list', value: 'POLICY', summary: 'a policy of a client token, may be repeated' },
+  role: { type: 'list', value: 'ROLE', summary: 'a role of a client token, by name, may be repeated' },
+  workspace: { type: 'list', value: 'ID=RIGHT', summary: 'admin or events on a workspace, may be repeated' },
+} as const;
+
+interface Granted {
+  readonly policy: readonly string[];
+  readonly role: readonly string[];
+  readonly workspace: readonly string[];
+}
+
+/** What the options grant; what they do not name is absent. */
+function grantedBy({ policy, role, workspace }: Granted) {
+  return {
+    ...(policy.length === 0 ? {} : { policies: policy }),
+    ...(role.length === 0 ? {} : { roles: role.map((name) => ({ name })) }),
+    ...(workspace.length === 0 ? {} : { workspaces: pairs('workspace', workspace) }),
+  };
+}
+
 const create = command({
   words: 'token create',
   parameters: '[NAME]',
   summary: 'make a token; its secret is shown once',
   options: {
     type: { type: 'text', value: 'TYPE', summary: 'client, management or node (client)' },
-    policy: { type: 'list', value: 'POLICY', summary: 'a policy of a client token, may be repeated' },
-    role: { type: 'list', value: 'ROLE', summary: 'a role of a client token, by name, may be repeated' },
+    ...granted,
+    name: { type: 'text', value: 'NAME', summary: 'its name, as NAME gives it' },
     ttl: { type: 'text', value: 'TIME', summary: 'how long it lasts, 1m to 24h; without end when absent' },
-    workspace: { type: 'list', value: 'ID=RIGHT', summary: 'admin or events on a workspace, may be repeated' },
     'node-id': { type: 'text', value: 'UUID', summary: 'the node of a node token (the first new one that uses it)' },
     'node-pool': { type: 'text', value: 'POOL', summary: 'the pool of the node of a node token (default)' },
   },
@@ -63,12 +84,10 @@ const create = command({
     const { box, options, parameters } = invocation;
     const { value } = await orThrow(
       box.tokens.create({
-        name: parameters[0] ?? '',
+        name: namedOnce('name', parameters[0], options.name) ?? '',
         type: options.type ?? 'client',
-        ...(options.policy.length === 0 ? {} : { policies: options.policy }),
-        ...(options.role.length === 0 ? {} : { roles: options.role.map((name) => ({ name })) }),
+        ...grantedBy(options),
         ...(options.ttl === undefined ? {} : { lifetime: durationOption('ttl', options.ttl) }),
-        ...(options.workspace.length === 0 ? {} : { workspaces: pairs('workspace', options.workspace) }),
         ...(options['node-id'] === undefined ? {} : { nodeId: options['node-id'] }),
         ...(options['node-pool'] === undefined ? {} : { nodePool: options['node-pool'] }),
       }),
@@ -90,6 +109,55 @@ function nodeFacts(token: TokenDocument | undefined) {
   return { Node: token.NodeID ?? 'the first new one that uses it', 'Node pool': token.NodePool };
 }
 
+const update = command({
+  words: 'token update',
+  parameters: 'ACCESSOR',
+  summary: 'change the name of a token, or what it may do; what no option names stays',
+  options: {
+    ...granted,
+    name: { type: 'text', value: 'NAME', summary: 'its new name' },
+    type: { type: 'text', value: 'TYPE', summary: 'client or management; a management token loses policies and roles' },
+  },
+  run: async (invocation) => {
+    const { box, options, parameters } = invocation;
+    const [accessor = ''] = parameters;
+    if (Object.keys(grantedBy(options)).length === 0 && options.name === undefined && options.type === undefined) {
+      throw new Stopped('name what changes: --name, --type, --policy, --role or --workspace', 2);
+    }
+    const before = await found(box.tokens.read(accessor), `token ${accessor}`);
+    const type = options.type ?? before.Type;
+    const { value } = await orThrow(
+      box.tokens.update(accessor, {
+        ...fixedParts(before),
+        ...(type === 'management' ? {} : grantsOf(before)),
+        ...grantedBy(options),
+        name: options.name ?? before.Name,
+        type,
+      }),
+    );
+    return print(invocation, value, tokenText);
+  },
+});
+
+/** What an update must repeat, as it cannot be changed. */
+function fixedParts({ Global, ExpirationTTL, ExpirationTime, NodeID, NodePool }: TokenDocument) {
+  return {
+    global: Global,
+    ...(ExpirationTTL === '' ? {} : { lifetime: durationOption('ttl', ExpirationTTL) }),
+    ...(ExpirationTime === null ? {} : { expiresAt: Date.parse(ExpirationTime) }),
+    ...optional('nodeId', NodeID),
+    ...optional('nodePool', NodePool),
+  };
+}
+
+function grantsOf({ Policies, Roles, Workspaces }: TokenDocument) {
+  return {
+    policies: Policies ?? [],
+    roles: (Roles ?? []).map(({ ID }) => ({ id: ID })),
+    ...optional('workspaces', Workspaces),
+  };
+}
+
 const remove = command({
   words: 'token delete',
   parameters: 'ACCESSOR',
@@ -102,4 +170,4 @@ const remove = command({
   },
 });
 
-export const tokenCommands: readonly Command[] = [list, show, create, remove];
+export const tokenCommands: readonly Command[] = [list, show, create, update, remove];

@@ -37,3 +37,22 @@ export function allocationsText(allocations: readonly AllocationListStub[]): str
   ]);
   return tableOf(['ID', 'Group', 'Version', 'Node', 'Desired', 'Status', 'Created'], rows, 'no allocations');
 }
+
+type PlacedAllocation = Pick<
+  AllocationListStub,
+  'ID' | 'Namespace' | 'JobID' | 'TaskGroup' | 'DesiredStatus' | 'ClientStatus' | 'CreateTime'
+>;
+
+/** The allocations of one node, of all jobs. */
+export function allocationsOnNodeText(allocations: readonly PlacedAllocation[]): string {
+  const rows = allocations.map((allocation) => [
+    short(allocation.ID),
+    allocation.Namespace,
+    allocation.JobID,
+    allocation.TaskGroup,
+    allocation.DesiredStatus,
+    allocation.ClientStatus,
+    timeText(allocation.CreateTime),
+  ]);
+  return tableOf(['ID', 'Namespace', 'Job', 'Group', 'Desired', 'Status', 'Created'], rows, 'no allocations');
+}

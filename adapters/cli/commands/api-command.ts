@@ -1,0 +1,61 @@
+import { type Command, command } from '../command-line/command.js';
+import { Stopped } from '../stopped.js';
+import { passOn } from './print.js';
+
+/** Any request, for what has no command of its own. */
+export const sendRequest: Command = command({
+  words: 'operator api',
+  parameters: 'PATH',
+  summary: "send a request to a path such as /v1/jobs and print the answer's body; exit code 1 when it is refused",
+  raw: true,
+  options: {
+    X: { type: 'text', value: 'METHOD', summary: 'GET; POST when there is a body' },
+    d: { type: 'text', value: 'BODY', summary: 'the body; @FILE is that of a file, - is standard input' },
+    H: { type: 'list', value: 'NAME: VALUE', summary: 'a header, may be repeated' },
+    filter: { type: 'text', value: 'EXPRESSION', summary: 'only entries of a list for which it holds' },
+  },
+  run: async ({ options, parameters: [given = ''], terminal, inNamespace, send }) => {
+    const body = await bodyFrom(options.d, terminal.read);
+    const method = (options.X ?? (body === undefined ? 'GET' : 'POST')).toUpperCase();
+    if (!/^[A-Z]{1,20}$/.test(method)) throw new Stopped('-X takes a method such as PUT', 2);
+    if (body !== undefined && method === 'GET') throw new Stopped('a GET has no body: leave out -d, or give -X', 2);
+    const path = pathWith(given, {
+      ...inNamespace,
+      ...(options.filter === undefined ? {} : { filter: options.filter }),
+    });
+    const answer = await send(path, {
+      method,
+      headers: Object.fromEntries(options.H.map(headerFrom)),
+      ...(body === undefined ? {} : { body }),
+    });
+    if (answer.body !== null) await passOn(terminal, answer.body as unknown as AsyncIterable<Uint8Array>);
+    if (answer.ok) return 0;
+    terminal.error(`signalbox: the server answered ${answer.status}\n`);
+    return 1;
+  },
+});
+
+function bodyFrom(data: string | undefined, read: (path: string) => Promise<string>): Promise<string> | undefined {
+  if (data === undefined) return undefined;
+  if (data === '-') return read('-');
+  return data.startsWith('@') ? read(data.slice(1)) : Promise.resolve(data);
+}
+
+function headerFrom(text: string): [string, string] {
+  const [, name, value = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*:\s*([\t\x20-\x7e]*)$/.exec(text) ?? [];
+  if (name === undefined) throw new Stopped(`-H takes NAME: VALUE, not ${JSON.stringify(text.slice(0, 40))}`, 2);
+  return [name.toLowerCase(), value];
+}
+
+/** The path with these parameters, unless it has them itself. */
+function pathWith(given: string, parameters: Readonly<Record<string, string>>): string {
+  const [path = '', query = ''] = given.split(/\?(.*)/s);
+  if (/^[a-z]+:/i.test(path)) throw new Stopped('PATH is the part behind the address, such as /v1/jobs', 2);
+  const search = new URLSearchParams(query);
+  const added = Object.entries(parameters).filter(([name]) => !search.has(name));
+  const whole = [
+    ...(query === '' ? [] : [query]),
+    ...added.map(([name, value]) => `${name}=${encodeURIComponent(value)}`),
+  ];
+  return `${path.startsWith('/') ? '' : '/'}${path}${whole.length === 0 ? '' : `?${whole.join('&')}`}`;
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { command } from '../../../../adapters/cli/command-line/command.js';
+import { inOwnWords } from '../../../../adapters/cli/command-line/other-spellings.js';
+import { readArguments } from '../../../../adapters/cli/command-line/read-arguments.js';
+import { commands } from '../../../../adapters/cli/commands/index.js';
+
+describe('words of another command line', () => {
+  it.each([
+    ['run web.hcl', 'job run web.hcl'],
+    ['logs -f 3f2a', 'alloc logs -f 3f2a'],
+    ['acl token list', 'token list'],
+    ['acl token self', 'token show'],
+    ['acl token', 'token'],
+    ['acl policy apply reader reader.hcl', 'policy put reader reader.hcl'],
+    ['operator scheduler get-config -json', 'operator scheduler get -json'],
+    ['job run web.hcl', 'job run web.hcl'],
+    ['constructor', 'constructor'],
+    ['', ''],
+  ])('%s is %s', (given, own) => {
+    expect(inOwnWords(given.split(' ')).join(' ')).toBe(own);
+  });
+
+  it('mean commands that there are', () => {
+    const known = commands.map(({ words }) => words);
+    for (const words of ['run', 'plan', 'stop', 'validate', 'inspect', 'action', 'logs', 'exec', 'fs', 'agent-info']) {
+      const own = inOwnWords([words]).join(' ');
+      expect(
+        known.some((each) => own === each || own.startsWith(`${each} `)),
+        own,
+      ).toBe(true);
+      expect(known).not.toContain(words);
+    }
+  });
+});
+
+describe('an option of another command line', () => {
+  const options = { detach: { type: 'flag', summary: 'do not wait' } } as const;
+  const it1 = command({ words: 'try', parameters: '[A]', summary: '', options, run: async () => 0 });
+
+  it.each([
+    ['-t={{.ID}}', /there is no option --t: use --json/],
+    ['-verbose', /there is no option --verbose: use --json/],
+    ['-region=eu', /name the server with --address/],
+    ['-token=secret', /set SIGNALBOX_TOKEN/],
+    ['-tls-skip-verify', /NODE_EXTRA_CA_CERTS/],
+    ['-detahc', /did you mean --detach/],
+    ['-toString', /there is no option --toString\n/],
+  ])('%s is refused with what to do instead', (given, message) => {
+    expect(() => readArguments(it1, [given])).toThrow(message);
+  });
+});
