@@ -1,5 +1,11 @@
 import { ok, okAsync } from 'neverthrow';
-import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
+import {
+  type ManualClock,
+  manualClock,
+  memoryStorage,
+  recordingDelivery,
+  sequentialIds,
+} from '../../../adapters/memory/index.js';
 import { HostMeter } from '../../../adapters/runner/commands/host-usage.js';
 import type { CommandOutput, CommandPerformer, NodeCommand } from '../../../src/agent/link/node-command.js';
 import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
@@ -39,7 +45,10 @@ import { pathValues, sampleJob } from './route-samples.js';
 
 /** An engine on memory storage, not started: nothing moves unless a request moves it. */
 export function engineUnderTest(settings: SettingsOverrides = {}, logger?: Logger): Engine {
-  const clock = manualClock();
+  return engineOn(manualClock(), settings, logger);
+}
+
+function engineOn(clock: ManualClock, settings: SettingsOverrides, logger: Logger | undefined): Engine {
   const ports = {
     storage: memoryStorage(),
     clock,
@@ -56,7 +65,8 @@ export const everything = {
 
 /** An engine with one of everything that a request can name; `pathValues` says what is called how. Nothing moves any more. */
 export async function filledEngine(settings: SettingsOverrides = {}, logger?: Logger): Promise<Engine> {
-  const engine = engineUnderTest(settings, logger);
+  const clock = manualClock();
+  const engine = engineOn(clock, settings, logger);
   const { Status, StatusDescription, StatusUpdatedAt, CreateIndex, ModifyIndex, ...node } = nodeFrom(
     '00000000-0000-4000-8000-00000000000a',
   );
@@ -111,6 +121,8 @@ export async function filledEngine(settings: SettingsOverrides = {}, logger?: Lo
   await putEventType(engine, hostPrincipal, { name: 'order.created' });
   const recovery = await startBulkRedelivery(engine, hostPrincipal, { workspaceId: 'ws-1', since: 0 });
   engine.start();
+  // Until all that the start set off has come to rest: how far it gets must not depend on who waits for what.
+  await clock.settle();
   let allocations = (await listJobAllocations(engine, hostPrincipal, { jobId: 'job' }))._unsafeUnwrap();
   while (allocations.value.length === 0) {
     const waiting = { after: allocations.index, wait: 60_000 };
