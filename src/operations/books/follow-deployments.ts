@@ -1,3 +1,4 @@
+import type { Allocation } from '../../scheduler/allocation.js';
 import { withAllocation } from '../../scheduler/deployment/count-allocations.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';
@@ -11,16 +12,19 @@ export interface FollowedDeployments {
   readonly allocations: readonly AllocationChange[];
 }
 
-/** Counts changed allocations in their deployments, and moves the deployments on. */
+/** Counts changed allocations in their deployments, and moves the deployments of which a count has changed on. */
 export function followDeployments(tx: Transaction, changes: readonly AllocationChange[]): FollowedDeployments {
-  const touched = new Map<string, Deployment>();
+  const touched = new Map<string, { readonly deployment: Deployment; readonly changed: readonly Allocation[] }>();
   for (const { before, after } of changes) {
     const id = after.DeploymentID;
-    const deployment = id === undefined ? undefined : (touched.get(id) ?? tx.get(deployments, [id])?.record);
-    if (deployment !== undefined) touched.set(deployment.ID, withAllocation(deployment, before, after));
+    if (id === undefined) continue;
+    const { deployment = tx.get(deployments, [id])?.record, changed = [] } = touched.get(id) ?? {};
+    const counted = deployment && withAllocation(deployment, before, after);
+    if (counted !== undefined && counted !== deployment)
+      touched.set(id, { deployment: counted, changed: [...changed, after] });
   }
-  const followed = [...touched.values()].flatMap((deployment) => {
-    const moved = moveDeployment(tx, deployment, { type: 'allocations_changed' });
+  const followed = [...touched.values()].flatMap(({ deployment, changed }) => {
+    const moved = moveDeployment(tx, deployment, { type: 'allocations_changed', changed });
     return moved.isOk() ? [moved.value] : [];
   });
   return {

@@ -4,7 +4,7 @@ import { decideRevert } from '../../jobs/decide-revert.js';
 import type { Job } from '../../jobs/document/job.js';
 import { jobSubmissions } from '../../jobs/job-submission.js';
 import type { ReadView } from '../../ports/storage.js';
-import { allocations } from '../../scheduler/allocation.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import type { DeploymentError } from '../../scheduler/deployment/deployment-errors.js';
 import {
@@ -69,10 +69,13 @@ export function watchedDeployment(view: ReadView, deployment: Deployment): Watch
   const { ID, Namespace, JobID } = deployment;
   const head = watchedHead(view, deployment);
   if (head === undefined) return undefined;
-  const own = view.list(allocations, { index: 'by_deployment', prefix: [ID] });
+  let own: readonly Allocation[] | undefined;
   return {
     ...head,
-    allocations: own.map(({ record }) => record),
+    get allocations() {
+      own ??= view.list(allocations, { index: 'by_deployment', prefix: [ID] }).map(({ record }) => record);
+      return own;
+    },
     versions: () => readJobVersions(view, Namespace, JobID).map(({ record }) => record),
     evaluatedIndex: evaluatedIndexOf(view, deployment),
   };

@@ -1,17 +1,17 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
-import type { ReadView, StorageError } from '../../ports/storage.js';
+import type { StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations, isTerminalAllocation } from '../../scheduler/allocation.js';
 import { withHealth } from '../../scheduler/deployment/actions.js';
-import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
+import { type Deployment, deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';
 import { isMeasuredByChecks, type MeasuredHealth, measureHealth } from '../../scheduler/deployment/measure-health.js';
 import { progressDeadlineOf } from '../../scheduler/deployment/transition-deployment.js';
 import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';
-import { type FollowedDeployments, followDeployments } from '../books/follow-deployments.js';
+import { followDeployments } from '../books/follow-deployments.js';
 import { applyJobConsequences } from '../books/job-consequences.js';
-import { moveDeployment, type WatchedHead, watchedDeployment, watchedHead } from '../books/move-deployment.js';
+import { moveDeployment, type WatchedHead, watchedHead } from '../books/move-deployment.js';
 import { putAllocation } from '../books/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
@@ -19,24 +19,28 @@ import { changeOrMoment } from '../waiting/change-or-moment.js';
 
 /** While deployments are under way they are looked at no more often than this, however busy the cluster is. */
 const pause = second / 4;
+/** Looking takes no more than a part of the time: after each look the loop pauses for so many times what it took. */
+const pauseFactor = 4;
 
 /**
  * Does what passing time does to deployments: allocations that have run long enough are healthy, those that have not by their
  * deadline are unhealthy, and a deployment without progress fails. What nodes report moves a deployment in the same write. What is due
- * is decided again in the write, so any number of processes may watch.
+ * is decided again in the write, in small parts, so any number of processes may watch.
  */
 export const deploymentLoop: BackgroundLoop = {
   name: 'deployments',
   run: async (context, signal) => {
     while (!signal.aborted) {
+      const began = context.clock.monotonic();
       const seen = await judgeOnce(context);
+      const took = context.clock.monotonic() - began;
       if (seen === undefined) {
         await context.clock.sleep(second, signal);
         continue;
       }
       const tables = seen.active ? [deployments, allocations] : [deployments];
       await changeOrMoment(context, { tables, index: seen.index, moment: seen.next }, signal);
-      if (seen.active) await context.clock.sleep(pause, signal);
+      if (seen.active) await context.clock.sleep(Math.max(pause, pauseFactor * took), signal);
     }
   },
 };
@@ -51,20 +55,31 @@ interface Seen {
 async function judgeOnce(context: EngineContext): Promise<Seen | undefined> {
   const seen = await lookInTurns(context, context.clock.now());
   if (seen.isErr()) return failed(context, seen.error.message);
-  if (!seen.value.due) return seen.value;
-  const written = await commit(context, hostPrincipal, (tx) => {
-    judge(tx, look(tx, tx.now));
-    return ok(undefined);
-  });
-  if (written.isErr()) return failed(context, written.error.message);
-  // The write itself may be the reason to look again.
-  return { index: written.value.index - 1, active: true, next: undefined };
+  const { health, late, ...rest } = seen.value;
+  if (health.length + late.length === 0) return rest;
+  const works = parted(health).map((ids) => (tx: Transaction) => judge(tx, ids));
+  if (late.length > 0) works.push((tx) => failLate(tx, late));
+  let { index } = rest;
+  for (const work of works) {
+    const written = await commit(context, hostPrincipal, (tx) => ok(work(tx)));
+    if (written.isErr()) return failed(context, written.error.message);
+    index = written.value.index;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  // The last write itself may be the reason to look again.
+  return { index: index - 1, active: true, next: undefined };
+}
+
+function parted(ids: readonly string[]): readonly (readonly string[])[] {
+  const count = Math.ceil(ids.length / writtenAtOnce);
+  return Array.from({ length: count }, (_, at) => ids.slice(at * writtenAtOnce, (at + 1) * writtenAtOnce));
 }
 
 /** A deployment that is under way, with what passing time says of it. */
 interface Look {
   readonly deployment: Deployment;
-  readonly health: readonly { readonly allocation: Allocation; readonly healthy: boolean }[];
+  /** IDs of allocations of which the health is known by now. */
+  readonly health: readonly string[];
   readonly deadline: Instant | undefined;
   /** When health may be known. */
   readonly moments: readonly Instant[];
@@ -72,12 +87,14 @@ interface Look {
 
 /** Allocations that are looked at in one turn of the event loop. */
 const lookedAtOnce = 64;
+/** Allocations of which the health is written at once. */
+const writtenAtOnce = 32;
 
 /** The work that may be due and when, found without blocking other work. The write checks again whether it is due. */
 async function lookInTurns(
   context: EngineContext,
   now: Instant,
-): Promise<Result<Seen & { due: boolean }, StorageError>> {
+): Promise<Result<Due & { readonly index: number }, StorageError>> {
   const begun = await context.storage.read((view) => ({
     index: view.index,
     watched: view.list(deployments, { index: 'active' }).flatMap(({ record }) => watchedHead(view, record) ?? []),
@@ -90,7 +107,7 @@ async function lookInTurns(
     if (found.isErr()) return err(found.error);
     looks.push(found.value);
   }
-  return ok({ index, ...summaryOf(looks, now) });
+  return ok({ index, ...dueOf(looks, now) });
 }
 
 async function lookAtOne(context: EngineContext, head: WatchedHead, now: Instant): Promise<Result<Look, StorageError>> {
@@ -114,19 +131,10 @@ async function lookAtOne(context: EngineContext, head: WatchedHead, now: Instant
   }
 }
 
-function look(view: ReadView, now: Instant): readonly Look[] {
-  return view.list(deployments, { index: 'active' }).flatMap(({ record: deployment }) => {
-    const watched = watchedDeployment(view, deployment);
-    if (watched === undefined) return [];
-    const measured = watched.allocations.flatMap((allocation) => unknownHealth(watched, allocation, now));
-    return [lookOf(watched, measured, watched.allocations)];
-  });
-}
-
 function lookOf({ deployment }: WatchedHead, measured: readonly Measured[], own: readonly Allocation[]): Look {
   return {
     deployment,
-    health: measured.flatMap(({ allocation, healthy }) => (healthy === undefined ? [] : [{ allocation, healthy }])),
+    health: measured.flatMap(({ allocation, healthy }) => (healthy === undefined ? [] : allocation.ID)),
     deadline: progressDeadlineOf({ deployment, allocations: own }),
     moments: measured.flatMap(({ next }) => next ?? []),
   };
@@ -144,42 +152,65 @@ function unknownHealth({ version }: WatchedHead, allocation: Allocation, now: In
   return isMeasuredByChecks(group) ? [] : [{ allocation, ...measureHealth(allocation, group, now) }];
 }
 
-function summaryOf(looks: readonly Look[], now: Instant) {
+/** What is to be done, and when there may be more. */
+interface Due {
+  readonly active: boolean;
+  readonly next: Instant | undefined;
+  /** Allocations of which the health is known by now. */
+  readonly health: readonly string[];
+  /** Deployments without progress. */
+  readonly late: readonly string[];
+}
+
+function dueOf(looks: readonly Look[], now: Instant): Due {
   const moments = looks.flatMap(({ deadline, moments: waiting }) =>
     deadline === undefined ? waiting : [...waiting, deadline],
   );
-  const due = looks.some(({ health, deadline }) => health.length > 0 || (deadline !== undefined && deadline <= now));
-  return { active: looks.length > 0, due, next: moments.length === 0 ? undefined : Math.min(...moments) };
+  return {
+    active: looks.length > 0,
+    next: moments.length === 0 ? undefined : Math.min(...moments),
+    health: looks.flatMap(({ health }) => health),
+    late: looks.flatMap(({ deployment, deadline }) => (deadline !== undefined && deadline <= now ? deployment.ID : [])),
+  };
 }
 
-function judge(tx: Transaction, looks: readonly Look[]): void {
-  const changes = looks.flatMap(({ health }) =>
-    health.map(({ allocation, healthy }) => ({
-      before: allocation,
-      after: withHealth(allocation, healthy, { now: tx.now, index: tx.index }),
-    })),
-  );
+/** Writes the health of these allocations that is known now, and what follows from it. */
+function judge(tx: Transaction, ids: readonly string[]): void {
+  const heads = new Map<string, WatchedHead | undefined>();
+  const changes = ids.flatMap((id) => {
+    const allocation = tx.get(allocations, [id])?.record;
+    const deploymentId = allocation?.DeploymentID;
+    if (allocation === undefined || deploymentId === undefined) return [];
+    if (!heads.has(deploymentId)) heads.set(deploymentId, activeHead(tx, deploymentId));
+    const head = heads.get(deploymentId);
+    const [measured] = head === undefined ? [] : unknownHealth(head, allocation, tx.now);
+    if (measured?.healthy === undefined) return [];
+    return { before: allocation, after: withHealth(allocation, measured.healthy, { now: tx.now, index: tx.index }) };
+  });
   for (const { before, after } of changes) putAllocation(tx, before, after);
   const followed = followDeployments(tx, changes);
-  const late = failLate(tx, looks);
   applyJobConsequences(tx, {
-    evaluations: [...followed.evaluations, ...late.evaluations],
-    allocations: [...changes, ...followed.allocations, ...late.allocations],
+    evaluations: followed.evaluations,
+    allocations: [...changes, ...followed.allocations],
   });
+}
+
+function activeHead(tx: Transaction, deploymentId: string): WatchedHead | undefined {
+  const deployment = tx.get(deployments, [deploymentId])?.record;
+  return deployment !== undefined && isActiveDeployment(deployment) ? watchedHead(tx, deployment) : undefined;
 }
 
 /** Deployments that are still without progress, after the health that has just become known. */
-function failLate(tx: Transaction, looks: readonly Look[]): FollowedDeployments {
-  const late = looks.filter(({ deadline }) => deadline !== undefined && deadline <= tx.now);
-  const moved = late.flatMap(({ deployment }) => {
-    const now = tx.get(deployments, [deployment.ID])?.record;
+function failLate(tx: Transaction, ids: readonly string[]): void {
+  const moved = ids.flatMap((id) => {
+    const now = tx.get(deployments, [id])?.record;
     const after = now && moveDeployment(tx, now, { type: 'deadline' });
     return after?.isOk() ? [after.value] : [];
   });
-  return {
+  applyJobConsequences(tx, {
     evaluations: moved.flatMap(({ evaluation }) => evaluation ?? []),
     allocations: moved.flatMap((one) => one.allocations),
-  };
+  });
 }
 
 function failed({ logger }: EngineContext, error: string): undefined {

@@ -20,8 +20,8 @@ import { deploymentDescriptions, rollbackDescriptions } from './descriptions.js'
 
 /** What happens to a deployment. */
 export type DeploymentEvent =
-  /** Allocations were placed or replaced, or have reported their health. */
-  | { readonly type: 'allocations_changed' }
+  /** Allocations were placed or replaced, or have reported their health: `changed`, if the caller knows which. */
+  | { readonly type: 'allocations_changed'; readonly changed?: readonly Allocation[] }
   /** `progressDeadlineOf` has come. */
   | { readonly type: 'deadline' }
   | { readonly type: 'pause' }
@@ -34,7 +34,7 @@ export type DeploymentEvent =
 /** A deployment with everything that its rules look at. */
 export interface WatchedDeployment {
   readonly deployment: Deployment;
-  /** Those that count for it. */
+  /** Those that count for it. There may be many, and reading them may be put off until a rule asks for them. */
   readonly allocations: readonly Allocation[];
   /** The job as registered now. */
   readonly job: Job;
@@ -66,10 +66,10 @@ export function transitionDeployment(
   event: DeploymentEvent,
   moment: WriteMoment,
 ): Result<DeploymentStep, DeploymentError> {
-  const { deployment, allocations } = watched;
+  const { deployment } = watched;
   switch (event.type) {
     case 'allocations_changed':
-      return ok(afterChange(watched, moment));
+      return ok(afterChange(watched, event.changed, moment));
     case 'deadline':
       return ok(afterDeadline(watched, moment));
     case 'pause':
@@ -81,9 +81,9 @@ export function transitionDeployment(
         failed(watched, deploymentDescriptions.failedByUser, revertsAny(deployment), moment),
       );
     case 'promote':
-      return promoteDeployment(deployment, allocations, event.groups, moment).map(stepOf);
+      return promoteDeployment(deployment, watched.allocations, event.groups, moment).map(stepOf);
     case 'set_health':
-      return setAllocationHealth(deployment, allocations, event, moment).map((change) =>
+      return setAllocationHealth(deployment, watched.allocations, event, moment).map((change) =>
         afterHealth(watched, change, moment),
       );
   }
@@ -107,10 +107,14 @@ export function progressDeadlineOf({
   return earliest;
 }
 
-function afterChange(watched: WatchedDeployment, moment: WriteMoment): DeploymentStep {
-  const { deployment, allocations, evaluatedIndex } = watched;
+function afterChange(
+  watched: WatchedDeployment,
+  known: readonly Allocation[] | undefined,
+  moment: WriteMoment,
+): DeploymentStep {
+  const { deployment } = watched;
   if (!isActiveDeployment(deployment)) return { deployment, allocations: [], effects: [] };
-  const unhealthy = allocations.filter(({ DeploymentStatus }) => DeploymentStatus?.Healthy === false);
+  const unhealthy = unhealthyOf(watched, known !== undefined);
   const hopeless = unhealthy.filter((allocation) => isHopeless(allocation, watched, moment));
   if (hopeless.length > 0) {
     const reverts = hopeless.some(({ TaskGroup }) => stateOf(deployment, TaskGroup)?.AutoRevert === true);
@@ -120,10 +124,7 @@ function afterChange(watched: WatchedDeployment, moment: WriteMoment): Deploymen
     .filter(({ DesiredTransition }) => DesiredTransition.Reschedule !== true)
     .map((allocation) => withRescheduleFlag(allocation, moment));
   const promoted = autoPromoted(watched, moment);
-  const news = allocations.some(
-    ({ DeploymentStatus: status }) => status?.Healthy === true && status.ModifyIndex > evaluatedIndex,
-  );
-  const evaluates = marked.length > 0 || news || promoted !== undefined;
+  const evaluates = marked.length > 0 || promoted !== undefined || hasNews(watched, known ?? []);
   return {
     deployment: promoted?.deployment ?? deployment,
     allocations: [...marked, ...(promoted?.allocations ?? [])],
@@ -131,8 +132,22 @@ function afterChange(watched: WatchedDeployment, moment: WriteMoment): Deploymen
   };
 }
 
+/** Its counters, where what has changed is `counted`, count everything that was ever unhealthy. */
+function unhealthyOf(watched: WatchedDeployment, counted: boolean): readonly Allocation[] {
+  const hasNone = Object.values(watched.deployment.TaskGroups).every(({ UnhealthyAllocs }) => UnhealthyAllocs === 0);
+  if (counted && hasNone) return [];
+  return watched.allocations.filter(({ DeploymentStatus }) => DeploymentStatus?.Healthy === false);
+}
+
+/** An allocation has become healthy that no evaluation has seen so: one of the known ones, or any. */
+function hasNews(watched: WatchedDeployment, known: readonly Allocation[]): boolean {
+  const isNews = ({ DeploymentStatus: status }: Allocation): boolean =>
+    status?.Healthy === true && status.ModifyIndex > watched.evaluatedIndex;
+  return known.some(isNews) || watched.allocations.some(isNews);
+}
+
 function afterDeadline(watched: WatchedDeployment, moment: WriteMoment): DeploymentStep {
-  const { deployment, allocations } = watched;
+  const { deployment } = watched;
   const unchanged = { deployment, allocations: [], effects: [] };
   if (!isActiveDeployment(deployment) || deployment.Status === 'paused') return unchanged;
   const late = Object.entries(deployment.TaskGroups).filter(
@@ -140,7 +155,7 @@ function afterDeadline(watched: WatchedDeployment, moment: WriteMoment): Deploym
       state.RequireProgressBy !== null &&
       Date.parse(state.RequireProgressBy) <= moment.now &&
       !hasProgressed(state) &&
-      !isDone(group, state, allocations),
+      !isDone(group, state, watched.allocations),
   );
   if (late.length === 0) return unchanged;
   const reverts = late.some(([, state]) => state.AutoRevert);
@@ -199,14 +214,14 @@ function isHopeless(allocation: Allocation, { deployment, version }: WatchedDepl
 
 /** The deployment with its canaries accepted, once all of them are healthy and the job leaves that to the scheduler. */
 function autoPromoted(watched: WatchedDeployment, moment: WriteMoment): DeploymentChange | undefined {
-  const { deployment, allocations } = watched;
+  const { deployment } = watched;
   const waiting = Object.values(deployment.TaskGroups).filter((state) => state.DesiredCanaries > 0);
   if (!waiting.some((state) => !state.Promoted)) return undefined;
   const ready = waiting.every(
-    (state) => state.AutoPromote && healthyOf(state, allocations).length >= state.DesiredCanaries,
+    (state) => state.AutoPromote && healthyOf(state, watched.allocations).length >= state.DesiredCanaries,
   );
   if (!ready) return undefined;
-  return promoteDeployment(deployment, allocations, undefined, moment).unwrapOr(undefined);
+  return promoteDeployment(deployment, watched.allocations, undefined, moment).unwrapOr(undefined);
 }
 
 function withRescheduleFlag(allocation: Allocation, { index }: WriteMoment): Allocation {

@@ -7,9 +7,11 @@ import {
   promoteDeployment,
   readDeployment,
   registerJob,
+  reportAllocations,
   setAllocationHealth,
   unblockDeployment,
 } from '../../../src/index.js';
+import type { Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { type Deployment, deployments } from '../../../src/scheduler/deployment/deployment.js';
 import { minute, second } from '../../../src/shared/duration.js';
@@ -73,6 +75,19 @@ async function running(cluster: FakeCluster): Promise<Record<number, number>> {
 const versions = async ({ engine }: FakeCluster) =>
   (await listJobVersions(engine, hostPrincipal, { jobId: 'web' }))._unsafeUnwrap().value.map(({ record }) => record);
 
+/** The write of a store that notes by which indexes its work lists. */
+function spied(write: Storage['write'], lists: string[]): Storage['write'] {
+  return (work) =>
+    write((view) => {
+      const list = view.list.bind(view) as typeof view.list;
+      const noting: typeof view.list = (table, query) => {
+        lists.push(query?.index ?? '');
+        return list(table, query);
+      };
+      return work(Object.assign(view, { list: noting }));
+    });
+}
+
 async function cluster(behaviour?: (allocation: Allocation) => Behaviour): Promise<FakeCluster> {
   const made = fakeCluster(behaviour === undefined ? {} : { behaviour });
   await made.addNode('n1');
@@ -109,6 +124,28 @@ describe('a deployment', () => {
     told._unsafeUnwrap();
     await world.clock.advance(20 * second);
     expect(await latest(world)).toMatchObject({ Status: 'successful', TaskGroups: { g: { HealthyAllocs: count } } });
+  });
+
+  it('that is over is not looked at again for what its allocations report', async () => {
+    await using world = await cluster();
+    await register(world, job(3, 'a'));
+    await world.clock.advance(20 * second);
+    const { ID, Status, ModifyIndex } = await latest(world);
+    expect(Status).toBe('successful');
+    const lists: string[] = [];
+    const [one] = await world.rows(allocations);
+    const { engine } = world;
+    const { write } = engine.storage;
+    const watching = { ...engine, storage: { ...engine.storage, write: spied(write.bind(engine.storage), lists) } };
+    const taskStates = one?.TaskStates ?? {};
+    const reports = [
+      { allocationId: one?.ID ?? '', clientStatus: 'running' as const, clientDescription: 'again', taskStates },
+    ];
+    const input = { nodeId: one?.NodeID ?? '', reports };
+    (await reportAllocations(watching as typeof engine, hostPrincipal, input))._unsafeUnwrap();
+    expect((await world.rows(allocations)).find((row) => row.ID === one?.ID)?.ClientDescription).toBe('again');
+    expect(lists).not.toContain('by_deployment');
+    expect((await world.rows(deployments)).find((row) => row.ID === ID)?.ModifyIndex).toBe(ModifyIndex);
   });
 
   it('replaces max_parallel at a time, each after the one before is healthy', async () => {

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../src/jobs/document/job.js';
 import type { Allocation } from '../../../src/scheduler/allocation.js';
+import { withAllocation } from '../../../src/scheduler/deployment/count-allocations.js';
 import type { Deployment, DeploymentState } from '../../../src/scheduler/deployment/deployment.js';
 import {
   type DeploymentEvent,
@@ -88,6 +90,48 @@ const canaries = (PlacedCanaries: readonly string[], change: Partial<DeploymentS
   ...change,
 });
 const reverting = { AutoRevert: true, ProgressDeadline: 0 };
+
+/** As it is after the last of these was reported. */
+function counted(state: Partial<DeploymentState>, all: readonly Allocation[], evaluatedIndex: number) {
+  const before = watched({ ...state, PlacedAllocs: 0 });
+  const joining = all.map((one) => ({ ...one, DeploymentStatus: { ...one.DeploymentStatus, Healthy: null } }));
+  const placed = joining.reduce((so, one) => withAllocation(so, undefined, one as Allocation), before.deployment);
+  const deployment = all.reduce((so, one, at) => withAllocation(so, joining[at] as Allocation, one), placed);
+  return { ...before, deployment, allocations: all, evaluatedIndex };
+}
+
+it('comes to the same, whether it is told which allocations have changed or looks at all of them', () => {
+  const allocations = fc
+    .array(fc.record({ health: fc.constantFrom(true, false, null), seen: fc.integer({ min: 30, max: 50 }) }), {
+      minLength: 1,
+    })
+    .map((all) =>
+      all.map(({ health, seen }, at) =>
+        allocation(`a${at}`, health, {
+          DeploymentStatus: { Healthy: health, Timestamp: past, Canary: at < 2, ModifyIndex: seen },
+        }),
+      ),
+    );
+  const states = fc.constantFrom({}, reverting, { ProgressDeadline: 0 }, canaries(['a0', 'a1'], { AutoPromote: true }));
+  fc.assert(
+    fc.property(allocations, states, fc.integer({ min: 30, max: 50 }), (all, state, evaluated) => {
+      const before = counted(state, all, evaluated);
+      const last = all.slice(-1);
+      const told = transitionDeployment(before, { type: 'allocations_changed', changed: last }, moment);
+      expect(told).toEqual(transitionDeployment(before, { type: 'allocations_changed' }, moment));
+    }),
+  );
+});
+
+it('looks at no other allocation when one has become healthy', () => {
+  const healthy = allocation('a0', true, {
+    DeploymentStatus: { Healthy: true, Timestamp: past, Canary: false, ModifyIndex: 50 },
+  });
+  const unread = Object.defineProperty({ ...watched({ HealthyAllocs: 1 }) }, 'allocations', {
+    get: () => expect.unreachable('the allocations were read'),
+  });
+  expect(outcome(unread, { type: 'allocations_changed', changed: [healthy] })).toMatchObject({ effects: ['evaluate'] });
+});
 const unhealthy = { allocations: [allocation('a', false)] };
 
 describe('a deployment whose allocations change', () => {
