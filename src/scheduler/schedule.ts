@@ -5,7 +5,7 @@ import { planJob } from './plan/plan-job.js';
 import { planSystemJob } from './plan/plan-system-job.js';
 import type { SchedulingIds } from './reconcile/situation.js';
 import type { SchedulingSnapshot } from './snapshot.js';
-import { finish, type Steps } from './steps.js';
+import { finish } from './steps.js';
 
 /**
  * Brings a job's allocations to what the job wants, as far as the nodes have room. Pure: the same arguments give the same result. Planning
@@ -26,7 +26,7 @@ export function* schedulingSteps(
   evaluation: Evaluation,
   now: Instant,
   ids: SchedulingIds,
-): Steps<SchedulingResult> {
+): Generator<void, SchedulingResult> {
   const system = evaluation.Type === 'system' || evaluation.Type === 'sysbatch';
   if (!handles(evaluation)) {
     const description = `Evaluations of ${evaluation.Type} jobs are not triggered by "${evaluation.TriggeredBy}"`;
