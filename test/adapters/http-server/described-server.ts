@@ -26,7 +26,7 @@ export class DescribedServer {
   private engine: Engine | undefined;
   private before = 0;
 
-  constructor(private readonly names: 'neutral' | 'upstream') {}
+  constructor(readonly names: 'neutral' | 'upstream') {}
 
   async start(): Promise<void> {
     await this.refill();

@@ -142,16 +142,19 @@ function isFound({ method, target }: Asked): boolean {
   return match?.isOk() === true && match.value.type === 'found' && match.value.route.socket === undefined;
 }
 
-/** Parameters of the query whose faults are told with 500. */
-const told500: ReadonlySet<string> = new Set(
-  routeTable.flatMap((route) =>
+/** Parameters of the query whose faults are answered with 500 under these names. */
+function told500(names: 'neutral' | 'upstream'): readonly string[] {
+  return routeTable.flatMap((route) =>
     Object.values(callOf(route)?.inputs ?? {}).flatMap(({ locations }) =>
-      locations.flatMap((location) =>
-        location.in === 'query' && location.codec.status === 500 ? [location.name, ...location.aliases] : [],
-      ),
+      locations.flatMap((location) => {
+        if (location.in !== 'query') return [];
+        const { upstream, ...neutral } = location.codec;
+        const codec = (names === 'upstream' ? upstream : undefined) ?? neutral;
+        return codec.status === 500 ? [location.name, ...location.aliases] : [];
+      }),
     ),
-  ),
-);
+  );
+}
 
 /** A refusal changes nothing: asked for in the form of this package's clients, it tells its tag. */
 async function expectContractual(server: DescribedServer, asked: Asked, about: string): Promise<void> {
@@ -160,7 +163,7 @@ async function expectContractual(server: DescribedServer, asked: Asked, about: s
     error: { type: ErrorTag | 'bad_request'; message: string; parameter?: string };
   };
   if (error.type === 'bad_request')
-    expect([...told500, 'missing job ID'], about).toContain(error.parameter ?? error.message);
+    expect([...told500(server.names), 'missing job ID'], about).toContain(error.parameter ?? error.message);
   else expect(Object.keys(contractual), about).toContain(error.type);
 }
 
