@@ -72,13 +72,14 @@ export function millisecondsFromNanos(nanos: number): Milliseconds {
 }
 
 /**
- * The text of whole nanoseconds in the notation of the job interface: `1h30m0s`, `1.5s`, `250ms`, `100ns`, `0s`. Below a
- * second the largest unit that gives a whole part is used, with a fraction.
+ * The text of nanoseconds, rounded to whole ones, in the notation of the job interface: `1h30m0s`, `1.5s`, `250ms`, `100ns`, `0s`.
+ * Below a second the largest unit that gives a whole part is used, with a fraction.
  */
 export function durationTextFromNanos(nanos: number): string {
-  if (nanos === 0) return '0s';
+  const whole = Math.round(Math.abs(nanos));
+  if (whole === 0) return '0s';
   const sign = nanos < 0 ? '-' : '';
-  const total = BigInt(Math.abs(nanos));
+  const total = BigInt(whole);
   if (total < 1_000n) return `${sign}${total}ns`;
   if (total < 1_000_000n) return `${sign}${decimal(total, 1_000n)}µs`;
   if (total < 1_000_000_000n) return `${sign}${decimal(total, 1_000_000n)}ms`;

@@ -14,6 +14,9 @@ describe('durationTextFromNanos', () => {
     [3_600_000_000_000, '1h0m0s'],
     [5_400_000_000_001, '1h30m0.000000001s'],
     [-15_000_000_000, '-15s'],
+    // What comes of nanoseconds that were kept as milliseconds.
+    [535_461_483_205.999_94, '8m55.461483206s'],
+    [0.4, '0s'],
   ])('%d is %s', (nanos, text) => {
     expect(durationTextFromNanos(nanos)).toBe(text);
   });
