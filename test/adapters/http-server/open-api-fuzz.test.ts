@@ -112,7 +112,8 @@ describe.each(['neutral', 'upstream'] as const)('requests made from the document
     return route.methods.map((method) => ({ name: `${method} ${path}`, route, method, path }));
   });
 
-  it.each(operations)('$name', async ({ route, method, path }) => {
+  // A stream that ends with its connection takes a quarter of a second.
+  it.each(operations)('$name', { timeout: 30_000 + runs * 500 }, async ({ route, method, path }) => {
     const operation = operationAt(document, path, method);
     const requests = requestsFor({ route, method, path, operation }, document);
     await fc.assert(
