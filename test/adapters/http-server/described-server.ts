@@ -64,11 +64,16 @@ export class DescribedServer {
             resolve({ status: statusCode, type: got['content-type'] ?? '', body: text });
           };
           const isEndless = got(response.headers, 'cache-control') === 'no-cache';
-          response.on('data', (piece: Buffer) => {
-            pieces.push(piece);
-            if (!isEndless) return;
+          const cut = (): void => {
             end();
             response.destroy();
+          };
+          // There may be nothing to tell for as long as the stream is open.
+          const silent = isEndless ? setTimeout(cut, streamPatience) : undefined;
+          response.on('close', () => clearTimeout(silent));
+          response.on('data', (piece: Buffer) => {
+            pieces.push(piece);
+            if (isEndless) cut();
           });
           response.on('end', end);
           response.on('error', (error) => (isEndless ? end() : reject(error)));
@@ -96,6 +101,9 @@ export class DescribedServer {
 function lengthOf(body: string | undefined): Record<string, number> {
   return body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
 }
+
+/** How long the first piece of a stream without end is waited for. In milliseconds. */
+const streamPatience = 200;
 
 function ignore(): void {}
 
