@@ -35,3 +35,18 @@ export async function insist<T>(clock: Clock, signal: AbortSignal, work: () => T
     await clock.sleep(pause, signal);
   }
 }
+
+/** Between two attempts of `untilPossible`. In milliseconds of the host's wall time. */
+const attemptPause = 100;
+
+/** The same, for as long as it takes: for work without which nothing can go on. */
+export async function untilPossible<T>(work: () => T | Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isTransientFault(error)) throw error;
+    }
+    await new Promise((resume) => setTimeout(resume, attemptPause).unref());
+  }
+}

@@ -4,12 +4,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err } from 'neverthrow';
 import { commandRefused, type TaskUsage } from '../../../src/agent/link/node-command.js';
-import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
 import { isAlive } from '../disk/process-identity.js';
 import type { TaskPaths } from '../disk/task-paths.js';
-import { isTransientFault, lackOf } from '../disk/transient-fault.js';
+import { lackOf } from '../disk/transient-fault.js';
 import { type Collector, dismissCollector, livingCollector, startCollector } from '../logs/log-collector.js';
-import { within } from '../waiting.js';
+import { untilPossible, within } from '../waiting.js';
 import { groupUsage } from './process-usage.js';
 import { attemptScript, claimForRunner, lostExit, readExit, readIdentity } from './raw-exec-attempt.js';
 import { type Command, commandFault, parseRawExecConfig } from './raw-exec-config.js';
@@ -127,18 +126,6 @@ async function recover(start: TaskStart): Promise<RecoverOutcome> {
   return { type: 'running', task: new Process(start, identity.pid, endOfStranger(identity), logs) };
 }
 
-/** Waits until it can be read: an end with exit code 0 must never be taken for another, which would run the task again. */
-async function exitOnDisk(attempt: string): Promise<TaskExit> {
-  for (;;) {
-    try {
-      return readExit(attempt) ?? lostExit;
-    } catch (error) {
-      if (!isTransientFault(error)) throw error;
-    }
-    await new Promise((done) => setTimeout(done, pollInterval).unref());
-  }
-}
-
 /** Resolves when a process that is not our child has ended. */
 function endOfStranger(identity: Parameters<typeof isAlive>[0]): Promise<void> {
   return new Promise<void>((done) => {
@@ -198,7 +185,8 @@ class Process implements RunningTask {
     const attempt = attemptDirectory(this.#start);
     dismissCollector(attempt);
     await within(logPatience, this.#collected);
-    return exitOnDisk(attempt);
+    // An end with exit code 0 must never be taken for another, which would run the task again.
+    return untilPossible(() => readExit(attempt) ?? lostExit);
   }
 
   /** A collector that ends before its task is started again: the pipes are still open. */

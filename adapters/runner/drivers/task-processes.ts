@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { textIn } from '../disk/text-file.js';
-import { isTransientFault } from '../disk/transient-fault.js';
+import { untilPossible } from '../waiting.js';
 
 /** Whose processes: they carry both names in their environment, wherever they went. */
 export interface ProcessOwner {
@@ -16,8 +16,6 @@ interface Request extends ProcessOwner {
 const gathering = 10;
 /** Processes that are looked at in one turn of the loop. */
 const slice = 64;
-/** Between two looks while `/proc` cannot be read. In milliseconds. */
-const unseenPause = 100;
 /** A process may have forked while it was looked for. */
 const rounds = 5;
 
@@ -35,7 +33,8 @@ export function endStrays(owner: ProcessOwner): Promise<void> {
     setTimeout(() => {
       const requests = waiting;
       waiting = [];
-      sweepWhenPossible(requests).then(
+      // Processes that cannot be looked at at present may live: they are looked for again.
+      untilPossible(() => sweep(requests)).then(
         () => settle(requests),
         () => settle(requests),
       );
@@ -51,18 +50,6 @@ export async function hasProcesses(owner: ProcessOwner): Promise<boolean | undef
 
 function settle(requests: readonly Request[]): void {
   for (const { done } of requests) done();
-}
-
-/** Processes that cannot be looked at at present may live: they are looked for again. */
-async function sweepWhenPossible(requests: readonly ProcessOwner[]): Promise<void> {
-  for (;;) {
-    try {
-      return await sweep(requests);
-    } catch (error) {
-      if (!isTransientFault(error)) throw error;
-    }
-    await new Promise((resume) => setTimeout(resume, unseenPause).unref());
-  }
 }
 
 async function sweep(requests: readonly ProcessOwner[]): Promise<void> {

@@ -8,15 +8,15 @@ const never = new AbortController().signal;
 
 /**
  * Sees to it that the engine knows the cluster. The first time it is read in turns of the event loop, which takes seconds over
- * 100,000 live allocations; later, whoever decides brings it up to date with what has changed. An aborted signal ends it
- * without a result.
+ * 100,000 live allocations; later, whoever decides brings it up to date with what has changed. An aborted signal ends the reading that it
+ * began without a result.
  */
 export function learnCluster(
   context: EngineContext,
   signal: AbortSignal = never,
 ): ResultAsync<undefined, StorageError> {
   return context.cluster.known === undefined
-    ? new ResultAsync(readCluster(context, signal))
+    ? new ResultAsync(context.cluster.learn(() => readCluster(context, signal)))
     : okAsync<undefined, StorageError>(undefined);
 }
 

@@ -59,15 +59,13 @@ async function judgeOnce(context: EngineContext): Promise<Seen | undefined> {
   if (health.length + late.length === 0) return rest;
   const works = parted(health).map((ids) => (tx: Transaction) => judge(tx, ids));
   if (late.length > 0) works.push((tx) => failLate(tx, late));
-  let { index } = rest;
   for (const work of works) {
     const written = await commit(context, hostPrincipal, (tx) => ok(work(tx)));
     if (written.isErr()) return failed(context, written.error.message);
-    index = written.value.index;
     await new Promise((resolve) => setImmediate(resolve));
   }
-  // The last write itself may be the reason to look again.
-  return { index: index - 1, active: true, next: undefined };
+  // What was written may be the reason to look again, and so may what turned out not to be due any more.
+  return { ...rest, next: context.clock.now() };
 }
 
 function parted(ids: readonly string[]): readonly (readonly string[])[] {
