@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { connect, createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+const usualPaths = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/snap/bin/chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+];
+
+/** A Chromium for which these names are this machine. */
+export function startBrowser(names) {
+  const executablePath = process.env.SIGNALBOX_CHROMIUM ?? usualPaths.find((path) => existsSync(path));
+  if (executablePath === undefined) throw new Error('No Chromium found; name one in SIGNALBOX_CHROMIUM');
+  const rules = names.map((name) => `MAP ${name} 127.0.0.1`).join(',');
+  // Root can run Chromium without its own sandbox only.
+  const args = [`--host-resolver-rules=${rules}`, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])];
+  return chromium.launch({ executablePath, args });
+}
+
+/** A server of the built package. `ended` ends it. */
+export async function startServer(...options) {
+  const command = ['serve', '--listen', '127.0.0.1:0', '--store', 'memory', ...options];
+  const server = spawn(process.execPath, [`${root}dist/cli.js`, ...command], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const exited = once(server, 'exit');
+  const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
+  const printed = async (pattern) => {
+    for (;;) {
+      const { done, value } = await lines.next();
+      if (done) throw new Error(`The server ended before it printed ${pattern}`);
+      const found = pattern.exec(value)?.[1];
+      if (found !== undefined) return found;
+    }
+  };
+  const ended = async () => {
+    server.kill('SIGTERM');
+    await exited;
+  };
+  return { url: await printed(/listening on (\S+)/), printed, ended };
+}
+
+/** Passes connections on to a server byte by byte, and keeps what both sides said. */
+export async function startTap(target) {
+  const talks = [];
+  const tap = createServer((client) => {
+    const server = connect(Number(new URL(target()).port), '127.0.0.1');
+    const talk = { asked: '', answered: '' };
+    talks.push(talk);
+    client.on('data', (bytes) => {
+      talk.asked += bytes.toString('latin1');
+    });
+    server.on('data', (bytes) => {
+      talk.answered += bytes.toString('latin1');
+    });
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ]) {
+      one.pipe(other);
+      one.on('error', () => other.destroy());
+    }
+  });
+  await once(tap.listen(0, '127.0.0.1'), 'listening');
+  return { port: tap.address().port, talks, ended: () => tap.close() };
+}
+
+/** Serves these pages by their paths, one for each connection. */
+export async function startPages(byPath) {
+  const server = createHttpServer((request, response) => {
+    const type = request.url.endsWith('.js') ? 'text/javascript' : 'text/html';
+    response.writeHead(request.url in byPath ? 200 : 404, { 'Content-Type': type, Connection: 'close' });
+    response.end(byPath[request.url]);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return { url: `http://127.0.0.1:${server.address().port}`, ended: () => server.close() };
+}
+
+/** Repeats until it gives something other than undefined, at most for ten seconds. */
+export async function eventually(attempt, what) {
+  const until = Date.now() + 10_000;
+  for (;;) {
+    const found = await attempt();
+    if (found !== undefined) return found;
+    if (Date.now() > until) throw new Error(`Waited in vain: ${what()}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** A job with one task, as JSON of the interface. */
+export function jobNamed(ID, script, actions = []) {
+  const task = {
+    Name: 'main',
+    Driver: 'raw_exec',
+    Config: { command: '/bin/sh', args: ['-c', script] },
+    Resources: { CPU: 20, MemoryMB: 16 },
+    Actions: actions,
+  };
+  return { ID, Name: ID, Type: 'service', Datacenters: ['*'], TaskGroups: [{ Name: 'g', Tasks: [task] }] };
+}
