@@ -13,7 +13,7 @@ export function socketRefusal(
   call: Call,
   error: { readonly type: ErrorTag; readonly message?: string },
 ): SocketRefusal {
-  const failed = error.type === 'permission_denied' || error.type === 'storage_failed';
+  const failed = ['permission_denied', 'storage_failed', 'unknown_region'].includes(error.type);
   const reason = error.type === 'permission_denied' ? 'Permission denied' : (error.message ?? error.type);
   return { code: call.closeCodes?.[error.type] ?? (failed ? 1011 : 1008), reason };
 }

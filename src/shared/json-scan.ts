@@ -52,7 +52,7 @@ export function jsonFaultText(
 
 /** The message for a value of another type than `wanted`, with the number if it does not fit. */
 export function wrongJsonType(value: unknown, wanted: string): string {
-  const number = typeof value === 'number' && wanted.endsWith(' int') ? ` ${value}` : '';
+  const number = typeof value === 'number' && / int(?:32)?$/.test(wanted) ? ` ${value}` : '';
   return `json: cannot unmarshal ${jsonKind(value)}${number} into Go ${wanted}`;
 }
 

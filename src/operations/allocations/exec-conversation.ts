@@ -6,12 +6,13 @@ import {
   commandRefused,
 } from '../../agent/link/node-command.js';
 import type { MessageSocket } from '../../api/message-socket.js';
-import { jsonFaultIn, jsonFaultText, jsonValueEnd, wrongJsonType } from '../../shared/json-scan.js';
+import { jsonFaultIn, jsonFaultText, wrongJsonType } from '../../shared/json-scan.js';
 import { noBooleanText, parseBoolean } from '../../shared/text-values.js';
+import { execInputsFrom } from './exec-inputs.js';
 
 /*
  * The messages of a command that runs over a socket (job interface, sockets): JSON objects with base64 data. The input is
- * `{"stdin":{"data":…,"close":true}}` and `{"tty_size":{"height":…,"width":…}}`; anything else is a sign of life. The output
+ * `{"stdin":{"data":…,"close":true}}` and `{"tty_size":{"height":…,"width":…}}`; an object with neither is a sign of life. The output
  * is `{"stdout":{"data":…}}`, `{"stdout":{"close":true}}`, the same of `stderr`, and last `{"exited":true,"result":{…}}`.
  */
 
@@ -41,70 +42,16 @@ function messageOf(output: CommandOutput): object | undefined {
   }
 }
 
-/** What the client sends; ends when the client does. */
+/** What the client sends; ends when the client does, or with the first message that is invalid. */
 export async function* inputOf(socket: MessageSocket): AsyncGenerator<CommandInput> {
   for await (const message of socket.messages) {
     const text = typeof message === 'string' ? message : new TextDecoder().decode(message);
-    const inputs = inputsIn(text);
-    if (inputs === undefined) {
-      socket.close(1008, 'a message is not valid JSON');
+    const inputs = execInputsFrom(text);
+    if (inputs.isErr()) {
+      socket.close(1011, inputs.error);
       return;
     }
-    yield* inputs;
-  }
-}
-
-/** Undefined when the text is no JSON. Of several values in one message only the first counts. */
-function inputsIn(text: string): CommandInput[] | undefined {
-  const value = parsed(text) ?? firstOf(text);
-  if (value === undefined) return undefined;
-  const inputs: CommandInput[] = [];
-  const input = member(value.json, 'stdin');
-  const data = member(input, 'data');
-  if (typeof data === 'string' && data !== '') {
-    const bytes = bytesFrom(data);
-    if (bytes === undefined) return undefined;
-    inputs.push({ type: 'data', bytes });
-  }
-  if (member(input, 'close') === true) inputs.push({ type: 'end' });
-  const size = member(value.json, 'tty_size');
-  if (isObject(size)) inputs.push({ type: 'resize', rows: countIn(size, 'height'), columns: countIn(size, 'width') });
-  return inputs;
-}
-
-function parsed(text: string): { readonly json: unknown } | undefined {
-  try {
-    return { json: JSON.parse(text) as unknown };
-  } catch {
-    return undefined;
-  }
-}
-
-function firstOf(text: string): ReturnType<typeof parsed> {
-  const end = jsonValueEnd(text);
-  return typeof end === 'number' ? parsed(text.slice(0, end)) : undefined;
-}
-
-/** Clients of the interface may write names in any case. */
-function member(value: unknown, name: string): unknown {
-  if (!isObject(value)) return undefined;
-  return Object.entries(value).find(([key]) => key.toLowerCase() === name)?.[1];
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function countIn(value: unknown, name: string): number {
-  const count = member(value, name);
-  return typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= 0xffff ? count : 0;
-}
-
-function bytesFrom(base64: string): Uint8Array | undefined {
-  try {
-    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  } catch {
-    return undefined;
+    yield* inputs.value;
   }
 }
 

@@ -299,14 +299,25 @@ describe('sockets', () => {
       expect(peer.received).toEqual([]);
     });
 
-    it('without a right do not hide that an allocation is unknown', async () => {
-      const engine = engineUnderTest();
-      await putToken(engine, hostPrincipal, { secret: 'may-do-nothing-here', name: 'unable' });
-      const handler = createHttpHandler(engine, { access: 'token' });
+    /** A server of an engine with its own sockets. */
+    async function serving(engine: Engine, access: 'token' | 'open'): Promise<number> {
+      const handler = createHttpHandler(engine, { access });
       listener = upgradeListener(handler);
       server = createServer(nodeListener(handler)).on('upgrade', listener);
       await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
-      const { port } = server.address() as AddressInfo;
+      return (server.address() as AddressInfo).port;
+    }
+
+    it('in an unknown region are of no use', async () => {
+      const port = await serving(engineUnderTest(), 'open');
+      const peer = peerAt(port, '/v1/job/x/action?allocID=a&task=main&action=greet&region=mars');
+      expect(await peer.ended).toEqual({ code: 1011, reason: expect.stringContaining('No path to region') });
+    });
+
+    it('without a right do not hide that an allocation is unknown', async () => {
+      const engine = engineUnderTest();
+      await putToken(engine, hostPrincipal, { secret: 'may-do-nothing-here', name: 'unable' });
+      const port = await serving(engine, 'token');
       const unknown = '5d1f6f58-1111-4222-8333-944455556666';
       for (const target of [
         `/v1/client/allocation/${unknown}/exec?task=main&command=["ls"]`,

@@ -77,6 +77,61 @@ describe('a conversation with a command', () => {
     expect(await heard('{"stdin":{"data":"eA=="}}\n{"stdin":{"data":"eQ=="}}')).toEqual([{ type: 'data', bytes }]);
   });
 
+  it('takes null as absent, names in any case, and neither as a sign of life', async () => {
+    const bytes = Uint8Array.from([120]);
+    expect(await heard('null', '{}', '{"stdin":null,"tty_size":null}', '{"stdin":{"data":null,"close":null}}')).toEqual(
+      [],
+    );
+    expect(
+      await heard('{"STDIN":{"Data":"e\\nA=="}}', '{"other":7}', '{"stdin":{"data":"eA==","Close":true}}'),
+    ).toEqual([{ type: 'data', bytes }, { type: 'data', bytes }, { type: 'end' }]);
+  });
+
+  it.each([
+    ['hello', "invalid character 'h' looking for beginning of value"],
+    ['', 'unexpected EOF'],
+    ['{"stdin":', 'unexpected EOF'],
+    ['[1]', 'json: cannot unmarshal array into Go value of type proto.ExecTaskStreamingRequest'],
+    ['7', 'json: cannot unmarshal number into Go value of type proto.ExecTaskStreamingRequest'],
+    ['"text"', 'json: cannot unmarshal string into Go value of type proto.ExecTaskStreamingRequest'],
+    [
+      '{"stdin":7}',
+      'json: cannot unmarshal number into Go struct field ExecTaskStreamingRequest.stdin of type proto.ExecTaskStreamingIOOperation',
+    ],
+    [
+      '{"stdin":{"data":7}}',
+      'json: cannot unmarshal number into Go struct field ExecTaskStreamingIOOperation.stdin.data of type []uint8',
+    ],
+    [
+      '{"stdin":{"close":"yes"}}',
+      'json: cannot unmarshal string into Go struct field ExecTaskStreamingIOOperation.stdin.close of type bool',
+    ],
+    [
+      '{"tty_size":{"height":"a"}}',
+      'json: cannot unmarshal string into Go struct field ExecTaskStreamingRequest_TerminalSize.tty_size.height of type int32',
+    ],
+    [
+      '{"tty_size":{"width":1.5}}',
+      'json: cannot unmarshal number 1.5 into Go struct field ExecTaskStreamingRequest_TerminalSize.tty_size.width of type int32',
+    ],
+    ['{"stdin":{"data":"!!"}}', 'illegal base64 data at input byte 0'],
+    ['{"stdin":{"data":"eHh4eA"}}', 'illegal base64 data at input byte 4'],
+    ['{"stdin":{"data":"eA="}}', 'illegal base64 data at input byte 3'],
+    ['{"stdin":{"data":"eA=x"}}', 'illegal base64 data at input byte 2'],
+    ['{"stdin":{"data":"eA==eA=="}}', 'illegal base64 data at input byte 4'],
+    ['{"stdin":{"data":"e=A="}}', 'illegal base64 data at input byte 1'],
+    ['{"stdin":{"data":"eHh4=x"}}', 'illegal base64 data at input byte 4'],
+  ])('ends with the first message that is invalid: %s', async (message, reason) => {
+    const [client, server] = socketPair();
+    await client.send('{"stdin":{"data":"eA=="}}');
+    await client.send(message);
+    await client.send('{"stdin":{"data":"eA=="}}');
+    const inputs: CommandInput[] = [];
+    for await (const input of inputOf(server)) inputs.push(input);
+    expect(inputs).toEqual([{ type: 'data', bytes: Uint8Array.from([120]) }]);
+    expect(await client.closed).toEqual({ code: 1011, reason });
+  });
+
   it('is closed with the reason when the command cannot go on', async () => {
     const [client, server] = socketPair();
     const outputs = async function* (): AsyncGenerator<CommandOutput> {
