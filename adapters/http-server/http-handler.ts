@@ -31,6 +31,7 @@ import { errorsFor } from './errors/errors-for.js';
 import type { InterfaceErrors } from './errors/interface-errors.js';
 import { type HttpHandler, type HttpRequest, type HttpResponse, headerValue, isWhole } from './http-message.js';
 import { discoveryRoute } from './notifications/service-discovery.js';
+import { workspacePageRoute } from './notifications/workspace-page.js';
 import { serveSocket } from './sockets/serve-socket.js';
 import type { UpgradeAnswer, UpgradeHandler } from './sockets/upgrade-listener.js';
 
@@ -75,7 +76,7 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
     maximumBodyBytes: options.maximumBodyBytes ?? 4 * 1024 * 1024,
     notificationsPath,
     redirected: upstream ? redirected : () => undefined,
-    locate: locator(upstream ? [...routes, discoveryRoute] : routes, basePath, notificationsPath),
+    locate: locator([...routes, ...furtherRoutes(upstream)], basePath, notificationsPath),
     socketsBelow: `${basePath}/v1/client/allocation/`,
   };
   const handle: HttpHandler = async (request) => {
@@ -86,6 +87,11 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
     return compressFor(request, response, response.body, upstream);
   };
   return Object.assign(handle, { upgrade: (request: HttpRequest) => openSocket(parts, request) });
+}
+
+/** Routes that are no calls of an interface. */
+function furtherRoutes(upstream: boolean): readonly Route[] {
+  return upstream ? [workspacePageRoute, discoveryRoute] : [workspacePageRoute];
 }
 
 interface HandlerParts {

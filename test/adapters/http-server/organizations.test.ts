@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createHttpHandler, type HttpHandlerOptions, requestFrom } from '../../../adapters/http-server/index.js';
 import { type Engine, hostPrincipal, type Principal, putUser, putWorkspace } from '../../../src/index.js';
+import { workspaceUrl } from '../../../src/notifications/links.js';
 import { engineUnderTest, filledEngine } from './engine-under-test.js';
 import { pathValues } from './route-samples.js';
 
@@ -141,6 +142,27 @@ describe('the account', () => {
       attributes: { username: 'robot', email: null, 'is-service-account': true },
     });
     expect(await account(hostPrincipal)).toMatchObject({ id: 'host', attributes: { username: 'host' } });
+  });
+});
+
+describe('the link to a workspace in messages', () => {
+  it('leads to its document, and tells nobody else whether it exists', async () => {
+    const engine = await twoOrganizations();
+    const { publicOrigin } = engine.settings.notifications;
+    const linkTo = (name: string) =>
+      workspaceUrl(engine.settings.notifications, { id: '', organization: 'acme', name, url: null }).slice(
+        publicOrigin.length,
+      );
+    const admin = withRights({ 'ws-a': 'admin' });
+    const follow = async (caller: Principal, name: string) => {
+      const { status, headers } = await ask(engine, caller, linkTo(name));
+      expect([status, headers[0]]).toEqual([302, 'Location']);
+      const end = await ask(engine, caller, headers[1] ?? '');
+      return end.status === 200 ? end.document.data.id : end.status;
+    };
+    expect(await follow(admin, 'alpha')).toBe('ws-a');
+    expect(await follow(withRights({}), 'alpha')).toBe(404);
+    expect(await follow(admin, 'no such/one')).toBe(404);
   });
 });
 
