@@ -1,4 +1,5 @@
 import type { Job } from '../../jobs/document/job.js';
+import type { ReschedulePolicy } from '../../jobs/document/policies.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import type { AllocatedResources } from '../allocated-resources.js';
@@ -20,7 +21,8 @@ export interface NewAllocation {
   readonly deploymentId: string | undefined;
   readonly canary: boolean;
   readonly previous: Allocation | undefined;
-  readonly reschedule: boolean;
+  /** It replaces the previous one by this policy, which is that of the previous one's version; undefined: for another reason. */
+  readonly rescheduledBy: ReschedulePolicy | null | undefined;
   readonly preempted: readonly string[];
 }
 
@@ -69,12 +71,12 @@ export function jobMembers(
   };
 }
 
-function historyMembers({ previous, reschedule, group }: NewAllocation, { now }: PlanMoment): Partial<Allocation> {
+function historyMembers({ previous, rescheduledBy }: NewAllocation, { now }: PlanMoment): Partial<Allocation> {
   if (previous === undefined) return {};
-  if (!reschedule) return { PreviousAllocation: previous.ID };
+  if (rescheduledBy === undefined) return { PreviousAllocation: previous.ID };
   return {
     PreviousAllocation: previous.ID,
-    RescheduleTracker: trackerAfterReschedule(previous, group.ReschedulePolicy, now),
+    RescheduleTracker: trackerAfterReschedule(previous, rescheduledBy, now),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Job } from '../../jobs/document/job.js';
+import type { ReschedulePolicy } from '../../jobs/document/policies.js';
 import { zeroResources } from '../../jobs/document/resources.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { Allocation } from '../allocation.js';
@@ -34,6 +35,8 @@ export interface PlacementContext {
 export interface JobPlacementContext extends PlacementContext {
   /** The deployment that new allocations of the present version count for. */
   readonly deploymentId: string | undefined;
+  /** An allocation's group as of its own version. */
+  readonly groupOf: (allocation: Allocation) => TaskGroup | undefined;
 }
 
 /** What is to be placed: a wanted allocation, or the replacement of one that ends if its replacement finds a node. */
@@ -122,7 +125,7 @@ export class JobPlacer {
         deploymentId: version.deploymentId,
         canary: placement.canary === true,
         previous,
-        reschedule: placement.reschedule === true,
+        rescheduledBy: this.#policyBehind(placement),
         preempted: (found.preemption?.victims ?? []).map((victim) => victim.id),
       },
       draft.moment,
@@ -132,6 +135,11 @@ export class JobPlacer {
     const use = useOf(allocation);
     if (use !== undefined) proposal.place(found.slot, use);
     if (previous !== undefined) this.#link(previous, placement, id);
+  }
+
+  #policyBehind({ previous, reschedule }: Placement): ReschedulePolicy | null | undefined {
+    if (previous === undefined || reschedule !== true) return undefined;
+    return this.#context.groupOf(previous)?.ReschedulePolicy ?? null;
   }
 
   /** The predecessor names its successor, and that it was replaced by the reschedule policy. */

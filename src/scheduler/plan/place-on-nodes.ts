@@ -147,7 +147,7 @@ export class SystemPlacer {
       deploymentId,
       canary,
       previous,
-      reschedule: false,
+      rescheduledBy: undefined,
       preempted,
     };
     const allocation = newAllocation(made, draft.moment);

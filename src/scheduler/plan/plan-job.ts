@@ -56,7 +56,8 @@ export function* planJob(
     const newId = (): string => ids.next('allocation');
     const deploymentId = activeIdOf(deployment);
     const parts = { snapshot, job: scene.job, configuration, proposal, scene, draft, newId, deploymentId };
-    yield* new JobPlacer(parts).placeAll(intents);
+    const { groupOf } = situation;
+    yield* new JobPlacer({ ...parts, groupOf }).placeAll(intents);
   } else queueNothing(job, draft);
   yield;
   const classes = scene?.feasibility.classes;

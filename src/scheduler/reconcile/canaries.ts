@@ -8,7 +8,7 @@ import { descriptions, without } from './intents.js';
 import type { NameIndex } from './names.js';
 
 export interface SettledCanaries {
-  /** Those of the current deployment that stand where they can stay. */
+  /** Those of the current deployment that stand where they can stay, or are waited for while their node is out of reach. */
   readonly canaries: readonly Allocation[];
   /** The group's allocations without those that were stopped. */
   readonly rest: readonly Allocation[];
@@ -37,7 +37,11 @@ export function settleCanaries(
   );
   intents.stopAll(classes.migrating, descriptions.migrating);
   intents.stopAll(classes.lost, descriptions.lost, 'lost');
-  return { canaries: classes.untainted, rest: without(without(rest, classes.migrating), classes.lost) };
+  const back = classes.reconnecting.filter(({ ClientStatus }) => ClientStatus !== 'failed');
+  return {
+    canaries: [...classes.untainted, ...classes.disconnecting, ...back],
+    rest: without(without(rest, classes.migrating), classes.lost),
+  };
 }
 
 /**

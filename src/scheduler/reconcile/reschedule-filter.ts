@@ -67,7 +67,7 @@ function verdictOn(
   if (disconnecting && allocation.ClientStatus === 'unknown') return 'dropped';
   if (allocation.NextAllocation && isTerminalAllocation(allocation)) return 'dropped';
   const batch = situation.job?.Type === 'batch';
-  const standing = batch ? standingOfBatch(allocation) : standingOfService(allocation);
+  const standing = batch ? standingOfBatch(allocation, disconnecting) : standingOfService(allocation);
   if (standing !== 'candidate') return standing;
   if (isWatched(allocation, deployment)) return 'kept';
   if (allocation.DesiredTransition.ForceReschedule === true && isClientTerminal(allocation)) return 'now';
@@ -80,7 +80,7 @@ function isWatched({ DeploymentID, DesiredTransition }: Allocation, deployment: 
   return isActiveDeployment(deployment) && DesiredTransition.Reschedule !== true;
 }
 
-function standingOfBatch(allocation: Allocation): Verdict | 'candidate' {
+function standingOfBatch(allocation: Allocation, disconnecting: boolean): Verdict | 'candidate' {
   const { DesiredTransition, DesiredStatus, ClientStatus, RescheduleTracker: tracker } = allocation;
   if (DesiredTransition.MigrateDisablePlacement === true) return 'kept';
   if (DesiredTransition.Reschedule === true) return 'candidate';
@@ -89,7 +89,8 @@ function standingOfBatch(allocation: Allocation): Verdict | 'candidate' {
     if (ranSuccessfully(allocation)) return 'kept';
     return tracker?.LastReschedule === 'no placement' ? 'candidate' : 'dropped';
   }
-  return ClientStatus === 'failed' ? 'candidate' : 'kept';
+  const isAway = disconnecting || ClientStatus === 'unknown';
+  return ClientStatus === 'failed' || isAway ? 'candidate' : 'kept';
 }
 
 function standingOfService({

@@ -29,9 +29,18 @@ export class StoryPlayer {
     return undefined;
   }
 
+  /** What the last step came to, in the form in which stories write it. */
+  tellLast(): Readonly<Record<string, unknown>> | undefined {
+    return this.#story.steps.map((step) => this.#tell(step)).at(-1);
+  }
+
   #step(step: StoryStep): Difference {
-    const told = step.do === 'plan' ? this.#plan(step) : this.#take(step);
+    const told = this.#tell(step);
     return told === undefined || step.expect === undefined ? undefined : compareStep(told, step.expect, step);
+  }
+
+  #tell(step: StoryStep): Readonly<Record<string, unknown>> | undefined {
+    return step.do === 'plan' ? this.#plan(step) : this.#take(step);
   }
 
   #take(step: Exclude<StoryStep, { do: 'plan' }>): Readonly<Record<string, unknown>> | undefined {
