@@ -86,10 +86,13 @@ function write(response: ServerResponse, answer: HttpResponse, stallTimeout: num
   if (!isWhole(body)) return writeStream(response, { status, headers, body }, stallTimeout);
   // The client has gone, or the host has answered in our place (a time limit of its own).
   if (response.headersSent || response.destroyed) return;
-  if (status !== 204 && status !== 304) headers.push('Content-Length', String(Buffer.byteLength(body)));
+  const length = Buffer.byteLength(body);
+  if (status !== 204 && status !== 304) headers.push('Content-Length', String(length));
   if (isClosing(response)) response.shouldKeepAlive = false;
   response.writeHead(status, headers);
-  response.end(body);
+  // A text with one byte for each character is ASCII: the same bytes in Latin-1, which is written without being encoded.
+  if (typeof body === 'string' && length === body.length) response.end(body, 'latin1');
+  else response.end(body);
 }
 
 /**
