@@ -15,31 +15,30 @@ import { nullIfEmpty } from './overlay.js';
 /** The audience of every task's default identity. */
 export const defaultIdentityAudience = 'nomadproject.io';
 
+/** A block of the stored form while it is completed. The stored form is new, so its blocks are changed in place. */
+type Draft<T> = { -readonly [K in keyof T]: T[K] };
+
 /**
  * The stored form of a submitted job: the defaults of `canonicaliseSubmitted`, then the rules of the stored form (job
  * interface, register pipeline). What an installation adds comes after, see `admitJob`. Indexes, status, token and times are
  * zero: the registration fills them in. The result is not checked, see `validateJob`.
  */
 export function canonicaliseJob(submitted: SubmittedJob): Job {
-  const job = storedForm(canonicaliseSubmitted(submitted)) as unknown as Job;
+  const job = storedForm(canonicaliseSubmitted(submitted)) as unknown as Draft<Job>;
   const context: JobContext = {
     jobID: job.ID,
     jobName: job.Name,
     namespace: job.Namespace || 'default',
     vaultNamespace: job.VaultNamespace,
   };
-  return {
-    ...job,
-    Namespace: context.namespace,
-    Datacenters: job.Datacenters.length === 0 ? ['*'] : job.Datacenters,
-    Priority: job.Priority === 0 ? defaultPriority : job.Priority,
-    Update: job.Update.MaxParallel > 0 ? { ...noUpdate, ...pickJobUpdate(job.Update) } : noUpdate,
-    ParameterizedJob:
-      job.ParameterizedJob === null
-        ? null
-        : { ...job.ParameterizedJob, Payload: job.ParameterizedJob.Payload || 'optional' },
-    TaskGroups: job.TaskGroups.map((group) => storedGroup(group, context)),
-  };
+  job.Namespace = context.namespace;
+  if (job.Datacenters.length === 0) job.Datacenters = ['*'];
+  if (job.Priority === 0) job.Priority = defaultPriority;
+  job.Update = job.Update.MaxParallel > 0 ? { ...noUpdate, ...pickJobUpdate(job.Update) } : noUpdate;
+  if (job.ParameterizedJob !== null && job.ParameterizedJob.Payload === '')
+    job.ParameterizedJob = { ...job.ParameterizedJob, Payload: 'optional' };
+  for (const group of job.TaskGroups) completeGroup(group, context);
+  return job;
 }
 
 interface JobContext {
@@ -66,16 +65,13 @@ const noUpdate: UpdateStrategy = {
   Canary: 0,
 };
 
-function storedGroup(group: TaskGroup, job: JobContext): TaskGroup {
+function completeGroup(group: Draft<TaskGroup>, job: JobContext): void {
   const context: ServiceContext = { job, group: group.Name, task: undefined };
-  return {
-    ...group,
-    Scaling: group.Scaling === null ? null : storedScaling(group.Scaling, job, { Group: group.Name }),
-    Networks: group.Networks?.map(storedNetwork) ?? null,
-    Services: group.Services?.map((service) => storedService(service, context)) ?? null,
-    Volumes: group.Volumes === null ? null : storedVolumes(group.Volumes),
-    Tasks: group.Tasks.map((task) => storedTask(task, group.Name, job)),
-  };
+  if (group.Scaling !== null) group.Scaling = storedScaling(group.Scaling, job, { Group: group.Name });
+  for (const network of group.Networks ?? []) completeNetwork(network);
+  for (const service of group.Services ?? []) completeService(service, context);
+  if (group.Volumes !== null) group.Volumes = storedVolumes(group.Volumes);
+  for (const task of group.Tasks) completeTask(task, group.Name, job);
 }
 
 /** A scaling policy names what it scales. A policy without a maximum keeps -1, which validation refuses. */
@@ -83,17 +79,13 @@ function storedScaling(policy: ScalingPolicy, job: JobContext, target: Record<st
   return { ...policy, Target: { Namespace: job.namespace, Job: job.jobID, ...target } };
 }
 
-function storedNetwork(network: NetworkResource): NetworkResource {
-  if (network.ReservedPorts === undefined && network.DynamicPorts === undefined) return network;
-  return {
-    ...network,
-    ...(network.ReservedPorts === undefined ? {} : { ReservedPorts: network.ReservedPorts.map(storedPort) }),
-    ...(network.DynamicPorts === undefined ? {} : { DynamicPorts: network.DynamicPorts.map(storedPort) }),
-  };
+function completeNetwork(network: NetworkResource): void {
+  for (const port of network.ReservedPorts ?? []) completePort(port);
+  for (const port of network.DynamicPorts ?? []) completePort(port);
 }
 
-function storedPort(port: Port): Port {
-  return port.HostNetwork === undefined ? { ...port, HostNetwork: 'default' } : port;
+function completePort(port: Draft<Port>): void {
+  if (port.HostNetwork === undefined) port.HostNetwork = 'default';
 }
 
 /** Requests of an unknown type are dropped. */
@@ -110,18 +102,13 @@ interface ServiceContext {
   readonly task: string | undefined;
 }
 
-function storedService(service: Service, context: ServiceContext): Service {
-  const TaskName = service.TaskName || (context.task ?? '');
-  const Name = withNames(service.Name, context);
-  return {
-    ...service,
-    Name,
-    TaskName,
-    Namespace: service.Provider === 'nomad' ? context.job.namespace : 'default',
-    Tags: nullIfEmpty(service.Tags),
-    CanaryTags: nullIfEmpty(service.CanaryTags),
-    Checks: service.Checks?.map((check) => storedCheck(check, Name, taskOfCheck(check, TaskName, context))) ?? null,
-  };
+function completeService(service: Draft<Service>, context: ServiceContext): void {
+  service.TaskName = service.TaskName || (context.task ?? '');
+  service.Name = withNames(service.Name, context);
+  service.Namespace = service.Provider === 'nomad' ? context.job.namespace : 'default';
+  service.Tags = nullIfEmpty(service.Tags);
+  service.CanaryTags = nullIfEmpty(service.CanaryTags);
+  for (const check of service.Checks ?? []) completeCheck(check, service, context);
 }
 
 /** A check of a task's service is about that task, whatever it says. */
@@ -129,13 +116,10 @@ function taskOfCheck(check: ServiceCheck, taskOfService: string, context: Servic
   return context.task === undefined && check.TaskName !== '' ? check.TaskName : taskOfService;
 }
 
-function storedCheck(check: ServiceCheck, serviceName: string, TaskName: string): ServiceCheck {
-  return {
-    ...check,
-    Name: check.Name || `service: ${JSON.stringify(serviceName)} check`,
-    TaskName,
-    Args: nullIfEmpty(check.Args),
-  };
+function completeCheck(check: Draft<ServiceCheck>, { Name, TaskName }: Service, context: ServiceContext): void {
+  if (check.Name === '') check.Name = `service: ${JSON.stringify(Name)} check`;
+  check.TaskName = taskOfCheck(check, TaskName, context);
+  check.Args = nullIfEmpty(check.Args);
 }
 
 /** The four names that a service's name may contain. */
@@ -151,21 +135,17 @@ function withNames(name: string, context: ServiceContext): string {
   return name.replace(/\$\{(JOB|TASKGROUP|TASK|BASE)\}/g, (whole, variable: string) => values[variable] ?? whole);
 }
 
-function storedTask(task: Task, group: string, job: JobContext): Task {
+function completeTask(task: Draft<Task>, group: string, job: JobContext): void {
   const context: ServiceContext = { job, group, task: task.Name };
-  return {
-    ...task,
-    ...storedIdentities(task),
-    Vault: task.Vault === null ? null : storedVault(task.Vault, job),
-    Templates: task.Templates?.map(storedTemplate) ?? null,
-    Services: task.Services?.map((service) => storedService(service, context)) ?? null,
-    ScalingPolicies:
-      task.ScalingPolicies?.map((policy) => storedScaling(policy, job, { Group: group, Task: task.Name })) ?? null,
-    Resources:
-      task.Resources.Networks === null
-        ? task.Resources
-        : { ...task.Resources, Networks: task.Resources.Networks.map(storedNetwork) },
-  };
+  completeIdentities(task);
+  if (task.Vault !== null) task.Vault = storedVault(task.Vault, job);
+  for (const template of task.Templates ?? []) completeTemplate(template);
+  for (const service of task.Services ?? []) completeService(service, context);
+  if (task.ScalingPolicies !== null) {
+    const target = { Group: group, Task: task.Name };
+    task.ScalingPolicies = task.ScalingPolicies.map((policy) => storedScaling(policy, job, target));
+  }
+  for (const network of task.Resources.Networks ?? []) completeNetwork(network);
 }
 
 function storedVault(vault: TaskVault, job: JobContext): TaskVault {
@@ -177,8 +157,8 @@ function storedVault(vault: TaskVault, job: JobContext): TaskVault {
   };
 }
 
-function storedTemplate(template: TaskTemplate): TaskTemplate {
-  return { ...template, ChangeSignal: template.ChangeSignal.toUpperCase() };
+function completeTemplate(template: Draft<TaskTemplate>): void {
+  template.ChangeSignal = template.ChangeSignal.toUpperCase();
 }
 
 /** The identity of a task that says nothing about its own. */
@@ -199,24 +179,23 @@ export const defaultTaskIdentity: WorkloadIdentity = {
  * The identity named `default`, or without a name, stands apart from the others, and every task has one. Of several in the
  * list only the first moves, so that validation sees the duplicate.
  */
-function storedIdentities(task: Task): Pick<Task, 'Identity' | 'Identities'> {
-  const listed = task.Identities?.map(storedIdentity) ?? null;
-  if (task.Identity !== null) return { Identity: storedIdentity(task.Identity), Identities: listed };
-  const moved = listed?.find(isDefault);
-  if (moved === undefined) return { Identity: storedIdentity(defaultTaskIdentity), Identities: listed };
-  return { Identity: storedIdentity(moved), Identities: listed?.filter((identity) => identity !== moved) ?? null };
+function completeIdentities(task: Draft<Task>): void {
+  for (const identity of task.Identities ?? []) completeIdentity(identity);
+  if (task.Identity !== null) {
+    completeIdentity(task.Identity);
+    return;
+  }
+  const moved = task.Identities?.find(isDefault);
+  task.Identity = moved ?? { ...defaultTaskIdentity };
+  if (moved !== undefined) task.Identities = task.Identities?.filter((identity) => identity !== moved) ?? null;
 }
 
 function isDefault(identity: WorkloadIdentity): boolean {
   return identity.Name === 'default';
 }
 
-function storedIdentity(identity: WorkloadIdentity): WorkloadIdentity {
-  const Name = identity.Name || 'default';
-  return {
-    ...identity,
-    Name,
-    Audience: Name === 'default' ? [defaultIdentityAudience] : identity.Audience,
-    ChangeSignal: identity.ChangeSignal.toUpperCase(),
-  };
+function completeIdentity(identity: Draft<WorkloadIdentity>): void {
+  identity.Name = identity.Name || 'default';
+  if (identity.Name === 'default') identity.Audience = [defaultIdentityAudience];
+  identity.ChangeSignal = identity.ChangeSignal.toUpperCase();
 }

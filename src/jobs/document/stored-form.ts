@@ -18,6 +18,8 @@ interface CompiledField {
   readonly to: string;
   readonly kind: Field<unknown, unknown>['kind'];
   readonly isScalar: boolean;
+  /** What the template has. */
+  readonly unset: unknown;
   readonly keepsEmpty: boolean;
   readonly block: CompiledBlock | undefined;
 }
@@ -26,8 +28,8 @@ interface CompiledBlock {
   /** Every key of the stored form with the value for "not given"; empty for blocks that leave such keys out. */
   readonly template: StoredRecord;
   readonly copy: ShapeCopier;
-  /** The fields that take a value over. */
-  readonly fields: readonly CompiledField[];
+  /** The fields that take a value over, by their submitted names. */
+  readonly fields: ReadonlyMap<string, CompiledField>;
   /** Those for which nothing given means a new empty list, map or block of their own. */
   readonly fresh: readonly { readonly to: string; readonly make: () => unknown }[];
   readonly omitEmpty: boolean;
@@ -46,7 +48,11 @@ function compileBlock(block: Block<FieldSet>): CompiledBlock {
   const compiled: CompiledBlock = {
     template: omitEmpty ? {} : fastShape(Object.fromEntries(named.map(({ to, field }) => [to, emptyValue(field)]))),
     copy: shapeCopier(),
-    fields: named.filter(({ field }) => field.stored !== 'reset' && field.storedOnly !== true).map(compileField),
+    fields: new Map(
+      named
+        .filter(({ field }) => field.stored !== 'reset' && field.storedOnly !== true)
+        .map((each) => [each.from, compileField(each)]),
+    ),
     fresh: named.flatMap(({ to, field }) => {
       const make = maker(field);
       return make === undefined ? [] : [{ to, make }];
@@ -71,6 +77,7 @@ function compileField({
     to,
     kind: field.kind,
     isScalar: ['string', 'boolean', 'integer', 'duration'].includes(field.kind),
+    unset: emptyValue(field),
     keepsEmpty: field.keepsEmpty === true,
     block: field.block === undefined ? undefined : compileBlock(field.block),
   };
@@ -111,13 +118,30 @@ function maker(field: Field<unknown, unknown>): (() => unknown) | undefined {
 }
 
 function storeBlock(block: CompiledBlock, submitted: StoredRecord): StoredRecord {
+  if (block.omitEmpty) return storeGiven(block, submitted);
   const out: StoredRecord = block.copy(block.template);
-  for (const field of block.fields) {
+  const { fields } = block;
+  // Most members are null: a loop over the members reads them several times as fast as a read by name for each field.
+  for (const name in submitted) {
+    const given = submitted[name];
+    if (given === null || given === undefined) continue;
+    const field = fields.get(name);
+    if (field === undefined) continue;
+    const value = field.isScalar ? given : storeField(field, given);
+    if (value !== field.unset) out[field.to] = value;
+  }
+  for (const { to, make } of block.fresh) out[to] ??= make();
+  return out;
+}
+
+/** Of a block that leaves empty fields out, in the order of the table. */
+function storeGiven(block: CompiledBlock, submitted: StoredRecord): StoredRecord {
+  const out: StoredRecord = {};
+  for (const field of block.fields.values()) {
     const given = submitted[field.from];
     if (given === null || given === undefined) continue;
     const value = field.isScalar ? given : storeField(field, given);
-    if (block.omitEmpty && isEmpty(value)) continue;
-    out[field.to] = value;
+    if (!isEmpty(value)) out[field.to] = value;
   }
   for (const { to, make } of block.fresh) out[to] ??= make();
   return out;
