@@ -108,12 +108,14 @@ function warnAboutIdentity(identity: WorkloadIdentity, warn: Report): void {
 }
 
 function warnAboutIdentityNames(job: Job, warn: Report): void {
-  for (const task of job.TaskGroups.flatMap((group) => group.Tasks)) {
-    if (task.Vault !== null) continue;
-    for (const { Name } of task.Identities ?? []) {
-      if (Name.startsWith('vault_')) {
-        warn(`task ${quoted(task.Name)}: the identity ${quoted(Name)} has no effect without a vault block`);
-      }
+  for (const { Tasks } of job.TaskGroups) for (const task of Tasks) warnAboutIdentityNamesOf(task, warn);
+}
+
+function warnAboutIdentityNamesOf(task: Task, warn: Report): void {
+  if (task.Vault !== null) return;
+  for (const { Name } of task.Identities ?? []) {
+    if (Name.startsWith('vault_')) {
+      warn(`task ${quoted(task.Name)}: the identity ${quoted(Name)} has no effect without a vault block`);
     }
   }
 }
@@ -134,13 +136,14 @@ const noDelay = 'are deregistered at the moment of the stop; a shutdown_delay gi
 
 /** Services vanish from the catalogue at the moment of a stop, unless something waits. */
 function warnAboutShutdown(group: TaskGroup, warn: Report): void {
-  const delays = new Map(group.Tasks.map((task) => [task.Name, task.ShutdownDelay]));
   for (const task of group.Tasks) {
     if (task.Services !== null && task.ShutdownDelay === 0) {
       warn(`group ${quoted(group.Name)}: task ${quoted(task.Name)}: services ${noDelay}`);
     }
   }
   const services = group.Services ?? [];
+  if (services.length === 0) return;
+  const delays = new Map(group.Tasks.map((task) => [task.Name, task.ShutdownDelay]));
   const bound = new Set(services.map((service) => service.TaskName).filter((name) => delays.get(name) === 0));
   for (const name of bound) {
     warn(`group ${quoted(group.Name)}: services of the task ${quoted(name)} ${noDelay}`);

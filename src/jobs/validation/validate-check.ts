@@ -39,9 +39,11 @@ function requestProblem(check: ServiceCheck): string | undefined {
 /** What parses as a URL, absolute or not: no control characters, whole escapes, no colon before the first slash but a scheme's. */
 function isUrl(path: string): boolean {
   if (/[\u0000-\u001f\u007f]/.test(path) || path.startsWith(':')) return false;
-  const [beforeQuery = ''] = path.split(/[?#]/);
+  const end = path.search(/[?#]/);
+  const beforeQuery = end < 0 ? path : path.slice(0, end);
   if (/%(?![0-9A-Fa-f]{2})/.test(beforeQuery)) return false;
-  const firstSegment = beforeQuery.split('/')[0] ?? '';
+  const slash = beforeQuery.indexOf('/');
+  const firstSegment = slash < 0 ? beforeQuery : beforeQuery.slice(0, slash);
   return !firstSegment.includes(':') || /^[A-Za-z][A-Za-z0-9+.-]*:/.test(firstSegment);
 }
 
@@ -71,20 +73,26 @@ function restartProblem(check: ServiceCheck): string | undefined {
   return restart.Grace < 0 ? 'the grace of check_restart must not be negative' : undefined;
 }
 
+interface CheckOption {
+  readonly name: string;
+  readonly isUsed: (check: ServiceCheck) => boolean;
+}
+
+const notBuiltIn: readonly CheckOption[] = [
+  { name: 'expose', isUsed: ({ Expose }) => Expose },
+  { name: 'on_update ignore_warnings', isUsed: ({ OnUpdate }) => OnUpdate === 'ignore_warnings' },
+  { name: 'success_before_passing', isUsed: ({ SuccessBeforePassing }) => SuccessBeforePassing > 0 },
+  { name: 'failures_before_critical', isUsed: ({ FailuresBeforeCritical }) => FailuresBeforeCritical > 0 },
+  { name: 'failures_before_warning', isUsed: ({ FailuresBeforeWarning }) => FailuresBeforeWarning > 0 },
+  { name: 'tls_server_name', isUsed: ({ TLSServerName }) => TLSServerName !== '' },
+  { name: 'address_mode driver', isUsed: ({ AddressMode }) => AddressMode === 'driver' },
+  { name: 'check_restart ignore_warnings', isUsed: ({ CheckRestart }) => CheckRestart?.IgnoreWarnings === true },
+];
+
 /** The built-in service provider supports fewer kinds of checks. */
 function builtInProblem(check: ServiceCheck): string | undefined {
-  const forbidden: readonly (readonly [boolean, string])[] = [
-    [check.Expose, 'expose'],
-    [check.OnUpdate === 'ignore_warnings', 'on_update ignore_warnings'],
-    [check.SuccessBeforePassing > 0, 'success_before_passing'],
-    [check.FailuresBeforeCritical > 0, 'failures_before_critical'],
-    [check.FailuresBeforeWarning > 0, 'failures_before_warning'],
-    [check.TLSServerName !== '', 'tls_server_name'],
-    [check.AddressMode === 'driver', 'address_mode driver'],
-    [check.CheckRestart?.IgnoreWarnings === true, 'check_restart ignore_warnings'],
-  ];
-  const used = forbidden.find(([isUsed]) => isUsed);
-  if (used !== undefined) return `${used[1]} is not available with the provider nomad`;
+  const used = notBuiltIn.find(({ isUsed }) => isUsed(check));
+  if (used !== undefined) return `${used.name} is not available with the provider nomad`;
   if (check.Type.toLowerCase() === 'http' && check.Method !== '' && !isMethod(check.Method)) {
     return `unknown request method ${quoted(check.Method)}`;
   }

@@ -22,8 +22,8 @@ function firstProblem(job: Job, problemOf: (group: TaskGroup) => string | undefi
 }
 
 function sidecarProblem(group: TaskGroup): string | undefined {
-  const services = (group.Services ?? []).filter(hasSidecar);
-  if (services.length === 0) return undefined;
+  if (group.Services?.some(hasSidecar) !== true) return undefined;
+  const services = group.Services.filter(hasSidecar);
   const [network, ...others] = group.Networks ?? [];
   if (network === undefined || others.length > 0) {
     return `a service with a sidecar needs exactly one network in its group, not ${others.length + (network === undefined ? 0 : 1)}`;
@@ -52,8 +52,7 @@ function sharedUpstream(services: readonly Service[]): string | undefined {
 }
 
 function exposedCheckProblem(group: TaskGroup): string | undefined {
-  const services = group.Services ?? [];
-  const exposing = services.filter((service) => service.Checks?.some((check) => check.Expose) === true);
+  const exposing = (group.Services ?? []).filter(exposesCheck);
   if (exposing.length > 0) {
     const [network, ...others] = group.Networks ?? [];
     if (network === undefined || others.length > 0 || network.Mode !== 'bridge') {
@@ -62,10 +61,13 @@ function exposedCheckProblem(group: TaskGroup): string | undefined {
   }
   const alone = exposing.find((service) => !hasSidecar(service));
   if (alone !== undefined) return `service ${quoted(alone.Name)}: an exposed check needs a sidecar`;
-  const ofTask = group.Tasks.flatMap((task) => task.Services ?? []).find(
-    (service) => service.Checks?.some((check) => check.Expose) === true,
-  );
-  return ofTask === undefined
-    ? undefined
-    : `service ${quoted(ofTask.Name)}: checks are exposed for services of a group`;
+  for (const { Services } of group.Tasks) {
+    const ofTask = Services?.find(exposesCheck);
+    if (ofTask !== undefined) return `service ${quoted(ofTask.Name)}: checks are exposed for services of a group`;
+  }
+  return undefined;
+}
+
+function exposesCheck({ Checks }: Service): boolean {
+  return Checks?.some(({ Expose }) => Expose) === true;
 }

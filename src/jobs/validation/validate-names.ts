@@ -50,13 +50,17 @@ export function jobIdProblem(id: string): string | undefined {
 /** Why no path can name the ID. */
 export function unreachable(id: string): string | undefined {
   if (loneSurrogate.test(id)) return 'the job ID contains half of a surrogate pair, which no path can carry';
-  if (id.length > maximumIdLength || encodeURIComponent(id).length > maximumIdLength) {
+  // A UTF-16 unit takes at most nine characters in a path.
+  if (
+    id.length * 9 > maximumIdLength &&
+    (id.length > maximumIdLength || encodeURIComponent(id).length > maximumIdLength)
+  ) {
     return `the job ID is longer than ${maximumIdLength} bytes as it stands in a path`;
   }
-  if (id.split('/').some((part) => part === '.' || part === '..')) {
+  if (id.includes('.') && id.split('/').some((part) => part === '.' || part === '..')) {
     return 'a part of the job ID is "." or "..", which clients take out of paths';
   }
-  const suffix = operationSuffixes.find((name) => id.endsWith(`/${name}`));
+  const suffix = id.includes('/') ? operationSuffixes.find((name) => id.endsWith(`/${name}`)) : undefined;
   if (suffix === undefined) return undefined;
   return `the job ID ends in ${quoted(`/${suffix}`)}, so that its path would be taken for an operation on another job`;
 }

@@ -7,7 +7,8 @@ import { checkProblem, needsPort } from './validate-check.js';
 /** One service, wherever it stands. */
 export function validateService(service: Service, report: Report): void {
   // What an interpolation will put there is not known yet; it counts as this many characters.
-  const name = service.Name.replace(/\$\{[A-Za-z0-9_.-]+\}/g, 'env-var');
+  const { Name } = service;
+  const name = Name.includes('${') ? Name.replace(/\$\{[A-Za-z0-9_.-]+\}/g, 'env-var') : Name;
   if (!/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(name)) {
     report('the name must be one DNS label: up to 63 letters, digits and inner dashes');
   }

@@ -41,13 +41,13 @@ export function validateTaskStart(task: Task, group: TaskGroup, job: Job, report
   validatePrograms(task, report);
   validateSignals(task, report);
   const meta = sizeOfMap(job.Meta) + sizeOfMap(group.Meta) + sizeOfMap(task.Meta);
-  const total = totalSize(task, meta);
+  const total = totalSize(task, meta, command);
   if (total > maximumArguments) report(tooMuch(total));
 }
 
 /** Of the arguments and the environment; a task finds its meta twice: with the keys as they are, and in upper case. */
-function totalSize(task: Task, metaSize: number): number {
-  return sizeOfMap(task.Env) + 2 * metaSize + sizeOfTexts(commandOf(task));
+function totalSize(task: Task, metaSize: number, command: readonly string[]): number {
+  return sizeOfMap(task.Env) + 2 * metaSize + sizeOfTexts(command);
 }
 
 function tooMuch(total: number): string {
@@ -60,7 +60,8 @@ export function dispatchSizeProblem(parent: Job, meta: StringMap): string | unde
   if (given <= addedLater / 4) return undefined;
   for (const group of parent.TaskGroups) {
     for (const task of group.Tasks) {
-      const total = totalSize(task, given + sizeOfMap(parent.Meta) + sizeOfMap(group.Meta) + sizeOfMap(task.Meta));
+      const meta = given + sizeOfMap(parent.Meta) + sizeOfMap(group.Meta) + sizeOfMap(task.Meta);
+      const total = totalSize(task, meta, commandOf(task));
       if (total > maximumArguments) return `with it, ${tooMuch(total)}`;
     }
   }
@@ -103,21 +104,26 @@ function validateTexts(what: string, texts: readonly string[], report: Report): 
 /** The texts of a driver's configuration that drivers which start processes give to them. */
 function commandOf({ Config }: Task): string[] {
   if (Config === null) return [];
-  const args = Config['args'];
-  const texts = [Config['command'], ...(Array.isArray(args) ? (args as readonly unknown[]) : [])];
-  return texts.filter((text): text is string => typeof text === 'string');
+  const { command, args } = Config;
+  const texts: string[] = typeof command === 'string' ? [command] : [];
+  if (!Array.isArray(args)) return texts;
+  for (const text of args as readonly unknown[]) if (typeof text === 'string') texts.push(text);
+  return texts;
 }
 
 function validatePaths(task: Task, report: Report): void {
-  const paths: (readonly [string, string])[] = [['user', task.User]];
-  for (const artifact of task.Artifacts ?? []) paths.push(['the destination of an artifact', artifact.RelativeDest]);
+  const check = (what: string, path: string): void => {
+    if (path.includes('\0')) report(`${what} must not contain NUL`);
+  };
+  check('user', task.User);
+  for (const artifact of task.Artifacts ?? []) check('the destination of an artifact', artifact.RelativeDest);
   for (const template of task.Templates ?? []) {
-    paths.push(['the destination of a template', template.DestPath], ['the source of a template', template.SourcePath]);
+    check('the destination of a template', template.DestPath);
+    check('the source of a template', template.SourcePath);
   }
-  if (task.DispatchPayload !== null) paths.push(['the file of dispatch_payload', task.DispatchPayload.File]);
-  for (const mount of task.VolumeMounts ?? []) paths.push(['the destination of a volume_mount', mount.Destination]);
-  for (const identity of task.Identities ?? []) paths.push(['the file of an identity', identity.Filepath]);
-  for (const [what, path] of paths) if (path.includes('\0')) report(`${what} must not contain NUL`);
+  if (task.DispatchPayload !== null) check('the file of dispatch_payload', task.DispatchPayload.File);
+  for (const mount of task.VolumeMounts ?? []) check('the destination of a volume_mount', mount.Destination);
+  for (const identity of task.Identities ?? []) check('the file of an identity', identity.Filepath);
 }
 
 /** Other programs that are started for the task. */
@@ -128,8 +134,10 @@ function validatePrograms(task: Task, report: Report): void {
   for (const [index, { ChangeScript }] of (task.Templates ?? []).entries()) {
     if (ChangeScript !== null) validateProgram('change_script', ChangeScript, within(report, `template ${index + 1}`));
   }
-  for (const check of (task.Services ?? []).flatMap(({ Checks }) => Checks ?? [])) {
-    validateProgram('the command and its arguments', check, within(report, 'check', check.Name));
+  for (const { Checks } of task.Services ?? []) {
+    for (const check of Checks ?? []) {
+      validateProgram('the command and its arguments', check, within(report, 'check', check.Name));
+    }
   }
 }
 

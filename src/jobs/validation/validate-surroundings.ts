@@ -36,8 +36,7 @@ export function validateSurroundings(job: Job, context: Surroundings, report: Re
 
 /** There is no Vault here. A cluster other than `default` needs an identity of its own besides. */
 function validateVaults(job: Job, report: Report): void {
-  const users = tasksOf(job).filter((task) => task.Vault !== null);
-  const [first] = users;
+  const first = firstOf(job.TaskGroups, ({ Tasks }) => Tasks.find(({ Vault }) => Vault !== null));
   if (first !== undefined)
     report(`Vault ${quoted(first.Vault?.Cluster ?? '')} is used by the job and not available here`);
 }
@@ -45,20 +44,26 @@ function validateVaults(job: Job, report: Report): void {
 /** The service catalogue has one cluster. */
 function validateCatalogues(job: Job, report: Report): void {
   for (const group of job.TaskGroups) {
-    for (const { Consul, Services } of [group, ...group.Tasks]) {
-      const clusters = [Consul, ...(Services ?? []).filter(({ Provider }) => Provider === 'consul')];
-      const problem = firstOf(clusters, clusterProblem) ?? partitionProblem(group, Consul);
-      if (problem === undefined) continue;
-      report(problem);
-      return;
-    }
+    const problem = catalogueProblem(group, group) ?? firstOf(group.Tasks, (task) => catalogueProblem(group, task));
+    if (problem === undefined) continue;
+    report(problem);
+    return;
   }
 }
 
-function firstOf<T>(elements: readonly T[], problemOf: (element: T) => string | undefined): string | undefined {
+function catalogueProblem(group: TaskGroup, { Consul, Services }: TaskGroup | Task): string | undefined {
+  return (
+    clusterProblem(Consul) ??
+    firstOf(Services ?? [], (service) => (service.Provider === 'consul' ? clusterProblem(service) : undefined)) ??
+    partitionProblem(group, Consul)
+  );
+}
+
+/** The first answer that there is for an element. */
+function firstOf<T, A>(elements: readonly T[], answerFor: (element: T) => A | undefined): A | undefined {
   for (const element of elements) {
-    const problem = problemOf(element);
-    if (problem !== undefined) return problem;
+    const answer = answerFor(element);
+    if (answer !== undefined) return answer;
   }
   return undefined;
 }
@@ -77,22 +82,21 @@ function partitionProblem(group: TaskGroup, consul: ConsulBlock | null): string 
 
 /** What is not available at all, reported once for the job. */
 export function validateEdition(job: Job, report: Report): void {
-  const tasks = tasksOf(job);
-  for (const task of tasks) {
-    const cluster = task.Vault?.Cluster ?? 'default';
-    if (cluster !== 'default' && task.Identities?.some(({ Name }) => Name === `vault_${cluster}`) !== true) {
-      report(
-        `task ${quoted(task.Name)}: the Vault cluster ${quoted(cluster)} needs an identity named vault_${cluster}`,
-      );
-    }
-  }
-  if (tasks.some(({ Resources }) => (Resources.NUMA?.Affinity ?? 'none') !== 'none')) {
+  for (const group of job.TaskGroups) for (const task of group.Tasks) validateVaultIdentity(task, report);
+  const anyTask = (isSo: (task: Task) => boolean): boolean => job.TaskGroups.some(({ Tasks }) => Tasks.some(isSo));
+  if (anyTask(({ Resources }) => (Resources.NUMA?.Affinity ?? 'none') !== 'none')) {
     report('numa affinity is not available in this edition');
   }
-  if (tasks.some((task) => task.Schedule !== null)) report('task schedules are not available in this edition');
+  if (anyTask(({ Schedule }) => Schedule !== null)) report('task schedules are not available in this edition');
   if (job.TaskGroups.some((group) => group.Services?.some((service) => service.Connect?.Gateway != null) === true)) {
     report('gateways of the service mesh are not available in this edition');
   }
+}
+
+function validateVaultIdentity({ Name, Vault, Identities }: Task, report: Report): void {
+  const cluster = Vault?.Cluster ?? 'default';
+  if (cluster === 'default' || Identities?.some((identity) => identity.Name === `vault_${cluster}`) === true) return;
+  report(`task ${quoted(Name)}: the Vault cluster ${quoted(cluster)} needs an identity named vault_${cluster}`);
 }
 
 function tasksOf(job: Job): Task[] {
