@@ -11,3 +11,13 @@ export function finish<T>(steps: Steps<T>): T {
     if (step.done === true) return step.value;
   }
 }
+
+/** Records by their IDs. Yields now and then. */
+export function* byIdInSteps<T extends { readonly ID: string }>(records: readonly T[]): Steps<ReadonlyMap<string, T>> {
+  const byId = new Map<string, T>();
+  for (const [at, record] of records.entries()) {
+    if (at % lookedAtInStep === 0) yield;
+    byId.set(record.ID, record);
+  }
+  return byId;
+}

@@ -12,7 +12,7 @@ export class ClusterMemory {
     return this.#known;
   }
 
-  /** Reads it for the first time. Whoever asks meanwhile gets the same reading. */
+  /** Reads it, or what has changed. Whoever asks meanwhile gets the same reading. */
   learn(read: () => Promise<Result<undefined, StorageError>>): Promise<Result<undefined, StorageError>> {
     this.#reading ??= read().finally(() => {
       this.#reading = undefined;

@@ -16,12 +16,22 @@ export function learnCluster(
   signal: AbortSignal = never,
 ): ResultAsync<undefined, StorageError> {
   return context.cluster.known === undefined
-    ? new ResultAsync(context.cluster.learn(() => readCluster(context, signal)))
+    ? refreshCluster(context, signal)
     : okAsync<undefined, StorageError>(undefined);
 }
 
+/** Brings what the engine knows of the cluster up to date in turns of the event loop, for when that takes longer than a write should. */
+export function refreshCluster(
+  context: EngineContext,
+  signal: AbortSignal = never,
+): ResultAsync<undefined, StorageError> {
+  return new ResultAsync(context.cluster.learn(() => readCluster(context, signal)));
+}
+
 async function readCluster(context: EngineContext, signal: AbortSignal): Promise<Result<undefined, StorageError>> {
-  const read = await stepsInTurns(context, steppedWork(clusterInSteps), signal);
+  const { known } = context.cluster;
+  const work = steppedWork((current) => clusterInSteps(current, known));
+  const read = await stepsInTurns(context, work, signal);
   if (read.isErr()) return err(read.error);
   if (read.value !== undefined) context.cluster.remember(read.value);
   return ok(undefined);

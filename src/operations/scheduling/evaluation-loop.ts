@@ -6,11 +6,11 @@ import { capacitySignals } from '../../scheduler/capacity-signal.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import { schedulerConfigurations } from '../../scheduler/scheduler-configuration.js';
 import type { Instant } from '../../shared/instant.js';
-import type { KnownCluster } from '../books/known-cluster.js';
+import { type KnownCluster, needsTurns } from '../books/known-cluster.js';
 import { readSchedulerConfiguration } from '../books/scheduler-configuration-rows.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
-import { learnCluster } from '../context/learn-cluster.js';
+import { refreshCluster } from '../context/learn-cluster.js';
 import { stepsInTurns } from '../context/steps-in-turns.js';
 import { changeOrMoment } from '../waiting/change-or-moment.js';
 import { type NextBlocked, nextBlocked, passAfter } from './blocked-pass.js';
@@ -23,7 +23,7 @@ export const evaluationLoop: BackgroundLoop = {
   name: 'evaluations',
   run: async (context, signal) => {
     const troubles: Troubles = { faults: new Map(), conflicts: new Map() };
-    let progress: Progress = { pass: firstPass, offset: undefined };
+    let progress: Progress = { pass: firstPass, offset: undefined, refreshed: false };
     while (!signal.aborted) {
       const step = await workOnce(context, troubles, progress, signal);
       if (step === 'failed') {
@@ -62,6 +62,8 @@ interface Attempt {
 interface Progress {
   readonly pass: BlockedPass;
   readonly offset: WallOffset | undefined;
+  /** The cluster was just brought up to date in turns: whatever has changed since is read in the write. */
+  readonly refreshed: boolean;
 }
 
 /** What a write begins with. */
@@ -73,7 +75,7 @@ interface Work extends Progress {
   readonly worked: boolean;
   /** When the next evaluation that waits for a moment is due. */
   readonly nextDue: Instant | undefined;
-  /** The cluster after the work; `unread` when the work needs it and the engine does not know it yet. */
+  /** The cluster after the work; `unread` when the work needs it and the engine does not know it, or what is known is too old. */
   readonly cluster?: KnownCluster | 'unread';
   /** Something has changed since the plan was begun: nothing of it was written, or not all. The evaluation is to be decided again. */
   readonly conflict?: 'fruitless' | 'partial';
@@ -106,7 +108,9 @@ async function workOnce(
       ok(takeNext(tx, troubles, { ...progress, known: context.cluster.known }, attempt)),
     );
     const done = await taken.asyncAndThen(({ value: { begun, ...work }, index }) => {
-      if (work.cluster === 'unread') return learnCluster(context, signal).map(() => ({ ...work, index }));
+      if (work.cluster === 'unread') {
+        return refreshCluster(context, signal).map(() => ({ ...work, index, refreshed: true }));
+      }
       if (begun === undefined) return okAsync({ ...work, index });
       return new ResultAsync(finishInTurns(context, { ...work, begun }, signal));
     });
@@ -152,9 +156,10 @@ function takeNext(tx: Transaction, troubles: Troubles, { known, ...progress }: S
   const { pass } = progress;
   const next = due === undefined ? nextBlocked(tx, pass) : { evaluation: due, entry: undefined, pass };
   const { evaluation } = next;
-  const idle = { ...progress, offset, pass: next.pass, worked: false, nextDue };
+  const idle = { offset, pass: next.pass, refreshed: false, worked: false, nextDue };
   if (evaluation === undefined) return idle;
-  if (known === undefined) return { ...idle, pass, worked: true, cluster: 'unread' };
+  if (known === undefined || (!progress.refreshed && needsTurns(tx, known)))
+    return { ...idle, pass, worked: true, cluster: 'unread' };
   attempt.evaluation = evaluation;
   const { evaluationAttempts, decidedAtOnce } = tx.settings.scheduling;
   if ((troubles.faults.get(evaluation.ID) ?? 0) >= evaluationAttempts) {

@@ -8,9 +8,9 @@ import { type Deployment, deployments } from '../../scheduler/deployment/deploym
 import { type Evaluation, type EvaluationStatus, evaluations } from '../../scheduler/evaluation.js';
 import { movedResult } from '../../scheduler/plan/move-result.js';
 import type { SchedulingResult } from '../../scheduler/plan/outcome.js';
-import { type PlanPart, wholeOf } from '../../scheduler/plan/plan-parts.js';
+import { type PlanPart, partsInSteps, wholeOf } from '../../scheduler/plan/plan-parts.js';
 import { schedule, schedulingSteps } from '../../scheduler/schedule.js';
-import type { SchedulingSnapshot } from '../../scheduler/snapshot.js';
+import { byIdInSteps, finish } from '../../scheduler/steps.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { applyJobConsequences } from '../books/job-consequences.js';
 import { readJobRow, readJobVersion } from '../books/job-rows.js';
@@ -44,6 +44,8 @@ export interface DecidedPlan {
   readonly basis: PlanBasis;
   readonly known: KnownCluster;
   readonly result: SchedulingResult;
+  /** In the order in which they are written. */
+  readonly parts: readonly PlanPart[];
 }
 
 /**
@@ -72,26 +74,33 @@ export function beginEvaluation(
   const whole = { result, first: true, last: true };
   return {
     type: 'processed',
-    ...writeResult(tx, whole, { known: cluster, snapshot, existing: byId(snapshot), seen: tx.index }),
+    ...writeResult(tx, whole, {
+      known: cluster,
+      snapshot,
+      existing: finish(byIdInSteps(snapshot.allocations)),
+      seen: tx.index,
+    }),
   };
-}
-
-function byId({ allocations: own }: SchedulingSnapshot): ReadonlyMap<string, Allocation> {
-  return new Map(own.map((allocation) => [allocation.ID, allocation]));
 }
 
 /** Allocations that are read in one step. */
 const readInStep = 64;
 
 /** Nothing is read yet, so that even the first step may come in another view. */
-function begin({ index: next, now, ids, stopwatch }: Transaction, evaluation: Evaluation, known: KnownCluster) {
+function begin(
+  { index: next, now, ids, stopwatch, settings }: Transaction,
+  evaluation: Evaluation,
+  known: KnownCluster,
+) {
   const index = next - 1;
   const work = steppedWork(function* (current): Generator<void, DecidedPlan> {
     const parts = { cluster: known.cluster, stopwatch, index: next, page: readInStep };
     const snapshot = yield* snapshotInSteps(current, evaluation, parts);
     yield;
     const result = yield* schedulingSteps(snapshot, evaluation, now, ids);
-    return { basis: { index, evaluation, snapshot, existing: byId(snapshot) }, known, result };
+    const existing = yield* byIdInSteps(snapshot.allocations);
+    const cut = yield* partsInSteps(result, settings.scheduling.writtenAtOnce);
+    return { basis: { index, evaluation, snapshot, existing }, known, result, parts: cut };
   });
   return { evaluation, index, known, ...work };
 }

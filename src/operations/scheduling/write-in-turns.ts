@@ -1,7 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
-import { partsOf } from '../../scheduler/plan/plan-parts.js';
 import type { KnownCluster } from '../books/known-cluster.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -35,7 +34,7 @@ export async function writeInTurns<T>(
 ): Promise<Result<WrittenPlan<T>, StorageError>> {
   let before: WrittenSoFar = { known: plan.known, watch: watchOf(plan.basis) };
   let { index } = plan.basis;
-  const parts = partsOf(plan.result, context.settings.scheduling.writtenAtOnce);
+  const { parts } = plan;
   for (const [at, part] of parts.entries()) {
     if (at > 0) await new Promise((resolve) => setImmediate(resolve));
     const reached = { cluster: before.known, index, parts: at };

@@ -9,7 +9,7 @@ import { followUpDescriptions, followUpEvaluation } from '../reconcile/follow-up
 import { type DeploymentUpdate, type Intents, nothingDesired } from '../reconcile/intents.js';
 import type { SchedulingIds } from '../reconcile/situation.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
-import { lookedAtInStep, type Steps } from '../steps.js';
+import { byIdInSteps, lookedAtInStep, type Steps } from '../steps.js';
 import type { PlanDraft } from './plan-draft.js';
 
 /** What to write. Every record is complete, with the indexes and times of the write. */
@@ -217,7 +217,7 @@ function* deploymentsOf(
   const after = new Map(uncounted);
   const changed = draft.allocations;
   const known = changed.length === 0 ? [] : snapshot.allocations;
-  const allocationsBefore = new Map(known.map((allocation) => [allocation.ID, allocation]));
+  const allocationsBefore = yield* byIdInSteps(known);
   for (const [at, allocation] of changed.entries()) {
     if (at % lookedAtInStep === 0) yield;
     const deployment = allocation.DeploymentID === undefined ? undefined : after.get(allocation.DeploymentID);

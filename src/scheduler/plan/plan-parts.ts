@@ -1,4 +1,5 @@
 import type { Allocation } from '../allocation.js';
+import { byIdInSteps, lookedAtInStep, type Steps } from '../steps.js';
 import type { SchedulingResult } from './outcome.js';
 
 /** Allocations of a plan that are written together. */
@@ -18,29 +19,27 @@ export function wholeOf({ allocations }: SchedulingResult): PlanPart {
 /**
  * A plan in parts of about `size` allocations, each of which leaves the job in a state that an evaluation can go on from. An allocation and
  * its successor are written together; else the order is that of the decisions, so that each allocation finds the room that it was
- * decided on: first what needs no room. A plan that preempts allocations of other jobs stays whole.
+ * decided on: first what needs no room. A plan that preempts allocations of other jobs stays whole. Yields now and then.
  */
-export function partsOf(result: SchedulingResult, size: number): readonly PlanPart[] {
+export function* partsInSteps(result: SchedulingResult, size: number): Steps<readonly PlanPart[]> {
   const { allocations, preemptions } = result;
   if (preemptions.length > 0 || allocations.length <= size) return [wholeOf(result)];
+  const byId = yield* byIdInSteps(allocations);
   const parts: Allocation[][] = [];
-  for (const unit of unitsOf(allocations)) {
+  for (const [at, allocation] of allocations.entries()) {
+    if (at % lookedAtInStep === 0) yield;
+    const unit = unitOf(allocation, byId);
     const current = parts.at(-1);
     if (current !== undefined && current.length + unit.length <= size) current.push(...unit);
-    else parts.push([...unit]);
+    else if (unit.length > 0) parts.push([...unit]);
   }
   return parts.map((own, at) => ({ allocations: own, first: at === 0, last: at === parts.length - 1 }));
 }
 
-/** Allocations that have to be written together, in the order of their last ones. */
-function unitsOf(allocations: readonly Allocation[]): readonly (readonly Allocation[])[] {
-  const byId = new Map(allocations.map((allocation) => [allocation.ID, allocation]));
-  const units: (readonly Allocation[])[] = [];
-  for (const allocation of allocations) {
-    const { NextAllocation: next, PreviousAllocation: previous } = allocation;
-    if (next !== undefined && byId.has(next)) continue;
-    const before = previous === undefined ? undefined : byId.get(previous);
-    units.push(before === undefined || before.NextAllocation !== allocation.ID ? [allocation] : [before, allocation]);
-  }
-  return units;
+/** Allocations that have to be written together, at the place of the last one; empty for those before it. */
+function unitOf(allocation: Allocation, byId: ReadonlyMap<string, Allocation>): readonly Allocation[] {
+  const { NextAllocation: next, PreviousAllocation: previous } = allocation;
+  if (next !== undefined && byId.has(next)) return [];
+  const before = previous === undefined ? undefined : byId.get(previous);
+  return before === undefined || before.NextAllocation !== allocation.ID ? [allocation] : [before, allocation];
 }

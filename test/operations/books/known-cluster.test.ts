@@ -2,10 +2,15 @@ import fc from 'fast-check';
 import { ok } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/index.js';
-import { clusterAt, clusterInSteps, type KnownCluster } from '../../../src/operations/books/known-cluster.js';
+import {
+  clusterAt,
+  clusterInSteps,
+  type KnownCluster,
+  needsTurns,
+} from '../../../src/operations/books/known-cluster.js';
 import { putAllocation, removeAllocation } from '../../../src/operations/books/put-allocation.js';
 import { steppedWork } from '../../../src/operations/context/steps-in-turns.js';
-import type { Storage } from '../../../src/ports/storage.js';
+import type { ReadView, Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { nodeFrom } from '../../support/nodes.js';
@@ -91,36 +96,119 @@ it('keeps what it knows when allocations are removed that it has seen end', asyn
 
 const change = fc.record({
   at: fc.integer({ min: 0, max: 400 }),
-  to: fc.constantFrom('running', 'complete', 'removed', 'node'),
+  to: fc.constantFrom('running', 'complete', 'removed', 'node', 'node gone'),
 });
+const someChanges = fc.array(change, { maxLength: 6 });
 
 it('is what the store shows, whatever happens between the steps of reading it', async () => {
-  const between = fc.array(fc.array(change, { maxLength: 6 }), { minLength: 1, maxLength: 9 });
+  const between = fc.array(someChanges, { minLength: 1, maxLength: 9 });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 0, max: 300 }), between, async (count, turns) => {
       const storage = await storeWith(count);
-      const work = steppedWork(clusterInSteps);
-      let read: KnownCluster | undefined;
-      for (let turn = 0; read === undefined; turn += 1) {
-        const step = await storage.read((view) => {
-          work.readFrom(view);
-          return work.steps.next();
-        });
-        const { done, value } = step._unsafeUnwrap();
-        if (done === true) read = value;
-        for (const one of turns[turn] ?? []) await applied(storage, one);
-      }
+      const read = await readInSteps(storage, undefined, turns);
       expect(usesOf(await known(storage, read))).toEqual(usesOf(await known(storage)));
     }),
     { numRuns: 60 },
   );
 });
 
+it('is what the store shows, whatever happened since it was known and happens while that is caught up with', async () => {
+  const before = fc.array(change, { maxLength: 150 });
+  const between = fc.array(someChanges, { maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 0, max: 150 }), before, between, async (count, changes, turns) => {
+      const storage = await storeWith(count);
+      const old = await known(storage);
+      for (const one of changes) await applied(storage, one);
+      expect(usesOf(await known(storage, old))).toEqual(usesOf(await known(storage)));
+      const read = await readInSteps(storage, old, turns);
+      expect(usesOf(await known(storage, read))).toEqual(usesOf(await known(storage)));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+it('needs turns when nothing is known, when much has changed, and when live allocations were removed', async () => {
+  const storage = await storeWith(300);
+  const needs = async (before?: KnownCluster): Promise<boolean> =>
+    (await storage.read((view) => needsTurns(view, before)))._unsafeUnwrap();
+  const old = await known(storage);
+  expect([await needs(), await needs(old)]).toEqual([true, false]);
+  await applied(storage, { at: 1, to: 'running' });
+  expect(await needs(old)).toBe(false);
+  for (let at = 0; at < 257; at += 1) await applied(storage, { at, to: 'running' });
+  expect(await needs(old)).toBe(true);
+  const present = await readInSteps(storage, old);
+  expect(await needs(present)).toBe(false);
+  await applied(storage, { at: 1, to: 'removed' });
+  expect(await needs(present)).toBe(true);
+});
+
+it('catches up with a write of many allocations at once', async () => {
+  const storage = await storeWith(200);
+  const old = await known(storage);
+  const written = await storage.write((tx) => {
+    for (const { record } of tx.list(allocations)) {
+      putAllocation(tx, record, { ...record, ClientStatus: 'complete', ModifyIndex: tx.index });
+    }
+    return ok(undefined);
+  });
+  written._unsafeUnwrap();
+  await applied(storage, { at: 7, to: 'running' });
+  expect(usesOf(await readInSteps(storage, old))).toEqual([['n0'], ['n1', 'a-7'], ['n2']]);
+});
+
+it('reads only what runs on a node that was not known', async () => {
+  const storage = await storeWith(90);
+  const old = await known(storage);
+  await applied(storage, { at: 394, to: 'running' });
+  await applied(storage, { at: 4, to: 'node' });
+  let listed = 0;
+  const after = await storage.read((view) => {
+    const list: ReadView['list'] = (table, query) => {
+      const rows = view.list(table, query);
+      if (table.name === allocations.name) listed += rows.length;
+      return rows;
+    };
+    return clusterAt({ ...bound(view), list }, { ...old, allocationsIndex: view.tableIndex(allocations) });
+  });
+  expect(listed).toBe(1);
+  expect(usesOf(after._unsafeUnwrap()).at(-1)).toEqual(['n4', 'a-394']);
+});
+
+function bound(view: ReadView): ReadView {
+  return {
+    index: view.index,
+    get: (table, key) => view.get(table, key),
+    list: (table, query) => view.list(table, query),
+    tableIndex: (table) => view.tableIndex(table),
+  } as ReadView;
+}
+
+/** `turns`: what happens after each step. */
+async function readInSteps(
+  storage: Storage,
+  before: KnownCluster | undefined,
+  turns: readonly (readonly { readonly at: number; readonly to: string }[])[] = [],
+): Promise<KnownCluster> {
+  const work = steppedWork((current) => clusterInSteps(current, before));
+  for (let turn = 0; ; turn += 1) {
+    const step = await storage.read((view) => {
+      work.readFrom(view);
+      return work.steps.next();
+    });
+    const { done, value } = step._unsafeUnwrap();
+    for (const one of turns[turn] ?? []) await applied(storage, one);
+    if (done === true) return value;
+  }
+}
+
 async function applied(storage: Storage, { at, to }: { readonly at: number; readonly to: string }): Promise<void> {
   const written = await storage.write((tx) => {
     const before = tx.get(allocations, [`a-${at}`])?.record;
-    const made = { ...allocation(at), ...before, ModifyIndex: tx.index };
-    if (to === 'node') tx.put(nodes, nodeFrom(`n${at % 5}`, { ModifyIndex: tx.index }));
+    const made = { ...allocation(at), NodeID: `n${at % 5}`, ...before, ModifyIndex: tx.index };
+    if (to === 'node gone') tx.remove(nodes, [`n${at % 5}`]);
+    else if (to === 'node') tx.put(nodes, nodeFrom(`n${at % 5}`, { ModifyIndex: tx.index }));
     else if (to !== 'removed') putAllocation(tx, before, { ...made, ClientStatus: to as 'running' });
     else if (before !== undefined) removeAllocation(tx, before);
     return ok(undefined);

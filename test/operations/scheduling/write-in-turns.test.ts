@@ -23,7 +23,8 @@ import { type Allocation, allocations } from '../../../src/scheduler/allocation.
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes } from '../../../src/scheduler/node.js';
-import { partsOf } from '../../../src/scheduler/plan/plan-parts.js';
+import { partsInSteps } from '../../../src/scheduler/plan/plan-parts.js';
+import { finish } from '../../../src/scheduler/steps.js';
 import { groupDocument } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';
 
@@ -82,7 +83,7 @@ async function decided(first = service(5, 50), second = service(7, 60), nodeCoun
 
 /** Writes the next part; undefined when it does not hold any more. */
 async function writePart(plan: DecidedPlan, at: number, before: WrittenSoFar) {
-  const part = partsOf(plan.result, 2)[at]!;
+  const part = finish(partsInSteps(plan.result, 2))[at]!;
   const written = await write((tx) => writeDecided(tx, plan, { part, before }));
   return written && { known: written.cluster, watch: written.watch };
 }
@@ -144,7 +145,7 @@ it.each<[string, (tx: Transaction, later: Allocation) => unknown, boolean, boole
   ['a node has changed', (tx) => tx.put(nodes, { ...tx.list(nodes)[0]!.record, StatusUpdatedAt: 9 }), false, false],
 ])('goes on after a part when %s', async (_why, change, goesOn, ends) => {
   const made = await decided();
-  const [later] = partsOf(made.result, 2)[1]!.allocations;
+  const [later] = finish(partsInSteps(made.result, 2))[1]!.allocations;
   let before = (await writePart(made, 0, start(made)))!;
   await write((tx) => change(tx, ofJob(tx).find(({ ID }) => ID === later?.ID)!));
   const second = await writePart(made, 1, before);
@@ -156,7 +157,7 @@ it.each<[string, (tx: Transaction, later: Allocation) => unknown, boolean, boole
 
 it('does not place where another job has taken room since', async () => {
   const made = await decided();
-  const parts = partsOf(made.result, 2);
+  const parts = finish(partsInSteps(made.result, 2));
   let before: WrittenSoFar | undefined = start(made);
   before = await writePart(made, 0, before);
   await write((tx) => {

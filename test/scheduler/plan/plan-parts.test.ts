@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Allocation } from '../../../src/scheduler/allocation.js';
 import type { SchedulingResult } from '../../../src/scheduler/plan/outcome.js';
-import { partsOf } from '../../../src/scheduler/plan/plan-parts.js';
+import { partsInSteps } from '../../../src/scheduler/plan/plan-parts.js';
+import { finish } from '../../../src/scheduler/steps.js';
 
 const allocation = (ID: string, links: Pick<Allocation, 'NextAllocation' | 'PreviousAllocation'> = {}): Allocation =>
   ({ ID, ...links }) as Allocation;
@@ -14,7 +15,11 @@ const replacing = (number: number): [Allocation, Allocation] => [
 
 function parts(allocations: readonly Allocation[], size: number, preemptions: readonly unknown[] = []) {
   const result = { allocations, preemptions } as unknown as SchedulingResult;
-  return partsOf(result, size).map(({ allocations: own, first, last }) => [own.map(({ ID }) => ID), first, last]);
+  return finish(partsInSteps(result, size)).map(({ allocations: own, first, last }) => [
+    own.map(({ ID }) => ID),
+    first,
+    last,
+  ]);
 }
 
 it('leaves a plan whole that is small enough, also one that changes nothing', () => {

@@ -18,13 +18,13 @@ import { schedule } from '../../../scheduler/schedule.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import { authorise } from '../../authorise.js';
 import { readJobRow } from '../../books/job-rows.js';
-import { clusterAt } from '../../books/known-cluster.js';
+import { clusterAt, needsTurns } from '../../books/known-cluster.js';
 import { newEvaluation } from '../../books/new-evaluation.js';
 import { readSchedulingSnapshot } from '../../books/scheduling-snapshot.js';
 import { writeRegistration } from '../../books/write-registration.js';
 import { rehearse, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { learnCluster } from '../../context/learn-cluster.js';
+import { learnCluster, refreshCluster } from '../../context/learn-cluster.js';
 import { faultsOrRefusal } from './check-job.js';
 import { keepQuota } from './keep-quota.js';
 import { checkDemands } from './meet-policies.js';
@@ -87,19 +87,19 @@ export function planJob(
     policyOverride === true ? authorise(caller, job.Namespace, ['policy-override']) : ok(undefined),
   );
   if (allowed.isErr()) return faultsOrRefusal(context, job, allowed.error);
+  const planned = (tx: Transaction) => {
+    const known = clusterAt(tx, context.cluster.known);
+    const made = plan(tx, registration, { diff: input.diff === true, cluster: known.cluster });
+    return made.map((jobPlan) => ({ jobPlan, known }));
+  };
   return learnCluster(context)
     .andThen(() =>
-      rehearse(context, caller, (tx) => {
-        const known = clusterAt(tx, context.cluster.known);
-        return plan(tx, registration, { diff: input.diff === true, cluster: known.cluster }).map((made) => ({
-          made,
-          known,
-        }));
-      }),
+      rehearse(context, caller, (tx) => (needsTurns(tx, context.cluster.known) ? ok(undefined) : planned(tx))),
     )
-    .map(({ made, known }) => {
+    .andThen((done) => (done ? ok(done) : refreshCluster(context).andThen(() => rehearse(context, caller, planned))))
+    .map(({ jobPlan, known }) => {
       context.cluster.remember(known);
-      return made;
+      return jobPlan;
     });
 }
 
