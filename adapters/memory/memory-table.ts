@@ -67,12 +67,14 @@ export class MemoryTable implements RowOwner {
   change({ table, rowKey, after }: Change): void {
     const before = this.#rows.get(rowKey);
     const row = after === undefined ? undefined : this.#rowFrom(table, after);
-    this.#indexes.forEach(({ order }, position) => {
+    for (let position = 0; position < this.#indexes.length; position += 1) {
       const from = before?.sortKeys[position];
       const to = row?.sortKeys[position];
+      if (from === undefined && to === undefined) continue;
+      const { order } = this.#indexes[position] as MemoryIndex;
       if (from !== undefined && from !== to) order.remove(from);
       if (to !== undefined) order.set(to, row as StoredRow);
-    });
+    }
     const key = sortKeyFrom(rowKey, undefined);
     if (row !== undefined) {
       this.#rows.set(rowKey, row);

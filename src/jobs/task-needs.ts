@@ -34,13 +34,13 @@ export function taskNeeds(
   task: Pick<Task, 'Templates' | 'Artifacts' | 'VolumeMounts' | 'User' | 'Secrets'>,
   volumes: TaskGroup['Volumes'],
 ): TaskNeed[] {
-  return [
-    ...templateNeeds(task.Templates ?? []),
-    ...artifactNeeds(task.Artifacts ?? []),
-    ...mountNeeds(task.VolumeMounts ?? [], volumes),
-    ...(task.User === '' ? [] : (['user'] as const)),
-    ...((task.Secrets ?? []).length === 0 ? [] : (['secrets'] as const)),
-  ];
+  const needs: TaskNeed[] = [];
+  if (task.Templates !== null) needs.push(...templateNeeds(task.Templates));
+  if (task.Artifacts !== null) needs.push(...artifactNeeds(task.Artifacts));
+  if (task.VolumeMounts !== null) needs.push(...mountNeeds(task.VolumeMounts, volumes));
+  if (task.User !== '') needs.push('user');
+  if (task.Secrets !== null && task.Secrets.length > 0) needs.push('secrets');
+  return needs;
 }
 
 function templateNeeds(templates: readonly TaskTemplate[]): TaskNeed[] {

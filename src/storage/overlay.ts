@@ -97,15 +97,19 @@ export class Overlay implements Snapshot {
     const key = table.key(record);
     const rowKey = rowKeyOf(table, key);
     const entries = entriesOf(table, record);
-    const present = this.find(table, key, rowKey);
-    const stored = { text, rowKey, createIndex: present?.createIndex ?? this.index, modifyIndex: this.index };
-    this.#change(table, key, rowKey, new PendingRow(table, stored, entries));
+    const known = this.#tables.get(table.name)?.changes.get(rowKey);
+    const before = known === undefined ? this.#base.find(table, key, rowKey) : known.before;
+    const present = known === undefined ? before : known.after;
+    const stored = { text, rowKey, createIndex: present?.createIndex ?? this.#index, modifyIndex: this.#index };
+    this.#change({ table, rowKey, before, after: new PendingRow(table, stored, entries) });
   }
 
   remove(table: AnyTable, key: Key): boolean {
     const rowKey = rowKeyOf(table, key);
-    if (this.find(table, key, rowKey) === undefined) return false;
-    this.#change(table, key, rowKey, undefined);
+    const known = this.#tables.get(table.name)?.changes.get(rowKey);
+    const before = known === undefined ? this.#base.find(table, key, rowKey) : known.before;
+    if ((known === undefined ? before : known.after) === undefined) return false;
+    this.#change({ table, rowKey, before, after: undefined });
     return true;
   }
 
@@ -122,12 +126,10 @@ export class Overlay implements Snapshot {
     this.#index = above.index;
   }
 
-  #change(table: AnyTable, key: Key, rowKey: string, after: PendingRow | undefined): void {
-    const changes = this.#changesOf(table.name);
-    const known = changes.changes.get(rowKey);
-    const before = known === undefined ? this.#base.find(table, key, rowKey) : known.before;
-    changes.set({ table, rowKey, before, after });
-    changes.index = this.index;
+  #change(change: Change): void {
+    const changes = this.#changesOf(change.table.name);
+    changes.set(change);
+    changes.index = this.#index;
   }
 
   #changesOf(name: string): TableChanges {

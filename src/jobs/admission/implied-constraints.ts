@@ -1,7 +1,7 @@
 import type { Constraint } from '../document/placement.js';
 import type { Service } from '../document/service.js';
 import type { Task } from '../document/task.js';
-import { servicesOf, type TaskGroup } from '../document/task-group.js';
+import type { TaskGroup } from '../document/task-group.js';
 
 /**
  * The group with the constraints that its contents imply (job interface, implied constraints): a task that renders secrets
@@ -40,7 +40,9 @@ interface Implied {
 }
 
 function impliedConstraints(group: TaskGroup): Implied[] {
-  return implications.flatMap((implication) => implication(group));
+  const implied: Implied[] = [];
+  for (const implication of implications) implied.push(...implication(group));
+  return implied;
 }
 
 /** What each content of a group asks of its node, in the order in which the constraints are added. */
@@ -50,9 +52,11 @@ const implications: readonly ((group: TaskGroup) => readonly Implied[])[] = [
     const signals = signalsOf(Tasks);
     return signals.length > 0 ? [identical('os.signals', 'set_contains', signals.join(','))] : [];
   },
-  (group) => (ownServices(group).length > 0 ? [identical('nomad.service_discovery', '=', 'true')] : []),
+  (group) => (anyService(group, isOwn) ? [identical('nomad.service_discovery', '=', 'true')] : []),
   (group) =>
-    ownServices(group).some(({ Checks }) => Checks !== null) ? [identical('nomad.version', 'semver', '>= 1.4.0')] : [],
+    anyService(group, (service) => isOwn(service) && service.Checks !== null)
+      ? [identical('nomad.version', 'semver', '>= 1.4.0')]
+      : [],
   ({ Services }) =>
     Services?.some(isInCatalogue) === true ? [{ constraint: needsCatalogue, match: 'attribute' }] : [],
   ({ Tasks }) =>
@@ -80,9 +84,14 @@ function identical(name: string, Operand: string, RTarget: string): Implied {
   return { constraint: { LTarget: attr(name), RTarget, Operand }, match: 'identical' };
 }
 
-/** The services that this scheduler announces itself. */
-function ownServices(group: TaskGroup): readonly Service[] {
-  return servicesOf(group).filter(({ Provider }) => Provider === 'nomad');
+/** This scheduler announces the service itself. */
+function isOwn({ Provider }: Service): boolean {
+  return Provider === 'nomad';
+}
+
+/** Whether it is so for a service of the group or of its tasks. */
+function anyService({ Services, Tasks }: TaskGroup, isSo: (service: Service) => boolean): boolean {
+  return Services?.some(isSo) === true || Tasks.some((task) => task.Services?.some(isSo) === true);
 }
 
 const needsCatalogue: Constraint = { LTarget: attr('consul.version'), RTarget: '>= 1.8.0', Operand: 'semver' };
@@ -126,15 +135,17 @@ function secretProviders(tasks: readonly Task[]): Set<string> {
 
 function partitions(group: TaskGroup): Set<string> {
   const found = new Set<string>();
-  for (const { Consul } of [group, ...group.Tasks]) {
+  const look = ({ Consul }: TaskGroup | Task): void => {
     if (Consul !== null && Consul.Partition !== '') found.add(Consul.Partition);
-  }
+  };
+  look(group);
+  group.Tasks.forEach(look);
   return found;
 }
 
 function hasOwnIdentity(group: TaskGroup): boolean {
   return (
     group.Tasks.some((task) => (task.Identities?.length ?? 0) > 0) ||
-    servicesOf(group).some((service) => service.Identity !== null)
+    anyService(group, (service) => service.Identity !== null)
   );
 }

@@ -86,8 +86,12 @@ const removedAtOnce = 256;
  */
 export function tellChanges(view: WriteView, changes: Changes, kept: number): void {
   if (changes.size === 0 || kept <= 0) return;
-  const real = [...changes.values()].filter(({ before, after }) => before !== undefined || after !== undefined);
-  for (const change of real) keepEarlier(view, change, kept);
+  const real: Changed[] = [];
+  for (const change of changes.values()) {
+    if (change.before === undefined && change.after === undefined) continue;
+    real.push(change);
+    keepEarlier(view, change, kept);
+  }
   const last = view.tableIndex(noticeBatches);
   const batches = batchesOf(real);
   for (const batch of batches) view.put(noticeBatches, batch);
@@ -100,14 +104,19 @@ export function tellChanges(view: WriteView, changes: Changes, kept: number): vo
 
 /** One for each index that the transaction has taken, by index. */
 function batchesOf(changes: readonly Changed[]): readonly NoticeBatch[] {
-  const indexes = [...new Set(changes.map(({ index }) => index))].sort((left, right) => left - right);
-  return indexes.flatMap((Index) => {
-    const states = changes
-      .filter(({ index }) => index === Index)
-      .map(({ topic, before, after }) => ({ topic, before: before?.record, after }));
-    const Notices = noticesOfChanges(states as readonly StateChange[], Index);
-    return Notices.length === 0 ? [] : [{ Index, Notices }];
-  });
+  const byIndex = new Map<number, StateChange[]>();
+  for (const { topic, before, after, index } of changes) {
+    const state = { topic, before: before?.record, after } as StateChange;
+    const states = byIndex.get(index);
+    if (states === undefined) byIndex.set(index, [state]);
+    else states.push(state);
+  }
+  const batches: NoticeBatch[] = [];
+  for (const Index of [...byIndex.keys()].sort((left, right) => left - right)) {
+    const Notices = noticesOfChanges(byIndex.get(Index) ?? [], Index);
+    if (Notices.length > 0) batches.push({ Index, Notices });
+  }
+  return batches;
 }
 
 /**

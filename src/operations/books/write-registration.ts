@@ -67,8 +67,10 @@ function evaluateAfter(tx: Transaction, job: Job, options: EvaluationOptions): E
 
 /** For an unchanged job the evaluation has no JobModifyIndex, because no specification was stored with it. */
 function evaluationOf(tx: Transaction, { type, job }: Registration, options: EvaluationOptions): Evaluation {
-  const { JobModifyIndex, ...evaluation } = newEvaluation(tx, job, options);
-  return type === 'unchanged' || JobModifyIndex === undefined ? evaluation : { ...evaluation, JobModifyIndex };
+  const evaluation = newEvaluation(tx, job, options);
+  if (type !== 'unchanged') return evaluation;
+  const { JobModifyIndex: _, ...unnamed } = evaluation;
+  return unnamed;
 }
 
 /** Of a new job nothing is stored but its evaluation, which decides its status. */

@@ -42,7 +42,7 @@ function surroundings(view: ReadView, job: Job, settings: Settings): ValidationC
   const context: ValidationContext = {
     maximumCount: settings.jobs.maximumCount,
     hasNamespace: () => namespace !== undefined,
-    unmetByNodes: (needs) => unmetByNodes(view, needs),
+    unmetByNodes: unmetByNodes(view),
     hasNodePool: (name) => readNodePool(view, name) !== undefined,
   };
   const capabilities = namespace?.Capabilities ?? null;
