@@ -1,34 +1,21 @@
-import { err, ok } from 'neverthrow';
 import type { MessageSocket } from '../../src/api/message-socket.js';
 import { plainType } from '../../src/api/plain-type.js';
-import type { Engine, Principal } from '../../src/index.js';
+import type { Engine } from '../../src/index.js';
+import { type Asked, answer, callFrom, type HandlerParts } from './answer-request.js';
 import { compressFor } from './bridges/compression.js';
 import { watchedBody } from './bridges/watched-body.js';
-import { type Locate, type Located, locator } from './calls/locate.js';
+import { type Located, locator } from './calls/locate.js';
 import { Query } from './calls/query.js';
 import { emptyResponse, textResponse } from './calls/responses.js';
-import type { Route, RouteCall } from './calls/route.js';
+import type { Route } from './calls/route.js';
 import { routeTable } from './calls/route-table.js';
-import type { Match } from './calls/router.js';
-import {
-  type AccessOptions,
-  type Authentication,
-  type Authenticator,
-  authenticatorFrom,
-  mayHaveRight,
-  nobody,
-  tokenFrom,
-} from './edge/access.js';
+import { type AccessOptions, authenticatorFrom, nobody } from './edge/access.js';
 import { BodyBudget, HeldBody } from './edge/body-budget.js';
 import { redirected } from './edge/clean-path.js';
-import { type EdgeGuard, edgeGuard } from './edge/edge-guard.js';
-import { type HeaderNames, headerNamesFor, type Vocabulary } from './edge/header-names.js';
-import { openServerAnswer } from './edge/open-server.js';
+import { edgeGuard } from './edge/edge-guard.js';
+import { headerNamesFor, type Vocabulary } from './edge/header-names.js';
 import { maximumTargetLength, splitTarget } from './edge/target.js';
-import { bodyOfStrangers, refusedRight, refusedToken } from './edge/upstream-refusals.js';
-import { withinTrace } from './edge/within-trace.js';
 import { errorsFor } from './errors/errors-for.js';
-import type { InterfaceErrors } from './errors/interface-errors.js';
 import { type HttpHandler, type HttpRequest, type HttpResponse, headerValue, isWhole } from './http-message.js';
 import { discoveryRoute } from './notifications/service-discovery.js';
 import { workspacePageRoute } from './notifications/workspace-page.js';
@@ -75,17 +62,11 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
     budget: new BodyBudget(options.maximumHeldBytes ?? 64 * 1024 * 1024),
     maximumBodyBytes: options.maximumBodyBytes ?? 4 * 1024 * 1024,
     notificationsPath,
-    redirected: upstream ? redirected : () => undefined,
+    upstream,
     locate: locator([...routes, ...furtherRoutes(upstream)], basePath, notificationsPath),
     socketsBelow: `${basePath}/v1/client/allocation/`,
   };
-  const handle: HttpHandler = async (request) => {
-    const response = await respond(parts, request);
-    // Stored content is untrusted: browsers must not sniff another content type.
-    response.headers.push('X-Content-Type-Options', 'nosniff');
-    if (!isWhole(response.body)) return { ...response, body: watchedBody(response.body, engine.logger) };
-    return compressFor(request, response, response.body, upstream);
-  };
+  const handle: HttpHandler = (request) => respond(parts, request);
   return Object.assign(handle, { upgrade: (request: HttpRequest) => openSocket(parts, request) });
 }
 
@@ -94,27 +75,32 @@ function furtherRoutes(upstream: boolean): readonly Route[] {
   return upstream ? [workspacePageRoute, discoveryRoute] : [workspacePageRoute];
 }
 
-interface HandlerParts {
-  readonly engine: Engine;
-  readonly authenticate: Authenticator;
-  /** Whether callers are known by tokens of the engine's store, or by the host. An open server has none. */
-  readonly knowsTokens: boolean;
-  readonly guard: EdgeGuard;
-  readonly names: HeaderNames;
-  readonly budget: BodyBudget;
-  readonly maximumBodyBytes: number;
-  readonly notificationsPath: string;
-  /** Sends clients of the upstream to the path that they mean. */
-  readonly redirected: (...request: Parameters<typeof redirected>) => ReturnType<typeof redirected>;
-  readonly locate: Locate;
-  /** Socket routes: an unknown path is reported by the close code. */
-  readonly socketsBelow: string;
+/** The only step of a request that waits, but for what a caller or a body makes it wait for: the others hand promises on. */
+async function respond(parts: HandlerParts, request: HttpRequest): Promise<HttpResponse> {
+  const begun = begin(parts, request);
+  if (!('located' in begun)) return finished(parts, request, begun);
+  const { located, asked } = begun;
+  const began = parts.engine.clock.monotonic();
+  let response: HttpResponse;
+  try {
+    response = await answer(parts, located, asked);
+    observe(parts.engine, located, { request, response, began });
+  } catch (error) {
+    parts.engine.logger.error({ error: error instanceof Error ? error.stack : 'unknown' }, 'A request failed');
+    response = asked.errors.internal();
+  }
+  asked.body.release();
+  return finished(parts, request, response);
 }
 
-async function respond(parts: HandlerParts, request: HttpRequest): Promise<HttpResponse> {
+/** A request whose path has been found, or the answer to one that gets no further. */
+function begin(
+  parts: HandlerParts,
+  request: HttpRequest,
+): HttpResponse | { readonly located: Located; readonly asked: Asked } {
   if (request.target.length > maximumTargetLength) return textResponse(414, 'the request target is too long');
   const target = splitTarget(request.target);
-  const redirect = parts.redirected(request.method, target.path, target.query);
+  const redirect = parts.upstream ? redirected(request.method, target.path, target.query) : undefined;
   if (redirect !== undefined) return redirect;
   const located = parts.locate(request.method, target.path);
   const plain = asksForPlain(request);
@@ -123,18 +109,18 @@ async function respond(parts: HandlerParts, request: HttpRequest): Promise<HttpR
   if (refused !== undefined) return errors.refused(refused.status, refused.message);
   if (located === undefined) return plain ? errors.unknownPath() : emptyResponse(404);
   const body = new HeldBody(request, parts.budget, parts.maximumBodyBytes);
-  const began = parts.engine.clock.monotonic();
-  try {
-    const asked = { request, errors, plain, query: new Query(target.query), body };
-    const response = await answer(parts, located, asked);
-    observe(parts.engine, located, { request, response, began });
-    return response;
-  } catch (error) {
-    parts.engine.logger.error({ error: error instanceof Error ? error.stack : 'unknown' }, 'A request failed');
-    return errors.internal();
-  } finally {
-    body.release();
-  }
+  return { located, asked: { request, errors, plain, query: new Query(target.query), body } };
+}
+
+function finished(
+  { engine, upstream }: HandlerParts,
+  request: HttpRequest,
+  response: HttpResponse,
+): HttpResponse | Promise<HttpResponse> {
+  // Stored content is untrusted: browsers must not sniff another content type.
+  response.headers.push('X-Content-Type-Options', 'nosniff');
+  if (!isWhole(response.body)) return { ...response, body: watchedBody(response.body, engine.logger) };
+  return compressFor(request, response, response.body, upstream);
 }
 
 /** Measures a request to a known path; the time of one that fails inside is not known to mean anything. */
@@ -152,82 +138,6 @@ interface Exchange {
   readonly response: HttpResponse;
   /** By the monotonic clock. */
   readonly began: number;
-}
-
-/** A request whose path has been found. */
-interface Asked {
-  readonly request: HttpRequest;
-  readonly errors: InterfaceErrors;
-  readonly plain: boolean;
-  readonly query: Query;
-  readonly body: HeldBody;
-}
-
-async function answer(parts: HandlerParts, located: Located, asked: Asked): Promise<HttpResponse> {
-  const { request, errors } = asked;
-  const found = foundBy(located, asked);
-  if (found.isErr()) return found.error;
-  const { route } = found.value;
-  if (!parts.knowsTokens && route.path.startsWith('/v1/acl/')) {
-    return asked.plain
-      ? errors.refused(400, 'ACL support disabled')
-      : openServerAnswer(request.method, route.path, parts.names);
-  }
-  const admitted = route.access.type === 'public' ? unasked : parts.authenticate(request);
-  // Open servers and public routes decide at once; a promise less for each of their requests.
-  const admission = admitted instanceof Promise ? await admitted : admitted;
-  const caller = callerOf(admission, route);
-  if (caller !== undefined) {
-    const traced = { engine: parts.engine, request, route: route.path, caller };
-    return withinTrace(traced, (within) => answerTo(within, found.value, parts, asked));
-  }
-  const told = isForUpstream(route, parts, asked) ? refusedToken(route.path, tokenFrom(request) ?? '') : undefined;
-  return told ?? refusal(parts.engine, errors, admission);
-}
-
-/** Clients of the upstream expect its order of checks: errors of a small body precede a missing right. */
-async function answerTo(
-  caller: Principal,
-  { route, pathValues }: Extract<Match, { readonly type: 'found' }>,
-  parts: HandlerParts,
-  asked: Asked,
-): Promise<HttpResponse> {
-  const { request, errors, query } = asked;
-  const forUpstream = isForUpstream(route, parts, asked);
-  const isLookedAt = mayHaveBody(request) || caller.node !== undefined;
-  const isStranger = isLookedAt && !mayHaveRight(route, caller, pathValues, query);
-  if (isStranger && (!forUpstream || caller.node !== undefined)) return errors.forbidden();
-  if (isStranger) asked.body.narrow(bodyOfStrangers);
-  const response = await route.handle(callFrom(parts, asked, caller, pathValues));
-  if (isStranger && unread.has(response.status)) return errors.forbidden();
-  return forUpstream && response.status === 403 ? (refusedRight(route.path) ?? response) : response;
-}
-
-function isForUpstream(route: Route, { names }: HandlerParts, { plain }: Asked): boolean {
-  return names.vocabulary === 'upstream' && route.interface !== 'notifications' && !plain;
-}
-
-/** A body that is too large for the one who sent it, or that there is no room for. */
-const unread: ReadonlySet<number> = new Set([413, 503]);
-
-/** The route of a request, or the answer to one that has none. */
-function foundBy({ match }: Located, { request, errors }: Asked) {
-  if (match.isErr()) return err(errors.unreadablePath(match.error));
-  const found = match.value;
-  if (found.type === 'unknown_path') return err(errors.unknownPath());
-  if (found.type === 'incomplete_path') return err(errors.refused(found.status, found.message));
-  if (found.type === 'not_provided') return err(errors.refused(501, notProvided(request.method, found.path)));
-  return found.type === 'wrong_method' ? err(errors.wrongMethod(found.allowed)) : ok(found);
-}
-
-function callFrom(
-  { engine, names, notificationsPath }: HandlerParts,
-  { request, errors, plain, query, body }: Asked,
-  caller: Principal,
-  pathValues: readonly string[],
-): RouteCall {
-  const readBody: RouteCall['readBody'] = () => body.read();
-  return { engine, caller, request, pathValues, query, names, errors, plain, readBody, notificationsPath };
 }
 
 function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
@@ -266,7 +176,8 @@ function leadsNowhere({ match }: Located, socketsBelow: string, path: string): b
 function unknownTarget(parts: HandlerParts, request: HttpRequest, isOpenable: boolean): UpgradeAnswer {
   const { path, query } = splitTarget(request.target);
   const isTold = isOpenable && path.startsWith(parts.socketsBelow);
-  if (!isTold || parts.redirected(request.method, path, query) !== undefined) return { type: 'unknown_path' };
+  const isRedirected = parts.upstream && redirected(request.method, path, query) !== undefined;
+  if (!isTold || isRedirected) return { type: 'unknown_path' };
   return { type: 'accepted', serve: closeUnknown };
 }
 
@@ -280,28 +191,6 @@ function asksForWebSocket(request: HttpRequest): boolean {
 
 function asksForPlain(request: HttpRequest): boolean {
   return headerValue(request, 'accept')?.includes(plainType) === true;
-}
-
-function notProvided(method: string, path: string): string {
-  return `this server does not provide ${method.slice(0, 20)} ${path}`;
-}
-
-function mayHaveBody({ method }: HttpRequest): boolean {
-  return method !== 'GET' && method !== 'HEAD';
-}
-
-const unasked: Authentication = { type: 'known', caller: nobody };
-
-/** Whom the operation is called for; undefined for those who get no further. The notification interface has no callers without a token. */
-function callerOf(admission: Authentication, route: Route): Principal | undefined {
-  if (admission.type === 'known') return admission.caller;
-  return admission.type === 'missing' && route.interface !== 'notifications' ? admission.caller : undefined;
-}
-
-function refusal(engine: Engine, errors: InterfaceErrors, admission: Authentication): HttpResponse {
-  if (admission.type !== 'failed') return errors.unauthenticated();
-  engine.logger.error({ error: admission.message }, 'The token store could not be read');
-  return errors.internal();
 }
 
 function withoutEndSlash(path: string): string {

@@ -31,14 +31,19 @@ export function callRoute(named: NamedCall, check?: InputCheck): Route {
     return definition.kind === 'waiting' ? waitingOf(call) : ok(immediately);
   };
 
-  const handle = async (call: RouteCall): Promise<HttpResponse> => {
+  const answerRead = (call: RouteCall, read: Result<ReadInputs, BadInput>, waiting: Waiting): Answering => {
+    if (read.isErr()) return call.errors.badInput(read.error);
+    if (check === undefined) return answered(named, call, read.value, waiting);
+    return check(call, read.value).then((refused) => refused ?? answered(named, call, read.value, waiting));
+  };
+  // Calls without a body and a check have one promise from here to their answer: that of the operation.
+  const handle = (call: RouteCall): Answering => {
     const waiting = waitingAskedFor(call);
     if (waiting.isErr()) return call.errors.badInput(waiting.error);
-    const reading = readInputs(call);
-    const read = reading instanceof Promise ? await reading : reading;
-    if (read.isErr()) return call.errors.badInput(read.error);
-    const refused = await check?.(call, read.value);
-    return refused ?? answered(named, call, { ...read.value, waiting: waiting.value });
+    const read = readInputs(call);
+    return read instanceof Promise
+      ? read.then((found) => answerRead(call, found, waiting.value))
+      : answerRead(call, read, waiting.value);
   };
 
   const { methods, path, access } = definition;
@@ -54,18 +59,36 @@ export function callRoute(named: NamedCall, check?: InputCheck): Route {
   };
 }
 
+type Answering = HttpResponse | Promise<HttpResponse>;
+
 /** Has the engine make the call, and prints what comes of it. */
-async function answered(named: NamedCall, call: RouteCall, asked: ReadInputs & { readonly waiting: Waiting }) {
+function answered(named: NamedCall, call: RouteCall, read: ReadInputs, waiting: Waiting): Promise<HttpResponse> {
   const { call: definition } = named;
-  const { waiting, faults } = asked;
   const waited = waiting.after !== undefined;
-  const first = isPlainOrPretty(call) ? undefined : firstPageOf(definition, asked.input, waited);
-  const input = first ?? asked.input;
-  const manner = { waiting, faults, fromWire: !call.plain, signal: signalOf(definition, call) };
-  const result = await call.engine.perform(named, call.caller, input, manner);
-  if (result.isErr()) return call.errors.callError(result.error, definition.statuses ?? noStatuses);
-  const { value } = result;
-  if (first !== undefined && hasFurtherPage(definition, value)) return longListResponse(named, call, { input, value });
+  const first = isPlainOrPretty(call) ? undefined : firstPageOf(definition, read.input, waited);
+  const input = first ?? read.input;
+  const manner = { waiting, faults: read.faults, fromWire: !call.plain, signal: signalOf(definition, call) };
+  const performed = call.engine.perform(named, call.caller, input, manner);
+  // `then` of the result itself: `await` would wait for two promises more.
+  return performed.then((result) =>
+    result.isErr()
+      ? call.errors.callError(result.error, definition.statuses ?? noStatuses)
+      : valueResponse(named, call, { input, waited, isFirstPage: first !== undefined, value: result.value }),
+  ) as Promise<HttpResponse>;
+}
+
+interface ReadAnswer {
+  readonly input: CallInput;
+  readonly waited: boolean;
+  /** Whether the client wants the whole list of which this may be a page. */
+  readonly isFirstPage: boolean;
+  readonly value: unknown;
+}
+
+function valueResponse(named: NamedCall, call: RouteCall, answer: ReadAnswer): Answering {
+  const { call: definition } = named;
+  const { input, waited, isFirstPage, value } = answer;
+  if (isFirstPage && hasFurtherPage(definition, value)) return longListResponse(named, call, { input, value });
   if (definition.kind === 'stream') return streamResponse(definition, input, value as AsyncIterable<unknown>);
   if (definition.answer.resource !== undefined && !call.plain) return resourceResponse(definition, call, value);
   return answerResponse(definition, call, { value, input, waited });

@@ -18,7 +18,7 @@ export interface Route {
   /** Below the base path of the interface, parameters in braces: `/v1/job/{job_id}/allocations`. */
   readonly path: string;
   readonly access: CallAccess;
-  readonly handle: (call: RouteCall) => Promise<HttpResponse>;
+  readonly handle: (call: RouteCall) => HttpResponse | Promise<HttpResponse>;
   /**
    * The conversation of a route that opens a WebSocket. The caller is known when it begins, and may have the right unless
    * a record decides that. What it does not close itself is closed with 1000 when it resolves, with 1011 when it rejects.

@@ -13,13 +13,21 @@ interface TracedRequest {
  * Answers within the trace that the request's `traceparent` names, and as a span of its own, when somebody records: what the
  * call causes finds the span in its caller. A header that is no `traceparent` is taken for none, by the engine and by the tracer.
  */
-export async function withinTrace(
-  { engine, request, route, caller }: TracedRequest,
-  answer: (caller: Principal) => Promise<HttpResponse>,
+export function withinTrace(
+  traced: TracedRequest,
+  answer: (caller: Principal) => HttpResponse | Promise<HttpResponse>,
+): HttpResponse | Promise<HttpResponse> {
+  const parent = headerValue(traced.request, 'traceparent');
+  const { tracer } = traced.engine;
+  return tracer === undefined ? answer(within(traced.caller, parent)) : recorded(traced, tracer, parent, answer);
+}
+
+async function recorded(
+  { request, route, caller }: TracedRequest,
+  tracer: NonNullable<Engine['tracer']>,
+  parent: string | undefined,
+  answer: (caller: Principal) => HttpResponse | Promise<HttpResponse>,
 ): Promise<HttpResponse> {
-  const parent = headerValue(request, 'traceparent');
-  const { tracer } = engine;
-  if (tracer === undefined) return answer(within(caller, parent));
   const { method } = request;
   const attributes = { 'http.request.method': method, 'http.route': route };
   const span = tracer.begin({ name: `${method} ${route}`, kind: 'server', parent, attributes });

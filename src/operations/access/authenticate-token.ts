@@ -41,6 +41,7 @@ interface Remembered {
 export function tokenAuthenticator(
   context: EngineContext,
 ): (secret: string | undefined) => ResultAsync<Principal | undefined, StorageError> {
+  /** By secret, which is in the memory with its principal anyway: a known one is not hashed again. */
   let known = new Map<string, Remembered>();
   let nobody: Principal | undefined;
   let rulesAt = '';
@@ -51,33 +52,31 @@ export function tokenAuthenticator(
     nobody = undefined;
     rulesAt = rules;
   };
-  const rememberedFor = (view: ReadView, hash: string, secret: string): Remembered | undefined => {
-    const before = known.get(hash);
+  const rememberedFor = (view: ReadView, secret: string): Remembered | undefined => {
+    const before = known.get(secret);
     const tokensAt = view.tableIndex(tokens);
     if (before?.checkedAt === tokensAt) return before;
-    const row = rowOf(view, hash);
-    known.delete(hash);
+    const row = rowOf(view, secretHash(secret));
+    known.delete(secret);
     if (row === undefined) return undefined;
     const principal =
       before?.modifyIndex === row.modifyIndex ? before.principal : tokenPrincipal(row.record, rulebookOf(view));
     rememberPresented(principal, secret);
     const found = { token: row.record, modifyIndex: row.modifyIndex, checkedAt: tokensAt, principal };
     if (known.size >= remembered) known.delete(known.keys().next().value ?? '');
-    known.set(hash, found);
+    known.set(secret, found);
     return found;
   };
-  return (secret) => {
-    const hash = secret === undefined ? undefined : secretHash(secret);
-    return context.storage.read((view) => {
+  return (secret) =>
+    context.storage.read((view) => {
       forgetOldRules(view);
-      if (hash === undefined || secret === undefined) {
+      if (secret === undefined) {
         nobody ??= nobodysPrincipal(rulebookOf(view));
         return nobody;
       }
-      const found = rememberedFor(view, hash, secret);
+      const found = rememberedFor(view, secret);
       return found === undefined || isExpired(found.token, context.clock.now()) ? undefined : found.principal;
     });
-  };
 }
 
 function rowOf(view: ReadView, hash: string): Row<StoredToken> | undefined {

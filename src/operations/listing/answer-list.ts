@@ -45,7 +45,7 @@ export function answerList<T, S>(
   if (filter.isErr()) return errAsync(filter.error);
   const { prefix = '', filter: expression = '', perPage = 0, nextToken = '', reverse = false } = request;
   const query = {
-    key: JSON.stringify([...list.key, prefix, expression, perPage, nextToken, reverse]),
+    key: () => JSON.stringify([...list.key, prefix, expression, perPage, nextToken, reverse]),
     tables: list.tables,
     run: (view: ReadView) => pageAnswer(view, list, perPage, filter.value),
   };

@@ -9,8 +9,11 @@ export interface Answer<T> {
 }
 
 export interface BlockingQuery<T> {
-  /** Equal keys mean equal queries: they share one run and one answer. Must name everything that `run` depends on. */
-  readonly key: string;
+  /**
+   * Equal keys mean equal queries: they share one run and one answer. Must name everything that `run` depends on. Asked for only
+   * when a reader waits: a function where the key has to be printed.
+   */
+  readonly key: string | (() => string);
   /** The tables that can change the answer. */
   readonly tables: readonly TableName[];
   readonly run: (view: ReadView) => Answer<T>;
@@ -29,6 +32,7 @@ interface Waiter {
 }
 
 interface Group {
+  readonly key: string;
   readonly query: BlockingQuery<unknown>;
   readonly waiters: Set<Waiter>;
   last: Answer<unknown>;
@@ -112,10 +116,11 @@ export class ParkedQueries {
   }
 
   #join<T>(query: BlockingQuery<T>, current: Answer<T>, snapshot: number, waiter: Waiter): Group {
-    let group = this.#groups.get(query.key);
+    const key = typeof query.key === 'string' ? query.key : query.key();
+    let group = this.#groups.get(key);
     if (group === undefined) {
-      group = { query, waiters: new Set(), last: current, ranAt: snapshot };
-      this.#groups.set(query.key, group);
+      group = { key, query, waiters: new Set(), last: current, ranAt: snapshot };
+      this.#groups.set(key, group);
     }
     group.waiters.add(waiter);
     waiter.group = group;
@@ -127,7 +132,7 @@ export class ParkedQueries {
     if (group === undefined) return;
     waiter.group = undefined;
     group.waiters.delete(waiter);
-    if (group.waiters.size === 0) this.#groups.delete(group.query.key);
+    if (group.waiters.size === 0) this.#groups.delete(group.key);
     waiter.finish(outcome);
     if (this.#groups.size === 0) this.#rest();
   }

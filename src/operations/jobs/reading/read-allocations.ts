@@ -62,7 +62,7 @@ export function listJobAllocations(
   const namespace = namespaceOf(input);
   const all = input.all === true;
   const query = {
-    key: queryKey('job-allocations', namespace, input.jobId, all),
+    key: () => queryKey('job-allocations', namespace, input.jobId, all),
     tables: [allocations],
     run: (view: ReadView) => {
       const value = view
@@ -105,7 +105,7 @@ function listAllocationsOf(
   const namespace = namespaceOf(input);
   const visible = visibilityOf(caller, everyNamespace, ['read-job']);
   const query = {
-    key: queryKey('allocations', index, input.id, visible.key),
+    key: () => queryKey('allocations', index, input.id, visible.key),
     tables: [allocations],
     run: (view: ReadView) => ({
       index: view.tableIndex(allocations),
@@ -139,7 +139,7 @@ export function readAllocation(
   if (!allows(caller, everyNamespace, ['read-job'])) return errAsync(unknownAllocation(input.id));
   if (!isUuid(input.id)) return errAsync(malformedId());
   const query = {
-    key: queryKey('allocation', input.id),
+    key: () => queryKey('allocation', input.id),
     tables: [allocations],
     run: (view: ReadView) => {
       const row = view.get(allocations, [input.id.toLowerCase()]);

@@ -64,7 +64,7 @@ export function listJobDeployments(
   const namespace = namespaceOf(input);
   const all = input.all === true;
   const query = {
-    key: queryKey('job-deployments', namespace, input.jobId, all),
+    key: () => queryKey('job-deployments', namespace, input.jobId, all),
     tables: [deployments],
     run: (view: ReadView) => ({
       index: view.tableIndex(deployments),
@@ -82,7 +82,7 @@ export function readLatestDeployment(
 ): Read<Deployment | null> {
   const namespace = namespaceOf(input);
   const query = {
-    key: queryKey('latest-deployment', namespace, input.jobId),
+    key: () => queryKey('latest-deployment', namespace, input.jobId),
     tables: [deployments],
     run: (view: ReadView) => {
       const latest = rowsOfJob(view, namespace, input.jobId, false).at(-1);

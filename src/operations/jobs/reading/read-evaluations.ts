@@ -98,7 +98,7 @@ export function listJobEvaluations(
 ): Read<readonly Row<Evaluation>[]> {
   const namespace = namespaceOf(input);
   const query = {
-    key: queryKey('job-evaluations', namespace, input.jobId),
+    key: () => queryKey('job-evaluations', namespace, input.jobId),
     tables: [evaluations],
     run: (view: ReadView) => ({
       index: view.tableIndex(evaluations),

@@ -22,7 +22,7 @@ export type JobQuery = JobReference & NamespaceQuery;
 export function readJob(context: EngineContext, caller: Principal, input: JobQuery): Read<Row<Job> | undefined> {
   const namespace = namespaceOf(input);
   const query = {
-    key: queryKey('job', namespace, input.jobId),
+    key: () => queryKey('job', namespace, input.jobId),
     tables: [jobs],
     run: (view: ReadView) => {
       const row = readJobRow(view, namespace, input.jobId);
@@ -36,7 +36,7 @@ export function readJob(context: EngineContext, caller: Principal, input: JobQue
 export function listJobVersions(context: EngineContext, caller: Principal, input: JobQuery): Read<readonly Row<Job>[]> {
   const namespace = namespaceOf(input);
   const query = {
-    key: queryKey('job-versions', namespace, input.jobId),
+    key: () => queryKey('job-versions', namespace, input.jobId),
     tables: [jobs, jobVersions],
     run: (view: ReadView) => {
       const rows = readJobVersions(view, namespace, input.jobId);
@@ -55,7 +55,7 @@ export function readJobSubmission(
 ): Read<Row<JobSubmission> | undefined> {
   const namespace = namespaceOf(input);
   const query = {
-    key: queryKey('job-submission', namespace, input.jobId, input.version),
+    key: () => queryKey('job-submission', namespace, input.jobId, input.version),
     tables: [jobSubmissions],
     run: (view: ReadView) => {
       const row = view.get(jobSubmissions, [namespace, input.jobId, input.version]);
@@ -73,7 +73,7 @@ export function readJobSummary(
 ): Read<Row<JobSummary> | undefined> {
   const namespace = namespaceOf(input);
   const query = {
-    key: queryKey('job-summary', namespace, input.jobId),
+    key: () => queryKey('job-summary', namespace, input.jobId),
     tables: [jobSummaries],
     run: (view: ReadView) => {
       const row = view.get(jobSummaries, [namespace, input.jobId]);

@@ -40,7 +40,7 @@ export function readJobScaleStatus(
 ): Read<JobScaleStatus | undefined> {
   const namespace = namespaceOf(input);
   const query = {
-    key: queryKey('job-scale-status', namespace, input.jobId),
+    key: () => queryKey('job-scale-status', namespace, input.jobId),
     tables: [jobs, allocations, scalingEvents],
     run: (view: ReadView) => {
       const job = readJobRow(view, namespace, input.jobId)?.record;

@@ -38,7 +38,7 @@ export function listScalingPolicies(
   if (namespace !== everyNamespace && !sees(namespace)) return errAsync({ type: 'permission_denied' });
   const { prefix = '', job = '', type = '' } = input;
   const query = {
-    key: queryKey('scaling-policies', namespace, rightsKey(caller), prefix, job, type),
+    key: () => queryKey('scaling-policies', namespace, rightsKey(caller), prefix, job, type),
     tables: [jobs],
     run: (view: ReadView) => ({
       index: namespace !== everyNamespace || someNamespace(view, sees) ? view.tableIndex(jobs) : 0,
@@ -60,7 +60,7 @@ export function readScalingPolicy(
   const sees = maySee(caller, 'read-scaling-policy');
   if (!sees(namespaceOf(input))) return errAsync({ type: 'permission_denied' });
   const query = {
-    key: queryKey('scaling-policy', input.id, rightsKey(caller)),
+    key: () => queryKey('scaling-policy', input.id, rightsKey(caller)),
     tables: [jobs],
     run: (view: ReadView) => {
       const value = policiesIn(view, everyNamespace, sees, '').find(({ ID }) => ID === input.id);

@@ -46,7 +46,7 @@ export function readRecord<R extends { readonly Namespace: string }, T>(
   if (fault !== undefined) return errAsync(fault);
   const visible = visibilityOf(caller, everyNamespace, ['read-job']);
   const query = {
-    key: queryKey(table.name, input.id, ...key, visible.key),
+    key: () => queryKey(table.name, input.id, ...key, visible.key),
     tables: [table],
     run: (view: ReadView) => {
       const row = view.get(table, [input.id.toLowerCase()]);

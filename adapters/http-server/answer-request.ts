@@ -1,0 +1,149 @@
+import { err, ok } from 'neverthrow';
+import type { Engine, Principal } from '../../src/index.js';
+import type { Locate, Located } from './calls/locate.js';
+import type { Query } from './calls/query.js';
+import type { Route, RouteCall } from './calls/route.js';
+import type { Match } from './calls/router.js';
+import { type Authentication, type Authenticator, mayHaveRight, nobody, tokenFrom } from './edge/access.js';
+import type { BodyBudget, HeldBody } from './edge/body-budget.js';
+import type { EdgeGuard } from './edge/edge-guard.js';
+import type { HeaderNames } from './edge/header-names.js';
+import { openServerAnswer } from './edge/open-server.js';
+import { bodyOfStrangers, refusedRight, refusedToken } from './edge/upstream-refusals.js';
+import { withinTrace } from './edge/within-trace.js';
+import type { InterfaceErrors } from './errors/interface-errors.js';
+import type { HttpRequest, HttpResponse } from './http-message.js';
+
+/** What a handler is made of. */
+export interface HandlerParts {
+  readonly engine: Engine;
+  readonly authenticate: Authenticator;
+  /** Whether callers are known by tokens of the engine's store, or by the host. An open server has none. */
+  readonly knowsTokens: boolean;
+  readonly guard: EdgeGuard;
+  readonly names: HeaderNames;
+  readonly budget: BodyBudget;
+  readonly maximumBodyBytes: number;
+  readonly notificationsPath: string;
+  /** Whether answers are worded for clients of the upstream. */
+  readonly upstream: boolean;
+  readonly locate: Locate;
+  /** Socket routes: an unknown path is reported by the close code. */
+  readonly socketsBelow: string;
+}
+
+/** A request whose path has been found. */
+export interface Asked {
+  readonly request: HttpRequest;
+  readonly errors: InterfaceErrors;
+  readonly plain: boolean;
+  readonly query: Query;
+  readonly body: HeldBody;
+}
+
+/** The answer to a request whose path has been found: access first, then the route. */
+export function answer(parts: HandlerParts, located: Located, asked: Asked): HttpResponse | Promise<HttpResponse> {
+  const { request, errors } = asked;
+  const found = foundBy(located, asked);
+  if (found.isErr()) return found.error;
+  const { route } = found.value;
+  if (!parts.knowsTokens && route.path.startsWith('/v1/acl/')) {
+    return asked.plain
+      ? errors.refused(400, 'ACL support disabled')
+      : openServerAnswer(request.method, route.path, parts.names);
+  }
+  const admitted = route.access.type === 'public' ? unasked : parts.authenticate(request);
+  return admitted instanceof Promise
+    ? admitted.then((admission) => answerAdmitted(parts, found.value, asked, admission))
+    : answerAdmitted(parts, found.value, asked, admitted);
+}
+
+type Found = Extract<Match, { readonly type: 'found' }>;
+
+function answerAdmitted(
+  parts: HandlerParts,
+  found: Found,
+  asked: Asked,
+  admission: Authentication,
+): HttpResponse | Promise<HttpResponse> {
+  const { request, errors } = asked;
+  const { route } = found;
+  const caller = callerOf(admission, route);
+  if (caller !== undefined) {
+    const traced = { engine: parts.engine, request, route: route.path, caller };
+    return withinTrace(traced, (within) => answerTo(within, found, parts, asked));
+  }
+  const told = isForUpstream(route, parts, asked) ? refusedToken(route.path, tokenFrom(request) ?? '') : undefined;
+  return told ?? refusal(parts.engine, errors, admission);
+}
+
+/** Clients of the upstream expect its order of checks: errors of a small body precede a missing right. */
+function answerTo(
+  caller: Principal,
+  { route, pathValues }: Found,
+  parts: HandlerParts,
+  asked: Asked,
+): HttpResponse | Promise<HttpResponse> {
+  const { request, errors, query } = asked;
+  const forUpstream = isForUpstream(route, parts, asked);
+  const isLookedAt = mayHaveBody(request) || caller.node !== undefined;
+  const isStranger = isLookedAt && !mayHaveRight(route, caller, pathValues, query);
+  if (isStranger && (!forUpstream || caller.node !== undefined)) return errors.forbidden();
+  if (isStranger) asked.body.narrow(bodyOfStrangers);
+  const answered = route.handle(callFrom(parts, asked, caller, pathValues));
+  if (!isStranger && !forUpstream) return answered;
+  const worded = (response: HttpResponse): HttpResponse => {
+    if (isStranger && unread.has(response.status)) return errors.forbidden();
+    return forUpstream && response.status === 403 ? (refusedRight(route.path) ?? response) : response;
+  };
+  return 'status' in answered ? worded(answered) : answered.then(worded);
+}
+
+function isForUpstream(route: Route, { names }: HandlerParts, { plain }: Asked): boolean {
+  return names.vocabulary === 'upstream' && route.interface !== 'notifications' && !plain;
+}
+
+/** A body that is too large for the one who sent it, or that there is no room for. */
+const unread: ReadonlySet<number> = new Set([413, 503]);
+
+/** The route of a request, or the answer to one that has none. */
+function foundBy({ match }: Located, { request, errors }: Asked) {
+  if (match.isErr()) return err(errors.unreadablePath(match.error));
+  const found = match.value;
+  if (found.type === 'unknown_path') return err(errors.unknownPath());
+  if (found.type === 'incomplete_path') return err(errors.refused(found.status, found.message));
+  if (found.type === 'not_provided') return err(errors.refused(501, notProvided(request.method, found.path)));
+  return found.type === 'wrong_method' ? err(errors.wrongMethod(found.allowed)) : ok(found);
+}
+
+export function callFrom(
+  { engine, names, notificationsPath }: HandlerParts,
+  { request, errors, plain, query, body }: Asked,
+  caller: Principal,
+  pathValues: readonly string[],
+): RouteCall {
+  const readBody: RouteCall['readBody'] = () => body.read();
+  return { engine, caller, request, pathValues, query, names, errors, plain, readBody, notificationsPath };
+}
+
+function notProvided(method: string, path: string): string {
+  return `this server does not provide ${method.slice(0, 20)} ${path}`;
+}
+
+function mayHaveBody({ method }: HttpRequest): boolean {
+  return method !== 'GET' && method !== 'HEAD';
+}
+
+const unasked: Authentication = { type: 'known', caller: nobody };
+
+/** Whom the operation is called for; undefined for those who get no further. The notification interface has no callers without a token. */
+function callerOf(admission: Authentication, route: Route): Principal | undefined {
+  if (admission.type === 'known') return admission.caller;
+  return admission.type === 'missing' && route.interface !== 'notifications' ? admission.caller : undefined;
+}
+
+function refusal(engine: Engine, errors: InterfaceErrors, admission: Authentication): HttpResponse {
+  if (admission.type !== 'failed') return errors.unauthenticated();
+  engine.logger.error({ error: admission.message }, 'The token store could not be read');
+  return errors.internal();
+}
