@@ -22,23 +22,38 @@ export function answerQuery<T>(
 ): ResultAsync<Answer<T>, StorageError> {
   const after = waiting.after ?? 0;
   if (after <= 0) return context.storage.read((view) => query.run(view));
-  return new ResultAsync(waitedAnswer(context, query, waiting, after));
+  return new ResultAsync(
+    new Promise((resolve, reject) => {
+      context.storage
+        .read((view) => ({ answer: query.run(view), snapshot: view.index }))
+        .match(
+          (first) => answerOrPark(context, query, { after, waiting, ...first, resolve }),
+          (error) => resolve(err(error)),
+        )
+        .catch(reject);
+    }),
+  );
 }
 
-async function waitedAnswer<T>(
-  context: EngineContext,
-  query: BlockingQuery<T>,
-  waiting: Waiting,
-  after: number,
-): Promise<Result<Answer<T>, StorageError>> {
-  const first = await context.storage.read((view) => ({ answer: query.run(view), snapshot: view.index }));
-  if (first.isErr()) return err(first.error);
-  const { answer, snapshot } = first.value;
-  if (answer.index > after) return ok(answer);
+interface Asked<T> {
+  readonly after: number;
+  readonly waiting: Waiting;
+  /** What the store has at `snapshot`. */
+  readonly answer: Answer<T>;
+  readonly snapshot: number;
+  readonly resolve: (result: Result<Answer<T>, StorageError>) => void;
+}
+
+/** Resolves at once with a newer answer, else when the query's readers are answered: nothing lies between that and the reader. */
+function answerOrPark<T>(context: EngineContext, query: BlockingQuery<T>, asked: Asked<T>): void {
+  const { after, waiting, answer, snapshot, resolve } = asked;
+  if (answer.index > after) {
+    resolve(ok(answer));
+    return;
+  }
   const deadline = context.clock.monotonic() + waitWithJitter(context, waiting.wait);
   const { whenCancelled } = waiting;
-  const outcome = await context.parked.park(query, { current: answer, snapshot }, { after, deadline, whenCancelled });
-  return outcome.type === 'answer' ? ok(outcome.answer) : err(outcome.error);
+  context.parked.park(query, { current: answer, snapshot }, { after, deadline, whenCancelled, resolve });
 }
 
 /** The wait and a random extra of up to a sixteenth, so that many readers do not all come back at once. */

@@ -1,6 +1,8 @@
+import { err, ok, type Result } from 'neverthrow';
 import type { Clock } from '../../ports/clock.js';
 import type { ReadView, Storage, StorageError, TableName } from '../../ports/storage.js';
 import type { Milliseconds } from '../../shared/duration.js';
+import { Slices } from './slices.js';
 
 /** One answer of a query: the same object for every reader that it wakes, so that it can be printed once. */
 export interface Answer<T> {
@@ -19,16 +21,14 @@ export interface BlockingQuery<T> {
   readonly run: (view: ReadView) => Answer<T>;
 }
 
-export type ParkOutcome<T> =
-  | { readonly type: 'answer'; readonly answer: Answer<T> }
-  | { readonly type: 'failed'; readonly error: StorageError };
+type Outcome<T> = Result<Answer<T>, StorageError>;
 
 interface Waiter {
   readonly after: number;
   /** On the monotonic clock. */
   readonly deadline: Milliseconds;
   group: Group | undefined;
-  readonly finish: (outcome: ParkOutcome<unknown>) => void;
+  readonly resolve: (outcome: Outcome<unknown>) => void;
 }
 
 interface Group {
@@ -40,15 +40,14 @@ interface Group {
   ranAt: number;
 }
 
-/** Readers answered between two turns of the event loop: at 20 to 40 microseconds each, a turn stays below 5 ms. */
-const readersPerTurn = 96;
-
-/** How long a query waits for an index greater than `after`. */
-export interface ParkedWait {
+/** How long a query waits for an index greater than `after`, and who is answered. */
+export interface ParkedWait<T> {
   readonly after: number;
   readonly deadline: Milliseconds;
   /** Receives a function that gives up the wait. */
   readonly whenCancelled?: ((cancel: () => void) => void) | undefined;
+  /** Called once. */
+  readonly resolve: (outcome: Outcome<T>) => void;
 }
 
 /**
@@ -84,33 +83,26 @@ export class ParkedQueries {
   park<T>(
     query: BlockingQuery<T>,
     { current, snapshot }: { readonly current: Answer<T>; readonly snapshot: number },
-    { after, deadline, whenCancelled }: ParkedWait,
-  ): Promise<ParkOutcome<T>> {
-    return new Promise((resolve) => {
-      const waiter: Waiter = {
-        after,
-        deadline,
-        group: undefined,
-        finish: (outcome) => resolve(outcome as ParkOutcome<T>),
-      };
-      const group = this.#join(query, current, snapshot, waiter);
-      if (group.last.index > after) {
-        this.#finish(waiter, { type: 'answer', answer: group.last });
-        return;
-      }
-      whenCancelled?.(() => {
-        if (waiter.group !== undefined) this.#finish(waiter, { type: 'answer', answer: group.last });
-      });
-      if (this.#watching === undefined) this.#watch(snapshot);
-      else if (this.#seen > snapshot) void this.#rerun([group]);
-      this.#setAlarm(deadline);
+    { after, deadline, whenCancelled, resolve }: ParkedWait<T>,
+  ): void {
+    const waiter: Waiter = { after, deadline, group: undefined, resolve: resolve as Waiter['resolve'] };
+    const group = this.#join(query, current, snapshot, waiter);
+    if (group.last.index > after) {
+      this.#finish(waiter, ok(group.last));
+      return;
+    }
+    whenCancelled?.(() => {
+      if (waiter.group !== undefined) this.#finish(waiter, ok(group.last));
     });
+    if (this.#watching === undefined) this.#watch(snapshot);
+    else if (this.#seen > snapshot) void this.#rerun([group]);
+    this.#setAlarm(deadline);
   }
 
   /** Answers every reader with what it has; the engine is stopping. */
   release(): void {
     for (const group of [...this.#groups.values()]) {
-      for (const waiter of [...group.waiters]) this.#finish(waiter, { type: 'answer', answer: group.last });
+      for (const waiter of [...group.waiters]) this.#finish(waiter, ok(group.last));
     }
     this.#rest();
   }
@@ -127,13 +119,13 @@ export class ParkedQueries {
     return group;
   }
 
-  #finish(waiter: Waiter, outcome: ParkOutcome<unknown>): void {
+  #finish(waiter: Waiter, outcome: Outcome<unknown>): void {
     const group = waiter.group;
     if (group === undefined) return;
     waiter.group = undefined;
     group.waiters.delete(waiter);
     if (group.waiters.size === 0) this.#groups.delete(group.key);
-    waiter.finish(outcome);
+    waiter.resolve(outcome);
     if (this.#groups.size === 0) this.#rest();
   }
 
@@ -179,7 +171,7 @@ export class ParkedQueries {
     });
     if (ran.isErr()) {
       for (const group of groups) {
-        for (const waiter of [...group.waiters]) this.#finish(waiter, { type: 'failed', error: ran.error });
+        for (const waiter of [...group.waiters]) this.#finish(waiter, err(ran.error));
       }
       return;
     }
@@ -188,14 +180,14 @@ export class ParkedQueries {
   }
 
   async #answer(groups: readonly Group[]): Promise<void> {
-    let answered = 0;
+    const slices = new Slices(this.#clock);
     for (const group of groups) {
       const answer = group.last;
+      const outcome = ok(answer);
       for (const waiter of [...group.waiters]) {
         if (answer.index <= waiter.after) continue;
-        this.#finish(waiter, { type: 'answer', answer });
-        answered += 1;
-        if (answered % readersPerTurn === 0) await new Promise((resolve) => setImmediate(resolve));
+        this.#finish(waiter, outcome);
+        if (slices.isFull()) await slices.next();
       }
     }
   }
@@ -216,7 +208,7 @@ export class ParkedQueries {
     let next: Milliseconds | undefined;
     for (const group of [...this.#groups.values()]) {
       for (const waiter of [...group.waiters]) {
-        if (waiter.deadline <= now) this.#finish(waiter, { type: 'answer', answer: group.last });
+        if (waiter.deadline <= now) this.#finish(waiter, ok(group.last));
         else if (next === undefined || waiter.deadline < next) next = waiter.deadline;
       }
     }
