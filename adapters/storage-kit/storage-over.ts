@@ -23,6 +23,8 @@ export type ReadOutcome = ReturnType<typeof runRead>;
 
 export type StorageOverOptions = Pick<WriteQueueOptions, 'schedule' | 'busyMs'>;
 
+/** What reads wait for: one turn of the microtask queue. */
+const settled = Promise.resolve();
 /** How often a read may be repeated because tables have to be prepared first. */
 const preparationLimit = 200;
 /** A busy store is tried again after this many milliseconds. */
@@ -53,9 +55,7 @@ export function storageOver(store: Store, options: StorageOverOptions): Storage 
     read<T>(work: (view: ReadView) => T) {
       // From the microtask queue: never inside another work function.
       const result =
-        life.closing === undefined
-          ? Promise.resolve().then(() => reads.read(work, 0))
-          : Promise.resolve(err(closedFailure()));
+        life.closing === undefined ? settled.then(() => reads.read(work, 0)) : Promise.resolve(err(closedFailure()));
       return new ResultAsync(result as Promise<Result<T, StorageError>>);
     },
 

@@ -21,11 +21,15 @@ export class SnapshotView<S extends Snapshot = Snapshot> implements ReadView {
     return this.guarded((snapshot) => snapshot.index);
   }
 
+  /** Without a closure for each row: most of what works do are reads of single rows. */
   get<R>(table: Table<R>, key: Key): Row<R> | undefined {
-    return this.guarded((snapshot) => {
+    this.#assertOpen();
+    try {
       const any = table as unknown as AnyTable;
-      return snapshot.find(any, key, rowKeyOf(any, key)) as Row<R> | undefined;
-    });
+      return this.snapshot.find(any, key, rowKeyOf(any, key)) as Row<R> | undefined;
+    } catch (thrown) {
+      throw this.#noted(thrown);
+    }
   }
 
   list<R>(table: Table<R>, query: ListQuery = {}): Row<R>[] {
@@ -46,15 +50,22 @@ export class SnapshotView<S extends Snapshot = Snapshot> implements ReadView {
   }
 
   protected guarded<T>(work: (snapshot: S) => T): T {
-    if (!this.#open) {
-      throw new Error('This storage view has ended: use it only inside the work function, before it returns.');
-    }
+    this.#assertOpen();
     try {
       return work(this.snapshot);
     } catch (thrown) {
-      this.failure ??= thrown;
-      throw thrown;
+      throw this.#noted(thrown);
     }
+  }
+
+  #assertOpen(): void {
+    if (this.#open) return;
+    throw new Error('This storage view has ended: use it only inside the work function, before it returns.');
+  }
+
+  #noted(thrown: unknown): unknown {
+    this.failure ??= thrown;
+    return thrown;
   }
 }
 
