@@ -8,7 +8,7 @@ import { type Client, clientOver } from './client/client.js';
 import type { JobPolicy } from './jobs/admission/job-policy.js';
 import { jobTables } from './jobs/tables.js';
 import { localTransport } from './local-transport.js';
-import { tokenExpiryLoop } from './operations/access/token-expiry-loop.js';
+import { tokenExpiryLoop } from './operations/access/tokens/token-expiry-loop.js';
 import type { CallManner } from './operations/binding.js';
 import { AcceptedEventsFeed } from './operations/context/accepted-events.js';
 import { ClusterMemory } from './operations/context/cluster-memory.js';

@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import type { NotificationPayload } from './notifications/payloads/notification-payload.js';
 import { matchesSignature, matchesStandardSignature } from './notifications/signature.js';
 
-export type { AssessmentResult } from './notifications/event.js';
+export type { AssessmentResult } from './notifications/events/event.js';
 export type { AssessmentPayload } from './notifications/payloads/assessment.js';
 export type { AutoDestroyPayload } from './notifications/payloads/auto-destroy.js';
 export {

@@ -1,5 +1,5 @@
 import type { QuotaRule } from './jobs/admission/namespace-quota.js';
-import { credentialHeaders } from './notifications/redact.js';
+import { credentialHeaders } from './notifications/delivery/redact.js';
 import type { PolicyRule } from './queries/policy-rule.js';
 import { type CollectionThresholds, defaultThresholds } from './scheduler/collection/thresholds.js';
 import { day, hour, type Milliseconds, minute, second } from './shared/duration.js';

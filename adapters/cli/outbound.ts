@@ -1,6 +1,6 @@
 import type { HttpDelivery } from '../../src/index.js';
 import { undiciDelivery, undiciDownload } from '../undici/index.js';
-import type { OutboundOptions } from './serve-options.js';
+import type { OutboundOptions } from './serve/serve-options.js';
 import { Stopped } from './stopped.js';
 import { readTextFile } from './terminal.js';
 

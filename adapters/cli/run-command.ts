@@ -4,12 +4,12 @@ import { commandHelp, generalHelp, topicHelp } from './command-line/help.js';
 import { inOwnWords } from './command-line/other-spellings.js';
 import { optionsOf, readArguments, withOptions } from './command-line/read-arguments.js';
 import { commands } from './commands/index.js';
-import { configCommand, configUsage } from './config-command.js';
-import { keyUsage, newKeyCommand } from './encryption-keys.js';
 import { firstSignal } from './first-signal.js';
 import { inLines } from './output/cells.js';
 import { productVersion } from './product-version.js';
-import { serveUsage, settingsUsage } from './serve-options.js';
+import { keyUsage, newKeyCommand } from './serve/encryption-keys.js';
+import { serveUsage, settingsUsage } from './serve/serve-options.js';
+import { configCommand, configUsage } from './settings/config-command.js';
 import { Stopped } from './stopped.js';
 import type { Terminal } from './terminal.js';
 
@@ -186,7 +186,7 @@ function unknownCommand(args: readonly string[]): Stopped {
 async function serveUntilSignal(args: readonly string[], terminal: Terminal): Promise<number> {
   const signalled = firstSignal();
   // The other commands need neither a store nor a server.
-  const { serve } = await import('./serve.js');
+  const { serve } = await import('./serve/serve.js');
   const running = await serve(args, terminal);
   await signalled;
   await running.stop();

@@ -8,10 +8,11 @@
 export { admitJob, type InstallationDefaults } from './admission/admit-job.js';
 export { canonicaliseJob } from './canonical/canonicalise-job.js';
 export { canonicaliseSubmitted } from './canonical/canonicalise-submitted.js';
+export { type PrepareJobError, prepareJob } from './changes/prepare-job.js';
 export { type DecodeError, type DecodeOptions, decodeJob } from './document/decode-job.js';
 export type { DurationInput, DurationUnit } from './document/duration-input.js';
 export { equalSpec } from './document/equal-spec.js';
-export type { JsonValue } from './document/field-table.js';
+export type { JsonValue } from './document/fields/field-table.js';
 export type * from './document/input/index.js';
 export type { Job, JobStatus, JobType } from './document/job.js';
 export { type JobJsonSchema, jobJsonSchema } from './document/job-json-schema.js';
@@ -22,7 +23,6 @@ export { type UnknownField, unknownFields } from './document/unknown-fields.js';
 export type { AdmissionRefused, InvalidJob } from './errors.js';
 export { jobFrom } from './job-from.js';
 export { type ParsedJob, type ParseJobOptions, parseJob } from './parse-job.js';
-export { type PrepareJobError, prepareJob } from './prepare-job.js';
 export { errorsText, warningsText } from './validation/problem-texts.js';
 export { type JobProblems, type ValidationContext, validateJob } from './validation/validate-job.js';
 
@@ -35,11 +35,16 @@ export type { DiffType, FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff 
 
 // ---- Decisions of the operations ----
 
-export { checkDispatch, type DispatchLimits, type DispatchRequest, dispatchedChild } from './decide-dispatch.js';
-export { decideRegistration, type Registration, type RegistrationRequest } from './decide-registration.js';
-export { decideRevert, type RevertRequest } from './decide-revert.js';
-export { checkScaleRequest, decideScale, type ScaleRequest, type Scaling } from './decide-scale.js';
-export { decideStop } from './decide-stop.js';
+export {
+  checkDispatch,
+  type DispatchLimits,
+  type DispatchRequest,
+  dispatchedChild,
+} from './changes/decide-dispatch.js';
+export { decideRegistration, type Registration, type RegistrationRequest } from './changes/decide-registration.js';
+export { decideRevert, type RevertRequest } from './changes/decide-revert.js';
+export { decideStop } from './changes/decide-stop.js';
+export { checkScaleRequest, decideScale, type ScaleRequest, type Scaling } from './scaling/decide-scale.js';
 
 // ---- Periodic jobs ----
 

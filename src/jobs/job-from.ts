@@ -1,6 +1,6 @@
+import { prepareJob } from './changes/prepare-job.js';
 import type { JobInput, TaskGroupInput, TaskInput } from './document/input/index.js';
 import type { Job } from './document/job.js';
-import { prepareJob } from './prepare-job.js';
 
 /**
  * A whole stored job from as much of a document as a test cares about: `jobFrom({ Type: 'batch' })`. A group without tasks

@@ -1,6 +1,6 @@
 import { table } from '../shared/table.js';
 import type { Job } from './document/job.js';
-import { scalingPoliciesOf } from './scaling-policies.js';
+import { scalingPoliciesOf } from './scaling/scaling-policies.js';
 
 /**
  * The current version of every job, in the wire's shape, so that a read relays the row's text. Ordered by namespace and

@@ -1,4 +1,4 @@
-import { defaultNamespaceName } from './namespace.js';
+import { defaultNamespaceName } from './namespaces/namespace.js';
 
 /** Names one job. */
 export interface JobReference {

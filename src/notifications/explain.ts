@@ -1,8 +1,8 @@
 import { globMatches } from '../shared/glob.js';
-import type { NotificationConfiguration } from './configuration.js';
-import type { NotificationEvent } from './event.js';
-import { passesFilter } from './event-filter.js';
-import { spellingOf, type TriggerFeature, triggerFromSpelling } from './trigger.js';
+import type { NotificationConfiguration } from './configurations/configuration.js';
+import type { NotificationEvent } from './events/event.js';
+import { passesFilter } from './events/event-filter.js';
+import { spellingOf, type TriggerFeature, triggerFromSpelling } from './events/trigger.js';
 import type { Workspace } from './workspace.js';
 
 /** Why an event does not notify a configuration. */

@@ -1,11 +1,11 @@
 import type { TableName } from '../shared/table.js';
-import { configurations } from './configuration.js';
+import { configurations } from './configurations/configuration.js';
 import { deliveries } from './delivery/delivery.js';
-import { events } from './event.js';
-import { eventTypes } from './event-type.js';
+import { recoveries } from './delivery/recovery.js';
+import { events } from './events/event.js';
+import { eventTypes } from './events/event-type.js';
 import { queues } from './queue/queue-record.js';
 import { timelines } from './queue/timeline.js';
-import { recoveries } from './recovery.js';
 import { users } from './user.js';
 import { workspaces } from './workspace.js';
 

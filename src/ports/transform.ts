@@ -1,4 +1,4 @@
-import type { NotificationEvent } from '../notifications/event.js';
+import type { NotificationEvent } from '../notifications/events/event.js';
 
 /** A message on its way to a configuration, before it is signed. */
 export interface OutgoingMessage {

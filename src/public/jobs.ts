@@ -9,8 +9,9 @@ export {
   policyLevels,
 } from '../jobs/admission/job-policy.js';
 export type { QuotaRule } from '../jobs/admission/namespace-quota.js';
+export type { SubmissionInput } from '../jobs/changes/job-submission.js';
 export type { DurationInput, DurationUnit } from '../jobs/document/duration-input.js';
-export type { JsonValue } from '../jobs/document/field-table.js';
+export type { JsonValue } from '../jobs/document/fields/field-table.js';
 export type * from '../jobs/document/input/index.js';
 export type { Job } from '../jobs/document/job.js';
 export { type JobJsonSchema, jobJsonSchema } from '../jobs/document/job-json-schema.js';
@@ -19,7 +20,6 @@ export type { SubmittedJob } from '../jobs/document/submitted-job.js';
 export type { Task } from '../jobs/document/task.js';
 export type { TaskGroup } from '../jobs/document/task-group.js';
 export type { NamespaceError } from '../jobs/errors.js';
-export type { SubmissionInput } from '../jobs/job-submission.js';
 export { type ParsedJob, type ParseJobOptions, parseJob } from '../jobs/parse-job.js';
 export type { ForceRefused } from '../jobs/periodic/decide-launch.js';
 export {

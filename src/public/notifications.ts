@@ -4,11 +4,19 @@ export type {
   ConfigurationInput,
   UncheckedConfigurationInput,
   UserReference,
-} from '../notifications/configuration-input.js';
+} from '../notifications/configurations/configuration-input.js';
+export {
+  type DestinationKind,
+  destinationKindFromSpelling,
+  destinationKinds,
+} from '../notifications/configurations/destination.js';
 export { type FailureClass, failureClasses } from '../notifications/delivery/classify-failure.js';
 export { type DeliveryOutcome, deliveryOutcomes, type RecipientResult } from '../notifications/delivery/delivery.js';
-export type { Authentication, DeliveryOptions, DeliveryOptionsInput } from '../notifications/delivery-options.js';
-export { type DestinationKind, destinationKindFromSpelling, destinationKinds } from '../notifications/destination.js';
+export type {
+  Authentication,
+  DeliveryOptions,
+  DeliveryOptionsInput,
+} from '../notifications/delivery/delivery-options.js';
 export type {
   Conflict,
   FieldFault,
@@ -27,19 +35,19 @@ export type {
   CustomEvent,
   NotificationEvent,
   RunEvent,
-} from '../notifications/event.js';
-export type { EventAttributes } from '../notifications/event-attributes.js';
-export type { EventType, EventTypeInput } from '../notifications/event-type.js';
-export { type Explanation, explain, type Obstacle } from '../notifications/explain.js';
-export { configurationPath, configurationUrl } from '../notifications/links.js';
-export { type RenderedNotification, renderPayload } from '../notifications/render-payload.js';
-export { notificationForRunStatus, type RunStatusNotification } from '../notifications/run-status.js';
+} from '../notifications/events/event.js';
+export type { EventAttributes } from '../notifications/events/event-attributes.js';
+export type { EventType, EventTypeInput } from '../notifications/events/event-type.js';
+export { notificationForRunStatus, type RunStatusNotification } from '../notifications/events/run-status.js';
 export {
   type Trigger,
   type TriggerDefinition,
   triggerDefinitions,
   triggerFromSpelling,
-} from '../notifications/trigger.js';
+} from '../notifications/events/trigger.js';
+export { type Explanation, explain, type Obstacle } from '../notifications/explain.js';
+export { configurationPath, configurationUrl } from '../notifications/payloads/links.js';
+export { type RenderedNotification, renderPayload } from '../notifications/payloads/render-payload.js';
 export type { User } from '../notifications/user.js';
 export { type ExecutionMode, executionModes, type Workspace } from '../notifications/workspace.js';
 export type { PublishedEvent } from '../operations/books/publish-notification-event.js';

@@ -1,6 +1,6 @@
 /** Ports, waiting, metrics and notations. For authors of adapters. */
 
-export type { ChildrenSummary, GroupSummary, JobSummary } from '../jobs/job-summary-record.js';
+export type { ChildrenSummary, GroupSummary, JobSummary } from '../jobs/status/job-summary-record.js';
 export {
   type Instrument,
   instruments,

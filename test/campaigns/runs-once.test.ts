@@ -20,7 +20,7 @@ import {
 } from '../../src/index.js';
 import type { JobInput } from '../../src/jobs/document/input/index.js';
 import { jobs } from '../../src/jobs/job-record.js';
-import { jobSummaries } from '../../src/jobs/job-summary-record.js';
+import { jobSummaries } from '../../src/jobs/status/job-summary-record.js';
 import type { Storage } from '../../src/ports/storage.js';
 import { waitingAsks } from '../../src/scheduler/blocked/waiting-ask.js';
 import { nodeUsages } from '../../src/scheduler/node-usage.js';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jobStatusOf } from '../../src/jobs/job-status.js';
-import { newSummary, withAllocation, withChild, withGroupsOf, withQueued } from '../../src/jobs/job-summary.js';
-import { prunedSubmissions, submissionLength } from '../../src/jobs/submissions.js';
-import { prunedVersions } from '../../src/jobs/versions.js';
+import { prunedSubmissions, submissionLength } from '../../src/jobs/changes/submissions.js';
+import { prunedVersions } from '../../src/jobs/changes/versions.js';
+import { jobStatusOf } from '../../src/jobs/status/job-status.js';
+import { newSummary, withAllocation, withChild, withGroupsOf, withQueued } from '../../src/jobs/status/job-summary.js';
 import { canonicalJob } from './canonical-job.js';
 
 describe('jobStatusOf', () => {

@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import type { DestinationKind } from '../../src/notifications/configurations/destination.js';
+import {
+  type Enablement,
+  type EnablementEvent,
+  transitionEnablement,
+} from '../../src/notifications/configurations/enablement.js';
 import { classifyAnswer, classifySilence } from '../../src/notifications/delivery/classify-failure.js';
+import { redactHeaders, withoutUserinfo } from '../../src/notifications/delivery/redact.js';
 import { nextAttemptAt, parseRetryAfter } from '../../src/notifications/delivery/retry-schedule.js';
 import { transitionDelivery } from '../../src/notifications/delivery/transition-delivery.js';
-import type { DestinationKind } from '../../src/notifications/destination.js';
-import { type Enablement, type EnablementEvent, transitionEnablement } from '../../src/notifications/enablement.js';
-import { eventFromAttributes } from '../../src/notifications/event-attributes.js';
+import { eventFromAttributes } from '../../src/notifications/events/event-attributes.js';
+import { notificationForRunStatus } from '../../src/notifications/events/run-status.js';
 import {
   afterFailure,
   afterSuccess,
@@ -12,8 +18,6 @@ import {
   closedBreaker,
 } from '../../src/notifications/queue/circuit-breaker.js';
 import { fullBucket, takeToken } from '../../src/notifications/queue/token-bucket.js';
-import { redactHeaders, withoutUserinfo } from '../../src/notifications/redact.js';
-import { notificationForRunStatus } from '../../src/notifications/run-status.js';
 import { signBody, standardSignature } from '../../src/notifications/signature.js';
 
 test('signatures of the known answers', () => {

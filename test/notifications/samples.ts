@@ -1,5 +1,10 @@
-import type { NotificationConfiguration } from '../../src/notifications/configuration.js';
-import type { AssessmentEvent, AssessmentResult, AutoDestroyEvent, RunEvent } from '../../src/notifications/event.js';
+import type { NotificationConfiguration } from '../../src/notifications/configurations/configuration.js';
+import type {
+  AssessmentEvent,
+  AssessmentResult,
+  AutoDestroyEvent,
+  RunEvent,
+} from '../../src/notifications/events/event.js';
 import type { Workspace } from '../../src/notifications/workspace.js';
 
 export const workspace: Workspace = {

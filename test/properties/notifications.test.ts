@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { configurations } from '../../src/notifications/configuration.js';
+import { configurations } from '../../src/notifications/configurations/configuration.js';
 import { type Delivery, deliveries, isInOrder, isUnfinished } from '../../src/notifications/delivery/delivery.js';
 import { deliveryIdOf } from '../../src/notifications/delivery/delivery-id.js';
-import { events, type StoredEvent } from '../../src/notifications/event.js';
+import { events, type StoredEvent } from '../../src/notifications/events/event.js';
 import { queues } from '../../src/notifications/queue/queue-record.js';
 import { bodyOf } from '../../src/operations/notifications/delivery/attempt-delivery.js';
 import {

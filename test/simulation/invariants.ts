@@ -1,6 +1,6 @@
-import { type JobSummary, jobSummaries } from '../../src/jobs/job-summary-record.js';
+import { type JobSummary, jobSummaries } from '../../src/jobs/status/job-summary-record.js';
 import { type Delivery, deliveries } from '../../src/notifications/delivery/delivery.js';
-import { events, type StoredEvent } from '../../src/notifications/event.js';
+import { events, type StoredEvent } from '../../src/notifications/events/event.js';
 import type { ReadView, Storage } from '../../src/ports/storage.js';
 import {
   type Allocation,

@@ -13,7 +13,7 @@ import {
 import type { Job } from '../../src/jobs/document/job.js';
 import { jobs } from '../../src/jobs/job-record.js';
 import { deliveries } from '../../src/notifications/delivery/delivery.js';
-import { events, type StoredEvent } from '../../src/notifications/event.js';
+import { events, type StoredEvent } from '../../src/notifications/events/event.js';
 import { stopAllocation } from '../../src/operations/allocations/index.js';
 import { createNotificationConfiguration, putWorkspace } from '../../src/operations/notifications/index.js';
 import { type Allocation, allocations, isTerminalAllocation } from '../../src/scheduler/allocation.js';

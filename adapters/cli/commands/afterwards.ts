@@ -1,7 +1,7 @@
 import type { Invocation } from '../command-line/command.js';
 import { short } from '../output/columns.js';
-import { followEvaluation } from './follow-evaluation.js';
 import { print } from './print.js';
+import { followEvaluation } from './scheduling/follow-evaluation.js';
 
 /** Option of the commands that ask for an evaluation. */
 export const detach = { detach: { type: 'flag', summary: 'do not wait for what the scheduler makes of it' } } as const;

@@ -63,5 +63,5 @@ export const agent = command({
     },
   },
   // The other commands need no runner.
-  run: async ({ options, terminal, json }) => (await import('../agent.js')).runAgent({ options, terminal, json }),
+  run: async ({ options, terminal, json }) => (await import('../agent/agent.js')).runAgent({ options, terminal, json }),
 });

@@ -1,5 +1,5 @@
 import { command } from '../command-line/command.js';
-import { jobFileOptions, jobFrom } from './job-file.js';
+import { jobFileOptions, jobFrom } from './jobs/job-file.js';
 
 export const parse = command({
   words: 'parse',

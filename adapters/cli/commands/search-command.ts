@@ -2,14 +2,14 @@ import { orThrow } from '../../../src/client/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
 import { tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
-import { allocationCommands } from './allocation-commands.js';
-import { deploymentCommands } from './deployment-commands.js';
-import { evaluationCommands } from './evaluation-commands.js';
-import { jobCommands } from './job-commands.js';
+import { allocationCommands } from './allocations/allocation-commands.js';
+import { jobCommands } from './jobs/job-commands.js';
 import { namespaceCommands } from './namespace-commands.js';
-import { nodeCommands } from './node-commands.js';
-import { nodePoolCommands } from './node-pool-commands.js';
+import { nodeCommands } from './nodes/node-commands.js';
+import { nodePoolCommands } from './nodes/node-pool-commands.js';
 import { print } from './print.js';
+import { deploymentCommands } from './scheduling/deployment-commands.js';
+import { evaluationCommands } from './scheduling/evaluation-commands.js';
 
 /** The commands that show one thing, by the context in which its name was found. */
 const shownBy: Readonly<Record<string, string>> = {

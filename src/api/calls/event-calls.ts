@@ -1,6 +1,6 @@
 import { err, ok } from 'neverthrow';
-import type { EventAttributes } from '../../notifications/event-attributes.js';
-import type { EventTypeInput } from '../../notifications/event-type.js';
+import type { EventAttributes } from '../../notifications/events/event-attributes.js';
+import type { EventTypeInput } from '../../notifications/events/event-type.js';
 import type { Explanation } from '../../notifications/explain.js';
 import type {
   EventDetails,

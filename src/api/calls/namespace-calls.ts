@@ -1,4 +1,4 @@
-import type { Namespace } from '../../jobs/namespace.js';
+import type { Namespace } from '../../jobs/namespaces/namespace.js';
 import { inNamespace, management } from '../access.js';
 import { done, found, list } from '../answers.js';
 import { readServer, writeServer } from '../call.js';

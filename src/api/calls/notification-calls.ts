@@ -1,5 +1,5 @@
-import type { ConfigurationInput } from '../../notifications/configuration-input.js';
-import type { EventAttributes } from '../../notifications/event-attributes.js';
+import type { ConfigurationInput } from '../../notifications/configurations/configuration-input.js';
+import type { EventAttributes } from '../../notifications/events/event-attributes.js';
 import type { PublishedEvent } from '../../operations/books/publish-notification-event.js';
 import type {
   ConfigurationList,

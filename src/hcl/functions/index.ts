@@ -1,15 +1,15 @@
-import { cidrFunctions } from './cidr.js';
-import { collectionFunctions } from './collections.js';
-import { dateFunctions } from './dates.js';
-import { encodingFunctions } from './encoding.js';
-import { formatFunctions } from './format.js';
+import { collectionFunctions } from './collections/collections.js';
+import { setFunctions } from './collections/sets.js';
+import { dateFunctions } from './dates/dates.js';
+import { encodingFunctions } from './encoding/encoding.js';
+import { formatFunctions } from './format/format.js';
 import type { HclFunction } from './function.js';
 import { hashFunctions } from './hashing.js';
 import { lazyFunctions } from './lazy.js';
+import { cidrFunctions } from './network/cidr.js';
 import { numberFunctions } from './numbers.js';
-import { regexFunctions } from './regex.js';
-import { setFunctions } from './sets.js';
-import { textFunctions } from './texts.js';
+import { regexFunctions } from './texts/regex.js';
+import { textFunctions } from './texts/texts.js';
 import { unavailableFunctions } from './unavailable.js';
 
 export type {

@@ -1,3 +1,4 @@
+import { secondNanos } from '../document/document-values.js';
 import type {
   connectBlock,
   gatewayBlock,
@@ -5,11 +6,10 @@ import type {
   sidecarProxyBlock,
   sidecarServiceBlock,
   sidecarTaskBlock,
-} from '../document/connect-fields.js';
-import { secondNanos } from '../document/document-values.js';
-import type { Submitted } from '../document/field-table.js';
-import type { checkRestartBlock } from '../document/policy-fields.js';
-import type { serviceCheckBlock } from '../document/service-fields.js';
+} from '../document/fields/connect-fields.js';
+import type { Submitted } from '../document/fields/field-table.js';
+import type { checkRestartBlock } from '../document/fields/policy-fields.js';
+import type { serviceCheckBlock } from '../document/fields/service-fields.js';
 import type { SubmittedService } from '../document/submitted-job.js';
 import { canonicaliseLogs, canonicaliseResources, canonicaliseVolumeMount } from './canonicalise-task-parts.js';
 import { defaultKillTimeout } from './default-policies.js';

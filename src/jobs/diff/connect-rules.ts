@@ -1,5 +1,6 @@
 import { durationTextFromNanos } from '../../shared/duration.js';
 import type { GatewayBindAddress } from '../document/connect.js';
+import { equalValues } from '../document/equal-values.js';
 import {
   connectBlock,
   exposePathBlock,
@@ -16,8 +17,7 @@ import {
   transparentProxyBlock,
   upstreamBlock,
   upstreamMeshGatewayBlock,
-} from '../document/connect-fields.js';
-import { equalValues } from '../document/equal-values.js';
+} from '../document/fields/connect-fields.js';
 import { diffFields, type Flat, nothingFlat } from './diff-fields.js';
 import {
   byContent,

@@ -6,8 +6,8 @@ import {
   restartBlock,
   scalingBlock,
   updateBlock,
-} from '../document/policy-fields.js';
-import { mountOptionsBlock, taskGroupBlock, volumeBlock } from '../document/task-group-fields.js';
+} from '../document/fields/policy-fields.js';
+import { mountOptionsBlock, taskGroupBlock, volumeBlock } from '../document/fields/task-group-fields.js';
 import type { Flat } from './diff-fields.js';
 import { byLabel, freeForm, type ObjectRule, one, type Part, texts } from './diff-objects.js';
 import { everythingOf, type Item, scalarsOf } from './flatten.js';

@@ -6,7 +6,7 @@ import {
   periodicBlock,
   uiBlock,
   uiLinkBlock,
-} from '../document/job-fields.js';
+} from '../document/fields/job-fields.js';
 import { nothingFlat } from './diff-fields.js';
 import {
   byField,

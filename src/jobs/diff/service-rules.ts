@@ -1,5 +1,5 @@
 import { equalValues } from '../document/equal-values.js';
-import { serviceBlock, serviceCheckBlock } from '../document/service-fields.js';
+import { serviceBlock, serviceCheckBlock } from '../document/fields/service-fields.js';
 import { connectRule } from './connect-rules.js';
 import type { Flat } from './diff-fields.js';
 import { diffFields } from './diff-fields.js';

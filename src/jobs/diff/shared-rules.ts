@@ -1,9 +1,9 @@
-import { identityBlock } from '../document/identity-fields.js';
-import { networkBlock, portBlock } from '../document/network-fields.js';
-import { affinityBlock, constraintBlock } from '../document/placement-fields.js';
-import { checkRestartBlock, consulBlock } from '../document/policy-fields.js';
-import { deviceBlock, numaBlock, resourcesBlock } from '../document/resource-fields.js';
-import { logConfigBlock, volumeMountBlock } from '../document/task-part-fields.js';
+import { identityBlock } from '../document/fields/identity-fields.js';
+import { networkBlock, portBlock } from '../document/fields/network-fields.js';
+import { affinityBlock, constraintBlock } from '../document/fields/placement-fields.js';
+import { checkRestartBlock, consulBlock } from '../document/fields/policy-fields.js';
+import { deviceBlock, numaBlock, resourcesBlock } from '../document/fields/resource-fields.js';
+import { logConfigBlock, volumeMountBlock } from '../document/fields/task-part-fields.js';
 import type { Flat } from './diff-fields.js';
 import { byContent, byField, byPosition, type ObjectRule, one, type Part, texts } from './diff-objects.js';
 import { flattenFreeForm, type Item, scalarsOf } from './flatten.js';

@@ -1,5 +1,5 @@
 import { equalValues } from '../document/equal-values.js';
-import { taskBlock } from '../document/task-fields.js';
+import { taskBlock } from '../document/fields/task-fields.js';
 import {
   actionBlock,
   artifactBlock,
@@ -10,7 +10,7 @@ import {
   templateBlock,
   vaultBlock,
   waitBlock,
-} from '../document/task-part-fields.js';
+} from '../document/fields/task-part-fields.js';
 import {
   byField,
   byPosition,

@@ -1,5 +1,5 @@
 import type { Nanoseconds } from './document-values.js';
-import type { FreeForm } from './field-table.js';
+import type { FreeForm } from './fields/field-table.js';
 import type { WorkloadIdentity } from './identity.js';
 import type { Resources } from './resources.js';
 import type { LogConfig, VolumeMount } from './task-parts.js';

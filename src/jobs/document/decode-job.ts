@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import { parseDurationNanos } from '../../shared/duration.js';
 import { type CompiledBlock, type CompiledField, compileBlock, type Template } from './compiled-block.js';
-import { jobBlock } from './job-fields.js';
+import { jobBlock } from './fields/job-fields.js';
 import type { SubmittedJob } from './submitted-job.js';
 
 /** A document that does not have the shape of a job: where, what was expected there and what stood there. */

@@ -1,5 +1,5 @@
 import type { Nanoseconds } from './document-values.js';
-import type { FreeForm } from './field-table.js';
+import type { FreeForm } from './fields/field-table.js';
 
 /** How a changed group is replaced by a rolling update. */
 export interface UpdateStrategy {

@@ -1,5 +1,5 @@
-import type { Block, Field, FieldSet } from './field-table.js';
-import { jobBlock } from './job-fields.js';
+import type { Block, Field, FieldSet } from './fields/field-table.js';
+import { jobBlock } from './fields/job-fields.js';
 import { fastShape, type ShapeCopier, shapeCopier } from './shape-copies.js';
 
 type StoredRecord = Record<string, unknown>;

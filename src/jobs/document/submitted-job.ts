@@ -1,8 +1,8 @@
-import type { Submitted } from './field-table.js';
-import type { jobBlock } from './job-fields.js';
-import type { serviceBlock } from './service-fields.js';
-import type { taskBlock } from './task-fields.js';
-import type { taskGroupBlock } from './task-group-fields.js';
+import type { Submitted } from './fields/field-table.js';
+import type { jobBlock } from './fields/job-fields.js';
+import type { serviceBlock } from './fields/service-fields.js';
+import type { taskBlock } from './fields/task-fields.js';
+import type { taskGroupBlock } from './fields/task-group-fields.js';
 
 /**
  * The submitted form of a job: every key present, null where nothing was given. It is what `decodeJob` and `parseJob`

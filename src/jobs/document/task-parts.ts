@@ -1,5 +1,5 @@
 import type { Nanoseconds } from './document-values.js';
-import type { FreeForm } from './field-table.js';
+import type { FreeForm } from './fields/field-table.js';
 
 export interface LogConfig {
   readonly MaxFiles: number;

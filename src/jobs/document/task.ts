@@ -1,5 +1,5 @@
 import type { Nanoseconds } from './document-values.js';
-import type { FreeForm } from './field-table.js';
+import type { FreeForm } from './fields/field-table.js';
 import type { WorkloadIdentity } from './identity.js';
 import type { Affinity, Constraint } from './placement.js';
 import type { ConsulBlock, RestartPolicy, ScalingPolicy } from './policies.js';

@@ -1,6 +1,6 @@
 import { suggestName } from '../../hcl/diagnostics/suggest.js';
-import { type Block, type Field, type FieldSet, submittedFields } from './field-table.js';
-import { jobBlock } from './job-fields.js';
+import { type Block, type Field, type FieldSet, submittedFields } from './fields/field-table.js';
+import { jobBlock } from './fields/job-fields.js';
 
 /** A key of a submitted document that stands for nothing there. */
 export interface UnknownField {

@@ -20,7 +20,7 @@ import {
   transparentProxyBlock,
   upstreamBlock,
   upstreamMeshGatewayBlock,
-} from '../document/connect-fields.js';
+} from '../document/fields/connect-fields.js';
 import { freeForm, keyed, many, map, one, type SpecificationBlock } from './specification-table.js';
 import { identity, logs, resources, volumeMount } from './task-part-blocks.js';
 

@@ -1,19 +1,19 @@
 import { durationTextFromNanos } from '../../shared/duration.js';
 import { canonicaliseSubmitted } from '../canonical/canonicalise-submitted.js';
 import { emptyBlock } from '../document/compiled-block.js';
-import * as connectFields from '../document/connect-fields.js';
-import { type Block, type Field, type FieldSet, submittedFields } from '../document/field-table.js';
-import * as identityFields from '../document/identity-fields.js';
-import * as jobFields from '../document/job-fields.js';
-import * as networkFields from '../document/network-fields.js';
-import * as placementFields from '../document/placement-fields.js';
-import * as policyFields from '../document/policy-fields.js';
-import * as resourceFields from '../document/resource-fields.js';
-import * as serviceFields from '../document/service-fields.js';
+import * as connectFields from '../document/fields/connect-fields.js';
+import { type Block, type Field, type FieldSet, submittedFields } from '../document/fields/field-table.js';
+import * as identityFields from '../document/fields/identity-fields.js';
+import * as jobFields from '../document/fields/job-fields.js';
+import * as networkFields from '../document/fields/network-fields.js';
+import * as placementFields from '../document/fields/placement-fields.js';
+import * as policyFields from '../document/fields/policy-fields.js';
+import * as resourceFields from '../document/fields/resource-fields.js';
+import * as serviceFields from '../document/fields/service-fields.js';
+import * as taskFields from '../document/fields/task-fields.js';
+import * as taskGroupFields from '../document/fields/task-group-fields.js';
+import * as taskPartFields from '../document/fields/task-part-fields.js';
 import type { SubmittedJob } from '../document/submitted-job.js';
-import * as taskFields from '../document/task-fields.js';
-import * as taskGroupFields from '../document/task-group-fields.js';
-import * as taskPartFields from '../document/task-part-fields.js';
 import { fieldText } from './field-texts/index.js';
 
 /** The tables of the document. The types of each table's blocks are in a file of their own, `NAME-input.ts`. */
@@ -59,7 +59,7 @@ function renderImports(table: string, entries: readonly Entry[]): string {
   const add = (file: string, type: string) => typesOf.set(file, (typesOf.get(file) ?? new Set()).add(type));
   for (const field of fields) {
     if (field.kind === 'duration') add('../duration-input.js', 'DurationInput');
-    if (field.kind === 'free_form') add('../field-table.js', 'JsonValue');
+    if (field.kind === 'free_form') add('../fields/field-table.js', 'JsonValue');
     if (field.block !== undefined && tableOf(field.block) !== table)
       add(`./${tableOf(field.block)}-input.js`, typeName(field.block));
   }

@@ -6,7 +6,7 @@ import type {
   DecodedBlock,
   Report,
 } from '../../hcl/decode/schema.js';
-import type { Block, Field, FieldSet } from '../document/field-table.js';
+import type { Block, Field, FieldSet } from '../document/fields/field-table.js';
 
 /*
  * The job specification is described once, as data: which blocks there are, what may stand in them, and which field of the

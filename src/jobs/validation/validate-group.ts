@@ -2,6 +2,7 @@ import type { Job } from '../document/job.js';
 import type { TaskGroup } from '../document/task-group.js';
 import { quoted } from './problem-texts.js';
 import { type Report, within } from './problems.js';
+import { validateGroupServices } from './services/validate-services.js';
 import { validateNetworks } from './validate-network.js';
 import { validateAffinities, validateConstraints, validateSpreads } from './validate-placement.js';
 import {
@@ -12,7 +13,6 @@ import {
   validateUpdate,
 } from './validate-policies.js';
 import { validateReschedule } from './validate-reschedule.js';
-import { validateGroupServices } from './validate-services.js';
 import { validateGroupStart } from './validate-start.js';
 import { validateTask } from './validate-task.js';
 import { validateVolume } from './validate-volume.js';

@@ -1,5 +1,5 @@
+import { identityBlock } from '../document/fields/identity-fields.js';
 import type { WorkloadIdentity } from '../document/identity.js';
-import { identityBlock } from '../document/identity-fields.js';
 import type { Task } from '../document/task.js';
 import { choiceProblem } from './problem-texts.js';
 import { type Report, reportIf, within } from './problems.js';

@@ -1,11 +1,11 @@
+import { jobBlock, parameterizedBlock } from '../document/fields/job-fields.js';
 import type { Job } from '../document/job.js';
-import { jobBlock, parameterizedBlock } from '../document/job-fields.js';
 import { periodicProblems } from '../periodic/validate-periodic.js';
 import { type WarningContext, warnAboutJob } from './job-warnings.js';
 import { choiceProblem, listed, quoted } from './problem-texts.js';
 import { gatherProblems, type Problems, problemsOf, type Report, reportIf, textsByPart } from './problems.js';
+import { validateMesh } from './services/validate-mesh.js';
 import { validateGroup } from './validate-group.js';
-import { validateMesh } from './validate-mesh.js';
 import { validateJobId, validateName } from './validate-names.js';
 import { validateAffinities, validateConstraints, validateSpreads } from './validate-placement.js';
 import { validateJobStart } from './validate-start.js';

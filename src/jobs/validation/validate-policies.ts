@@ -1,4 +1,5 @@
 import { secondNanos } from '../document/document-values.js';
+import { disconnectBlock, migrateBlock, restartBlock, updateBlock } from '../document/fields/policy-fields.js';
 import type {
   DisconnectStrategy,
   MigrateStrategy,
@@ -6,7 +7,6 @@ import type {
   ScalingPolicy,
   UpdateStrategy,
 } from '../document/policies.js';
-import { disconnectBlock, migrateBlock, restartBlock, updateBlock } from '../document/policy-fields.js';
 import { choiceProblem, quoted } from './problem-texts.js';
 import { type Report, reportIf } from './problems.js';
 

@@ -1,7 +1,7 @@
 import { durationTextFromNanos } from '../../shared/duration.js';
 import { type Nanoseconds, secondNanos } from '../document/document-values.js';
+import { rescheduleBlock } from '../document/fields/policy-fields.js';
 import type { ReschedulePolicy } from '../document/policies.js';
-import { rescheduleBlock } from '../document/policy-fields.js';
 import { choiceProblem } from './problem-texts.js';
 import { type Report, reportIf } from './problems.js';
 

@@ -1,4 +1,4 @@
-import { numaBlock } from '../document/resource-fields.js';
+import { numaBlock } from '../document/fields/resource-fields.js';
 import type { RequestedDevice, Resources } from '../document/resources.js';
 import type { LogConfig } from '../document/task-parts.js';
 import { choiceProblem, quoted } from './problem-texts.js';

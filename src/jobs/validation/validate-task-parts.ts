@@ -1,12 +1,12 @@
-import type { Task } from '../document/task.js';
-import type { TaskGroup } from '../document/task-group.js';
 import {
   artifactBlock,
   csiPluginBlock,
   lifecycleBlock,
   vaultBlock,
   volumeMountBlock,
-} from '../document/task-part-fields.js';
+} from '../document/fields/task-part-fields.js';
+import type { Task } from '../document/task.js';
+import type { TaskGroup } from '../document/task-group.js';
 import type {
   CSIPluginConfig,
   TaskAction,

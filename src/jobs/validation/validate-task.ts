@@ -3,12 +3,12 @@ import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
 import { quoted } from './problem-texts.js';
 import { type Report, within } from './problems.js';
+import { validateTaskServices } from './services/validate-services.js';
 import { validateIdentities } from './validate-identity.js';
 import { validateTaskName } from './validate-names.js';
 import { validateAffinities, validateConstraints } from './validate-placement.js';
 import { validateTaskScaling } from './validate-policies.js';
 import { validateLogs, validateResources } from './validate-resources.js';
-import { validateTaskServices } from './validate-services.js';
 import { validateTaskStart } from './validate-start.js';
 import {
   pathEscapes,

@@ -1,5 +1,5 @@
 import { parseTemplate } from '../../templates/template.js';
-import { templateBlock } from '../document/task-part-fields.js';
+import { templateBlock } from '../document/fields/task-part-fields.js';
 import type { TaskTemplate } from '../document/task-parts.js';
 import { choiceProblem, quoted } from './problem-texts.js';
 import { type Report, reportIf, within } from './problems.js';

@@ -1,5 +1,5 @@
+import { volumeBlock } from '../document/fields/task-group-fields.js';
 import type { TaskGroup, VolumeRequest } from '../document/task-group.js';
-import { volumeBlock } from '../document/task-group-fields.js';
 import { choiceProblem, quoted } from './problem-texts.js';
 import { type Report, reportIf } from './problems.js';
 

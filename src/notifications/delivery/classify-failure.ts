@@ -1,4 +1,4 @@
-import type { DestinationKind } from '../destination.js';
+import type { DestinationKind } from '../configurations/destination.js';
 
 /** Why an attempt did not deliver. Closed: it labels metrics. */
 export const failureClasses = [

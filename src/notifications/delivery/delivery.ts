@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { type Key, table } from '../../shared/table.js';
-import type { DestinationKind } from '../destination.js';
+import type { DestinationKind } from '../configurations/destination.js';
 import type { FailureClass } from './classify-failure.js';
 
 /** One attempt, as the delivery log keeps it. Holds no secret: of the destination, scheme and host only. */

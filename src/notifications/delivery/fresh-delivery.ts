@@ -1,5 +1,5 @@
-import { type NotifiedConfiguration, orderKeyOf, type StoredEvent } from '../event.js';
-import { renderBody } from '../render-payload.js';
+import { type NotifiedConfiguration, orderKeyOf, type StoredEvent } from '../events/event.js';
+import { renderBody } from '../payloads/render-payload.js';
 import type { Delivery } from './delivery.js';
 import { deliveryIdOf } from './delivery-id.js';
 

@@ -1,6 +1,6 @@
 import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
-import type { DestinationKind } from '../destination.js';
+import type { DestinationKind } from '../configurations/destination.js';
 
 /** The waits between attempts, by kind of destination; an immutable value that a host may replace. */
 export interface RetrySchedules {

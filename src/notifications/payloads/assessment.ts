@@ -1,4 +1,4 @@
-import type { AssessmentEvent, AssessmentResult } from '../event.js';
+import type { AssessmentEvent, AssessmentResult } from '../events/event.js';
 import type { WorkspaceNames } from '../workspace.js';
 
 /** The body of a health assessment notification, version 2 as a number (notification interface, Health assessment payload). */

@@ -1,4 +1,4 @@
-import type { AutoDestroyEvent } from '../event.js';
+import type { AutoDestroyEvent } from '../events/event.js';
 import type { WorkspaceNames } from '../workspace.js';
 
 /** The body of an auto destroy notification, version 2 as a string (notification interface, Auto destroy payload). */

@@ -1,5 +1,5 @@
 import { unixSecondsFromInstant } from '../../shared/instant.js';
-import type { MessageContext } from '../message-context.js';
+import type { MessageContext } from './message-context.js';
 import { type Fact, type MessageOutline, messageOutline, summaryOf, type Tone, timeText } from './message-outline.js';
 import { lengthOf, type Spelling, spell, withoutMentions } from './text.js';
 

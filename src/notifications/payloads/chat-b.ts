@@ -1,4 +1,4 @@
-import type { MessageContext } from '../message-context.js';
+import type { MessageContext } from './message-context.js';
 import { type MessageOutline, messageOutline, timeText } from './message-outline.js';
 import { jsonLengthOf, lengthOf, type Spelling, spell, withoutMentions } from './text.js';
 

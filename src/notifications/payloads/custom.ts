@@ -1,4 +1,4 @@
-import type { CustomEvent } from '../event.js';
+import type { CustomEvent } from '../events/event.js';
 import type { WorkspaceNames } from '../workspace.js';
 
 /** The body of an event of a registered type, unless the type sends its data alone. */

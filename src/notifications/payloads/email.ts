@@ -1,4 +1,4 @@
-import type { MessageContext, Recipient, RenderedEmail } from '../message-context.js';
+import type { MessageContext, Recipient, RenderedEmail } from './message-context.js';
 import { type MessageOutline, messageOutline, timeText } from './message-outline.js';
 import { lengthOf, linkFrom, onOneLine, type Spelling, spell } from './text.js';
 

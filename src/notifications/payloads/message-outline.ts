@@ -1,6 +1,6 @@
 import type { Instant } from '../../shared/instant.js';
-import type { AssessmentEvent, AutoDestroyEvent, CustomEvent, RunEvent, RunFailure } from '../event.js';
-import type { MessageContext } from '../message-context.js';
+import type { AssessmentEvent, AutoDestroyEvent, CustomEvent, RunEvent, RunFailure } from '../events/event.js';
+import type { MessageContext } from './message-context.js';
 import { linkFrom, onOneLine, onSeveralLines } from './text.js';
 
 /** What a message says, whatever it is written in. Texts are free of control characters, and neither escaped nor cut. */

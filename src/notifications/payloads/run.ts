@@ -1,4 +1,4 @@
-import type { RunEvent, RunFailure } from '../event.js';
+import type { RunEvent, RunFailure } from '../events/event.js';
 import type { WorkspaceNames } from '../workspace.js';
 
 /** The body of a run notification, version 1 (notification interface, Run payload). Keys in this order, all always present. */

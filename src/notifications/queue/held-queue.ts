@@ -1,7 +1,7 @@
 import type { Instant } from '../../shared/instant.js';
 import type { Attempt, Delivery } from '../delivery/delivery.js';
 import type { DeliveryEvent } from '../delivery/transition-delivery.js';
-import { type StoredEvent, writesBetween } from '../event.js';
+import { type StoredEvent, writesBetween } from '../events/event.js';
 import { type AdaptiveLimit, initialLimit, type LimitRules } from './adaptive-limit.js';
 import type { Breaker, BreakerRules } from './circuit-breaker.js';
 import type { Cancellation, QueueRecord } from './queue-record.js';

@@ -5,18 +5,18 @@ import { rulesOf } from '../../access/policy-record.js';
 import type { PolicyDocument, policyCalls, roleCalls, tokenCalls } from '../../api/calls/access-calls.js';
 import { isUuid } from '../../queries/list-tokens.js';
 import type { Bindings } from '../binding.js';
-import { bootstrapFirstToken } from './bootstrap-first-token.js';
-import { listTokenStubs } from './list-token-stubs.js';
-import { createOneTimeToken, exchangeOneTimeToken } from './one-time-token.js';
 import { putPolicy } from './put-policy.js';
 import { putRole } from './put-role.js';
 import { listOwnPolicies, listPolicies, readPolicy } from './read-policies.js';
 import { listRoles, readRole } from './read-roles.js';
-import { readOwnToken, readToken } from './read-token.js';
 import { removePolicy } from './remove-policy.js';
 import { removeRole } from './remove-role.js';
-import { removeToken } from './remove-token.js';
-import { saveToken } from './save-token.js';
+import { bootstrapFirstToken } from './tokens/bootstrap-first-token.js';
+import { listTokenStubs } from './tokens/list-token-stubs.js';
+import { createOneTimeToken, exchangeOneTimeToken } from './tokens/one-time-token.js';
+import { readOwnToken, readToken } from './tokens/read-token.js';
+import { removeToken } from './tokens/remove-token.js';
+import { saveToken } from './tokens/save-token.js';
 
 export const policyBindings: Bindings<typeof policyCalls> = {
   list: (context, caller, input, { waiting }) => listPolicies(context, caller, { ...input, waiting }),

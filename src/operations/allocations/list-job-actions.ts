@@ -3,7 +3,7 @@ import type { Principal } from '../../access/principal.js';
 import { commandRefused } from '../../agent/link/node-command.js';
 import type { JobAction } from '../../api/calls/action-calls.js';
 import { authorise } from '../authorise.js';
-import { readJobRow } from '../books/job-rows.js';
+import { readJobRow } from '../books/jobs/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { AllocationCommandError } from './ask-node.js';
 

@@ -4,7 +4,7 @@ import type { Principal } from '../../access/principal.js';
 import { type CommandOutput, type CommandRefused, commandRefused } from '../../agent/link/node-command.js';
 import type { TaskAction } from '../../jobs/document/task-parts.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
-import { readAllocationJob, readJobRow } from '../books/job-rows.js';
+import { readAllocationJob, readJobRow } from '../books/jobs/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type AllocationCommandError, askNode, type Conversation, lookUpAllocation } from './ask-node.js';
 

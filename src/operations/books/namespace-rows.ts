@@ -1,4 +1,4 @@
-import { defaultNamespace, type Namespace, namespaces } from '../../jobs/namespace.js';
+import { defaultNamespace, type Namespace, namespaces } from '../../jobs/namespaces/namespace.js';
 import type { ReadView } from '../../ports/storage.js';
 
 /** A namespace; `default` exists whether it was ever stored or not. */

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { configurations, type NotificationConfiguration } from '../../notifications/configuration.js';
+import { configurations, type NotificationConfiguration } from '../../notifications/configurations/configuration.js';
 import { deliveryIdOf, eventIdOf } from '../../notifications/delivery/delivery-id.js';
 import type { Conflict } from '../../notifications/errors.js';
 import {
@@ -8,11 +8,11 @@ import {
   type NotificationEvent,
   type NotifiedConfiguration,
   type StoredEvent,
-} from '../../notifications/event.js';
-import { contradicts } from '../../notifications/event-content.js';
+} from '../../notifications/events/event.js';
+import { contradicts } from '../../notifications/events/event-content.js';
+import { spellingOf } from '../../notifications/events/trigger.js';
 import { type Explanation, explain, matchConfigurations } from '../../notifications/explain.js';
 import { afterArrival, queues } from '../../notifications/queue/queue-record.js';
-import { spellingOf } from '../../notifications/trigger.js';
 import { type Workspace, workspaces } from '../../notifications/workspace.js';
 import type { Ids } from '../../ports/ids.js';
 import type { WriteView } from '../../ports/storage.js';

@@ -4,7 +4,7 @@ import type { Allocation } from '../../scheduler/allocation.js';
 import { nodes } from '../../scheduler/node.js';
 import { isServing, registrationsOf, type Serving } from '../../services/registrations-of.js';
 import { type ServiceRegistration, serviceRegistrations } from '../../services/service-registration.js';
-import { readAllocationJob } from './job-rows.js';
+import { readAllocationJob } from './jobs/job-rows.js';
 
 /** Brings the catalogue up to date with what an allocation offers. */
 export function registerServices(view: WriteView, allocation: Allocation): void {

@@ -1,5 +1,5 @@
-import { configurations } from '../../notifications/configuration.js';
-import { events, firstSequenceOf, type StoredEvent } from '../../notifications/event.js';
+import { configurations } from '../../notifications/configurations/configuration.js';
+import { events, firstSequenceOf, type StoredEvent } from '../../notifications/events/event.js';
 import { queues } from '../../notifications/queue/queue-record.js';
 import { users } from '../../notifications/user.js';
 import { workspaces } from '../../notifications/workspace.js';

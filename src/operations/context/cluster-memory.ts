@@ -1,6 +1,6 @@
 import type { Result } from 'neverthrow';
 import type { StorageError } from '../../ports/storage.js';
-import type { KnownCluster } from '../books/known-cluster.js';
+import type { KnownCluster } from '../books/scheduling/known-cluster.js';
 
 /** What an engine knows of the cluster, from one decision to the next. */
 export class ClusterMemory {

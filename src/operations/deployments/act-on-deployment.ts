@@ -6,8 +6,8 @@ import { type Deployment, deployments } from '../../scheduler/deployment/deploym
 import type { DeploymentError, DeploymentNotFound } from '../../scheduler/deployment/deployment-errors.js';
 import type { DeploymentEvent } from '../../scheduler/deployment/transition-deployment.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
-import { applyJobConsequences } from '../books/job-consequences.js';
-import { type MovedDeployment, moveDeployment } from '../books/move-deployment.js';
+import { type MovedDeployment, moveDeployment } from '../books/deployments/move-deployment.js';
+import { applyJobConsequences } from '../books/jobs/job-consequences.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 

@@ -9,10 +9,10 @@ import { progressDeadlineOf } from '../../scheduler/deployment/transition-deploy
 import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import type { Key } from '../../shared/table.js';
-import { followDeployments } from '../books/follow-deployments.js';
-import { applyJobConsequences } from '../books/job-consequences.js';
-import { moveDeployment, type WatchedHead, watchedHead } from '../books/move-deployment.js';
-import { putAllocation } from '../books/put-allocation.js';
+import { followDeployments } from '../books/deployments/follow-deployments.js';
+import { moveDeployment, type WatchedHead, watchedHead } from '../books/deployments/move-deployment.js';
+import { applyJobConsequences } from '../books/jobs/job-consequences.js';
+import { putAllocation } from '../books/scheduling/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { changeOrMoment } from '../waiting/change-or-moment.js';

@@ -1,6 +1,6 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
-import { checkDispatch, type DispatchRequest, dispatchedChild } from '../../jobs/decide-dispatch.js';
+import { checkDispatch, type DispatchRequest, dispatchedChild } from '../../jobs/changes/decide-dispatch.js';
 import type { Job } from '../../jobs/document/job.js';
 import {
   type DispatchRateExceeded,
@@ -15,8 +15,8 @@ import { jobs } from '../../jobs/job-record.js';
 import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
-import { readJobRow } from '../books/job-rows.js';
-import { writeRegistration } from '../books/write-registration.js';
+import { readJobRow } from '../books/jobs/job-rows.js';
+import { writeRegistration } from '../books/jobs/write-registration.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './registration/accepts-registrations.js';

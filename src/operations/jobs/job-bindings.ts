@@ -3,8 +3,8 @@ import type { jobCalls, poolJobCalls } from '../../api/calls/job-calls/index.js'
 import type { jobControlCalls } from '../../api/calls/job-control-calls.js';
 import type { scalingCalls } from '../../api/calls/scaling-calls.js';
 import type { allocationCalls, deploymentCalls, evaluationCalls } from '../../api/calls/scheduling-calls.js';
+import type { SubmissionInput } from '../../jobs/changes/job-submission.js';
 import type { JobInput } from '../../jobs/document/submitted-job.js';
-import type { SubmissionInput } from '../../jobs/job-submission.js';
 import { allocationDocument } from '../../scheduler/allocation-document.js';
 import type { Bindings, CallManner } from '../binding.js';
 import type { EngineContext } from '../context/engine-context.js';

@@ -1,6 +1,6 @@
 import { err, errAsync, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
-import { decideRevert, type RevertRequest } from '../../jobs/decide-revert.js';
+import { decideRevert, type RevertRequest } from '../../jobs/changes/decide-revert.js';
 import {
   type InvalidJob,
   type JobNotFound,
@@ -15,7 +15,7 @@ import {
 import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
-import { readJobRow, readJobVersion } from '../books/job-rows.js';
+import { readJobRow, readJobVersion } from '../books/jobs/job-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type Registered, registerWithin } from './registration/register-job.js';

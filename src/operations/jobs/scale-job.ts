@@ -1,6 +1,6 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
-import { checkScaleRequest, decideScale, type ScaleRequest, type Scaling } from '../../jobs/decide-scale.js';
+import { jobSubmissions } from '../../jobs/changes/job-submission.js';
 import type { Job } from '../../jobs/document/job.js';
 import {
   type IndexConflict,
@@ -15,15 +15,15 @@ import {
   type TotalCountTooLarge,
 } from '../../jobs/errors.js';
 import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
-import { jobSubmissions } from '../../jobs/job-submission.js';
-import { scalingEvents, trackedScalingEvents } from '../../jobs/scaling-event.js';
+import { checkScaleRequest, decideScale, type ScaleRequest, type Scaling } from '../../jobs/scaling/decide-scale.js';
+import { scalingEvents, trackedScalingEvents } from '../../jobs/scaling/scaling-event.js';
 import { warningsText } from '../../jobs/validation/problem-texts.js';
 import type { StorageError } from '../../ports/storage.js';
 import { deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
-import { readJobRow } from '../books/job-rows.js';
-import { type WrittenRegistration, writeRegistration } from '../books/write-registration.js';
+import { readJobRow } from '../books/jobs/job-rows.js';
+import { type WrittenRegistration, writeRegistration } from '../books/jobs/write-registration.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './registration/accepts-registrations.js';

@@ -1,12 +1,12 @@
 import { err, errAsync, ok, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
-import { versionNotFound } from '../../jobs/decide-revert.js';
+import { versionNotFound } from '../../jobs/changes/decide-revert.js';
 import type { VersionNotFound } from '../../jobs/errors.js';
 import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
-import { readJobRow, readJobVersion } from '../books/job-rows.js';
-import { putJobVersion } from '../books/job-stub-rows.js';
+import { readJobRow, readJobVersion } from '../books/jobs/job-rows.js';
+import { putJobVersion } from '../books/jobs/job-stub-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 

@@ -1,14 +1,14 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
-import { versionNotFound } from '../../jobs/decide-revert.js';
+import { versionNotFound } from '../../jobs/changes/decide-revert.js';
 import type { Job, JobVersionTag } from '../../jobs/document/job.js';
 import { type InvalidRequest, invalidRequest, type TagRefused, type VersionNotFound } from '../../jobs/errors.js';
 import { type JobReference, namespaceOf } from '../../jobs/job-reference.js';
 import type { StorageError } from '../../ports/storage.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
-import { readJobVersions } from '../books/job-rows.js';
-import { putJobVersion } from '../books/job-stub-rows.js';
+import { readJobVersions } from '../books/jobs/job-rows.js';
+import { putJobVersion } from '../books/jobs/job-stub-rows.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 

@@ -14,9 +14,9 @@ import { type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import type { Key, Table } from '../../shared/table.js';
-import { readJobRow, readJobVersions } from '../books/job-rows.js';
-import { removeAllocation } from '../books/put-allocation.js';
-import { removeJob } from '../books/remove-job.js';
+import { readJobRow, readJobVersions } from '../books/jobs/job-rows.js';
+import { removeJob } from '../books/jobs/remove-job.js';
+import { removeAllocation } from '../books/scheduling/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 

@@ -6,11 +6,11 @@ import {
   type GroupSummary,
   type JobSummary,
   jobSummaries,
-} from '../../jobs/job-summary-record.js';
+} from '../../jobs/status/job-summary-record.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { authoriseManagement, type PermissionDenied } from '../authorise.js';
-import { putSummary } from '../books/job-consequences.js';
+import { putSummary } from '../books/jobs/job-consequences.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 

@@ -1,5 +1,5 @@
 import type { namespaceCalls } from '../../api/calls/namespace-calls.js';
-import type { NamespaceCapabilities } from '../../jobs/namespace.js';
+import type { NamespaceCapabilities } from '../../jobs/namespaces/namespace.js';
 import type { Bindings } from '../binding.js';
 import { type NamespaceInput, putNamespace } from './put-namespace.js';
 import { listNamespaces, readNamespace } from './read-namespaces.js';

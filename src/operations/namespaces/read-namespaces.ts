@@ -3,7 +3,7 @@ import { allows } from '../../access/allows.js';
 import { namespaceCapabilities } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import type { Filter } from '../../filter/compile-filter.js';
-import { defaultNamespace, type Namespace, namespaces } from '../../jobs/namespace.js';
+import { defaultNamespace, type Namespace, namespaces } from '../../jobs/namespaces/namespace.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';
 import type { PermissionDenied } from '../authorise.js';

@@ -2,7 +2,7 @@ import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { NamespaceError } from '../../jobs/errors.js';
 import { jobs } from '../../jobs/job-record.js';
-import { defaultNamespaceName, namespaces } from '../../jobs/namespace.js';
+import { defaultNamespaceName, namespaces } from '../../jobs/namespaces/namespace.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { allocations, isTerminalAllocation } from '../../scheduler/allocation.js';
 import { variables } from '../../variables/variable.js';

@@ -5,8 +5,8 @@ import { isReadyNode, type Node, nodes } from '../../scheduler/node.js';
 import { type NodeNotFound, type NodeRefused, nodeNotFound } from '../../scheduler/nodes/node-errors.js';
 import type { NodeMoment } from '../../scheduler/nodes/node-events.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';
-import { evaluateForNode } from '../books/node-evaluations.js';
-import { signalCapacity } from '../books/put-allocation.js';
+import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
+import { signalCapacity } from '../books/scheduling/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 

@@ -8,10 +8,10 @@ import { type DrainDecision, type DrainedNode, decideDrains } from '../../schedu
 import { completeDrain } from '../../scheduler/nodes/drain.js';
 import { second } from '../../shared/duration.js';
 import { type Instant, unixNanosFromInstant } from '../../shared/instant.js';
-import { readJobRow } from '../books/job-rows.js';
-import { newEvaluation } from '../books/new-evaluation.js';
-import { putAllocation } from '../books/put-allocation.js';
-import { putEvaluation } from '../books/put-evaluation.js';
+import { readJobRow } from '../books/jobs/job-rows.js';
+import { newEvaluation } from '../books/scheduling/new-evaluation.js';
+import { putAllocation } from '../books/scheduling/put-allocation.js';
+import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { changeOrMoment } from '../waiting/change-or-moment.js';

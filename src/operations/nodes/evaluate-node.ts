@@ -4,7 +4,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { type Node, nodes } from '../../scheduler/node.js';
 import type { NodeNotFound } from '../../scheduler/nodes/node-errors.js';
 import type { PermissionDenied } from '../authorise.js';
-import { evaluateForNode } from '../books/node-evaluations.js';
+import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { datacenter, ownAddress } from '../context/own-address.js';
 import { answerOf, type ChangedNode, withNode } from './change-node.js';

@@ -12,8 +12,8 @@ import {
   type StoredNodeMetadata,
 } from '../../scheduler/nodes/node-metadata.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';
-import { evaluateForNode } from '../books/node-evaluations.js';
-import { signalCapacity } from '../books/put-allocation.js';
+import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
+import { signalCapacity } from '../books/scheduling/put-allocation.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { onlyNode } from '../context/only-node.js';
 import { withNode } from './change-node.js';

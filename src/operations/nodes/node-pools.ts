@@ -15,7 +15,7 @@ import {
 import { checkNodePool, type NodePoolError } from '../../scheduler/nodes/check-node-pool.js';
 import { authoriseArea, authoriseNodePool, type PermissionDenied } from '../authorise.js';
 import { listNodePools as allNodePools, readNodePool as findNodePool } from '../books/node-pool-rows.js';
-import { signalCapacity } from '../books/put-allocation.js';
+import { signalCapacity } from '../books/scheduling/put-allocation.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';

@@ -5,7 +5,7 @@ import { nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import type { NodeNotFound } from '../../scheduler/nodes/node-errors.js';
 import { nodeMetadata } from '../../scheduler/nodes/node-metadata.js';
 import type { PermissionDenied } from '../authorise.js';
-import { evaluateForNode } from '../books/node-evaluations.js';
+import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerOf, type ChangedNode, withNode } from './change-node.js';
 

@@ -5,7 +5,7 @@ import type { Job } from '../../jobs/document/job.js';
 import type { Row, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { authoriseArea, type PermissionDenied } from '../authorise.js';
-import { readAllocationJob } from '../books/job-rows.js';
+import { readAllocationJob } from '../books/jobs/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';

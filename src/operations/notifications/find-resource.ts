@@ -1,12 +1,12 @@
 import { err, ok, type Result } from 'neverthrow';
 import { allowsWorkspace } from '../../access/allows.js';
 import type { Principal, WorkspaceRight } from '../../access/principal.js';
-import { configurations, type NotificationConfiguration } from '../../notifications/configuration.js';
+import { configurations, type NotificationConfiguration } from '../../notifications/configurations/configuration.js';
 import { type Delivery, deliveries } from '../../notifications/delivery/delivery.js';
 import { positionFromDeliveryId, sequenceFromId } from '../../notifications/delivery/delivery-id.js';
 import { freshDelivery } from '../../notifications/delivery/fresh-delivery.js';
 import type { NotFound } from '../../notifications/errors.js';
-import { events, type StoredEvent } from '../../notifications/event.js';
+import { events, type StoredEvent } from '../../notifications/events/event.js';
 import { type Workspace, workspaces } from '../../notifications/workspace.js';
 import type { ReadView } from '../../ports/storage.js';
 

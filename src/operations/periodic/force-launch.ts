@@ -6,7 +6,7 @@ import { decideForcedLaunch, type ForceRefused } from '../../jobs/periodic/decid
 import { launchedId, periodicLaunches } from '../../jobs/periodic/periodic-launch.js';
 import type { StorageError } from '../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../authorise.js';
-import { readJobRow } from '../books/job-rows.js';
+import { readJobRow } from '../books/jobs/job-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { launchWithin } from './launch-within.js';

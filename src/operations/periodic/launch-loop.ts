@@ -5,8 +5,8 @@ import { type PeriodicLaunch, periodicLaunches } from '../../jobs/periodic/perio
 import type { ReadView } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
-import { readJobRow } from '../books/job-rows.js';
-import { forgetSchedule } from '../books/periodic-launches.js';
+import { readJobRow } from '../books/jobs/job-rows.js';
+import { forgetSchedule } from '../books/jobs/periodic-launches.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { LaunchSpans } from '../context/traces.js';

@@ -1,10 +1,10 @@
 import type { Job } from '../../jobs/document/job.js';
-import { jobSummaries } from '../../jobs/job-summary-record.js';
 import { launchedChild, launchedId } from '../../jobs/periodic/periodic-launch.js';
+import { jobSummaries } from '../../jobs/status/job-summary-record.js';
 import type { ReadView } from '../../ports/storage.js';
 import type { Evaluation } from '../../scheduler/evaluation.js';
-import { readJobRow } from '../books/job-rows.js';
-import { writeRegistration } from '../books/write-registration.js';
+import { readJobRow } from '../books/jobs/job-rows.js';
+import { writeRegistration } from '../books/jobs/write-registration.js';
 import type { Transaction } from '../commit.js';
 
 /** The instance of a launch with its evaluation. Two launches within a second are one instance, which is evaluated again. */

@@ -1,7 +1,7 @@
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import { instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from '../../shared/instant.js';
-import { putEvaluation } from '../books/put-evaluation.js';
+import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import type { Transaction } from '../commit.js';
 
 /** Wall time less monotonic time: it changes when somebody sets the clock, and only then. */

@@ -10,7 +10,7 @@ import { nodePools } from '../../scheduler/node-pool.js';
 import type { PlanPart } from '../../scheduler/plan/plan-parts.js';
 import { schedulerConfigurations } from '../../scheduler/scheduler-configuration.js';
 import type { SchedulingSnapshot } from '../../scheduler/snapshot.js';
-import { readJobRow } from '../books/job-rows.js';
+import { readJobRow } from '../books/jobs/job-rows.js';
 
 /** What a plan was decided on, as far as another write may have changed it since. */
 export interface PlanBasis {

@@ -15,7 +15,7 @@ import { textHash } from '../../scheduler/text-hash.js';
 import type { VariableName, VariableRead } from '../../templates/index.js';
 import { type StoredVariable, variables } from '../../variables/variable.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
-import { readAllocationJob } from '../books/job-rows.js';
+import { readAllocationJob } from '../books/jobs/job-rows.js';
 import { openItems } from '../books/variable-items.js';
 import { readWorkload } from '../books/workload-rules.js';
 import type { EngineContext } from '../context/engine-context.js';

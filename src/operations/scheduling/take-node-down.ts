@@ -5,7 +5,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import { unixSecondsFromInstant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
-import { evaluateForNode } from '../books/node-evaluations.js';
+import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
-import type { KnownCluster } from '../books/known-cluster.js';
+import type { KnownCluster } from '../books/scheduling/known-cluster.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { watchOf } from './plan-basis.js';

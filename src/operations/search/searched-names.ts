@@ -1,7 +1,7 @@
 import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
-import { namespaces } from '../../jobs/namespace.js';
-import { scalingPoliciesOf } from '../../jobs/scaling-policies.js';
+import { namespaces } from '../../jobs/namespaces/namespace.js';
+import { scalingPoliciesOf } from '../../jobs/scaling/scaling-policies.js';
 import type { ReadView, TableName } from '../../ports/storage.js';
 import { type FuzzyName, fuzzyLimits } from '../../queries/search/fuzzy-search.js';
 import { namesOfJob } from '../../queries/search/job-names.js';

@@ -1,7 +1,7 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsVariable } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
-import { defaultNamespaceName } from '../../jobs/namespace.js';
+import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import type { StorageError } from '../../ports/storage.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { itemsFault, pathFault } from '../../variables/check-variable.js';

@@ -1,7 +1,7 @@
 import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsSomeVariable, allowsVariable, everyNamespace } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
-import { defaultNamespaceName } from '../../jobs/namespace.js';
+import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import type { CipherError } from '../../ports/cipher.js';
 import type { ReadView, Row, StorageError } from '../../ports/storage.js';
 import { compileFilter } from '../../queries/filters/index.js';

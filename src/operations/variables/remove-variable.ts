@@ -1,7 +1,7 @@
 import { errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsVariable } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
-import { defaultNamespaceName } from '../../jobs/namespace.js';
+import { defaultNamespaceName } from '../../jobs/namespaces/namespace.js';
 import type { StorageError } from '../../ports/storage.js';
 import { lockState } from '../../variables/lock.js';
 import { variables } from '../../variables/variable.js';

@@ -1,4 +1,4 @@
-import { decideRegistration } from '../../jobs/decide-registration.js';
+import { decideRegistration } from '../../jobs/changes/decide-registration.js';
 import type { Job } from '../../jobs/document/job.js';
 import { type Instant, unixNanosFromInstant } from '../../shared/instant.js';
 import { type Allocation, isClientTerminal } from '../allocation.js';

@@ -6,7 +6,7 @@ import { memoryStorage, recordingDelivery, sequentialIds } from '../../../adapte
 import { systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { createEngine, type Engine, hostPrincipal, registerJob } from '../../../src/index.js';
-import { putAllocation } from '../../../src/operations/books/put-allocation.js';
+import { putAllocation } from '../../../src/operations/books/scheduling/put-allocation.js';
 import { commit } from '../../../src/operations/commit.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { allocations } from '../../../src/scheduler/allocation.js';

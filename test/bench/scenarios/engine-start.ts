@@ -6,8 +6,8 @@ import { recordingDelivery, sequentialIds } from '../../../adapters/memory/index
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { sqliteStorage } from '../../../adapters/sqlite/index.js';
 import { createEngine, type Engine, hostPrincipal, planJob, registerJob } from '../../../src/index.js';
-import { putAllocation } from '../../../src/operations/books/put-allocation.js';
-import { putEvaluation } from '../../../src/operations/books/put-evaluation.js';
+import { putAllocation } from '../../../src/operations/books/scheduling/put-allocation.js';
+import { putEvaluation } from '../../../src/operations/books/scheduling/put-evaluation.js';
 import { commit, type Transaction } from '../../../src/operations/commit.js';
 import type { Ids } from '../../../src/ports/ids.js';
 import type { Storage } from '../../../src/ports/storage.js';

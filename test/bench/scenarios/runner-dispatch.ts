@@ -7,7 +7,7 @@ import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { createRunner, rawExecDriver } from '../../../adapters/runner/index.js';
 import { agentPorts, createEngine, dispatchJob, type Engine, hostPrincipal, registerJob } from '../../../src/index.js';
-import { jobSummaries } from '../../../src/jobs/job-summary-record.js';
+import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
 import { groupDocument } from '../../support/jobs.js';
 import type { Measured } from './store-slices.js';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningServer, serve } from '../../../adapters/cli/serve.js';
+import { type RunningServer, serve } from '../../../adapters/cli/serve/serve.js';
 
 /*
  * What known clients of the notification interface send, byte for byte where it matters, replayed over real connections

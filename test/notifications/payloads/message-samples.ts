@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { NotificationEvent } from '../../../src/notifications/event.js';
-import type { MessageContext } from '../../../src/notifications/message-context.js';
-import { messageContext, type Occasion } from '../../../src/notifications/render-payload.js';
+import type { NotificationEvent } from '../../../src/notifications/events/event.js';
+import type { MessageContext } from '../../../src/notifications/payloads/message-context.js';
+import { messageContext, type Occasion } from '../../../src/notifications/payloads/render-payload.js';
 import {
   assessmentEvent,
   assessmentResult,

@@ -1,6 +1,6 @@
 import { err, ok } from 'neverthrow';
 import { expect, test } from 'vitest';
-import { events } from '../../../src/notifications/event.js';
+import { events } from '../../../src/notifications/events/event.js';
 import { publishNotificationEvent } from '../../../src/operations/books/publish-notification-event.js';
 import { second } from '../../../src/shared/duration.js';
 import { create, must, runEvent, testEngine, workspaceId } from '../notifications/engine-setup.js';

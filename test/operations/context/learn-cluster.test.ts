@@ -2,7 +2,7 @@ import { ok } from 'neverthrow';
 import { expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { createEngine, hostPrincipal, planJob, registerNode } from '../../../src/index.js';
-import { putAllocation } from '../../../src/operations/books/put-allocation.js';
+import { putAllocation } from '../../../src/operations/books/scheduling/put-allocation.js';
 import { commit } from '../../../src/operations/commit.js';
 import { learnCluster } from '../../../src/operations/context/learn-cluster.js';
 import type { Storage } from '../../../src/ports/storage.js';

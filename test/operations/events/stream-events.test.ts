@@ -4,8 +4,8 @@ import { hostPrincipal, type Principal } from '../../../src/access/principal.js'
 import type { ClusterEvent } from '../../../src/events/cluster-event.js';
 import { earlierRecords, noticeBatches } from '../../../src/events/event-records.js';
 import { putPolicy } from '../../../src/operations/access/put-policy.js';
-import { removeToken } from '../../../src/operations/access/remove-token.js';
-import { saveToken } from '../../../src/operations/access/save-token.js';
+import { removeToken } from '../../../src/operations/access/tokens/remove-token.js';
+import { saveToken } from '../../../src/operations/access/tokens/save-token.js';
 import { commit } from '../../../src/operations/commit.js';
 import {
   type StreamEventsInput,

@@ -10,7 +10,7 @@ import {
   stopJob,
 } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
-import { jobSummaries } from '../../../src/jobs/job-summary-record.js';
+import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
 import { leaveNode } from '../../../src/operations/scheduling/take-node-down.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Capability } from '../../../src/access/capability.js';
 import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
+import { jobSubmissions } from '../../../src/jobs/changes/job-submission.js';
 import { jobs, jobVersions } from '../../../src/jobs/job-record.js';
-import { jobSubmissions } from '../../../src/jobs/job-submission.js';
-import { jobSummaries } from '../../../src/jobs/job-summary-record.js';
+import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { readJob } from '../../../src/operations/jobs/reading/read-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';

@@ -8,7 +8,7 @@ import {
   tagJobVersion,
 } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
-import { jobSummaries } from '../../../src/jobs/job-summary-record.js';
+import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../src/access/principal.js';
-import { namespaces } from '../../../src/jobs/namespace.js';
+import { namespaces } from '../../../src/jobs/namespaces/namespace.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import { putNamespace } from '../../../src/operations/namespaces/put-namespace.js';

@@ -1,8 +1,8 @@
 import { ok as okResult } from 'neverthrow';
 import { describe, expect, test } from 'vitest';
 import { hostPrincipal } from '../../../src/access/principal.js';
-import { configurations } from '../../../src/notifications/configuration.js';
-import type { ConfigurationInput } from '../../../src/notifications/configuration-input.js';
+import { configurations } from '../../../src/notifications/configurations/configuration.js';
+import type { ConfigurationInput } from '../../../src/notifications/configurations/configuration-input.js';
 import {
   createNotificationConfiguration,
   deleteNotificationConfiguration,

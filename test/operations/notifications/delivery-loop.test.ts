@@ -5,7 +5,7 @@ import { recordingDelivery } from '../../../adapters/memory/recording-delivery.j
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine } from '../../../src/engine.js';
 import { deliveries } from '../../../src/notifications/delivery/delivery.js';
-import { events } from '../../../src/notifications/event.js';
+import { events } from '../../../src/notifications/events/event.js';
 import { queues } from '../../../src/notifications/queue/queue-record.js';
 import {
   countRecoverable,

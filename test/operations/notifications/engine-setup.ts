@@ -15,8 +15,8 @@ import { sequentialIds } from '../../../adapters/memory/sequential-ids.js';
 import type { Principal } from '../../../src/access/principal.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine, type Engine, type EnginePorts } from '../../../src/engine.js';
-import type { ConfigurationInput } from '../../../src/notifications/configuration-input.js';
-import type { RunEvent } from '../../../src/notifications/event.js';
+import type { ConfigurationInput } from '../../../src/notifications/configurations/configuration-input.js';
+import type { RunEvent } from '../../../src/notifications/events/event.js';
 import type { WorkspaceInput } from '../../../src/operations/notifications/index.js';
 import {
   createNotificationConfiguration,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { hostPrincipal } from '../../../src/access/principal.js';
-import { events } from '../../../src/notifications/event.js';
+import { events } from '../../../src/notifications/events/event.js';
 import {
   cancelBulkRedelivery,
   countRecoverable,

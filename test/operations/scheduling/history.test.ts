@@ -1,7 +1,7 @@
 import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { hostPrincipal } from '../../../src/access/principal.js';
-import { readCurrentAllocations } from '../../../src/operations/books/job-allocations.js';
+import { readCurrentAllocations } from '../../../src/operations/books/jobs/job-allocations.js';
 import { commit } from '../../../src/operations/commit.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { isRemembered } from '../../../src/scheduler/snapshot.js';

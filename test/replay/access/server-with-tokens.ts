@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serve } from '../../../adapters/cli/serve.js';
+import { serve } from '../../../adapters/cli/serve/serve.js';
 
 export interface ServerWithTokens {
   readonly origin: string;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunningServer } from '../../../adapters/cli/serve.js';
+import type { RunningServer } from '../../../adapters/cli/serve/serve.js';
 import { acceptedConversations } from '../websocket/accepted-steps.js';
 import { acceptedSteps } from './accepted-steps.js';
 import { compareTranscript, recordedTranscripts, startServer, unexpectedOf } from './player.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { type RunningServer, serve } from '../../../adapters/cli/serve.js';
+import { type RunningServer, serve } from '../../../adapters/cli/serve/serve.js';
 import type { AcceptedSteps } from './accepted-steps.js';
 import { differencesOf, type StepDifference } from './compare-outlines.js';
 import { outlinesOf } from './outline.js';

@@ -2,14 +2,14 @@ import { canonicaliseJob } from '../../../src/jobs/canonical/canonicalise-job.js
 import { decodeJob } from '../../../src/jobs/document/decode-job.js';
 import { equalSpec } from '../../../src/jobs/document/equal-spec.js';
 import type { Job } from '../../../src/jobs/document/job.js';
-import { jobStatusOf } from '../../../src/jobs/job-status.js';
+import { jobStatusOf } from '../../../src/jobs/status/job-status.js';
 import {
   newSummary,
   withAllocation as summaryWithAllocation,
   withGroupsOf,
   withQueued,
-} from '../../../src/jobs/job-summary.js';
-import type { JobSummary } from '../../../src/jobs/job-summary-record.js';
+} from '../../../src/jobs/status/job-summary.js';
+import type { JobSummary } from '../../../src/jobs/status/job-summary-record.js';
 import { type Allocation, isTerminalAllocation, type TaskState } from '../../../src/scheduler/allocation.js';
 import { clusterFrom } from '../../../src/scheduler/cluster/cluster.js';
 import {

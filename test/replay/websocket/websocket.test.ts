@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunningServer } from '../../../adapters/cli/serve.js';
+import type { RunningServer } from '../../../adapters/cli/serve/serve.js';
 import { compareTranscript, recordedTranscripts, startServer, unexpectedOf } from '../http/player.js';
 import { acceptedConversations } from './accepted-steps.js';
 

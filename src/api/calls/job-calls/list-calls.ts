@@ -1,5 +1,5 @@
-import type { JobStatusEntry } from '../../../jobs/job-status-entry.js';
-import type { JobListStub } from '../../../jobs/job-stub.js';
+import type { JobStatusEntry } from '../../../jobs/status/job-status-entry.js';
+import type { JobListStub } from '../../../jobs/status/job-stub.js';
 import { inNamespace, inNamespaceOf } from '../../access.js';
 import { type AnswerForm, type Indexed, type PageOf, page, rowPage } from '../../answers.js';
 import { read } from '../../call.js';

@@ -1,7 +1,7 @@
+import type { JobSubmission } from '../../../jobs/changes/job-submission.js';
 import type { JobDiff } from '../../../jobs/diff/job-diff.js';
 import type { Job } from '../../../jobs/document/job.js';
-import type { JobSubmission } from '../../../jobs/job-submission.js';
-import type { JobSummary } from '../../../jobs/job-summary-record.js';
+import type { JobSummary } from '../../../jobs/status/job-summary-record.js';
 import type { AllocationListStub } from '../../../scheduler/allocation-stub.js';
 import type { Deployment } from '../../../scheduler/deployment/deployment.js';
 import type { Evaluation } from '../../../scheduler/evaluation.js';

@@ -1,7 +1,7 @@
 // Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.
 
 import type { DurationInput } from '../duration-input.js';
-import type { JsonValue } from '../field-table.js';
+import type { JsonValue } from '../fields/field-table.js';
 import type { WorkloadIdentityInput } from './identity-input.js';
 import type { ResourcesInput } from './resource-input.js';
 import type { LogConfigInput, VolumeMountInput } from './task-part-input.js';

@@ -1,7 +1,7 @@
 // Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.
 
 import type { DurationInput } from '../duration-input.js';
-import type { JsonValue } from '../field-table.js';
+import type { JsonValue } from '../fields/field-table.js';
 
 export interface UpdateStrategyInput {
   /** The time between two allocations of a system job. A text such as `30s`, or nanoseconds. Default: `30s`. */

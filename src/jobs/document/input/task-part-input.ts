@@ -1,7 +1,7 @@
 // Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.
 
 import type { DurationInput } from '../duration-input.js';
-import type { JsonValue } from '../field-table.js';
+import type { JsonValue } from '../fields/field-table.js';
 
 export interface LogConfigInput {
   /** How many files of each output are kept. Default: `10`. */

@@ -1,4 +1,4 @@
-import type { Block, FieldSet } from '../../document/field-table.js';
+import type { Block, FieldSet } from '../../document/fields/field-table.js';
 import type { BlockTexts } from './field-texts.js';
 import { groupTexts } from './group-texts.js';
 import { jobTexts } from './job-texts.js';

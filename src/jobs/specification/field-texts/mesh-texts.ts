@@ -20,7 +20,7 @@ import {
   transparentProxyBlock,
   upstreamBlock,
   upstreamMeshGatewayBlock,
-} from '../../document/connect-fields.js';
+} from '../../document/fields/connect-fields.js';
 import { type BlockTexts, textsOf } from './field-texts.js';
 
 export const meshTexts: readonly BlockTexts[] = [

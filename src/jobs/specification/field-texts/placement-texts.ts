@@ -1,7 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the texts show interpolations of the job specification
-import { cniBlock, dnsBlock, networkBlock, portBlock } from '../../document/network-fields.js';
-import { affinityBlock, constraintBlock, spreadBlock, spreadTargetBlock } from '../../document/placement-fields.js';
-import { deviceBlock, numaBlock, resourcesBlock } from '../../document/resource-fields.js';
+import { cniBlock, dnsBlock, networkBlock, portBlock } from '../../document/fields/network-fields.js';
+import {
+  affinityBlock,
+  constraintBlock,
+  spreadBlock,
+  spreadTargetBlock,
+} from '../../document/fields/placement-fields.js';
+import { deviceBlock, numaBlock, resourcesBlock } from '../../document/fields/resource-fields.js';
 import { type BlockTexts, textsOf } from './field-texts.js';
 
 const leftSide = 'What is compared: an interpolation such as `${attr.kernel.name}`, `${meta.rack}` or `${node.class}`.';

@@ -5,7 +5,7 @@ import type { Job } from '../../../jobs/document/job.js';
 import { type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
 import { jobs } from '../../../jobs/job-record.js';
 import { namespaceOf } from '../../../jobs/job-reference.js';
-import { type JobStatusEntry, jobStatusEntry, type StatusDeployment } from '../../../jobs/job-status-entry.js';
+import { type JobStatusEntry, jobStatusEntry, type StatusDeployment } from '../../../jobs/status/job-status-entry.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
 import type { Source } from '../../../queries/page.js';

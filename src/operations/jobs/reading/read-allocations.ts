@@ -13,7 +13,7 @@ import {
   type AllocationStubOptions,
   allocationListStub,
 } from '../../../scheduler/allocation-stub.js';
-import { ofPresentRegistration, readAllocationJob } from '../../books/job-rows.js';
+import { ofPresentRegistration, readAllocationJob } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { createdSource } from '../../listing/created-source.js';
 import type { ListRequest } from '../../listing/list-request.js';

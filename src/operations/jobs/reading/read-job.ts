@@ -1,14 +1,14 @@
 import { ok } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
+import { type JobSubmission, jobSubmissions } from '../../../jobs/changes/job-submission.js';
 import { diffVersions, type VersionBase, type VersionBaseNotFound } from '../../../jobs/diff/diff-versions.js';
 import type { JobDiff } from '../../../jobs/diff/job-diff.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs, jobVersions } from '../../../jobs/job-record.js';
 import { type JobReference, namespaceOf } from '../../../jobs/job-reference.js';
-import { type JobSubmission, jobSubmissions } from '../../../jobs/job-submission.js';
-import { type JobSummary, jobSummaries } from '../../../jobs/job-summary-record.js';
+import { type JobSummary, jobSummaries } from '../../../jobs/status/job-summary-record.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
-import { readJobRow, readJobVersions } from '../../books/job-rows.js';
+import { readJobRow, readJobVersions } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { type NamespaceQuery, queryKey, type Read, readQuery } from './read-query.js';
 

@@ -5,7 +5,11 @@ import type { Principal } from '../../../access/principal.js';
 import type { ScalingPolicy } from '../../../jobs/document/policies.js';
 import { jobs } from '../../../jobs/job-record.js';
 import { namespaceOf } from '../../../jobs/job-reference.js';
-import { type ScalingPolicyStub, scalingPoliciesOf, scalingPolicyStub } from '../../../jobs/scaling-policies.js';
+import {
+  type ScalingPolicyStub,
+  scalingPoliciesOf,
+  scalingPolicyStub,
+} from '../../../jobs/scaling/scaling-policies.js';
 import type { ReadView } from '../../../ports/storage.js';
 import { someNamespace } from '../../books/namespace-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';

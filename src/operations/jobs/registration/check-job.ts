@@ -1,7 +1,7 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Job } from '../../../jobs/document/job.js';
 import type { InvalidJob } from '../../../jobs/errors.js';
-import type { NamespaceCapabilities } from '../../../jobs/namespace.js';
+import type { NamespaceCapabilities } from '../../../jobs/namespaces/namespace.js';
 import { errorsText } from '../../../jobs/validation/problem-texts.js';
 import { type JobProblems, type ValidationContext, validateJob } from '../../../jobs/validation/validate-job.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
@@ -9,7 +9,7 @@ import type { Settings } from '../../../settings.js';
 import type { PermissionDenied } from '../../authorise.js';
 import { readNamespace } from '../../books/namespace-rows.js';
 import { readNodePool } from '../../books/node-pool-rows.js';
-import { unmetByNodes } from '../../books/node-provisions.js';
+import { unmetByNodes } from '../../books/scheduling/node-provisions.js';
 import type { EngineContext } from '../../context/engine-context.js';
 
 /** The warnings about a document, or all its faults in one error: those of its own and those against its surroundings. */

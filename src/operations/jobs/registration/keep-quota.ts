@@ -7,11 +7,11 @@ import {
   quotaOf,
   takeDispatch,
 } from '../../../jobs/admission/namespace-quota.js';
-import type { Registration } from '../../../jobs/decide-registration.js';
+import type { Registration } from '../../../jobs/changes/decide-registration.js';
 import type { Job } from '../../../jobs/document/job.js';
 import type { DispatchRateExceeded, QuotaExceeded } from '../../../jobs/errors.js';
-import { dispatchRates } from '../../../jobs/quota-usage.js';
-import { usageOf } from '../../books/quota-books.js';
+import { dispatchRates } from '../../../jobs/namespaces/quota-usage.js';
+import { usageOf } from '../../books/jobs/quota-books.js';
 import type { Transaction } from '../../commit.js';
 
 /** The registration, if its job stays within the quota. A registration without changes requests nothing more. */

@@ -2,7 +2,9 @@ import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { admitJob } from '../../../jobs/admission/admit-job.js';
 import { canonicaliseJob } from '../../../jobs/canonical/canonicalise-job.js';
-import { decideRegistration, type Registration } from '../../../jobs/decide-registration.js';
+import { decideRegistration, type Registration } from '../../../jobs/changes/decide-registration.js';
+import { jobSubmissions, type SubmissionInput } from '../../../jobs/changes/job-submission.js';
+import { droppedSourceWarning, submissionLength } from '../../../jobs/changes/submissions.js';
 import { type DecodeError, decodeJob } from '../../../jobs/document/decode-job.js';
 import type { JobInput } from '../../../jobs/document/input/index.js';
 import type { Job } from '../../../jobs/document/job.js';
@@ -20,13 +22,11 @@ import {
   type UnknownRegion,
 } from '../../../jobs/errors.js';
 import { namespaceOf } from '../../../jobs/job-reference.js';
-import { jobSubmissions, type SubmissionInput } from '../../../jobs/job-submission.js';
-import { droppedSourceWarning, submissionLength } from '../../../jobs/submissions.js';
 import { warningsText } from '../../../jobs/validation/problem-texts.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../../authorise.js';
-import { readJobRow } from '../../books/job-rows.js';
-import { type WrittenRegistration, writeRegistration } from '../../books/write-registration.js';
+import { readJobRow } from '../../books/jobs/job-rows.js';
+import { type WrittenRegistration, writeRegistration } from '../../books/jobs/write-registration.js';
 import { commit, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { acceptsRegistrations } from './accepts-registrations.js';

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs, jobVersions } from '../../../jobs/job-record.js';
-import { namespaces } from '../../../jobs/namespace.js';
+import { namespaces } from '../../../jobs/namespaces/namespace.js';
 import type { ReadView } from '../../../ports/storage.js';
 import { allocations } from '../../../scheduler/allocation.js';
 import { deployments } from '../../../scheduler/deployment/deployment.js';

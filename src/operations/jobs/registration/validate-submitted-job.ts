@@ -10,7 +10,7 @@ import { namespaceOf } from '../../../jobs/job-reference.js';
 import { errorsText, warningsText } from '../../../jobs/validation/problem-texts.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../../authorise.js';
-import { readJobRow } from '../../books/job-rows.js';
+import { readJobRow } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { problemsOfJob } from './check-job.js';
 import type { JobDocumentInput } from './register-job.js';

@@ -1,5 +1,5 @@
 import type { ResultAsync } from 'neverthrow';
-import { configurations, type NotificationConfiguration } from '../../../notifications/configuration.js';
+import { configurations, type NotificationConfiguration } from '../../../notifications/configurations/configuration.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { openOptions, openSecret } from './stored-secrets.js';

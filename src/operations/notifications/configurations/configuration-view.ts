@@ -1,14 +1,14 @@
-import type { NotificationConfiguration, StoredResponse } from '../../../notifications/configuration.js';
+import type { NotificationConfiguration, StoredResponse } from '../../../notifications/configurations/configuration.js';
+import type { DestinationKind } from '../../../notifications/configurations/destination.js';
 import {
   noDeliveryOptions,
   type OpenOptions,
   type StoredDeliveryOptions,
-} from '../../../notifications/delivery-options.js';
-import type { DestinationKind } from '../../../notifications/destination.js';
+} from '../../../notifications/delivery/delivery-options.js';
+import { withoutUserinfo } from '../../../notifications/delivery/redact.js';
 import type { VerificationResponse } from '../../../notifications/errors.js';
 import { type DestinationHealth, healthOf } from '../../../notifications/queue/destination-health.js';
 import { newQueue, queues } from '../../../notifications/queue/queue-record.js';
-import { withoutUserinfo } from '../../../notifications/redact.js';
 import { users } from '../../../notifications/user.js';
 import type { Workspace } from '../../../notifications/workspace.js';
 import type { ReadView } from '../../../ports/storage.js';

@@ -4,10 +4,10 @@ import {
   configurations,
   type NotificationConfiguration,
   type StoredResponse,
-} from '../../../notifications/configuration.js';
-import type { UncheckedConfigurationInput } from '../../../notifications/configuration-input.js';
-import { type DecidedConfiguration, decideCreate } from '../../../notifications/decide-configuration.js';
-import { type Enablement, transitionEnablement } from '../../../notifications/enablement.js';
+} from '../../../notifications/configurations/configuration.js';
+import type { UncheckedConfigurationInput } from '../../../notifications/configurations/configuration-input.js';
+import { type DecidedConfiguration, decideCreate } from '../../../notifications/configurations/decide-configuration.js';
+import { type Enablement, transitionEnablement } from '../../../notifications/configurations/enablement.js';
 import type {
   FieldFault,
   InvalidAttributes,

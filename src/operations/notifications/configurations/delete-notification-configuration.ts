@@ -1,6 +1,6 @@
 import { err, ok, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import { configurations } from '../../../notifications/configuration.js';
+import { configurations } from '../../../notifications/configurations/configuration.js';
 import type { NotFound } from '../../../notifications/errors.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { commit, type Transaction } from '../../commit.js';

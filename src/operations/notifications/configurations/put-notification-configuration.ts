@@ -1,7 +1,7 @@
 import { err, ok, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import { configurations } from '../../../notifications/configuration.js';
-import { decideUpdate } from '../../../notifications/decide-configuration.js';
+import { configurations } from '../../../notifications/configurations/configuration.js';
+import { decideUpdate } from '../../../notifications/configurations/decide-configuration.js';
 import { users } from '../../../notifications/user.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { findWorkspace } from '../find-resource.js';

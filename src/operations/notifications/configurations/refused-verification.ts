@@ -1,7 +1,7 @@
-import type { StoredResponse } from '../../../notifications/configuration.js';
+import type { StoredResponse } from '../../../notifications/configurations/configuration.js';
 import { classifyAnswer } from '../../../notifications/delivery/classify-failure.js';
+import { originOf } from '../../../notifications/delivery/redact.js';
 import type { VerificationFailed } from '../../../notifications/errors.js';
-import { originOf } from '../../../notifications/redact.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { viewResponse } from './configuration-view.js';
 

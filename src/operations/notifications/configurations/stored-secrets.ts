@@ -1,4 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
+import type { StoredSecret } from '../../../notifications/configurations/secret.js';
 import {
   type DeliveryOptions,
   noDeliveryOptions,
@@ -7,8 +8,7 @@ import {
   type StoredDeliveryOptions,
   sameOptions,
   secretsOf,
-} from '../../../notifications/delivery-options.js';
-import type { StoredSecret } from '../../../notifications/secret.js';
+} from '../../../notifications/delivery/delivery-options.js';
 import type { CipherError } from '../../../ports/cipher.js';
 import type { EngineContext } from '../../context/engine-context.js';
 

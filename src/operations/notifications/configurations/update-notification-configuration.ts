@@ -5,15 +5,15 @@ import {
   type NotificationConfiguration,
   type RetiredToken,
   type StoredResponse,
-} from '../../../notifications/configuration.js';
-import type { UncheckedConfigurationInput } from '../../../notifications/configuration-input.js';
+} from '../../../notifications/configurations/configuration.js';
+import type { UncheckedConfigurationInput } from '../../../notifications/configurations/configuration-input.js';
 import {
   type ConfigurationContents,
   type DecidedConfiguration,
   decideUpdate,
-} from '../../../notifications/decide-configuration.js';
-import { noDeliveryOptions, sameOptions } from '../../../notifications/delivery-options.js';
-import { transitionEnablement } from '../../../notifications/enablement.js';
+} from '../../../notifications/configurations/decide-configuration.js';
+import { transitionEnablement } from '../../../notifications/configurations/enablement.js';
+import { noDeliveryOptions, sameOptions } from '../../../notifications/delivery/delivery-options.js';
 import type {
   Conflict,
   FieldFault,

@@ -1,12 +1,12 @@
 import { err, ok, type Result } from 'neverthrow';
-import type { StoredResponse } from '../../../notifications/configuration.js';
-import type { ConfigurationContents } from '../../../notifications/decide-configuration.js';
+import type { StoredResponse } from '../../../notifications/configurations/configuration.js';
+import type { ConfigurationContents } from '../../../notifications/configurations/decide-configuration.js';
 import { classifySilence } from '../../../notifications/delivery/classify-failure.js';
-import { authorizationOf, type SecretOptions } from '../../../notifications/delivery-options.js';
+import { authorizationOf, type SecretOptions } from '../../../notifications/delivery/delivery-options.js';
+import { originOf, redactHeaders } from '../../../notifications/delivery/redact.js';
 import type { VerificationFailed } from '../../../notifications/errors.js';
-import type { Recipient } from '../../../notifications/message-context.js';
-import { originOf, redactHeaders } from '../../../notifications/redact.js';
-import { renderPayload } from '../../../notifications/render-payload.js';
+import type { Recipient } from '../../../notifications/payloads/message-context.js';
+import { renderPayload } from '../../../notifications/payloads/render-payload.js';
 import type { DeliveryRequest } from '../../../ports/http-delivery.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { sealSecret } from './stored-secrets.js';

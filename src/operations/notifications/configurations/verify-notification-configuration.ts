@@ -4,10 +4,10 @@ import {
   configurations,
   type NotificationConfiguration,
   type StoredResponse,
-} from '../../../notifications/configuration.js';
-import { usesUrl } from '../../../notifications/destination.js';
+} from '../../../notifications/configurations/configuration.js';
+import { usesUrl } from '../../../notifications/configurations/destination.js';
 import type { NotFound, VerificationFailed } from '../../../notifications/errors.js';
-import type { Recipient } from '../../../notifications/message-context.js';
+import type { Recipient } from '../../../notifications/payloads/message-context.js';
 import { users } from '../../../notifications/user.js';
 import type { Workspace } from '../../../notifications/workspace.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';

@@ -3,10 +3,10 @@ import { classifyAnswer, classifySilence, type Failure } from '../../../notifica
 import type { AttemptReport } from '../../../notifications/delivery/conclude-attempt.js';
 import type { Delivery, RecipientResult } from '../../../notifications/delivery/delivery.js';
 import { bodyOfEvent, positionOf } from '../../../notifications/delivery/fresh-delivery.js';
+import { redactHeaders } from '../../../notifications/delivery/redact.js';
 import { parseRetryAfter } from '../../../notifications/delivery/retry-schedule.js';
-import type { StoredEvent } from '../../../notifications/event.js';
-import { redactHeaders } from '../../../notifications/redact.js';
-import { renderPayload, requestHeaders } from '../../../notifications/render-payload.js';
+import type { StoredEvent } from '../../../notifications/events/event.js';
+import { renderPayload, requestHeaders } from '../../../notifications/payloads/render-payload.js';
 import type { DeliveryError, DeliveryResponse } from '../../../ports/http-delivery.js';
 import type { MailMessage } from '../../../ports/mailer.js';
 import type { TracedSpan } from '../../../ports/tracer.js';

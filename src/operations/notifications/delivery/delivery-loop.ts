@@ -1,5 +1,5 @@
 import { ok } from 'neverthrow';
-import { events, type StoredEvent } from '../../../notifications/event.js';
+import { events, type StoredEvent } from '../../../notifications/events/event.js';
 import { dispatch } from '../../../notifications/queue/dispatch.js';
 import type { QueuedDelivery } from '../../../notifications/queue/held-queue.js';
 import { type Timeline, timelines } from '../../../notifications/queue/timeline.js';

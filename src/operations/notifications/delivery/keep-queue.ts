@@ -1,7 +1,7 @@
-import { configurations } from '../../../notifications/configuration.js';
+import { configurations } from '../../../notifications/configurations/configuration.js';
 import { deliveries } from '../../../notifications/delivery/delivery.js';
 import { positionOf } from '../../../notifications/delivery/fresh-delivery.js';
-import { events, writesBetween } from '../../../notifications/event.js';
+import { events, writesBetween } from '../../../notifications/events/event.js';
 import type { HeldQueue } from '../../../notifications/queue/held-queue.js';
 import { wakeAtOf } from '../../../notifications/queue/next-record.js';
 import { type QueueRecord, queues } from '../../../notifications/queue/queue-record.js';

@@ -1,9 +1,9 @@
-import { configurations, type NotificationConfiguration } from '../../../notifications/configuration.js';
-import type { DeliveryOptions } from '../../../notifications/delivery-options.js';
-import { usesUrl } from '../../../notifications/destination.js';
-import type { Recipient } from '../../../notifications/message-context.js';
+import { configurations, type NotificationConfiguration } from '../../../notifications/configurations/configuration.js';
+import { usesUrl } from '../../../notifications/configurations/destination.js';
+import type { DeliveryOptions } from '../../../notifications/delivery/delivery-options.js';
+import { originOf } from '../../../notifications/delivery/redact.js';
+import type { Recipient } from '../../../notifications/payloads/message-context.js';
 import type { Route } from '../../../notifications/queue/dispatch.js';
-import { originOf } from '../../../notifications/redact.js';
 import { type Workspace, workspaces } from '../../../notifications/workspace.js';
 import type { ReadView } from '../../../ports/storage.js';
 import type { Settings } from '../../../settings.js';

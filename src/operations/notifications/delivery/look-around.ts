@@ -1,4 +1,4 @@
-import { lastSequenceOf } from '../../../notifications/event.js';
+import { lastSequenceOf } from '../../../notifications/events/event.js';
 import { second } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
 import { deliveryTables } from '../../context/accepted-events.js';

@@ -1,6 +1,6 @@
-import { configurations } from '../../../notifications/configuration.js';
+import { configurations } from '../../../notifications/configurations/configuration.js';
 import { freshDelivery } from '../../../notifications/delivery/fresh-delivery.js';
-import { events, lastSequenceOf, type StoredEvent } from '../../../notifications/event.js';
+import { events, lastSequenceOf, type StoredEvent } from '../../../notifications/events/event.js';
 import { type HeldQueue, type QueuedDelivery, wantsMore } from '../../../notifications/queue/held-queue.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
 import { transitionQueue } from '../../../notifications/queue/transition-queue.js';

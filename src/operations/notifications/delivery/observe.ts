@@ -1,7 +1,7 @@
+import type { DestinationKind } from '../../../notifications/configurations/destination.js';
 import { classifySilence } from '../../../notifications/delivery/classify-failure.js';
 import type { AttemptReport } from '../../../notifications/delivery/conclude-attempt.js';
 import { isUnfinished } from '../../../notifications/delivery/delivery.js';
-import type { DestinationKind } from '../../../notifications/destination.js';
 import type { HeldQueue, Outcome } from '../../../notifications/queue/held-queue.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import { type EngineContext, emit } from '../../context/engine-context.js';

@@ -1,6 +1,6 @@
 import { type Delivery, deliveries, isInOrder } from '../../../notifications/delivery/delivery.js';
 import { freshDelivery, positionOf } from '../../../notifications/delivery/fresh-delivery.js';
-import { events, lastSequenceOf, type StoredEvent } from '../../../notifications/event.js';
+import { events, lastSequenceOf, type StoredEvent } from '../../../notifications/events/event.js';
 import {
   type CancellingQueue,
   type DeliveringQueue,

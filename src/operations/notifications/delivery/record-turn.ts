@@ -1,8 +1,8 @@
-import { configurations } from '../../../notifications/configuration.js';
+import { configurations } from '../../../notifications/configurations/configuration.js';
 import { type Delivery, deliveries, deliveryKey } from '../../../notifications/delivery/delivery.js';
 import { mergeOutcome } from '../../../notifications/delivery/merge-outcome.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
-import { type CustomEvent, firstSequenceOf } from '../../../notifications/event.js';
+import { type CustomEvent, firstSequenceOf } from '../../../notifications/events/event.js';
 import { matchConfigurations } from '../../../notifications/explain.js';
 import { type Alert, decideAlerts } from '../../../notifications/queue/decide-alerts.js';
 import {

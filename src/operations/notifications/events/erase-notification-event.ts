@@ -3,7 +3,7 @@ import type { Principal } from '../../../access/principal.js';
 import { type Delivery, deliveries, isUnfinished } from '../../../notifications/delivery/delivery.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import type { NotFound } from '../../../notifications/errors.js';
-import { events, orderKeyOf, type StoredEvent } from '../../../notifications/event.js';
+import { events, orderKeyOf, type StoredEvent } from '../../../notifications/events/event.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { commit, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';

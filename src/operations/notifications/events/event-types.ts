@@ -1,7 +1,12 @@
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import type { InvalidAttributes, NotFound } from '../../../notifications/errors.js';
-import { decideEventType, type EventType, type EventTypeInput, eventTypes } from '../../../notifications/event-type.js';
+import {
+  decideEventType,
+  type EventType,
+  type EventTypeInput,
+  eventTypes,
+} from '../../../notifications/events/event-type.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';

@@ -1,7 +1,7 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsWorkspace } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
-import { configurations } from '../../../notifications/configuration.js';
+import { configurations } from '../../../notifications/configurations/configuration.js';
 import {
   type Delivery,
   type DeliveryOutcome,
@@ -12,11 +12,11 @@ import {
 import { sequenceFromId } from '../../../notifications/delivery/delivery-id.js';
 import { freshDelivery } from '../../../notifications/delivery/fresh-delivery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
-import { events, type StoredEvent } from '../../../notifications/event.js';
-import { eventRecord, filterProblem, passesFilter } from '../../../notifications/event-filter.js';
+import { events, type StoredEvent } from '../../../notifications/events/event.js';
+import { eventRecord, filterProblem, passesFilter } from '../../../notifications/events/event-filter.js';
+import { triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import { type Explanation, explain } from '../../../notifications/explain.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
-import { triggerFromSpelling } from '../../../notifications/trigger.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';

@@ -1,17 +1,17 @@
 import { err, ok, okAsync, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import { configurations } from '../../../notifications/configuration.js';
+import { configurations } from '../../../notifications/configurations/configuration.js';
 import type { Conflict, FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
-import type { NotificationEvent } from '../../../notifications/event.js';
+import type { NotificationEvent } from '../../../notifications/events/event.js';
 import {
   type EventAttributes,
   eventFromAttributes,
   eventLimits,
   type ReadEvent,
-} from '../../../notifications/event-attributes.js';
-import { customEvent, type EventType, eventTypes } from '../../../notifications/event-type.js';
+} from '../../../notifications/events/event-attributes.js';
+import { customEvent, type EventType, eventTypes } from '../../../notifications/events/event-type.js';
+import { triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import { type Explanation, explain } from '../../../notifications/explain.js';
-import { triggerFromSpelling } from '../../../notifications/trigger.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import { type PublishedEvent, publishNotificationEvent } from '../../books/publish-notification-event.js';

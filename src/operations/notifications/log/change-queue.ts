@@ -1,5 +1,5 @@
 import type { CancelReason } from '../../../notifications/delivery/delivery.js';
-import { firstSequenceOf } from '../../../notifications/event.js';
+import { firstSequenceOf } from '../../../notifications/events/event.js';
 import {
   newQueue,
   queues,

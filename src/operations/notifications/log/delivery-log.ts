@@ -6,7 +6,7 @@ import {
 } from '../../../notifications/delivery/delivery.js';
 import { freshDelivery, positionOf } from '../../../notifications/delivery/fresh-delivery.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
-import { events, type StoredEvent } from '../../../notifications/event.js';
+import { events, type StoredEvent } from '../../../notifications/events/event.js';
 import { type QueueRecord, queues } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
 

@@ -1,3 +1,4 @@
+import type { DestinationKind } from '../../../notifications/configurations/destination.js';
 import {
   type Attempt,
   type Delivery,
@@ -5,7 +6,6 @@ import {
   outcomeOf,
   type RecipientResult,
 } from '../../../notifications/delivery/delivery.js';
-import type { DestinationKind } from '../../../notifications/destination.js';
 import type { WaitReason } from '../../../notifications/queue/wait-reason.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 

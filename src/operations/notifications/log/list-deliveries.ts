@@ -1,6 +1,6 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import { configurations } from '../../../notifications/configuration.js';
+import { configurations } from '../../../notifications/configurations/configuration.js';
 import {
   type Delivery,
   type DeliveryOutcome,
@@ -9,9 +9,9 @@ import {
   outcomeOf,
 } from '../../../notifications/delivery/delivery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
+import { triggerDefinitions, triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
 import { waitOf } from '../../../notifications/queue/wait-reason.js';
-import { triggerDefinitions, triggerFromSpelling } from '../../../notifications/trigger.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';

@@ -1,11 +1,11 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsWorkspace } from '../../../access/allows.js';
 import { hostPrincipal, type Principal } from '../../../access/principal.js';
-import { configurations } from '../../../notifications/configuration.js';
+import { configurations } from '../../../notifications/configurations/configuration.js';
 import { type Delivery, deliveries } from '../../../notifications/delivery/delivery.js';
+import { type Recovery, type RecoveryFilter, recoveries } from '../../../notifications/delivery/recovery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
-import { type Recovery, type RecoveryFilter, recoveries } from '../../../notifications/recovery.js';
-import { triggerFromSpelling } from '../../../notifications/trigger.js';
+import { triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import { commit, type Transaction } from '../../commit.js';

@@ -1,6 +1,6 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import { configurations } from '../../../notifications/configuration.js';
+import { configurations } from '../../../notifications/configurations/configuration.js';
 import { type Delivery, deliveries } from '../../../notifications/delivery/delivery.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import type { Conflict, InvalidParameter, NotFound } from '../../../notifications/errors.js';

@@ -1,6 +1,6 @@
 import { ok } from 'neverthrow';
 import { type Delivery, deliveries, isUnfinished } from '../../../notifications/delivery/delivery.js';
-import { events, type StoredEvent } from '../../../notifications/event.js';
+import { events, type StoredEvent } from '../../../notifications/events/event.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
 import type { ReadView } from '../../../ports/storage.js';
 import type { Settings } from '../../../settings.js';

@@ -1,6 +1,6 @@
 import { err, ok, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import { configurations } from '../../../notifications/configuration.js';
+import { configurations } from '../../../notifications/configurations/configuration.js';
 import type { FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
 import { type ExecutionMode, executionModes, type Workspace, workspaces } from '../../../notifications/workspace.js';
 import type { StorageError } from '../../../ports/storage.js';

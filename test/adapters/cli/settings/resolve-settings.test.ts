@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
-import { parseServeOptions } from '../../../../adapters/cli/serve-options.js';
+import { parseServeOptions } from '../../../../adapters/cli/serve/serve-options.js';
 import { durationText } from '../../../../adapters/cli/settings/kind.js';
 import {
   misspelledVariables,

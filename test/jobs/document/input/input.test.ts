@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { type Block, type FieldSet, submittedFields } from '../../../../src/jobs/document/field-table.js';
+import { type Block, type FieldSet, submittedFields } from '../../../../src/jobs/document/fields/field-table.js';
+import { jobBlock } from '../../../../src/jobs/document/fields/job-fields.js';
 import type { JobInput, TaskInput } from '../../../../src/jobs/document/input/index.js';
-import { jobBlock } from '../../../../src/jobs/document/job-fields.js';
 import { blockTexts, fieldText } from '../../../../src/jobs/specification/field-texts/index.js';
 import { renderJobInputTypes } from '../../../../src/jobs/specification/render-job-input.js';
 

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { hostPrincipal, type Principal } from '../../../../src/access/principal.js';
 import type { Job } from '../../../../src/jobs/document/job.js';
 import { jobs } from '../../../../src/jobs/job-record.js';
-import { jobListStub, jobStubs } from '../../../../src/jobs/job-stub.js';
-import { jobSummaries } from '../../../../src/jobs/job-summary-record.js';
+import { jobListStub, jobStubs } from '../../../../src/jobs/status/job-stub.js';
+import { jobSummaries } from '../../../../src/jobs/status/job-summary-record.js';
 import { type ListJobsInput, listJobs } from '../../../../src/operations/jobs/reading/list-jobs.js';
 import {
   listEvaluations,

@@ -3,7 +3,7 @@ import { hostPrincipal } from '../../../../src/access/principal.js';
 import { createEngine } from '../../../../src/engine.js';
 import type { JobInput } from '../../../../src/jobs/document/input/index.js';
 import { jobs } from '../../../../src/jobs/job-record.js';
-import { quotaUsages } from '../../../../src/jobs/quota-usage.js';
+import { quotaUsages } from '../../../../src/jobs/namespaces/quota-usage.js';
 import { dispatchJob } from '../../../../src/operations/jobs/dispatch-job.js';
 import { planJob } from '../../../../src/operations/jobs/registration/plan-job.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';

@@ -1,0 +1,103 @@
+import { resolve } from 'node:path';
+import { type OutboundOptions, outboundOptionsFrom } from '../serve/serve-options.js';
+import { type NodeOptions, nodeOptionsFrom } from '../settings/node-options.js';
+import { type FlagText, resolveSettings, type SettingsFile } from '../settings/resolve-settings.js';
+import { Stopped } from '../stopped.js';
+
+/** What the command line says of an agent. */
+export interface AgentFlags {
+  readonly server: string | undefined;
+  readonly 'token-file': string | undefined;
+  readonly driver: readonly string[];
+  readonly directory: string | undefined;
+  readonly 'node-id': string | undefined;
+  readonly name: string | undefined;
+  readonly pool: string | undefined;
+  readonly datacenter: string | undefined;
+  readonly class: string | undefined;
+  readonly meta: readonly string[];
+  readonly cpu: string | undefined;
+  readonly memory: string | undefined;
+  readonly disk: string | undefined;
+  readonly reserved: readonly string[];
+  readonly volume: readonly string[];
+  readonly 'allow-outbound': readonly string[];
+  readonly 'on-stop': string | undefined;
+}
+
+/** Further sources of the node's settings. */
+export interface AgentSurroundings {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly file: SettingsFile | null;
+}
+
+export interface AgentOptions {
+  readonly url: string;
+  readonly tokenFile: string | null;
+  readonly directory: string;
+  readonly node: NodeOptions;
+  readonly outbound: OutboundOptions;
+  readonly onStop: 'leave' | 'kill';
+}
+
+const drivers = ['raw_exec'];
+
+/** The settings that options of the agent stand for. */
+const settingOf = {
+  'node-id': 'node.id',
+  name: 'node.name',
+  pool: 'node.pool',
+  datacenter: 'node.datacenter',
+  class: 'node.class',
+  meta: 'node.meta',
+  cpu: 'node.cpu',
+  memory: 'node.memory',
+  disk: 'node.disk',
+  volume: 'volumes',
+  'allow-outbound': 'allowOutbound',
+} as const;
+
+/** Options win over the environment, that over the file. Throws `Stopped` with what is wrong, and where. */
+export function agentOptionsFrom(flags: AgentFlags, { environment, file }: AgentSurroundings): AgentOptions {
+  const unknown = flags.driver.find((name) => !drivers.includes(name));
+  if (unknown !== undefined) throw misused(`there is no driver ${quoted(unknown)} for --driver: it takes raw_exec`);
+  const onStop = flags['on-stop'] ?? 'leave';
+  if (onStop !== 'leave' && onStop !== 'kill') throw misused('--on-stop takes leave or kill');
+  const resolved = resolveSettings({ flags: flagTexts(flags), environment, file });
+  if (resolved.isErr()) throw misused(resolved.error.join('\n'));
+  const read = <T>(key: string): T => resolved.value.get(key)?.value as T;
+  return {
+    url: serverFrom(flags.server ?? environment['SIGNALBOX_ADDR']),
+    tokenFile: flags['token-file'] ?? null,
+    directory: resolve(flags.directory ?? 'signalbox-agent'),
+    node: nodeOptionsFrom(read),
+    outbound: outboundOptionsFrom(read),
+    onStop,
+  };
+}
+
+function flagTexts(flags: AgentFlags): readonly FlagText[] {
+  const named = Object.entries(settingOf).flatMap(([name, key]) =>
+    [flags[name as keyof typeof settingOf] ?? []].flat().map((text) => ({ key, flag: `--${name}`, text })),
+  );
+  const reserved = flags.reserved.map((given) => {
+    const [, kind, text = ''] = /^(cpu|memory|disk)=(.*)$/.exec(given) ?? [];
+    if (kind === undefined) throw misused('--reserved takes cpu=MHZ, memory=MIB or disk=MIB');
+    return { key: `node.reserved.${kind}`, flag: '--reserved', text };
+  });
+  return [...named, ...reserved];
+}
+
+function serverFrom(text: string | undefined): string {
+  const url = text === undefined || text === '' ? 'http://127.0.0.1:4646' : text;
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
+  throw misused(`--server takes a URL such as https://jobs.example.org, not ${quoted(url)}`);
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}
+
+function misused(message: string): Stopped {
+  return new Stopped(`${message}\nsignalbox agent --help tells the options`, 2);
+}

@@ -1,0 +1,106 @@
+import type { Logger } from '../../../src/index.js';
+import { randomIds, systemClock } from '../../node/index.js';
+import { createRunner, httpAgentLink, type RunnerPorts, rawExecDriver } from '../../runner/index.js';
+import { firstSignal } from '../first-signal.js';
+import { outboundFrom } from '../outbound.js';
+import { readSettingsFile } from '../settings/settings-file.js';
+import { stderrLogger } from '../stderr-logger.js';
+import { Stopped } from '../stopped.js';
+import type { Terminal } from '../terminal.js';
+import { type AgentFlags, type AgentOptions, agentOptionsFrom } from './agent-options.js';
+
+interface AgentCommand {
+  readonly options: AgentFlags & { readonly config: string | undefined };
+  readonly terminal: Terminal;
+  /** The first line is JSON. */
+  readonly json: boolean;
+}
+
+/** Time for tasks to finish, or to be recorded as interrupted, after a signal; in milliseconds. */
+const stopGrace = 10_000;
+
+/**
+ * Runs the agent of a node until a signal. Prints `node ID is registered with URL` as its first line. A server that cannot be
+ * reached is asked again and again; one that refuses the node at first ends the command.
+ */
+export async function runAgent({ options: flags, terminal, json }: AgentCommand): Promise<number> {
+  const signalled = firstSignal();
+  const { environment } = terminal;
+  const file = await readSettingsFile(flags.config ?? null, environment);
+  const options = agentOptionsFrom(flags, { environment, file });
+  const { download } = await outboundFrom(
+    options.outbound,
+    'start the agent with its range in --allow-outbound to allow it',
+  );
+  const logger = stderrLogger(terminal);
+  const token = await tokenOf(options, terminal);
+  warnOfPlainText(options.url, token, logger);
+  const clock = systemClock();
+  const { link, refused } = tellingRefusal(
+    httpAgentLink({ url: options.url, clock, logger, ...(token === undefined ? {} : { token }) }),
+  );
+  const runner = createRunner(
+    { link, clock, ids: randomIds(), logger },
+    {
+      ...options.node,
+      download,
+      drivers: [rawExecDriver()],
+      directory: options.directory,
+      onStop: options.onStop,
+    },
+  );
+  const outcome = await Promise.race([runner.start(), refused, signalled]);
+  if (typeof outcome === 'string') {
+    await runner.stop({ deadline: 0 });
+    throw new Stopped(`${options.url} refuses the node ${runner.nodeId}: ${outcome}`);
+  }
+  if (outcome?.isErr() === true) throw new Stopped(outcome.error.message);
+  if (outcome !== undefined) {
+    const started = { nodeId: runner.nodeId, server: options.url };
+    terminal.out(
+      json ? `${JSON.stringify(started)}\n` : `node ${started.nodeId} is registered with ${started.server}\n`,
+    );
+    await signalled;
+  }
+  await runner.stop({ deadline: stopGrace });
+  return 0;
+}
+
+async function tokenOf({ tokenFile }: AgentOptions, terminal: Terminal): Promise<string | undefined> {
+  const text = tokenFile === null ? (terminal.environment['SIGNALBOX_TOKEN'] ?? '') : await terminal.read(tokenFile);
+  const secret = text.trim();
+  if (tokenFile !== null && !/^[\x21-\x7e]{1,256}$/.test(secret))
+    throw new Stopped(`${tokenFile} does not hold a secret: one line of visible ASCII characters`);
+  return secret === '' ? undefined : secret;
+}
+
+function warnOfPlainText(url: string, token: string | undefined, logger: Logger): void {
+  const { protocol, hostname } = new URL(url);
+  const isLocal = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
+  if (token !== undefined && protocol === 'http:' && !isLocal)
+    logger.warn({ server: url }, 'The token goes over the network unencrypted: use https');
+}
+
+/** The link, and why the server refused the node before it ever took it. */
+function tellingRefusal(link: RunnerPorts['link']): {
+  readonly link: RunnerPorts['link'];
+  readonly refused: Promise<string>;
+} {
+  let isTaken = false;
+  let tell: (reason: string) => void = () => undefined;
+  const refused = new Promise<string>((resolve) => {
+    tell = resolve;
+  });
+  const register: RunnerPorts['link']['register'] = (node) =>
+    link
+      .register(node)
+      .map((registered) => {
+        isTaken = true;
+        return registered;
+      })
+      .mapErr((error) => {
+        if (!isTaken && error.type === 'node_refused') tell(error.message);
+        return error;
+      });
+  return { link: { ...link, register }, refused };
+}

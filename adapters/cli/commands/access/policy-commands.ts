@@ -1,0 +1,77 @@
+import { orThrow } from '../../../../src/client/index.js';
+import { type Command, command } from '../../command-line/command.js';
+import { facts, tableOf } from '../../output/columns.js';
+import { Stopped } from '../../stopped.js';
+import { found } from '../found.js';
+import { optional } from '../option-values.js';
+import { confirm, print } from '../print.js';
+
+const list = command({
+  words: 'policy list',
+  parameters: '[PREFIX]',
+  summary: 'the policies, which tokens name for their rights',
+  options: {},
+  run: async (invocation) => {
+    const { value } = await orThrow(invocation.box.policies.list(optional('prefix', invocation.parameters[0])));
+    const rows = value.items.map(({ Name, Description }) => [Name, Description]);
+    return print(invocation, value.items, () => tableOf(['Name', 'Description'], rows, 'no policies'));
+  },
+});
+
+const show = command({
+  words: 'policy show',
+  parameters: 'POLICY',
+  summary: 'a policy with its rules',
+  options: {},
+  run: async (invocation) => {
+    const [name = ''] = invocation.parameters;
+    const policy = await found(invocation.box.policies.read(name), `policy ${name}`);
+    return print(invocation, policy, ({ Name, Description, Rules, JobACL }) => {
+      const job = [JobACL?.Namespace, JobACL?.JobID, JobACL?.Group, JobACL?.Task].filter(Boolean).join('/');
+      return `${facts({ Name, Description, Workload: job })}\n${Rules.trimEnd()}\n`;
+    });
+  },
+});
+
+const put = command({
+  words: 'policy put',
+  parameters: 'POLICY FILE',
+  summary: 'store a policy with the rules of a file, such as `namespace "default" { policy = "read" }`',
+  options: {
+    description: { type: 'text', value: 'TEXT', summary: 'what it is for' },
+    job: { type: 'text', value: 'JOB', summary: 'it is for what runs of this job, in the namespace of the command' },
+    group: { type: 'text', value: 'GROUP', summary: 'with --job: of this group' },
+    task: { type: 'text', value: 'TASK', summary: 'with --group: of this task' },
+  },
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters, terminal } = invocation;
+    const [name = '', path = ''] = parameters;
+    const { job, group, task } = options;
+    if ((group !== undefined && job === undefined) || (task !== undefined && group === undefined)) {
+      throw new Stopped('--group needs --job, and --task needs --group', 2);
+    }
+    const workload = { Namespace: inNamespace.namespace ?? 'default', JobID: job };
+    const content = {
+      rules: await terminal.read(path),
+      ...optional('description', options.description),
+      ...(job === undefined
+        ? {}
+        : { job: { ...workload, JobID: job, ...optional('Group', group), ...optional('Task', task) } }),
+    };
+    return confirm(invocation, box.policies.put(name, content), `policy ${name} is stored`);
+  },
+});
+
+const remove = command({
+  words: 'policy delete',
+  parameters: 'POLICY',
+  summary: 'delete a policy; tokens that name it lose what it gave',
+  options: {},
+  run: async (invocation) => {
+    const [name = ''] = invocation.parameters;
+    await found(invocation.box.policies.read(name), `policy ${name}`);
+    return confirm(invocation, invocation.box.policies.remove(name), `policy ${name} is deleted`);
+  },
+});
+
+export const policyCommands: readonly Command[] = [list, show, put, remove];

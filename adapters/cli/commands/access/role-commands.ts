@@ -1,0 +1,83 @@
+import { orThrow } from '../../../../src/client/index.js';
+import type { StoredRole } from '../../../../src/index.js';
+import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { facts, tableOf } from '../../output/columns.js';
+import { Stopped } from '../../stopped.js';
+import { found } from '../found.js';
+import { optional } from '../option-values.js';
+import { confirm, print, printAnswer } from '../print.js';
+
+const list = command({
+  words: 'role list',
+  parameters: '',
+  summary: 'the roles: policies under one name, which tokens have',
+  options: {},
+  run: async (invocation) => {
+    const { value } = await orThrow(invocation.box.roles.list());
+    const rows = value.items.map(({ ID, Name, Policies }) => [Name, namesOf(Policies), ID]);
+    return print(invocation, value.items, () => tableOf(['Name', 'Policies', 'ID'], rows, 'no roles'));
+  },
+});
+
+function namesOf(policies: StoredRole['Policies']): string {
+  return policies.map(({ Name }) => Name).join(',');
+}
+
+function roleText({ ID, Name, Description, Policies }: StoredRole): string {
+  return facts({ ID, Name, Description, Policies: namesOf(Policies) });
+}
+
+/** The role with this name, else the one with this ID. */
+async function roleOf({ box }: Invocation, nameOrId: string): Promise<StoredRole> {
+  const named = await box.roles.readNamed(nameOrId);
+  if (named.isOk() && named.value.value !== undefined) return named.value.value;
+  return found(box.roles.read(nameOrId), `role ${nameOrId}`);
+}
+
+const show = command({
+  words: 'role show',
+  parameters: 'ROLE',
+  summary: 'a role, by its name or ID',
+  options: {},
+  run: async (invocation) => print(invocation, await roleOf(invocation, invocation.parameters[0] ?? ''), roleText),
+});
+
+const put = command({
+  words: 'role put',
+  parameters: 'NAME',
+  summary: 'make a role of policies, or change the one of this name',
+  options: {
+    policy: { type: 'list', value: 'POLICY', summary: 'a policy of the role, may be repeated' },
+    description: { type: 'text', value: 'TEXT', summary: 'what it is for' },
+  },
+  run: async (invocation) => {
+    const { box, options, parameters } = invocation;
+    const [name = ''] = parameters;
+    if (options.policy.length === 0) throw new Stopped('a role has at least one --policy', 2);
+    const content = {
+      name,
+      policies: options.policy.map((policy) => ({ name: policy })),
+      ...optional('description', options.description),
+    };
+    const { value: before } = await orThrow(box.roles.readNamed(name));
+    const order = before === undefined ? box.roles.create(content) : box.roles.update(before.ID, content);
+    return printAnswer(
+      invocation,
+      order.map(({ value }) => value),
+      roleText,
+    );
+  },
+});
+
+const remove = command({
+  words: 'role delete',
+  parameters: 'ROLE',
+  summary: 'delete a role, by its name or ID; tokens that have it lose what it gave',
+  options: {},
+  run: async (invocation) => {
+    const { ID, Name } = await roleOf(invocation, invocation.parameters[0] ?? '');
+    return confirm(invocation, invocation.box.roles.remove(ID), `role ${Name} is deleted`);
+  },
+});
+
+export const roleCommands: readonly Command[] = [list, show, put, remove];

@@ -1,0 +1,173 @@
+import { orThrow } from '../../../../src/client/index.js';
+import type { TokenDocument } from '../../../../src/index.js';
+import { type Command, command } from '../../command-line/command.js';
+import { facts, tableOf } from '../../output/columns.js';
+import { Stopped } from '../../stopped.js';
+import { found } from '../found.js';
+import { durationOption, namedOnce, optional, pairs } from '../option-values.js';
+import { print } from '../print.js';
+
+const list = command({
+  words: 'token list',
+  parameters: '',
+  summary: 'the tokens, without their secrets',
+  options: {},
+  run: async (invocation) => {
+    const { value } = await orThrow(invocation.box.tokens.list());
+    const tokens = 'items' in value ? value.items : value;
+    const rows = tokens.map(({ Name, Type, AccessorID }) => [Name, Type, AccessorID]);
+    return print(invocation, tokens, () => tableOf(['Name', 'Type', 'Accessor'], rows, 'no tokens'));
+  },
+});
+
+const show = command({
+  words: 'token show',
+  parameters: '[ACCESSOR]',
+  summary: "a token: that of this command's caller when none is named",
+  options: {},
+  run: async (invocation) => {
+    const { box, parameters } = invocation;
+    const [accessor] = parameters;
+    const read = accessor === undefined ? box.tokens.self() : box.tokens.read(accessor);
+    return print(invocation, await found(read, accessor === undefined ? 'own token' : `token ${accessor}`), tokenText);
+  },
+});
+
+function tokenText(token: TokenDocument): string {
+  return facts({
+    Accessor: token.AccessorID,
+    Secret: token.SecretID,
+    Name: token.Name,
+    Type: token.Type,
+    Policies: (token.Policies ?? []).join(','),
+    Roles: (token.Roles ?? []).map(({ Name }) => Name).join(','),
+    Created: token.CreateTime,
+    Expires: token.ExpirationTime ?? undefined,
+    ...nodeFacts(token),
+  });
+}
+
+const granted = {
+  policy: { type: 'list', value: 'POLICY', summary: 'a policy of a client token, may be repeated' },
+  role: { type: 'list', value: 'ROLE', summary: 'a role of a client token, by name, may be repeated' },
+  workspace: { type: 'list', value: 'ID=RIGHT', summary: 'admin or events on a workspace, may be repeated' },
+} as const;
+
+interface Granted {
+  readonly policy: readonly string[];
+  readonly role: readonly string[];
+  readonly workspace: readonly string[];
+}
+
+/** What the options grant; what they do not name is absent. */
+function grantedBy({ policy, role, workspace }: Granted) {
+  return {
+    ...(policy.length === 0 ? {} : { policies: policy }),
+    ...(role.length === 0 ? {} : { roles: role.map((name) => ({ name })) }),
+    ...(workspace.length === 0 ? {} : { workspaces: pairs('workspace', workspace) }),
+  };
+}
+
+const create = command({
+  words: 'token create',
+  parameters: '[NAME]',
+  summary: 'make a token; its secret is shown once',
+  options: {
+    type: { type: 'text', value: 'TYPE', summary: 'client, management or node (client)' },
+    ...granted,
+    name: { type: 'text', value: 'NAME', summary: 'its name, as NAME gives it' },
+    ttl: { type: 'text', value: 'TIME', summary: 'how long it lasts, 1m to 24h; without end when absent' },
+    'node-id': { type: 'text', value: 'UUID', summary: 'the node of a node token (the first new one that uses it)' },
+    'node-pool': { type: 'text', value: 'POOL', summary: 'the pool of the node of a node token (default)' },
+  },
+  run: async (invocation) => {
+    const { box, options, parameters } = invocation;
+    const { value } = await orThrow(
+      box.tokens.create({
+        name: namedOnce('name', parameters[0], options.name) ?? '',
+        type: options.type ?? 'client',
+        ...grantedBy(options),
+        ...(options.ttl === undefined ? {} : { lifetime: durationOption('ttl', options.ttl) }),
+        ...(options['node-id'] === undefined ? {} : { nodeId: options['node-id'] }),
+        ...(options['node-pool'] === undefined ? {} : { nodePool: options['node-pool'] }),
+      }),
+    );
+    return print(invocation, value, (token) =>
+      facts({
+        Accessor: token?.AccessorID,
+        Secret: token?.SecretID,
+        Name: token?.Name,
+        Type: token?.Type,
+        ...nodeFacts(token),
+      }),
+    );
+  },
+});
+
+function nodeFacts(token: TokenDocument | undefined) {
+  if (token?.NodePool === undefined) return {};
+  return { Node: token.NodeID ?? 'the first new one that uses it', 'Node pool': token.NodePool };
+}
+
+const update = command({
+  words: 'token update',
+  parameters: 'ACCESSOR',
+  summary: 'change the name of a token, or what it may do; what no option names stays',
+  options: {
+    ...granted,
+    name: { type: 'text', value: 'NAME', summary: 'its new name' },
+    type: { type: 'text', value: 'TYPE', summary: 'client or management; a management token loses policies and roles' },
+  },
+  run: async (invocation) => {
+    const { box, options, parameters } = invocation;
+    const [accessor = ''] = parameters;
+    if (Object.keys(grantedBy(options)).length === 0 && options.name === undefined && options.type === undefined) {
+      throw new Stopped('name what changes: --name, --type, --policy, --role or --workspace', 2);
+    }
+    const before = await found(box.tokens.read(accessor), `token ${accessor}`);
+    const type = options.type ?? before.Type;
+    const { value } = await orThrow(
+      box.tokens.update(accessor, {
+        ...fixedParts(before),
+        ...(type === 'management' ? {} : grantsOf(before)),
+        ...grantedBy(options),
+        name: options.name ?? before.Name,
+        type,
+      }),
+    );
+    return print(invocation, value, tokenText);
+  },
+});
+
+/** What an update must repeat, as it cannot be changed. */
+function fixedParts({ Global, ExpirationTTL, ExpirationTime, NodeID, NodePool }: TokenDocument) {
+  return {
+    global: Global,
+    ...(ExpirationTTL === '' ? {} : { lifetime: durationOption('ttl', ExpirationTTL) }),
+    ...(ExpirationTime === null ? {} : { expiresAt: Date.parse(ExpirationTime) }),
+    ...optional('nodeId', NodeID),
+    ...optional('nodePool', NodePool),
+  };
+}
+
+function grantsOf({ Policies, Roles, Workspaces }: TokenDocument) {
+  return {
+    policies: Policies ?? [],
+    roles: (Roles ?? []).map(({ ID }) => ({ id: ID })),
+    ...optional('workspaces', Workspaces),
+  };
+}
+
+const remove = command({
+  words: 'token delete',
+  parameters: 'ACCESSOR',
+  summary: 'remove a token: nobody can use it any more',
+  options: {},
+  run: async ({ parameters: [accessor = ''], terminal, box }) => {
+    await orThrow(box.tokens.remove(accessor));
+    terminal.out(`token ${accessor} is removed\n`);
+    return 0;
+  },
+});
+
+export const tokenCommands: readonly Command[] = [list, show, create, update, remove];

@@ -1,0 +1,177 @@
+import { orThrow } from '../../../../src/client/index.js';
+import type { Allocation, AllocationListStub, TaskState } from '../../../../src/index.js';
+import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { facts, short, tableOf } from '../../output/columns.js';
+import { allocationsText } from '../../output/tables.js';
+import { timeText } from '../../output/times.js';
+import { usageText } from '../../output/usage.js';
+import { Stopped } from '../../stopped.js';
+import { afterwards, detach } from '../afterwards.js';
+import { askedBeginning, found, theOnly } from '../found.js';
+import { namedOnce, optional } from '../option-values.js';
+import { confirm, print } from '../print.js';
+import type { Wanted } from './choose-allocation.js';
+
+const status = command({
+  words: 'alloc status',
+  parameters: '[ALLOCATION]',
+  summary: 'the allocations, or one with its tasks and what happened to them',
+  options: { stats: { type: 'flag', summary: 'what its tasks use at present' } },
+  run: async (invocation) => {
+    const [prefix] = invocation.parameters;
+    if (invocation.options.stats) return print(invocation, await usageOf(invocation, prefix), usageText);
+    if (prefix !== undefined) return print(invocation, await allocationOf(invocation, prefix), allocationText);
+    const { value } = await orThrow(invocation.box.allocations.list(invocation.inNamespace));
+    return print(invocation, value.items, allocationsText);
+  },
+});
+
+async function usageOf(invocation: Invocation, prefix: string | undefined) {
+  if (prefix === undefined) throw new Stopped('--stats is for one ALLOCATION', 2);
+  const { ID } = await allocationOf(invocation, prefix);
+  return orThrow(invocation.box.allocations.stats(ID));
+}
+
+/** The allocation whose ID begins so. */
+export async function allocationOf({ box, inNamespace }: Invocation, prefix: string): Promise<Allocation> {
+  const { value } = await orThrow(box.allocations.list({ ...inNamespace, prefix: askedBeginning(prefix) }));
+  const { ID } = theOnly(value.items, prefix, 'allocation');
+  return found(box.allocations.read(ID), `allocation ${prefix}`);
+}
+
+/** For commands that take an allocation: its ID is then that of a job. */
+export const ofJobOption = {
+  job: { type: 'flag', summary: 'ALLOCATION is the ID of a job: in its newest allocation that runs' },
+} as const;
+
+type Choose = (allocations: readonly AllocationListStub[], wanted: Wanted) => AllocationListStub | undefined;
+
+/** The allocation whose ID begins so; with `--job` the one that is chosen of the job of this ID. */
+export async function allocationOrThatOfJob(invocation: Invocation, id: string, choose: Choose): Promise<Allocation> {
+  const { box, inNamespace, options } = invocation;
+  const ofJob: unknown = options['job'];
+  if (ofJob !== true) return allocationOf(invocation, id);
+  const task = typeof options['task'] === 'string' ? options['task'] : undefined;
+  await found(box.jobs.read(id, inNamespace), `job ${id}`);
+  const chosen = choose(await found(box.jobs.allocations(id, inNamespace), `job ${id}`), { task });
+  if (chosen === undefined) throw new Stopped(`job ${id} has no such allocation`);
+  return found(box.allocations.read(chosen.ID), `allocation ${chosen.ID}`);
+}
+
+function allocationText(allocation: Allocation): string {
+  const head = facts({
+    ID: allocation.ID,
+    Name: allocation.Name,
+    Job: `${allocation.JobID} (version ${allocation.JobVersion ?? 0})`,
+    Namespace: allocation.Namespace,
+    Evaluation: short(allocation.EvalID),
+    Node: `${allocation.NodeName} (${short(allocation.NodeID)})`,
+    Desired: [allocation.DesiredStatus, allocation.DesiredDescription].filter(Boolean).join(': '),
+    Status: [allocation.ClientStatus, allocation.ClientDescription].filter(Boolean).join(': '),
+    Created: timeText(allocation.CreateTime),
+    'Replaced by': allocation.NextAllocation,
+  });
+  const tasks = Object.entries(allocation.TaskStates ?? {});
+  return [head, ...tasks.map(([name, state]) => taskText(name, state))].join('\n');
+}
+
+function taskText(name: string, state: TaskState): string {
+  const head = `Task "${name}" is ${state.State}${state.Failed ? ', failed' : ''}; restarts: ${state.Restarts}\n`;
+  const rows = (state.Events ?? []).map(({ Time, Type, DisplayMessage }) => [timeText(Time), Type, DisplayMessage]);
+  return head + tableOf(['Time', 'Event', 'Message'], rows, 'nothing has happened yet');
+}
+
+export function onlyTask(names: readonly string[]): string {
+  const [first] = names;
+  if (first === undefined) throw new Stopped('nothing has run yet');
+  if (names.length > 1) throw new Stopped(`name one of its tasks: ${names.join(', ')}`, 2);
+  return first;
+}
+
+const restart = command({
+  words: 'alloc restart',
+  parameters: 'ALLOCATION [TASK]',
+  summary: 'restart what runs, or one task',
+  options: {
+    task: { type: 'text', value: 'TASK', summary: 'the task, as TASK names it' },
+    'all-tasks': { type: 'flag', summary: 'also tasks that have ended' },
+  },
+  run: async (invocation) => {
+    const { options, parameters } = invocation;
+    const task = optional('task', namedOnce('task', parameters[1], options.task));
+    const { ID } = await allocationOf(invocation, parameters[0] ?? '');
+    const answer = invocation.box.allocations.restart(ID, { ...task, all: invocation.options['all-tasks'] });
+    return confirm(invocation, answer, `allocation ${short(ID)} restarts`);
+  },
+});
+
+const signal = command({
+  words: 'alloc signal',
+  parameters: 'ALLOCATION [SIGNAL] [TASK]',
+  summary: 'send a signal such as SIGHUP to what runs, or to one task',
+  options: {
+    s: { type: 'text', value: 'SIGNAL', summary: 'the signal; then TASK follows ALLOCATION' },
+    task: { type: 'text', value: 'TASK', summary: 'the task, as TASK names it' },
+  },
+  run: async (invocation) => {
+    const { options, parameters } = invocation;
+    const [prefix = '', ...others] = parameters;
+    const name = options.s ?? others.shift();
+    if (name === undefined) throw new Stopped('name the signal: alloc signal ALLOCATION SIGHUP', 2);
+    if (others.length > 1) throw new Stopped(`"${others[1]}" is one too many`, 2);
+    const task = namedOnce('task', others[0], options.task);
+    const { ID } = await allocationOf(invocation, prefix);
+    const answer = invocation.box.allocations.signal(ID, name, optional('task', task));
+    return confirm(invocation, answer, `allocation ${short(ID)} got ${name}`);
+  },
+});
+
+const stop = command({
+  words: 'alloc stop',
+  parameters: 'ALLOCATION',
+  summary: 'end an allocation; another one takes its place where its job still wants it',
+  options: {
+    ...detach,
+    'no-shutdown-delay': { type: 'flag', summary: 'end its tasks without shutdown delays' },
+  },
+  run: async (invocation) => {
+    const { parameters, options, box } = invocation;
+    const { ID, Namespace } = await allocationOf(invocation, parameters[0] ?? '');
+    const answer = await orThrow(box.allocations.stop(ID, { noShutdownDelay: options['no-shutdown-delay'] }));
+    const inItsNamespace = { ...invocation, inNamespace: optional('namespace', Namespace) };
+    return afterwards(inItsNamespace, answer, { detached: options.detach, done: `allocation ${short(ID)} stops` });
+  },
+});
+
+interface CheckResult {
+  readonly Service: string;
+  /** Absent for a service of the group. */
+  readonly Task?: string;
+  readonly Check: string;
+  readonly Mode: string;
+  readonly Status: string;
+  readonly Output: string;
+}
+
+const checks = command({
+  words: 'alloc checks',
+  parameters: 'ALLOCATION',
+  summary: "what the checks of an allocation's services found last",
+  options: {},
+  run: async (invocation) => {
+    const { ID } = await allocationOf(invocation, invocation.parameters[0] ?? '');
+    const answer = (await orThrow(invocation.box.allocations.checks(ID))) as Readonly<Record<string, CheckResult>>;
+    const rows = Object.values(answer).map(({ Service, Task = '', Check, Mode, Status, Output }) => [
+      Service,
+      Task,
+      Check,
+      Mode,
+      Status,
+      Output,
+    ]);
+    const headings = ['Service', 'Task', 'Check', 'Mode', 'Status', 'Output'];
+    return print(invocation, answer, () => tableOf(headings, rows, 'no checks'));
+  },
+});
+
+export const allocationCommands: readonly Command[] = [status, checks, restart, signal, stop];

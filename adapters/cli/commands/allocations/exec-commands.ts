@@ -1,0 +1,137 @@
+import { orThrow } from '../../../../src/client/index.js';
+import type { AllocationListStub } from '../../../../src/index.js';
+import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { converse } from '../../conversation/converse.js';
+import { tableOf } from '../../output/columns.js';
+import { Stopped } from '../../stopped.js';
+import { found } from '../found.js';
+import { optional } from '../option-values.js';
+import { print } from '../print.js';
+import { allocationOf, allocationOrThatOfJob, ofJobOption, onlyTask } from './allocation-commands.js';
+import { allocationToUse } from './choose-allocation.js';
+
+const conversationOptions = {
+  i: { type: 'flag', summary: 'pass standard input on; without it the command finds its input at the end' },
+  t: { type: 'flag', summary: 'run it in a terminal, with standard input' },
+} as const;
+
+const exec = command({
+  words: 'alloc exec',
+  parameters: 'ALLOCATION COMMAND [ARGS...]',
+  summary: 'run a command beside a task; options stand before ALLOCATION; its exit code is that of the command',
+  optionsFirst: true,
+  raw: true,
+  sockets: true,
+  options: {
+    ...ofJobOption,
+    task: { type: 'text', value: 'TASK', summary: 'the task; the only one when none is named' },
+    ...conversationOptions,
+  },
+  run: async (invocation) => {
+    const { options, parameters, box, terminal } = invocation;
+    const [prefix = '', ...words] = parameters;
+    const { ID, Namespace, TaskStates } = await allocationOrThatOfJob(invocation, prefix, allocationToUse);
+    const task = options.task ?? onlyTask(Object.keys(TaskStates ?? {}));
+    const call = { ...optional('namespace', Namespace), task, command: JSON.stringify(words), tty: `${options.t}` };
+    return talk(terminal, options, () => box.allocations.exec(ID, call));
+  },
+});
+
+const action = command({
+  words: 'job action',
+  parameters: 'JOB [ACTION]',
+  summary: 'run an action of a job in an allocation that runs, with its exit code; without ACTION, list the actions',
+  sockets: true,
+  options: {
+    task: { type: 'text', value: 'TASK', summary: 'of this task; needed when several have an action of the name' },
+    group: { type: 'text', value: 'GROUP', summary: 'of this group' },
+    alloc: {
+      type: 'text',
+      value: 'ALLOCATION',
+      summary: 'in this allocation; the newest that runs when none is named',
+    },
+    ...conversationOptions,
+  },
+  run: async (invocation) => {
+    const { options, parameters, box, terminal } = invocation;
+    const [jobId = '', name] = parameters;
+    const actions = await actionsOf(invocation, jobId);
+    if (name === undefined) return print(invocation, actions, actionsText);
+    if (invocation.json) throw new Stopped('--json is for the list of actions', 2);
+    const chosen = theAction(jobId, actions, name);
+    const { ID, Namespace } = await allocationFor(invocation, jobId, chosen);
+    const call = {
+      ...optional('namespace', Namespace),
+      allocationId: ID,
+      task: chosen.TaskName,
+      action: name,
+      tty: `${options.t}`,
+    };
+    return talk(terminal, options, () => box.jobs.runAction(jobId, call));
+  },
+});
+
+type JobAction = Awaited<ReturnType<typeof actionsOf>>[number];
+
+/** Those of the group and the task, if given. */
+async function actionsOf({ box, inNamespace, options }: Invocation, jobId: string) {
+  await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
+  const actions = await orThrow(box.jobs.actions(jobId, inNamespace));
+  const { task, group } = options;
+  return actions.filter(
+    ({ TaskName, TaskGroupName }) =>
+      (task === undefined || TaskName === task) && (group === undefined || TaskGroupName === group),
+  );
+}
+
+function actionsText(actions: readonly JobAction[]): string {
+  const rows = actions.map(({ Name, TaskGroupName, TaskName, Command, Args }) => [
+    Name,
+    TaskGroupName,
+    TaskName,
+    [Command, ...(Args ?? [])].join(' '),
+  ]);
+  return tableOf(['Action', 'Group', 'Task', 'Command'], rows, 'no actions');
+}
+
+/** Groups may share an action and its task: then every one of them will do. Names the others when it is not clear. */
+function theAction(jobId: string, actions: readonly JobAction[], name: string): JobAction {
+  const named = actions.filter(({ Name }) => Name === name);
+  const [first] = named;
+  if (first === undefined) {
+    const names = [...new Set(actions.map(({ Name }) => Name))].join(', ');
+    throw new Stopped(`job ${jobId} has no action ${name}${names === '' ? '' : `; it has ${names}`}`);
+  }
+  const choices = named.map(({ TaskGroupName, TaskName }) => `${TaskName} of group ${TaskGroupName}`);
+  if (choices.length > 1) throw new Stopped(`name one with --task or --group: ${choices.join(', ')}`, 2);
+  return first;
+}
+
+interface Wanted {
+  readonly i: boolean;
+  readonly t: boolean;
+}
+
+type Opened = ReturnType<Invocation['box']['allocations']['exec']>;
+
+/** The allocation that the option names, else the newest of the action's group that runs. */
+async function allocationFor(
+  invocation: Invocation,
+  jobId: string,
+  { TaskGroupName, TaskName }: JobAction,
+): Promise<Pick<AllocationListStub, 'ID' | 'Namespace'>> {
+  const { alloc } = invocation.options;
+  if (typeof alloc === 'string') return allocationOf(invocation, alloc);
+  const read = invocation.box.jobs.allocations(jobId, invocation.inNamespace);
+  const chosen = allocationToUse(await found(read, `job ${jobId}`), { group: TaskGroupName, task: TaskName });
+  if (chosen === undefined) throw new Stopped(`no allocation of group ${TaskGroupName} of job ${jobId} runs`);
+  return chosen;
+}
+
+/** Talks with what was opened over the standard streams, and gives its exit code. */
+async function talk({ streams }: Invocation['terminal'], { i, t }: Wanted, open: () => Opened): Promise<number> {
+  if (streams === undefined) throw new Stopped('there is no standard input and output to pass on');
+  return converse({ socket: await orThrow(open()), streams, input: i || t, terminal: t });
+}
+
+export const execCommands: readonly Command[] = [exec, action];

@@ -1,0 +1,51 @@
+import { orThrow } from '../../../../src/client/index.js';
+import { type Command, command } from '../../command-line/command.js';
+import { facts, tableOf } from '../../output/columns.js';
+import { Stopped } from '../../stopped.js';
+import { passOn, print } from '../print.js';
+import { allocationOrThatOfJob, ofJobOption } from './allocation-commands.js';
+import { allocationToRead } from './choose-allocation.js';
+
+const files = command({
+  words: 'alloc fs',
+  parameters: 'ALLOCATION [PATH]',
+  summary: "what lies in a folder of an allocation, or a file's content",
+  options: {
+    ...ofJobOption,
+    stat: { type: 'flag', summary: 'the size, the rights and the time of a file or folder' },
+  },
+  run: async (invocation) => {
+    const { box, json, options, parameters, terminal } = invocation;
+    const [prefix = '', path = '/'] = parameters;
+    const { ID } = await allocationOrThatOfJob(invocation, prefix, allocationToRead);
+    const described = await orThrow(box.files.stat(ID, { path }));
+    if (options.stat) return print(invocation, described, factsText);
+    if (described.IsDir) return print(invocation, await orThrow(box.files.list(ID, { path })), listText);
+    if (json) throw new Stopped(`${path} is a file: --json is for folders and for --stat`, 2);
+    return passOn(terminal, box.files.read(ID, { path }));
+  },
+});
+
+interface Described {
+  readonly Name: string;
+  readonly IsDir: boolean;
+  readonly Size: number;
+  readonly FileMode: string;
+  readonly ModTime: string;
+}
+
+function factsText({ Name, FileMode, Size, ModTime }: Described): string {
+  return facts({ Name, Mode: FileMode, Bytes: Size, Modified: ModTime });
+}
+
+function listText(entries: readonly Described[]): string {
+  const rows = entries.map(({ Name, IsDir, FileMode, Size, ModTime }) => [
+    FileMode,
+    String(Size),
+    ModTime,
+    IsDir ? `${Name}/` : Name,
+  ]);
+  return tableOf(['Mode', 'Bytes', 'Modified', 'Name'], rows, 'the folder is empty');
+}
+
+export const fileCommands: readonly Command[] = [files];

@@ -1,0 +1,277 @@
+import { orThrow } from '../../../../src/client/index.js';
+import type { Job, JobInput } from '../../../../src/index.js';
+import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { coloursFor } from '../../output/colours.js';
+import { facts, tableOf } from '../../output/columns.js';
+import { jobDiffText } from '../../output/job-diff.js';
+import { timeText } from '../../output/times.js';
+import { Stopped } from '../../stopped.js';
+import { afterwards, detach } from '../afterwards.js';
+import { found } from '../found.js';
+import { numberOption, optional, pairs, yes } from '../option-values.js';
+import { print } from '../print.js';
+import { followToHealth } from '../scheduling/follow-evaluation.js';
+import { jobFileOptions, jobFrom } from './job-file.js';
+import { statusOfJob } from './status-of-job.js';
+
+const status = command({
+  words: 'job status',
+  parameters: '[JOB]',
+  summary: 'the jobs, or one job with its groups, deployment and allocations',
+  options: {
+    'all-allocs': { type: 'flag', summary: 'also allocations of an earlier job of this ID' },
+    evals: { type: 'flag', summary: 'also the evaluations of the job' },
+  },
+  run: async (invocation) => {
+    const [jobId] = invocation.parameters;
+    if (jobId !== undefined) {
+      const { 'all-allocs': all, evals } = invocation.options;
+      return statusOfJob(invocation, jobId, { all, evals });
+    }
+    if (invocation.options['all-allocs'] || invocation.options.evals) {
+      throw new Stopped('--all-allocs and --evals are for one JOB', 2);
+    }
+    const { value } = await orThrow(invocation.box.jobs.list(invocation.inNamespace));
+    const rows = value.items.map((job) => [
+      job.ID,
+      job.Periodic ? `${job.Type}/periodic` : job.ParameterizedJob ? `${job.Type}/parameterized` : job.Type,
+      String(job.Priority),
+      job.Stop ? `${job.Status} (stopped)` : job.Status,
+      timeText(job.SubmitTime),
+    ]);
+    return print(invocation, value.items, () =>
+      tableOf(['ID', 'Type', 'Priority', 'Status', 'Submitted'], rows, 'no jobs'),
+    );
+  },
+});
+
+const validate = command({
+  words: 'job validate',
+  parameters: 'FILE',
+  summary: 'have the server check a job file',
+  options: jobFileOptions,
+  run: async ({ parameters: [path = ''], options, terminal, box, inNamespace }) => {
+    const { job } = await jobFrom(path, options, terminal);
+    const answer = await orThrow(box.jobs.validate(inThe(inNamespace.namespace, job)));
+    if (answer.warnings !== '') terminal.error(`${answer.warnings}\n`);
+    if (answer.error !== '') throw new Stopped(answer.error);
+    terminal.out('the job is valid\n');
+    return 0;
+  },
+});
+
+const run = command({
+  words: 'job run',
+  parameters: 'FILE',
+  summary: 'register a job file, and wait until it is placed and its deployment is over',
+  options: {
+    ...jobFileOptions,
+    ...detach,
+    'check-index': { type: 'text', value: 'N', summary: "register only if the job's index is N; 0 asks for a new job" },
+    'eval-priority': { type: 'text', value: 'N', summary: 'priority of the evaluation, 1 to 100' },
+    'preserve-counts': { type: 'flag', summary: 'keep the counts of a job that is there' },
+    'preserve-resources': { type: 'flag', summary: 'keep the resources of a job that is there' },
+    'policy-override': { type: 'flag', summary: 'pass over policies that may be overridden' },
+  },
+  run: async (invocation) => {
+    const { parameters, options, terminal, box, inNamespace } = invocation;
+    const { job, submission } = await jobFrom(parameters[0] ?? '', options, terminal);
+    const answer = await orThrow(
+      box.jobs.register(inThe(inNamespace.namespace, job), {
+        ...inNamespace,
+        submission,
+        preserveCounts: options['preserve-counts'],
+        preserveResources: options['preserve-resources'],
+        policyOverride: options['policy-override'],
+        ...optional('enforceIndex', numberOption('check-index', options['check-index'])),
+        ...optional('evalPriority', numberOption('eval-priority', options['eval-priority'])),
+      }),
+    );
+    if (answer.warnings !== '') terminal.error(`${answer.warnings}\n`);
+    if (answer.evalId === '') terminal.out('job registered; it runs when it is dispatched or its time comes\n');
+    return afterwards(invocation, answer, { detached: options.detach, done: 'job registered', follow: followToHealth });
+  },
+});
+
+const stop = command({
+  words: 'job stop',
+  parameters: 'JOB',
+  summary: 'stop a job',
+  options: {
+    ...detach,
+    purge: { type: 'flag', summary: 'remove the job and everything of it at once' },
+    'no-shutdown-delay': { type: 'flag', summary: 'end the allocations without shutdown delays' },
+    ...yes,
+    'eval-priority': { type: 'text', value: 'N', summary: 'priority of the evaluation, 1 to 100' },
+  },
+  run: async (invocation) => {
+    const { parameters, options, box, inNamespace } = invocation;
+    const [jobId = ''] = parameters;
+    await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
+    const answer = await orThrow(
+      box.jobs.stop(jobId, {
+        ...inNamespace,
+        purge: options.purge,
+        noShutdownDelay: options['no-shutdown-delay'],
+        ...optional('evalPriority', numberOption('eval-priority', options['eval-priority'])),
+      }),
+    );
+    return afterwards(invocation, answer, { detached: options.detach, done: 'job stopped' });
+  },
+});
+
+const dispatch = command({
+  words: 'job dispatch',
+  parameters: 'JOB [PAYLOAD]',
+  summary: 'make an instance of a parameterized job; PAYLOAD is a file, or - for standard input',
+  options: {
+    ...detach,
+    meta: { type: 'list', value: 'KEY=VALUE', summary: 'a meta value, may be repeated' },
+    'idempotency-token': {
+      type: 'text',
+      value: 'TOKEN',
+      summary: 'a second dispatch with it makes no second instance',
+    },
+    'id-prefix-template': { type: 'text', value: 'TEXT', summary: "part of the instance's ID" },
+    priority: { type: 'text', value: 'N', summary: "the instance's priority instead of the job's" },
+  },
+  run: async (invocation) => {
+    const { parameters, options, terminal, box, inNamespace } = invocation;
+    const [jobId = '', path] = parameters;
+    const payload = path === undefined ? undefined : await terminal.read(path);
+    const answer = await orThrow(
+      box.jobs.dispatch(jobId, {
+        ...inNamespace,
+        meta: pairs('meta', options.meta),
+        ...optional('payload', payload === undefined ? undefined : Buffer.from(payload).toString('base64')),
+        ...optional('idempotencyToken', options['idempotency-token']),
+        ...optional('idPrefixTemplate', options['id-prefix-template']),
+        ...optional('priority', numberOption('priority', options.priority)),
+      }),
+    );
+    if (!invocation.json) terminal.out(`job ${answer.dispatchedJobId}\n`);
+    return afterwards(invocation, answer, { detached: options.detach, done: 'job dispatched' });
+  },
+});
+
+const scale = command({
+  words: 'job scale',
+  parameters: 'JOB GROUP COUNT',
+  summary: 'change the count of a group',
+  options: { ...detach, message: { type: 'text', value: 'TEXT', summary: 'why, kept with the scaling event' } },
+  run: async (invocation) => {
+    const { parameters, options, box, inNamespace } = invocation;
+    const [jobId = '', group = '', text] = parameters;
+    const count = numberOption('COUNT', text) ?? 0;
+    const request = { ...inNamespace, count, ...optional('message', options.message) };
+    const answer = await orThrow(box.jobs.scale(jobId, group, request));
+    return afterwards(invocation, answer, { detached: options.detach, done: 'job scaled' });
+  },
+});
+
+const history = command({
+  words: 'job history',
+  parameters: 'JOB',
+  summary: 'the versions of a job, newest first',
+  options: { p: { type: 'flag', summary: 'with what differs from each version to the next' } },
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters, terminal } = invocation;
+    const [jobId = ''] = parameters;
+    const read = box.jobs.versions(jobId, { ...inNamespace, diffs: options.p });
+    return print(invocation, await found(read, `job ${jobId}`), ({ versions, diffs }) =>
+      versions
+        .map((job, at) => {
+          const diff = diffs?.[at];
+          return versionText(job) + (diff === undefined ? '' : jobDiffText(diff, coloursFor(terminal.colours)));
+        })
+        .join('\n'),
+    );
+  },
+});
+
+function versionText(job: Job): string {
+  return facts({
+    Version: job.Version,
+    Stable: job.Stable,
+    Submitted: timeText(job.SubmitTime),
+    Tag: job.VersionTag?.Name,
+  });
+}
+
+const revert = command({
+  words: 'job revert',
+  parameters: 'JOB VERSION',
+  summary:
+    'register an earlier version again, as a new version, and wait as job run does; VERSION is a number or a tag',
+  options: { ...detach, 'prior-version': { type: 'text', value: 'N', summary: 'only if the job has this version' } },
+  run: async (invocation) => {
+    const { parameters, options, box, inNamespace } = invocation;
+    const [jobId = '', wanted = ''] = parameters;
+    const version = /^\d+$/.test(wanted) ? Number(wanted) : await taggedVersion(invocation, jobId, wanted);
+    const prior = optional('enforcePriorVersion', numberOption('prior-version', options['prior-version']));
+    const answer = await orThrow(box.jobs.revert(jobId, version, { ...inNamespace, ...prior }));
+    return afterwards(invocation, answer, { detached: options.detach, done: 'job reverted', follow: followToHealth });
+  },
+});
+
+async function taggedVersion(
+  { box, inNamespace }: Pick<Invocation, 'box' | 'inNamespace'>,
+  jobId: string,
+  tag: string,
+) {
+  const { versions } = await found(box.jobs.versions(jobId, inNamespace), `job ${jobId}`);
+  const version = versions.find(({ VersionTag }) => VersionTag?.Name === tag)?.Version;
+  if (version === undefined) throw new Stopped(`no version of ${jobId} has the tag ${tag}`);
+  return version;
+}
+
+const evaluate = command({
+  words: 'job eval',
+  parameters: 'JOB',
+  summary: 'have the scheduler look at a job',
+  options: { ...detach, 'force-reschedule': { type: 'flag', summary: 'place failed allocations again at once' } },
+  run: async (invocation) => {
+    const { parameters, options, box, inNamespace } = invocation;
+    const request = { ...inNamespace, forceReschedule: options['force-reschedule'] };
+    const answer = await orThrow(box.jobs.evaluate(parameters[0] ?? '', request));
+    return afterwards(invocation, answer, { detached: options.detach, done: 'evaluation made' });
+  },
+});
+
+const inspect = command({
+  words: 'job inspect',
+  parameters: 'JOB',
+  summary: 'the document of a job as JSON',
+  options: { version: { type: 'text', value: 'N', summary: 'of this version' } },
+  run: async ({ parameters: [jobId = ''], options, terminal, box, inNamespace }) => {
+    const version = numberOption('version', options.version);
+    const job =
+      version === undefined
+        ? await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`)
+        : (await found(box.jobs.versions(jobId, inNamespace), `job ${jobId}`)).versions.find(
+            (each) => each.Version === version,
+          );
+    if (job === undefined) throw new Stopped(`there is no version ${version} of ${jobId}`);
+    terminal.out(`${JSON.stringify({ Job: job }, null, 2)}\n`);
+    return 0;
+  },
+});
+
+/** The job in the namespace of the command line, if given. */
+export function inThe(namespace: string | undefined, job: unknown): JobInput {
+  const document = job as JobInput;
+  return namespace === undefined ? document : { ...document, Namespace: namespace };
+}
+
+export const jobCommands: readonly Command[] = [
+  status,
+  validate,
+  run,
+  stop,
+  dispatch,
+  scale,
+  history,
+  revert,
+  evaluate,
+  inspect,
+];

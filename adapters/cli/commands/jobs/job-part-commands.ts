@@ -1,0 +1,118 @@
+import { orThrow } from '../../../../src/client/index.js';
+import type { Deployment } from '../../../../src/index.js';
+import { type Command, command } from '../../command-line/command.js';
+import { short, tableOf } from '../../output/columns.js';
+import { allocationsText, deploymentText } from '../../output/tables.js';
+import { afterwards, detach } from '../afterwards.js';
+import { found } from '../found.js';
+import { numberOption, optional } from '../option-values.js';
+import { confirm, print } from '../print.js';
+import { followToHealth } from '../scheduling/follow-evaluation.js';
+
+const allocs = command({
+  words: 'job allocs',
+  parameters: 'JOB',
+  summary: 'the allocations of a job',
+  options: { all: { type: 'flag', summary: 'also those of an earlier job of this ID' } },
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters } = invocation;
+    const [jobId = ''] = parameters;
+    await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
+    const read = box.jobs.allocations(jobId, { ...inNamespace, all: options.all });
+    return print(invocation, await found(read, `job ${jobId}`), allocationsText);
+  },
+});
+
+const deployments = command({
+  words: 'job deployments',
+  parameters: 'JOB',
+  summary: 'the deployments of a job',
+  options: {
+    latest: { type: 'flag', summary: 'only the newest, with the state of its groups' },
+    all: { type: 'flag', summary: 'also those of an earlier job of this ID' },
+  },
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters } = invocation;
+    const [jobId = ''] = parameters;
+    await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
+    if (options.latest) {
+      const latest = await found(box.jobs.latestDeployment(jobId, inNamespace), `deployment of job ${jobId}`);
+      return print(invocation, latest, deploymentText);
+    }
+    const read = box.jobs.deployments(jobId, { ...inNamespace, all: options.all });
+    return print(invocation, await found(read, `job ${jobId}`), deploymentsText);
+  },
+});
+
+/** A table of deployments. */
+export function deploymentsText(items: readonly Deployment[]): string {
+  const rows = items.map(({ ID, JobID, JobVersion, Status, StatusDescription }) => [
+    short(ID),
+    JobID,
+    String(JobVersion),
+    Status,
+    StatusDescription,
+  ]);
+  return tableOf(['ID', 'Job', 'Version', 'Status', 'Description'], rows, 'no deployments');
+}
+
+const force = command({
+  words: 'job periodic force',
+  parameters: 'JOB',
+  summary: 'launch a periodic job now, whether or not it is due',
+  options: detach,
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters } = invocation;
+    const answer = await orThrow(box.jobs.forceLaunch(parameters[0] ?? '', inNamespace));
+    return afterwards(invocation, answer, { detached: options.detach, done: 'job launched' });
+  },
+});
+
+const promote = command({
+  words: 'job promote',
+  parameters: 'JOB',
+  summary: "accept the canaries of a job's newest deployment",
+  options: { ...detach, group: { type: 'list', value: 'GROUP', summary: 'only of this group, may be repeated' } },
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters } = invocation;
+    const [jobId = ''] = parameters;
+    const read = box.jobs.latestDeployment(jobId, inNamespace);
+    const { ID } = await found(read, `deployment of job ${jobId}`);
+    const groups = options.group.length === 0 ? { all: true } : { groups: options.group };
+    const { evalId = '', ...answer } = await orThrow(box.deployments.promote(ID, groups));
+    const after = { detached: options.detach, done: 'canaries accepted', follow: followToHealth };
+    return afterwards(invocation, { ...answer, evalId }, after);
+  },
+});
+
+const tag = command({
+  words: 'job tag apply',
+  parameters: 'JOB NAME',
+  summary: 'give a version of a job a name, by which it is kept and can be reverted to',
+  options: {
+    version: { type: 'text', value: 'N', summary: 'the version; the newest when none is told' },
+    description: { type: 'text', value: 'TEXT', summary: 'why' },
+  },
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters } = invocation;
+    const [jobId = '', name = ''] = parameters;
+    const version = numberOption('version', options.version);
+    const wanted = version === undefined ? { latest: true } : { version };
+    const order = { ...inNamespace, ...wanted, ...optional('description', options.description) };
+    return confirm(invocation, box.jobs.tagVersion(jobId, name, order), `${jobId} has a version ${name}`);
+  },
+});
+
+const untag = command({
+  words: 'job tag unset',
+  parameters: 'JOB NAME',
+  summary: 'take the name away from a version',
+  options: {},
+  run: async (invocation) => {
+    const [jobId = '', name = ''] = invocation.parameters;
+    const order = invocation.box.jobs.untagVersion(jobId, name, invocation.inNamespace);
+    return confirm(invocation, order, `no version of ${jobId} has the name ${name}`);
+  },
+});
+
+export const jobPartCommands: readonly Command[] = [allocs, deployments, force, promote, tag, untag];

@@ -1,0 +1,161 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { orThrow, SignalboxError } from '../../../../src/client/index.js';
+import type { AllocationListStub } from '../../../../src/index.js';
+import { type Command, command, type Invocation, type OptionValues } from '../../command-line/command.js';
+import { type Ask, asker } from '../../conversation/ask.js';
+import { short } from '../../output/columns.js';
+import { batchesOf, batchSizeFrom } from '../../restart/batches.js';
+import { replace, restartInPlace } from '../../restart/renew-allocation.js';
+import { Stopped } from '../../stopped.js';
+import { found } from '../found.js';
+import { durationOption, optional } from '../option-values.js';
+
+const options = {
+  'batch-size': { type: 'text', value: 'N', summary: 'how many at a time, as a number or a percentage (1)' },
+  'batch-wait': { type: 'text', value: 'TIME', summary: 'how long to wait between batches, or ask (0s)' },
+  group: { type: 'list', value: 'GROUP', summary: 'only allocations of this group, may be repeated' },
+  task: { type: 'text', value: 'TASK', summary: 'only this task' },
+  'all-tasks': { type: 'flag', summary: 'also tasks that have ended, everything from its beginning' },
+  reschedule: { type: 'flag', summary: 'replace the allocations by new ones, perhaps on other nodes' },
+  'no-shutdown-delay': { type: 'flag', summary: 'with --reschedule: end the tasks without shutdown delays' },
+  'on-error': { type: 'text', value: 'WHAT', summary: 'fail, continue or ask when one does not run again (fail)' },
+  yes: { type: 'flag', summary: 'take every question for answered with yes' },
+} as const;
+
+type Options = OptionValues<typeof options>;
+
+/** `job restart`: the allocations of a job that run, one batch after the other. */
+export const restartJob: Command = command({
+  words: 'job restart',
+  parameters: 'JOB',
+  summary: 'restart what runs of a job, or replace it, one batch after the other; each waits until what it began runs',
+  options,
+  run: async (invocation) => {
+    assertFit(invocation.options);
+    const [jobId = ''] = invocation.parameters;
+    const chosen = await chosenAllocations(invocation, jobId, invocation.options);
+    const size = batchSizeFrom(invocation.options['batch-size'] ?? '1', chosen.length);
+    return new Restart(invocation, jobId, invocation.options).run(batchesOf(chosen, size));
+  },
+});
+
+const onErrors = ['fail', 'continue', 'ask'];
+
+function assertFit(wanted: Options): void {
+  const kinds = ['task', 'all-tasks', 'reschedule'].filter((name) => Boolean(wanted[name as keyof Options]));
+  if (kinds.length > 1) throw new Stopped(`give one of ${kinds.map((name) => `--${name}`).join(' and ')}`, 2);
+  if (wanted['no-shutdown-delay'] && !wanted.reschedule) throw new Stopped('--no-shutdown-delay needs --reschedule', 2);
+  const onError = wanted['on-error'] ?? 'fail';
+  if (!onErrors.includes(onError)) throw new Stopped(`--on-error is one of ${onErrors.join(', ')}`, 2);
+}
+
+async function chosenAllocations(
+  { box, inNamespace }: Invocation,
+  jobId: string,
+  { group, task }: Options,
+): Promise<readonly AllocationListStub[]> {
+  const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
+  const groups = job.TaskGroups.filter(({ Name }) => group.length === 0 || group.includes(Name));
+  const unknown = group.filter((name) => !job.TaskGroups.some(({ Name }) => Name === name));
+  if (unknown.length > 0) throw new Stopped(`job ${jobId} has no group ${unknown.join(', ')}`);
+  const names = groups
+    .filter(({ Tasks }) => task === undefined || Tasks.some(({ Name }) => Name === task))
+    .map(({ Name }) => Name);
+  if (names.length === 0) throw new Stopped(`job ${jobId} has no task ${task}`);
+  const { value } = await orThrow(box.jobs.allocations(jobId, inNamespace));
+  const running = (value ?? [])
+    .filter(({ ClientStatus, DesiredStatus }) => ClientStatus === 'running' && DesiredStatus === 'run')
+    .filter(({ TaskGroup }) => names.includes(TaskGroup))
+    .sort((a, b) => a.CreateIndex - b.CreateIndex || (a.Name < b.Name ? -1 : 1));
+  if (running.length === 0) throw new Stopped(`nothing runs of job ${jobId}`);
+  return running;
+}
+
+/** One run of the command. With `--json` it prints what came of each allocation, else a line as each batch begins and ends. */
+class Restart {
+  readonly #invocation: Invocation;
+  readonly #jobId: string;
+  readonly #options: Options;
+  readonly #ask: Ask;
+  readonly #wait: number | 'ask';
+  readonly #restarted: { readonly ID: string; readonly NextAllocation?: string }[] = [];
+  readonly #failed: { readonly ID: string; readonly Message: string }[] = [];
+
+  constructor(invocation: Invocation, jobId: string, wanted: Options) {
+    this.#invocation = invocation;
+    this.#jobId = jobId;
+    this.#options = wanted;
+    this.#ask = wanted.yes ? async () => true : asker(invocation.terminal);
+    const wait = wanted['batch-wait'] ?? '0s';
+    this.#wait = wait === 'ask' ? 'ask' : durationOption('batch-wait', wait);
+  }
+
+  async run(batches: readonly (readonly AllocationListStub[])[]): Promise<number> {
+    const total = batches.reduce((sum, batch) => sum + batch.length, 0);
+    this.#say(
+      `${counted(total)} of job ${this.#jobId} in ${batches.length} ${batches.length === 1 ? 'batch' : 'batches'}`,
+    );
+    for (const [at, batch] of batches.entries()) {
+      this.#say(`batch ${at + 1} of ${batches.length}: ${batch.map(({ ID }) => short(ID)).join(', ')}`);
+      const failed = this.#failed.length;
+      await Promise.all(batch.map((allocation) => this.#renew(allocation)));
+      const isLast = at === batches.length - 1;
+      if (this.#failed.length > failed && !isLast && !(await this.#goesOnAfterError())) break;
+      if (!isLast && !(await this.#goesOnAfterWait())) break;
+    }
+    return this.#outcome(total);
+  }
+
+  async #renew({ ID }: AllocationListStub): Promise<void> {
+    const { box } = this.#invocation;
+    const { reschedule, task, 'all-tasks': all, 'no-shutdown-delay': noShutdownDelay } = this.#options;
+    try {
+      if (reschedule) {
+        const next = await replace(box, ID, noShutdownDelay);
+        this.#restarted.push({ ID, NextAllocation: next });
+        this.#say(`  allocation ${short(ID)} is replaced by ${short(next)}`);
+      } else {
+        await restartInPlace(box, ID, { ...optional('task', task), all });
+        this.#restarted.push({ ID });
+        this.#say(`  allocation ${short(ID)} runs again`);
+      }
+    } catch (error) {
+      if (!(error instanceof Stopped || error instanceof SignalboxError)) throw error;
+      this.#failed.push({ ID, Message: error.message });
+      this.#invocation.terminal.error(`  ${error.message.trimEnd()}\n`);
+    }
+  }
+
+  async #goesOnAfterError(): Promise<boolean> {
+    const onError = this.#options['on-error'] ?? 'fail';
+    return onError === 'continue' || (onError === 'ask' && (await this.#ask('go on with the next batch?')));
+  }
+
+  async #goesOnAfterWait(): Promise<boolean> {
+    if (this.#wait === 'ask') return this.#ask('go on with the next batch?');
+    if (this.#wait > 0) {
+      this.#say(`waiting ${this.#options['batch-wait']}`);
+      await pause(this.#wait);
+    }
+    return true;
+  }
+
+  #outcome(total: number): number {
+    const { terminal, json } = this.#invocation;
+    const left = total - this.#restarted.length - this.#failed.length;
+    if (json) {
+      const answer = { Restarted: this.#restarted, Failed: this.#failed, Left: left };
+      terminal.out(`${JSON.stringify(answer, null, 2)}\n`);
+    }
+    this.#say(`${counted(this.#restarted.length)} restarted, ${this.#failed.length} failed, ${left} left as they were`);
+    return this.#failed.length + left === 0 ? 0 : 1;
+  }
+
+  #say(line: string): void {
+    if (!this.#invocation.json) this.#invocation.terminal.out(`${line}\n`);
+  }
+}
+
+function counted(count: number): string {
+  return `${count} ${count === 1 ? 'allocation' : 'allocations'}`;
+}

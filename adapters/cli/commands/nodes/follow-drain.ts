@@ -1,0 +1,38 @@
+import { orThrow } from '../../../../src/client/index.js';
+import type { Invocation } from '../../command-line/command.js';
+import { changesOf } from '../../monitor/changes.js';
+import { displayOn, noDisplay } from '../../monitor/display.js';
+import { type DrainView, drainFrame, drainNews, isDraining, wasCanceled } from '../../monitor/drain-view.js';
+import { Stopped } from '../../stopped.js';
+import { print } from '../print.js';
+
+/** Shows a node that is emptied, until that is over. Gives the exit code: 1 when the drain was ended before it was done. */
+export async function followDrain(invocation: Invocation, nodeId: string): Promise<number> {
+  const { box, terminal, json } = invocation;
+  const display = json ? noDisplay : displayOn(terminal);
+  let before: DrainView | undefined;
+  const changes = changesOf(
+    async (waiting) => {
+      const { value, index } = await orThrow(box.nodes.read(nodeId, waiting));
+      if (value === undefined) throw new Stopped(`the node ${nodeId} is no longer kept`);
+      return { value, index };
+    },
+    async (waiting) => {
+      const { value, index } = await orThrow(box.nodes.allocations(nodeId, waiting));
+      return { value: value ?? [], index };
+    },
+  );
+  for await (const [node, allocations] of changes) {
+    const view = { node, allocations };
+    const [frame, news] = [drainFrame(view), drainNews(before, view)];
+    before = view;
+    if (isDraining(node)) {
+      display.show(frame, news);
+      continue;
+    }
+    display.end(frame, news);
+    if (json) print(invocation, node, () => '');
+    return wasCanceled(node) ? 1 : 0;
+  }
+  throw new Stopped(`the node ${nodeId} cannot be followed`);
+}

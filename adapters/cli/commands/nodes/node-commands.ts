@@ -1,0 +1,198 @@
+import { orThrow } from '../../../../src/client/index.js';
+import { parseDuration } from '../../../../src/hcl/index.js';
+import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { facts, short, tableOf } from '../../output/columns.js';
+import { allocationsOnNodeText } from '../../output/tables.js';
+import { hostUsageText } from '../../output/usage.js';
+import { Stopped } from '../../stopped.js';
+import { askedBeginning, found, theOnly } from '../found.js';
+import { optional, pairs, yes } from '../option-values.js';
+import { confirm, print } from '../print.js';
+import { followDrain } from './follow-drain.js';
+
+const self = {
+  self: { type: 'flag', summary: 'the node that is connected to the server, when there is exactly one' },
+} as const;
+
+const status = command({
+  words: 'node status',
+  parameters: '[NODE]',
+  summary: 'the nodes, or one node',
+  options: {
+    ...self,
+    stats: { type: 'flag', summary: 'what the node uses at present' },
+    allocs: { type: 'flag', summary: 'the allocations of the node' },
+    filter: { type: 'text', value: 'EXPRESSION', summary: 'only the nodes for which it holds' },
+  },
+  run: async (invocation) => {
+    const { options, parameters, box } = invocation;
+    const { stats, allocs, filter } = options;
+    if (parameters[0] === undefined && !options.self) {
+      if (stats || allocs) throw new Stopped('--stats and --allocs are for one NODE', 2);
+      const { items } = (await orThrow(box.nodes.list(optional('filter', filter)))).value;
+      return print(invocation, items, nodesText);
+    }
+    if (filter !== undefined) throw new Stopped('--filter is for the list of nodes', 2);
+    if (stats && allocs) throw new Stopped('give --stats or --allocs, not both', 2);
+    const node = await chosenNode(invocation);
+    if (stats) return print(invocation, await orThrow(box.nodes.stats({ nodeId: node.ID })), hostUsageText);
+    if (allocs)
+      return print(invocation, await found(box.nodes.allocations(node.ID), `node ${node.ID}`), allocationsOnNodeText);
+    return print(invocation, node, nodeText);
+  },
+});
+
+interface ListedNode {
+  readonly ID: string;
+  readonly NodePool: string;
+  readonly Datacenter: string;
+  readonly Name: string;
+  readonly NodeClass: string;
+  readonly Drain: boolean;
+  readonly SchedulingEligibility: string;
+  readonly Status: string;
+}
+
+/** A table of nodes. */
+export function nodesText(nodes: readonly ListedNode[]): string {
+  const rows = nodes.map((node) => [
+    short(node.ID),
+    node.NodePool,
+    node.Datacenter,
+    node.Name,
+    node.NodeClass,
+    `${node.Drain}`,
+    node.SchedulingEligibility,
+    node.Status,
+  ]);
+  const headings = ['ID', 'Pool', 'Datacenter', 'Name', 'Class', 'Drain', 'Eligibility', 'Status'];
+  return tableOf(headings, rows, 'no nodes');
+}
+
+/** The node whose ID begins like the parameter, or the server's own. */
+async function chosenNode(invocation: Invocation) {
+  const [prefix] = invocation.parameters;
+  const own = isGiven(invocation.options, 'self');
+  if (own ? prefix !== undefined : prefix === undefined) throw new Stopped('name one NODE, or give --self', 2);
+  if (!own) return nodeOf(invocation, prefix ?? '');
+  const { stats } = await orThrow(invocation.box.system.agentSelf());
+  const id = stats['client']?.['node_id'];
+  if (id === undefined) throw new Stopped('not exactly one node is connected to the server: name it');
+  return nodeOf(invocation, id);
+}
+
+/** The node whose ID begins so. */
+export async function nodeOf({ box }: Invocation, prefix: string) {
+  const { value } = await orThrow(box.nodes.list({ prefix: askedBeginning(prefix) }));
+  const { ID } = theOnly(value.items, prefix, 'node');
+  return found(box.nodes.read(ID), `node ${prefix}`);
+}
+
+function nodeText(node: Awaited<ReturnType<typeof nodeOf>>): string {
+  const drivers = Object.entries(node.Drivers ?? {}).filter(([, { Healthy }]) => Healthy);
+  return facts({
+    ID: node.ID,
+    Name: node.Name,
+    Class: node.NodeClass,
+    Pool: node.NodePool,
+    Datacenter: node.Datacenter,
+    Eligibility: node.SchedulingEligibility,
+    Status: node.Status,
+    Description: node.StatusDescription,
+    Drivers: drivers.map(([name]) => name).join(','),
+  });
+}
+
+const eligibility = command({
+  words: 'node eligibility',
+  parameters: '[NODE]',
+  summary: 'let a node take new allocations, or not',
+  options: {
+    enable: { type: 'flag', summary: 'it takes new ones' },
+    disable: { type: 'flag', summary: 'it keeps what it has and takes nothing new' },
+    ...self,
+  },
+  run: async (invocation) => {
+    const { enable, disable } = invocation.options;
+    assertOneOf({ enable, disable });
+    const { ID } = await chosenNode(invocation);
+    const wanted = enable ? 'eligible' : 'ineligible';
+    return confirm(invocation, invocation.box.nodes.setEligibility(ID, wanted), `node ${short(ID)} is ${wanted}`);
+  },
+});
+
+/** What belongs to one of the orders alone. */
+const drainOptions = {
+  detach: { type: 'flag', of: 'enable', summary: 'do not wait until the node is empty' },
+  deadline: { type: 'text', of: 'enable', value: 'DURATION', summary: 'what is still there then is stopped (1h)' },
+  'no-deadline': { type: 'flag', of: 'enable', summary: 'wait for allocations as long as they take to move' },
+  m: { type: 'text', of: 'enable', value: 'TEXT', summary: 'why, kept with the drain' },
+  meta: { type: 'list', of: 'enable', value: 'KEY=VALUE', summary: 'kept with the drain, may be repeated' },
+  force: { type: 'flag', of: 'enable', summary: 'stop everything at once' },
+  'ignore-system': { type: 'flag', of: 'enable', summary: 'leave the allocations of system jobs' },
+  'keep-ineligible': { type: 'flag', of: 'disable', summary: 'with --disable: nothing new all the same' },
+} as const;
+
+function isGiven(options: Readonly<Record<string, unknown>>, name: string): boolean {
+  const value = options[name];
+  return value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0);
+}
+
+const drain = command({
+  words: 'node drain',
+  parameters: '[NODE]',
+  summary: 'move everything away from a node, or end that; waits until the node is empty',
+  options: {
+    enable: { type: 'flag', summary: 'begin' },
+    disable: { type: 'flag', summary: 'end, and let it take new allocations' },
+    monitor: { type: 'flag', summary: 'only show how a drain goes on' },
+    ...self,
+    ...yes,
+    ...drainOptions,
+  },
+  run: async (invocation) => {
+    const { options, box, json } = invocation;
+    const { enable, disable, monitor } = options;
+    assertOneOf({ enable, disable, monitor });
+    for (const [option, { of }] of Object.entries(drainOptions)) {
+      if (isGiven(options, option) && !options[of]) throw new Stopped(`--${option} is for --${of}`, 2);
+    }
+    const spec = { Deadline: deadlineOf(options), IgnoreSystemJobs: options['ignore-system'] };
+    const meta = { ...pairs('meta', options.meta), ...optional('message', options.m) };
+    const { ID } = await chosenNode(invocation);
+    if (monitor) return followDrain(invocation, ID);
+    const order = box.nodes.drain(ID, enable ? { spec, meta } : { markEligible: !options['keep-ineligible'] });
+    if (disable) return confirm(invocation, order, `node ${short(ID)} drains no more`);
+    if (options.detach || json) return confirm(invocation, order, `node ${short(ID)} drains`);
+    await orThrow(order);
+    return followDrain(invocation, ID);
+  },
+});
+
+interface Deadlines {
+  readonly deadline: string | undefined;
+  readonly force: boolean;
+  readonly 'no-deadline': boolean;
+}
+
+/** Nanoseconds; below 0 stops everything at once, 0 waits for ever. */
+function deadlineOf({ deadline, force, 'no-deadline': none }: Deadlines): number {
+  if ([deadline !== undefined, force, none].filter(Boolean).length > 1) {
+    throw new Stopped('give one of --deadline, --no-deadline, --force', 2);
+  }
+  if (none) return 0;
+  return force ? -1 : nanoseconds(deadline ?? '1h');
+}
+
+function assertOneOf(flags: Readonly<Record<string, boolean>>): void {
+  const names = Object.keys(flags).map((name) => `--${name}`);
+  if (Object.values(flags).filter(Boolean).length !== 1) throw new Stopped(`give one of ${names.join(', ')}`, 2);
+}
+
+function nanoseconds(text: string): number {
+  const duration = parseDuration(text);
+  if (duration === undefined) throw new Stopped(`--deadline takes a duration such as 30m, not ${text.slice(0, 40)}`, 2);
+  return Number(duration);
+}
+
+export const nodeCommands: readonly Command[] = [status, eligibility, drain];

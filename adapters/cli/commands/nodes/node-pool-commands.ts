@@ -1,0 +1,151 @@
+import { orThrow } from '../../../../src/client/index.js';
+import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { facts, tableOf } from '../../output/columns.js';
+import { timeText } from '../../output/times.js';
+import { Stopped } from '../../stopped.js';
+import { found } from '../found.js';
+import { optional, pairs } from '../option-values.js';
+import { confirm, print } from '../print.js';
+import { nodesText } from './node-commands.js';
+
+const list = command({
+  words: 'node pool list',
+  parameters: '[PREFIX]',
+  summary: 'the node pools, or those whose name begins so',
+  options: {},
+  run: async (invocation) => {
+    const { value } = await orThrow(invocation.box.nodePools.list(optional('prefix', invocation.parameters[0])));
+    const rows = value.map(({ Name, Description }) => [Name, Description]);
+    return print(invocation, value, () => tableOf(['Name', 'Description'], rows, 'no node pools'));
+  },
+});
+
+const status = command({
+  words: 'node pool status',
+  parameters: 'POOL',
+  summary: 'one node pool with what it sets for its jobs',
+  options: {},
+  run: async (invocation) => {
+    const pool = await poolOf(invocation, invocation.parameters[0] ?? '');
+    return print(invocation, pool, ({ Name, Description, Meta, SchedulerConfiguration }) => {
+      const { SchedulerAlgorithm, MemoryOversubscriptionEnabled } = SchedulerConfiguration ?? {};
+      const oversubscription = MemoryOversubscriptionEnabled ?? undefined;
+      return facts({
+        Name,
+        Description,
+        'Scheduler algorithm': SchedulerAlgorithm,
+        'Memory oversubscription': oversubscription,
+        ...Object.fromEntries(Object.entries(Meta ?? {}).map(([key, value]) => [`Meta ${key}`, value])),
+      });
+    });
+  },
+});
+
+const nodes = command({
+  words: 'node pool nodes',
+  parameters: 'POOL',
+  summary: 'the nodes of a pool',
+  options: {},
+  run: async (invocation) => {
+    const [name = ''] = invocation.parameters;
+    return print(invocation, await found(invocation.box.nodePools.nodes(name), `node pool ${name}`), nodesText);
+  },
+});
+
+const jobs = command({
+  words: 'node pool jobs',
+  parameters: 'POOL',
+  summary: 'the jobs of a pool',
+  options: {},
+  run: async (invocation) => {
+    const [name = ''] = invocation.parameters;
+    const read = invocation.box.nodePools.jobs(name, invocation.inNamespace);
+    const { items } = await found(read, `node pool ${name}`);
+    const rows = items.map((job) => [job.ID, job.Namespace, job.Type, job.Status, timeText(job.SubmitTime)]);
+    return print(invocation, items, () => tableOf(['ID', 'Namespace', 'Type', 'Status', 'Submitted'], rows, 'no jobs'));
+  },
+});
+
+const apply = command({
+  words: 'node pool apply',
+  parameters: 'POOL',
+  summary: 'create or change a node pool; what is not told stays as it is',
+  options: {
+    description: { type: 'text', value: 'TEXT', summary: 'what it is for' },
+    meta: {
+      type: 'list',
+      value: 'KEY=VALUE',
+      summary: 'a meta value, in place of all that there are; may be repeated',
+    },
+    'scheduler-algorithm': {
+      type: 'text',
+      value: 'NAME',
+      summary: 'binpack or spread; empty: as the installation has it',
+    },
+    'memory-oversubscription': {
+      type: 'text',
+      value: 'BOOL',
+      summary: 'true or false; empty: as the installation has it',
+    },
+  },
+  run: async (invocation) => {
+    const { box, options, parameters } = invocation;
+    const [name = ''] = parameters;
+    const before = (await orThrow(box.nodePools.read(name))).value;
+    const meta = options.meta.length === 0 ? (before?.Meta ?? undefined) : pairs('meta', options.meta);
+    const content = {
+      ...optional('description', options.description ?? before?.Description),
+      ...optional('meta', meta),
+      ...optional('schedulerConfiguration', configurationFrom(options, before?.SchedulerConfiguration ?? null)),
+    };
+    return confirm(invocation, box.nodePools.put(name, content), `node pool ${name} is stored`);
+  },
+});
+
+interface ConfigurationOptions {
+  readonly 'scheduler-algorithm': string | undefined;
+  readonly 'memory-oversubscription': string | undefined;
+}
+
+interface PoolConfiguration {
+  readonly SchedulerAlgorithm: string;
+  readonly MemoryOversubscriptionEnabled: boolean | null;
+}
+
+/** What the pool sets from now on; undefined when that is nothing. */
+function configurationFrom(options: ConfigurationOptions, before: PoolConfiguration | null) {
+  const algorithm = options['scheduler-algorithm'] ?? before?.SchedulerAlgorithm ?? '';
+  const memory = oversubscription(
+    options['memory-oversubscription'],
+    before?.MemoryOversubscriptionEnabled ?? undefined,
+  );
+  if (algorithm === '' && memory === undefined) return undefined;
+  return {
+    ...(algorithm === '' ? {} : { SchedulerAlgorithm: algorithm }),
+    ...optional('MemoryOversubscriptionEnabled', memory),
+  };
+}
+
+function oversubscription(text: string | undefined, before: boolean | undefined): boolean | undefined {
+  if (text === undefined) return before;
+  if (text === '') return undefined;
+  if (text !== 'true' && text !== 'false') throw new Stopped('--memory-oversubscription takes true or false', 2);
+  return text === 'true';
+}
+
+const remove = command({
+  words: 'node pool delete',
+  parameters: 'POOL',
+  summary: 'delete a node pool that has no nodes and no jobs',
+  options: {},
+  run: async (invocation) => {
+    const [name = ''] = invocation.parameters;
+    return confirm(invocation, invocation.box.nodePools.remove(name), `node pool ${name} is deleted`);
+  },
+});
+
+function poolOf({ box }: Invocation, name: string) {
+  return found(box.nodePools.read(name), `node pool ${name}`);
+}
+
+export const nodePoolCommands: readonly Command[] = [list, status, nodes, jobs, apply, remove];

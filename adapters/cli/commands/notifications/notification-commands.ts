@@ -1,0 +1,228 @@
+import { orThrow } from '../../../../src/client/index.js';
+import { type Command, command } from '../../command-line/command.js';
+import { facts, tableOf } from '../../output/columns.js';
+import { jsonOf } from '../event-commands.js';
+import { optional } from '../option-values.js';
+import { print } from '../print.js';
+
+const list = command({
+  words: 'notification list',
+  parameters: 'WORKSPACE',
+  summary: 'the notification configurations of a workspace',
+  options: {},
+  run: async (invocation) => {
+    const { items } = await orThrow(invocation.box.notifications.list(invocation.parameters[0] ?? ''));
+    const rows = items.map(({ id, name, destinationType, enabled, triggers }) => [
+      id,
+      name,
+      destinationType,
+      `${enabled}`,
+      triggers.join(','),
+    ]);
+    return print(invocation, items, () => tableOf(['ID', 'Name', 'Type', 'Enabled', 'Triggers'], rows, 'none'));
+  },
+});
+
+const show = command({
+  words: 'notification show',
+  parameters: 'CONFIGURATION',
+  summary: 'one notification configuration and how its deliveries fare',
+  options: {},
+  run: async (invocation) => {
+    const configuration = await orThrow(invocation.box.notifications.show(invocation.parameters[0] ?? ''));
+    return print(invocation, configuration, ({ id, name, destinationType, enabled, url, triggers, health }) =>
+      facts({
+        ID: id,
+        Name: name,
+        Type: destinationType,
+        Enabled: enabled,
+        URL: url ?? undefined,
+        Triggers: triggers.join(','),
+        Breaker: health.breaker,
+        'Failing since': health.failingSince ?? undefined,
+        'Next probe': health.nextProbeAt ?? undefined,
+        Waiting: health.backlog,
+      }),
+    );
+  },
+});
+
+const create = command({
+  words: 'notification create',
+  parameters: 'WORKSPACE NAME URL',
+  summary: 'create a webhook configuration, verified and enabled',
+  options: {
+    type: { type: 'text', value: 'TYPE', summary: 'generic, slack or microsoft-teams (generic)' },
+    trigger: { type: 'list', value: 'TRIGGER', summary: 'what it is told of, may be repeated' },
+    'token-file': { type: 'text', value: 'FILE', summary: 'file with the secret that signs what is sent; - for input' },
+    disabled: { type: 'flag', summary: 'neither verify nor enable it' },
+  },
+  run: async (invocation) => {
+    const { parameters, options, terminal, box } = invocation;
+    const [workspace = '', name = '', url = ''] = parameters;
+    const file = options['token-file'];
+    const token = file === undefined ? undefined : (await terminal.read(file)).trim();
+    const created = await orThrow(
+      box.notifications.create(workspace, {
+        destinationType: options.type ?? 'generic',
+        enabled: !options.disabled,
+        name,
+        url,
+        triggers: options.trigger,
+        ...optional('token', token),
+      }),
+    );
+    return print(invocation, created, ({ id, enabled }) => `${id} is ${enabled ? 'enabled' : 'created'}\n`);
+  },
+});
+
+const put = command({
+  words: 'notification put',
+  parameters: 'WORKSPACE NAME [URL]',
+  summary: 'create the configuration of this name, or change it into what is stated',
+  options: {
+    type: { type: 'text', value: 'TYPE', summary: 'generic, slack, microsoft-teams or email (generic)' },
+    trigger: { type: 'list', value: 'TRIGGER', summary: 'what it is told of, may be repeated' },
+    user: { type: 'list', value: 'USER', summary: 'who gets the mail, may be repeated' },
+    'token-file': { type: 'text', value: 'FILE', summary: 'file with the secret that signs what is sent; - for input' },
+    'delivery-file': { type: 'text', value: 'FILE', summary: 'JSON with delivery options: filter, headers, rate, ...' },
+    disabled: { type: 'flag', summary: 'neither verify nor enable it' },
+  },
+  run: async (invocation) => {
+    const { parameters, options, terminal, box } = invocation;
+    const [workspace = '', name = '', url] = parameters;
+    const { 'token-file': tokenFile, 'delivery-file': deliveryFile, user } = options;
+    const token = tokenFile === undefined ? undefined : (await terminal.read(tokenFile)).trim();
+    const delivery = deliveryFile === undefined ? undefined : await jsonOf(invocation, deliveryFile);
+    const stated = await orThrow(
+      box.notifications.declare(workspace, {
+        destinationType: options.type ?? 'generic',
+        enabled: !options.disabled,
+        name,
+        triggers: options.trigger,
+        ...optional('url', url),
+        ...optional('token', token),
+        ...optional('delivery', delivery),
+        ...(user.length === 0 ? {} : { users: user }),
+      }),
+    );
+    return print(invocation, stated, ({ id, enabled }) => `${id} is ${enabled ? 'enabled' : 'stored'}\n`);
+  },
+});
+
+const pause = command({
+  words: 'notification pause',
+  parameters: 'CONFIGURATION',
+  summary: 'send nothing until it is resumed; deliveries wait',
+  options: {},
+  run: async (invocation) => {
+    const paused = await orThrow(invocation.box.notifications.pause(invocation.parameters[0] ?? ''));
+    return print(invocation, paused, ({ id }) => `${id} is paused\n`);
+  },
+});
+
+const resume = command({
+  words: 'notification resume',
+  parameters: 'CONFIGURATION',
+  summary: 'send what waits since a pause',
+  options: {},
+  run: async (invocation) => {
+    const resumed = await orThrow(invocation.box.notifications.resume(invocation.parameters[0] ?? ''));
+    return print(invocation, resumed, ({ id }) => `${id} is resumed\n`);
+  },
+});
+
+const verify = command({
+  words: 'notification verify',
+  parameters: 'CONFIGURATION',
+  summary: 'send a verification request',
+  options: {},
+  run: async (invocation) => {
+    const verified = await orThrow(invocation.box.notifications.verify(invocation.parameters[0] ?? ''));
+    return print(invocation, verified, ({ id }) => `${id} is verified\n`);
+  },
+});
+
+const enable = command({
+  words: 'notification enable',
+  parameters: 'CONFIGURATION',
+  summary: 'verify and enable a configuration',
+  options: {},
+  run: async (invocation) => {
+    const enabled = await orThrow(invocation.box.notifications.enable(invocation.parameters[0] ?? ''));
+    return print(invocation, enabled, ({ id }) => `${id} is enabled\n`);
+  },
+});
+
+const disable = command({
+  words: 'notification disable',
+  parameters: 'CONFIGURATION',
+  summary: 'disable a configuration; what waits to be sent is cancelled',
+  options: {},
+  run: async (invocation) => {
+    const changed = { enabled: false };
+    const disabled = await orThrow(invocation.box.notifications.update(invocation.parameters[0] ?? '', changed));
+    return print(invocation, disabled, ({ id }) => `${id} is disabled\n`);
+  },
+});
+
+const remove = command({
+  words: 'notification delete',
+  parameters: 'CONFIGURATION',
+  summary: 'delete a configuration; what waits to be sent is cancelled',
+  options: {},
+  run: async ({ parameters: [id = ''], terminal, box }) => {
+    await orThrow(box.notifications.delete(id));
+    terminal.out(`${id} is deleted\n`);
+    return 0;
+  },
+});
+
+const deliveries = command({
+  words: 'notification deliveries',
+  parameters: 'CONFIGURATION',
+  summary: 'the delivery log of a configuration, newest first',
+  options: { outcome: { type: 'text', value: 'OUTCOME', summary: 'pending, delivered, dead or cancelled' } },
+  run: async (invocation) => {
+    const { box, options, parameters } = invocation;
+    const asked = optional('outcome', options.outcome);
+    const { items } = await orThrow(box.deliveries.list(parameters[0] ?? '', asked));
+    const rows = items.map((delivery) => [
+      delivery.id,
+      delivery.trigger,
+      delivery.outcome,
+      String(delivery.attemptCount),
+      String(delivery.lastStatus ?? delivery.lastFailure ?? ''),
+      delivery.waitsFor?.reason ?? delivery.reason ?? '',
+      delivery.createdAt,
+    ]);
+    const headings = ['ID', 'Trigger', 'Outcome', 'Attempts', 'Last answer', 'Why', 'Created'];
+    return print(invocation, items, () => tableOf(headings, rows, 'nothing was sent'));
+  },
+});
+
+const redeliver = command({
+  words: 'notification redeliver',
+  parameters: 'DELIVERY',
+  summary: 'send one delivery again',
+  options: {},
+  run: async (invocation) => {
+    const delivery = await orThrow(invocation.box.deliveries.redeliver(invocation.parameters[0] ?? ''));
+    return print(invocation, delivery, ({ id, outcome }) => `${id} is ${outcome}\n`);
+  },
+});
+
+export const notificationCommands: readonly Command[] = [
+  list,
+  show,
+  create,
+  put,
+  verify,
+  enable,
+  disable,
+  pause,
+  resume,
+  remove,
+  deliveries,
+  redeliver,
+];

@@ -1,0 +1,120 @@
+import type { ResultAsync } from 'neverthrow';
+import { orThrow } from '../../../../src/client/index.js';
+import type { Deployment } from '../../../../src/index.js';
+import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { deploymentText } from '../../output/tables.js';
+import { Stopped } from '../../stopped.js';
+import { theOnly } from '../found.js';
+import { deploymentsText } from '../jobs/job-part-commands.js';
+import { print } from '../print.js';
+import { followDeployment } from './follow-deployment.js';
+import { followEvaluation } from './follow-evaluation.js';
+
+const status = command({
+  words: 'deployment status',
+  parameters: '[DEPLOYMENT]',
+  summary: 'the deployments, or one with the state of its groups',
+  options: {
+    monitor: { type: 'flag', summary: 'show how it goes on until it is over; exit code 1 when it has failed' },
+  },
+  run: async (invocation) => {
+    const [prefix] = invocation.parameters;
+    if (invocation.options.monitor) return monitored(invocation, prefix);
+    if (prefix !== undefined) return print(invocation, await deploymentOf(invocation, prefix), deploymentText);
+    const deployments = await allOf(invocation);
+    return print(invocation, deployments, deploymentsText);
+  },
+});
+
+async function monitored(invocation: Invocation, prefix: string | undefined): Promise<number> {
+  if (prefix === undefined) throw new Stopped('--monitor follows one DEPLOYMENT', 2);
+  const { ID } = await deploymentOf(invocation, prefix);
+  const { code, deployment } = await followDeployment(invocation, ID);
+  if (invocation.json) print(invocation, deployment, () => '');
+  return code;
+}
+
+const promote = command({
+  words: 'deployment promote',
+  parameters: 'DEPLOYMENT',
+  summary: 'accept the canaries of a deployment',
+  options: { group: { type: 'list', value: 'GROUP', summary: 'only of this group, may be repeated' } },
+  run: async (invocation) => {
+    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
+    const groups = invocation.options.group;
+    return followed(
+      invocation,
+      invocation.box.deployments.promote(ID, groups.length === 0 ? { all: true } : { groups }),
+    );
+  },
+});
+
+const pause = command({
+  words: 'deployment pause',
+  parameters: 'DEPLOYMENT',
+  summary: 'hold a deployment where it is',
+  options: {},
+  run: async (invocation) => {
+    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
+    return followed(invocation, invocation.box.deployments.pause(ID, { pause: true }));
+  },
+});
+
+const resume = command({
+  words: 'deployment resume',
+  parameters: 'DEPLOYMENT',
+  summary: 'let a paused deployment go on',
+  options: {},
+  run: async (invocation) => {
+    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
+    return followed(invocation, invocation.box.deployments.pause(ID, { pause: false }));
+  },
+});
+
+const fail = command({
+  words: 'deployment fail',
+  parameters: 'DEPLOYMENT',
+  summary: 'end a deployment as failed; the job may go back to its last stable version',
+  options: {},
+  run: async (invocation) => {
+    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
+    return followed(invocation, invocation.box.deployments.fail(ID));
+  },
+});
+
+const unblock = command({
+  words: 'deployment unblock',
+  parameters: 'DEPLOYMENT',
+  summary: 'let a deployment go on that waits for other regions',
+  options: {},
+  run: async (invocation) => {
+    const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
+    return followed(invocation, invocation.box.deployments.unblock(ID));
+  },
+});
+
+async function allOf({ box, inNamespace }: Invocation): Promise<readonly Deployment[]> {
+  const { value } = await orThrow(box.deployments.list(inNamespace));
+  return 'items' in value ? (value.items as readonly Deployment[]) : value;
+}
+
+async function deploymentOf(invocation: Invocation, prefix: string): Promise<Deployment> {
+  const deployments = await allOf(invocation);
+  const begins = deployments.filter(({ ID }) => ID.startsWith(prefix));
+  return theOnly(begins, prefix, 'deployment');
+}
+
+/** What a change of a deployment gives. */
+type Change = ResultAsync<{ readonly evalId?: string }, { readonly type: string }>;
+
+async function followed(invocation: Invocation, changing: Change): Promise<number> {
+  const answer = await orThrow(changing);
+  if (invocation.json) return print(invocation, answer, () => '');
+  if (answer.evalId === undefined || answer.evalId === '') {
+    invocation.terminal.out('done\n');
+    return 0;
+  }
+  return followEvaluation(invocation, answer.evalId);
+}
+
+export const deploymentCommands: readonly Command[] = [status, promote, pause, resume, fail, unblock];

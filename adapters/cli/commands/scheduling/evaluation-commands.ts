@@ -1,0 +1,127 @@
+import { orThrow } from '../../../../src/client/index.js';
+import type { Evaluation } from '../../../../src/index.js';
+import { type Command, command } from '../../command-line/command.js';
+import { facts, short, tableOf } from '../../output/columns.js';
+import { Stopped } from '../../stopped.js';
+import { askedBeginning, found, theOnly } from '../found.js';
+import { numberOption, optional, yes } from '../option-values.js';
+import { print } from '../print.js';
+import { followToHealth, remainder } from './follow-evaluation.js';
+
+const status = command({
+  words: 'eval status',
+  parameters: '[EVALUATION]',
+  summary: 'the evaluations, or one with what it could not place',
+  options: {
+    job: { type: 'text', value: 'JOB', summary: 'only those of this job' },
+    monitor: { type: 'flag', summary: 'wait until it has ended and its deployment is over, as job run does' },
+  },
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters } = invocation;
+    const [prefix] = parameters;
+    if (options.monitor && (prefix === undefined || invocation.json)) {
+      throw new Stopped('--monitor follows one EVALUATION, in text', 2);
+    }
+    const ofJob = options.job === undefined ? {} : { job: options.job };
+    const { value } = await orThrow(
+      box.evaluations.list({ ...inNamespace, ...ofJob, ...(prefix && { prefix: askedBeginning(prefix) }) }),
+    );
+    if (prefix === undefined) return print(invocation, value.items, listText);
+    const { ID } = theOnly(value.items, prefix, 'evaluation');
+    if (options.monitor) return followToHealth(invocation, ID);
+    const evaluation = await found(box.evaluations.read(ID, inNamespace), `evaluation ${prefix}`);
+    return print(invocation, evaluation, evaluationText);
+  },
+});
+
+const list = command({
+  words: 'eval list',
+  parameters: '',
+  summary: 'the evaluations',
+  options: {
+    job: { type: 'text', value: 'JOB', summary: 'only those of this job' },
+    status: { type: 'text', value: 'STATUS', summary: 'pending, blocked, complete, failed or canceled' },
+    filter: { type: 'text', value: 'EXPRESSION', summary: 'only those for which it holds' },
+    'per-page': {
+      type: 'text',
+      value: 'N',
+      summary: 'at most so many; the token of the next page goes to the error stream',
+    },
+    'page-token': { type: 'text', value: 'TOKEN', summary: 'the page that begins here' },
+  },
+  run: async (invocation) => {
+    const { box, inNamespace, options, terminal } = invocation;
+    const { value } = await orThrow(
+      box.evaluations.list({
+        ...inNamespace,
+        ...optional('job', options.job),
+        ...optional('status', options.status),
+        ...optional('filter', options.filter),
+        ...optional('perPage', numberOption('per-page', options['per-page'])),
+        ...optional('nextToken', options['page-token']),
+      }),
+    );
+    if (value.nextToken !== '') terminal.error(`next page: --page-token ${value.nextToken}\n`);
+    return print(invocation, value.items, listText);
+  },
+});
+
+const remove = command({
+  words: 'eval delete',
+  parameters: '[EVALUATIONS...]',
+  summary: 'delete evaluations, by ID or by a filter, while evaluations are paused (operator scheduler set)',
+  options: {
+    filter: { type: 'text', value: 'EXPRESSION', summary: 'those of all namespaces for which it holds' },
+    ...yes,
+  },
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters } = invocation;
+    if ((parameters.length === 0) === (options.filter === undefined)) {
+      throw new Stopped('name EVALUATIONS or give a --filter', 2);
+    }
+    const evalIds: string[] = [];
+    for (const prefix of parameters) {
+      const { value } = await orThrow(box.evaluations.list({ ...inNamespace, prefix: askedBeginning(prefix) }));
+      evalIds.push(theOnly(value.items, prefix, 'evaluation').ID);
+    }
+    const wanted = options.filter === undefined ? { evalIds } : { filter: options.filter };
+    const answer = await orThrow(box.evaluations.delete(wanted));
+    return print(
+      invocation,
+      answer,
+      ({ count }) => `${count} ${count === 1 ? 'evaluation is' : 'evaluations are'} deleted\n`,
+    );
+  },
+});
+
+/** A table of evaluations. */
+export function listText(evaluations: readonly Evaluation[]): string {
+  const rows = evaluations.map((evaluation) => [
+    short(evaluation.ID),
+    String(evaluation.Priority),
+    evaluation.TriggeredBy,
+    evaluation.JobID,
+    evaluation.Status,
+    `${Object.keys(evaluation.FailedTGAllocs ?? {}).length > 0}`,
+  ]);
+  return tableOf(['ID', 'Priority', 'Trigger', 'Job', 'Status', 'Failures'], rows, 'no evaluations');
+}
+
+function evaluationText(evaluation: Evaluation): string {
+  const head = facts({
+    ID: evaluation.ID,
+    Status: evaluation.Status,
+    'Status description': evaluation.StatusDescription,
+    Type: evaluation.Type,
+    Trigger: evaluation.TriggeredBy,
+    Job: evaluation.JobID,
+    Namespace: evaluation.Namespace,
+    Priority: evaluation.Priority,
+    Node: evaluation.NodeID,
+    Deployment: evaluation.DeploymentID,
+    'Not before': evaluation.WaitUntil,
+  });
+  return head + remainder(evaluation);
+}
+
+export const evaluationCommands: readonly Command[] = [status, list, remove];

@@ -1,0 +1,142 @@
+import { orThrow } from '../../../../src/client/index.js';
+import type { VariableDocument, VariableStub } from '../../../../src/index.js';
+import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { facts, tableOf } from '../../output/columns.js';
+import { timeText } from '../../output/times.js';
+import { Stopped } from '../../stopped.js';
+import { type DocumentFacts, itemsFrom } from '../../variables/items-from.js';
+import { found } from '../found.js';
+import { numberOption, optional } from '../option-values.js';
+import { print } from '../print.js';
+
+const checkIndex = {
+  'check-index': { type: 'text', value: 'N', summary: 'only if the variable has this index; 0 if there is none yet' },
+} as const;
+
+const list = command({
+  words: 'var list',
+  parameters: '[PREFIX]',
+  summary: 'the variables, or those whose path begins so; items are not shown',
+  options: { filter: { type: 'text', value: 'EXPRESSION', summary: 'only those for which it holds' } },
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters } = invocation;
+    const wanted = { ...optional('prefix', parameters[0]), ...optional('filter', options.filter) };
+    const { value } = await orThrow(box.variables.list({ ...inNamespace, ...wanted }));
+    return print(invocation, value.items, listText);
+  },
+});
+
+function listText(variables: readonly VariableStub[]): string {
+  const rows = variables.map(({ Namespace, Path, ModifyIndex, ModifyTime, Lock }) => [
+    Namespace,
+    Path,
+    String(ModifyIndex),
+    timeText(ModifyTime),
+    Lock === undefined ? '' : 'locked',
+  ]);
+  return tableOf(['Namespace', 'Path', 'Index', 'Changed', 'Lock'], rows, 'no variables');
+}
+
+const get = command({
+  words: 'var get',
+  parameters: 'PATH',
+  summary: 'a variable with its items, or the value of one item',
+  options: { item: { type: 'text', value: 'KEY', summary: 'print only its value, as it is' } },
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters, terminal, json } = invocation;
+    const [path = ''] = parameters;
+    const variable = await found(box.variables.read(path, inNamespace), `variable ${path}`);
+    if (options.item === undefined) return print(invocation, variable, variableText);
+    const value = ownItem(variable, options.item);
+    if (value === undefined) throw new Stopped(`variable ${path} has no item ${options.item}`);
+    terminal.out(json ? `${JSON.stringify(value)}\n` : value);
+    return 0;
+  },
+});
+
+function ownItem({ Items }: VariableDocument, key: string): string | undefined {
+  return Items !== null && Object.hasOwn(Items, key) ? Items[key] : undefined;
+}
+
+function variableText(variable: VariableDocument): string {
+  const head = headOf(variable);
+  if (variable.Items === null) return `${head}its items may not be read\n`;
+  return `${head}\n${facts(variable.Items)}`;
+}
+
+function headOf({ Namespace, Path, CreateTime, ModifyTime, ModifyIndex, Lock }: VariableStub): string {
+  return facts({
+    Namespace,
+    Path,
+    Created: timeText(CreateTime),
+    Changed: timeText(ModifyTime),
+    Index: ModifyIndex,
+    Lock: Lock === undefined ? undefined : `held, TTL ${Lock.TTL}, delay ${Lock.LockDelay}`,
+  });
+}
+
+const put = command({
+  words: 'var put',
+  parameters: 'PATH ITEMS...',
+  summary:
+    'store a variable with these items alone: KEY=VALUE, KEY=@FILE, KEY=-, and JSON as @FILE or - (standard input)',
+  options: {
+    ...checkIndex,
+    force: { type: 'flag', summary: 'whatever index the JSON document of a variable was read at' },
+  },
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters, terminal } = invocation;
+    const [path = '', ...words] = parameters;
+    const asked = numberOption('check-index', options['check-index']);
+    if (options.force && asked !== undefined) throw new Stopped('give --check-index or --force, not both', 2);
+    const { items, document } = await itemsFrom(words, (file) => terminal.read(file));
+    assertSameVariable(document, path, inNamespace.namespace);
+    const cas = options.force ? undefined : (asked ?? document?.index);
+    const namespace = inNamespace.namespace ?? document?.namespace;
+    const named = optional('namespace', namespace);
+    return written(invocation, box.variables.put(path, { ...named, items, ...optional('cas', cas) }), path, 'stored');
+  },
+});
+
+/** A document that was read elsewhere would be stored elsewhere without a word. */
+function assertSameVariable(document: DocumentFacts | undefined, path: string, namespace: string | undefined): void {
+  if (document?.path !== undefined && document.path !== path) {
+    throw new Stopped(`the document is of the variable ${document.path}, not of ${path}`, 2);
+  }
+  if (namespace !== undefined && document?.namespace !== undefined && document.namespace !== namespace) {
+    throw new Stopped(`the document is of the namespace ${document.namespace}, not of ${namespace}`, 2);
+  }
+}
+
+const purge = command({
+  words: 'var purge',
+  parameters: 'PATH',
+  summary: 'remove a variable',
+  options: checkIndex,
+  run: async (invocation) => {
+    const { box, inNamespace, options, parameters } = invocation;
+    const [path = ''] = parameters;
+    const cas = optional('cas', numberOption('check-index', options['check-index']));
+    return written(invocation, box.variables.remove(path, { ...inNamespace, ...cas }), path, 'removed');
+  },
+});
+
+type Writing = ReturnType<Invocation['box']['variables']['put']>;
+
+/** Says what a write came to, without the items. */
+async function written(invocation: Invocation, writing: Writing, path: string, done: string): Promise<number> {
+  const { conflict, value } = await orThrow(writing);
+  if (conflict) throw new Stopped(conflictText(path, value));
+  return print(
+    invocation,
+    value,
+    () => `variable ${path} is ${done}${done === 'stored' ? `, index ${value.ModifyIndex}` : ''}\n`,
+  );
+}
+
+function conflictText(path: string, { ModifyIndex, Lock }: VariableDocument): string {
+  if (Lock !== undefined) return `variable ${path} is locked`;
+  return ModifyIndex === 0 ? `there is no variable ${path}` : `variable ${path} has the index ${ModifyIndex}`;
+}
+
+export const variableCommands: readonly Command[] = [list, get, put, purge];

@@ -1,0 +1,65 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { agentPorts, type Engine } from '../../../src/index.js';
+import type { Runner, RunnerOptions } from '../../runner/index.js';
+import type { NodeOptions } from '../settings/node-options.js';
+
+export interface HostRunner {
+  stop(deadline: number): Promise<void>;
+}
+
+const retryPause = 2000;
+
+/**
+ * Starts a runner for this host. With a store in a file the allocations live beside it, and processes survive a stop to
+ * be found again; with a store in memory nobody could find them again, so they end with the server. A second server on
+ * the same file serves without a runner until the directory is free, and then goes on with the tasks of the first.
+ */
+export async function startHostRunner(
+  engine: Engine,
+  storePath: string | null,
+  node: NodeOptions & Required<Pick<RunnerOptions, 'download'>>,
+): Promise<HostRunner> {
+  const { createRunner, functionDriver, rawExecDriver } = await import('../../runner/index.js');
+  const directory =
+    storePath === null ? await mkdtemp(join(tmpdir(), 'signalbox-')) : `${resolve(storePath)}-allocations`;
+  const runner = createRunner(agentPorts(engine), {
+    drivers: [rawExecDriver(), functionDriver({})],
+    directory,
+    ...node,
+    address: new URL(engine.settings.notifications.publicOrigin).host,
+    onStop: storePath === null ? 'kill' : 'leave',
+  });
+  const stopping = new AbortController();
+  const started = await tryToStart(engine, runner);
+  const standby = started ? Promise.resolve() : standBy(engine, runner, stopping.signal);
+  return {
+    stop: async (deadline) => {
+      stopping.abort();
+      await standby;
+      await runner.stop({ deadline });
+      if (storePath === null) await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Fails for good only when the directory cannot be used by anybody. */
+async function tryToStart(engine: Engine, runner: Runner): Promise<boolean> {
+  const started = await runner.start();
+  if (started.isOk()) return true;
+  if (started.error.type !== 'directory_in_use') throw new Error(started.error.message);
+  engine.logger.warn({ directory: started.error.directory }, `${started.error.message}; serving without a runner`);
+  return false;
+}
+
+async function standBy(engine: Engine, runner: Runner, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await engine.clock.sleep(retryPause, signal);
+    if (signal.aborted) return;
+    const started = await runner.start();
+    if (started.isErr()) continue;
+    engine.logger.warn({}, 'The runner directory is free: this server runs its tasks now');
+    return;
+  }
+}

@@ -1,0 +1,209 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { SettingsOverrides } from '../../../src/index.js';
+import { columns } from '../output/columns.js';
+import { type NodeOptions, nodeOptionsFrom } from '../settings/node-options.js';
+import { readFlags } from '../settings/read-flags.js';
+import { type ResolvedSettings, resolveSettings, type SettingSources } from '../settings/resolve-settings.js';
+import { atPath, listenParts, settingTable, variableOf } from '../settings/setting-table.js';
+
+export interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  /** A path means SQLite, null means memory. */
+  readonly storePath: string | null;
+  readonly names: 'neutral' | 'upstream';
+  readonly access: 'token' | 'open';
+  readonly seedFile: string | null;
+  /** Keys for tokens and URLs at rest; null keeps them in the clear. */
+  readonly encryptionKeyFile: string | null;
+  readonly outbound: OutboundOptions;
+  readonly mail: MailOptions | null;
+  /** Without a slash at the end; empty for the root. */
+  readonly notificationsBase: string;
+  readonly runner: boolean;
+  /** What the runner's node is. */
+  readonly node: NodeOptions;
+  readonly publicOrigin: string | null;
+  /** Further allowed host names and addresses, in addition to loopback, the listening address and the public origin. */
+  readonly allowHosts: readonly string[];
+  /** What is set of the engine, without its defaults. */
+  readonly engine: SettingsOverrides;
+  /** Print requests to try once the server is ready. */
+  readonly examples: boolean;
+}
+
+/** How notifications leave. */
+export interface OutboundOptions {
+  /** Ranges that notifications may be sent to although they are not public, and hosts that may be in any range. */
+  readonly cidrs: readonly string[];
+  readonly hosts: readonly string[];
+  readonly httpsOnly: boolean;
+  readonly forbiddenPorts: readonly number[];
+  readonly caFile: string | null;
+  readonly proxy: { readonly url: string; readonly except: readonly string[] } | null;
+}
+
+export interface MailOptions {
+  /** With the password of the mail server. */
+  readonly url: string;
+  readonly from: string;
+}
+
+export const serveUsage = `signalbox serve [options]
+
+${columns([
+  ...settingTable.flatMap(({ flag, kind, summary }) =>
+    flag === undefined ? [] : [[`  --${flag} ${kind.path === 'file' ? 'FILE' : 'VALUE'}`, summary]],
+  ),
+  ['  --no-runner', 'run no jobs on this host'],
+  ['  --config FILE', 'settings in one file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)'],
+  ['  --set KEY=VALUE', 'any setting, may be repeated; signalbox help settings lists them'],
+  ['  --examples', 'print requests to try, after the first line'],
+])}
+Each setting may also stand in the file or in the environment (--listen is SIGNALBOX_LISTEN); an option wins over the
+environment, that over the file. signalbox config, with the same options, prints what is in force and where it is from.
+`;
+
+/** Every setting with its variable and its default. */
+export const settingsUsage = `The settings of signalbox serve: in signalbox.json as objects in objects, as --set KEY=VALUE, or in the environment.
+Lists are separated by commas outside the file.
+
+${settingTable
+  .map(({ key, kind, summary, default: value, flag }) => {
+    const printed = value === undefined ? '' : ` (${JSON.stringify(kind.toJson(value))})`;
+    return `  ${key}${printed}\n      ${summary}\n      ${variableOf(key)}${flag === undefined ? '' : `, --${flag}`}\n`;
+  })
+  .join('')}`;
+
+/** The options of `signalbox serve`; each line of an error names a flag, a variable or a place in the file. */
+export function parseServeOptions(
+  args: readonly string[],
+  others: Omit<SettingSources, 'flags'> = { environment: {}, file: null },
+): Result<ServeOptions, string> {
+  return readFlags(args).andThen(({ flags, examples }) =>
+    resolveSettings({ ...others, flags })
+      .mapErr((faults) => faults.join('\n'))
+      .andThen(checkedTogether)
+      .map((settings) => ({ ...optionsFrom(settings), examples })),
+  );
+}
+
+/** What can be said of several settings at once only. */
+export function checkedTogether(settings: ResolvedSettings): Result<ResolvedSettings, string> {
+  const inForce = (key: string): unknown => settings.get(key)?.value;
+  const nameOf = (key: string): string => {
+    const source = settings.get(key)?.source;
+    return source === undefined || source === 'default' ? key : source.startsWith('-') ? source : `${key} (${source})`;
+  };
+  const { host } = listenParts(inForce('listen') as string) ?? { host: '' };
+  const faults: string[] = [];
+  if (inForce('access') === 'open' && !isLoopback(host)) {
+    const access = nameOf('access') === '--access' ? '--access open' : `open ${nameOf('access')}`;
+    faults.push(`${access} is allowed only when ${nameOf('listen')} is a loopback address, such as 127.0.0.1:4646`);
+  }
+  for (const [one, other] of together) {
+    if (isSet(inForce(one)) && !isSet(inForce(other))) faults.push(`${nameOf(one)} is of no use without ${other}`);
+  }
+  for (const [smaller, larger] of ordered) {
+    if (Number(inForce(smaller)) > Number(inForce(larger))) {
+      faults.push(`${nameOf(smaller)} must not be more than ${nameOf(larger)}`);
+    }
+  }
+  return faults.length > 0 ? err(faults.join('\n')) : ok(settings);
+}
+
+const together = [
+  ['proxyExcept', 'proxy'],
+  ['mailFrom', 'smtpUrl'],
+  ['smtpUrl', 'mailFrom'],
+] as const;
+
+const notifications = 'notifications.';
+const ordered = [
+  ['queries.defaultWait', 'queries.maximumWait'],
+  [`${notifications}defaultPageSize`, `${notifications}maximumPageSize`],
+  [`${notifications}verification.connectTimeout`, `${notifications}verification.totalTimeout`],
+  [`${notifications}delivery.connectTimeout`, `${notifications}delivery.totalTimeout`],
+  [`${notifications}delivery.breaker.pause`, `${notifications}delivery.breaker.maximumPause`],
+] as const;
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && !(Array.isArray(value) && value.length === 0);
+}
+
+/** Notification headers as existing receivers expect them, and two more in the same style. */
+const upstreamHeaders: SettingsOverrides = {
+  notifications: {
+    signature: {
+      headers: ['x-tfe-notification-signature'],
+      idHeader: 'x-tfe-notification-id',
+      timestampHeader: 'x-tfe-notification-timestamp',
+    },
+  },
+};
+
+/** The effective value. Defaults of the chosen names rank between the file and the table's defaults. */
+export function valueInForce(settings: ResolvedSettings, key: string): unknown {
+  const { value, source } = settings.get(key) ?? { value: undefined, source: 'default' };
+  if (source !== 'default' || settings.get('names')?.value !== 'upstream') return value;
+  return key === 'notificationsBase' ? '/api/v2' : (atPath(upstreamHeaders, key) ?? value);
+}
+
+function optionsFrom(settings: ResolvedSettings): Omit<ServeOptions, 'examples'> {
+  const read = <T>(key: string): T => valueInForce(settings, key) as T;
+  const orNull = (key: string): string | null => read<string | undefined>(key) ?? null;
+  const store = read<string>('store');
+  const url = orNull('smtpUrl');
+  return {
+    ...(listenParts(read('listen')) ?? { host: '127.0.0.1', port: 0 }),
+    storePath: store === 'memory' ? null : store.slice('sqlite:'.length),
+    names: read('names'),
+    access: read('access'),
+    seedFile: orNull('seed'),
+    encryptionKeyFile: orNull('encryptionKeyFile'),
+    outbound: outboundOptionsFrom(read),
+    mail: url === null ? null : { url, from: read('mailFrom') },
+    notificationsBase: orNull('notificationsBase') ?? '',
+    runner: read('runner'),
+    node: nodeOptionsFrom(read),
+    publicOrigin: orNull('publicOrigin'),
+    allowHosts: read('allowHosts'),
+    engine: engineSettings(settings),
+  };
+}
+
+/** Only what differs from the engine's own defaults. */
+function engineSettings(settings: ResolvedSettings): SettingsOverrides {
+  const overrides: Record<string, unknown> = {};
+  for (const { setting } of settings.values()) {
+    const value = valueInForce(settings, setting.key);
+    if (setting.ofEngine !== true || value === setting.default) continue;
+    const names = setting.key.split('.');
+    const last = names.pop() as string;
+    let within = overrides;
+    for (const name of names) {
+      within[name] ??= {};
+      within = within[name] as Record<string, unknown>;
+    }
+    within[last] = value;
+  }
+  return overrides as SettingsOverrides;
+}
+
+/** `localhost` is trusted to be what it says; every other name could resolve to anything. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(?:\.[0-9]{1,3}){3}$/.test(host);
+}
+
+/** `read` gives the value that is in force. */
+export function outboundOptionsFrom(read: <T>(key: string) => T): OutboundOptions {
+  const proxy = read<string | undefined>('proxy') ?? null;
+  return {
+    cidrs: read('allowOutbound'),
+    hosts: read('allowOutboundHosts'),
+    httpsOnly: read('httpsOnly'),
+    forbiddenPorts: read('forbiddenPorts'),
+    caFile: read<string | undefined>('caFile') ?? null,
+    proxy: proxy === null ? null : { url: proxy, except: read('proxyExcept') },
+  };
+}

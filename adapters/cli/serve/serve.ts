@@ -1,0 +1,274 @@
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { relative } from 'node:path';
+import {
+  bootstrapManagementToken,
+  type Cipher,
+  checkStoredSecrets,
+  createEngine,
+  type Engine,
+  type HttpDelivery,
+  type Mailer,
+  type PolicyRule,
+  type QuotaRule,
+  type RunNotificationRule,
+  type SettingsOverrides,
+  type Storage,
+} from '../../../src/index.js';
+import { createHttpHandler, nodeListener, upgradeListener } from '../../http-server/index.js';
+import { randomIds, systemClock } from '../../node/index.js';
+import { prometheusObserver } from '../../prometheus/index.js';
+import { smtpMailer } from '../../smtp/index.js';
+import { outboundFrom } from '../outbound.js';
+import { applySeed } from '../seed/apply-seed.js';
+import { parseSeedFile } from '../seed/seed-file.js';
+import type { SeedFile } from '../seed/seed-file-schema.js';
+import { orStop } from '../settings/config-command.js';
+import { readFlags } from '../settings/read-flags.js';
+import { misspelledVariables } from '../settings/resolve-settings.js';
+import { readSettingsFile } from '../settings/settings-file.js';
+import { stderrLogger } from '../stderr-logger.js';
+import { Stopped } from '../stopped.js';
+import type { Terminal } from '../terminal.js';
+import { drainServer } from './drain-server.js';
+import { cipherFromFile, passingCipher } from './encryption-keys.js';
+import { exampleRequests } from './example-requests.js';
+import { type HostRunner, startHostRunner } from './host-runner.js';
+import { openStore } from './open-store.js';
+import { parseServeOptions, type ServeOptions } from './serve-options.js';
+
+/**
+ * Milliseconds that requests and notifications under way may take to end after a signal. What has not ended by then was
+ * not acknowledged, or is taken up again at the next start.
+ */
+const stopGrace = 800;
+/** Milliseconds that the processes of a runner that takes them along may take to end. */
+const runnerGrace = 10_000;
+
+/** Headers and bodies must come within a minute, so that slow senders cannot keep what the server holds for bodies. */
+const serverOptions = { maxHeaderSize: 32 * 1024, keepAliveTimeout: 65_000, requestTimeout: 60_000 };
+
+export interface RunningServer {
+  readonly origin: string;
+  /** Refuses new requests, ends what is under way, closes the store. */
+  stop(): Promise<void>;
+}
+
+/**
+ * `signalbox serve`: one process with the engine, both HTTP interfaces and a runner for this host. Prints
+ * `listening on http://HOST:PORT` as its first line when it is ready. Rejects with `Stopped` when it cannot start.
+ */
+export async function serve(args: readonly string[], terminal: Terminal): Promise<RunningServer> {
+  const options = await optionsOf(args, terminal);
+  const seed = options.seedFile === null ? null : await readSeed(options.seedFile);
+  const warn = (message: string): void => stderrLogger(terminal).warn({}, message);
+  const cipher = await cipherOf(options, warn);
+  const { delivery, download } = await outboundFrom(
+    options.outbound,
+    'start the server with its range in --allow-outbound to allow it',
+  );
+  const storage = await storeFrom(options);
+  const server = createServer(serverOptions, (_request, response) => {
+    const headers = { 'Retry-After': '1', 'X-Content-Type-Options': 'nosniff' };
+    response.writeHead(503, headers).end('the server is starting\n');
+  });
+  const closePorts = async (): Promise<void> => {
+    await delivery.close();
+    await storage.close();
+  };
+  try {
+    const origin = await listen(server, options);
+    const engine = engineFrom({ options, origin, seed, terminal }, { storage, delivery, cipher });
+    await refuseUnreadable(engine);
+    if (seed !== null) await applySeed(engine, seed);
+    const secret = options.access === 'token' ? await firstToken(engine) : undefined;
+    server.removeAllListeners('request');
+    const hosts = [options.host, ...options.allowHosts];
+    const handler = createHttpHandler(engine, { access: options.access, hosts });
+    const upgrades = upgradeListener(handler);
+    server.on('request', nodeListener(handler)).on('upgrade', upgrades);
+    engine.start();
+    const runner: HostRunner | undefined = options.runner
+      ? await startHostRunner(engine, options.storePath, { ...options.node, download })
+      : undefined;
+    terminal.out(`listening on ${origin}\n`);
+    if (options.examples) terminal.out(exampleRequests(origin, thisProgram(), seed?.workspaces[0]?.id));
+    if (secret !== undefined) terminal.out(`management token, shown this once: ${secret}\n`);
+    return {
+      origin,
+      stop: async () => {
+        const release = (): void => {
+          engine.parked.release();
+          upgrades.closeAll();
+        };
+        const drained = drainServer(server, release, stopGrace);
+        await engine.stop({ deadline: stopGrace });
+        await drained;
+        await runner?.stop(runnerGrace);
+        // A receiver that does not answer holds its connection; the process ends without it.
+        void delivery.close();
+        await storage.close();
+      },
+    };
+  } catch (error) {
+    await closeServer(server);
+    await closePorts();
+    throw error;
+  }
+}
+
+/** How the command line was started, as it can be typed again in the working folder. */
+function thisProgram(): string {
+  const [, script = ''] = process.argv;
+  const path = relative(process.cwd(), script);
+  return script.includes('/node_modules/') || path === '' ? 'npx signalbox' : `node ${path}`;
+}
+
+async function optionsOf(args: readonly string[], terminal: Terminal): Promise<ServeOptions> {
+  const { environment } = terminal;
+  const { config } = orStop(readFlags(args));
+  const file = await readSettingsFile(config, environment);
+  for (const message of misspelledVariables(environment)) stderrLogger(terminal).warn({}, message);
+  return orStop(parseServeOptions(args, { environment, file }));
+}
+
+/** A server that cannot read its destinations would accept events and deliver none. */
+async function refuseUnreadable(engine: Engine): Promise<void> {
+  const checked = await checkStoredSecrets(engine);
+  if (checked.isErr()) throw new Stopped(`the store cannot be read: ${checked.error.message}`);
+  const { unreadable, example } = checked.value;
+  if (unreadable === 0) return;
+  throw new Stopped(
+    `${unreadable} notification configurations (${example} is one) are encrypted with a key that is not given; ` +
+      'start with --encryption-key-file and a file that has it',
+  );
+}
+
+async function readSeed(path: string): Promise<SeedFile> {
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw new Stopped(`the seed file cannot be read: ${messageOf(error)}`);
+  });
+  const seed = await parseSeedFile(text, path);
+  if (seed.isErr()) throw new Stopped(seed.error.message);
+  return seed.value;
+}
+
+/** A store in memory needs no persistent key. */
+async function cipherOf(options: ServeOptions, warn: (message: string) => void): Promise<Cipher | null> {
+  if (options.encryptionKeyFile !== null) return cipherFromFile(options.encryptionKeyFile, warn);
+  return options.storePath === null ? passingCipher() : null;
+}
+
+async function storeFrom(options: ServeOptions): Promise<Storage> {
+  const opened = await openStore(options.storePath);
+  return opened.match(
+    (storage) => storage,
+    (error) => {
+      throw new Stopped(`the store cannot be opened: ${error.message}`);
+    },
+  );
+}
+
+/** What a server is started with, and where it listens. */
+interface Start {
+  readonly options: ServeOptions;
+  readonly origin: string;
+  readonly seed: SeedFile | null;
+  readonly terminal: Terminal;
+}
+
+function engineFrom(
+  { options, origin, seed, terminal }: Start,
+  { cipher, ...given }: { storage: Storage; delivery: HttpDelivery; cipher: Cipher | null },
+): Engine {
+  const settings: SettingsOverrides = {
+    ...options.engine,
+    jobs: {
+      ...options.engine.jobs,
+      policies: (seed?.job_policies ?? []).map(policyRule),
+      quotas: (seed?.quotas ?? []).map(quotaRule),
+    },
+    runNotifications: (seed?.run_notifications ?? []).map(runRule),
+    notifications: {
+      names: options.names,
+      basePath: options.notificationsBase,
+      publicOrigin: options.publicOrigin ?? origin,
+      hints: { mailer: 'this server has no mail server; start it with SIGNALBOX_SMTP_URL and SIGNALBOX_MAIL_FROM set' },
+      ...options.engine.notifications,
+    },
+  };
+  const logger = stderrLogger(terminal);
+  const mailer = mailerFrom(options);
+  const ports = {
+    ...given,
+    clock: systemClock(),
+    ids: randomIds(),
+    observer: prometheusObserver(),
+    logger,
+    ...(cipher === null ? {} : { cipher }),
+  };
+  return createEngine(mailer === undefined ? ports : { ...ports, mailer }, settings);
+}
+
+function mailerFrom({ mail }: ServeOptions): Mailer | undefined {
+  if (mail === null) return undefined;
+  try {
+    return smtpMailer(mail);
+  } catch (error) {
+    throw new Stopped(`mailFrom (SIGNALBOX_MAIL_FROM): ${messageOf(error)}`);
+  }
+}
+
+function runRule({ workspace, namespace, job, meta }: SeedFile['run_notifications'][number]): RunNotificationRule {
+  return {
+    workspace,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(job === undefined ? {} : { job }),
+    ...(meta === undefined ? {} : { meta }),
+  };
+}
+
+function policyRule({ name, level, refuse, message }: SeedFile['job_policies'][number]): PolicyRule {
+  return message === undefined ? { name, level, refuse } : { name, level, refuse, message };
+}
+
+function quotaRule({ namespace, jobs, cpu, cores, ...rest }: SeedFile['quotas'][number]): QuotaRule {
+  const { memory_mb: memoryMB, dispatches_per_minute: dispatchesPerMinute } = rest;
+  return {
+    namespace,
+    ...(jobs === undefined ? {} : { jobs }),
+    ...(cpu === undefined ? {} : { cpu }),
+    ...(cores === undefined ? {} : { cores }),
+    ...(memoryMB === undefined ? {} : { memoryMB }),
+    ...(dispatchesPerMinute === undefined ? {} : { dispatchesPerMinute }),
+  };
+}
+
+async function firstToken(engine: Engine): Promise<string | undefined> {
+  const issued = await bootstrapManagementToken(engine);
+  if (issued.isErr()) throw new Stopped(`the management token cannot be stored: ${issued.error.message}`);
+  return issued.value?.secret;
+}
+
+function listen(server: Server, options: ServeOptions): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(new Stopped(`cannot listen: ${error.message}`)));
+    server.listen(options.port, options.host, () => {
+      const { port } = server.address() as AddressInfo;
+      resolve(`http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`);
+    });
+  });
+}
+
+/** No new connections from now on; resolves when the last request has been answered. */
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown error';
+}

@@ -1,0 +1,72 @@
+import { columns } from '../output/columns.js';
+import { checkedTogether, valueInForce } from '../serve/serve-options.js';
+import { Stopped } from '../stopped.js';
+import type { Terminal } from '../terminal.js';
+import { readFlags } from './read-flags.js';
+import { misspelledVariables, type ResolvedSettings, resolveSettings } from './resolve-settings.js';
+import { readSettingsFile } from './settings-file.js';
+import { settingsSchema } from './settings-schema.js';
+
+export const configUsage = `signalbox config [options of serve] [--json]
+signalbox config --schema
+
+Prints each setting of serve with the value in force and where it is from; secrets are hidden.
+
+  --json    an object of keys, each with value and source
+  --schema  the JSON Schema of the settings file
+`;
+
+/** `signalbox config`: what a server that is started here and now would work with. */
+export async function configCommand(args: readonly string[], terminal: Terminal): Promise<number> {
+  if (args.includes('--schema')) {
+    terminal.out(`${JSON.stringify(settingsSchema(), null, 2)}\n`);
+    return 0;
+  }
+  const { environment } = terminal;
+  const { flags, config } = orStop(readFlags(args.filter((text) => text !== '--json')));
+  const file = await readSettingsFile(config, environment);
+  const resolved = resolveSettings({ flags, environment, file }).mapErr((faults) => faults.join('\n'));
+  const settings = orStop(resolved.andThen(checkedTogether));
+  for (const message of misspelledVariables(environment)) terminal.error(`signalbox: ${message}\n`);
+  terminal.out(args.includes('--json') ? asJson(settings) : asText(settings));
+  return 0;
+}
+
+/** Stops with the first line of a misuse. */
+export function orStop<T>(result: {
+  isOk(): boolean;
+  match<A, B>(ok: (value: T) => A, err: (message: string) => B): A | B;
+}): T {
+  return result.match(
+    (value) => value,
+    (message) => {
+      throw new Stopped(
+        `${message}\nsignalbox serve --help tells the options, signalbox help settings the settings`,
+        2,
+      );
+    },
+  ) as T;
+}
+
+function asText(settings: ResolvedSettings): string {
+  const rows = [...printed(settings)].map(([key, value, source]) => [
+    key,
+    source,
+    value === undefined ? '-' : typeof value === 'string' ? value : JSON.stringify(value),
+  ]);
+  // The values come last: one that is long widens no column.
+  return columns([['Setting', 'From', 'Value'], ...rows]);
+}
+
+function asJson(settings: ResolvedSettings): string {
+  const entries = [...printed(settings)].map(([key, value, source]) => [key, { value: value ?? null, source }]);
+  return `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`;
+}
+
+function* printed(settings: ResolvedSettings): Iterable<readonly [key: string, value: unknown, source: string]> {
+  for (const [key, { setting, source }] of settings) {
+    const value = valueInForce(settings, key);
+    const hidden = setting.secret === true && value !== undefined;
+    yield [key, hidden ? '[hidden]' : value === undefined ? undefined : setting.kind.toJson(value), source];
+  }
+}

@@ -1,0 +1,69 @@
+import { ok } from 'neverthrow';
+import { meteredJsonText } from '../../values/json-text.js';
+import type { HclValue } from '../../values/value.js';
+import { dynamicType, stringType, stringValue } from '../../values/value.js';
+import { argumentAt, textAt } from '../arguments.js';
+import type { CallResult, EagerFunction, FunctionContext } from '../function.js';
+import {
+  defineFunction,
+  fail,
+  nullableParameter,
+  overBudget,
+  parameter,
+  perCharacter,
+  perElement,
+} from '../function.js';
+import { holdsInfinity } from '../infinity.js';
+import { base64FromBytes, bytesFromBase64, bytesFromText, textFromBytes } from './bytes.js';
+import { decodeCsv } from './csv.js';
+import { decodeJson } from './json-decode.js';
+import { decodeYaml } from './yaml-decode.js';
+import { yamlText } from './yaml-encode.js';
+
+const text = parameter('text', stringType);
+
+export const encodingFunctions: readonly EagerFunction[] = [
+  defineFunction('base64encode', [text], (args) => ok(stringValue(base64FromBytes(bytesFromText(textAt(args, 0))))), {
+    cost: (args) => 5 + perCharacter(1 / 16)(args),
+  }),
+  defineFunction('base64decode', [text], decodeBase64, { cost: (args) => 15 + perCharacter(1 / 8)(args) }),
+  defineFunction('urlencode', [text], (args) => ok(stringValue(urlEncoded(textAt(args, 0)))), {
+    cost: perCharacter(1 / 2),
+  }),
+  defineFunction('jsonencode', [nullableParameter('value', dynamicType)], encodeJson),
+  defineFunction('jsondecode', [text], (args, { budget }) => decodeJson(textAt(args, 0), budget)),
+  defineFunction(
+    'yamlencode',
+    [nullableParameter('value', dynamicType)],
+    (args, { budget }) => {
+      const text = yamlText(argumentAt(args, 0), budget);
+      return text === undefined ? overBudget('yamlencode') : ok(stringValue(text));
+    },
+    { cost: perElement(3) },
+  ),
+  defineFunction('yamldecode', [text], (args, { budget }) => decodeYaml(textAt(args, 0), budget)),
+  defineFunction('csvdecode', [text], (args, { budget }) => decodeCsv(textAt(args, 0), budget)),
+];
+
+function decodeBase64(args: readonly HclValue[]): CallResult {
+  const bytes = bytesFromBase64(textAt(args, 0));
+  if (bytes === undefined) return fail('the text is not Base64 with padding');
+  const decoded = textFromBytes(bytes);
+  return decoded === undefined ? fail('the decoded bytes are not UTF-8 text') : ok(stringValue(decoded));
+}
+
+/** Form encoding: a space becomes `+`; only letters, digits and `-_.~` stay. */
+function urlEncoded(value: string): string {
+  const encoded = encodeURIComponent(value.replace(/\p{Cs}/gu, '\ufffd'));
+  return Object.entries(FORM_ENCODED).reduce((text, [found, written]) => text.replaceAll(found, written), encoded);
+}
+
+/** Characters that form encoding escapes differently from the platform. */
+const FORM_ENCODED = { '%20': '+', '!': '%21', "'": '%27', '(': '%28', ')': '%29', '*': '%2A' };
+
+function encodeJson(args: readonly HclValue[], { budget }: FunctionContext): CallResult {
+  const value = argumentAt(args, 0);
+  if (holdsInfinity(value)) return fail('an infinite number has no JSON form');
+  const text = meteredJsonText(value, budget);
+  return text === undefined ? overBudget('jsonencode') : ok(stringValue(text));
+}

@@ -1,0 +1,241 @@
+import { ok } from 'neverthrow';
+import type { CST, Document, Node, Pair, Scalar, YAMLMap } from 'yaml';
+import type { Budget } from '../../evaluate/budget.js';
+import { convert } from '../../values/convert.js';
+import { normalizeText } from '../../values/normalize-text.js';
+import type { HclValue } from '../../values/value.js';
+import {
+  dynamicNull,
+  entriesOf,
+  itemsOf,
+  objectValue,
+  sizeOf,
+  stringType,
+  stringValue,
+  tupleValue,
+} from '../../values/value.js';
+import { normalizationWork } from '../../values/work.js';
+import type { CallResult } from '../function.js';
+import { fail, overBudget } from '../function.js';
+import { yaml } from '../packages.js';
+import { resolveScalar } from './yaml-resolve.js';
+
+/**
+ * Decodes one YAML document: mappings become objects, sequences become tuples, and plain scalars are resolved as in YAML 1.1.
+ * The package parses the syntax; this module resolves types. Collections as keys, custom tags and several documents are
+ * errors.
+ */
+export function decodeYaml(text: string, budget: Budget): CallResult {
+  if (!budget.charge(text.length + normalizationWork(text))) return overBudget('yamldecode');
+  const read = readDocument(text, budget);
+  if (read.problem === TOO_LARGE) return overBudget('yamldecode');
+  if (read.problem !== undefined) return fail(placed(read.problem, text));
+  const reader: Reader = { text, budget, anchors: new Map(), problem: undefined };
+  const value = nodeValue(reader, read.contents);
+  if (value !== undefined) return ok(value);
+  return reader.problem === undefined || reader.problem === TOO_LARGE
+    ? overBudget('yamldecode')
+    : fail(placed(reader.problem, text));
+}
+
+/** A problem, and its offset in the text. */
+interface Problem {
+  readonly what: string;
+  readonly offset: number;
+}
+
+const TOO_LARGE: Problem = { what: 'too much', offset: 0 };
+
+/** Units of work for a token, and for a node in addition to its tokens. */
+const LEXEME = 35;
+const NODE = 10;
+
+/** A message with the line, counted from 1. */
+function placed({ what, offset }: Problem, text: string): string {
+  return `${what} on line ${text.slice(0, offset).split('\n').length} of the YAML text`;
+}
+
+interface ReadDocument {
+  readonly contents: Node | null;
+  readonly problem: Problem | undefined;
+}
+
+/** The tree of the only document; null contents stand for an empty one. */
+function readDocument(text: string, budget: Budget): ReadDocument {
+  const tokens = readTokens(text, budget);
+  if (!Array.isArray(tokens)) return { contents: null, problem: tokens as Problem };
+  const documents = quickly(() => [...new (yaml().Composer)(OPTIONS).compose(tokens)]);
+  const [document, second] = documents as Document.Parsed[];
+  const error = document?.errors[0];
+  if (error !== undefined)
+    return { contents: null, problem: { what: lowerFirst(error.message), offset: error.pos[0] } };
+  if (second !== undefined) return { contents: null, problem: { what: 'a second document', offset: second.range[0] } };
+  return { contents: document?.contents ?? null, problem: undefined };
+}
+
+/** The package builds only the structure: types, merge keys and duplicate keys are handled here. */
+const OPTIONS = {
+  version: '1.1',
+  schema: 'failsafe',
+  merge: false,
+  uniqueKeys: false,
+  prettyErrors: false,
+  logLevel: 'silent',
+} as const;
+
+/** The concrete syntax, token by token, so that parsing stops as soon as a text costs too much, is too deep, or is invalid. */
+function readTokens(text: string, budget: Budget): CST.Token[] | Problem {
+  const { Lexer, Parser } = yaml();
+  const parser = new Parser();
+  const tokens: CST.Token[] = [];
+  for (const lexeme of new Lexer().lex(text)) {
+    if (!budget.charge(LEXEME)) return TOO_LARGE;
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    if (parser.stack.length > budget.limits.depth) return TOO_LARGE;
+    const last = tokens.at(-1);
+    if (last?.type === 'error') return { what: lowerFirst(last.message), offset: last.offset };
+  }
+  for (const token of parser.end()) tokens.push(token);
+  return tokens;
+}
+
+/** The package creates an error object for each problem; without stack traces, which are unused, they are cheap. */
+function quickly<Result>(work: () => Result): Result {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+interface Reader {
+  readonly text: string;
+  readonly budget: Budget;
+  /** The value of each anchor; undefined while it is being read. */
+  readonly anchors: Map<string, HclValue | undefined>;
+  problem: Problem | undefined;
+}
+
+/** The value of a node; undefined after a problem was reported. */
+function nodeValue(reader: Reader, node: Node | null): HclValue | undefined {
+  if (!reader.budget.charge(NODE)) return report(reader, TOO_LARGE);
+  if (node === null) return dynamicNull;
+  const { isAlias, isMap, isScalar } = yaml();
+  if (isAlias(node)) return aliasedValue(reader, node.source, node);
+  const { anchor } = node as Scalar;
+  if (anchor !== undefined) reader.anchors.set(anchor, undefined);
+  const value = isScalar(node)
+    ? scalarValue(reader, node)
+    : isMap(node)
+      ? mappingValue(reader, node)
+      : sequenceValue(reader, node as unknown as { readonly items: readonly Node[] } & Node);
+  if (anchor !== undefined) reader.anchors.set(anchor, value);
+  return value;
+}
+
+function aliasedValue(reader: Reader, name: string, node: Node): HclValue | undefined {
+  const value = reader.anchors.get(name);
+  if (value !== undefined) return value;
+  const inside = reader.anchors.has(name);
+  return reportAt(reader, node, inside ? 'an alias inside its own anchor' : 'an alias without an anchor');
+}
+
+function scalarValue(reader: Reader, node: Scalar): HclValue | undefined {
+  const text = scalarText(reader, node);
+  const tag = shortTag(node.tag);
+  if (tag === '!!str' || (tag === undefined && node.type !== 'PLAIN')) return stringValue(text);
+  const value = resolveScalar(text, tag);
+  return value ?? reportAt(reader, node, tag === undefined ? 'a number without a value' : `a value that is no ${tag}`);
+}
+
+/** The package ends a block scalar with a line break even if the text ends without one. */
+function scalarText({ text }: Reader, { value, type, range }: Scalar): string {
+  const content = String(value ?? '');
+  const isBlock = type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED';
+  const added = isBlock && !text.endsWith('\n') && (range?.[1] ?? 0) >= text.length && content.endsWith('\n');
+  return added ? content.slice(0, -1) : content;
+}
+
+function sequenceValue(reader: Reader, node: Node & { readonly items: readonly Node[] }): HclValue | undefined {
+  if (!hasTag(reader, node, '!!seq')) return undefined;
+  const items: HclValue[] = [];
+  for (const item of node.items) {
+    const value = yaml().isPair(item) ? pairsValue(reader, [item as unknown as Pair]) : nodeValue(reader, item);
+    if (value === undefined) return undefined;
+    items.push(value);
+  }
+  return kept(reader, tupleValue(items));
+}
+
+function mappingValue(reader: Reader, node: YAMLMap): HclValue | undefined {
+  return hasTag(reader, node, '!!map') ? pairsValue(reader, node.items) : undefined;
+}
+
+/** The mapping's own keys override merged ones; of several merged values the first is used. A duplicate key keeps its last value. */
+function pairsValue(reader: Reader, pairs: readonly Pair[]): HclValue | undefined {
+  const entries = new Map<string, HclValue>();
+  const merged: HclValue[] = [];
+  for (const { key, value } of pairs as readonly Pair<Node | null, Node | null>[]) {
+    const name = isMergeKey(key) ? undefined : keyText(reader, key);
+    const item = reader.problem === undefined ? nodeValue(reader, value) : undefined;
+    if (item === undefined) return undefined;
+    if (name !== undefined) entries.set(name, item);
+    else merged.push(...(item.kind === 'tuple' ? item.items : [item]));
+  }
+  for (const source of merged) {
+    const added = entriesOf(source);
+    if (added === undefined) return report(reader, { what: 'a merge of something that is no mapping', offset: 0 });
+    if (!reader.budget.charge(2 * sizeOf(source))) return report(reader, TOO_LARGE);
+    for (const [key, value] of added) if (!entries.has(key)) entries.set(key, value);
+  }
+  return kept(reader, objectValue(entries));
+}
+
+function isMergeKey(key: Node | null): boolean {
+  return yaml().isScalar(key) && key.type === 'PLAIN' && key.value === '<<' && key.tag === undefined;
+}
+
+function keyText(reader: Reader, key: Node | null): string | undefined {
+  const value = nodeValue(reader, key);
+  if (value === undefined) return undefined;
+  const text = value.kind === 'null' ? undefined : convert(value, stringType).unwrapOr(undefined);
+  if (text?.kind === 'string') return normalizeText(text.value);
+  return key === null
+    ? report(reader, { what: 'a key that is no text', offset: 0 })
+    : reportAt(reader, key, 'a key that is no text');
+}
+
+function hasTag(reader: Reader, node: Node, expected: '!!seq' | '!!map'): boolean {
+  const tag = shortTag(node.tag);
+  if (tag === undefined || tag === expected || tag === '!') return true;
+  reportAt(reader, node, `a collection with the tag ${tag}`);
+  return false;
+}
+
+const STANDARD = 'tag:yaml.org,2002:';
+
+function shortTag(tag: string | undefined): string | undefined {
+  return tag?.startsWith(STANDARD) === true ? `!!${tag.slice(STANDARD.length)}` : tag;
+}
+
+/** Aliases can expand a short text to a value of any size, so the size of each collection is checked. */
+function kept(reader: Reader, value: HclValue): HclValue | undefined {
+  const count = itemsOf(value)?.length ?? entriesOf(value)?.size ?? 0;
+  const fits = reader.budget.chargeElements(count) && sizeOf(value) <= reader.budget.limits.valueSize;
+  return fits ? value : report(reader, TOO_LARGE);
+}
+
+function reportAt(reader: Reader, node: Node, what: string): undefined {
+  return report(reader, { what, offset: node.range?.[0] ?? 0 });
+}
+
+function report(reader: Reader, problem: Problem): undefined {
+  reader.problem ??= problem;
+  return undefined;
+}
+
+function lowerFirst(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+}

@@ -1,0 +1,174 @@
+import { err, ok, type Result } from 'neverthrow';
+import { type Instant, unixNanosFromInstant } from '../../shared/instant.js';
+import { equalSpec } from '../document/equal-spec.js';
+import type { Job } from '../document/job.js';
+import type { ScalingPolicy } from '../document/policies.js';
+import type { TaskGroup } from '../document/task-group.js';
+import { type IndexConflict, invalidRequest, type RegistrationRefusal, type TransitionRefused } from '../errors.js';
+import { isParameterized, isPeriodic } from '../job-record.js';
+
+export interface RegistrationRequest {
+  /** Canonical and valid, with the accessor of the caller's token. */
+  readonly job: Job;
+  /** The version number that the document itself carries; kept when it is ahead of the stored one. */
+  readonly version: number | null;
+  /** The JobModifyIndex that the caller insists on, 0 for a new job; undefined when the caller does not insist. */
+  readonly enforcedIndex?: number | undefined;
+  readonly preserveCounts?: boolean | undefined;
+  readonly preserveResources?: boolean | undefined;
+  /** Makes the ID of a scaling policy that is new. */
+  readonly policyId: () => string;
+}
+
+/** What to store. `unchanged` asks for a new evaluation of the job that is there, and nothing else. */
+export type Registration =
+  | { readonly type: 'created'; readonly job: Job }
+  | { readonly type: 'updated'; readonly job: Job; readonly previous: Job }
+  | { readonly type: 'unchanged'; readonly job: Job };
+
+/** Versions stay exact numbers, with room to rise. */
+const maximumVersion = 2 ** 52;
+
+/**
+ * What becomes of a job that is registered (job interface, register): check-and-set, refused transitions, whether it
+ * differs from the stored one, and the new row with its indexes and version. `index` is that of the write. The status is
+ * for the writer to compute.
+ */
+export function decideRegistration(
+  current: Job | undefined,
+  request: RegistrationRequest,
+  index: number,
+  now: Instant,
+): Result<Registration, RegistrationRefusal> {
+  if (request.enforcedIndex !== undefined) {
+    const conflict = indexConflict(current, request.enforcedIndex);
+    if (conflict !== undefined) return err(conflict);
+  }
+  if ((request.version ?? 0) > maximumVersion) {
+    return err(invalidRequest('Job.Version', `Job.Version must not be greater than ${maximumVersion}`));
+  }
+  const refused = current === undefined ? undefined : refusedTransition(current, request.job);
+  return refused === undefined ? ok(registrationOf(current, request, index, now)) : err(refused);
+}
+
+/** What a registration that nothing speaks against comes to. A plan asks for this whatever the transition. */
+export function registrationOf(
+  current: Job | undefined,
+  request: RegistrationRequest,
+  index: number,
+  now: Instant,
+): Registration {
+  const SubmitTime = unixNanosFromInstant(now);
+  const stamps = { SubmitTime, ModifyIndex: index, JobModifyIndex: index };
+  if (current === undefined) {
+    const TaskGroups = withPolicyIds(request.job, undefined, request.policyId, index);
+    const job: Job = {
+      ...request.job,
+      ...stamps,
+      TaskGroups,
+      Version: request.version ?? 0,
+      CreateIndex: index,
+      Stable: false,
+    };
+    return { type: 'created', job };
+  }
+  const submitted = { ...request.job, TaskGroups: withPolicyIds(request.job, current, request.policyId, index) };
+  if (equalSpec(current, submitted)) return { type: 'unchanged', job: current };
+  const job: Job = {
+    ...submitted,
+    ...stamps,
+    TaskGroups: preserved(current, submitted, request),
+    Version: Math.max(current.Version + 1, request.version ?? 0),
+    CreateIndex: current.CreateIndex,
+    Stable: false,
+  };
+  return { type: 'updated', job, previous: current };
+}
+
+/** The conflict, if any, between the index that a caller insists on and the job that is stored. */
+export function indexConflict(
+  current: Pick<Job, 'JobModifyIndex'> | undefined,
+  given: number,
+): IndexConflict | undefined {
+  const conflict = (text: string): IndexConflict => ({
+    type: 'index_conflict',
+    given,
+    current: current?.JobModifyIndex ?? null,
+    message: `Enforcing job modify index ${given}: ${text}`,
+  });
+  if (current === undefined) return given === 0 ? undefined : conflict('job does not exist');
+  if (given === 0) return conflict('job already exists');
+  return given === current.JobModifyIndex
+    ? undefined
+    : conflict(`job exists with conflicting job modify index: ${current.JobModifyIndex}`);
+}
+
+function refusedTransition(current: Job, next: Job): TransitionRefused | undefined {
+  const refuse = (reason: TransitionRefused['reason'], message: string): TransitionRefused => ({
+    type: 'transition_refused',
+    reason,
+    message,
+  });
+  if (current.Type !== next.Type) {
+    return refuse('type', `cannot update job from type "${current.Type}" to "${next.Type}"`);
+  }
+  if (isPeriodic(current) !== isPeriodic(next)) {
+    return refuse(
+      'periodic',
+      `cannot update ${isPeriodic(current) ? '' : 'non-'}periodic job to being ${isPeriodic(next) ? '' : 'non-'}periodic`,
+    );
+  }
+  if (current.Dispatched !== next.Dispatched) {
+    return refuse('dispatched', 'cannot update a dispatched job: register its parent, or dispatch again');
+  }
+  if (isParameterized(current) !== isParameterized(next)) {
+    return refuse(
+      'parameterized',
+      `cannot update ${isParameterized(current) ? '' : 'non-'}parameterized job to being ${isParameterized(next) ? '' : 'non-'}parameterized`,
+    );
+  }
+  return undefined;
+}
+
+/**
+ * A group's scaling policy keeps its ID for as long as the group keeps its name, and its indexes for as long as it stays the same.
+ */
+function withPolicyIds(
+  job: Job,
+  current: Job | undefined,
+  policyId: () => string,
+  index: number,
+): readonly TaskGroup[] {
+  if (job.TaskGroups.every((group) => group.Scaling === null)) return job.TaskGroups;
+  return job.TaskGroups.map((group) => {
+    if (group.Scaling === null) return group;
+    const stored = current?.TaskGroups.find((each) => each.Name === group.Name)?.Scaling ?? undefined;
+    const Scaling = { ...group.Scaling, ID: stored === undefined || stored.ID === '' ? policyId() : stored.ID };
+    return { ...group, Scaling: withIndexes(Scaling, stored, index) };
+  });
+}
+
+function withIndexes(policy: ScalingPolicy, stored: ScalingPolicy | undefined, index: number): ScalingPolicy {
+  if (stored === undefined) return { ...policy, CreateIndex: index, ModifyIndex: index };
+  const { CreateIndex, ModifyIndex } = stored;
+  const same = JSON.stringify({ ...policy, CreateIndex, ModifyIndex }) === JSON.stringify(stored);
+  return same ? stored : { ...policy, CreateIndex, ModifyIndex: index };
+}
+
+/** The submitted groups, with the stored counts and resources of those that were there before where the caller keeps them. */
+function preserved(current: Job, job: Job, request: RegistrationRequest): readonly TaskGroup[] {
+  const { preserveCounts = false, preserveResources = false } = request;
+  if (!preserveCounts && !preserveResources) return job.TaskGroups;
+  const before = new Map(current.TaskGroups.map((group) => [group.Name, group]));
+  return job.TaskGroups.map((group) => {
+    const stored = before.get(group.Name);
+    if (stored === undefined) return group;
+    const Count = preserveCounts ? stored.Count : group.Count;
+    return { ...group, Count, Tasks: preserveResources ? withResourcesOf(stored, group) : group.Tasks };
+  });
+}
+
+function withResourcesOf(stored: TaskGroup, group: TaskGroup): TaskGroup['Tasks'] {
+  const before = new Map(stored.Tasks.map((task) => [task.Name, task.Resources]));
+  return group.Tasks.map((task) => ({ ...task, Resources: before.get(task.Name) ?? task.Resources }));
+}

@@ -1,0 +1,28 @@
+import { err, ok, type Result } from 'neverthrow';
+import { admitJob, type InstallationDefaults } from '../admission/admit-job.js';
+import { canonicaliseJob } from '../canonical/canonicalise-job.js';
+import { type DecodeError, decodeJob } from '../document/decode-job.js';
+import type { JobInput } from '../document/input/index.js';
+import type { Job } from '../document/job.js';
+import type { AdmissionRefused, InvalidJob } from '../errors.js';
+import { errorsText } from '../validation/problem-texts.js';
+import { type ValidationContext, validateJob } from '../validation/validate-job.js';
+
+export type PrepareJobError = DecodeError | AdmissionRefused | InvalidJob;
+
+/**
+ * The job that a registration of the document would store: every default filled, everything added, all rules checked. Its
+ * indexes, times and status are those of a job that is not registered yet.
+ */
+export function prepareJob(
+  input: JobInput,
+  installation: InstallationDefaults & ValidationContext = { region: 'global' },
+): Result<Job, PrepareJobError> {
+  return decodeJob(input, { durationTexts: true })
+    .map(canonicaliseJob)
+    .andThen((job) => admitJob(job, installation))
+    .andThen((job) => {
+      const { errors } = validateJob(job, installation);
+      return errors.length === 0 ? ok(job) : err({ type: 'invalid_job', errors, message: errorsText(errors) } as const);
+    });
+}

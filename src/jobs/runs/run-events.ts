@@ -1,0 +1,186 @@
+import { globMatches } from '../../shared/glob.js';
+import type { Job } from '../document/job.js';
+import { isLauncher } from '../job-record.js';
+
+/*
+ * The life of a job as a run of a workspace (notification interface, Events). A run is one dispatched or periodic instance, or
+ * one version of a job that is placed itself. Parameterized and periodic parents are no runs.
+ *
+ * what happened                                        stage       event               status registered, dispatched or
+ * launched                   pending     run:created         pending its first allocation was placed
+ * planning    run:planning        planning the first task of it ran                             applying    run:applying
+ * applying batch: ended, each wanted instance complete          completed   run:completed       applied batch: ended without
+ * anything to place               completed   run:completed       planned_and_finished batch: ended otherwise
+ * errored     run:errored         errored service: all wanted instances of the version run     completed   run:completed
+ * applied service: an instance failed for good                 errored     run:errored         errored stopped, purged or
+ * replaced by a newer version       errored     run:errored         canceled before it had ended
+ *
+ * "For good" means that the restart policy on the node is used up; losing the node is not the job's failure. A service that
+ * came up and fails later publishes run:errored after its run:completed, because that is what a team wants to know; it does so
+ * once. Nothing follows run:errored. A stage that passed unseen is made up for: whoever gets run:applying had run:planning
+ * before.
+ */
+
+export type RunStage = 'pending' | 'planning' | 'applying' | 'completed' | 'errored';
+
+export type RunTrigger = 'run:created' | 'run:planning' | 'run:applying' | 'run:completed' | 'run:errored';
+
+export type RunStatus =
+  | 'pending'
+  | 'planning'
+  | 'applying'
+  | 'applied'
+  | 'planned_and_finished'
+  | 'errored'
+  | 'canceled';
+
+export interface RunEvent {
+  readonly trigger: RunTrigger;
+  readonly status: RunStatus;
+  readonly message: string;
+}
+
+/** What the engine saw of a run. `ended` is the end of a batch job, `came_up` and `failed` belong to the others. */
+export type RunObservation =
+  | { readonly type: 'placed' }
+  | { readonly type: 'started' }
+  | { readonly type: 'came_up' }
+  | { readonly type: 'ended'; readonly success: boolean }
+  | { readonly type: 'failed' }
+  | { readonly type: 'stopped' };
+
+export interface RunProgress {
+  readonly stage: RunStage;
+  readonly events: readonly RunEvent[];
+}
+
+export const runCreated: RunEvent = { trigger: 'run:created', status: 'pending', message: 'Run Created' };
+const planning: RunEvent = { trigger: 'run:planning', status: 'planning', message: 'Run Planning' };
+const applying: RunEvent = { trigger: 'run:applying', status: 'applying', message: 'Run Applying' };
+const applied: RunEvent = { trigger: 'run:completed', status: 'applied', message: 'Run Applied' };
+const nothingToDo: RunEvent = {
+  trigger: 'run:completed',
+  status: 'planned_and_finished',
+  message: 'Run Planned and Finished',
+};
+const errored: RunEvent = { trigger: 'run:errored', status: 'errored', message: 'Run Errored' };
+const canceled: RunEvent = { trigger: 'run:errored', status: 'canceled', message: 'Run Canceled' };
+
+/** The stage after an observation, and the events to publish for it, in order. */
+export function advanceRun(stage: RunStage, observation: RunObservation): RunProgress {
+  switch (observation.type) {
+    case 'placed':
+      return stage === 'pending' ? { stage: 'planning', events: [planning] } : { stage, events: [] };
+    case 'started':
+      return hasEnded(stage) ? { stage, events: [] } : { stage: 'applying', events: upToApplying(stage) };
+    case 'came_up':
+      return hasEnded(stage)
+        ? { stage, events: [] }
+        : { stage: 'completed', events: [...upToApplying(stage), applied] };
+    case 'ended':
+      if (hasEnded(stage)) return { stage, events: [] };
+      if (!observation.success) return { stage: 'errored', events: [errored] };
+      return { stage: 'completed', events: [stage === 'pending' ? nothingToDo : applied] };
+    case 'failed':
+      return stage === 'errored' ? { stage, events: [] } : { stage: 'errored', events: [errored] };
+    case 'stopped':
+      return hasEnded(stage) ? { stage, events: [] } : { stage: 'errored', events: [canceled] };
+  }
+}
+
+function hasEnded(stage: RunStage): boolean {
+  return stage === 'completed' || stage === 'errored';
+}
+
+function upToApplying(stage: RunStage): readonly RunEvent[] {
+  if (stage === 'pending') return [planning, applying];
+  return stage === 'planning' ? [applying] : [];
+}
+
+/** A setting that sends the runs of some jobs to a workspace. */
+export interface RunRule {
+  readonly workspace: string;
+  readonly namespace?: string;
+  readonly job?: string;
+  readonly meta?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The workspace that the job's run reports to: that of the first rule whose named conditions all hold. An instance is
+ * matched by its parent's ID and by its own meta. Undefined for a parent of instances, and when no rule matches.
+ */
+export function workspaceOfRun(rules: readonly RunRule[], job: Job): string | undefined {
+  if (rules.length === 0 || isLauncher(job) || job.Stop) return undefined;
+  return rules.find((rule) => ruleMatches(rule, job))?.workspace;
+}
+
+function ruleMatches(rule: RunRule, job: Job): boolean {
+  if (rule.namespace !== undefined && !globMatches(rule.namespace, job.Namespace)) return false;
+  if (rule.job !== undefined && !globMatches(rule.job, job.ParentID === '' ? job.ID : job.ParentID)) return false;
+  for (const [key, wanted] of Object.entries(rule.meta ?? {})) {
+    const meta = job.Meta;
+    if (meta === null || !Object.hasOwn(meta, key)) return false;
+    if (wanted !== '*' && meta[key] !== wanted) return false;
+  }
+  return true;
+}
+
+/** What people read as the run's message. */
+export function runMessage(job: Pick<Job, 'ID' | 'ParentID' | 'Version'>): string {
+  return job.ParentID === '' ? `Job ${job.ID}, version ${job.Version}` : `Job ${job.ID}`;
+}
+
+/** What an outcome is judged by. */
+export interface RunAllocation {
+  readonly Name: string;
+  readonly NodeID: string;
+  readonly TaskGroup: string;
+  readonly JobVersion: number;
+  readonly DesiredStatus: string;
+  readonly ClientStatus: string;
+  readonly CreateIndex: number;
+}
+
+/** Whether a job has an end of its own, so that its run ends with it. */
+export function endsByItself(job: Pick<Job, 'Type'>): boolean {
+  return job.Type === 'batch' || job.Type === 'sysbatch';
+}
+
+/**
+ * Whether a batch job that has ended did what it was asked: the last allocation of each name of each group is complete.
+ * A failed one that was replaced by a complete one does not count against it.
+ */
+export function endedWell(job: Job, allocations: readonly RunAllocation[]): boolean {
+  const last = new Map<string, RunAllocation>();
+  for (const allocation of allocations) {
+    const slot = job.Type === 'sysbatch' ? `${allocation.TaskGroup} ${allocation.NodeID}` : allocation.Name;
+    const known = last.get(slot);
+    if (known === undefined || known.CreateIndex < allocation.CreateIndex) last.set(slot, allocation);
+  }
+  return job.TaskGroups.every((group) => {
+    if (job.Type === 'sysbatch') {
+      return [...last.values()].every((each) => each.TaskGroup !== group.Name || each.ClientStatus === 'complete');
+    }
+    for (let index = 0; index < group.Count; index++) {
+      if (last.get(`${job.ID}.${group.Name}[${index}]`)?.ClientStatus !== 'complete') return false;
+    }
+    return true;
+  });
+}
+
+/** Whether every instance that a service's version wants is running. */
+export function cameUp(job: Job, allocations: readonly RunAllocation[]): boolean {
+  const running = new Map<string, number>();
+  let waiting = false;
+  for (const allocation of allocations) {
+    if (allocation.JobVersion !== job.Version || allocation.DesiredStatus !== 'run') continue;
+    if (allocation.ClientStatus === 'running') {
+      running.set(allocation.TaskGroup, (running.get(allocation.TaskGroup) ?? 0) + 1);
+    } else if (allocation.ClientStatus === 'pending') {
+      waiting = true;
+    }
+  }
+  // A system job wants one instance for each node that is placed on: what is placed must run.
+  if (job.Type === 'system') return running.size > 0 && !waiting;
+  return job.TaskGroups.every((group) => (running.get(group.Name) ?? 0) >= group.Count);
+}

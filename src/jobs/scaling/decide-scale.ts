@@ -1,0 +1,152 @@
+import { err, ok, type Result } from 'neverthrow';
+import { unixNanosFromInstant, type WriteMoment } from '../../shared/instant.js';
+import { indexConflict } from '../changes/decide-registration.js';
+import type { Job } from '../document/job.js';
+import type { TaskGroup } from '../document/task-group.js';
+import {
+  type IndexConflict,
+  type InvalidRequest,
+  invalidRequest,
+  type ScalingRefused,
+  type TotalCountTooLarge,
+} from '../errors.js';
+
+export interface ScaleRequest {
+  readonly group: string;
+  /** Null only records an event. */
+  readonly count: number | null;
+  readonly message: string;
+  /** Describes a state that prevents scaling, or says that `message` does. */
+  readonly error: string | boolean;
+  readonly enforceIndex: boolean;
+  readonly jobModifyIndex: number;
+}
+
+/** What to do; the event's text and kind come with it. */
+export interface Scaling {
+  /** The row with the new count; undefined when only an event is recorded. */
+  readonly job: Job | undefined;
+  readonly previousCount: number;
+  readonly message: string;
+  readonly isError: boolean;
+}
+
+type Refusal = ScalingRefused | TotalCountTooLarge | IndexConflict;
+
+/** What besides the job decides about scaling. */
+export interface ScaleCircumstances {
+  /** The most that the counts of a job may add up to. */
+  readonly maximumCount: number;
+  /** The latest deployment of the job is under way. */
+  readonly activeDeployment: boolean;
+}
+
+/**
+ * Checks that need no job (job interface, scale). Of a message and an error text, exactly one is to be given. Clients of the
+ * upstream (`upstream`) need give none, and say with true or false whether the message describes an error.
+ */
+export function checkScaleRequest(
+  request: ScaleRequest,
+  upstream = false,
+): Result<void, ScalingRefused | InvalidRequest> {
+  const { group, count, message, error } = request;
+  if (group === '') return err(invalidRequest('Target', 'missing task group name for scaling action'));
+  if (typeof error === 'string' && error !== '' && message !== '') {
+    return err(invalidRequest('Error', 'either Message or Error must be given, not both'));
+  }
+  if (upstream && typeof error !== 'boolean') return err(invalidRequest('Error', 'Error must be true or false'));
+  if (!upstream && !hasError(error) && message === '') {
+    return err(invalidRequest('Message', 'either Message or Error must be given'));
+  }
+  return count === null ? ok(undefined) : checkCount(count, error);
+}
+
+function checkCount(count: number, error: ScaleRequest['error']): Result<void, ScalingRefused> {
+  if (count < 0) return refuse('negative_count', 'scaling action count cannot be negative');
+  if (hasError(error)) return refuse('count_with_error', 'scaling action should not contain count if error is true');
+  if (!Number.isInteger(count) || count > 2 ** 31 - 1) {
+    return refuse('count_too_large', 'scaling action count is too large');
+  }
+  return ok(undefined);
+}
+
+/**
+ * What scaling makes of a job: one more version with the group's new count, also when the count is the present one, or
+ * only an event, which is always taken. A policy's bounds hold even when the policy is disabled.
+ */
+export function decideScale(
+  current: Job,
+  request: ScaleRequest,
+  circumstances: ScaleCircumstances,
+  { index, now }: WriteMoment,
+): Result<Scaling, Refusal> {
+  const { count, message, error } = request;
+  const group = current.TaskGroups.find((each) => each.Name === request.group);
+  if (group === undefined) {
+    return refuse(
+      'unknown_group',
+      `task group "${request.group.slice(0, 128)}" specified for scaling does not exist in job`,
+    );
+  }
+  const text = typeof error === 'string' && error !== '' ? error : message;
+  const event = { previousCount: group.Count, message: text, isError: hasError(error) };
+  if (count === null) return ok({ job: undefined, ...event });
+  const refused = refusedCount(current, group, count, circumstances);
+  if (refused !== undefined) return err(refused);
+  if (request.enforceIndex || request.jobModifyIndex > 0) {
+    const conflict = indexConflict(current, request.jobModifyIndex);
+    if (conflict !== undefined) return err(conflict);
+  }
+  const job: Job = {
+    ...current,
+    TaskGroups: current.TaskGroups.map((each) => (each === group ? { ...each, Count: count } : each)),
+    Stable: false,
+    VersionTag: null,
+    Version: current.Version + 1,
+    SubmitTime: unixNanosFromInstant(now),
+    ModifyIndex: index,
+    JobModifyIndex: index,
+  };
+  return ok({ job, ...event });
+}
+
+function hasError(error: string | boolean): boolean {
+  return typeof error === 'string' ? error !== '' : error;
+}
+
+function refusedCount(
+  job: Job,
+  group: TaskGroup,
+  count: number,
+  { maximumCount, activeDeployment }: ScaleCircumstances,
+): ScalingRefused | TotalCountTooLarge | undefined {
+  if (job.Type === 'system' && count > 1) return refusal('system_job', 'cannot scale system job above a count of 1');
+  const refused = outOfBounds(group, count) ?? overTotal(job, group, count, maximumCount);
+  if (refused !== undefined || !activeDeployment) return refused;
+  return refusal('active_deployment', 'a deployment of the job is under way: it can be scaled when that has ended');
+}
+
+function outOfBounds({ Scaling: policy }: TaskGroup, count: number): ScalingRefused | undefined {
+  if (policy === null) return undefined;
+  if (count < policy.Min) {
+    return refusal('below_minimum', `group count was less than scaling policy minimum: ${count} < ${policy.Min}`);
+  }
+  return count > policy.Max
+    ? refusal('above_maximum', `group count was greater than scaling policy maximum: ${count} > ${policy.Max}`)
+    : undefined;
+}
+
+function overTotal(job: Job, scaled: TaskGroup, count: number, maximum: number): TotalCountTooLarge | undefined {
+  const total = job.TaskGroups.reduce((sum, group) => sum + (group === scaled ? count : group.Count), 0);
+  return total <= maximum
+    ? undefined
+    : { type: 'total_count_too_large', message: `total count was greater than job_max_count: ${total} > ${maximum}` };
+}
+
+function refusal(reason: ScalingRefused['reason'], message: string): ScalingRefused {
+  return { type: 'scaling_refused', reason, message };
+}
+
+function refuse(reason: ScalingRefused['reason'], message: string): Result<never, ScalingRefused> {
+  return err(refusal(reason, message));
+}

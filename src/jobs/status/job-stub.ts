@@ -1,0 +1,73 @@
+import { table } from '../../shared/table.js';
+import type { Job, Multiregion } from '../document/job.js';
+import { isParameterized, isPeriodic } from '../job-record.js';
+import type { JobSummary } from './job-summary-record.js';
+
+/** A job as a list shows it (job interface, JobListStub). */
+export interface JobListStub {
+  readonly ID: string;
+  readonly ParentID: string;
+  readonly Name: string;
+  readonly Namespace: string;
+  readonly Datacenters: readonly string[];
+  readonly NodePool: string;
+  readonly Multiregion: Multiregion | null;
+  readonly Type: string;
+  readonly Priority: number;
+  readonly Periodic: boolean;
+  /** False for an instance. */
+  readonly ParameterizedJob: boolean;
+  readonly Stop: boolean;
+  readonly Status: string;
+  readonly StatusDescription: string;
+  readonly JobSummary: JobSummary;
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+  readonly JobModifyIndex: number;
+  readonly SubmitTime: number;
+  /** Only if it was requested and there is any. */
+  readonly Meta?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Every job as a list shows it, without its meta: a list relays the row's text, and never reads a job's document. Written with
+ * the job and its summary, in the order of jobs.
+ */
+export const jobStubs = table<JobListStub>('job_stubs', (stub) => [stub.Namespace, stub.ID]);
+
+export function jobListStub(job: Job, summary: JobSummary | undefined, withMeta: boolean): JobListStub {
+  return {
+    ID: job.ID,
+    ParentID: job.ParentID,
+    Name: job.Name,
+    Namespace: job.Namespace,
+    Datacenters: job.Datacenters,
+    NodePool: job.NodePool,
+    Multiregion: job.Multiregion,
+    Type: job.Type,
+    Priority: job.Priority,
+    Periodic: isPeriodic(job),
+    ParameterizedJob: isParameterized(job),
+    Stop: job.Stop,
+    Status: job.Status,
+    StatusDescription: job.StatusDescription,
+    JobSummary: summary ?? emptySummary(job),
+    CreateIndex: job.CreateIndex,
+    ModifyIndex: job.ModifyIndex,
+    JobModifyIndex: job.JobModifyIndex,
+    SubmitTime: job.SubmitTime,
+    ...(withMeta && job.Meta !== null && Object.keys(job.Meta).length > 0 ? { Meta: job.Meta } : {}),
+  };
+}
+
+/** Readers rely on the summary being there. */
+function emptySummary(job: Job): JobSummary {
+  return {
+    JobID: job.ID,
+    Namespace: job.Namespace,
+    Summary: {},
+    Children: { Pending: 0, Running: 0, Dead: 0 },
+    CreateIndex: job.CreateIndex,
+    ModifyIndex: job.ModifyIndex,
+  };
+}

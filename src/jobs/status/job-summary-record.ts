@@ -1,0 +1,30 @@
+import { table } from '../../shared/table.js';
+
+/** How many allocations of a group are in which state; `Complete`, `Failed` and `Lost` are totals over the job's life. */
+export interface GroupSummary {
+  readonly Queued: number;
+  readonly Complete: number;
+  readonly Failed: number;
+  readonly Running: number;
+  readonly Starting: number;
+  readonly Lost: number;
+  readonly Unknown: number;
+}
+
+export interface ChildrenSummary {
+  readonly Pending: number;
+  readonly Running: number;
+  readonly Dead: number;
+}
+
+export interface JobSummary {
+  readonly JobID: string;
+  readonly Namespace: string;
+  readonly Summary: Readonly<Record<string, GroupSummary>>;
+  readonly Children: ChildrenSummary;
+  /** The CreateIndex of the registration that is counted. */
+  readonly CreateIndex: number;
+  readonly ModifyIndex: number;
+}
+
+export const jobSummaries = table<JobSummary>('job_summaries', (summary) => [summary.Namespace, summary.JobID]);

@@ -1,0 +1,112 @@
+import type { Job, JobStatus } from '../document/job.js';
+import type { ChildrenSummary, GroupSummary, JobSummary } from './job-summary-record.js';
+
+/*
+ * How a summary's counters move (job interface, Job summary). Each function gives the same object when no number
+ * changed, so that an unchanged summary is not written. The writer sets ModifyIndex.
+ */
+
+const noAllocations: GroupSummary = {
+  Queued: 0,
+  Complete: 0,
+  Failed: 0,
+  Running: 0,
+  Starting: 0,
+  Lost: 0,
+  Unknown: 0,
+};
+
+const noChildren: ChildrenSummary = { Pending: 0, Running: 0, Dead: 0 };
+
+/** An allocation as far as a summary counts it. */
+export interface CountedAllocation {
+  readonly TaskGroup: string;
+  readonly ClientStatus: 'pending' | 'running' | 'complete' | 'failed' | 'lost' | 'unknown';
+}
+
+/** The summary of a job that was never registered before. */
+export function newSummary(job: Job, index: number): JobSummary {
+  const { ID: JobID, Namespace } = job;
+  const Summary = Object.fromEntries(job.TaskGroups.map((group) => [group.Name, noAllocations]));
+  return { JobID, Namespace, Summary, Children: noChildren, CreateIndex: index, ModifyIndex: index };
+}
+
+/** Adds the groups that a new version brings; groups that it drops stay, because their totals are history. */
+export function withGroupsOf(summary: JobSummary, job: Job): JobSummary {
+  const added = job.TaskGroups.filter((group) => !Object.hasOwn(summary.Summary, group.Name));
+  if (added.length === 0) return summary;
+  const groups = Object.fromEntries(added.map((group) => [group.Name, noAllocations]));
+  return { ...summary, Summary: { ...summary.Summary, ...groups } };
+}
+
+/** Sets the queued counters that an evaluation reports. */
+export function withQueued(summary: JobSummary, queued: Readonly<Record<string, number>>): JobSummary {
+  let next = summary;
+  for (const [name, Queued] of Object.entries(queued)) {
+    const group = groupOf(next, name);
+    if (group !== undefined && group.Queued !== Queued) next = withGroup(next, name, { ...group, Queued });
+  }
+  return next;
+}
+
+/** Counts a new allocation (`before` undefined) or the change of one's client status. */
+export function withAllocation(
+  summary: JobSummary,
+  before: CountedAllocation['ClientStatus'] | undefined,
+  after: CountedAllocation,
+): JobSummary {
+  if (before === after.ClientStatus) return summary;
+  const group = groupOf(summary, after.TaskGroup);
+  if (group === undefined) return summary;
+  const counted = { ...group };
+  if (before === undefined && after.ClientStatus === 'pending') counted.Queued = oneLess(counted.Queued);
+  const left = before === undefined ? undefined : leavingBins[before];
+  if (left !== undefined) counted[left] = oneLess(counted[left]);
+  counted[bins[after.ClientStatus]] += 1;
+  return withGroup(summary, after.TaskGroup, counted);
+}
+
+/** Moves one child between the counters of its parent; undefined on the left is a new child. */
+export function withChild(summary: JobSummary, before: JobStatus | undefined, after: JobStatus): JobSummary {
+  if (before === after) return summary;
+  const Children = { ...summary.Children };
+  if (before !== undefined) Children[childBins[before]] = oneLess(Children[childBins[before]]);
+  Children[childBins[after]] += 1;
+  return { ...summary, Children };
+}
+
+const bins = {
+  pending: 'Starting',
+  running: 'Running',
+  complete: 'Complete',
+  failed: 'Failed',
+  lost: 'Lost',
+  unknown: 'Unknown',
+} as const satisfies Record<CountedAllocation['ClientStatus'], keyof GroupSummary>;
+
+/** Failed and complete are totals over the job's life: nothing leaves them. */
+const leavingBins = {
+  pending: 'Starting',
+  running: 'Running',
+  complete: undefined,
+  failed: undefined,
+  lost: 'Lost',
+  unknown: 'Unknown',
+} as const satisfies Record<CountedAllocation['ClientStatus'], keyof GroupSummary | undefined>;
+
+const childBins = { pending: 'Pending', running: 'Running', dead: 'Dead' } as const satisfies Record<
+  JobStatus,
+  keyof ChildrenSummary
+>;
+
+function groupOf(summary: JobSummary, name: string): GroupSummary | undefined {
+  return Object.hasOwn(summary.Summary, name) ? summary.Summary[name] : undefined;
+}
+
+function withGroup(summary: JobSummary, name: string, group: GroupSummary): JobSummary {
+  return { ...summary, Summary: { ...summary.Summary, [name]: group } };
+}
+
+function oneLess(count: number): number {
+  return count > 0 ? count - 1 : 0;
+}

@@ -1,0 +1,125 @@
+import type { DeliveryOptionsInput } from '../delivery/delivery-options.js';
+import type { FieldFault } from '../errors.js';
+
+/** What a caller may say about a configuration. An absent member means the default on create, the present value on update. */
+export interface ConfigurationInput {
+  readonly destinationType?: string | undefined;
+  readonly enabled?: boolean | undefined;
+  readonly name?: string | undefined;
+  /** Null or empty clears it. */
+  readonly token?: string | null | undefined;
+  readonly triggers?: readonly string[] | null | undefined;
+  readonly url?: string | null | undefined;
+  /** User ids, or JSON:API identifiers of type `users`, bare or under `data`. */
+  readonly users?: readonly UserReference[] | { readonly data?: readonly UserReference[] | null } | null | undefined;
+  /** Options beyond the notification interface; null restores the defaults. */
+  readonly delivery?: DeliveryOptionsInput | null | undefined;
+  /** Only recognised so that it can be refused clearly. */
+  readonly emailAddresses?: readonly string[] | null | undefined;
+}
+
+export type UserReference = string | { readonly type: 'users'; readonly id: string };
+
+/** The same before validation: operations check the types of all members themselves. */
+export type UncheckedConfigurationInput = { readonly [K in keyof ConfigurationInput]?: unknown };
+
+/** The input with JSON types as they should be. */
+export interface ReadConfigurationInput {
+  readonly destinationType: string | undefined;
+  readonly enabled: boolean | undefined;
+  readonly name: string | undefined;
+  readonly token: string | null | undefined;
+  readonly triggers: readonly string[] | undefined;
+  readonly url: string | null | undefined;
+  readonly users: readonly string[] | undefined;
+  readonly emailAddresses: readonly string[] | undefined;
+}
+
+/** The pointer of each member in a request document. */
+export const pointers = {
+  destinationType: '/data/attributes/destination-type',
+  enabled: '/data/attributes/enabled',
+  name: '/data/attributes/name',
+  token: '/data/attributes/token',
+  triggers: '/data/attributes/triggers',
+  url: '/data/attributes/url',
+  users: '/data/relationships/users',
+  emailAddresses: '/data/attributes/email-addresses',
+} as const;
+
+/** The members with their types checked, and what was wrong; a faulty member is given as absent. */
+export function readConfigurationInput(input: UncheckedConfigurationInput): {
+  readonly read: ReadConfigurationInput;
+  readonly faults: readonly FieldFault[];
+} {
+  const faults: FieldFault[] = [];
+  const refuse = (pointer: string, message: string): undefined => {
+    faults.push({ pointer, message });
+    return undefined;
+  };
+  const text = (name: 'destinationType' | 'name'): string | undefined => {
+    const value = input[name];
+    if (value === undefined || typeof value === 'string') return value;
+    return refuse(pointers[name], `${labels[name]} must be a string`);
+  };
+  const textOrNull = (name: 'token' | 'url'): string | null | undefined => {
+    const value = input[name];
+    if (value === undefined || value === null || typeof value === 'string') return value;
+    return refuse(pointers[name], `${labels[name]} must be a string or null`);
+  };
+  const texts = (name: 'triggers' | 'emailAddresses'): readonly string[] | undefined => {
+    const value = input[name];
+    if (value === undefined) return undefined;
+    if (value === null) return [];
+    if (!Array.isArray(value)) return refuse(pointers[name], `${labels[name]} must be an array of strings`);
+    const wrong = value.findIndex((element) => typeof element !== 'string');
+    if (wrong >= 0) return refuse(`${pointers[name]}/${wrong}`, `${labels[name]} must hold strings only`);
+    return value as string[];
+  };
+  const enabled = input.enabled;
+  const read = {
+    destinationType: text('destinationType'),
+    enabled:
+      enabled === undefined || typeof enabled === 'boolean'
+        ? enabled
+        : refuse(pointers.enabled, 'Enabled must be true or false'),
+    name: text('name'),
+    token: textOrNull('token'),
+    triggers: texts('triggers'),
+    url: textOrNull('url'),
+    users: readUsers(input.users, refuse),
+    emailAddresses: texts('emailAddresses'),
+  };
+  return { read, faults };
+}
+
+const labels = {
+  destinationType: 'Destination type',
+  name: 'Name',
+  token: 'Token',
+  url: 'Url',
+  triggers: 'Triggers',
+  emailAddresses: 'Email addresses',
+} as const;
+
+function readUsers(
+  value: unknown,
+  refuse: (pointer: string, message: string) => undefined,
+): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  const list = isRecord(value) && !Array.isArray(value) ? (value.data ?? []) : (value ?? []);
+  if (!Array.isArray(list)) return refuse(pointers.users, 'Users must be an array of users under data');
+  const ids = (list as unknown[]).map(userIdOf);
+  if (ids.every((id) => typeof id === 'string' && id !== '')) return ids as string[];
+  return refuse(pointers.users, 'Each user must be given as {"type": "users", "id": "…"}');
+}
+
+/** The id of a user given as such, or as the identifier of a resource. */
+function userIdOf(element: unknown): unknown {
+  if (typeof element === 'string') return element;
+  return isRecord(element) && element.type === 'users' ? element.id : undefined;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,311 @@
+import { err, ok, type Result } from 'neverthrow';
+import {
+  type DeliveryOptions,
+  noDeliveryOptions,
+  readDeliveryOptions,
+  sameOptions,
+  secretsOf,
+} from '../delivery/delivery-options.js';
+import type { FieldFault, InvalidAttributes } from '../errors.js';
+import { triggerDefinitions, triggerFromSpelling } from '../events/trigger.js';
+import { signingKeyProblem } from '../signature.js';
+import type { User } from '../user.js';
+import {
+  pointers,
+  type ReadConfigurationInput,
+  readConfigurationInput,
+  type UncheckedConfigurationInput,
+} from './configuration-input.js';
+import { type DestinationKind, destinationKindFromSpelling, usesUrl } from './destination.js';
+
+/** A configuration's contents with its secrets in the clear: what callers state, checked and complete. */
+export interface ConfigurationContents {
+  readonly kind: DestinationKind;
+  readonly destinationType: string;
+  readonly enabled: boolean;
+  readonly name: string;
+  readonly token: string | null;
+  readonly triggers: readonly string[];
+  readonly url: string | null;
+  readonly users: readonly string[];
+  readonly options: DeliveryOptions;
+}
+
+/** What the checks need from outside the request. */
+export interface ConfigurationSurroundings {
+  /** The organization of the workspace. */
+  readonly organization: string;
+  readonly findUser: (id: string) => User | undefined;
+  /** Whether the outbound rules could ever allow the URL. */
+  readonly checkUrl: (
+    url: string,
+  ) => { readonly allowed: true } | { readonly allowed: false; readonly message: string };
+  /** Why e-mail cannot be sent; null when it can. */
+  readonly mailObstacle: string | null;
+}
+
+export interface DecidedConfiguration {
+  readonly contents: ConfigurationContents;
+  /** Whether the destination must answer a verification request before this is saved. */
+  readonly probes: boolean;
+}
+
+/** Bounds of what is stored; beyond them a request is refused. */
+export const configurationLimits = { name: 255, url: 4096, token: 4096, triggers: 200, users: 1000 } as const;
+
+/**
+ * The pure half of creating a configuration: defaults, checks, aliases (notification interface, Resources and Create).
+ * Members that a destination type does not use are accepted and left out; a chat's token is kept, though unused.
+ */
+export function decideCreate(
+  input: UncheckedConfigurationInput,
+  surroundings: ConfigurationSurroundings,
+  earlier: readonly FieldFault[] = [],
+): Result<DecidedConfiguration, InvalidAttributes> {
+  const { read, options, faults, refuse } = readWith(input, noDeliveryOptions, earlier);
+  const kind = read.destinationType === undefined ? undefined : destinationKindFromSpelling(read.destinationType);
+  if (kind === undefined) refuse(pointers.destinationType, destinationTypeMessage(read.destinationType));
+  checkName(read.name, refuse);
+  if (kind !== undefined && usesUrl(kind)) checkUrl(urlOf(read), surroundings, refuse);
+  checkContents(read, refuse);
+  if (kind === 'email') checkEmail(read, [], surroundings, refuse);
+  if (faults.length > 0 || kind === undefined || read.destinationType === undefined || read.name === undefined) {
+    return err({ type: 'invalid_attributes', faults });
+  }
+  const asked = usedBy(kind, created(read, read.name));
+  const contents = { kind, destinationType: read.destinationType, options, ...asked };
+  return ok({ contents, probes: contents.enabled && usesUrl(kind) });
+}
+
+export interface UpdateRules {
+  readonly verifyOnUpdate: 'relevant' | 'always';
+  readonly omittedUsersOnUpdate: 'keep' | 'clear';
+}
+
+/**
+ * The pure half of an update. Omitted members keep their value; the destination type cannot change its kind. A probe is
+ * needed when the request enables, and when a configuration that stays enabled gets another URL or token (always, by
+ * setting).
+ */
+export function decideUpdate(
+  current: ConfigurationContents,
+  { attributes, faults: earlier = [] }: ConfigurationUpdate,
+  surroundings: ConfigurationSurroundings,
+  rules: UpdateRules,
+): Result<DecidedConfiguration, InvalidAttributes> {
+  const { read, options, faults, refuse } = readWith(attributes, current.options, earlier);
+  const { kind } = current;
+  if (read.destinationType !== undefined) checkSameKind(read.destinationType, current, refuse);
+  if (read.name !== undefined) checkName(read.name, refuse);
+  if (usesUrl(kind) && read.url !== undefined) checkUrl(urlOf(read), surroundings, refuse);
+  checkContents(read, refuse);
+  if (kind === 'email') checkEmail(read, current.users, surroundings, refuse);
+  if (faults.length > 0) return err({ type: 'invalid_attributes', faults });
+  const contents = { ...current, ...usedBy(kind, updated(current, read, rules)), options };
+  return ok({ contents, probes: probesUpdate(current, contents, read.enabled === true, rules) });
+}
+
+/** The requested changes, and the faults that were found when they were parsed. */
+export interface ConfigurationUpdate {
+  readonly attributes: UncheckedConfigurationInput;
+  readonly faults?: readonly FieldFault[] | undefined;
+}
+
+/** The members of a configuration that an update can change, but for its delivery options. */
+type AskedContents = Omit<ConfigurationContents, 'kind' | 'destinationType' | 'options'>;
+
+function created(read: ReadConfigurationInput, name: string): AskedContents {
+  return {
+    enabled: read.enabled ?? false,
+    name,
+    token: read.token || null,
+    triggers: uniqueTriggers(read.triggers ?? []),
+    url: urlOf(read),
+    users: [...new Set(read.users ?? [])],
+  };
+}
+
+function updated(current: ConfigurationContents, read: ReadConfigurationInput, rules: UpdateRules): AskedContents {
+  const omittedUsers = rules.omittedUsersOnUpdate === 'keep' ? current.users : [];
+  return {
+    enabled: read.enabled ?? current.enabled,
+    name: read.name ?? current.name,
+    token: read.token === undefined ? current.token : read.token || null,
+    triggers: read.triggers === undefined ? current.triggers : uniqueTriggers(read.triggers),
+    url: read.url === undefined ? current.url : urlOf(read),
+    users: read.users === undefined ? omittedUsers : [...new Set(read.users)],
+  };
+}
+
+/** Only e-mail has recipients; it has no URL, and no token to sign with. */
+function usedBy(kind: DestinationKind, asked: AskedContents): AskedContents {
+  const url = usesUrl(kind) ? asked.url : null;
+  return kind === 'email' ? { ...asked, url, token: null } : { ...asked, url, users: [] };
+}
+
+function probesUpdate(
+  before: ConfigurationContents,
+  after: ConfigurationContents,
+  enables: boolean,
+  rules: UpdateRules,
+): boolean {
+  const relevant =
+    after.url !== before.url ||
+    after.token !== before.token ||
+    !sameOptions(secretsOf(after.options), secretsOf(before.options));
+  return usesUrl(after.kind) && after.enabled && (enables || relevant || rules.verifyOnUpdate === 'always');
+}
+
+/** What a request says, as far as it can be read, and what is wrong with it; one fault for each member. */
+interface ReadRequest {
+  readonly read: ReadConfigurationInput;
+  readonly options: DeliveryOptions;
+  readonly faults: readonly FieldFault[];
+  readonly refuse: Refuse;
+}
+
+function readWith(
+  input: UncheckedConfigurationInput,
+  present: DeliveryOptions,
+  earlier: readonly FieldFault[],
+): ReadRequest {
+  const { read, faults: found } = readConfigurationInput(input);
+  const { options, faults: ofOptions } = readDeliveryOptions(input.delivery, present);
+  const faults = [...earlier, ...found, ...ofOptions];
+  const told = new Set(faults.map((fault) => fault.pointer));
+  const refuse = (pointer: string, message: string): void => {
+    if (!told.has(pointer)) faults.push({ pointer, message });
+  };
+  return { read, options, faults, refuse };
+}
+
+/** An empty URL counts as no URL. */
+function urlOf({ url }: ReadConfigurationInput): string | null {
+  return url === undefined || url === '' ? null : url;
+}
+
+function checkSameKind(given: string, { kind, destinationType }: ConfigurationContents, refuse: Refuse): void {
+  const asked = destinationKindFromSpelling(given);
+  if (asked === undefined) refuse(pointers.destinationType, destinationTypeMessage(given));
+  else if (asked !== kind) {
+    const advice = 'delete the configuration and create another';
+    refuse(pointers.destinationType, `Destination type cannot be changed from ${destinationType}; ${advice}`);
+  }
+}
+
+function checkContents({ token, triggers }: ReadConfigurationInput, refuse: Refuse): void {
+  checkToken(token, refuse);
+  checkTriggers(triggers ?? [], refuse);
+}
+
+function checkEmail(
+  read: ReadConfigurationInput,
+  present: readonly string[],
+  surroundings: ConfigurationSurroundings,
+  refuse: Refuse,
+): void {
+  checkRecipients(read, present, surroundings, refuse);
+  checkMail(read.enabled, surroundings, refuse);
+}
+
+type Refuse = (pointer: string, message: string) => void;
+
+function destinationTypeMessage(given: string | undefined): string {
+  const allowed = 'generic, email, chat-a, chat-b (or slack, microsoft-teams)';
+  return given === undefined
+    ? `Destination type is missing; use one of ${allowed}`
+    : `Destination type must be one of ${allowed}`;
+}
+
+function checkName(name: string | undefined, refuse: Refuse): void {
+  if (name === undefined || name.trim() === '') refuse(pointers.name, "Name can't be blank");
+  else if (name.length > configurationLimits.name) {
+    refuse(pointers.name, `Name must have at most ${configurationLimits.name} characters`);
+  }
+}
+
+function checkUrl(url: string | null, surroundings: ConfigurationSurroundings, refuse: Refuse): void {
+  const at = pointers.url;
+  if (url === null || url.trim() === '') {
+    refuse(at, "Url can't be blank");
+    return;
+  }
+  if (url.length > configurationLimits.url) {
+    refuse(at, `Url must have at most ${configurationLimits.url} characters`);
+    return;
+  }
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') || parsed.hostname === '') {
+    refuse(at, 'Url must be an http or https address with a host');
+    return;
+  }
+  if (url.includes('#')) {
+    refuse(at, 'Url must not have a fragment');
+    return;
+  }
+  const verdict = surroundings.checkUrl(url);
+  if (!verdict.allowed) refuse(at, `Url is not allowed: ${verdict.message}`);
+}
+
+function checkToken(token: string | null | undefined, refuse: Refuse): void {
+  if (token !== undefined && token !== null && token.length > configurationLimits.token) {
+    refuse(pointers.token, `Token must have at most ${configurationLimits.token} characters`);
+    return;
+  }
+  const problem = signingKeyProblem(token ?? '');
+  if (problem !== null) {
+    refuse(pointers.token, `Token ${problem}`);
+  }
+}
+
+function checkTriggers(triggers: readonly string[], refuse: Refuse): void {
+  if (triggers.length > configurationLimits.triggers) {
+    refuse(pointers.triggers, `Triggers must have at most ${configurationLimits.triggers} elements`);
+    return;
+  }
+  triggers.forEach((trigger, index) => {
+    if (triggerFromSpelling(trigger) !== undefined) return;
+    const known = triggerDefinitions.map((definition) => definition.value).join(', ');
+    refuse(`${pointers.triggers}/${index}`, `Trigger is unknown; the triggers are ${known}`);
+  });
+}
+
+/** Existing recipients remain acceptable: a user who has left the organization must not block a rename. */
+function checkRecipients(
+  read: ReadConfigurationInput,
+  present: readonly string[],
+  surroundings: ConfigurationSurroundings,
+  refuse: Refuse,
+): void {
+  if ((read.emailAddresses ?? []).length > 0) {
+    refuse(pointers.emailAddresses, 'Email addresses are not supported here; name users of the organization instead');
+  }
+  const users = read.users ?? [];
+  if (users.length > configurationLimits.users) {
+    refuse(pointers.users, `Users must have at most ${configurationLimits.users} elements`);
+    return;
+  }
+  for (const id of users) {
+    if (present.includes(id)) continue;
+    if (surroundings.findUser(id)?.organization !== surroundings.organization) {
+      refuse(pointers.users, `User ${id.slice(0, 64)} is not a member of the organization`);
+      return;
+    }
+  }
+}
+
+/** A configuration whose messages could never be sent must not be enabled. */
+function checkMail(enabled: boolean | undefined, { mailObstacle }: ConfigurationSurroundings, refuse: Refuse): void {
+  if (enabled === true && mailObstacle !== null) refuse(pointers.enabled, `E-mail cannot be enabled: ${mailObstacle}`);
+}
+
+/** The first spelling of each trigger, in the order given. */
+function uniqueTriggers(spellings: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return spellings.filter((spelling) => {
+    const value = triggerFromSpelling(spelling)?.value ?? spelling;
+    if (seen.has(value)) return false;
+    seen.add(value);
+    return true;
+  });
+}

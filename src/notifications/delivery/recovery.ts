@@ -1,0 +1,38 @@
+import type { Instant } from '../../shared/instant.js';
+import { type Key, table } from '../../shared/table.js';
+
+/** Which deliveries are to be sent again: those that ended in one way in a span of time. */
+export interface RecoveryFilter {
+  readonly outcome: 'dead' | 'cancelled' | 'partly_delivered';
+  /** Ended from this moment on … */
+  readonly since: Instant;
+  /** … and before this one. */
+  readonly until: Instant;
+  /** Of one trigger or event type; null for all. */
+  readonly trigger: string | null;
+}
+
+/**
+ * A bulk redelivery: works through the deliveries of its configurations, oldest end first, a few at a time, so that new
+ * deliveries are not delayed. Each step stores its progress, so it continues after a crash, and nothing is requested twice.
+ */
+export interface Recovery extends RecoveryFilter {
+  readonly id: string;
+  readonly workspaceId: string;
+  /** The configurations that are left, the present one first. */
+  readonly configurations: readonly string[];
+  /** The end and the sequence of the last delivery of the present configuration that was looked at; null before the first. */
+  readonly reached: readonly [at: Instant, sequence: number] | null;
+  /** How many there were when it began, about: counted up to a bound. */
+  readonly total: number;
+  /** The number of redeliveries requested so far. */
+  readonly redelivered: number;
+  readonly state: 'running' | 'done' | 'cancelled';
+  readonly createdAt: Instant;
+  readonly finishedAt: Instant | null;
+}
+
+export const recoveries = table<Recovery>('notification_recoveries', ({ id }) => [id], {
+  running: { version: 1, key: ({ state, id }): Key | undefined => (state === 'running' ? [id] : undefined) },
+  by_workspace: { version: 1, key: ({ workspaceId, createdAt, id }) => [workspaceId, createdAt, id] },
+});

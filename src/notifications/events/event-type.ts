@@ -1,0 +1,117 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { Instant } from '../../shared/instant.js';
+import { table } from '../../shared/table.js';
+import type { FieldFault, InvalidAttributes } from '../errors.js';
+import type { CustomEvent } from './event.js';
+import { dataFaults, schemaProblem } from './event-type-schema.js';
+import { triggerFromSpelling } from './trigger.js';
+
+/** A kind of event that the application publishes, beside those of the notification interface. */
+export interface EventType {
+  /** Words of letters, digits and `_`, joined by dots: `order.created`. */
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema that the data of its events must fit; null takes any object. */
+  readonly schema: Readonly<Record<string, unknown>> | null;
+  /** Data that fits; null when none was given. */
+  readonly example: Readonly<Record<string, unknown>> | null;
+  /** The body for a generic destination: the data alone, or in an envelope with type, time and workspace. */
+  readonly body: 'envelope' | 'data';
+  readonly createdAt: Instant;
+  readonly updatedAt: Instant;
+}
+
+export const eventTypes = table<EventType>('notification_event_types', ({ name }) => [name]);
+
+export interface EventTypeInput {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly schema?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly example?: Readonly<Record<string, unknown>> | null | undefined;
+  readonly body?: 'envelope' | 'data' | undefined;
+}
+
+/** Bounds, in characters of JSON text. */
+export const eventTypeLimits = { name: 128, description: 4096, schema: 65_536, data: 262_144, message: 4096 } as const;
+
+/** Names of events that the service itself reports; see `alertTypes`. */
+export const ownPrefix = 'signalbox.';
+
+const namePattern = /^[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*$/;
+
+/** An example is looked at when there is a usable schema, or none, that it can be compared with. */
+function schemaFaults(schema: EventType['schema'], example: EventType['example']): readonly FieldFault[] {
+  const problem = schema === null ? null : schemaProblem(schema, eventTypeLimits.schema);
+  if (problem !== null) return [{ pointer: '/data/attributes/schema', message: `schema ${problem}` }];
+  return example === null ? [] : dataFaults(schema, example, '/data/attributes/example');
+}
+
+function isShortText(value: unknown, most: number): boolean {
+  return typeof value === 'string' && value.length <= most;
+}
+
+function nameProblem(name: unknown): string | null {
+  if (typeof name !== 'string' || !namePattern.test(name) || name.length > eventTypeLimits.name) {
+    return 'must be words of letters, digits and _, joined by dots, such as order.created';
+  }
+  return name.startsWith(ownPrefix) || triggerFromSpelling(name) !== undefined ? 'belongs to the service' : null;
+}
+
+/** The type to store, based on the existing one. All faults are reported. */
+export function decideEventType(
+  input: EventTypeInput,
+  present: EventType | undefined,
+  now: Instant,
+): Result<EventType, InvalidAttributes> {
+  const faults: FieldFault[] = [];
+  const refuse = (member: string, message: string): void =>
+    void faults.push({ pointer: `/data/attributes/${member}`, message: `${member} ${message}` });
+  const { name, description = '', schema = null, example = null, body = 'envelope' } = input;
+  const misnamed = nameProblem(name);
+  if (misnamed !== null) refuse('name', misnamed);
+  if (!isShortText(description, eventTypeLimits.description)) {
+    refuse('description', `must be a text of at most ${eventTypeLimits.description} characters`);
+  }
+  if (body !== 'envelope' && body !== 'data') refuse('body', 'must be envelope or data');
+  faults.push(...schemaFaults(schema, example));
+  if (faults.length > 0) return err({ type: 'invalid_attributes', faults });
+  return ok({ name, description, schema, example, body, createdAt: present?.createdAt ?? now, updatedAt: now });
+}
+
+/** An event of a registered type from its attributes: `message`, `data`, `order_key`, `occurred_at`. */
+export function customEvent(
+  type: EventType,
+  attributes: Readonly<Record<string, unknown>>,
+  now: string,
+): Result<CustomEvent, InvalidAttributes> {
+  const faults: FieldFault[] = [];
+  const refuse = (member: string, message: string): void =>
+    void faults.push({ pointer: `/data/attributes/${member}`, message: `${member} ${message}` });
+  const text = (member: string, longest: number): string | null => {
+    const value = attributes[member] ?? null;
+    if (value === null || (typeof value === 'string' && value.length <= longest)) return value;
+    refuse(member, `must be a text of at most ${longest} characters`);
+    return null;
+  };
+  const message = text('message', eventTypeLimits.message);
+  const orderKey = text('order_key', 256);
+  const occurredAt = text('occurred_at', 64);
+  if (occurredAt !== null && Number.isNaN(Date.parse(occurredAt))) {
+    refuse('occurred_at', 'must be a time such as 2026-01-02T03:04:05.000Z');
+  }
+  const data = attributes['data'] ?? {};
+  if (typeof data !== 'object' || Array.isArray(data)) refuse('data', 'must be an object');
+  else if (JSON.stringify(data).length > eventTypeLimits.data) {
+    refuse('data', `must have at most ${eventTypeLimits.data} characters as JSON`);
+  } else faults.push(...dataFaults(type.schema, data, '/data/attributes/data'));
+  if (faults.length > 0) return err({ type: 'invalid_attributes', faults });
+  return ok({
+    kind: 'custom',
+    trigger: type.name,
+    message: message ?? type.name,
+    data: data as CustomEvent['data'],
+    orderKey,
+    occurredAt: occurredAt ?? now,
+    body: type.body,
+  });
+}

@@ -1,0 +1,176 @@
+import type { Instant } from '../../shared/instant.js';
+import { table } from '../../shared/table.js';
+import type { DestinationKind } from '../configurations/destination.js';
+import type { AssessmentTrigger, RunTrigger, WorkspaceTrigger } from './trigger.js';
+
+/** A run changed state. All times are RFC 3339 text and go into payloads as they are. */
+export interface RunEvent {
+  readonly kind: 'run';
+  readonly trigger: RunTrigger;
+  /** Why there is a notification, for example `Run Errored`. */
+  readonly message: string;
+  readonly runId: string;
+  readonly runUrl: string | null;
+  /** Why the run was queued. */
+  readonly runMessage: string | null;
+  readonly runCreatedAt: string | null;
+  readonly runCreatedBy: string | null;
+  readonly runStatus: string | null;
+  readonly runUpdatedAt: string | null;
+  /** Null when no person moved the run. */
+  readonly runUpdatedBy: string | null;
+  /** Speculative runs cause no notifications. */
+  readonly speculative: boolean;
+  /** Picture of the creator, for chat messages. */
+  readonly runCreatorAvatarUrl?: string | null;
+  /** What failed, of a job's run that ended by a failure. */
+  readonly failure?: RunFailure;
+}
+
+/** Which task of a job's run failed, and how. */
+export interface RunFailure {
+  readonly allocationId: string;
+  readonly group: string;
+  /** Null when no task is known to have failed: the node was lost, for example. */
+  readonly task: string | null;
+  readonly exitCode: number | null;
+  readonly signal: number | null;
+  readonly message: string;
+  /** Where the error stream of the task is read. */
+  readonly outputUrl?: string;
+}
+
+/** One result of a health assessment, with the payload's own field names: it is passed on as it is. */
+export interface AssessmentResult {
+  readonly id: string;
+  readonly url: string;
+  readonly succeeded: boolean;
+  readonly drifted: boolean;
+  readonly all_checks_succeeded: boolean;
+  readonly resources_drifted: number;
+  readonly resources_undrifted: number;
+  readonly checks_passed: number;
+  readonly checks_failed: number;
+  readonly checks_errored: number;
+  readonly checks_unknown: number;
+  readonly created_at: string;
+}
+
+/** A health assessment found something. */
+export interface AssessmentEvent {
+  readonly kind: 'assessment';
+  readonly trigger: AssessmentTrigger;
+  readonly message: string;
+  readonly newAssessmentResult: AssessmentResult;
+  /** Null for the first assessment. */
+  readonly priorAssessmentResult: AssessmentResult | null;
+}
+
+/** A workspace is about to be destroyed on schedule, or its destroy run was attempted. */
+export interface AutoDestroyEvent {
+  readonly kind: 'auto_destroy';
+  readonly trigger: WorkspaceTrigger;
+  readonly message: string;
+  /** Reminders only. */
+  readonly autoDestroyAt: string | null;
+  /** Results only; null when the run could not be created. */
+  readonly runCreatedAt: string | null;
+  readonly runStatus: string | null;
+  readonly runExternalId: string | null;
+  readonly runCreateErrorMessage: string | null;
+}
+
+/** An event of a type that the application has registered, or that the service itself reports. */
+export interface CustomEvent {
+  readonly kind: 'custom';
+  /** The name of the type. */
+  readonly trigger: string;
+  readonly message: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Events with the same key keep their order at a destination; null for those that stand alone. */
+  readonly orderKey: string | null;
+  /** RFC 3339. */
+  readonly occurredAt: string;
+  /** What a generic destination gets; see `EventType`. */
+  readonly body: 'envelope' | 'data';
+}
+
+/** What can be notified. */
+export type NotificationEvent = RunEvent | AssessmentEvent | AutoDestroyEvent | CustomEvent;
+
+/** A configuration that an event notifies, with what its messages need of it, as it was when the event was accepted. */
+export interface NotifiedConfiguration {
+  readonly id: string;
+  /** `generic` when absent. */
+  readonly kind?: DestinationKind;
+  /** How the configuration spells the trigger; as the event does when absent. */
+  readonly trigger?: string;
+  /** Only where messages show it: chat and e-mail. */
+  readonly name?: string;
+}
+
+/** Where an event happened, as messages tell it: kept with the event, so that every repetition of a message is the same. */
+export interface EventSurroundings {
+  readonly workspaceName: string;
+  readonly organization: string;
+  readonly workspaceUrl: string | null;
+  readonly publicOrigin: string;
+  readonly basePath: string;
+}
+
+/** An accepted event, with the configurations that it notifies. One row, whatever their number. */
+export interface StoredEvent {
+  readonly id: string;
+  readonly workspaceId: string;
+  /** Order of acceptance over the whole store. */
+  readonly sequence: number;
+  readonly createdAt: Instant;
+  readonly trigger: string;
+  readonly event: NotificationEvent;
+  readonly idempotencyKey: string | null;
+  /** In the order that the ids of its deliveries tell; see `deliveryIdOf`. */
+  readonly notified: readonly NotifiedConfiguration[];
+  readonly surroundings: EventSurroundings;
+  /** The trace that it belongs to; its messages hand it on. */
+  readonly traceparent?: string;
+  /** When its content was erased. */
+  readonly erasedAt?: Instant;
+}
+
+export const events = table<StoredEvent>(
+  'notification_events',
+  (event) => [event.sequence],
+  {
+    by_workspace: { version: 1, key: ({ workspaceId, sequence }) => [workspaceId, sequence] },
+    by_idempotency: {
+      version: 1,
+      key: ({ workspaceId, idempotencyKey, sequence }) =>
+        idempotencyKey === null ? undefined : [workspaceId, idempotencyKey, sequence],
+    },
+  },
+  { grows: true, numbered: true },
+);
+
+/** Events of one write at most; keeps `sequence` a whole number for 2^41 writes. */
+const eventsPerWrite = 4096;
+
+/** The first sequence of the write with this index; its events count on from there. */
+export function firstSequenceOf(writeIndex: number): number {
+  return writeIndex * eventsPerWrite;
+}
+
+/** The highest sequence that a store can hold whose last write has this index. */
+export function lastSequenceOf(writeIndex: number): number {
+  return (writeIndex + 1) * eventsPerWrite - 1;
+}
+
+/** Writes that lie between two sequences: as many events at most, unless one write had several. */
+export function writesBetween(from: number, to: number): number {
+  return Math.max(0, Math.floor((to - from) / eventsPerWrite));
+}
+
+/** What keeps its order at one destination: the notifications of one run, or of one key of its own. Null for events that stand alone. */
+export function orderKeyOf(event: NotificationEvent): string | null {
+  if (event.kind === 'run') return event.runId;
+  return event.kind === 'custom' ? event.orderKey : null;
+}

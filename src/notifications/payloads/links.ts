@@ -1,0 +1,54 @@
+import type { WorkspaceNames } from '../workspace.js';
+
+/** Where the service is seen from outside. */
+export interface PublicEndpoint {
+  /** Without a trailing slash. */
+  readonly publicOrigin: string;
+  /** Mount path of the notification interface, empty or beginning with a slash. */
+  readonly basePath: string;
+}
+
+export function configurationPath(endpoint: PublicEndpoint, configurationId: string): string {
+  return `${endpoint.basePath}/notification-configurations/${encodeURIComponent(configurationId)}`;
+}
+
+export function configurationUrl(endpoint: PublicEndpoint, configurationId: string): string {
+  return endpoint.publicOrigin + configurationPath(endpoint, configurationId);
+}
+
+/** The page of a job's run: the template with its parts filled in. */
+export function runUrl(
+  template: string,
+  { publicOrigin }: Pick<PublicEndpoint, 'publicOrigin'>,
+  run: { readonly namespace: string; readonly jobId: string; readonly runId: string },
+): string {
+  const { namespace, jobId: job, runId } = run;
+  const parts: Readonly<Record<string, string>> = { namespace, job, run: runId };
+  return template.replaceAll(/\{(origin|namespace|job|run)\}/g, (_, name: string) =>
+    name === 'origin' ? publicOrigin : encoded(parts[name] ?? ''),
+  );
+}
+
+/** What a task wrote to its error stream. */
+export function errorOutputUrl(
+  { publicOrigin }: Pick<PublicEndpoint, 'publicOrigin'>,
+  allocationId: string,
+  task: string,
+): string {
+  const path = `/v1/client/fs/logs/${encodeURIComponent(allocationId)}`;
+  return `${publicOrigin}${path}?task=${encoded(task)}&type=stderr&plain=true`;
+}
+
+/** The workspace's own page when the host named one. */
+export function workspaceUrl(endpoint: PublicEndpoint, workspace: WorkspaceNames): string {
+  const { organization, name } = workspace;
+  return (
+    workspace.url ??
+    `${endpoint.publicOrigin}/app/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`
+  );
+}
+
+/** Half of a surrogate pair, which no URL can hold, becomes the replacement character. */
+function encoded(text: string): string {
+  return encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, '\ufffd'));
+}

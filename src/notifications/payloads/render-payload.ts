@@ -1,0 +1,188 @@
+import { type Instant, isoFromInstant, unixSecondsFromInstant } from '../../shared/instant.js';
+import type { DestinationKind } from '../configurations/destination.js';
+import type { NotificationEvent } from '../events/event.js';
+import { spellingOf } from '../events/trigger.js';
+import { signBody, standardSignature } from '../signature.js';
+import type { WorkspaceNames } from '../workspace.js';
+import { assessmentPayload } from './assessment.js';
+import { autoDestroyPayload } from './auto-destroy.js';
+import { renderChatA } from './chat-a.js';
+import { renderChatB } from './chat-b.js';
+import { customPayload } from './custom.js';
+import { renderEmail } from './email.js';
+import { configurationUrl, type PublicEndpoint, workspaceUrl } from './links.js';
+import type { MessageContext, Recipient, RenderedEmail } from './message-context.js';
+import { runPayload } from './run.js';
+import { verificationPayload } from './verification.js';
+
+/** The product in the User-Agent header of requests. */
+export const productToken = 'signalbox/0.1';
+
+/** What rendering needs of a configuration. */
+export interface RenderedFor {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: DestinationKind;
+  readonly triggers: readonly string[];
+}
+
+/** An event in its workspace, or a verification, which has neither. */
+export type Occasion =
+  | { readonly type: 'event'; readonly event: NotificationEvent; readonly workspace: WorkspaceNames }
+  | { readonly type: 'verification' };
+
+/** Secrets and identity of one request. */
+export interface RequestIdentity {
+  readonly token: string | null;
+  /** Replaced tokens that still sign in the list header. */
+  readonly retiredTokens: readonly string[];
+  /** The same over all attempts and redeliveries. */
+  readonly messageId: string;
+  /** When the event was accepted: also the same over all of them. The moment of the attempt when absent. */
+  readonly acceptedAt?: Instant;
+  /** The moment of this attempt. */
+  readonly now: Instant;
+}
+
+/** Header names are lower case. */
+export interface SignatureRules {
+  readonly headers: readonly string[];
+  /** The ID of the message, by which a receiver recognises a repetition. */
+  readonly idHeader?: string;
+  /** The time at which the event was accepted, as RFC 3339 in UTC with milliseconds. */
+  readonly timestampHeader?: string;
+  readonly standardWebhooks: boolean;
+}
+
+/** What leaves the service, for a kind of destination. */
+export type RenderedNotification =
+  | { readonly type: 'http'; readonly body: string; readonly headers: Readonly<Record<string, string>> }
+  | { readonly type: 'email'; readonly mails: readonly (RenderedEmail & { readonly to: string })[] };
+
+/**
+ * The finished notification for any kind of destination, exactly as it would be sent: body and headers, or one mail for
+ * each recipient.
+ */
+export function renderPayload(
+  configuration: RenderedFor,
+  occasion: Occasion,
+  request: {
+    readonly endpoint: PublicEndpoint;
+    readonly signature: SignatureRules;
+    readonly identity: RequestIdentity;
+    readonly recipients: readonly Recipient[];
+  },
+): RenderedNotification {
+  const { endpoint, identity } = request;
+  const body = renderBody(configuration, occasion, endpoint, identity.messageId);
+  if (body !== null) {
+    return {
+      type: 'http',
+      body,
+      headers: requestHeaders({ kind: configuration.kind, body }, endpoint, request.signature, identity),
+    };
+  }
+  const context = messageContext(configuration, occasion, endpoint, identity.messageId);
+  return {
+    type: 'email',
+    mails: request.recipients.map((recipient) => ({ to: recipient.email, ...renderEmail(context, recipient) })),
+  };
+}
+
+/** The body of an HTTP notification, serialised once so that what is signed is what is sent; null for e-mail. */
+export function renderBody(
+  configuration: RenderedFor,
+  occasion: Occasion,
+  endpoint: PublicEndpoint,
+  deliveryId: string,
+): string | null {
+  switch (configuration.kind) {
+    case 'generic':
+      return JSON.stringify(genericPayload(configuration, occasion, endpoint));
+    case 'chat-a':
+      return renderChatA(messageContext(configuration, occasion, endpoint, deliveryId));
+    case 'chat-b':
+      return renderChatB(messageContext(configuration, occasion, endpoint, deliveryId));
+    case 'email':
+      return null;
+  }
+}
+
+/**
+ * The headers of one attempt. Every message has its ID and the time of its event. Only generic destinations with a token get a
+ * signature, made with the present token.
+ */
+export function requestHeaders(
+  { kind, body }: { readonly kind: DestinationKind; readonly body: string },
+  endpoint: PublicEndpoint,
+  rules: SignatureRules,
+  identity: RequestIdentity,
+): Record<string, string> {
+  const headers: Record<string, string> = {
+    'content-type': kind === 'generic' ? 'application/json' : 'application/json; charset=utf-8',
+    accept: 'application/json',
+    'user-agent': `${productToken} (+${endpoint.publicOrigin})`,
+  };
+  if (rules.idHeader !== undefined) headers[rules.idHeader] = identity.messageId;
+  if (rules.timestampHeader !== undefined) {
+    headers[rules.timestampHeader] = isoFromInstant(identity.acceptedAt ?? identity.now);
+  }
+  if (kind !== 'generic') return headers;
+  if (identity.token !== null) {
+    const signature = signBody(identity.token, body);
+    for (const name of rules.headers) headers[name] = signature;
+  }
+  if (rules.standardWebhooks) {
+    const seconds = unixSecondsFromInstant(identity.now);
+    headers['webhook-id'] = identity.messageId;
+    headers['webhook-timestamp'] = String(seconds);
+    if (identity.token !== null) {
+      const tokens = [identity.token, ...identity.retiredTokens];
+      headers['webhook-signature'] = standardSignature(tokens, identity.messageId, seconds, body);
+    }
+  }
+  return headers;
+}
+
+/** What the chat and e-mail renderers work from. */
+export function messageContext(
+  configuration: RenderedFor,
+  occasion: Occasion,
+  endpoint: PublicEndpoint,
+  deliveryId: string,
+): MessageContext {
+  const { id, name } = configuration;
+  const about = { id, name, url: configurationUrl(endpoint, id) };
+  if (occasion.type === 'verification') {
+    return { configuration: about, workspace: null, subject: { kind: 'verification' }, deliveryId };
+  }
+  const { workspace, event } = occasion;
+  return {
+    configuration: about,
+    workspace: {
+      id: workspace.id,
+      name: workspace.name,
+      organization: workspace.organization,
+      url: workspaceUrl(endpoint, workspace),
+    },
+    subject: event,
+    deliveryId,
+  };
+}
+
+function genericPayload(configuration: RenderedFor, occasion: Occasion, endpoint: PublicEndpoint): object {
+  if (occasion.type === 'verification') return verificationPayload(configuration.id, configuration.name);
+  const { event, workspace } = occasion;
+  const trigger = spellingOf(event.trigger, configuration.triggers) ?? event.trigger;
+  const about = { id: configuration.id, url: configurationUrl(endpoint, configuration.id) };
+  switch (event.kind) {
+    case 'run':
+      return runPayload(configuration.id, trigger, event, workspace);
+    case 'assessment':
+      return assessmentPayload(about, trigger, event, workspace);
+    case 'auto_destroy':
+      return autoDestroyPayload(about, trigger, event, workspace);
+    case 'custom':
+      return customPayload(event, workspace);
+  }
+}

@@ -1,0 +1,91 @@
+import type { ResultAsync } from 'neverthrow';
+import { policies } from '../../../access/policy-record.js';
+import type { Principal } from '../../../access/principal.js';
+import { roles } from '../../../access/role-record.js';
+import { nobodysPrincipal, type Rulebook, tokenPrincipal } from '../../../access/token-principal.js';
+import { isExpired, type StoredToken, tokens } from '../../../access/tokens.js';
+import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { rememberPresented } from './presented-secret.js';
+import { secretHash } from './secret-hash.js';
+
+/** The principal of the token with this secret; undefined when there is none, or when it has expired. */
+export function authenticateToken(
+  context: EngineContext,
+  secret: string,
+): ResultAsync<Principal | undefined, StorageError> {
+  const hash = secretHash(secret);
+  return context.storage.read((view) => {
+    const row = rowOf(view, hash);
+    if (row === undefined || isExpired(row.record, context.clock.now())) return undefined;
+    return tokenPrincipal(row.record, rulebookOf(view));
+  });
+}
+
+/** Callers that one authenticator remembers. */
+const remembered = 1000;
+
+interface Remembered {
+  readonly token: StoredToken;
+  readonly modifyIndex: number;
+  /** Index of the tokens when the row was last looked up. */
+  readonly checkedAt: number;
+  readonly principal: Principal;
+}
+
+/**
+ * `authenticateToken` with a cache of principals and their compiled rights. An entry is valid until the token, a policy or a
+ * role changes, in this process or in another one on the same store; the next call then reads the store. Without a secret it
+ * returns the principal for callers without a token, with the rights of the policy `anonymous`.
+ */
+export function tokenAuthenticator(
+  context: EngineContext,
+): (secret: string | undefined) => ResultAsync<Principal | undefined, StorageError> {
+  /** By secret, which is in the memory with its principal anyway: a known one is not hashed again. */
+  let known = new Map<string, Remembered>();
+  let nobody: Principal | undefined;
+  let rulesAt = '';
+  const forgetOldRules = (view: ReadView): void => {
+    const rules = `${view.tableIndex(policies)} ${view.tableIndex(roles)}`;
+    if (rules === rulesAt) return;
+    known = new Map();
+    nobody = undefined;
+    rulesAt = rules;
+  };
+  const rememberedFor = (view: ReadView, secret: string): Remembered | undefined => {
+    const before = known.get(secret);
+    const tokensAt = view.tableIndex(tokens);
+    if (before?.checkedAt === tokensAt) return before;
+    const row = rowOf(view, secretHash(secret));
+    known.delete(secret);
+    if (row === undefined) return undefined;
+    const principal =
+      before?.modifyIndex === row.modifyIndex ? before.principal : tokenPrincipal(row.record, rulebookOf(view));
+    rememberPresented(principal, secret);
+    const found = { token: row.record, modifyIndex: row.modifyIndex, checkedAt: tokensAt, principal };
+    if (known.size >= remembered) known.delete(known.keys().next().value ?? '');
+    known.set(secret, found);
+    return found;
+  };
+  return (secret) =>
+    context.storage.read((view) => {
+      forgetOldRules(view);
+      if (secret === undefined) {
+        nobody ??= nobodysPrincipal(rulebookOf(view));
+        return nobody;
+      }
+      const found = rememberedFor(view, secret);
+      return found === undefined || isExpired(found.token, context.clock.now()) ? undefined : found.principal;
+    });
+}
+
+function rowOf(view: ReadView, hash: string): Row<StoredToken> | undefined {
+  return view.list(tokens, { index: 'by_secret', prefix: [hash], limit: 1 })[0];
+}
+
+function rulebookOf(view: ReadView): Rulebook {
+  return {
+    policy: (name) => view.get(policies, [name])?.record,
+    role: (id) => view.get(roles, [id])?.record,
+  };
+}

@@ -1,0 +1,85 @@
+import { errAsync } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import { type TokenStub, tokenStub } from '../../../access/token-document.js';
+import { type StoredToken, tokens } from '../../../access/tokens.js';
+import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
+import { compileFilter } from '../../../queries/filters/index.js';
+import { createdPositionOf, createdTokenOf } from '../../../queries/list-tokens.js';
+import type { Source } from '../../../queries/page.js';
+import type { Key } from '../../../shared/table.js';
+import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { answerList, type ListAnswer } from '../../listing/answer-list.js';
+import type { ListRequest } from '../../listing/list-request.js';
+import type { Waiting } from '../../waiting/blocking-query.js';
+import { tokenLookup } from './token-lookup.js';
+
+export interface ListTokenStubsInput extends ListRequest {
+  readonly waiting?: Waiting;
+}
+
+/**
+ * A page of the tokens, without their secrets: in the order of creation, or of accessors when there is a prefix. Only management callers
+ * may do this. Index: that of the tokens.
+ */
+export function listTokenStubs(
+  context: EngineContext,
+  caller: Principal,
+  input: ListTokenStubsInput = {},
+): ListAnswer<TokenStub, PermissionDenied> {
+  const allowed = authoriseManagement(caller);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  const list = {
+    key: ['acl_tokens'],
+    tables: [tokens],
+    source: (view: ReadView) => ((input.prefix ?? '') === '' ? byCreation(view, input) : byAccessor(view, input)),
+    filters: compileFilter.token,
+    filtered: stubOf,
+    show: stubOf,
+  };
+  return answerList(context, input, list, input.waiting);
+}
+
+function stubOf(view: ReadView, row: Row<StoredToken>): TokenStub {
+  return tokenStub(row.record, tokenLookup(view, row));
+}
+
+const all = (): boolean => true;
+
+function byCreation(view: ReadView, { nextToken = '', reverse = false }: ListRequest): Source<Row<StoredToken>> {
+  const first = nextToken === '' ? undefined : createdPositionOf(nextToken);
+  return {
+    slice: (last, limit) => {
+      const behind = last === undefined ? undefined : [last.record.madeAt ?? 0, last.record.accessor];
+      return view.list(tokens, { index: 'by_create', ...rangeOf(first, behind, reverse), ...limited(limit) });
+    },
+    accept: all,
+    token: ({ record }) => createdTokenOf({ CreateIndex: record.madeAt ?? 0, ID: record.accessor }),
+  };
+}
+
+function byAccessor(
+  view: ReadView,
+  { prefix: textPrefix = '', nextToken = '', reverse = false }: ListRequest,
+): Source<Row<StoredToken>> {
+  const first = nextToken === '' ? undefined : [nextToken];
+  return {
+    slice: (last, limit) => {
+      const behind = last === undefined ? undefined : [last.record.accessor];
+      return view.list(tokens, { textPrefix, ...rangeOf(first, behind, reverse), ...limited(limit) });
+    },
+    accept: all,
+    token: ({ record }) => record.accessor,
+  };
+}
+
+/** From the start, or from behind the last row: `[...key, null]` is just behind a key. */
+function rangeOf(first: Key | undefined, behind: Key | undefined, reverse: boolean): ListQuery {
+  if (behind !== undefined) return reverse ? { to: behind, reverse } : { from: [...behind, null] };
+  if (first === undefined) return { reverse };
+  return reverse ? { to: [...first, null], reverse } : { from: first };
+}
+
+function limited(limit: number | undefined): ListQuery {
+  return limit === undefined ? {} : { limit };
+}

@@ -1,0 +1,72 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { type OneTimeToken, oneTimeLifetime, oneTimeTokens } from '../../../access/one-time-tokens.js';
+import type { Principal } from '../../../access/principal.js';
+import { type TokenDocument, tokenDocument } from '../../../access/token-document.js';
+import { isExpired, tokens } from '../../../access/tokens.js';
+import type { StorageError } from '../../../ports/storage.js';
+import { isoFromInstant } from '../../../shared/instant.js';
+import type { PermissionDenied } from '../../authorise.js';
+import { commit, type Transaction } from '../../commit.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { openBySecret, sealBySecret } from '../sealed-by-secret.js';
+import { presentedSecret } from './presented-secret.js';
+import { secretHash } from './secret-hash.js';
+import { tokenLookup } from './token-lookup.js';
+
+const denied: PermissionDenied = { type: 'permission_denied' };
+
+/** Expired ones that a new one takes away with it, so that none stay for ever. */
+const removedAtOnce = 100;
+
+interface Written<T> {
+  readonly index: number;
+  readonly value: T;
+}
+
+/**
+ * Makes a one-time token for the caller's own token; it replaces the one before. Only callers that presented the secret of a stored token
+ * can do this.
+ */
+export function createOneTimeToken(
+  context: EngineContext,
+  caller: Principal,
+): ResultAsync<Written<OneTimeToken>, PermissionDenied | StorageError> {
+  const presented = presentedSecret(caller);
+  if (presented === undefined) return errAsync(denied);
+  return commit(context, caller, (tx): Result<OneTimeToken, PermissionDenied> => {
+    const { accessor } = caller;
+    const token = tx.get(tokens, [accessor])?.record;
+    if (token === undefined || isExpired(token, tx.now)) return err(denied);
+    removeExpired(tx);
+    const secret = tx.ids.next('token_secret');
+    const sealedSecret = sealBySecret(presented, secret);
+    const expiresAt = tx.now + oneTimeLifetime;
+    tx.put(oneTimeTokens, { accessor, secretHash: secretHash(secret), sealedSecret, expiresAt });
+    const indexes = { CreateIndex: tx.index, ModifyIndex: tx.index };
+    return ok({ OneTimeSecretID: secret, AccessorID: accessor, ExpiresAt: isoFromInstant(expiresAt), ...indexes });
+  }).map(({ value }) => ({ index: value.ModifyIndex, value }));
+}
+
+function removeExpired(tx: Transaction): void {
+  for (const { record } of tx.list(oneTimeTokens, { index: 'by_expiry', to: [tx.now + 1], limit: removedAtOnce })) {
+    tx.remove(oneTimeTokens, [record.accessor]);
+  }
+}
+
+/** Gives the token, with its secret, that a one-time token was made for, and removes the one-time token. */
+export function exchangeOneTimeToken(
+  context: EngineContext,
+  caller: Principal,
+  { secret }: { readonly secret: string },
+): ResultAsync<Written<TokenDocument>, PermissionDenied | StorageError> {
+  return commit(context, caller, (tx): Result<Written<TokenDocument>, PermissionDenied> => {
+    const hash = secretHash(secret);
+    const found = tx.list(oneTimeTokens, { index: 'by_secret', prefix: [hash], limit: 1 })[0]?.record;
+    if (found === undefined || found.expiresAt <= tx.now) return err(denied);
+    const row = tx.get(tokens, [found.accessor]);
+    const own = openBySecret(found.sealedSecret, secret);
+    if (row === undefined || own === undefined || isExpired(row.record, tx.now)) return err(denied);
+    tx.remove(oneTimeTokens, [found.accessor]);
+    return ok({ index: tx.index, value: tokenDocument(row.record, own, tokenLookup(tx, row)) });
+  }).map(({ value }) => value);
+}

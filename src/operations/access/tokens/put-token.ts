@@ -1,0 +1,115 @@
+import { err, ok, type ResultAsync } from 'neverthrow';
+import type { NamespaceRule, Principal, WorkspaceRight } from '../../../access/principal.js';
+import { type StoredToken, tokens } from '../../../access/tokens.js';
+import type { StorageError } from '../../../ports/storage.js';
+import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
+import { commit, type Transaction } from '../../commit.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { contentHash } from '../content-hash.js';
+import { secretHash } from './secret-hash.js';
+
+export interface TokenInput {
+  /**
+   * What the caller will present; a random one is made when absent. 1 to 256 visible ASCII characters; it is the
+   * only protection of what the token allows, so it should be long and random.
+   */
+  readonly secret?: string;
+  readonly name: string;
+  readonly management?: boolean;
+  readonly namespaces?: Readonly<Record<string, NamespaceRule>>;
+  readonly workspaces?: Readonly<Record<string, WorkspaceRight>>;
+  /** Names of policies, whose rights are added to the token's own rules. */
+  readonly policies?: readonly string[];
+}
+
+/** A token as it may be shown: everything but the secret. */
+export interface TokenInfo {
+  readonly accessor: string;
+  readonly name: string;
+  readonly management: boolean;
+  readonly namespaces: Readonly<Record<string, NamespaceRule>>;
+  readonly workspaces: Readonly<Record<string, WorkspaceRight>>;
+  readonly policies: readonly string[];
+  readonly createdAt: number;
+}
+
+/** The only moment at which the secret can be read back. */
+export interface IssuedToken {
+  readonly token: TokenInfo;
+  readonly secret: string;
+}
+
+export interface UnfitSecret {
+  readonly type: 'unfit_secret';
+  readonly message: string;
+}
+
+/**
+ * Stores a token; one with the same secret is replaced and keeps its accessor. Only management callers may do this.
+ * The secret itself is not stored, unless the host gave a cipher: then encrypted.
+ */
+export function putToken(
+  context: EngineContext,
+  caller: Principal,
+  input: TokenInput,
+): ResultAsync<IssuedToken, PermissionDenied | UnfitSecret | StorageError> {
+  const { secret } = input;
+  return authoriseManagement(caller)
+    .andThen(() => (secret === undefined ? ok(undefined) : checkSecret(secret)))
+    .asyncAndThen(() => commit(context, caller, (tx) => ok<IssuedToken, never>(storeToken(context, tx, input))))
+    .map(({ value }) => value);
+}
+
+function storeToken(context: EngineContext, tx: Transaction, input: TokenInput): IssuedToken {
+  const secret = input.secret ?? tx.ids.next('token_secret');
+  const hash = secretHash(secret);
+  const existing = tx.list(tokens, { index: 'by_secret', prefix: [hash], limit: 1 })[0]?.record;
+  const sealed = existing === undefined ? context.cipher?.seal(secret) : existing.sealedSecret;
+  const token: StoredToken = {
+    ...(existing === undefined ? freshToken(tx) : keptOf(existing, tx)),
+    secretHash: hash,
+    ...(sealed === undefined ? {} : { sealedSecret: sealed }),
+    ...statedRights(input, existing),
+  };
+  if (existing === undefined || !sameToken(existing, token)) tx.put(tokens, token);
+  return { token: tokenInfo(token), secret };
+}
+
+function freshToken(tx: Transaction): Pick<StoredToken, 'accessor' | 'createdAt' | 'madeAt'> {
+  return { accessor: tx.ids.next('token_accessor'), createdAt: tx.now, madeAt: tx.index };
+}
+
+/**
+ * The members of an existing token that are kept when its secret is given again. Its rights are replaced, and it has no roles.
+ */
+function keptOf({ roles: _replaced, ...kept }: StoredToken, tx: Transaction): Omit<StoredToken, 'roles'> {
+  return { ...kept, madeAt: kept.madeAt ?? tx.index };
+}
+
+function statedRights(
+  { name, management = false, namespaces = {}, workspaces = {}, policies = [] }: TokenInput,
+  existing: StoredToken | undefined,
+): Pick<StoredToken, 'name' | 'management' | 'namespaces' | 'workspaces' | 'policies' | 'hash'> {
+  const hash = contentHash(name, management, namespaces, workspaces, policies);
+  const rights = { name, management, namespaces, workspaces, hash };
+  return policies.length === 0 && existing?.policies === undefined ? rights : { ...rights, policies };
+}
+
+/** What may be shown of a stored token. */
+export function tokenInfo(token: StoredToken): TokenInfo {
+  const { accessor, name, management, namespaces, workspaces, policies = [], createdAt } = token;
+  return { accessor, name, management, namespaces, workspaces, policies, createdAt };
+}
+
+/** Secrets travel in a header. */
+function checkSecret(secret: string) {
+  if (/^[\x21-\x7e]{1,256}$/.test(secret)) return ok(undefined);
+  return err<never, UnfitSecret>({
+    type: 'unfit_secret',
+    message: 'a token secret is 1 to 256 visible ASCII characters without blanks',
+  });
+}
+
+function sameToken(a: StoredToken, b: StoredToken): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,57 @@
+import { errAsync, okAsync, type ResultAsync } from 'neverthrow';
+import { anonymousPrincipal, type Principal } from '../../../access/principal.js';
+import { roles } from '../../../access/role-record.js';
+import { anonymousDocument, type TokenDocument, tokenDocument } from '../../../access/token-document.js';
+import { type StoredToken, tokens } from '../../../access/tokens.js';
+import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
+import type { PermissionDenied } from '../../authorise.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { answerQuery, type Waiting } from '../../waiting/blocking-query.js';
+import type { Answer } from '../../waiting/parked-queries.js';
+import { presentedSecret } from './presented-secret.js';
+import { shownSecret } from './shown-secret.js';
+import { tokenLookup } from './token-lookup.js';
+
+/** One token; undefined when there is none. Management callers read every token, others their own. */
+export function readToken(
+  context: EngineContext,
+  caller: Principal,
+  input: { readonly accessor: string; readonly waiting?: Waiting },
+): ResultAsync<Answer<TokenDocument | undefined>, PermissionDenied | StorageError> {
+  const { accessor } = input;
+  if (!caller.management && caller.accessor !== accessor) return errAsync({ type: 'permission_denied' });
+  const presented = caller.accessor === accessor ? presentedSecret(caller) : undefined;
+  const query = {
+    key: JSON.stringify(['acl_token', accessor, presented !== undefined]),
+    tables: [tokens, roles],
+    run: (view: ReadView) => {
+      const row = view.get(tokens, [accessor]);
+      const value = row === undefined ? undefined : documentOf(context, view, row, presented);
+      return { index: value?.ModifyIndex ?? view.tableIndex(tokens), value };
+    },
+  };
+  return answerQuery(context, query, input.waiting);
+}
+
+/**
+ * The caller's own token: the anonymous token for a caller that presented none, undefined for a caller that is known in another way, such
+ * as the host.
+ */
+export function readOwnToken(
+  context: EngineContext,
+  caller: Principal,
+  waiting: Waiting = {},
+): ResultAsync<Answer<TokenDocument | undefined>, PermissionDenied | StorageError> {
+  const { accessor } = caller;
+  if (accessor === anonymousPrincipal.accessor) return okAsync({ index: 0, value: anonymousDocument });
+  return readToken(context, caller, { accessor, waiting });
+}
+
+function documentOf(
+  context: EngineContext,
+  view: ReadView,
+  row: Row<StoredToken>,
+  presented: string | undefined,
+): TokenDocument {
+  return tokenDocument(row.record, shownSecret(context, row.record, presented), tokenLookup(view, row));
+}

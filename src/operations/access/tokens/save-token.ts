@@ -1,0 +1,194 @@
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { type InvalidAccess, invalidAccess, unfitAccess } from '../../../access/errors.js';
+import type { NodeIdentity, Principal, WorkspaceRight } from '../../../access/principal.js';
+import { roles, type StoredRole } from '../../../access/role-record.js';
+import { type TokenDocument, tokenDocument } from '../../../access/token-document.js';
+import { isWorkspaceRight, type StoredToken, type TokenChoice, tokenFaults, tokens } from '../../../access/tokens.js';
+import type { StorageError } from '../../../ports/storage.js';
+import { isUuid } from '../../../queries/list-tokens.js';
+import { durationTextFromNanos, type Milliseconds } from '../../../shared/duration.js';
+import type { Instant } from '../../../shared/instant.js';
+import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
+import { commit, type Transaction } from '../../commit.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { contentHash } from '../content-hash.js';
+import { secretHash } from './secret-hash.js';
+import { shownSecret } from './shown-secret.js';
+import { tokenLookup } from './token-lookup.js';
+
+/** What is asked of a token. */
+export interface SaveTokenInput {
+  /** The token to change; absent makes a new one. One that is not there is made when a `secret` comes with it. */
+  readonly accessor?: string;
+  /** The secret of a client token that is brought along with its accessor, both UUIDs. A token that exists keeps its own. */
+  readonly secret?: string;
+  readonly name: string;
+  /** `client`, `management`, or `node` for the agent of a node. */
+  readonly type: string;
+  /** Names of policies, which need not exist. Null and absent: none. */
+  readonly policies?: readonly string[] | null;
+  /** Roles by ID or name, which exist. */
+  readonly roles?: readonly { readonly id?: string; readonly name?: string }[] | null;
+  /**
+   * Of a node token: the node that it belongs to; the first one that registers with it when absent. A change keeps what is
+   * not given.
+   */
+  readonly nodeId?: string;
+  /** Of a node token: the pool of its node; `default` when absent. */
+  readonly nodePool?: string;
+  /** `admin` or `events` by ID or glob of a workspace; absent keeps what the token has. */
+  readonly workspaces?: Readonly<Record<string, string>>;
+  readonly global?: boolean;
+  /** How long the token lasts; an `expiresAt` beside it wins. */
+  readonly lifetime?: Milliseconds;
+  readonly expiresAt?: Instant;
+}
+
+export type SaveTokenError = PermissionDenied | InvalidAccess | StorageError;
+
+/**
+ * Makes a token with a random secret, or one that is brought along, or changes what one may do: its secret, its scope over regions and its expiry stay as they were.
+ * Only management callers may do this. The answer holds the secret as far as it can be shown: always for a new token.
+ */
+export function saveToken(
+  context: EngineContext,
+  caller: Principal,
+  input: SaveTokenInput,
+): ResultAsync<TokenDocument, SaveTokenError> {
+  const allowed = authoriseManagement(caller);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  return commit(context, caller, (tx) => storeToken(context, tx, input)).map(({ value }) => value);
+}
+
+function storeToken(
+  context: EngineContext,
+  tx: Transaction,
+  input: SaveTokenInput,
+): Result<TokenDocument, InvalidAccess> {
+  const { accessor } = input;
+  const row = accessor === undefined ? undefined : tx.get(tokens, [accessor]);
+  const unfit = accessor === undefined || row !== undefined ? undefined : unfitUpload(tx, accessor, input);
+  if (unfit !== undefined) return err(unfitAccess(unfit));
+  const before = row?.record;
+  const createdAt = before?.createdAt ?? tx.now;
+  const choice = choiceOf(input, createdAt, before);
+  const faults = tokenFaults(choice, { createdAt, before }, (duration) => durationTextFromNanos(duration * 1_000_000));
+  if (faults.length > 0) return err(invalidAccess('token', faults));
+  return rolesOf(tx, input).map((linked) => {
+    const secret = before === undefined ? (uploadedSecret(input) ?? tx.ids.next('token_secret')) : undefined;
+    const kept = before ?? freshToken(context, tx, { accessor, secret: secret ?? '' });
+    const token = changed(kept, input, choice, linked);
+    tx.put(tokens, token);
+    const lookup = tokenLookup(tx, { createIndex: row?.createIndex ?? tx.index, modifyIndex: tx.index });
+    return tokenDocument(token, secret ?? shownSecret(context, token, undefined), lookup);
+  });
+}
+
+function uploadedSecret({ accessor, secret }: SaveTokenInput): string | undefined {
+  return accessor === undefined ? undefined : secret;
+}
+
+/** What is wrong with a token that comes with an accessor and a secret of its own; undefined when nothing is. */
+function unfitUpload(tx: Transaction, accessor: string, { secret, type }: SaveTokenInput): string | undefined {
+  if (secret === undefined || type === 'node') return `cannot find token ${accessor.slice(0, 64)}`;
+  if (type === 'management') return 'a management token cannot be uploaded';
+  if (!isUuid(accessor) || !isUuid(secret)) return 'the accessor and the secret of an uploaded token must be UUIDs';
+  const isTaken = tx.list(tokens, { index: 'by_secret', prefix: [secretHash(secret)], limit: 1 }).length > 0;
+  return isTaken ? 'the secret of an uploaded token belongs to another token' : undefined;
+}
+
+function choiceOf(input: SaveTokenInput, createdAt: Instant, before: StoredToken | undefined): TokenChoice {
+  const { lifetime, expiresAt } = input;
+  return {
+    name: input.name,
+    type: input.type,
+    ...nodeChoice(input),
+    policies: input.policies ?? [],
+    roleCount: input.roles?.length ?? 0,
+    workspaces: input.workspaces ?? (input.type === 'client' ? before?.workspaces : undefined) ?? {},
+    global: input.global ?? false,
+    lifetime,
+    expiresAt: expiresAt ?? (lifetime === undefined ? undefined : createdAt + lifetime),
+  };
+}
+
+function nodeChoice({ nodeId, nodePool }: SaveTokenInput): Pick<TokenChoice, 'nodeId' | 'nodePool'> {
+  return { ...(nodeId === undefined ? {} : { nodeId }), ...(nodePool === undefined ? {} : { nodePool }) };
+}
+
+function freshToken(
+  context: EngineContext,
+  tx: Transaction,
+  { accessor, secret }: { readonly accessor: string | undefined; readonly secret: string },
+): StoredToken {
+  const sealed = context.cipher?.seal(secret);
+  return {
+    accessor: accessor ?? tx.ids.next('token_accessor'),
+    secretHash: secretHash(secret),
+    ...(sealed === undefined ? {} : { sealedSecret: sealed }),
+    name: '',
+    management: false,
+    namespaces: {},
+    workspaces: {},
+    createdAt: tx.now,
+    madeAt: tx.index,
+  };
+}
+
+function changed(
+  kept: StoredToken,
+  input: SaveTokenInput,
+  { policies, workspaces, global, expiresAt, lifetime }: TokenChoice,
+  linked: readonly string[] | undefined,
+): StoredToken {
+  const { roles: _roles, ...rest } = kept;
+  const node = input.type === 'node' ? nodeOf(kept, input) : undefined;
+  const rights = Object.entries(workspaces).filter((entry): entry is [string, WorkspaceRight] =>
+    isWorkspaceRight(entry[1]),
+  );
+  const told = [...(node === undefined ? [] : [node]), ...(rights.length === 0 ? [] : [rights])];
+  const hash = contentHash(input.name, input.type, policies, linked ?? null, global, ...told);
+  return {
+    ...rest,
+    name: input.name,
+    management: input.type === 'management',
+    policies,
+    ...(node === undefined ? {} : { node }),
+    ...(linked === undefined ? {} : { roles: linked }),
+    workspaces: Object.fromEntries(rights),
+    global,
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(lifetime === undefined ? {} : { lifetime }),
+    hash,
+  };
+}
+
+function nodeOf({ node }: StoredToken, { nodeId, nodePool }: SaveTokenInput): NodeIdentity {
+  const id = nodeId ?? node?.id;
+  return { ...(id === undefined ? {} : { id }), pool: nodePool ?? node?.pool ?? 'default' };
+}
+
+/** The IDs of the roles asked for, each once; undefined when none were. */
+function rolesOf(
+  tx: Transaction,
+  { roles: asked }: SaveTokenInput,
+): Result<readonly string[] | undefined, InvalidAccess> {
+  if (asked === undefined || asked === null || asked.length === 0) return ok(undefined);
+  const found = new Set<string>();
+  for (const link of asked) {
+    const role = findRole(tx, link);
+    if (role === undefined) return err(unfitAccess(`cannot find role ${(link.id || link.name || '').slice(0, 160)}`));
+    found.add(role.ID);
+  }
+  return ok([...found]);
+}
+
+/** By its ID when one is given, else by its name. */
+function findRole(
+  tx: Transaction,
+  { id = '', name = '' }: NonNullable<SaveTokenInput['roles']>[number],
+): StoredRole | undefined {
+  return id !== ''
+    ? tx.get(roles, [id])?.record
+    : tx.list(roles, { index: 'by_name', prefix: [name], limit: 1 })[0]?.record;
+}

@@ -1,0 +1,56 @@
+import { ok } from 'neverthrow';
+import { isExpired, tokens } from '../../../access/tokens.js';
+import { hour, minute } from '../../../shared/duration.js';
+import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
+import { changeOrMoment } from '../../waiting/change-or-moment.js';
+
+/** Tokens removed in one write, so that other writers get their turn. */
+const batch = 500;
+/** After the first of them is due, so that one write removes those that follow soon. */
+const pause = 5 * minute;
+/** How long an expired token can still be read by management callers. */
+const kept = hour;
+
+/**
+ * Removes tokens an hour after they expired. They are refused from their expiry on, whether they are still stored or not. Every
+ * write decides on what it reads, so several processes may run it on one store.
+ */
+export const tokenExpiryLoop: BackgroundLoop = {
+  name: 'token-expiry',
+  async run(context, signal) {
+    while (!signal.aborted) {
+      while (!signal.aborted && (await collected(context)) === batch);
+      const next = await firstExpiry(context);
+      const moment = next.expiresAt === undefined ? undefined : next.expiresAt + kept + pause;
+      await changeOrMoment(context, { tables: [tokens], index: next.index, moment }, signal);
+    }
+  },
+};
+
+async function firstExpiry(context: EngineContext) {
+  const seen = await context.storage.read((view) => ({
+    index: view.index,
+    expiresAt: view.list(tokens, { index: 'by_expiry', limit: 1 })[0]?.record.expiresAt,
+  }));
+  if (seen.isErr()) throw new Error(seen.error.message);
+  return seen.value;
+}
+
+async function collected(context: EngineContext): Promise<number> {
+  const before = context.clock.now() - kept;
+  const due = await context.storage.read((view) =>
+    view.list(tokens, { index: 'by_expiry', to: [before], limit: batch }),
+  );
+  if (due.isErr()) throw new Error(due.error.message);
+  const accessors = due.value.map(({ record }) => record.accessor);
+  if (accessors.length === 0) return 0;
+  const written = await context.storage.write<void, never>((view) => {
+    for (const accessor of accessors) {
+      const token = view.get(tokens, [accessor])?.record;
+      if (token !== undefined && isExpired(token, before)) view.remove(tokens, [accessor]);
+    }
+    return ok(undefined);
+  });
+  if (written.isErr()) throw new Error(written.error.message);
+  return accessors.length;
+}

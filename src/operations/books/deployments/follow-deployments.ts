@@ -1,0 +1,34 @@
+import type { Allocation } from '../../../scheduler/allocation.js';
+import { withAllocation } from '../../../scheduler/deployment/count-allocations.js';
+import { type Deployment, deployments } from '../../../scheduler/deployment/deployment.js';
+import type { Evaluation } from '../../../scheduler/evaluation.js';
+import type { Transaction } from '../../commit.js';
+import type { AllocationChange } from '../jobs/job-runs.js';
+import { moveDeployment } from './move-deployment.js';
+
+/** What deployments have put in a write. */
+export interface FollowedDeployments {
+  readonly evaluations: readonly Evaluation[];
+  readonly allocations: readonly AllocationChange[];
+}
+
+/** Counts changed allocations in their deployments, and moves the deployments of which a count has changed on. */
+export function followDeployments(tx: Transaction, changes: readonly AllocationChange[]): FollowedDeployments {
+  const touched = new Map<string, { readonly deployment: Deployment; readonly changed: readonly Allocation[] }>();
+  for (const { before, after } of changes) {
+    const id = after.DeploymentID;
+    if (id === undefined) continue;
+    const { deployment = tx.get(deployments, [id])?.record, changed = [] } = touched.get(id) ?? {};
+    const counted = deployment && withAllocation(deployment, before, after);
+    if (counted !== undefined && counted !== deployment)
+      touched.set(id, { deployment: counted, changed: [...changed, after] });
+  }
+  const followed = [...touched.values()].flatMap(({ deployment, changed }) => {
+    const moved = moveDeployment(tx, deployment, { type: 'allocations_changed', changed });
+    return moved.isOk() ? [moved.value] : [];
+  });
+  return {
+    evaluations: followed.flatMap(({ evaluation }) => evaluation ?? []),
+    allocations: followed.flatMap(({ allocations }) => allocations),
+  };
+}

@@ -1,0 +1,155 @@
+import { ok, type Result } from 'neverthrow';
+import { decideRegistration } from '../../../jobs/changes/decide-registration.js';
+import { decideRevert } from '../../../jobs/changes/decide-revert.js';
+import { jobSubmissions } from '../../../jobs/changes/job-submission.js';
+import type { Job } from '../../../jobs/document/job.js';
+import type { ReadView } from '../../../ports/storage.js';
+import { type Allocation, allocations } from '../../../scheduler/allocation.js';
+import { type Deployment, deployments } from '../../../scheduler/deployment/deployment.js';
+import type { DeploymentError } from '../../../scheduler/deployment/deployment-errors.js';
+import {
+  type DeploymentEvent,
+  type DeploymentStep,
+  transitionDeployment,
+  type WatchedDeployment,
+} from '../../../scheduler/deployment/transition-deployment.js';
+import { type Evaluation, evaluations } from '../../../scheduler/evaluation.js';
+import type { Transaction } from '../../commit.js';
+import { readJobRow, readJobVersion, readJobVersions } from '../jobs/job-rows.js';
+import type { AllocationChange } from '../jobs/job-runs.js';
+import { writeRegistration } from '../jobs/write-registration.js';
+import { newEvaluation } from '../scheduling/new-evaluation.js';
+import { putAllocation } from '../scheduling/put-allocation.js';
+import { putEvaluation } from '../scheduling/put-evaluation.js';
+
+/** What an event of a deployment has put. */
+export interface MovedDeployment {
+  readonly deployment: Deployment;
+  readonly evaluation: Evaluation | undefined;
+  readonly allocations: readonly AllocationChange[];
+  /** The version that the job was registered again as; undefined when it was not. */
+  readonly revertedVersion: number | undefined;
+}
+
+/** How many of a job's newest evaluations tell how far it was looked at. */
+const newestEvaluations = 10;
+
+/**
+ * Moves a deployment on and writes what follows: changed allocations, the job as it was before, an evaluation. The caller applies the
+ * consequences for jobs. `always` asks for an evaluation even where one is due anyway, for callers that are told which one it is.
+ */
+export function moveDeployment(
+  tx: Transaction,
+  deployment: Deployment,
+  event: DeploymentEvent,
+  always = false,
+): Result<MovedDeployment, DeploymentError> {
+  const watched = watchedDeployment(tx, deployment);
+  if (watched === undefined) {
+    return ok({ deployment, evaluation: undefined, allocations: [], revertedVersion: undefined });
+  }
+  return transitionDeployment(watched, event, { now: tx.now, index: tx.index }).map((step) =>
+    write(tx, watched, step, always),
+  );
+}
+
+/** A deployment without its allocations, of which there may be many. */
+export type WatchedHead = Pick<WatchedDeployment, 'deployment' | 'job' | 'version'>;
+
+/** Undefined when its job is gone. */
+export function watchedHead(view: ReadView, deployment: Deployment): WatchedHead | undefined {
+  const { Namespace, JobID, JobVersion } = deployment;
+  const job = readJobRow(view, Namespace, JobID)?.record;
+  if (job === undefined) return undefined;
+  return { deployment, job, version: readJobVersion(view, Namespace, JobID, JobVersion)?.record ?? job };
+}
+
+/** Everything that the rules of a deployment look at; undefined when its job is gone. */
+export function watchedDeployment(view: ReadView, deployment: Deployment): WatchedDeployment | undefined {
+  const { ID, Namespace, JobID } = deployment;
+  const head = watchedHead(view, deployment);
+  if (head === undefined) return undefined;
+  let own: readonly Allocation[] | undefined;
+  return {
+    ...head,
+    get allocations() {
+      own ??= view.list(allocations, { index: 'by_deployment', prefix: [ID] }).map(({ record }) => record);
+      return own;
+    },
+    versions: () => readJobVersions(view, Namespace, JobID).map(({ record }) => record),
+    evaluatedIndex: evaluatedIndexOf(view, deployment),
+  };
+}
+
+function evaluatedIndexOf(view: ReadView, { Namespace, JobID }: Deployment): number {
+  const query = { index: 'by_job', prefix: [Namespace, JobID], reverse: true, limit: newestEvaluations };
+  let newest = 0;
+  for (const { record } of view.list(evaluations, query)) {
+    if (record.Status !== 'canceled') newest = Math.max(newest, record.SnapshotIndex ?? record.CreateIndex);
+  }
+  return newest;
+}
+
+function write(
+  tx: Transaction,
+  { job, deployment: before }: WatchedDeployment,
+  step: DeploymentStep,
+  always: boolean,
+): MovedDeployment {
+  const stored = tx.get(deployments, [before.ID])?.record;
+  const deployment = { ...step.deployment, ModifyIndex: tx.index };
+  const changed = step.deployment !== stored;
+  if (changed) {
+    tx.put(deployments, deployment);
+    const { ID: deploymentId, Namespace: namespace, JobID: jobId, Status: status } = deployment;
+    if (status !== stored?.Status) tx.tell('deployment.status', { namespace, deploymentId, jobId, status });
+  }
+  const changes = step.allocations.map((after) => ({ before: tx.get(allocations, [after.ID])?.record, after }));
+  for (const change of changes) putAllocation(tx, change.before, change.after);
+  const reverted = revert(tx, job, step);
+  return {
+    deployment: changed ? deployment : step.deployment,
+    evaluation: reverted?.evaluation ?? evaluationFor(tx, job, step, always),
+    allocations: changes,
+    revertedVersion: reverted?.version,
+  };
+}
+
+/** Registers the job again as it was; undefined when it is not to be. */
+function revert(
+  tx: Transaction,
+  job: Job,
+  { deployment, effects }: DeploymentStep,
+): { readonly version: number; readonly evaluation: Evaluation | undefined } | undefined {
+  const effect = effects.find(({ type }) => type === 'revert');
+  if (effect?.type !== 'revert') return undefined;
+  const { version } = effect;
+  const target = readJobVersion(tx, job.Namespace, job.ID, version)?.record;
+  const registration = decideRevert(job, target, { version, enforcedPriorVersion: null }).andThen((document) =>
+    decideRegistration(job, { job: document, version: null, policyId: () => tx.ids.next('uuid') }, tx.index, tx.now),
+  );
+  if (registration.isErr()) return undefined;
+  const source = tx.get(jobSubmissions, [job.Namespace, job.ID, version])?.record;
+  const options = { triggeredBy: 'deployment-watcher' as const, deploymentId: deployment.ID };
+  return { version, evaluation: writeRegistration(tx, registration.value, options, source).evaluation };
+}
+
+function evaluationFor(
+  tx: Transaction,
+  job: Job,
+  { deployment, effects }: DeploymentStep,
+  always: boolean,
+): Evaluation | undefined {
+  if (!effects.some(({ type }) => type === 'evaluate')) return undefined;
+  if (!always && hasDueEvaluation(tx, job)) return undefined;
+  const priority = deployment.EvalPriority > 0 ? deployment.EvalPriority : job.Priority;
+  const options = { triggeredBy: 'deployment-watcher' as const, priority, deploymentId: deployment.ID };
+  const evaluation = newEvaluation(tx, job, options);
+  putEvaluation(tx, evaluation);
+  return evaluation;
+}
+
+function hasDueEvaluation(tx: Transaction, { Namespace, ID }: Job): boolean {
+  const open = tx.list(evaluations, { index: 'open_by_job', prefix: [Namespace, ID, 'pending'] });
+  return open.some(({ record }) => record.WaitUntil === undefined);
+}

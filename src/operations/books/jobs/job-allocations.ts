@@ -1,0 +1,82 @@
+import type { Job } from '../../../jobs/document/job.js';
+import type { ReadView } from '../../../ports/storage.js';
+import { type Allocation, allocations, isClientTerminal } from '../../../scheduler/allocation.js';
+import { isRemembered } from '../../../scheduler/snapshot.js';
+import { finish } from '../../../scheduler/steps.js';
+import type { Key } from '../../../shared/table.js';
+
+/** The parts of a job that say which of its allocations still matter. */
+export type JobOfAllocations = Pick<Job, 'Namespace' | 'ID' | 'Version' | 'CreateIndex' | 'Type' | 'TaskGroups'>;
+
+interface WhoseAllocations {
+  readonly namespace: string;
+  readonly jobId: string;
+  readonly job: JobOfAllocations | undefined;
+}
+
+/**
+ * A job's allocations that still matter, by ID: those that their nodes have not finished with, and of the ended ones those that were
+ * not replaced, as far as decisions look at them. How many allocations the job has had in all does not matter.
+ * `nodes`: how many nodes there are at most.
+ */
+export function readCurrentAllocations(view: ReadView, whose: WhoseAllocations, nodes: number): Allocation[] {
+  return finish(currentAllocationsInSteps(() => view, whose, nodes, Number.POSITIVE_INFINITY));
+}
+
+/** The same, `page` of them in a step, each step from the view that is current by then. */
+export function* currentAllocationsInSteps(
+  view: () => ReadView,
+  { namespace, jobId, job }: WhoseAllocations,
+  nodes: number,
+  page: number,
+): Generator<void, Allocation[]> {
+  const read = (state: string, rest: Key = [], limit = Number.POSITIVE_INFINITY) =>
+    inPages(view, [namespace, jobId, state, ...rest], limit, page);
+  const open = yield* read('open');
+  if (job === undefined) return open;
+  const count = wanted(job, nodes);
+  // A batch job does not repeat what it has completed in this version, so each of those allocations counts.
+  const complete =
+    job.Type === 'batch'
+      ? yield* read('complete', [-job.Version])
+      : yield* read('complete', [], job.Type === 'sysbatch' ? 2 * count : few);
+  const failed = yield* read('failed', [], 4 * count + few);
+  yield;
+  return [...open, ...[...complete, ...failed].filter((ended) => isRemembered(ended, job))].sort(byId);
+}
+
+/** The first `limit` allocations under a key of `current_by_job`, of which the ID is the last part. */
+function* inPages(view: () => ReadView, prefix: Key, limit: number, page: number): Generator<void, Allocation[]> {
+  const found: Allocation[] = [];
+  for (let from: Key = prefix; ; ) {
+    const most = Math.min(page, limit - found.length);
+    const bound = Number.isFinite(most) ? { limit: most } : {};
+    const rows = view().list(allocations, { index: 'current_by_job', prefix, from, ...bound });
+    for (const { record } of rows) found.push(record);
+    const last = rows.at(-1)?.record;
+    if (last === undefined || rows.length < most || found.length >= limit) return found;
+    from = keyBehind(last);
+    yield;
+  }
+}
+
+/** The first key of `current_by_job` behind that of an allocation. */
+function keyBehind({ Namespace, JobID, ClientStatus, JobVersion, CreateIndex, ID }: Allocation): Key {
+  const behind = `${ID}\u0000`;
+  if (!isClientTerminal({ ClientStatus })) return [Namespace, JobID, 'open', behind];
+  const state = ClientStatus === 'complete' ? 'complete' : 'failed';
+  return [Namespace, JobID, state, -JobVersion, -CreateIndex, behind];
+}
+
+/** Ended ones that decide nothing by themselves, such as those of services that count as history. */
+const few = 64;
+
+/** How many allocations the job wants in all. */
+function wanted({ Type, TaskGroups }: JobOfAllocations, nodes: number): number {
+  if (Type === 'system' || Type === 'sysbatch') return nodes * TaskGroups.length;
+  return TaskGroups.reduce((sum, { Count }) => sum + Count, 0);
+}
+
+function byId(a: Allocation, b: Allocation): number {
+  return a.ID < b.ID ? -1 : a.ID > b.ID ? 1 : 0;
+}

@@ -1,0 +1,54 @@
+import type { Job } from '../../../jobs/document/job.js';
+import { jobs, jobVersions } from '../../../jobs/job-record.js';
+import type { ReadView, Row } from '../../../ports/storage.js';
+
+/** The current version of a job. */
+export function readJobRow(view: ReadView, namespace: string, jobId: string): Row<Job> | undefined {
+  return view.get(jobs, [namespace, jobId]);
+}
+
+/** One version of a job, current or earlier. */
+export function readJobVersion(
+  view: ReadView,
+  namespace: string,
+  jobId: string,
+  version: number,
+): Row<Job> | undefined {
+  const current = readJobRow(view, namespace, jobId);
+  return current?.record.Version === version ? current : view.get(jobVersions, [namespace, jobId, version]);
+}
+
+/** The version that an allocation belongs to; undefined when it is no longer kept, or the job was registered anew. */
+export function readAllocationJob(
+  view: ReadView,
+  allocation: {
+    readonly Namespace: string;
+    readonly JobID: string;
+    readonly JobVersion: number;
+    readonly JobCreateIndex: number;
+  },
+): Row<Job> | undefined {
+  const row = readJobVersion(view, allocation.Namespace, allocation.JobID, allocation.JobVersion);
+  return row?.record.CreateIndex === allocation.JobCreateIndex ? row : undefined;
+}
+
+/**
+ * Selects the records of the present registration of a job. Selects all of them if `all` is set or the job no longer exists.
+ */
+export function ofPresentRegistration(
+  view: ReadView,
+  namespace: string,
+  jobId: string,
+  all: boolean,
+): (row: { readonly record: { readonly JobCreateIndex: number } }) => boolean {
+  const present = all ? undefined : readJobRow(view, namespace, jobId)?.record.CreateIndex;
+  return ({ record }) => present === undefined || record.JobCreateIndex === present;
+}
+
+/** The kept versions of a job, newest first; empty when there is no such job. */
+export function readJobVersions(view: ReadView, namespace: string, jobId: string): Row<Job>[] {
+  const current = readJobRow(view, namespace, jobId);
+  if (current === undefined) return [];
+  const earlier = view.list(jobVersions, { prefix: [namespace, jobId], reverse: true });
+  return [current, ...earlier];
+}

@@ -1,0 +1,203 @@
+import type { Job } from '../../../jobs/document/job.js';
+import { type JobRun, jobRuns } from '../../../jobs/runs/job-run.js';
+import {
+  advanceRun,
+  cameUp,
+  endedWell,
+  endsByItself,
+  type RunEvent,
+  type RunObservation,
+  type RunStage,
+  type RunStatus,
+  runCreated,
+  runMessage,
+  workspaceOfRun,
+} from '../../../jobs/runs/run-events.js';
+import type { JobSummary } from '../../../jobs/status/job-summary-record.js';
+import type { RunFailure } from '../../../notifications/events/event.js';
+import { errorOutputUrl, runUrl } from '../../../notifications/payloads/links.js';
+import type { Allocation } from '../../../scheduler/allocation.js';
+import { nodes } from '../../../scheduler/node.js';
+import { isoFromInstant } from '../../../shared/instant.js';
+import type { Transaction } from '../../commit.js';
+import { publishNotificationEvent } from '../publish-notification-event.js';
+import { readCurrentAllocations } from './job-allocations.js';
+import { failureOf } from './run-failure.js';
+
+/** One allocation that a write has put. */
+export interface AllocationChange {
+  readonly before: Allocation | undefined;
+  readonly after: Allocation;
+}
+
+/**
+ * Begins the run of a job version or instance that was just put: the run of the version before it, if it had not ended,
+ * is canceled. Does nothing for jobs that report to no workspace.
+ */
+export function beginRun(tx: Transaction, job: Job): void {
+  if (tx.settings.runNotifications.length === 0) return;
+  endRun(tx, job.Namespace, job.ID);
+  const workspaceId = workspaceOfRun(tx.settings.runNotifications, job);
+  if (workspaceId === undefined) return;
+  const run: JobRun = {
+    namespace: job.Namespace,
+    jobId: job.ID,
+    jobCreateIndex: job.CreateIndex,
+    version: job.Version,
+    runId: tx.ids.next('run'),
+    workspaceId,
+    message: runMessage(job),
+    createdAt: tx.now,
+    createdBy: tx.actor ?? null,
+    stage: 'pending',
+    ...(tx.trace === undefined ? {} : { traceparent: tx.trace }),
+  };
+  tx.put(jobRuns, run);
+  publish(tx, run, [runCreated]);
+}
+
+/** The job is stopped, purged or replaced: a run that had not ended is canceled, and nothing more is reported of it. */
+export function endRun(tx: Transaction, namespace: string, jobId: string): void {
+  if (tx.settings.runNotifications.length === 0) return;
+  const run = tx.get(jobRuns, [namespace, jobId])?.record;
+  if (run === undefined) return;
+  tx.remove(jobRuns, [namespace, jobId]);
+  publish(tx, run, advanceRun(run.stage, { type: 'stopped' }).events);
+}
+
+/** What a write has brought to a job. */
+export interface JobProgress {
+  readonly job: Job;
+  readonly summary: JobSummary | undefined;
+  /** Of the job's allocations. */
+  readonly changes: readonly AllocationChange[];
+  readonly died: boolean;
+  /** More of the same plan is to come: only then it is known whether all of the job is up. */
+  readonly unfinished: boolean;
+}
+
+/** Updates the run of a job after changes of its allocations and after the end of the job. */
+export function followRun(tx: Transaction, progress: JobProgress): void {
+  const { job, changes } = progress;
+  if (tx.settings.runNotifications.length === 0) return;
+  const run = tx.get(jobRuns, [job.Namespace, job.ID])?.record;
+  if (run === undefined || run.stage === 'errored' || run.jobCreateIndex !== job.CreateIndex) return;
+  let stage: RunStage = run.stage;
+  const events: RunEvent[] = [];
+  for (const observation of observationsOf(tx, run, progress)) {
+    const advanced = advanceRun(stage, observation);
+    stage = advanced.stage;
+    events.push(...advanced.events);
+  }
+  if (stage !== run.stage) tx.put(jobRuns, { ...run, stage });
+  const failed = events.some(({ status }) => status === 'errored');
+  publish(tx, run, events, failed ? failureOfRun(tx, job, run, changes) : undefined);
+}
+
+/** In the order in which a run goes through them. */
+function observationsOf(
+  tx: Transaction,
+  run: JobRun,
+  { job, summary, changes, died, unfinished }: JobProgress,
+): RunObservation[] {
+  const ours = changes.filter(
+    ({ after }) => after.JobVersion === run.version && after.JobCreateIndex === run.jobCreateIndex,
+  );
+  const observations: RunObservation[] = [];
+  if (ours.some(({ before }) => before?.JobVersion !== run.version)) observations.push({ type: 'placed' });
+  if (ours.some(({ after }) => hasStarted(after))) observations.push({ type: 'started' });
+  if (endsByItself(job)) {
+    if (died) observations.push({ type: 'ended', success: endedWell(job, allocationsOf(tx, job)) });
+    return observations;
+  }
+  if (ours.some(failedForGood)) observations.push({ type: 'failed' });
+  else if (
+    !unfinished &&
+    run.stage !== 'completed' &&
+    ours.some(({ after }) => after.ClientStatus === 'running') &&
+    mayHaveComeUp(job, summary) &&
+    cameUp(job, allocationsOf(tx, job))
+  ) {
+    observations.push({ type: 'came_up' });
+  }
+  return observations;
+}
+
+function hasStarted(allocation: Allocation): boolean {
+  if (allocation.ClientStatus === 'running' || allocation.ClientStatus === 'complete') return true;
+  if (allocation.ClientStatus !== 'failed') return false;
+  return Object.values(allocation.TaskStates ?? {}).some((task) => task.StartedAt !== null);
+}
+
+/** The node gave up on it although it was still wanted. */
+function failedForGood({ before, after }: AllocationChange): boolean {
+  return after.ClientStatus === 'failed' && before?.ClientStatus !== 'failed' && after.DesiredStatus === 'run';
+}
+
+/** Spares a big job the look at all its allocations for as long as the counters say that it cannot be up. */
+function mayHaveComeUp(job: Job, summary: JobSummary | undefined): boolean {
+  if (summary === undefined || job.Type === 'system') return true;
+  return job.TaskGroups.every((group) => (summary.Summary[group.Name]?.Running ?? 0) >= group.Count);
+}
+
+function allocationsOf(tx: Transaction, job: Job): Allocation[] {
+  const everywhere = job.Type === 'system' || job.Type === 'sysbatch';
+  const nodeCount = everywhere ? tx.list(nodes).length : 0;
+  const current = readCurrentAllocations(tx, { namespace: job.Namespace, jobId: job.ID, job }, nodeCount);
+  return current.filter((allocation) => allocation.JobCreateIndex === job.CreateIndex);
+}
+
+/** Of what has just changed, else of what the job has. */
+function failureOfRun(
+  tx: Transaction,
+  job: Job,
+  { version }: JobRun,
+  changes: readonly AllocationChange[],
+): RunFailure | undefined {
+  const changed = changes.map(({ after }) => after).filter(({ JobVersion }) => JobVersion === version);
+  return failureOf(changed) ?? failureOf(allocationsOf(tx, job).filter(({ JobVersion }) => JobVersion === version));
+}
+
+/** With a link to the output of the failed task. */
+function withOutput({ settings }: Transaction, failure: RunFailure): RunFailure {
+  const { task, allocationId } = failure;
+  return task === null
+    ? failure
+    : { ...failure, outputUrl: errorOutputUrl(settings.notifications, allocationId, task) };
+}
+
+const endStatuses: ReadonlySet<RunStatus> = new Set(['applied', 'planned_and_finished', 'errored', 'canceled']);
+
+function tellEnd(tx: Transaction, run: JobRun, status: RunStatus): void {
+  const { namespace, jobId, runId, workspaceId, createdAt, traceparent = null } = run;
+  tx.tell('run.ended', { namespace, jobId, runId, workspaceId, status, createdAt, endedAt: tx.now, traceparent });
+}
+
+function publish(tx: Transaction, run: JobRun, events: readonly RunEvent[], failure?: RunFailure): void {
+  const updatedAt = isoFromInstant(tx.now);
+  const { now, ids, settings } = tx;
+  const environment = { now, ids, settings, trace: run.traceparent };
+  for (const event of events) {
+    if (endStatuses.has(event.status)) tellEnd(tx, run, event.status);
+    // A rule that names a workspace which does not exist must not fail the job: no notification is sent.
+    const published = publishNotificationEvent(tx, environment, {
+      kind: 'run',
+      workspaceId: run.workspaceId,
+      trigger: event.trigger,
+      message: event.message,
+      runId: run.runId,
+      runUrl: runUrl(tx.settings.jobs.runUrl, tx.settings.notifications, run),
+      runMessage: run.message,
+      runCreatedAt: isoFromInstant(run.createdAt),
+      runCreatedBy: run.createdBy,
+      runStatus: event.status,
+      runUpdatedAt: updatedAt,
+      runUpdatedBy: tx.actor ?? null,
+      speculative: false,
+      ...(failure === undefined || event.status !== 'errored' ? {} : { failure: withOutput(tx, failure) }),
+    });
+    if (published.isErr()) continue;
+    const { eventId, workspaceId, trigger, deliveryIds } = published.value;
+    tx.tell('notification.event', { eventId, workspaceId, trigger, deliveryIds });
+  }
+}

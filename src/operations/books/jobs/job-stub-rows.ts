@@ -1,0 +1,53 @@
+import type { Job } from '../../../jobs/document/job.js';
+import { jobs, jobVersions } from '../../../jobs/job-record.js';
+import { jobListStub, jobStubs } from '../../../jobs/status/job-stub.js';
+import { type JobSummary, jobSummaries } from '../../../jobs/status/job-summary-record.js';
+import type { ReadView, WriteView } from '../../../ports/storage.js';
+
+/**
+ * Whether every job has its stub, as it is now. Each write of a job or a summary writes the stub too, so the stubs are behind
+ * only where something else has written: a version of this software that knew no stubs.
+ */
+export function hasCurrentStubs(view: ReadView): boolean {
+  const stubs = view.tableIndex(jobStubs);
+  return stubs >= view.tableIndex(jobs) && stubs >= view.tableIndex(jobSummaries);
+}
+
+/**
+ * Brings the stubs up to date where they are behind. Every write that is about to change a job or a summary begins with it;
+ * it reads all jobs in the first such write on a store that was used without stubs, and none ever after.
+ */
+export function completeJobStubs(view: WriteView): void {
+  if (hasCurrentStubs(view)) return;
+  // The write has changed a job already: it began with this function too, and puts the stub after the job.
+  if (view.tableIndex(jobs) === view.index || view.tableIndex(jobSummaries) === view.index) return;
+  for (const { record } of view.list(jobStubs)) {
+    const key = [record.Namespace, record.ID];
+    if (view.get(jobs, key) === undefined) view.remove(jobStubs, key);
+  }
+  for (const { record } of view.list(jobs)) {
+    putJobStub(view, record, view.get(jobSummaries, [record.Namespace, record.ID])?.record);
+  }
+}
+
+/** Stores the current version of a job that has its summary already, with its stub. */
+export function putJob(view: WriteView, job: Job): void {
+  completeJobStubs(view);
+  view.put(jobs, job);
+  putJobStub(view, job, view.get(jobSummaries, [job.Namespace, job.ID])?.record);
+}
+
+/** Stores a version of a job anew. */
+export function putJobVersion(view: WriteView, version: Job, isCurrent: boolean): void {
+  if (isCurrent) putJob(view, version);
+  else view.put(jobVersions, version);
+}
+
+/** Stores what lists show of a job; `summary` is the job's own. Called after every write of either. */
+export function putJobStub(view: WriteView, job: Job, summary: JobSummary | undefined): void {
+  view.put(jobStubs, jobListStub(job, summary, false));
+}
+
+export function removeJobStub(view: WriteView, { Namespace, ID }: Pick<Job, 'Namespace' | 'ID'>): void {
+  view.remove(jobStubs, [Namespace, ID]);
+}

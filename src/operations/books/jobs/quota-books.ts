@@ -1,0 +1,65 @@
+import { type Demand, demandOf, minus, noDemand, plus } from '../../../jobs/admission/namespace-quota.js';
+import type { Job } from '../../../jobs/document/job.js';
+import { jobs } from '../../../jobs/job-record.js';
+import { type QuotaUsage, quotaUsages } from '../../../jobs/namespaces/quota-usage.js';
+import type { ReadView, WriteView } from '../../../ports/storage.js';
+
+/** A job that a transaction changes: what it was and what it is. */
+export interface ChangedJob {
+  readonly before: Job | undefined;
+  readonly after: Job | undefined;
+}
+
+/**
+ * Updates the sums in the transaction that changes jobs. `jobsChangedAt` is the index of the last change of any job before it:
+ * if the sums are older, jobs were written without them, and all sums are computed again.
+ */
+export function followQuotas(view: WriteView, changed: readonly ChangedJob[], jobsChangedAt: number): void {
+  if (view.tableIndex(quotaUsages) < jobsChangedAt) {
+    countAnew(view);
+    return;
+  }
+  const differences = new Map<string, Demand>();
+  for (const { before, after } of changed) {
+    const namespace = (after ?? before)?.Namespace;
+    if (namespace === undefined) continue;
+    const gone = before === undefined ? noDemand : demandOf(before);
+    const come = after === undefined ? noDemand : demandOf(after);
+    differences.set(namespace, plus(differences.get(namespace) ?? noDemand, minus(come, gone)));
+  }
+  for (const [namespace, difference] of differences) {
+    putUsage(view, namespace, plus(demandFrom(view.get(quotaUsages, [namespace])?.record), difference));
+  }
+}
+
+function countAnew(view: WriteView): void {
+  for (const { record } of view.list(quotaUsages)) view.remove(quotaUsages, [record.Namespace]);
+  const demands = new Map<string, Demand>();
+  for (const { record } of view.list(jobs)) {
+    demands.set(record.Namespace, plus(demands.get(record.Namespace) ?? noDemand, demandOf(record)));
+  }
+  for (const [namespace, demand] of demands) putUsage(view, namespace, demand);
+}
+
+/** What the live jobs of a namespace ask for. Asked before the transaction changes any job. */
+export function usageOf(view: ReadView, namespace: string): Demand {
+  if (view.tableIndex(quotaUsages) >= view.tableIndex(jobs)) {
+    return demandFrom(view.get(quotaUsages, [namespace])?.record);
+  }
+  const present = view.list(jobs, { prefix: [namespace] });
+  return present.reduce((sum, { record }) => plus(sum, demandOf(record)), noDemand);
+}
+
+function demandFrom(usage: QuotaUsage | undefined): Demand {
+  return usage === undefined
+    ? noDemand
+    : { jobs: usage.Jobs, cpu: usage.CPU, cores: usage.Cores, memoryMB: usage.MemoryMB };
+}
+
+function putUsage(
+  view: WriteView,
+  namespace: string,
+  { jobs: Jobs, cpu: CPU, cores: Cores, memoryMB: MemoryMB }: Demand,
+): void {
+  view.put(quotaUsages, { Namespace: namespace, Jobs, CPU, Cores, MemoryMB });
+}

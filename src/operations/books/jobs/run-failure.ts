@@ -1,0 +1,36 @@
+import type { RunFailure } from '../../../notifications/events/event.js';
+import type { Allocation, TaskEvent } from '../../../scheduler/allocation.js';
+
+/** The failure that ended a run: that of the first failed task of the allocation that failed last. */
+export function failureOf(allocations: readonly Allocation[]): RunFailure | undefined {
+  const last = lastFailed(allocations);
+  if (last === undefined) return undefined;
+  const tasks = Object.entries(last.TaskStates ?? {});
+  const [task = null, state] = tasks.find(([, { Failed }]) => Failed) ?? [];
+  const end = endOf(state?.Events ?? []);
+  const message = (end === undefined ? '' : messageOf(end)) || last.ClientDescription || 'failed';
+  return { allocationId: last.ID, group: last.TaskGroup, task, ...exitOf(end), message };
+}
+
+/** Null for a task that did not exit, or not by a signal. */
+function exitOf(end: TaskEvent | undefined): Pick<RunFailure, 'exitCode' | 'signal'> {
+  if (end?.Type !== 'Terminated') return { exitCode: null, signal: null };
+  return { exitCode: end.ExitCode, signal: end.Signal > 0 ? end.Signal : null };
+}
+
+function lastFailed(allocations: readonly Allocation[]): Allocation | undefined {
+  const failed = allocations.filter(({ ClientStatus }) => ClientStatus === 'failed');
+  return failed.reduce<Allocation | undefined>(
+    (latest, each) => (latest === undefined || each.ModifyIndex >= latest.ModifyIndex ? each : latest),
+    undefined,
+  );
+}
+
+/** What ended a task: its exit, or what kept it from having one. */
+function endOf(events: readonly TaskEvent[]): TaskEvent | undefined {
+  return events.findLast(({ Type }) => Type === 'Terminated') ?? events.findLast(({ FailsTask }) => FailsTask);
+}
+
+function messageOf({ DisplayMessage, Message, DriverError, SetupError }: TaskEvent): string {
+  return [DriverError, SetupError, DisplayMessage, Message].find((text) => text !== '') ?? '';
+}

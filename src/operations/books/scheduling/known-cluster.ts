@@ -1,0 +1,163 @@
+import type { ListQuery, ReadView, Row } from '../../../ports/storage.js';
+import { type Allocation, allocations } from '../../../scheduler/allocation.js';
+import { capacitySignals } from '../../../scheduler/capacity-signal.js';
+import type { AllocationUse } from '../../../scheduler/cluster/allocation-use.js';
+import {
+  type AllocationChange,
+  addUse,
+  type Cluster,
+  clusterOfUses,
+  withAllocationChanges,
+} from '../../../scheduler/cluster/cluster.js';
+import { type Node, nodes } from '../../../scheduler/node.js';
+import { finish, type Steps } from '../../../scheduler/steps.js';
+import type { Key, Table } from '../../../shared/table.js';
+
+/** The cluster as of certain writes of the tables that it is made of. */
+export interface KnownCluster {
+  readonly nodesIndex: number;
+  readonly allocationsIndex: number;
+  readonly cluster: Cluster;
+}
+
+/** The cluster as the view shows it: what is known of it, with what has changed since. */
+export function clusterAt(view: ReadView, known: KnownCluster | undefined): KnownCluster {
+  const nodesIndex = view.tableIndex(nodes);
+  const allocationsIndex = view.tableIndex(allocations);
+  if (known === undefined || isOutOfReach(view, known)) return finish(clusterInSteps(() => view));
+  let { cluster } = known;
+  if (nodesIndex !== known.nodesIndex) cluster = withPresentNodes(view, known);
+  if (allocationsIndex !== known.allocationsIndex) {
+    cluster = withChanged(cluster, view.list(allocations, changedSince(known.allocationsIndex)));
+  }
+  return { nodesIndex, allocationsIndex, cluster };
+}
+
+/** Changes of allocations that are caught up with in one write; more of them in turns of the event loop, before the write. */
+const changesInWrite = 256;
+
+/** Bringing what is known up to date takes longer than a write should. */
+export function needsTurns(view: ReadView, known: KnownCluster | undefined): boolean {
+  if (known === undefined || isOutOfReach(view, known)) return true;
+  if (view.tableIndex(allocations) === known.allocationsIndex) return false;
+  const changed = view.list(allocations, { ...changedSince(known.allocationsIndex), limit: changesInWrite + 1 });
+  return changed.length > changesInWrite;
+}
+
+/** The cluster after a write of the view that has put these allocations and no others. */
+export function clusterAfter(
+  known: KnownCluster,
+  changes: readonly AllocationChange[],
+  view: Pick<ReadView, 'index'>,
+): KnownCluster {
+  if (changes.length === 0) return known;
+  return { ...known, allocationsIndex: view.index, cluster: withAllocationChanges(known.cluster, changes) };
+}
+
+/** Live allocations were removed since, or the store is another one: then the changes alone are not enough. */
+function isOutOfReach(view: ReadView, { allocationsIndex }: Pick<KnownCluster, 'allocationsIndex'>): boolean {
+  const removal = view.get(capacitySignals, ['removal'])?.record.index ?? 0;
+  return removal > allocationsIndex || view.tableIndex(allocations) < allocationsIndex;
+}
+
+function changedSince(allocationsIndex: number): ListQuery {
+  return { index: 'by_modify', from: [allocationsIndex + 1] };
+}
+
+function withChanged(cluster: Cluster, rows: readonly Row<Allocation>[]): Cluster {
+  return withAllocationChanges(
+    cluster,
+    rows.map(({ record }) => ({ before: undefined, after: record })),
+  );
+}
+
+/** Records in memory at once: of each, the cluster keeps a twentieth. */
+const readInStep = 64;
+
+/**
+ * Brings what is known up to date in steps, or reads the cluster where nothing is known or the changes are not enough. Each step reads from
+ * the view that is current by then.
+ */
+export function* clusterInSteps(view: () => ReadView, known?: KnownCluster | undefined): Steps<KnownCluster> {
+  const caughtUp = known === undefined ? undefined : yield* caughtUpInSteps(view, known);
+  return caughtUp ?? (yield* readInSteps(view));
+}
+
+/** Undefined when the changes are not enough. The nodes stay as they were known. */
+function* caughtUpInSteps(view: () => ReadView, known: KnownCluster): Steps<KnownCluster | undefined> {
+  let { cluster, allocationsIndex } = known;
+  while (!isOutOfReach(view(), known)) {
+    const changed = nextChanges(view(), allocationsIndex);
+    const last = changed.at(-1)?.record.ModifyIndex;
+    if (last === undefined) return { ...known, cluster, allocationsIndex: view().tableIndex(allocations) };
+    cluster = withChanged(cluster, changed);
+    allocationsIndex = last;
+    yield;
+  }
+  return undefined;
+}
+
+/** Some of the changes after a write, oldest first; all of each write. */
+function nextChanges(view: ReadView, allocationsIndex: number): readonly Row<Allocation>[] {
+  const page = view.list(allocations, { ...changedSince(allocationsIndex), limit: readInStep });
+  const last = page.at(-1)?.record.ModifyIndex;
+  if (last === undefined || page.length < readInStep) return page;
+  const complete = page.filter(({ record }) => record.ModifyIndex < last);
+  return complete.length > 0 ? complete : view.list(allocations, { index: 'by_modify', from: [last], to: [last + 1] });
+}
+
+/**
+ * Reads the cluster in steps. The result is as of its first step: what views show that came later is partly in it, and `clusterAt`
+ * finds the rest.
+ */
+function* readInSteps(view: () => ReadView): Steps<KnownCluster> {
+  const allocationsIndex = view().tableIndex(allocations);
+  const nodesIndex = view().tableIndex(nodes);
+  const uses = new Map<string, AllocationUse[]>();
+  for (const page of pages(view, allocations, 'open_by_node', ({ NodeID, ID }) => [NodeID, ID])) {
+    for (const allocation of page) addUse(uses, allocation);
+    yield;
+  }
+  const present: Node[] = [];
+  for (const page of pages(view, nodes, undefined, ({ ID }) => [ID])) {
+    present.push(...page);
+    yield;
+  }
+  return { nodesIndex, allocationsIndex, cluster: clusterOfUses(present, uses) };
+}
+
+/** The records of a table in the order of an index, or of their keys, as far as the view of each page shows them. */
+function* pages<T>(
+  view: () => ReadView,
+  table: Table<T>,
+  index: string | undefined,
+  keyOf: (record: T) => readonly [...Key, string],
+): Generator<readonly T[], void> {
+  for (let from: Key = []; ; ) {
+    const page = view()
+      .list(table, { ...(index === undefined ? {} : { index }), from, limit: readInStep })
+      .map(({ record }) => record);
+    if (page.length > 0) yield page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < readInStep) return;
+    const key = keyOf(last);
+    // The first key behind it.
+    from = [...key.slice(0, -1), `${key.at(-1)}\u0000`];
+  }
+}
+
+/** With the nodes as they are in the view, of which only changed ones are parsed, and with what uses those that were not known. */
+function withPresentNodes(view: ReadView, { cluster, nodesIndex }: KnownCluster): Cluster {
+  const present = view.list(nodes);
+  const put = present.filter(({ modifyIndex }) => modifyIndex > nodesIndex).map(({ record }) => record);
+  const added = put.filter(({ ID }) => cluster.slotOf(ID) === undefined);
+  const someRemoved = present.length < cluster.books.length + added.length;
+  const removed = someRemoved ? missingFrom(present, cluster) : [];
+  const uses = added.flatMap(({ ID }) => view.list(allocations, { index: 'open_by_node', prefix: [ID] }));
+  return withChanged(cluster.withNodes({ put, removed }), uses);
+}
+
+function missingFrom(present: readonly Row<Node>[], { books }: Cluster): readonly string[] {
+  const kept = new Set(present.map(({ record }) => record.ID));
+  return books.map(({ node }) => node.ID).filter((id) => !kept.has(id));
+}

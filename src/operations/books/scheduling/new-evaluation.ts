@@ -1,0 +1,52 @@
+import type { Job } from '../../../jobs/document/job.js';
+import type { Evaluation, EvaluationTrigger } from '../../../scheduler/evaluation.js';
+import { unixNanosFromInstant } from '../../../shared/instant.js';
+import type { Transaction } from '../../commit.js';
+
+export interface EvaluationOptions {
+  readonly triggeredBy: EvaluationTrigger;
+  /** The job's when absent. */
+  readonly priority?: number;
+  /** The job's when absent. */
+  readonly type?: string;
+  /** The node whose change calls for it. */
+  readonly nodeId?: string;
+  /** The deployment that calls for it. */
+  readonly deploymentId?: string;
+  /** The evaluation of a registration takes an index after that of the job; otherwise it shares it. */
+  readonly ownIndex?: boolean;
+}
+
+/** Evaluations that come from a request about the job name the specification that it was made for; those that come from what happens do not. */
+const namesSpecification: ReadonlySet<EvaluationTrigger> = new Set([
+  'job-register',
+  'job-deregister',
+  'job-scaling',
+  'periodic-job',
+  'alloc-stop',
+]);
+
+/** A pending evaluation of a job, made by the write that calls for it. */
+export function newEvaluation(
+  tx: Transaction,
+  job: Pick<Job, 'Namespace' | 'ID' | 'Priority' | 'Type' | 'JobModifyIndex'>,
+  options: EvaluationOptions,
+): Evaluation {
+  const nanos = unixNanosFromInstant(tx.now);
+  return {
+    ID: tx.ids.next('evaluation'),
+    Namespace: job.Namespace,
+    Priority: options.priority ?? job.Priority,
+    Type: options.type ?? job.Type,
+    TriggeredBy: options.triggeredBy,
+    JobID: job.ID,
+    ...(namesSpecification.has(options.triggeredBy) ? { JobModifyIndex: job.JobModifyIndex } : {}),
+    ...(options.nodeId === undefined ? {} : { NodeID: options.nodeId }),
+    ...(options.deploymentId === undefined ? {} : { DeploymentID: options.deploymentId }),
+    Status: 'pending',
+    CreateIndex: tx.index,
+    ModifyIndex: tx.index,
+    CreateTime: nanos,
+    ModifyTime: nanos,
+  };
+}

@@ -1,0 +1,39 @@
+import { type TaskNeed, unmetNeeds } from '../../../jobs/task-needs.js';
+import type { ReadView } from '../../../ports/storage.js';
+import { nodes, provisionOf } from '../../../scheduler/node.js';
+
+/**
+ * Tells of needs those that the most suitable node does not meet; none while there are no nodes. Of the nodes it reads as many as the
+ * questions need, each once.
+ */
+export function unmetByNodes(view: ReadView): (needs: readonly TaskNeed[]) => readonly TaskNeed[] {
+  const known: (string | undefined)[] = [];
+  const further = provisions(view);
+  return (needs) => {
+    let fewest: readonly TaskNeed[] | undefined;
+    for (let at = 0; at < known.length || read(further, known); at += 1) {
+      const unmet = unmetNeeds(needs, known[at]);
+      if (unmet.length === 0) return [];
+      if (fewest === undefined || unmet.length < fewest.length) fewest = unmet;
+    }
+    return fewest ?? [];
+  };
+}
+
+/** Reads one more, if there is one. */
+function read<T>(from: Iterator<T>, into: T[]): boolean {
+  const next = from.next();
+  if (next.done !== true) into.push(next.value);
+  return next.done !== true;
+}
+
+/** What nodes say that they provide, each different answer once. Most installations have one or two. */
+function* provisions(view: ReadView): Generator<string | undefined> {
+  for (let from: readonly string[] = []; ; ) {
+    const [row] = view.list(nodes, { index: 'by_provision', from, limit: 1 });
+    if (row === undefined) return;
+    const provision = provisionOf(row.record);
+    yield provision;
+    from = [`${provision ?? ''}\u0001`];
+  }
+}

@@ -1,0 +1,57 @@
+import type { WriteView } from '../../../ports/storage.js';
+import { type Allocation, allocations, isClientTerminal } from '../../../scheduler/allocation.js';
+import { capacitySignals } from '../../../scheduler/capacity-signal.js';
+import { addCapacity, capacityUsedBy, noCapacity, subtractCapacity } from '../../../scheduler/cluster/capacity.js';
+import { assignmentAfter, nodeAssignments } from '../../../scheduler/node-assignment.js';
+import { nodeUsages } from '../../../scheduler/node-usage.js';
+import { withdrawServices } from '../service-rows.js';
+
+/**
+ * Stores an allocation and keeps its node's usage and work up to date. Capacity that it frees is signalled to the blocked evaluations.
+ * Every write of an allocation goes through here or through `removeAllocation`.
+ */
+export function putAllocation(view: WriteView, before: Allocation | undefined, after: Allocation): void {
+  view.put(allocations, after);
+  moveUsage(view, before, after);
+  assign(view, before, after);
+  withdrawServices(view, after);
+}
+
+/** Removes an allocation, and what it used, as a purge does. */
+export function removeAllocation(view: WriteView, allocation: Allocation): void {
+  view.remove(allocations, [allocation.ID]);
+  signalRemoval(view, isClientTerminal(allocation) ? allocation.ModifyIndex : view.index);
+  moveUsage(view, allocation, undefined);
+  assign(view, allocation, undefined);
+  withdrawServices(view, { ...allocation, DesiredStatus: 'stop' });
+}
+
+/** Wakes the blocked evaluations, because resources may be free now. */
+export function signalCapacity(view: WriteView): void {
+  view.put(capacitySignals, { name: 'capacity', index: view.index });
+}
+
+/** What is known of the usage as of an earlier write than this one may still contain what was removed. */
+function signalRemoval(view: WriteView, index: number): void {
+  const before = view.get(capacitySignals, ['removal'])?.record.index ?? 0;
+  if (index > before) view.put(capacitySignals, { name: 'removal', index });
+}
+
+/** Makes the scheduler's changes visible to the node's agent. */
+function assign(view: WriteView, before: Allocation | undefined, after: Allocation | undefined): void {
+  const assignment = assignmentAfter(before, after, view.index);
+  if (assignment === 'same') return;
+  if (assignment !== 'done') view.put(nodeAssignments, assignment);
+  else if (after !== undefined) view.remove(nodeAssignments, [after.NodeID, after.ID]);
+}
+
+function moveUsage(view: WriteView, before: Allocation | undefined, after: Allocation | undefined): void {
+  const nodeId = (after ?? before)?.NodeID;
+  if (nodeId === undefined) return;
+  const was = capacityUsedBy(before);
+  const is = capacityUsedBy(after);
+  if (was.cpu === is.cpu && was.memory === is.memory && was.disk === is.disk) return;
+  const used = view.get(nodeUsages, [nodeId])?.record ?? noCapacity;
+  view.put(nodeUsages, { ID: nodeId, ...addCapacity(subtractCapacity(used, was), is) });
+  if (is.cpu < was.cpu || is.memory < was.memory || is.disk < was.disk) signalCapacity(view);
+}

@@ -1,0 +1,11 @@
+import type { ReadView } from '../../../ports/storage.js';
+import {
+  defaultSchedulerConfiguration,
+  type SchedulerConfiguration,
+  schedulerConfigurations,
+} from '../../../scheduler/scheduler-configuration.js';
+
+/** The configuration; the default one as long as none was ever set. */
+export function readSchedulerConfiguration(view: ReadView): SchedulerConfiguration {
+  return view.get(schedulerConfigurations, ['configuration'])?.record ?? defaultSchedulerConfiguration;
+}

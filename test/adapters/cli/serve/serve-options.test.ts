@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import { parseServeOptions } from '../../../../adapters/cli/serve/serve-options.js';
+
+describe('parseServeOptions', () => {
+  it('has defaults that are closed and local', () => {
+    expect(parseServeOptions([])._unsafeUnwrap()).toEqual({
+      node: { nodePool: 'default', datacenter: 'dc1', volumes: {}, reserved: { cpu: 0, memory: 0, disk: 0 } },
+      host: '127.0.0.1',
+      port: 4646,
+      storePath: null,
+      names: 'neutral',
+      access: 'token',
+      seedFile: null,
+      encryptionKeyFile: null,
+      examples: false,
+      outbound: { cidrs: [], hosts: [], httpsOnly: false, forbiddenPorts: [], caFile: null, proxy: null },
+      mail: null,
+      engine: {},
+      allowHosts: [],
+      notificationsBase: '',
+      runner: true,
+      publicOrigin: null,
+    });
+  });
+
+  it('reads every option', () => {
+    const args =
+      '--listen 0.0.0.0:0 --store sqlite:/tmp/a:b.db --names upstream --access token --seed s.json --encryption-key-file keys --examples ' +
+      '--allow-outbound 10.0.0.0/8,127.0.0.1/32 --allow-outbound fd00::/8 --notifications-base /x/y/ --no-runner ' +
+      '--volume media=/srv/media,data=/srv/data:ro ' +
+      '--public-origin https://jobs.example.org/ignored --allow-host a.example,10.0.0.1 --allow-host fd00::1';
+    expect(parseServeOptions(args.split(' '))._unsafeUnwrap()).toEqual({
+      node: {
+        nodePool: 'default',
+        datacenter: 'dc1',
+        volumes: { media: { path: '/srv/media' }, data: { path: '/srv/data', readOnly: true } },
+        reserved: { cpu: 0, memory: 0, disk: 0 },
+      },
+      host: '0.0.0.0',
+      port: 0,
+      storePath: '/tmp/a:b.db',
+      names: 'upstream',
+      access: 'token',
+      seedFile: 's.json',
+      encryptionKeyFile: 'keys',
+      examples: true,
+      outbound: {
+        cidrs: ['10.0.0.0/8', '127.0.0.1/32', 'fd00::/8'],
+        hosts: [],
+        httpsOnly: false,
+        forbiddenPorts: [],
+        caFile: null,
+        proxy: null,
+      },
+      mail: null,
+      engine: {
+        notifications: {
+          signature: {
+            headers: ['x-tfe-notification-signature'],
+            idHeader: 'x-tfe-notification-id',
+            timestampHeader: 'x-tfe-notification-timestamp',
+          },
+        },
+      },
+      allowHosts: ['a.example', '10.0.0.1', 'fd00::1'],
+      notificationsBase: '/x/y',
+      runner: false,
+      publicOrigin: 'https://jobs.example.org',
+    });
+  });
+
+  it('takes the notification base from the names', () => {
+    expect(parseServeOptions(['--names', 'upstream'])._unsafeUnwrap().notificationsBase).toBe('/api/v2');
+    expect(parseServeOptions(['--names=upstream', '--notifications-base=/'])._unsafeUnwrap().notificationsBase).toBe(
+      '',
+    );
+  });
+
+  it.each([
+    ['127.0.0.1:0', true],
+    ['127.8.9.10:1', true],
+    ['[::1]:1', true],
+    ['localhost:1', true],
+    ['0.0.0.0:1', false],
+    ['[::]:1', false],
+    ['127.0.0.1.example.org:1', false],
+    ['10.0.0.1:1', false],
+    ['example.org:1', false],
+  ])('allows open access on %s: %s', (listen, allowed) => {
+    expect(parseServeOptions(['--access', 'open', '--listen', listen]).isOk()).toBe(allowed);
+  });
+
+  it.each([
+    [['--listen', 'nowhere'], /--listen takes HOST:PORT/],
+    [['--listen', 'h:70000'], /--listen takes HOST:PORT/],
+    [['--listen', '::1:80'], /--listen takes HOST:PORT/],
+    [['--store', 'redis'], /--store takes/],
+    [['--store', 'sqlite:'], /--store takes/],
+    [['--names', 'mine'], /--names takes/],
+    [['--access', 'none'], /--access takes/],
+    [['--notifications-base', 'api'], /--notifications-base takes/],
+    [['--notifications-base', '/a b'], /--notifications-base takes/],
+    [['--public-origin', 'ftp://x'], /--public-origin takes/],
+    [['--bogus'], /--bogus/],
+    [['--constructor'], /there is no option --constructor/],
+    [['--acess', 'open'], /did you mean access/],
+    [['--standard-webhooks'], /--set notifications.signature.standardWebhooks=VALUE/],
+    [['--set', 'x'], /--set takes KEY=VALUE/],
+    [['--set', 'jobs.regoin=x'], /there is no setting "jobs.regoin"; did you mean jobs.region\?/],
+    [['--set', 'smtpUrl=smtp://a:b@c'], /SIGNALBOX_SMTP_URL or in the file/],
+    [['--set', 'proxyExcept=a.example'], /--set proxyExcept is of no use without proxy/],
+    [
+      ['--set', 'notifications.delivery.connectTimeout=1h'],
+      /must not be more than notifications.delivery.totalTimeout/,
+    ],
+    [['positional'], /positional/],
+    [['--listen'], /--listen/],
+  ])('refuses %j', (args, message) => {
+    expect(parseServeOptions(args)._unsafeUnwrapErr()).toMatch(message);
+  });
+});
