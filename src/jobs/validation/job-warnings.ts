@@ -2,7 +2,6 @@ import type { Instant } from '../../shared/instant.js';
 import { hasSidecar } from '../admission/service-mesh.js';
 import type { WorkloadIdentity } from '../document/identity.js';
 import type { Job } from '../document/job.js';
-import type { SubmittedJob } from '../document/submitted-job.js';
 import type { Task } from '../document/task.js';
 import type { TaskGroup } from '../document/task-group.js';
 import { periodicProblems, periodicWarnings } from '../periodic/validate-periodic.js';
@@ -38,19 +37,6 @@ export function warnAboutJob(job: Job, context: WarningContext, warnings: Proble
   if (unmetByNodes !== undefined) {
     for (const group of job.TaskGroups) warnAboutNeeds(group, unmetByNodes, warnings.within('group', group.Name));
   }
-}
-
-/** Keys of a submission that are accepted and have no effect any more. */
-export function submissionWarnings(submitted: SubmittedJob): string[] {
-  return (submitted.TaskGroups ?? []).flatMap((group) =>
-    [
-      ['max_client_disconnect', group.MaxClientDisconnect, 'disconnect.lost_after'] as const,
-      ['stop_after_client_disconnect', group.StopAfterClientDisconnect, 'disconnect.stop_on_client_after'] as const,
-      ['prevent_reschedule_on_lost', group.PreventRescheduleOnLost, 'disconnect.replace'] as const,
-    ].flatMap(([name, value, instead]) =>
-      value === null ? [] : [`group ${quoted(group.Name)}: ${name} has no effect any more, use ${instead}`],
-    ),
-  );
 }
 
 function warnAboutLaunches(job: Job, now: Instant | undefined, warn: Report): void {

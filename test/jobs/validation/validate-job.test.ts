@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeJob } from '../../../src/jobs/document/decode-job.js';
 import type { JobInput as StrictJobInput } from '../../../src/jobs/document/submitted-job.js';
-import { submissionWarnings } from '../../../src/jobs/validation/job-warnings.js';
+import { documentWarnings } from '../../../src/jobs/validation/document-warnings.js';
 import { errorsText, warningsText } from '../../../src/jobs/validation/problem-texts.js';
 import { type ValidationContext, validateJob } from '../../../src/jobs/validation/validate-job.js';
 import { jobInputs } from '../../support/job-inputs.js';
@@ -389,10 +389,17 @@ describe('warnings', () => {
     expect(problems(job, { now: beforeTheChange }).warnings).toContainEqual(expect.stringMatching(/^periodic: /));
   });
 
-  test('legacy keys of a submission', () => {
-    const job = decodeJob({ TaskGroups: [{ Name: 'g', MaxClientDisconnect: 5 }] })._unsafeUnwrap();
-    expect(submissionWarnings(job)).toEqual([
-      'group "g": max_client_disconnect has no effect any more, use disconnect.lost_after',
+  test('keys of a document that a registration leaves out', () => {
+    const stored = { MaxClientDisconnect: null, StopAfterClientDisconnect: 0, PreventRescheduleOnLost: false };
+    const document = {
+      TaskGroups: [
+        { Name: 'g', MaxClientDisconnect: 5 },
+        { Name: 'h', ...stored, Nmae: 'x' },
+      ],
+    };
+    expect(documentWarnings(document, decodeJob(document)._unsafeUnwrap())).toEqual([
+      expect.stringContaining('Nmae'),
+      'group "g": max_client_disconnect has no effect, use disconnect.lost_after',
     ]);
   });
 });

@@ -5,10 +5,10 @@ import { annotateDiff } from '../../../jobs/diff/annotate-diff.js';
 import { jobDiff } from '../../../jobs/diff/diff-jobs.js';
 import type { JobDiff } from '../../../jobs/diff/job-diff.js';
 import type { Job } from '../../../jobs/document/job.js';
-import { unknownFields } from '../../../jobs/document/unknown-fields.js';
 import type { InvalidJob, PolicyRefused, QuotaExceeded, RegistrationsDisabled } from '../../../jobs/errors.js';
 import { nextLaunch } from '../../../jobs/periodic/next-launch.js';
 import { timeZone, utc } from '../../../jobs/periodic/time-zone.js';
+import { documentWarnings } from '../../../jobs/validation/document-warnings.js';
 import { warningsText } from '../../../jobs/validation/problem-texts.js';
 import type { AllocationMetric } from '../../../scheduler/allocation-metric.js';
 import type { Cluster } from '../../../scheduler/cluster/cluster.js';
@@ -80,7 +80,7 @@ export function planJob(
     capabilities: ['submit-job', 'plan-job'],
     policyOverride: input.policyOverride,
     triggeredBy: 'job-register',
-    warnings: input.fromWire === true ? [] : unknownFields(input.job).map(({ message }) => message),
+    warnings: input.fromWire === true ? [] : documentWarnings(input.job, read.value.submitted),
   };
   const { capabilities, policyOverride, job } = registration;
   const allowed = authorise(caller, job.Namespace, capabilities).andThen(() =>

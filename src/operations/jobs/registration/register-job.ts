@@ -9,7 +9,6 @@ import { type DecodeError, decodeJob } from '../../../jobs/document/decode-job.j
 import type { JobInput } from '../../../jobs/document/input/index.js';
 import type { Job } from '../../../jobs/document/job.js';
 import type { SubmittedJob } from '../../../jobs/document/submitted-job.js';
-import { unknownFields } from '../../../jobs/document/unknown-fields.js';
 import {
   type AdmissionRefused,
   type InvalidJob,
@@ -22,6 +21,7 @@ import {
   type UnknownRegion,
 } from '../../../jobs/errors.js';
 import { namespaceOf } from '../../../jobs/job-reference.js';
+import { documentWarnings } from '../../../jobs/validation/document-warnings.js';
 import { warningsText } from '../../../jobs/validation/problem-texts.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../../authorise.js';
@@ -111,7 +111,7 @@ export function registerJob(
     triggeredBy: 'job-register',
     submission: input.submission ?? undefined,
     inheritsFrom: submitted.Version ?? undefined,
-    warnings: input.fromWire === true ? [] : unknownFields(input.job).map(({ message }) => message),
+    warnings: input.fromWire === true ? [] : documentWarnings(input.job, submitted),
   };
   const allowed = authoriseRegistration(caller, registration);
   if (allowed.isErr()) return faultsOrRefusal(context, job, allowed.error);

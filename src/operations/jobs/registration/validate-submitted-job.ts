@@ -4,9 +4,9 @@ import { admitJob } from '../../../jobs/admission/admit-job.js';
 import { judgePolicies } from '../../../jobs/admission/job-policy.js';
 import { canonicaliseJob } from '../../../jobs/canonical/canonicalise-job.js';
 import { type DecodeError, decodeJob } from '../../../jobs/document/decode-job.js';
-import { unknownFields } from '../../../jobs/document/unknown-fields.js';
 import { type AdmissionRefused, type InvalidRequest, invalidRequest } from '../../../jobs/errors.js';
 import { namespaceOf } from '../../../jobs/job-reference.js';
+import { documentWarnings } from '../../../jobs/validation/document-warnings.js';
 import { errorsText, warningsText } from '../../../jobs/validation/problem-texts.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { authorise, type PermissionDenied } from '../../authorise.js';
@@ -48,7 +48,7 @@ export function validateSubmittedJob(
   const admitted = admitJob(canonicaliseJob(submitted), { region: settings.jobs.region });
   if (admitted.isErr()) return errAsync(admitted.error);
   const job = admitted.value;
-  const unknown = input.fromWire === true ? [] : unknownFields(input.job).map(({ message }) => message);
+  const dropped = input.fromWire === true ? [] : documentWarnings(input.job, decoded.value);
   return storage
     .read((view) => {
       const existing = readJobRow(view, job.Namespace, job.ID)?.record;
@@ -58,6 +58,6 @@ export function validateSubmittedJob(
     .map(({ errors, errorsByPart, warningsByPart, judgement: { refusals, warnings } }) => ({
       errors: [...errorsByPart, ...refusals],
       error: errors.length + refusals.length === 0 ? '' : errorsText([...errors, ...refusals]),
-      warnings: warningsText([...warningsByPart, ...warnings, ...unknown]),
+      warnings: warningsText([...warningsByPart, ...warnings, ...dropped]),
     }));
 }

@@ -38,6 +38,16 @@ describe('registerJob', () => {
     ]);
   });
 
+  it('tells a caller of the library, and no client of the wire, which keys it leaves out', async () => {
+    const w = world();
+    const job = { ...serviceJob('web'), TaskGroups: [{ ...group(), MaxClientDisconnect: 5_000_000_000, Cuont: 2 }] };
+    const { warnings } = await register(w, { job });
+    expect(warnings).toContain('Cuont');
+    expect(warnings).toContain('group "g": max_client_disconnect has no effect, use disconnect.lost_after');
+    expect(await w.rows(jobs)).toMatchObject([{ TaskGroups: [{ MaxClientDisconnect: null }] }]);
+    expect((await register(w, { job, fromWire: true })).warnings).toBe('');
+  });
+
   it('makes no evaluation for a parameterized job, which runs at once', async () => {
     const w = world();
     expect(await register(w, { job: parameterizedJob('p') })).toMatchObject({ evalId: '', evalCreateIndex: 0 });
