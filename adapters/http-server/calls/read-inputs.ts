@@ -21,7 +21,8 @@ export interface ReadInputs {
 /** Sources of a request's values, in addition to the query. */
 interface Sources {
   readonly call: RouteCall;
-  readonly path: ReadonlyMap<string, string>;
+  /** The value of a parameter of the path; an empty text when there is none of that name. */
+  readonly path: (name: string) => string;
   readonly body: Body;
 }
 
@@ -47,8 +48,10 @@ export function inputReader(
   const isRead = definition.kind === 'waiting' && !definition.path.startsWith('/v1/var/');
   const needsName = definition.interface === 'jobs' && !isRead;
   const missingName = definition.path.startsWith('/v1/var/') ? 'missing variable path' : missingJob;
-  const pathOf = (call: RouteCall): ReadonlyMap<string, string> =>
-    new Map(pathNames.map((name, at) => [name, call.pathValues[at] ?? '']));
+  const pathOf =
+    ({ pathValues }: RouteCall): Sources['path'] =>
+    (name) =>
+      pathValues[pathNames.indexOf(name)] ?? '';
   // Path and query are judged before a body is read, and are read without one where a call has none.
   const early = inputs.filter(([, input]) =>
     input.locations.every(({ in: location }) => location === 'path' || location === 'query' || location === 'queries'),
@@ -58,7 +61,7 @@ export function inputReader(
     const path = pathOf(call);
     const first = readAll(early, { call, path, body: noBody });
     if (first.isErr()) return err(first.error);
-    if (needsName && path.get(pathNames[0] ?? '') === '') return err(missing(call, missingName));
+    if (needsName && call.pathValues[0] === '') return err(missing(call, missingName));
     if (bodyKind === 'none') return ok({ input: first.value, faults: noFaults });
     return readBody(definition, call).then((read) =>
       read.andThen((body) => {
@@ -124,7 +127,7 @@ function readLocation(location: InputLocation, { call, path, body }: Sources): R
   switch (location.in) {
     case 'path':
       return location.codec
-        .parse(path.get(location.name) ?? '', location.name)
+        .parse(path(location.name), location.name)
         .mapErr((message) => badParameter(location.name, message));
     case 'query':
       return readQuery(location, call);
@@ -212,7 +215,7 @@ function repetitionsFit(
       return err({ ...badInput('wrong_type', `"${repeated.name}" must be given`), pointer: '/' + repeated.name });
     }
     const [location] = locations;
-    if (absent || (location.in === 'path' && given === path.get(location.name))) continue;
+    if (absent || (location.in === 'path' && given === path(location.name))) continue;
     return err(badInput('wrong_type', `the ${repeated.what} of the body is not that of the path`));
   }
   return ok(undefined);

@@ -32,8 +32,15 @@ export function edgeGuard({ publicOrigin, hosts }: EdgeGuardOptions): EdgeGuard 
   const anyHost = hosts.includes('*');
   const ownOrigin = originHost(publicOrigin);
 
+  // Nearly all requests of a server name the same host.
+  let last: { readonly host: string; readonly name: string | undefined } | undefined;
+  const nameOf = (host: string): string | undefined => {
+    if (last?.host !== host) last = { host, name: hostNameOf(host) };
+    return last.name;
+  };
+
   const answersTo = (host: string, request: HttpRequest): boolean => {
-    const name = hostNameOf(host);
+    const name = nameOf(host);
     if (name === undefined) return false;
     return known.has(name) || isLoopback(name) || name === addressAsHost(request.localAddress?.());
   };
