@@ -49,10 +49,6 @@ export interface Settings {
     /** A node that has not been heard of for this long is down. */
     readonly heartbeatTtl: Milliseconds;
   };
-  readonly background: {
-    /** Duration of a lease: after a crash another process takes over the work of one process at a time when it has passed. */
-    readonly lease: Milliseconds;
-  };
   /** How long ended records are kept, and the least time between two collections. */
   readonly collection: CollectionThresholds & { readonly interval: Milliseconds };
   readonly notifications: {
@@ -192,7 +188,6 @@ export const defaultSettings: Settings = {
     quotas: [],
   },
   scheduling: { evaluationAttempts: 3, decidedAtOnce: 250, writtenAtOnce: 32, heartbeatTtl: 30 * second },
-  background: { lease: 6 * second },
   collection: { ...defaultThresholds, interval: 5 * minute },
   notifications: {
     maximumPerWorkspace: 20,

@@ -14,7 +14,7 @@ export interface JobSource {
   };
 }
 
-export interface JobSourceOptions {
+interface JobSourceOptions {
   /** `name=value` texts. */
   readonly flags: readonly string[];
   /** Files of variables; a later one wins. */

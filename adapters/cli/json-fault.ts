@@ -1,7 +1,7 @@
 import { jsonFaultIn, type JsonFault as TextFault } from '../../src/api/json-text.js';
 
 /** Where JSON text stops being JSON. Lines and columns count from 1, columns in UTF-16 units. */
-export interface JsonFault {
+interface JsonFault {
   readonly line: number;
   readonly column: number;
   readonly message: string;

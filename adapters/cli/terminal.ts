@@ -17,7 +17,7 @@ export interface Terminal {
   readonly streams?: Streams;
 }
 
-export interface Screen {
+interface Screen {
   /** In cells, at this moment. */
   size(): { readonly rows: number; readonly columns: number };
 }

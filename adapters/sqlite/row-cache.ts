@@ -2,7 +2,7 @@ import type { SqliteKeyedRow } from './sqlite-rows.js';
 import type { StoredChange } from './sqlite-writes.js';
 
 /** A cache of rows that are read often (parents of dispatches, tokens, namespaces), with their parsed values. */
-export interface RowCache {
+interface RowCache {
   get(table: string, rowKey: string): SqliteKeyedRow | undefined;
   /** A row was read from the file. */
   offer(table: string, row: SqliteKeyedRow): void;

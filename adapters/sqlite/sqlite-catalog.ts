@@ -21,13 +21,13 @@ import {
 } from './sqlite-statements.js';
 
 /** The description of the tables in the file, as of one version of the file. */
-export interface Catalog {
+interface Catalog {
   /** The index of the last write. */
   index: number;
   readonly tables: ReadonlyMap<string, CatalogTable>;
 }
 
-export interface CatalogTable extends KeptTable {
+interface CatalogTable extends KeptTable {
   /** The index of the last write that changed the table. */
   changedAt: number;
   /** Counts the changes of its set of indexes. */

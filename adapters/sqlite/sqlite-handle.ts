@@ -70,11 +70,6 @@ export function storageErrorFrom(thrown: unknown): StorageError | undefined {
   };
 }
 
-export function isBusy(thrown: unknown): boolean {
-  const code = resultCode(thrown);
-  return code !== undefined && reasonOf(code) === 'busy';
-}
-
 /** A plain SQL error. On the store's own tables it means that they are not in the store's format. */
 export function isSqlError(thrown: unknown): boolean {
   return resultCode(thrown) === SQL_ERROR;

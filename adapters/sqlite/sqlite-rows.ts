@@ -35,7 +35,7 @@ export function sumOfKeys(rowKey: string, entries: string): number {
 }
 
 /** A row as read. A class because the lazy getter then lives once, on the prototype. */
-export class SqliteRow implements Row<unknown> {
+class SqliteRow implements Row<unknown> {
   private parsed: unknown = undefined;
 
   constructor(

@@ -21,7 +21,7 @@ export interface Store extends TransactionStore {
 
 export type ReadOutcome = ReturnType<typeof runRead>;
 
-export type StorageOverOptions = Pick<WriteQueueOptions, 'schedule' | 'busyMs'>;
+type StorageOverOptions = Pick<WriteQueueOptions, 'schedule' | 'busyMs'>;
 
 /** What reads wait for: one turn of the microtask queue. */
 const settled = Promise.resolve();

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** The reason why an address is not public, as part of a message; null when it is public. */
-export type AddressVerdict = string | null;
+type AddressVerdict = string | null;
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 export type AddressRange = readonly [Address, number];

@@ -21,7 +21,7 @@ export interface ConnectTarget {
   readonly port: string;
 }
 
-export interface ConnectOptions {
+interface ConnectOptions {
   /** For the name, the connection and TLS together. */
   readonly timeout: Milliseconds;
   /** Whose connection it is; see `ResolveOptions`. */
@@ -39,7 +39,7 @@ export type GuardedConnector = (
   done: (error: Error | null, socket: Socket | null) => void,
 ) => () => void;
 
-export interface ConnectorSettings {
+interface ConnectorSettings {
   readonly guard: OutboundGuard;
   /** Authorities (PEM) trusted beside the usual ones. */
   readonly ca?: readonly string[];

@@ -5,7 +5,7 @@ export interface LookupLimits {
   readonly all: number;
 }
 
-export interface LookupTurns {
+interface LookupTurns {
   /**
    * Resolves when a look-up of the partition may begin, with the function that ends it. Rejects when the signal aborts first.
    */

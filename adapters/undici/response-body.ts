@@ -21,7 +21,7 @@ function characterEnd(bytes: Buffer): number {
   return bytes.length;
 }
 
-export type Encoding = 'gzip' | 'deflate' | 'br';
+type Encoding = 'gzip' | 'deflate' | 'br';
 
 /** The encoding of a content-encoding header, if it can be decoded; null for none, several or unknown ones. */
 export function encodingOf(header: string): Encoding | null {

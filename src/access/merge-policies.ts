@@ -13,7 +13,7 @@ import {
 import type { NamespaceRule, Principal } from './principal.js';
 
 /** The part of a principal that its policies determine. */
-export type Granted = Pick<Principal, 'namespaces' | 'nodePools' | 'hostVolumes' | 'areas'>;
+type Granted = Pick<Principal, 'namespaces' | 'nodePools' | 'hostVolumes' | 'areas'>;
 
 /**
  * Merges several policies and the token's own rules: for one name or glob the capabilities are united, and a `deny` in any

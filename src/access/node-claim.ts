@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import type { NodeIdentity, Principal } from './principal.js';
 
 /** A node that requests registration. */
-export interface ClaimedNode {
+interface ClaimedNode {
   readonly id: string;
   readonly pool: string;
   /** Whether the node already exists, or another token is bound to it. */

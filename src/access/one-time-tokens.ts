@@ -9,7 +9,7 @@ export const oneTimeLifetime = 10 * minute;
  * What the holder of a token made to sign in elsewhere, once, without showing its secret on the way. A token has at most one: a new
  * one replaces it. `secretHash` is the SHA-256 of its secret in lower-case hex.
  */
-export interface StoredOneTimeToken {
+interface StoredOneTimeToken {
   readonly accessor: string;
   readonly secretHash: string;
   /** The secret of the token itself, sealed with the one-time secret, which is not stored. */

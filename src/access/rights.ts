@@ -4,7 +4,7 @@ import type { Principal, WorkspaceRight } from './principal.js';
 import { type RuleBook, ruleBookFrom } from './rule-book.js';
 
 /** The compiled rights of a caller: each check is one look-up or one pass over its globs. A set with `deny` has no other members. */
-export interface Rights {
+interface Rights {
   readonly namespaces: RuleBook<ReadonlySet<Capability>>;
   /** Keyed by `variableName(namespace, path)`. */
   readonly variables: RuleBook<ReadonlySet<VariableCapability>>;

@@ -67,7 +67,7 @@ export interface TokenChoice {
 const shortestLifetime = minute;
 const longestLifetime = 24 * hour;
 
-export interface TokenBounds {
+interface TokenBounds {
   readonly createdAt: Instant;
   /** The stored token, for a change. */
   readonly before: StoredToken | undefined;

@@ -246,7 +246,7 @@ function nextToken({ value }: Indexed<PageOf<unknown>>): string {
   return value.nextToken;
 }
 
-export function indexedText(index: number, value: string | undefined): string {
+function indexedText(index: number, value: string | undefined): string {
   return value === undefined ? `{"index":${index}}` : `{"index":${index},"value":${value}}`;
 }
 

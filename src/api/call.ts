@@ -9,7 +9,7 @@ import { duration, flag, name, unsigned } from './text-codecs.js';
  * Kind of a call. `waiting`: a read that can block until a change; `plain`: one request, one answer; `stream`: the answer
  * is a sequence of items; `socket`: opens a WebSocket.
  */
-export type CallKind = 'waiting' | 'plain' | 'stream' | 'socket';
+type CallKind = 'waiting' | 'plain' | 'stream' | 'socket';
 
 /** The interface that a call belongs to, which determines the form of its errors. `system`: about the server itself. */
 export type Interface = 'jobs' | 'notifications' | 'system';
@@ -20,7 +20,7 @@ export type HttpMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Framing = 'lines' | 'joined' | 'bytes';
 
 /** The definition of a call as it is written. */
-export interface CallDefinition<
+interface CallDefinition<
   I extends Inputs = Inputs,
   V = unknown,
   A = unknown,

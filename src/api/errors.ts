@@ -84,7 +84,7 @@ export type JobCallError =
 /** Every error of the notification interface. */
 export type NotificationCallError = NotificationError | PermissionDenied | StorageError;
 
-export type CallError = JobCallError | NotificationCallError;
+type CallError = JobCallError | NotificationCallError;
 
 export type ErrorTag = CallError['type'];
 

@@ -16,9 +16,9 @@ export interface JsonCodec<T> {
 }
 
 /** A value, or a fault: `pointer` is the path from the member to the fault, empty for the member itself. */
-export type JsonReading<T> = { readonly value: T } | { readonly pointer: string; readonly message: string } | undefined;
+type JsonReading<T> = { readonly value: T } | { readonly pointer: string; readonly message: string } | undefined;
 
-export type JsonObject = Readonly<Record<string, unknown>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A JSON object, not a list and not null. */
 export function isJsonObject(value: unknown): value is JsonObject {

@@ -2,7 +2,7 @@ import type { Call } from './call.js';
 import type { ErrorTag } from './errors.js';
 
 /** Close code and reason of a socket whose call was refused. */
-export interface SocketRefusal {
+interface SocketRefusal {
   /** 1008 for errors of the caller, 1011 for missing rights and for failures (job interface, sockets). */
   readonly code: 1008 | 1011;
   readonly reason: string;

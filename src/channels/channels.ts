@@ -3,7 +3,7 @@ import type { Clock } from '../ports/clock.js';
 import { type Carrier, Channel, type ChannelBounds, channelBounds } from './channel.js';
 import { decodeFrame, encodeFrame, type Frame } from './frame.js';
 
-export interface ChannelsOptions {
+interface ChannelsOptions {
   readonly socket: MessageSocket;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   /** Receives each channel that the peer opens. If absent, the peer may not open any. */

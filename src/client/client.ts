@@ -36,18 +36,16 @@ type OptionsOf<C> = Omit<InputsOf<C>, ArgumentNamesOf<C>[number]> &
 type OptionalLast<O> = Record<never, never> extends O ? [options?: O] : [options: O];
 
 /** The arguments of a call: those that its row names, then its options. */
-export type CallArguments<C> = [...ArgumentsOf<InputsOf<C>, ArgumentNamesOf<C>>, ...OptionalLast<OptionsOf<C>>];
+type CallArguments<C> = [...ArgumentsOf<InputsOf<C>, ArgumentNamesOf<C>>, ...OptionalLast<OptionsOf<C>>];
 
 /** The errors of a call: what it can refuse, missing rights, a store that fails, and what can happen on the way. */
-export type CallErrors<C> =
-  | ErrorOf<TagsOf<C> | 'permission_denied' | 'storage_failed' | 'unknown_region'>
-  | ClientError;
+type CallErrors<C> = ErrorOf<TagsOf<C> | 'permission_denied' | 'storage_failed' | 'unknown_region'> | ClientError;
 
 /**
  * A method of the client. A stream throws a `SignalboxError` where it is read; what the engine refuses of a socket comes as
  * the end of the opened socket.
  */
-export type Method<C> =
+type Method<C> =
   KindOf<C> extends 'stream'
     ? (...args: CallArguments<C>) => AsyncIterable<AnswerOf<C>>
     : KindOf<C> extends 'socket'
@@ -55,7 +53,7 @@ export type Method<C> =
       : (...args: CallArguments<C>) => ResultAsync<AnswerOf<C>, CallErrors<C>>;
 
 /** Methods for the calls of a table, by area and name. */
-export type ClientOf<T> = { readonly [A in keyof T]: { readonly [M in keyof T[A]]: Method<T[A][M]> } };
+type ClientOf<T> = { readonly [A in keyof T]: { readonly [M in keyof T[A]]: Method<T[A][M]> } };
 
 /** The whole interface: the same for a caller in the engine's process and for one that is connected to a server. */
 export type Client = ClientOf<Api>;
@@ -87,7 +85,7 @@ export function clientOver(transport: Transport): Client {
 }
 
 /** The same for another table of calls. */
-export function clientOfTable<T extends Table>(table: T, transport: Transport): ClientOf<T> {
+function clientOfTable<T extends Table>(table: T, transport: Transport): ClientOf<T> {
   const areas = {};
   for (const area in table) {
     // Made at the first use: a service makes a client for each of its requests, and uses a few methods of it.

@@ -9,7 +9,7 @@ export interface NoticeBatch {
 }
 
 /** A record as the transaction `Index` left it, kept when a later one overwrites or removes it. */
-export interface EarlierRecord {
+interface EarlierRecord {
   readonly Index: number;
   readonly Topic: Topic;
   readonly Namespace: string;

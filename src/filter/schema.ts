@@ -13,13 +13,13 @@ export interface ScalarType {
 }
 
 /** Null and missing mean the empty list. */
-export interface ListType {
+interface ListType {
   readonly kind: 'list';
   readonly of: FilterType;
 }
 
 /** A map may have any keys; the members of a struct are fixed. Null and missing mean the empty map. */
-export interface MapType {
+interface MapType {
   readonly kind: 'map';
   readonly of: FilterType;
 }
@@ -34,10 +34,10 @@ export interface StructType {
 
 export type Members = Readonly<Record<string, Member>>;
 
-export type Member = FilterType | MemberElsewhere;
+type Member = FilterType | MemberElsewhere;
 
 /** A member stored under another name, or inline among the outer members. */
-export interface MemberElsewhere {
+interface MemberElsewhere {
   readonly type: FilterType;
   /** The name in the record; `inline`: its members are stored directly in the outer struct. */
   readonly storedAs: string | { readonly inline: true };

@@ -7,7 +7,7 @@ import { parseBody, parseExpression } from './syntax/parse.js';
 import type { SourceText } from './syntax/source.js';
 import type { Body, Expression } from './syntax/tree.js';
 
-export interface ParseOptions {
+interface ParseOptions {
   /** Name of the text in diagnostics. Default `job`. */
   readonly file?: string;
   /** Limits that are not given have the defaults of a budget. */

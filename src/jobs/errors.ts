@@ -1,5 +1,3 @@
-import type { DecodeError } from './document/decode-job.js';
-
 /*
  * Everything that can be wrong with a request about a job, as one closed union per operation. `message` says what is
  * wrong in a form fit for the caller; texts that existing clients recognise are exact.
@@ -147,8 +145,6 @@ export interface TagRefused {
 
 /** What a pure registration decision can refuse. */
 export type RegistrationRefusal = IndexConflict | TransitionRefused | InvalidRequest;
-
-export type JobDocumentError = DecodeError | InvalidJob | InvalidRequest | UnknownRegion;
 
 export type NamespaceError =
   | {

@@ -7,7 +7,7 @@ const longest = 256;
 const knownFlags = 0x03;
 
 /** What a `traceparent` says. */
-export interface TraceParent {
+interface TraceParent {
   /** 32 hexadecimal digits. */
   readonly traceId: string;
   /** 16 hexadecimal digits: the span that caused what follows. */

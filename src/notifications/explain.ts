@@ -51,7 +51,7 @@ export function matchConfigurations(
 }
 
 /** Whether the event can cause notifications in this workspace at all, whatever the configurations are. */
-export function obstaclesForAll(event: NotificationEvent, workspace: Workspace): Obstacle[] {
+function obstaclesForAll(event: NotificationEvent, workspace: Workspace): Obstacle[] {
   const obstacles: Obstacle[] = [];
   if (event.kind === 'run' && event.speculative) obstacles.push('speculative_run');
   if (workspace.executionMode === 'local') obstacles.push('local_execution');

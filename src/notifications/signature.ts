@@ -34,7 +34,7 @@ export function matchesSignature(token: string, body: string | Uint8Array, signa
 }
 
 /** What a signature of Standard Webhooks covers: the headers as they were sent, and the body. */
-export interface StandardMessage {
+interface StandardMessage {
   readonly id: string;
   readonly timestamp: string;
   readonly body: string | Uint8Array;

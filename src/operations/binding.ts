@@ -26,7 +26,7 @@ export interface CallManner {
 type ErrorsOf<T extends ErrorTag> = ErrorOf<T | 'permission_denied' | 'storage_failed' | 'unknown_region'>;
 
 /** The operation behind a call: it gets the inputs of the call and returns the value from which the answer is made. */
-export type Binding<C> =
+type Binding<C> =
   C extends Call<infer K, infer I, infer V, infer _A, infer T>
     ? (
         context: EngineContext,

@@ -26,7 +26,7 @@ import type { EngineEvents } from './events.js';
 export interface Transaction extends WriteView {
   /** Wall time, for stamps and calendars. */
   readonly now: Instant;
-  /** Monotonic time, for leases, and the name of what it counts from. */
+  /** Monotonic time, for heartbeats and waits, and the name of what it counts from. */
   readonly monotonic: Milliseconds;
   readonly timeline: string;
   /** A stopwatch in nanoseconds, for reports of how long work took. It is not replayed, so no decision may depend on it. */

@@ -21,7 +21,7 @@ export interface NodePool {
 export const nodePools = table<NodePool>('node_pools', (pool) => [pool.Name]);
 
 /** The pool of nodes and jobs that name none, and the pool that holds the nodes of every other; both always exist. */
-export const defaultNodePool = 'default';
+const defaultNodePool = 'default';
 export const allNodePool = 'all';
 
 /** A pool that nothing is set of. */

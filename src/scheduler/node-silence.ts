@@ -23,7 +23,7 @@ export function newSilenceWatch(now: Milliseconds): SilenceWatch {
   return { since: now, expected: now, seen: new Map() };
 }
 
-export interface Silence {
+interface Silence {
   readonly watch: SilenceWatch;
   /** Heartbeats after which nothing has come for the whole time to live. */
   readonly silent: readonly Heartbeat[];

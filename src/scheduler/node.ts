@@ -170,7 +170,7 @@ export const nodes = table<Node>('nodes', (node) => [node.ID], {
 });
 
 /** When each node was last heard of; apart from the node, so that a heartbeat does not count as a change of the node. */
-export interface NodeHeartbeat {
+interface NodeHeartbeat {
   readonly ID: string;
   /** The monotonic time of the process that marked the node as down, and its timeline. */
   readonly timeline: string;

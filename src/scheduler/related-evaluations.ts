@@ -47,7 +47,7 @@ export function relatedEvaluations(
   }
 }
 
-export function evaluationStub(evaluation: Evaluation): EvaluationStub {
+function evaluationStub(evaluation: Evaluation): EvaluationStub {
   const { ID, Namespace, Priority, Type, TriggeredBy, JobID, Status } = evaluation;
   const { CreateIndex, ModifyIndex, CreateTime, ModifyTime } = evaluation;
   return {

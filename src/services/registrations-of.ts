@@ -9,7 +9,7 @@ import type { Allocation } from '../scheduler/allocation.js';
 import type { Node } from '../scheduler/node.js';
 import type { ServiceRegistration } from './service-registration.js';
 
-export type ServingNode = Pick<Node, 'ID' | 'Name' | 'Datacenter' | 'NodeClass' | 'NodePool' | 'Attributes' | 'Meta'>;
+type ServingNode = Pick<Node, 'ID' | 'Name' | 'Datacenter' | 'NodeClass' | 'NodePool' | 'Attributes' | 'Meta'>;
 
 /** An allocation that may offer services. */
 export interface Serving {
@@ -21,7 +21,7 @@ export interface Serving {
 }
 
 /** A registration before it is stored. */
-export type NewRegistration = Omit<ServiceRegistration, 'CreateIndex' | 'ModifyIndex'>;
+type NewRegistration = Omit<ServiceRegistration, 'CreateIndex' | 'ModifyIndex'>;
 
 /**
  * What an allocation offers at present: the services of its group while it runs and is to go on, those of a task while that

@@ -8,7 +8,7 @@ export const minute: Milliseconds = 60 * second;
 export const hour: Milliseconds = 60 * minute;
 export const day: Milliseconds = 24 * hour;
 
-export interface DurationError {
+interface DurationError {
   readonly type: 'invalid_duration';
   readonly text: string;
   readonly message: string;

@@ -153,7 +153,7 @@ function stringEnd(text: string, token: number): number | JsonFault {
 }
 
 /** Where the blanks end that JSON allows between its parts. */
-export function skipJsonBlanks(text: string, from: number): number {
+function skipJsonBlanks(text: string, from: number): number {
   return matchEnd(/[ \t\n\r]*/y, text, from) ?? from;
 }
 

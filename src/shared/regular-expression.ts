@@ -3,7 +3,7 @@ import type { RE2JS } from 're2js';
 import { remembered } from './remembered.js';
 
 /** A compiled expression in RE2's syntax. */
-export interface RegularExpression {
+interface RegularExpression {
   /** Whether any part of the text matches. Takes at most about `size` × 100 ns for each character, and mostly far less. */
   readonly matches: (text: string) => boolean;
   /** The text with all matches replaced. `$1`, `$name` and `${name}` stand for groups, `$$` for a dollar sign. */

@@ -27,7 +27,7 @@ export interface KeyBounds {
 }
 
 /** The part of a list query that chooses keys; see `ListQuery` of the storage port. */
-export interface KeyRange {
+interface KeyRange {
   readonly prefix?: Key;
   readonly textPrefix?: string;
   readonly from?: Key;

@@ -7,4 +7,3 @@ export type { TemplateInputs, VariableName, VariableRead } from './functions/tem
 export type { Rendering, RenderOptions } from './render-template.js';
 export { parseTemplate, type Template } from './template.js';
 export type { TemplateFault } from './template-fault.js';
-export type { Delimiters } from './tokens.js';

@@ -7,7 +7,7 @@ import type { Token, TokenKind } from './tokens.js';
 import type { Base, Command, Operand, Pipeline } from './tree.js';
 
 /** The position of a pipeline, which determines which variables it may declare. */
-export type PipelineContext = 'action' | 'control' | 'range' | 'inner';
+type PipelineContext = 'action' | 'control' | 'range' | 'inner';
 
 /** Parses the content of an action. Only the first fault is kept; after it, all readers return nothing. */
 export class PipelineParser {

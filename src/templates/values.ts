@@ -1,7 +1,7 @@
 import { compareBytes } from '../shared/text-values.js';
 
 /** An item of a variable: it prints as its text, and has its key and the path of its variable. */
-export interface VariableItem {
+interface VariableItem {
   readonly item: true;
   readonly Key: string;
   readonly Value: string;
@@ -9,7 +9,7 @@ export interface VariableItem {
 }
 
 /** An existing variable, or only its name in listings: it prints as its path. */
-export interface VariableMetadata {
+interface VariableMetadata {
   readonly metadata: true;
   readonly Path: string;
   readonly Namespace: string;

@@ -1,7 +1,7 @@
 import type { VariableItems } from './variable.js';
 
 /** Bytes of all names and texts of a variable together. */
-export const maximumVariableSize = 64 * 1024;
+const maximumVariableSize = 64 * 1024;
 
 /** What is wrong with a path; undefined when a variable may stand there (job interface, variables). */
 export function pathFault(path: string): string | undefined {

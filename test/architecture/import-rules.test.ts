@@ -60,7 +60,6 @@ const commonOperations = [
   'binding.ts',
   'commit.ts',
   'events.ts',
-  'lease.ts',
 ];
 /** Packages that functions of the configuration language load on their first use. */
 const lazyPackages = ['re2js', 'yaml', 'bcryptjs'];

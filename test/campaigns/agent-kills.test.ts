@@ -169,7 +169,6 @@ function serverOf(installed: Installation): Child {
     ...['serve', '--listen', '127.0.0.1:0', '--store', `sqlite:${installed.store}`, '--access', 'token', '--no-runner'],
     // Killed agents come back later on a busy machine; their runs must not be given to others meanwhile.
     ...['--seed', join(installed.folder, 'seed.json'), '--allow-outbound', '127.0.0.0/8'],
-    // What a killed server held is free again soon.
-    ...['--set', 'scheduling.heartbeatTtl=10m', '--set', 'background.lease=2s'],
+    ...['--set', 'scheduling.heartbeatTtl=10m'],
   ]);
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { decideStop } from '../../src/jobs/changes/decide-stop.js';
 import { prunedSubmissions, submissionLength } from '../../src/jobs/changes/submissions.js';
 import { prunedVersions } from '../../src/jobs/changes/versions.js';
 import { jobStatusOf } from '../../src/jobs/status/job-status.js';
@@ -80,6 +81,23 @@ describe('job summary', () => {
   });
 });
 
+describe('decideStop', () => {
+  it('makes an unstable version without the tag, which names the version before', () => {
+    const tag = { Name: 'blue', Description: '', TaggedTime: 1 };
+    const current = { ...canonicalJob({ ID: 'j' }), Version: 4, Stable: true, VersionTag: tag, ModifyIndex: 7 };
+    expect(decideStop(current, 9, 1_000)).toEqual({
+      ...current,
+      Stop: true,
+      Stable: false,
+      VersionTag: null,
+      Version: 5,
+      SubmitTime: 1_000_000_000,
+      ModifyIndex: 9,
+      JobModifyIndex: 9,
+    });
+  });
+});
+
 describe('prunedVersions', () => {
   const version = (Version: number, more: object = {}) => ({ Version, Stable: false, VersionTag: null, ...more });
   const down = (from: number, more: Record<number, object> = {}) =>
@@ -95,6 +113,11 @@ describe('prunedVersions', () => {
     ['nine', down(8), [0, 1, 2]],
   ])('%s', (_name, versions, gone) => {
     expect(prunedVersions(versions, 6)).toEqual(gone);
+  });
+
+  it('keeps what an allocation still runs, and removes the oldest of the others', () => {
+    expect(prunedVersions(down(8), 6, new Set([0, 2]))).toEqual([1, 3, 4]);
+    expect(prunedVersions(down(6), 6, new Set([0, 1, 2, 3, 4, 5]))).toEqual([]);
   });
 
   it('keeps the current, all tagged, the newest stable, and no more than it may', () => {

@@ -26,7 +26,7 @@ export interface AgentFlags {
 }
 
 /** Further sources of the node's settings. */
-export interface AgentSurroundings {
+interface AgentSurroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly file: SettingsFile | null;
 }

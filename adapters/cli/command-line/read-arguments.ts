@@ -5,12 +5,12 @@ import type { Command, OptionDefinitions } from './command.js';
 import { insteadOf } from './other-spellings.js';
 
 /** Options of every command that has an answer to print. */
-export const everywhere = {
+const everywhere = {
   json: { type: 'flag', summary: 'print the answer as JSON' },
 } as const satisfies OptionDefinitions;
 
 /** Options of every command that talks to a server. */
-export const ofServers = {
+const ofServers = {
   address: { type: 'text', value: 'URL', summary: 'the server (SIGNALBOX_ADDR, else http://127.0.0.1:4646)' },
   namespace: { type: 'text', value: 'NAME', summary: 'the namespace (SIGNALBOX_NAMESPACE, else `default`)' },
   'notifications-base': {
@@ -20,7 +20,7 @@ export const ofServers = {
   },
 } as const satisfies OptionDefinitions;
 
-export interface Arguments {
+interface Arguments {
   readonly parameters: readonly string[];
   readonly options: Readonly<Record<string, boolean | string | readonly string[] | undefined>>;
 }

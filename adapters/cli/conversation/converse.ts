@@ -2,7 +2,7 @@ import type { MessageSocket } from '../../../src/client/index.js';
 import { Stopped } from '../stopped.js';
 import type { Keyboard, Streams } from '../terminal.js';
 
-export interface Conversation {
+interface Conversation {
   readonly socket: MessageSocket;
   readonly streams: Streams;
   /** Pass standard input on; the command's input ends at once when this is false. */

@@ -7,10 +7,10 @@ import type { TaskLog } from './task-log.js';
 export type ReadLog = (log: TaskLog) => AsyncIterable<Uint8Array>;
 
 /** Where whole lines go. Resolves when there is room for more. */
-export type WriteLines = (lines: Uint8Array) => Promise<void>;
+type WriteLines = (lines: Uint8Array) => Promise<void>;
 
 /** Which logs are meant: of all allocations of a job, or those of one group. */
-export interface WantedLogs {
+interface WantedLogs {
   readonly box: Client;
   readonly jobId: string;
   readonly inNamespace: { readonly namespace?: string };

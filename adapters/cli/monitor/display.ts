@@ -2,7 +2,7 @@ import type { Terminal } from '../terminal.js';
 import { fittedLines, redrawn } from './redraw.js';
 
 /** Where something that changes is shown. */
-export interface Display {
+interface Display {
   /**
    * `frame` is how things are, as a whole; `news` is what has changed since the last time, in lines. A terminal shows the
    * frame in the place of the one before; elsewhere the news follow each other.

@@ -6,14 +6,14 @@ export interface DrainView {
   readonly allocations: readonly DrainedAllocation[];
 }
 
-export interface DrainedNode {
+interface DrainedNode {
   readonly ID: string;
   readonly Name: string;
   readonly DrainStrategy?: { readonly ForceDeadline: string | null; readonly IgnoreSystemJobs: boolean } | null;
   readonly LastDrain?: { readonly Status: string } | null;
 }
 
-export interface DrainedAllocation {
+interface DrainedAllocation {
   readonly ID: string;
   readonly JobID: string;
   readonly TaskGroup: string;

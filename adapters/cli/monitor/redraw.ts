@@ -1,7 +1,7 @@
 import { cutTo, widthOf } from '../output/cells.js';
 
 /** Of a terminal, in cells. */
-export interface ScreenSize {
+interface ScreenSize {
   readonly rows: number;
   readonly columns: number;
 }

@@ -8,7 +8,7 @@ import { Stopped } from '../stopped.js';
 const wait = '30s';
 
 /** What is restarted of an allocation: one task, everything from its beginning, or what runs. */
-export interface RestartedTasks {
+interface RestartedTasks {
   readonly task?: string;
   readonly all: boolean;
 }

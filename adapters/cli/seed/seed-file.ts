@@ -3,7 +3,7 @@ import { findJsonFault } from '../json-fault.js';
 import type { SeedFile } from './seed-file-schema.js';
 
 /** What is wrong with a seed file, and where: one line per fault. */
-export interface SeedFileFault {
+interface SeedFileFault {
   readonly type: 'seed_file_fault';
   readonly message: string;
 }

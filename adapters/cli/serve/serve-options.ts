@@ -43,7 +43,7 @@ export interface OutboundOptions {
   readonly proxy: { readonly url: string; readonly except: readonly string[] } | null;
 }
 
-export interface MailOptions {
+interface MailOptions {
   /** With the password of the mail server. */
   readonly url: string;
   readonly from: string;

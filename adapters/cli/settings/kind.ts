@@ -2,7 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { parseDurationNanos } from '../../../src/index.js';
 
 /** Where in a value of the settings file a fault lies; empty for the value itself. */
-export interface Misfit {
+interface Misfit {
   readonly pointer: string;
 }
 

@@ -3,7 +3,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { didYouMean, type FlagText } from './resolve-settings.js';
 import { settingTable, variableOf } from './setting-table.js';
 
-export interface ServeFlags {
+interface ServeFlags {
   readonly flags: readonly FlagText[];
   /** `--config`; null when absent. */
   readonly config: string | null;

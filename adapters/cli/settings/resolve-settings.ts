@@ -23,7 +23,7 @@ export interface SettingsFile {
   readonly content: unknown;
 }
 
-export interface ResolvedSetting {
+interface ResolvedSetting {
   readonly setting: Setting;
   /** Undefined: not set, and there is no default. */
   readonly value: unknown;

@@ -236,7 +236,6 @@ const engineKinds: readonly (readonly [key: string, kind: Kind, summary: string]
     'allocations in one write of a plan that was decided in turns',
   ],
   ['scheduling.heartbeatTtl', durationKind(1000), 'a node that was not heard of for this long is down'],
-  ['background.lease', durationKind(1000), 'after a crash the next process goes on when this has passed'],
   ['collection.interval', durationKind(1000), 'time between two collections of what has ended, at least'],
   ['collection.evaluation', span, 'how long ended evaluations are kept'],
   ['collection.batchEvaluation', span, 'how long ended evaluations of batch jobs are kept'],

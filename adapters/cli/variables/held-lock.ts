@@ -10,7 +10,7 @@ export interface LockedVariable {
 }
 
 /** Times of a lock, in milliseconds. */
-export interface LockTerms {
+interface LockTerms {
   /** How long it is held without being renewed; 15 seconds when absent. */
   readonly ttl?: number;
   /** Time before the lock can be acquired again after it was lost; default: 15 seconds. */

@@ -3,7 +3,7 @@ import { findJsonFault } from '../json-fault.js';
 import { Stopped } from '../stopped.js';
 
 /** Items of a variable, and what a document that they came from says of it. */
-export interface GivenItems {
+interface GivenItems {
   readonly items: Readonly<Record<string, string>>;
   readonly document?: DocumentFacts;
 }

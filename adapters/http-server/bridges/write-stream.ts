@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { StreamedBody } from '../http-message.js';
 
 /** An answer whose body comes in pieces. */
-export interface StreamedAnswer {
+interface StreamedAnswer {
   readonly status: number;
   readonly headers: string[];
   readonly body: StreamedBody;

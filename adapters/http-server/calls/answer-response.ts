@@ -7,7 +7,7 @@ import { jsonType, textType } from './responses.js';
 import type { RouteCall } from './route.js';
 
 /** An answer of an operation, on its way to the wire. */
-export interface Answered {
+interface Answered {
   readonly value: unknown;
   readonly input: CallInput;
   /** Whether the reader waited for it, together with others perhaps. */

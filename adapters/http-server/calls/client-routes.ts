@@ -1,7 +1,7 @@
 import type { HttpMethod } from '../../../src/api/call.js';
 
 /** A route that existing clients of the job interface know, whether this server has it or not. */
-export interface ClientRoute {
+interface ClientRoute {
   readonly methods: readonly [HttpMethod, ...HttpMethod[]];
   readonly path: string;
 }

@@ -3,7 +3,7 @@ import { type BadInput, badInput } from '../errors/bad-input.js';
 import type { RequestBody } from '../http-message.js';
 
 /** Deeper than any document of the two interfaces, and far from where recursive code would overflow the stack. */
-export const maximumJsonDepth = 64;
+const maximumJsonDepth = 64;
 
 /**
  * The first JSON value of the body; what follows it is ignored, as the clients of the job interface expect. Refuses

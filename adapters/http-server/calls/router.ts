@@ -4,7 +4,7 @@ import type { BadInput } from '../errors/bad-input.js';
 import type { Route } from './route.js';
 
 /** A route that clients know and this server does not provide. */
-export interface AbsentRoute {
+interface AbsentRoute {
   readonly methods: readonly string[];
   readonly path: string;
 }
@@ -26,7 +26,7 @@ export type Match =
   | { readonly type: 'incomplete_path'; readonly status: 400 | 404 | 500; readonly message: string }
   | { readonly type: 'unknown_path' };
 
-export type Router = (method: string, path: string) => Result<Match, BadInput>;
+type Router = (method: string, path: string) => Result<Match, BadInput>;
 
 /** A segment of a path pattern: a name, or a parameter. */
 interface Branch {
@@ -42,7 +42,7 @@ interface SuffixEndpoint extends Endpoint {
 }
 
 /** What a router is made of. */
-export interface RouterParts {
+interface RouterParts {
   readonly routes: readonly Route[];
   /** Routes that clients know; those that `routes` has are served by it. */
   readonly known: readonly AbsentRoute[];

@@ -2,7 +2,7 @@ import type { CallInput } from '../../../src/api/answers.js';
 import type { Call } from '../../../src/api/call.js';
 
 /** A page of a list, or the error answer if it cannot be read. */
-export type ReadPage<F> = (input: CallInput) => Promise<{ readonly value: unknown } | { readonly failure: F }>;
+type ReadPage<F> = (input: CallInput) => Promise<{ readonly value: unknown } | { readonly failure: F }>;
 
 /** Rows of the first page. Most lists are not longer, and are answered as one text. */
 const firstRows = 500;

@@ -6,12 +6,12 @@ import { authorityOf } from './target.js';
  * Why a request is refused before anything else is looked at. 421: it was sent to a name that this server does not answer
  * to, as a browser does after the name's DNS answer was replaced. 403: a page of another origin sent it.
  */
-export interface EdgeRefusal {
+interface EdgeRefusal {
   readonly status: 421 | 403;
   readonly message: string;
 }
 
-export interface EdgeGuardOptions {
+interface EdgeGuardOptions {
   /** Origin of the server as browsers see it, such as `https://jobs.example.org`. */
   readonly publicOrigin: string;
   /** Further names and addresses that the server answers to, without ports; `*` accepts every name. */

@@ -5,7 +5,7 @@ import { type BadInput, badInput } from '../errors/bad-input.js';
 export const maximumTargetLength = 16_384;
 
 /** A request target, cut in two. Both parts are raw. */
-export interface Target {
+interface Target {
   readonly path: string;
   /** Without the question mark; empty when there is none. */
   readonly query: string;

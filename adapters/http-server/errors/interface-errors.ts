@@ -21,6 +21,6 @@ export interface InterfaceErrors {
 }
 
 /** An error of an operation; only the tag is known. */
-export interface TaggedError {
+interface TaggedError {
   readonly type: ErrorTag;
 }

@@ -140,7 +140,7 @@ export const jobErrors: InterfaceErrors = {
   internal: () => textResponse(500, 'internal error; the server log has the cause'),
 };
 
-export function statusOfBadInput(error: BadInput): number {
+function statusOfBadInput(error: BadInput): number {
   if (error.status !== undefined) return error.status;
   switch (error.reason) {
     case 'too_large':

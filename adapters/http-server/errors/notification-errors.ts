@@ -7,7 +7,7 @@ import type { BadInput } from './bad-input.js';
 import type { InterfaceErrors } from './interface-errors.js';
 
 /** One JSON:API error object. */
-export interface JsonApiError {
+interface JsonApiError {
   /** Text, because clients lose title and detail of an error whose status is a number. */
   readonly status: string;
   readonly title: string;

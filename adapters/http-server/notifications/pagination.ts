@@ -2,7 +2,7 @@ import type { Pagination } from '../../../src/index.js';
 import type { RouteCall } from '../calls/route.js';
 import { splitTarget } from '../edge/target.js';
 
-export interface PageNumbers {
+interface PageNumbers {
   readonly currentPage: number;
   readonly pageSize: number;
   readonly prevPage: number | null;

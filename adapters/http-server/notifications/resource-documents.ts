@@ -11,7 +11,7 @@ import type {
  * plural, member names in kebab case.
  */
 
-export interface Resource {
+interface Resource {
   readonly id: string;
   readonly type: string;
   readonly attributes: Readonly<Record<string, unknown>>;

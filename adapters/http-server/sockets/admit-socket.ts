@@ -7,12 +7,12 @@ import { tokenHeaders } from '../edge/header-names.js';
 import type { HttpRequest } from '../http-message.js';
 
 /** Why a socket is closed, and with which code: 1008 for what the client did wrong, 1011 for all else. */
-export interface SocketRefusal {
+interface SocketRefusal {
   readonly code: 1008 | 1011;
   readonly reason: string;
 }
 
-export type SocketAdmission =
+type SocketAdmission =
   | { readonly type: 'admitted'; readonly caller: Principal }
   | { readonly type: 'refused'; readonly refusal: SocketRefusal }
   /** The client went away before it had said who it is. */

@@ -1,10 +1,10 @@
 /** What the reader of a queue has not taken yet, in messages and in bytes. */
-export interface QueueBounds {
+interface QueueBounds {
   readonly messages: number;
   readonly bytes: number;
 }
 
-export interface MessageQueueOptions {
+interface MessageQueueOptions {
   readonly bounds: QueueBounds;
   /** Called when the queue has grown to its bounds, and when it has been taken to half of them. */
   readonly onFull: () => void;

@@ -6,7 +6,7 @@ import { type Authenticator, mayHaveRight } from '../edge/access.js';
 import { admitSocket } from './admit-socket.js';
 
 /** A socket that was opened, before anybody knows who has opened it. */
-export interface OpenedSocket {
+interface OpenedSocket {
   /** Its caller is not yet known. */
   readonly call: RouteCall;
   readonly route: Route;

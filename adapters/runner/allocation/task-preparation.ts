@@ -18,7 +18,7 @@ import { setUpTask, setupFault } from './task-setup.js';
 import { type TaskSetting, taskSetting } from './task-start.js';
 
 /** What a task's parts do to it while it runs. */
-export interface PreparedTask {
+interface PreparedTask {
   readonly tell: (event: TaskLifeEvent) => void;
   readonly signal: (name: string) => void;
   readonly exec: (request: CommandRequest) => ReturnType<Parameters<typeof runBriefly>[0]>;

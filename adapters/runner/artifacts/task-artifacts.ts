@@ -26,7 +26,7 @@ export interface ArtifactLimits {
   readonly unpackedEntries?: number;
 }
 
-export interface ArtifactTask {
+interface ArtifactTask {
   readonly artifacts: readonly TaskArtifact[];
   readonly paths: TaskPaths;
   /** Fills references. */

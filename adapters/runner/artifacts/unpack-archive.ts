@@ -5,14 +5,14 @@ import { makeFolder, PathRefused, type TaskTarget } from '../disk/task-target.js
 import { type ArchiveEntry, entriesOf } from './archive-entries.js';
 
 /** What an unpacked archive may cost. */
-export interface UnpackLimits {
+interface UnpackLimits {
   /** Bytes of all its files together. */
   readonly maximumBytes: number;
   /** Files, folders and links. */
   readonly maximumEntries: number;
 }
 
-export interface ArchiveToUnpack {
+interface ArchiveToUnpack {
   readonly file: string;
   readonly format: ArchiveFormat;
   /** The folder of the archive whose contents are wanted; empty for all of it. */

@@ -8,7 +8,7 @@ import { millisecondsFromNanos } from '../../../src/shared/duration.js';
 /** What is kept of an answer, for people. In bytes. */
 const maximumOutput = 3 * 1024;
 
-export interface Endpoint {
+interface Endpoint {
   readonly address: string;
   readonly port: number;
 }

@@ -18,7 +18,7 @@ import { listFiles, offsetRefused, readFile, regularFile, statFile } from './all
 import { followFile, followLogs } from './follow-files.js';
 import { HostMeter } from './host-usage.js';
 
-export interface DeskOptions {
+interface DeskOptions {
   readonly surroundings: Pick<Surroundings, 'memory' | 'clock'>;
   /** The allocation, while it runs here. */
   readonly find: (allocationId: string) => AllocationActor | undefined;

@@ -44,7 +44,7 @@ export function isAlive({ pid, startTime }: ProcessIdentity): boolean {
   }
 }
 
-export function startTimeOf(pid: number): string | undefined {
+function startTimeOf(pid: number): string | undefined {
   const stat = readOr(undefined, () => statOf(pid));
   return stat === undefined ? undefined : startTimeFromStat(stat);
 }

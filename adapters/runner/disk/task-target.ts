@@ -51,7 +51,7 @@ function unlessThere(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
 }
 
-export interface FileOwner {
+interface FileOwner {
   readonly mode: number;
   /** Null: the runner's own. */
   readonly uid: number | null;

@@ -3,7 +3,7 @@ import { textIn } from '../disk/text-file.js';
 import { untilPossible } from '../waiting.js';
 
 /** Whose processes: they carry both names in their environment, wherever they went. */
-export interface ProcessOwner {
+interface ProcessOwner {
   readonly allocationId: string;
   readonly task: string;
 }

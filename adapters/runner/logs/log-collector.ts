@@ -59,7 +59,7 @@ exec 5<&- 6<&-
 wait
 `;
 
-export interface LogCollection {
+interface LogCollection {
   /** The folder of the attempt: the pipes `out` and `err` are in it. */
   readonly attempt: string;
   /** `<logs>/<task>`. */

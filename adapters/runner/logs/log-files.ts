@@ -9,7 +9,7 @@ export interface LogLimits {
 }
 
 /** Where a stream of output goes on: in `<base>.<number>`, which holds `size` bytes already. */
-export interface LogPosition {
+interface LogPosition {
   readonly number: number;
   readonly size: number;
 }

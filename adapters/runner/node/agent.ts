@@ -11,7 +11,7 @@ import { beforeAbort, insist, within } from '../waiting.js';
 import { type Reported, Reporter } from './reporter.js';
 import { endTasks, endUnwanted } from './unwanted-tasks.js';
 
-export interface AgentOptions {
+interface AgentOptions {
   readonly link: AgentLink;
   readonly surroundings: Surroundings;
   readonly keepFinished: number;

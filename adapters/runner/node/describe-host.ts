@@ -33,7 +33,7 @@ export interface HostVolume {
 }
 
 /** The properties of a runner that its node reports. */
-export interface DescribedRunner {
+interface DescribedRunner {
   readonly id: string;
   readonly drivers: Iterable<TaskDriver>;
   readonly directory: string | null;

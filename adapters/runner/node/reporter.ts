@@ -9,7 +9,7 @@ export interface Reported {
   report(): AllocationReport;
 }
 
-export interface ReporterOptions {
+interface ReporterOptions {
   readonly link: AgentLink;
   readonly clock: Clock;
   readonly background: Background;

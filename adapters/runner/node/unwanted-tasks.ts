@@ -6,7 +6,7 @@ import { messageOf } from '../disk/transient-fault.js';
 import type { RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
 import { insist, within } from '../waiting.js';
 
-export interface Premises {
+interface Premises {
   readonly memory: TaskMemory;
   readonly drivers: ReadonlyMap<string, TaskDriver>;
   readonly logger: Logger;

@@ -19,7 +19,7 @@ import { TemplateFiles } from './template-files.js';
 import { faultText, lineText, namesOf, TemplateRefused } from './template-refused.js';
 
 /** What the templates of a task work with. */
-export interface TemplatedTask {
+interface TemplatedTask {
   readonly nodeId: string;
   readonly allocationId: string;
   readonly task: string;

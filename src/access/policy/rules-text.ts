@@ -22,7 +22,7 @@ export type RulesValue =
   | { readonly type: 'object'; readonly items: readonly RulesItem[] };
 
 /** Limits that keep the cost of a hostile text at a few milliseconds; real rules are far smaller. */
-export const maximumRulesLength = 256 * 1024;
+const maximumRulesLength = 256 * 1024;
 const maximumItems = 10_000;
 const maximumDepth = 16;
 

@@ -2,7 +2,7 @@ import type { ClientStatus, TaskState } from '../../scheduler/allocation.js';
 import { type AllocationLife, isDone } from './allocation-life.js';
 
 /** The statuses that a node's agent tells; `lost` and `unknown` are the server's. */
-export type ToldStatus = Extract<ClientStatus, 'pending' | 'running' | 'complete' | 'failed'>;
+type ToldStatus = Extract<ClientStatus, 'pending' | 'running' | 'complete' | 'failed'>;
 
 /** What an agent says of one allocation's state: it is the authority for exactly these members. */
 export interface ToldState {
@@ -55,7 +55,7 @@ function clientStatusOf(life: AllocationLife, states: readonly TaskState[]): Tol
 }
 
 /** The description of an allocation that ended because its maximum run time was over. */
-export const expiredDescription = 'Allocation exceeded its maximum run duration';
+const expiredDescription = 'Allocation exceeded its maximum run duration';
 
 const sentences: Readonly<Record<ToldStatus, string>> = {
   pending: 'No tasks have started',
@@ -64,6 +64,6 @@ const sentences: Readonly<Record<ToldStatus, string>> = {
   failed: 'Failed tasks',
 };
 
-export function clientDescriptionOf(status: ToldStatus): string {
+function clientDescriptionOf(status: ToldStatus): string {
   return sentences[status];
 }

@@ -4,7 +4,7 @@ import { transitionTask } from '../task/transition-task.js';
 import type { AllocationEffect, AllocationEvent, AllocationLife, AllocationPlan, EndCause } from './allocation-life.js';
 import { type TaskOrder, type TaskStanding, taskOrders } from './task-orders.js';
 
-export interface AllocationTransition {
+interface AllocationTransition {
   readonly next: AllocationLife;
   readonly effects: readonly AllocationEffect[];
 }

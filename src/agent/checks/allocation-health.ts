@@ -14,7 +14,7 @@ export interface HealthEvidence {
   readonly now: Milliseconds;
 }
 
-export interface HealthVerdict {
+interface HealthVerdict {
   /** Undefined: not known yet. */
   readonly healthy: boolean | undefined;
   /** When it may be known if nothing changes before. */
@@ -27,7 +27,7 @@ export function isJudgedByChecks(group: TaskGroup): boolean {
 }
 
 /** The checks of a group and its tasks that decide on health. */
-export function healthChecks(group: TaskGroup): readonly ServiceCheck[] {
+function healthChecks(group: TaskGroup): readonly ServiceCheck[] {
   const services = [...(group.Services ?? []), ...group.Tasks.flatMap((task) => task.Services ?? [])];
   return services.flatMap(({ Checks }) => Checks ?? []).filter(({ OnUpdate }) => OnUpdate !== 'ignore');
 }

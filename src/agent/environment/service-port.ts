@@ -2,7 +2,7 @@ import type { Allocation } from '../../scheduler/allocation.js';
 import { groupPorts, portsOf } from './port-variables.js';
 
 /** Where a service or a check of an allocation is reached. */
-export interface ServicePort {
+interface ServicePort {
   /** Absent: the address of the node. */
   readonly address?: string;
   readonly port: number;

@@ -8,7 +8,7 @@ import { combinedMeta } from '../../scheduler/reconcile/same-tasks.js';
 import { portVariables } from './port-variables.js';
 
 /** Directories of a task, as the task sees them. */
-export interface TaskDirectories {
+interface TaskDirectories {
   readonly shared: string;
   readonly local: string;
   readonly secrets: string;

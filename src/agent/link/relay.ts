@@ -34,7 +34,7 @@ export const relaySessions = table<RelaySession>('relay_sessions', ({ id }) => [
 export type RelayEnd = 'from' | 'to';
 
 /** A message that the peer has not read yet. */
-export interface RelayMessage {
+interface RelayMessage {
   readonly session: string;
   readonly sender: RelayEnd;
   /** Counts the messages of the sender, from 1. */

@@ -1,7 +1,7 @@
 /* Checks data of another process member by member: types and limits. Unknown members are dropped. */
 
 /** What is wrong: a path into the value, such as `reports[2].clientStatus`, and what must stand there. */
-export interface ShapeFault {
+interface ShapeFault {
   readonly at: string;
   readonly expected: string;
 }

@@ -21,7 +21,7 @@ export interface RestartCount {
   readonly count: number;
 }
 
-export type RestartVerdict =
+type RestartVerdict =
   | { readonly type: 'succeeded'; readonly reason: string; readonly next: RestartCount }
   | { readonly type: 'failed'; readonly reason: string; readonly next: RestartCount }
   | { readonly type: 'restart'; readonly after: Milliseconds; readonly reason: string; readonly next: RestartCount };
@@ -39,7 +39,7 @@ export const restartReasons = {
 } as const;
 
 /** How a task ended, and how its end is to be taken. */
-export interface TaskEnd {
+interface TaskEnd {
   readonly exit: TaskExit;
   /** So it is for the main tasks of services and for sidecars. */
   readonly restartsOnSuccess: boolean;

@@ -21,7 +21,7 @@ export interface TaskPlan {
 }
 
 /** A node never waits longer than this for a task that was asked to end. */
-export const maximumKillTimeout = 30 * second;
+const maximumKillTimeout = 30 * second;
 
 export function taskPlan(job: Pick<Job, 'Type'>, task: Task, survives: boolean): TaskPlan {
   const phase = taskPhase(task);

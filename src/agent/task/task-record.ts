@@ -3,7 +3,7 @@ import type { Milliseconds } from '../../shared/duration.js';
 import type { RestartCount } from './decide-restart.js';
 import { pendingTask } from './transition-task-state.js';
 
-export type TaskOutcome = 'succeeded' | 'failed' | 'killed';
+type TaskOutcome = 'succeeded' | 'failed' | 'killed';
 
 /** The data that a restarted agent has about a task. */
 export interface TaskRecord {

@@ -3,7 +3,7 @@ import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.
 import type { RenderedTemplate } from './render-templates.js';
 
 /** A new text of a template that waits to see whether it stays. Moments are monotonic. */
-export interface HeldText {
+interface HeldText {
   readonly text: string;
   /** When the template first had another text than the task has. */
   readonly since: Milliseconds;
@@ -13,7 +13,7 @@ export interface HeldText {
 
 export type HeldTexts = ReadonlyMap<number, HeldText>;
 
-export interface QuietTexts {
+interface QuietTexts {
   /** They are to be written now. */
   readonly due: readonly RenderedTemplate[];
   /** By template. */

@@ -11,8 +11,6 @@ import { nodeDocument } from '../node-documents.js';
 import { signedInteger } from '../text-codecs.js';
 import { poolDocument } from './node-calls.js';
 
-export type { ClusterEvent, StreamedEvents };
-
 /** Records that reads show in another form than they are stored in, by their topics. */
 const shownAs: Readonly<Record<string, (record: never) => unknown>> = {
   Node: (node: Node) => nodeDocument(node),

@@ -12,7 +12,7 @@ import type { BodySchema } from './schema.js';
 export type Content = Body | JsonContent;
 
 /** One body of the JSON form: the members of one or several objects. */
-export interface JsonContent extends Span {
+interface JsonContent extends Span {
   readonly kind: 'json-body';
   readonly objects: readonly JsonObject[];
 }
@@ -82,7 +82,7 @@ export function labelCounts(schema: BodySchema): (type: string) => number | unde
 }
 
 /** A value of the JSON form as an expression; its strings are templates. */
-export function jsonExpression(reader: ContentReader, value: JsonValue): Expression {
+function jsonExpression(reader: ContentReader, value: JsonValue): Expression {
   const { start, end } = value;
   switch (value.kind) {
     case 'json-number':

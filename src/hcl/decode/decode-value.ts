@@ -9,7 +9,7 @@ import { boolType, entriesOf, type HclValue, itemsOf, numberType, stringType } f
 import { parseDuration } from './duration.js';
 import type { AttributeKind, PlainValue } from './schema.js';
 
-export interface ValueError {
+interface ValueError {
   readonly code: DiagnosticCode;
   /** A complete sentence. */
   readonly message: string;

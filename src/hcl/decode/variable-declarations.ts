@@ -23,7 +23,7 @@ export interface VariableDeclaration {
   readonly broken: boolean;
 }
 
-export interface Validation {
+interface Validation {
   readonly condition: Expression;
   readonly message: string;
 }

@@ -21,7 +21,7 @@ interface GivenValue {
 }
 
 /** The sources of variable values, in ascending order of precedence. */
-export interface VariableInputs {
+interface VariableInputs {
   readonly text: SourceText | undefined;
   readonly flags: Readonly<Record<string, string>>;
 }

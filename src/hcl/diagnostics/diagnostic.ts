@@ -26,7 +26,7 @@ export interface Diagnostic {
 }
 
 /** A text, or a function that builds it, because many problems are never shown: `try` discards them, and only the first hundred are rendered. */
-export type Later = string | (() => string | undefined);
+type Later = string | (() => string | undefined);
 
 /** The text of a problem: its message, optionally with a detail and a suggestion. */
 export type ProblemText =
@@ -45,7 +45,7 @@ export interface Problem {
 }
 
 /** Problems reported for one text; the last one gives the number of the others. */
-export const MOST_PROBLEMS = 100;
+const MOST_PROBLEMS = 100;
 
 /** Problems that are sorted at most; the first hundred of them are reported. */
 const MOST_SORTED = 2000;

@@ -5,7 +5,7 @@ import { entriesOf, type HclValue, itemsOf, numberValue, stringValue } from '../
 import { type EvaluationContext, outOfBudget, problem, withNames } from './context.js';
 
 /** The header of for-expressions and for-directives: collection and loop variables. */
-export interface Loop {
+interface Loop {
   readonly keyName: string | undefined;
   readonly valueName: string;
   readonly collection: Expression;

@@ -57,9 +57,9 @@ export type HclFunction = EagerFunction | LazyFunction;
 export type CallResult = Result<HclValue, FunctionError>;
 
 /** The body of a function. Its arguments have the types of the parameters, and none is null unless allowed. */
-export type FunctionBody = (args: readonly HclValue[], context: FunctionContext) => CallResult;
+type FunctionBody = (args: readonly HclValue[], context: FunctionContext) => CallResult;
 
-export interface FunctionOptions {
+interface FunctionOptions {
   /** Any number of further arguments. */
   readonly variadic?: HclParameter;
   /** Units of work for one call, in addition to the call itself and one pass over its arguments. */
@@ -199,7 +199,7 @@ function bounded(name: string, value: HclValue, budget: Budget): CallResult {
 }
 
 /** Charges a result; false if it is larger, longer or deeper than allowed, or the budget is spent. */
-export function fitsBudget(value: HclValue, budget: Budget): boolean {
+function fitsBudget(value: HclValue, budget: Budget): boolean {
   switch (value.kind) {
     case 'null':
     case 'bool':

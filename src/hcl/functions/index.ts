@@ -1,4 +1,6 @@
 import { collectionFunctions } from './collections/collections.js';
+import { listFunctions } from './collections/lists.js';
+import { mapFunctions } from './collections/maps.js';
 import { setFunctions } from './collections/sets.js';
 import { dateFunctions } from './dates/dates.js';
 import { encodingFunctions } from './encoding/encoding.js';
@@ -12,14 +14,7 @@ import { regexFunctions } from './texts/regex.js';
 import { textFunctions } from './texts/texts.js';
 import { unavailableFunctions } from './unavailable.js';
 
-export type {
-  EagerFunction,
-  FunctionContext,
-  FunctionError,
-  HclFunction,
-  HclParameter,
-  LazyFunction,
-} from './function.js';
+export type { EagerFunction, FunctionContext, FunctionError, HclFunction, HclParameter } from './function.js';
 export { absentFunctionHints } from './unavailable.js';
 
 /** Every function of the language by name. */
@@ -28,6 +23,8 @@ export const hclFunctions: ReadonlyMap<string, HclFunction> = new Map(
     ...numberFunctions,
     ...textFunctions,
     ...collectionFunctions,
+    ...listFunctions,
+    ...mapFunctions,
     ...setFunctions,
     ...formatFunctions,
     ...dateFunctions,

@@ -19,7 +19,7 @@ export interface JsonMember {
   readonly value: JsonValue;
 }
 
-export interface JsonString extends Span {
+interface JsonString extends Span {
   readonly kind: 'json-string';
   readonly text: string;
   /** True if the source has no escapes, so that offsets in the text are offsets after the quote. */

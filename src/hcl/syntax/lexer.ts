@@ -110,7 +110,7 @@ export function badTokenReason(lexer: Lexer): { code: DiagnosticCode; message: s
 
 /** Offset behind the identifier that starts at `offset`, or `offset` itself when none does. */
 // oxlint-disable-next-line complexity -- one scan over code units; most of a file's characters pass through it
-export function identifierEnd(text: string, offset: number): number {
+function identifierEnd(text: string, offset: number): number {
   let at = offset;
   let unit = text.charCodeAt(at);
   if (!(isLetter(unit) || unit === 95)) {

@@ -1,7 +1,7 @@
 import { simpleEscapes } from '../../shared/source-text.js';
 import { normalizeText } from '../values/normalize-text.js';
 
-export type LiteralText =
+type LiteralText =
   | { readonly text: string; readonly end: number }
   | { readonly text: undefined; readonly errorAt: number; readonly message: string };
 

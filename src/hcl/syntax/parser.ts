@@ -29,7 +29,7 @@ const MOST_PROBLEMS_KEPT = 1000;
 /** Codes of problems that are usually caused by an error in the item before. */
 const FOLLOW_UPS: ReadonlySet<DiagnosticCode> = new Set(['item_expected', 'newline_expected', 'block_header']);
 
-export type Readers = Pick<Parser, 'readExpression' | 'readTemplate'>;
+type Readers = Pick<Parser, 'readExpression' | 'readTemplate'>;
 
 export interface ParseLimits {
   readonly depth: number;

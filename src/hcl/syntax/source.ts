@@ -17,7 +17,7 @@ export interface Position {
 }
 
 /** Resolves offsets (UTF-16 units) of one text to positions. Ascending order is cheapest. */
-export interface PositionFinder {
+interface PositionFinder {
   position(offset: number): Position;
   /** The line without its line end; undefined behind the last line. `line` counts from 1. */
   line(line: number): string | undefined;

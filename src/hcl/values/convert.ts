@@ -21,7 +21,7 @@ import {
 } from './value.js';
 
 /** Why a value does not fit a type. `path` leads to the part that does not fit: indexes, keys and attribute names, outermost first. */
-export interface ConversionError {
+interface ConversionError {
   readonly type: 'cannot_convert';
   readonly path: readonly (string | number)[];
   /** Without the path: `a number is required`. */
@@ -65,7 +65,7 @@ export function convert(value: HclValue, type: HclType): Result<HclValue, Conver
 }
 
 /** A conversion error about the part of a value that `path` leads to. */
-export function conversionError(reason: string, path: readonly (string | number)[] = []): ConversionError {
+function conversionError(reason: string, path: readonly (string | number)[] = []): ConversionError {
   const location = path
     .map((step) => (typeof step === 'number' ? `element ${step}` : `attribute "${step}"`))
     .join(', ');

@@ -70,7 +70,7 @@ export function absoluteNumber(value: HclNumber): HclNumber {
 }
 
 /** The next whole number towards zero. */
-export function truncateNumber(value: HclNumber): HclNumber {
+function truncateNumber(value: HclNumber): HclNumber {
   if (typeof value === 'number' || value.exponent >= 0) return value;
   const magnitude = (value.mantissa < 0n ? -value.mantissa : value.mantissa) >> BigInt(-value.exponent);
   return fromBigInt(value.mantissa < 0n ? -magnitude : magnitude, value.precision);

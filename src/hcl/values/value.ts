@@ -17,19 +17,7 @@ import type {
   HclValue,
 } from './value-shape.js';
 
-export type {
-  HclBool,
-  HclList,
-  HclMap,
-  HclNull,
-  HclNumeric,
-  HclObject,
-  HclSet,
-  HclString,
-  HclTuple,
-  HclType,
-  HclValue,
-} from './value-shape.js';
+export type { HclType, HclValue } from './value-shape.js';
 
 export const stringType: HclType = { kind: 'string' };
 export const numberType: HclType = { kind: 'number' };
@@ -170,11 +158,6 @@ export function depthOf(value: HclValue): number {
     case 'object':
       return value.depth;
   }
-}
-
-/** True for the bare `null` and for typed nulls. */
-export function isNull(value: HclValue): value is HclNull {
-  return value.kind === 'null';
 }
 
 /** The items of a list, set or tuple in order, or undefined for any other value. */

@@ -33,7 +33,7 @@ export interface JobPolicy {
 }
 
 /** What the policies say of a job: warnings to tell, or why it is refused. */
-export interface PolicyJudgement {
+interface PolicyJudgement {
   readonly warnings: readonly string[];
   readonly refusals: readonly string[];
 }

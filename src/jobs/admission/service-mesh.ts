@@ -51,7 +51,7 @@ export function hasSidecar(service: Service): boolean {
 }
 
 /** The `Kind` of the task that is the proxy of a service. */
-export function sidecarKind(service: string): string {
+function sidecarKind(service: string): string {
   return `connect-proxy:${service}`;
 }
 

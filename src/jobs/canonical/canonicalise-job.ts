@@ -13,7 +13,7 @@ import { defaultPriority } from './default-policies.js';
 import { nullIfEmpty } from './overlay.js';
 
 /** The audience of every task's default identity. */
-export const defaultIdentityAudience = 'nomadproject.io';
+const defaultIdentityAudience = 'nomadproject.io';
 
 /** A block of the stored form while it is completed. The stored form is new, so its blocks are changed in place. */
 type Draft<T> = { -readonly [K in keyof T]: T[K] };

@@ -5,8 +5,8 @@ type Kept = Pick<Job, 'Version' | 'Stable' | 'VersionTag'>;
 /**
  * Which of a job's earlier versions go when a version is added (job interface, versions): at most `tracked` untagged
  * versions stay, the current one included, and the oldest goes first, except the newest stable one: it is what a failed
- * update falls back to. Tagged versions always stay, and so do
- * those that an allocation still runs (`inUse`). `versions` holds all versions, newest first, the current one in front.
+ * update falls back to. Tagged versions always stay, and so do those that an allocation still runs (`inUse`). `versions` holds all
+ * versions, newest first, the current one in front.
  */
 export function prunedVersions(
   versions: readonly Kept[],

@@ -92,7 +92,7 @@ export function keyed(field: string, rule: ObjectRule, keyOf: (item: Item) => st
   return (old, next, contextual) => diffKeyed(rule, listAt(old, field), listAt(next, field), { keyOf, contextual });
 }
 
-export function diffKeyed(
+function diffKeyed(
   rule: ObjectRule,
   old: readonly Item[],
   next: readonly Item[],
@@ -143,7 +143,7 @@ export function texts(field: string, unchanged: 'shown' | 'hidden' = 'shown'): P
 }
 
 /** Equal values are included only in a contextual diff. */
-export function diffTexts(
+function diffTexts(
   name: string,
   old: readonly string[],
   next: readonly string[],

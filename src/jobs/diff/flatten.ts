@@ -6,7 +6,7 @@ export type Item = Readonly<Record<string, unknown>>;
 
 export type Flatten = (item: Item) => Flat;
 
-export interface FlattenOptions {
+interface FlattenOptions {
   /** Fields that are not compared. */
   readonly without?: readonly string[];
   /** Only these are compared. */

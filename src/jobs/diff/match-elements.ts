@@ -1,7 +1,7 @@
 import type { Item } from './flatten.js';
 
 /** An element of the old list and the one of the new list that it became; null where there is none. */
-export type Pair = readonly [Item | null, Item | null];
+type Pair = readonly [Item | null, Item | null];
 
 /**
  * Which service became which. One on both sides is the same one. Otherwise each old service takes the first new one that is

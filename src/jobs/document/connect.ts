@@ -11,14 +11,14 @@ export interface ServiceConnect {
   readonly SidecarTask: SidecarTask | null;
 }
 
-export interface Gateway {
+interface Gateway {
   readonly Proxy: GatewayProxy | null;
   readonly Ingress: IngressGateway | null;
   readonly Terminating: TerminatingGateway | null;
   readonly Mesh: MeshGateway | null;
 }
 
-export interface GatewayProxy {
+interface GatewayProxy {
   readonly ConnectTimeout: Nanoseconds | null;
   readonly EnvoyGatewayBindTaggedAddresses: boolean;
   readonly EnvoyGatewayBindAddresses: Readonly<Record<string, GatewayBindAddress>>;
@@ -32,12 +32,12 @@ export interface GatewayBindAddress {
   readonly Port: number;
 }
 
-export interface IngressGateway {
+interface IngressGateway {
   readonly TLS: GatewayTLSConfig | null;
   readonly Listeners: readonly IngressListener[] | null;
 }
 
-export interface GatewayTLSConfig {
+interface GatewayTLSConfig {
   readonly Enabled: boolean;
   readonly TLSMinVersion: string;
   readonly TLSMaxVersion: string;
@@ -45,18 +45,18 @@ export interface GatewayTLSConfig {
   readonly SDS: GatewayTLSSDSConfig | null;
 }
 
-export interface GatewayTLSSDSConfig {
+interface GatewayTLSSDSConfig {
   readonly ClusterName: string;
   readonly CertResource: string;
 }
 
-export interface IngressListener {
+interface IngressListener {
   readonly Port: number;
   readonly Protocol: string;
   readonly Services: readonly IngressService[] | null;
 }
 
-export interface IngressService {
+interface IngressService {
   readonly Name: string;
   readonly Hosts: readonly string[] | null;
   readonly TLS: GatewayTLSConfig | null;
@@ -67,17 +67,17 @@ export interface IngressService {
   readonly MaxConcurrentRequests: number | null;
 }
 
-export interface HTTPHeaderModifiers {
+interface HTTPHeaderModifiers {
   readonly Add: Readonly<Record<string, string>> | null;
   readonly Set: Readonly<Record<string, string>> | null;
   readonly Remove: readonly string[] | null;
 }
 
-export interface TerminatingGateway {
+interface TerminatingGateway {
   readonly Services: readonly LinkedService[] | null;
 }
 
-export interface LinkedService {
+interface LinkedService {
   readonly Name: string;
   readonly CAFile: string;
   readonly CertFile: string;
@@ -85,9 +85,9 @@ export interface LinkedService {
   readonly SNI: string;
 }
 
-export type MeshGateway = Readonly<Record<string, never>>;
+type MeshGateway = Readonly<Record<string, never>>;
 
-export interface SidecarService {
+interface SidecarService {
   readonly Tags: readonly string[] | null;
   readonly Port: string;
   readonly Proxy: SidecarProxy | null;
@@ -104,7 +104,7 @@ export interface SidecarProxy {
   readonly Config: FreeForm | null;
 }
 
-export interface ExposeConfig {
+interface ExposeConfig {
   readonly Paths: readonly ExposePath[] | null;
 }
 
@@ -115,7 +115,7 @@ export interface ExposePath {
   readonly ListenerPort: string;
 }
 
-export interface Upstream {
+interface Upstream {
   readonly DestinationName: string;
   readonly DestinationNamespace: string;
   readonly DestinationPartition: string;
@@ -130,11 +130,11 @@ export interface Upstream {
   readonly Config: FreeForm | null;
 }
 
-export interface UpstreamMeshGateway {
+interface UpstreamMeshGateway {
   readonly Mode: string;
 }
 
-export interface TransparentProxy {
+interface TransparentProxy {
   readonly UID: string;
   readonly OutboundPort: number;
   readonly ExcludeInboundPorts: readonly string[] | null;

@@ -48,12 +48,12 @@ export interface Multiregion {
   readonly Regions: readonly MultiregionRegion[];
 }
 
-export interface MultiregionStrategy {
+interface MultiregionStrategy {
   readonly MaxParallel: number;
   readonly OnFailure: string;
 }
 
-export interface MultiregionRegion {
+interface MultiregionRegion {
   readonly Name: string;
   readonly Count: number;
   readonly Datacenters: readonly string[] | null;
@@ -62,7 +62,7 @@ export interface MultiregionRegion {
 }
 
 /** Launches instances on a cron schedule. */
-export interface PeriodicConfig {
+interface PeriodicConfig {
   readonly Enabled: boolean;
   readonly Spec: string;
   readonly Specs: readonly string[];
@@ -78,12 +78,12 @@ export interface ParameterizedJobConfig {
   readonly MetaOptional: readonly string[] | null;
 }
 
-export interface JobUIConfig {
+interface JobUIConfig {
   readonly Description: string;
   readonly Links: readonly JobUILink[] | null;
 }
 
-export interface JobUILink {
+interface JobUILink {
   readonly Label: string;
   readonly Url: string;
 }

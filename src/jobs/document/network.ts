@@ -26,6 +26,6 @@ export interface DNSConfig {
   readonly Options: readonly string[] | null;
 }
 
-export interface CNIConfig {
+interface CNIConfig {
   readonly Args: Readonly<Record<string, string>> | null;
 }

@@ -20,7 +20,7 @@ export interface Spread {
   readonly SpreadTarget: readonly SpreadTarget[] | null;
 }
 
-export interface SpreadTarget {
+interface SpreadTarget {
   readonly Value: string;
   readonly Percent: number;
 }

@@ -36,7 +36,7 @@ export interface RequestedDevice {
   readonly Affinities: readonly Affinity[] | null;
 }
 
-export interface NumaRequest {
+interface NumaRequest {
   readonly Affinity: string;
   readonly Devices: readonly string[] | null;
 }

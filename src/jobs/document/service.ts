@@ -55,13 +55,13 @@ export interface ServiceCheck {
   readonly OnUpdate: string;
 }
 
-export interface CheckRestart {
+interface CheckRestart {
   readonly Limit: number;
   readonly Grace: Nanoseconds;
   readonly IgnoreWarnings: boolean;
 }
 
-export interface ServiceWeights {
+interface ServiceWeights {
   readonly Passing: number;
   readonly Warning: number;
 }

@@ -52,12 +52,12 @@ export interface VolumeRequest {
   readonly PerAlloc: boolean;
 }
 
-export interface CSIMountOptions {
+interface CSIMountOptions {
   readonly FSType: string;
   readonly MountFlags: readonly string[] | null;
 }
 
-export interface EphemeralDisk {
+interface EphemeralDisk {
   readonly Sticky: boolean;
   readonly SizeMB: number;
   readonly Migrate: boolean;

@@ -49,7 +49,7 @@ export interface ChangeScript {
   readonly RunOnFirstRender: boolean;
 }
 
-export interface WaitConfig {
+interface WaitConfig {
   readonly Min: Nanoseconds | null;
   readonly Max: Nanoseconds | null;
 }
@@ -100,7 +100,7 @@ export interface TaskAction {
   readonly Args: readonly string[] | null;
 }
 
-export interface TaskScheduleCron {
+interface TaskScheduleCron {
   readonly Start: string;
   readonly End: string;
   readonly Timezone: string;

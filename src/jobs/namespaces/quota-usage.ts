@@ -13,7 +13,7 @@ export interface QuotaUsage {
 }
 
 /** When the dispatches of a namespace are paid back at the rate of its quota. */
-export interface DispatchRate {
+interface DispatchRate {
   readonly Namespace: string;
   readonly Until: Instant;
 }

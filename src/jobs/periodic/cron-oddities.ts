@@ -1,7 +1,7 @@
 import { type CronFields, cronFields } from './cron-expression.js';
 import { type CronEntry, entriesOf, type FieldName, fieldSpan } from './cron-fields.js';
 
-export interface CronOddity {
+interface CronOddity {
   /** `trap`: hardly what the author meant. `note`: well known, yet often forgotten. */
   readonly kind: 'trap' | 'note';
   readonly message: string;

@@ -23,7 +23,7 @@ import { isLauncher } from '../job-record.js';
 
 export type RunStage = 'pending' | 'planning' | 'applying' | 'completed' | 'errored';
 
-export type RunTrigger = 'run:created' | 'run:planning' | 'run:applying' | 'run:completed' | 'run:errored';
+type RunTrigger = 'run:created' | 'run:planning' | 'run:applying' | 'run:completed' | 'run:errored';
 
 export type RunStatus =
   | 'pending'
@@ -49,7 +49,7 @@ export type RunObservation =
   | { readonly type: 'failed' }
   | { readonly type: 'stopped' };
 
-export interface RunProgress {
+interface RunProgress {
   readonly stage: RunStage;
   readonly events: readonly RunEvent[];
 }
@@ -98,7 +98,7 @@ function upToApplying(stage: RunStage): readonly RunEvent[] {
 }
 
 /** A setting that sends the runs of some jobs to a workspace. */
-export interface RunRule {
+interface RunRule {
   readonly workspace: string;
   readonly namespace?: string;
   readonly job?: string;
@@ -131,7 +131,7 @@ export function runMessage(job: Pick<Job, 'ID' | 'ParentID' | 'Version'>): strin
 }
 
 /** What an outcome is judged by. */
-export interface RunAllocation {
+interface RunAllocation {
   readonly Name: string;
   readonly NodeID: string;
   readonly TaskGroup: string;

@@ -34,7 +34,7 @@ export interface Scaling {
 type Refusal = ScalingRefused | TotalCountTooLarge | IndexConflict;
 
 /** What besides the job decides about scaling. */
-export interface ScaleCircumstances {
+interface ScaleCircumstances {
   /** The most that the counts of a job may add up to. */
   readonly maximumCount: number;
   /** The latest deployment of the job is under way. */

@@ -14,7 +14,7 @@ export interface ScalingEvent {
   readonly CreateIndex: number;
 }
 
-export interface StoredScalingEvent extends ScalingEvent {
+interface StoredScalingEvent extends ScalingEvent {
   readonly Namespace: string;
   readonly JobID: string;
   readonly Group: string;

@@ -2,7 +2,7 @@ import type { Job } from '../document/job.js';
 import { isLauncher } from '../job-record.js';
 
 /** What is shown of one allocation. */
-export interface StatusAllocation {
+interface StatusAllocation {
   readonly ID: string;
   readonly Group: string;
   readonly ClientStatus: string;
@@ -50,7 +50,7 @@ export interface JobStatusEntry {
 }
 
 /** What a job is doing, as it was read from other tables. */
-export interface JobActivity {
+interface JobActivity {
   readonly allocations: readonly StatusAllocation[];
   readonly childStatuses: readonly string[];
   readonly deployment: StatusDeployment | null;

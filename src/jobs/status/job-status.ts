@@ -2,7 +2,7 @@ import type { Job, JobStatus } from '../document/job.js';
 import { isParameterized, isPeriodic } from '../job-record.js';
 
 /** What else is known of a job's work. Functions, because most jobs are decided by the first answers. */
-export interface WorkOfJob {
+interface WorkOfJob {
   /** A deployment that is under way. */
   hasActiveDeployment(): boolean;
   /** An allocation that is neither stopped by the scheduler nor finished on its node. */

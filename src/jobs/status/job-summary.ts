@@ -19,7 +19,7 @@ const noAllocations: GroupSummary = {
 const noChildren: ChildrenSummary = { Pending: 0, Running: 0, Dead: 0 };
 
 /** An allocation as far as a summary counts it. */
-export interface CountedAllocation {
+interface CountedAllocation {
   readonly TaskGroup: string;
   readonly ClientStatus: 'pending' | 'running' | 'complete' | 'failed' | 'lost' | 'unknown';
 }

@@ -21,7 +21,7 @@ export function reportIf(report: Report, problem: string | undefined): void {
 }
 
 /** What is wrong with one part of the job: a group, a constraint of the job, or the job as a whole. */
-export interface Part {
+interface Part {
   /** Undefined for the job as a whole, whose parts have one problem each. */
   readonly location: string | undefined;
   readonly problems: string[];

@@ -1,5 +1,5 @@
 /** The signals that a task can be sent: those of POSIX systems, by name. */
-export const signals: ReadonlySet<string> = new Set([
+const signals: ReadonlySet<string> = new Set([
   'SIGABRT',
   'SIGALRM',
   'SIGBUS',

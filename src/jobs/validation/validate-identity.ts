@@ -13,7 +13,7 @@ export function validateIdentities(task: Task, report: Report): void {
   }
 }
 
-export function validateIdentity(identity: WorkloadIdentity, report: Report): void {
+function validateIdentity(identity: WorkloadIdentity, report: Report): void {
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(identity.Name)) {
     report('the name must be 1 to 128 letters, digits, dashes and underscores');
   }

@@ -20,7 +20,7 @@ export const maximumArgument = 131_071;
  * Bytes of all arguments and the whole environment that a job may give to a process, with an end and a pointer for each: the
  * system's 2 MiB less 64 KiB for what the node and a dispatch add.
  */
-export const maximumArguments = 2 * 1024 * 1024 - addedLater;
+const maximumArguments = 2 * 1024 * 1024 - addedLater;
 
 type StringMap = Readonly<Record<string, string>> | null;
 

@@ -32,7 +32,7 @@ export interface ConfigurationContents {
 }
 
 /** What the checks need from outside the request. */
-export interface ConfigurationSurroundings {
+interface ConfigurationSurroundings {
   /** The organization of the workspace. */
   readonly organization: string;
   readonly findUser: (id: string) => User | undefined;
@@ -51,7 +51,7 @@ export interface DecidedConfiguration {
 }
 
 /** Bounds of what is stored; beyond them a request is refused. */
-export const configurationLimits = { name: 255, url: 4096, token: 4096, triggers: 200, users: 1000 } as const;
+const configurationLimits = { name: 255, url: 4096, token: 4096, triggers: 200, users: 1000 } as const;
 
 /**
  * The pure half of creating a configuration: defaults, checks, aliases (notification interface, Resources and Create).
@@ -77,7 +77,7 @@ export function decideCreate(
   return ok({ contents, probes: contents.enabled && usesUrl(kind) });
 }
 
-export interface UpdateRules {
+interface UpdateRules {
   readonly verifyOnUpdate: 'relevant' | 'always';
   readonly omittedUsersOnUpdate: 'keep' | 'clear';
 }
@@ -106,7 +106,7 @@ export function decideUpdate(
 }
 
 /** The requested changes, and the faults that were found when they were parsed. */
-export interface ConfigurationUpdate {
+interface ConfigurationUpdate {
   readonly attributes: UncheckedConfigurationInput;
   readonly faults?: readonly FieldFault[] | undefined;
 }

@@ -23,14 +23,14 @@ export type EnablementEvent =
   | { readonly type: 'unanswered' };
 
 /** What the operation has to do, in this order. */
-export type EnablementEffect = 'send_verification' | 'save_changes' | 'store_response' | 'reject';
+type EnablementEffect = 'send_verification' | 'save_changes' | 'store_response' | 'reject';
 
-export interface EnablementStep {
+interface EnablementStep {
   readonly next: Enablement;
   readonly effects: readonly EnablementEffect[];
 }
 
-export interface EnablementError {
+interface EnablementError {
   readonly type: 'invalid_transition';
   readonly state: Enablement['type'];
   readonly event: EnablementEvent['type'];

@@ -26,14 +26,14 @@ export interface AttemptRules {
 }
 
 /** When and how an attempt ended; `fraction` in [0, 1) sets the jitter of the next wait. */
-export interface AttemptEnd {
+interface AttemptEnd {
   readonly at: Instant;
   readonly fraction: number;
   /** The delivery is over by then: a wait that would be longer ends there, with the last attempt. */
   readonly expiresAt: Instant;
 }
 
-export interface ConcludedAttempt {
+interface ConcludedAttempt {
   readonly event: DeliveryEvent;
   readonly attempt: Omit<Attempt, 'number'>;
   /** The delivery with the attempt in its log. */

@@ -9,7 +9,7 @@ export type Authentication =
   | { readonly type: 'bearer'; readonly token: string };
 
 /** A certificate that https: destinations are shown, with its private key, both in PEM. */
-export interface OptionsCertificate {
+interface OptionsCertificate {
   readonly certificate: string;
   readonly key: string;
 }
@@ -65,9 +65,9 @@ export type DeliveryOptionsInput = {
 };
 
 /** Where the options stand in a request document. */
-export const optionsPointer = '/data/attributes/delivery';
+const optionsPointer = '/data/attributes/delivery';
 
-export const optionLimits = {
+const optionLimits = {
   headers: 32,
   headerValue: 4096,
   pem: 65_536,

@@ -24,7 +24,7 @@ export interface Attempt {
 }
 
 /** Attempts that the log keeps of one delivery: more than any schedule has, so only redeliveries push old ones out. */
-export const keptAttempts = 50;
+const keptAttempts = 50;
 
 /** What became of an e-mail for one of its recipients. */
 export interface RecipientResult {
@@ -37,7 +37,7 @@ export interface RecipientResult {
 }
 
 /** Waiting for an attempt. */
-export interface WaitingState {
+interface WaitingState {
   readonly type: 'waiting';
   readonly dueAt: Instant;
   /** Scheduled attempts made so far. */
@@ -45,7 +45,7 @@ export interface WaitingState {
 }
 
 /** Waiting until the notifications of its run that came before it are over. */
-export interface BehindState {
+interface BehindState {
   readonly type: 'behind';
 }
 
@@ -57,16 +57,11 @@ export type SettledState =
   | { readonly type: 'dead'; readonly at: Instant; readonly reason: 'exhausted' | 'permanent' | 'expired' }
   | { readonly type: 'cancelled'; readonly at: Instant; readonly reason: CancelReason };
 
-export const cancelReasons = [
-  'configuration_disabled',
-  'configuration_deleted',
-  'no_recipients',
-  'content_erased',
-] as const;
+const cancelReasons = ['configuration_disabled', 'configuration_deleted', 'no_recipients', 'content_erased'] as const;
 export type CancelReason = (typeof cancelReasons)[number];
 
 /** One attempt outside the schedule is due; when it fails, everything is as it was before. */
-export interface ManualState {
+interface ManualState {
   readonly type: 'manual';
   /** Always 0: it precedes everything else in the queue. */
   readonly dueAt: 0;

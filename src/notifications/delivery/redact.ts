@@ -1,5 +1,5 @@
 /** The replacement of a credential that a destination sent. */
-export const redacted = '[redacted]';
+const redacted = '[redacted]';
 
 /** Headers of answers whose values are credentials, unless the settings say otherwise. */
 export const credentialHeaders: readonly string[] = [

@@ -9,7 +9,7 @@ export interface RetrySchedules {
   readonly email: readonly Milliseconds[];
 }
 
-export interface RetryRules {
+interface RetryRules {
   readonly waits: readonly Milliseconds[];
   /** Share by which a wait may be shorter or longer, from 0 to 1. */
   readonly jitter: number;
@@ -30,7 +30,7 @@ export function waitsFor(schedules: RetrySchedules, kind: DestinationKind): read
 }
 
 /** The end of an attempt: when it was, and a random number in [0, 1) that sets the jitter of the next wait. */
-export interface RetryMoment {
+interface RetryMoment {
   readonly at: Instant;
   readonly fraction: number;
 }

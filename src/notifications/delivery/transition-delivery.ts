@@ -23,7 +23,7 @@ export type DeliveryEvent =
   /** One attempt outside the schedule. */
   | { readonly type: 'redelivery_requested'; readonly at: Instant };
 
-export interface DeliveryTransitionError {
+interface DeliveryTransitionError {
   readonly type: 'invalid_transition';
   readonly state: DeliveryState['type'];
   readonly event: DeliveryEvent['type'];

@@ -32,10 +32,10 @@ export interface EventTypeInput {
 }
 
 /** Bounds, in characters of JSON text. */
-export const eventTypeLimits = { name: 128, description: 4096, schema: 65_536, data: 262_144, message: 4096 } as const;
+const eventTypeLimits = { name: 128, description: 4096, schema: 65_536, data: 262_144, message: 4096 } as const;
 
 /** Names of events that the service itself reports; see `alertTypes`. */
-export const ownPrefix = 'signalbox.';
+const ownPrefix = 'signalbox.';
 
 const namePattern = /^[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*$/;
 

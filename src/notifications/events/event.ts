@@ -110,7 +110,7 @@ export interface NotifiedConfiguration {
 }
 
 /** Where an event happened, as messages tell it: kept with the event, so that every repetition of a message is the same. */
-export interface EventSurroundings {
+interface EventSurroundings {
   readonly workspaceName: string;
   readonly organization: string;
   readonly workspaceUrl: string | null;

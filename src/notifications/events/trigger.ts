@@ -1,5 +1,5 @@
 /** Which payload a trigger's notifications carry (notification interface, Events). */
-export type TriggerScope = 'run' | 'assessment' | 'workspace';
+type TriggerScope = 'run' | 'assessment' | 'workspace';
 
 /** What the workspace must have switched on before a trigger can fire. */
 export type TriggerFeature = 'drift_detection' | 'health_assessments';

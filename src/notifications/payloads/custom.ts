@@ -2,7 +2,7 @@ import type { CustomEvent } from '../events/event.js';
 import type { WorkspaceNames } from '../workspace.js';
 
 /** The body of an event of a registered type, unless the type sends its data alone. */
-export interface CustomPayload {
+interface CustomPayload {
   readonly type: string;
   /** When it happened: RFC 3339. */
   readonly timestamp: string;

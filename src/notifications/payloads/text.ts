@@ -4,7 +4,7 @@
  */
 
 /** The mark at the end of a text that was cut. */
-export const cutMark = '…';
+const cutMark = '…';
 
 /** Invisible, without width, and a line must not be broken there. */
 const joiner = '\u2060';

@@ -5,7 +5,7 @@ import type { HeldQueue, Outcome } from './held-queue.js';
 import type { QueueRecord } from './queue-record.js';
 
 /** What the service reports of its own destinations: events that configurations subscribe to like any others. */
-export const alertTypes = [
+const alertTypes = [
   'signalbox.destination.failing',
   'signalbox.destination.recovered',
   'signalbox.deliveries.dead',

@@ -29,7 +29,7 @@ export interface Outcome {
  * A run whose first unfinished notification is being attempted or at the head of the queue. Its later ones wait until that is
  * finished.
  */
-export interface Run {
+interface Run {
   /** The sequence of the first unfinished one. */
   readonly head: number;
   /** Later ones in memory, in order; none when the store has some. */
@@ -94,7 +94,7 @@ export interface CancellingQueue extends Held {
 }
 
 /** The lease is gone: only attempts that are under way still come in. */
-export interface LostQueue extends Held {
+interface LostQueue extends Held {
   readonly type: 'lost';
 }
 

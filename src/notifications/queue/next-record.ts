@@ -3,7 +3,7 @@ import type { CancellingQueue, DeliveringQueue } from './held-queue.js';
 import type { QueueRecord } from './queue-record.js';
 
 /** What a queue's row becomes in a write, apart from its lease. */
-export interface RecordChange {
+interface RecordChange {
   readonly position: number;
   /** Another writer has changed the row: its breaker and cancellation replace those in memory. */
   readonly touched: boolean;
@@ -37,7 +37,7 @@ export function recordAfter(
 }
 
 /** What the store has left of a queue that is given back. */
-export interface Remainder {
+interface Remainder {
   /** When the first new delivery that has no row was accepted; null when there is none. */
   readonly firstFresh: Instant | null;
   /** When the first stored one is due; null when there is none. */

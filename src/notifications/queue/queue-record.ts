@@ -4,7 +4,7 @@ import type { CancelReason } from '../delivery/delivery.js';
 import { type Breaker, closedBreaker } from './circuit-breaker.js';
 
 /** The engine that has the lease of a queue, and the end of the lease. */
-export interface QueueLease {
+interface QueueLease {
   readonly owner: string;
   readonly until: Instant;
 }

@@ -1,5 +1,5 @@
 /** Attempts under way, by what limits them. */
-export interface SlotUse {
+interface SlotUse {
   /** Of the configuration's queue. */
   readonly queue: number;
   /** To its origin (scheme, host and port), by all configurations. */

@@ -13,7 +13,7 @@ export interface QueueTime {
 }
 
 /** The next delivery of a queue, and the queue after it was determined. */
-export interface NextDelivery {
+interface NextDelivery {
   /** The queue without what was found in front and may not be sent: put behind its run, or over by its age. */
   readonly queue: DeliveringQueue;
   /** Null when nothing may start now. */

@@ -11,7 +11,7 @@ export function fullBucket(rate: number, now: Instant): TokenBucket {
 }
 
 /** The result of `takeToken`: the new bucket, and, if no token was available, when the next one will be. */
-export interface TokenTaken {
+interface TokenTaken {
   readonly bucket: TokenBucket;
   readonly taken: boolean;
   readonly readyAt: Instant;

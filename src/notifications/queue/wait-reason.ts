@@ -3,7 +3,7 @@ import type { Delivery } from '../delivery/delivery.js';
 import type { QueueRecord } from './queue-record.js';
 
 /** What holds a pending delivery up. */
-export const waitReasons = ['paused', 'retry', 'breaker', 'order', 'rate', 'queue', 'engine'] as const;
+const waitReasons = ['paused', 'retry', 'breaker', 'order', 'rate', 'queue', 'engine'] as const;
 export type WaitReason = (typeof waitReasons)[number];
 
 /**

@@ -13,5 +13,4 @@ export { type IssuedToken, putToken, type TokenInfo, type TokenInput, type Unfit
 export { readOwnToken, readToken } from './tokens/read-token.js';
 export { removeToken } from './tokens/remove-token.js';
 export { type SaveTokenError, type SaveTokenInput, saveToken } from './tokens/save-token.js';
-export { tokenExpiryLoop } from './tokens/token-expiry-loop.js';
 export { workloadCaller } from './workload-caller.js';

@@ -8,7 +8,7 @@ import { readAllocationJob, readJobRow } from '../books/jobs/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type AllocationCommandError, askNode, type Conversation, lookUpAllocation } from './ask-node.js';
 
-export interface ExecInput extends Conversation {
+interface ExecInput extends Conversation {
   readonly allocationId: string;
   readonly task: string;
   readonly command: readonly string[];
@@ -55,7 +55,7 @@ function notRunning(allocation: Allocation, task: string): CommandRefused | unde
   return state.State === 'dead' ? commandRefused('not_found', `task "${task}" is not running.`) : undefined;
 }
 
-export interface RunActionInput extends Conversation {
+interface RunActionInput extends Conversation {
   readonly jobId: string;
   readonly allocationId: string;
   readonly task: string;

@@ -4,7 +4,7 @@ import { type AllocationUsage, commandRefused } from '../../agent/link/node-comm
 import type { EngineContext } from '../context/engine-context.js';
 import { type AllocationCommandError, askNodeOnce, findAllocation } from './ask-node.js';
 
-export interface RestartAllocationInput {
+interface RestartAllocationInput {
   readonly allocationId: string;
   /** Absent: every task that runs. */
   readonly task?: string;
@@ -26,7 +26,7 @@ export function restartAllocation(
   });
 }
 
-export interface SignalAllocationInput {
+interface SignalAllocationInput {
   readonly allocationId: string;
   /** Absent: every task that runs. */
   readonly task?: string;

@@ -14,7 +14,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type AllocationCommandError, lookupFault } from './ask-node.js';
 
-export interface StopAllocationInput {
+interface StopAllocationInput {
   readonly allocationId: string;
   /** Ends its tasks without their shutdown delays. */
   readonly noShutdownDelay?: boolean;

@@ -20,7 +20,7 @@ import type { Settings } from '../../settings.js';
 import type { Instant } from '../../shared/instant.js';
 
 /** An event with the workspace it belongs to. */
-export type PublishableEvent = NotificationEvent & {
+type PublishableEvent = NotificationEvent & {
   readonly workspaceId: string;
   /** A second event with the same key in the same workspace is the first one again. */
   readonly idempotencyKey?: string;
@@ -43,13 +43,13 @@ export interface PublishedEvent {
   readonly repeated: boolean;
 }
 
-export interface UnknownWorkspace {
+interface UnknownWorkspace {
   readonly type: 'unknown_workspace';
   readonly workspaceId: string;
 }
 
 /** The moment, and where identifiers and settings come from. */
-export interface PublishEnvironment {
+interface PublishEnvironment {
   readonly now: Instant;
   readonly ids: Ids;
   readonly settings: Settings;

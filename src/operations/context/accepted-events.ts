@@ -66,8 +66,3 @@ export class AcceptedEventsNote {
 export function indexOf(view: ReadView, tables: readonly TableName[]): number {
   return tables.reduce((highest, table) => Math.max(highest, view.tableIndex(table)), 1);
 }
-
-/** Index of the last change of what deliveries depend on, apart from their events. */
-export function surroundingsIndex(view: ReadView): number {
-  return indexOf(view, surroundings);
-}

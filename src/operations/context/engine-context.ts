@@ -50,7 +50,7 @@ export interface EngineContext {
   readonly accepted: AcceptedEventsFeed;
   /** When this engine last failed to reach its store, by the monotonic clock: what others sent it then may be lost. */
   readonly outages: { lastAt: Milliseconds };
-  /** Names this engine in leases; another engine over the same store has another one. */
+  /** Names this engine in the leases of delivery queues and in relayed commands; another engine over the same store has another one. */
   readonly owner: string;
 }
 

@@ -30,11 +30,6 @@ export type ActOnDeploymentError = Refusal | StorageError;
 
 type Refusal = PermissionDenied | DeploymentNotFound | DeploymentError;
 
-export type DeploymentAction = (
-  context: EngineContext,
-  caller: Principal,
-) => ResultAsync<ChangedDeployment, ActOnDeploymentError>;
-
 /** Moves a deployment by an event. The caller needs the right in the deployment's own namespace. */
 export function actOnDeployment(
   context: EngineContext,

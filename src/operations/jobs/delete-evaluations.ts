@@ -13,7 +13,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { FilterFault } from '../listing/answer-list.js';
 
-export interface DeleteEvaluationsInput {
+interface DeleteEvaluationsInput {
   /** Whole IDs, at most `maximumIds`; not together with a filter. */
   readonly evalIds?: readonly string[];
   readonly filter?: string;
@@ -31,7 +31,7 @@ export interface DeletedEvaluations {
   readonly index: number;
 }
 
-export type DeleteEvaluationsError =
+type DeleteEvaluationsError =
   | PermissionDenied
   | InvalidRequest
   | EvaluationDeletionRefused

@@ -7,21 +7,9 @@
 export type { JobReference } from '../../jobs/job-reference.js';
 export type { FilterFault, ListAnswer } from '../listing/answer-list.js';
 export type { ListRequest } from '../listing/list-request.js';
-export {
-  type DeletedEvaluations,
-  type DeleteEvaluationsError,
-  type DeleteEvaluationsInput,
-  deleteEvaluations,
-  type EvaluationDeletionRefused,
-} from './delete-evaluations.js';
+export type { DeletedEvaluations, EvaluationDeletionRefused } from './delete-evaluations.js';
 export { type DispatchedJob, type DispatchJobError, type DispatchJobInput, dispatchJob } from './dispatch-job.js';
 export { type EvaluateJobError, type EvaluateJobInput, evaluateJob } from './evaluate-job.js';
-export {
-  type ListJobStatusesInput,
-  listJobStatuses,
-  listNamedJobStatuses,
-  type NamedJobsInput,
-} from './reading/list-job-statuses.js';
 export { type ListedJob, type ListJobsInput, listJobs } from './reading/list-jobs.js';
 export {
   type AllocationWithJob,
@@ -41,7 +29,6 @@ export {
   readLatestDeployment,
 } from './reading/read-deployments.js';
 export {
-  countEvaluations,
   type EvaluationCount,
   type EvaluationRow,
   type ListEvaluationsInput,
@@ -49,14 +36,7 @@ export {
   listJobEvaluations,
   readEvaluation,
 } from './reading/read-evaluations.js';
-export {
-  compareJobVersions,
-  type JobQuery,
-  listJobVersions,
-  readJob,
-  readJobSubmission,
-  readJobSummary,
-} from './reading/read-job.js';
+export { type JobQuery, listJobVersions, readJob, readJobSubmission, readJobSummary } from './reading/read-job.js';
 export type { NamespaceQuery, Read } from './reading/read-query.js';
 export { type GroupScaleStatus, type JobScaleStatus, readJobScaleStatus } from './reading/read-scale-status.js';
 export type { RecordQuery } from './reading/record-query.js';

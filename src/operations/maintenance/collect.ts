@@ -32,7 +32,7 @@ interface Collection<R> {
 }
 
 /** What a collection leaves to do. */
-export interface Swept {
+interface Swept {
   /** Of the store when it began: a record that has changed since may be ready now. */
   readonly index: number;
   /** When the next record that has ended comes of age; undefined when none is left. */

@@ -25,7 +25,7 @@ export function findWorkspace(
   return workspace === undefined ? err({ type: 'not_found', resource: 'workspace', id }) : ok(workspace);
 }
 
-export interface FoundConfiguration {
+interface FoundConfiguration {
   readonly configuration: NotificationConfiguration;
   readonly workspace: Workspace;
 }
@@ -42,7 +42,7 @@ export function findConfiguration(view: ReadView, caller: Principal, id: string)
 }
 
 /** A delivery with its event, which is kept at least as long. */
-export interface FoundDelivery {
+interface FoundDelivery {
   readonly delivery: Delivery;
   /** Whether it has a row; else it is made of its event. */
   readonly stored: boolean;

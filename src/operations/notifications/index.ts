@@ -1,7 +1,6 @@
 export { checkStoredSecrets, type StoredSecretsCheck } from './configurations/check-stored-secrets.js';
 export type { ConfigurationView, DeliveryOptionsView, HealthView } from './configurations/configuration-view.js';
 export {
-  type CreateConfigurationError,
   type CreateConfigurationRequest,
   createNotificationConfiguration,
 } from './configurations/create-notification-configuration.js';
@@ -16,20 +15,13 @@ export {
   pauseNotificationConfiguration,
   resumeNotificationConfiguration,
 } from './configurations/pause-notification-configuration.js';
-export {
-  type PutConfigurationError,
-  putNotificationConfiguration,
-} from './configurations/put-notification-configuration.js';
+export { putNotificationConfiguration } from './configurations/put-notification-configuration.js';
 export {
   enableNotificationConfiguration,
-  type UpdateConfigurationError,
   type UpdateConfigurationRequest,
   updateNotificationConfiguration,
 } from './configurations/update-notification-configuration.js';
-export {
-  type VerifyConfigurationError,
-  verifyNotificationConfiguration,
-} from './configurations/verify-notification-configuration.js';
+export { verifyNotificationConfiguration } from './configurations/verify-notification-configuration.js';
 export { eraseNotificationEvent } from './events/erase-notification-event.js';
 export {
   type EventTypeView,
@@ -49,7 +41,6 @@ export {
 export {
   type EventRequest,
   explainEvent,
-  type SendEventError,
   sendNotificationEvent,
 } from './events/send-notification-event.js';
 export type { DeliveryDetails, DeliverySummary } from './log/delivery-view.js';

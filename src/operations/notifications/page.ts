@@ -27,7 +27,7 @@ export function pageNumbers({ number, size }: CheckedPage, hasMore: boolean): Pa
 }
 
 /** Whole numbers from 1, the size not above the maximum. */
-export interface CheckedPage {
+interface CheckedPage {
   readonly number: number;
   readonly size: number;
 }

@@ -25,7 +25,7 @@ import type { Transaction } from '../commit.js';
 import { type SteppedWork, steppedWork } from '../context/steps-in-turns.js';
 import { allows, lookAgain, type PlanBasis, type PlanWatch, watchOf } from './plan-basis.js';
 
-export interface ProcessedEvaluation {
+interface ProcessedEvaluation {
   readonly evaluation: Evaluation;
   /** The cluster after the write. */
   readonly cluster: KnownCluster;

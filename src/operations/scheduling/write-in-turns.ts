@@ -8,7 +8,7 @@ import { watchOf } from './plan-basis.js';
 import { type DecidedPlan, type WrittenSoFar, writeDecided } from './process-evaluation.js';
 
 /** What became of a plan. The evaluation is still open unless it is complete. */
-export type WrittenPlan<T> = {
+type WrittenPlan<T> = {
   /** As of the last part that was written. */
   readonly cluster: KnownCluster;
   readonly index: number;

@@ -18,7 +18,7 @@ import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { contextTables, namesFrom, namesIn, type Sees } from './searched-names.js';
 
-export interface SearchInput {
+interface SearchInput {
   /** `default` when absent; `*` for all that the caller may read. */
   readonly namespace?: string;
   /** One of the contexts, or `all`. */
@@ -26,9 +26,9 @@ export interface SearchInput {
 }
 
 /** What was found, and the highest index of what was searched. */
-export type Found<T> = T & { readonly index: number };
+type Found<T> = T & { readonly index: number };
 
-export type SearchError = SearchRefused | PermissionDenied | StorageError;
+type SearchError = SearchRefused | PermissionDenied | StorageError;
 
 /** The names that begin with a prefix, 20 of each context at most (job interface, search). */
 export function search(

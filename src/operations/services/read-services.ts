@@ -48,7 +48,7 @@ export function listServices(
   return answerQuery(context, query, waiting).andThen(foundOrFault);
 }
 
-export interface ReadServiceInput {
+interface ReadServiceInput {
   readonly namespace?: string;
   readonly name: string;
   /** `<number>|<key>`: so many instances, the same ones for the same key. */
@@ -173,7 +173,7 @@ export function listAllocationServices(
     .andThen(() => answerQuery(context, query, waiting));
 }
 
-export interface RemoveServiceInput {
+interface RemoveServiceInput {
   readonly namespace?: string;
   readonly name: string;
   readonly id: string;

@@ -7,7 +7,7 @@ import { onlyNode } from '../context/only-node.js';
 import { datacenter, ownAddress } from '../context/own-address.js';
 
 /** A server as the others see it. */
-export interface AgentMember {
+interface AgentMember {
   readonly Name: string;
   readonly Addr: string;
   readonly Port: number;

@@ -8,14 +8,14 @@ import { nodes } from '../../scheduler/node.js';
 import type { EngineContext } from '../context/engine-context.js';
 
 /** One figure at one moment. */
-export interface Gauge {
+interface Gauge {
   readonly Name: string;
   readonly Value: number;
   readonly Labels: Readonly<Record<string, string>>;
 }
 
 /** What was added up since the process started. */
-export interface MetricSum {
+interface MetricSum {
   readonly Name: string;
   readonly Count: number;
   readonly Sum: number;

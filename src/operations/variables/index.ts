@@ -1,5 +1,4 @@
 export type { VariableWritten } from './conflict-answer.js';
-export { variableLockLoop } from './lock-loop.js';
 export { type PutVariableError, type PutVariableInput, putVariable } from './put-variable.js';
 export { type ListVariablesInput, listVariables, type ReadVariableInput, readVariable } from './read-variables.js';
 export { type RemoveVariableInput, removeVariable } from './remove-variable.js';

@@ -4,7 +4,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { untilFirst } from './until-first.js';
 
 /** What a loop sleeps for. */
-export interface Awaited {
+interface Awaited {
   /** Wakes when a write after `index` has changed one of these. */
   readonly tables: readonly TableName[];
   readonly index: number;

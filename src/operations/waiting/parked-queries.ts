@@ -41,7 +41,7 @@ interface Group {
 }
 
 /** How long a query waits for an index greater than `after`, and who is answered. */
-export interface ParkedWait<T> {
+interface ParkedWait<T> {
   readonly after: number;
   readonly deadline: Milliseconds;
   /** Receives a function that gives up the wait. */

@@ -4,7 +4,7 @@ import { firstWith } from './prefix-search.js';
 import { canBegin, refuse, type SearchContext, type SearchRefused } from './search-context.js';
 
 /** What a fuzzy search finds: contexts, and what stands inside jobs. */
-export type FuzzyKind = SearchContext | 'groups' | 'services' | 'tasks' | 'images' | 'commands' | 'classes';
+type FuzzyKind = SearchContext | 'groups' | 'services' | 'tasks' | 'images' | 'commands' | 'classes';
 
 /** A name that a text may be part of. */
 export interface FuzzyName {
@@ -15,7 +15,7 @@ export interface FuzzyName {
 }
 
 /** As the job interface prints it: the scope is left out where there is none. */
-export interface FuzzyMatch {
+interface FuzzyMatch {
   readonly ID: string;
   readonly Scope?: readonly string[];
 }
@@ -25,7 +25,7 @@ export interface FuzzyMatches {
   readonly Truncations: Readonly<Partial<Record<FuzzyKind, boolean>>>;
 }
 
-export interface FuzzyLimits {
+interface FuzzyLimits {
   /** Bytes of the text, at least. */
   readonly minimumLength: number;
   /** Objects of each context that are looked at. */

@@ -6,7 +6,7 @@ import { meetsOnDevice, suits } from '../feasibility/device-match.js';
 import type { TaskRequest } from '../feasibility/requirements.js';
 import type { Node, NodeDeviceGroup } from '../node.js';
 
-export interface DeviceOffer {
+interface DeviceOffer {
   readonly byTask: ReadonlyMap<string, readonly AllocatedDevice[]>;
   /** Share of the affinities' weights that are met, −1 to 1; undefined when no request has affinities. */
   readonly score: number | undefined;

@@ -7,7 +7,7 @@ import type { Node, NodeAddress } from '../node.js';
 import type { Draw } from './draw.js';
 
 /** What a network gets of one node. */
-export interface PortOffer {
+interface PortOffer {
   readonly ports: readonly AllocatedPort[];
   /** The requested network, with the values of its dynamic ports and an address. */
   readonly network: AllocatedNetwork;

@@ -68,7 +68,7 @@ export function skipped(pass: BlockedPass, entry: WaitingAsk, following: Waiting
   return withFound(taken(pass, entry), following);
 }
 
-export interface Trial {
+interface Trial {
   readonly entry: WaitingAsk;
   /** What its evaluation still waits for. */
   readonly waitsFor: readonly string[];

@@ -12,7 +12,7 @@ export interface AllocationChange {
 }
 
 /** What happened to the nodes in a write. */
-export interface NodeChanges {
+interface NodeChanges {
   readonly put?: readonly Node[];
   readonly removed?: readonly string[];
 }

@@ -61,7 +61,7 @@ export class PortBook {
 }
 
 /** The ports of a list such as `22,8000-8999`. What is not a port is passed over. */
-export function portsFrom(list: string): readonly number[] {
+function portsFrom(list: string): readonly number[] {
   const ports: number[] = [];
   for (const item of list.split(',')) {
     const [first, last = first] = item.split('-').map((part) => Number.parseInt(part.trim(), 10));

@@ -18,7 +18,7 @@ export interface CollectionMoment {
   readonly cutoff: Instant;
 }
 
-export interface CollectableEvaluation {
+interface CollectableEvaluation {
   /** The evaluation itself may go. */
   readonly evaluation: boolean;
   /** Allocations that may go, also when the evaluation has to stay. */

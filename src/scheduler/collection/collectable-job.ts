@@ -5,14 +5,14 @@ import type { Allocation } from '../allocation.js';
 import type { Evaluation } from '../evaluation.js';
 import { type CollectionMoment, collectableEvaluation, type EvaluationInQuestion } from './collectable-evaluation.js';
 
-export interface JobInQuestion {
+interface JobInQuestion {
   readonly job: Job;
   /** A version of it has a tag, so a user may want to revert to it. */
   readonly tagged: boolean;
   readonly evaluations: readonly Pick<EvaluationInQuestion, 'evaluation' | 'allocations'>[];
 }
 
-export interface CollectableJob {
+interface CollectableJob {
   readonly evaluations: readonly Evaluation[];
   readonly allocations: readonly Allocation[];
 }

@@ -47,7 +47,7 @@ export interface WatchedDeployment {
 }
 
 /** What has to follow from a change, besides storing it. */
-export type DeploymentEffect =
+type DeploymentEffect =
   /** An evaluation with trigger `deployment-watcher`, named after the deployment. */
   | { readonly type: 'evaluate' }
   /** The job is registered again as it was in this version; its evaluation looks after the rest. */

@@ -21,7 +21,7 @@ export interface DeviceSubject {
 }
 
 /** What one side of a device constraint stands for. */
-export type DeviceValue =
+type DeviceValue =
   | { readonly kind: 'text'; readonly value: string }
   | { readonly kind: 'truth'; readonly value: boolean }
   | { readonly kind: 'integer'; readonly value: bigint; readonly unit: DeviceUnit | undefined }

@@ -10,7 +10,7 @@ import type { AllocatedResources, AllocatedTaskResources } from '../allocated-re
 import { type Capacity, capacityOf } from '../cluster/capacity.js';
 
 /** Whose allocations a rule counts: those of the whole job, or of the group that states it. */
-export type RuleScope = 'job' | 'group';
+type RuleScope = 'job' | 'group';
 
 /** At most `limit` allocations on nodes that have the same value of the attribute. */
 export interface DistinctProperty {

@@ -10,7 +10,7 @@ import type { GroupRequirements } from './requirements.js';
 export const knownClassReason = 'computed class ineligible';
 
 /** Why a node can never take a group. */
-export interface Unsuitable {
+interface Unsuitable {
   /** What it is counted under: once a class is known not to suit, its further nodes are counted as such. */
   readonly reason: string;
   /** The rule that the node, or the first of its class, does not meet. */

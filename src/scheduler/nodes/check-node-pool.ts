@@ -31,6 +31,6 @@ export function checkNodePool(
       });
 }
 
-export function isBuiltIn(name: string): boolean {
+function isBuiltIn(name: string): boolean {
   return builtInNodePools.some(({ Name }) => Name === name);
 }

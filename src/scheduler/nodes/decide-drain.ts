@@ -12,7 +12,7 @@ export interface DrainedNode {
 }
 
 /** What drains are decided on. */
-export interface Drains {
+interface Drains {
   readonly nodes: readonly DrainedNode[];
   /** The job as registered now; undefined when it was purged. */
   readonly jobOf: (allocation: Allocation) => Job | undefined;

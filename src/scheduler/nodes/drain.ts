@@ -13,7 +13,7 @@ export interface DrainSpec {
   readonly IgnoreSystemJobs: boolean;
 }
 
-export interface DrainRequest {
+interface DrainRequest {
   readonly spec: DrainSpec;
   /** Accessor of the caller; empty for the host. */
   readonly accessor: string;

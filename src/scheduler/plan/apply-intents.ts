@@ -9,7 +9,7 @@ import type { JobScene } from './job-scene.js';
 import { jobMembers } from './new-allocation.js';
 import type { PlanDraft } from './plan-draft.js';
 
-export interface IntentTarget {
+interface IntentTarget {
   readonly draft: PlanDraft;
   readonly proposal: JobProposal;
   readonly scene: JobScene | undefined;

@@ -11,7 +11,7 @@ export interface ChosenVersion {
   readonly deploymentId: string | undefined;
 }
 
-export interface VersionsOfJob {
+interface VersionsOfJob {
   readonly job: Job;
   readonly versions: ReadonlyMap<number, Job>;
   readonly deployments: readonly Deployment[];

@@ -9,7 +9,7 @@ import type { Node } from '../node.js';
 import { trackerAfterReschedule } from '../reconcile/reschedule.js';
 import type { PlanMoment } from './allocation-changes.js';
 
-export interface NewAllocation {
+interface NewAllocation {
   readonly id: string;
   readonly name: string;
   /** The version of the job that it runs. */

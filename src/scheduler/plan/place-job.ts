@@ -32,7 +32,7 @@ export interface PlacementContext {
   readonly newId: () => string;
 }
 
-export interface JobPlacementContext extends PlacementContext {
+interface JobPlacementContext extends PlacementContext {
   /** The deployment that new allocations of the present version count for. */
   readonly deploymentId: string | undefined;
   /** An allocation's group as of its own version. */

@@ -4,7 +4,7 @@ import type { StopIntent } from '../reconcile/intents.js';
 import { type PlanMoment, preempted, stamped, stopped } from './allocation-changes.js';
 
 /** An allocation that made room for another one. */
-export interface PreemptedAllocation {
+interface PreemptedAllocation {
   readonly before: Allocation;
   readonly by: string;
 }

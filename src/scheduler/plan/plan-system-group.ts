@@ -19,7 +19,7 @@ export interface SystemGroupPlan {
   readonly stands: boolean;
 }
 
-export interface SystemGroupContext {
+interface SystemGroupContext {
   readonly job: Job;
   readonly current: Deployment | undefined;
   readonly intents: Intents;

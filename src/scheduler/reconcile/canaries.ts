@@ -7,7 +7,7 @@ import type { GroupRequest } from './group-request.js';
 import { descriptions, without } from './intents.js';
 import type { NameIndex } from './names.js';
 
-export interface SettledCanaries {
+interface SettledCanaries {
   /** Those of the current deployment that stand where they can stay, or are waited for while their node is out of reach. */
   readonly canaries: readonly Allocation[];
   /** The group's allocations without those that were stopped. */

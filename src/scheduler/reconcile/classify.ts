@@ -4,7 +4,7 @@ import { isExpired, lostAfter, needsReconnect, replacesDisconnected } from './di
 import { type JobSituation, type Taint, taintOf } from './situation.js';
 
 /** What its node, and what was asked of it, make of an allocation. */
-export type AllocationClass =
+type AllocationClass =
   /** Nothing is wrong with its node. */
   | 'untainted'
   /** It has to move to another node. */
@@ -18,7 +18,7 @@ export type AllocationClass =
   | 'expiring'
   | 'ignored';
 
-export type ClassifiedAllocations = Readonly<Record<AllocationClass, readonly Allocation[]>>;
+type ClassifiedAllocations = Readonly<Record<AllocationClass, readonly Allocation[]>>;
 
 export function classified(allocations: readonly Allocation[], situation: JobSituation): ClassifiedAllocations {
   return finish(classesInSteps(allocations, situation));
@@ -46,7 +46,7 @@ export function* classesInSteps(
 }
 
 /** The first rule that applies; each function below is a run of rules of the table in docs/interfaces/scheduling.md. */
-export function classOf(allocation: Allocation, situation: JobSituation): AllocationClass {
+function classOf(allocation: Allocation, situation: JobSituation): AllocationClass {
   const back = needsReconnect(allocation);
   if (back && allocation.DesiredStatus === 'run' && allocation.ClientStatus === 'failed') return 'reconnecting';
   return (

@@ -8,7 +8,7 @@ import type { DeploymentStanding } from './current-deployment.js';
 import type { Intents } from './intents.js';
 import { isCurrent, type JobSituation } from './situation.js';
 
-export type MutableDeploymentState = { -readonly [K in keyof DeploymentState]: DeploymentState[K] };
+type MutableDeploymentState = { -readonly [K in keyof DeploymentState]: DeploymentState[K] };
 
 /** The part of one group in a deployment, while the group is being looked at. */
 export interface GroupDeployment {
@@ -33,7 +33,7 @@ export function isDeployed({ Update: update }: TaskGroup): boolean {
   return update !== null && update.MaxParallel > 0;
 }
 
-export interface DeploymentRequest {
+interface DeploymentRequest {
   readonly job: Job;
   readonly group: TaskGroup;
   /** Every allocation of the group that was looked at. */

@@ -35,7 +35,7 @@ export interface ReplaceIntent {
 }
 
 /** The node is disconnected: the state of the allocation is unknown. */
-export interface UnknownIntent {
+interface UnknownIntent {
   readonly allocation: Allocation;
   readonly followupEvalId: string | undefined;
 }
@@ -46,7 +46,7 @@ export interface DeploymentUpdate {
   readonly description: string;
 }
 
-export type MutableDesiredUpdates = { -readonly [K in keyof DesiredUpdates]: DesiredUpdates[K] };
+type MutableDesiredUpdates = { -readonly [K in keyof DesiredUpdates]: DesiredUpdates[K] };
 
 /** What a job needs so that its allocations become what it wants. Rules write into it as they decide. */
 export class Intents {

@@ -12,7 +12,7 @@ import { descriptions, Intents } from './intents.js';
 import { reconcileGroup } from './reconcile-group.js';
 import type { JobSituation } from './situation.js';
 
-export interface ReconcileRequest {
+interface ReconcileRequest {
   readonly situation: JobSituation;
   /** All of the job, finished ones too. */
   readonly allocations: readonly Allocation[];

@@ -4,7 +4,7 @@ import type { Allocation } from '../allocation.js';
 import { descriptions, type StopIntent } from './intents.js';
 import { isOlder, type JobSituation } from './situation.js';
 
-export interface Reconnected {
+interface Reconnected {
   /** They go on. */
   readonly kept: readonly Allocation[];
   /** Returned ones and replacements that lost the comparison. */

@@ -12,7 +12,7 @@ export interface LaterReschedule {
   readonly at: Instant;
 }
 
-export interface RescheduleVerdicts {
+interface RescheduleVerdicts {
   /** Stay as they are, those that are replaced later among them. */
   readonly kept: readonly Allocation[];
   readonly now: readonly Allocation[];

@@ -3,7 +3,7 @@ import type { GroupSets } from './group-sets.js';
 import { descriptions, type Intents, without } from './intents.js';
 import { NameIndex } from './names.js';
 
-export interface SurplusRequest {
+interface SurplusRequest {
   readonly jobId: string;
   readonly group: string;
   readonly count: number;

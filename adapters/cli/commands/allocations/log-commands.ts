@@ -140,7 +140,7 @@ interface TaskOfGroup {
 }
 
 /** Lists the existing groups or tasks if none was selected. */
-export function taskOf(job: Job, task: string | undefined, group: string | undefined): TaskOfGroup {
+function taskOf(job: Job, task: string | undefined, group: string | undefined): TaskOfGroup {
   const groups = job.TaskGroups.filter(({ Name }) => group === undefined || Name === group);
   if (groups.length === 0) {
     throw new Stopped(`job ${job.ID} has no group ${group}: ${job.TaskGroups.map(({ Name }) => Name).join(', ')}`);

@@ -8,7 +8,7 @@
  */
 
 /** Whole numbers are checked against the bounds that the wire's integer types have. */
-export interface IntegerBounds {
+interface IntegerBounds {
   readonly min: number;
   readonly max: number;
 }
@@ -32,7 +32,7 @@ export type FieldKind =
  * What becomes of a field in the stored form: `zero` fills the type's zero value, `null` keeps null, `drop` leaves the
  * field out (input-only), `reset` always stores the zero value (a legacy field that is printed but never filled).
  */
-export type StoredRule = 'zero' | 'null' | 'drop' | 'reset';
+type StoredRule = 'zero' | 'null' | 'drop' | 'reset';
 
 /** One field. `A` is its type in the submitted form, `S` in the stored form (`never`: not stored). */
 export interface Field<A, S> {
@@ -83,11 +83,11 @@ export type Submitted<B> =
 /** A free-form value: what JSON can carry. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
-export interface JsonObject {
+interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
-export type StringMap = { [key: string]: string };
+type StringMap = { [key: string]: string };
 export type FreeForm = { [key: string]: JsonValue };
 
 /** The fields that a submission may have. */
@@ -126,7 +126,7 @@ export function oneOfOrNull<const V extends readonly string[]>(...values: V): Ch
   return { ...textOrNull, values };
 }
 
-export type Choice<A, V extends readonly string[]> = Field<A, string> & { readonly values: V };
+type Choice<A, V extends readonly string[]> = Field<A, string> & { readonly values: V };
 
 export const flag: Field<boolean, boolean> = { kind: 'boolean', unset: false, stored: 'zero' };
 export const flagOrNull: Field<boolean | null, boolean> = { kind: 'boolean', unset: null, stored: 'zero' };

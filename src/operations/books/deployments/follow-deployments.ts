@@ -7,7 +7,7 @@ import type { AllocationChange } from '../jobs/job-runs.js';
 import { moveDeployment } from './move-deployment.js';
 
 /** What deployments have put in a write. */
-export interface FollowedDeployments {
+interface FollowedDeployments {
   readonly evaluations: readonly Evaluation[];
   readonly allocations: readonly AllocationChange[];
 }

@@ -65,7 +65,7 @@ export function watchedHead(view: ReadView, deployment: Deployment): WatchedHead
 }
 
 /** Everything that the rules of a deployment look at; undefined when its job is gone. */
-export function watchedDeployment(view: ReadView, deployment: Deployment): WatchedDeployment | undefined {
+function watchedDeployment(view: ReadView, deployment: Deployment): WatchedDeployment | undefined {
   const { ID, Namespace, JobID } = deployment;
   const head = watchedHead(view, deployment);
   if (head === undefined) return undefined;

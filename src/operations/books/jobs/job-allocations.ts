@@ -6,7 +6,7 @@ import { finish } from '../../../scheduler/steps.js';
 import type { Key } from '../../../shared/table.js';
 
 /** The parts of a job that say which of its allocations still matter. */
-export type JobOfAllocations = Pick<Job, 'Namespace' | 'ID' | 'Version' | 'CreateIndex' | 'Type' | 'TaskGroups'>;
+type JobOfAllocations = Pick<Job, 'Namespace' | 'ID' | 'Version' | 'CreateIndex' | 'Type' | 'TaskGroups'>;
 
 interface WhoseAllocations {
   readonly namespace: string;

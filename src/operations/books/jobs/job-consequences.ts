@@ -13,7 +13,7 @@ import { type AllocationChange, followRun } from './job-runs.js';
 import { completeJobStubs, putJob, putJobStub } from './job-stub-rows.js';
 
 /** What a write has put, after all of it has been put. */
-export interface SchedulingChanges {
+interface SchedulingChanges {
   readonly evaluations?: readonly Evaluation[];
   readonly allocations?: readonly AllocationChange[];
   /** More of the same plan is to come. */

@@ -66,7 +66,7 @@ export function endRun(tx: Transaction, namespace: string, jobId: string): void 
 }
 
 /** What a write has brought to a job. */
-export interface JobProgress {
+interface JobProgress {
   readonly job: Job;
   readonly summary: JobSummary | undefined;
   /** Of the job's allocations. */

@@ -5,7 +5,7 @@ import { type QuotaUsage, quotaUsages } from '../../../jobs/namespaces/quota-usa
 import type { ReadView, WriteView } from '../../../ports/storage.js';
 
 /** A job that a transaction changes: what it was and what it is. */
-export interface ChangedJob {
+interface ChangedJob {
   readonly before: Job | undefined;
   readonly after: Job | undefined;
 }

@@ -26,7 +26,7 @@ export function readSchedulingSnapshot(
 const everything = Number.POSITIVE_INFINITY;
 
 /** What a snapshot is made with, besides what is read. */
-export interface SnapshotParts extends Pick<SchedulingSnapshot, 'cluster' | 'stopwatch' | 'index'> {
+interface SnapshotParts extends Pick<SchedulingSnapshot, 'cluster' | 'stopwatch' | 'index'> {
   /** Allocations that are read in one step. */
   readonly page: number;
 }

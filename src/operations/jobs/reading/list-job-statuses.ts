@@ -15,13 +15,13 @@ import type { EngineContext } from '../../context/engine-context.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import { type ListRead, type NamespaceQuery, readList, visibilityOf } from './read-query.js';
 
-export interface ListJobStatusesInput extends NamespaceQuery, Omit<ListRequest, 'prefix'> {
+interface ListJobStatusesInput extends NamespaceQuery, Omit<ListRequest, 'prefix'> {
   /** Instances that other jobs made, too. */
   readonly includeChildren?: boolean;
 }
 
 /** Which jobs, by their names. Those that name no namespace are in the one of the request. */
-export interface NamedJobsInput extends NamespaceQuery {
+interface NamedJobsInput extends NamespaceQuery {
   readonly jobs: readonly { readonly id?: string; readonly namespace?: string }[];
   readonly includeChildren?: boolean;
 }

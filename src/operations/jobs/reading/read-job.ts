@@ -83,7 +83,7 @@ export function readJobSummary(
   return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
 }
 
-export interface VersionsQuery extends JobQuery {
+interface VersionsQuery extends JobQuery {
   /** Whether to compare the versions: each with the one before it, unless a tag or a version is named. */
   readonly diffs?: boolean;
   /** Wins over `diffVersion`. */

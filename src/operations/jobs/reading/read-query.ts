@@ -23,7 +23,7 @@ export interface NamespaceQuery {
 }
 
 /** The namespace that a query reads, the capabilities of which the caller needs one, and how long its reader waits. */
-export interface QueryTerms {
+interface QueryTerms {
   readonly namespace: string;
   readonly anyOf: readonly Capability[];
   readonly waiting: Waiting | undefined;
@@ -60,7 +60,7 @@ export function queryKey(...parts: readonly unknown[]): string {
 }
 
 /** Which rows of a list a caller may see. `key` differs between callers who may see different rows. */
-export interface Visibility {
+interface Visibility {
   readonly key: string;
   readonly sees: (namespace: string) => boolean;
 }

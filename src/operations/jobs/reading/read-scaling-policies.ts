@@ -16,7 +16,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { answerQuery } from '../../waiting/blocking-query.js';
 import { type NamespaceQuery, queryKey, type Read } from './read-query.js';
 
-export interface ListScalingPoliciesInput extends NamespaceQuery {
+interface ListScalingPoliciesInput extends NamespaceQuery {
   readonly prefix?: string;
   /** Only those of this job. */
   readonly job?: string;

@@ -26,7 +26,7 @@ export function faultOfLookUp(caller: Principal, input: RecordQuery): Permission
 }
 
 /** What a read of one record answers, and by what equal waiting reads are recognised. */
-export interface ShownRecord<R, T> {
+interface ShownRecord<R, T> {
   readonly table: Table<R>;
   readonly key: readonly (string | boolean)[];
   readonly show: (view: ReadView, row: Row<R>) => T;

@@ -38,10 +38,10 @@ export interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' 
 }
 
 /** A plan changes nothing: it is made while registrations are refused, too. */
-export type PlanJobError = Exclude<RegisterJobError, RegistrationsDisabled>;
+type PlanJobError = Exclude<RegisterJobError, RegistrationsDisabled>;
 
 /** An evaluation that is not made: it belongs to no write. */
-export type PlannedEvaluation = Omit<Evaluation, 'SnapshotIndex' | 'CreateIndex' | 'ModifyIndex'>;
+type PlannedEvaluation = Omit<Evaluation, 'SnapshotIndex' | 'CreateIndex' | 'ModifyIndex'>;
 
 /** What a registration would come to now (job interface, plan). Nothing of it is stored. */
 export interface JobPlan {

@@ -18,7 +18,7 @@ import {
   updateNotificationConfiguration,
 } from './update-notification-configuration.js';
 
-export type PutConfigurationError = CreateConfigurationError | UpdateConfigurationError;
+type PutConfigurationError = CreateConfigurationError | UpdateConfigurationError;
 
 type Present =
   | { readonly type: 'absent' }

@@ -137,6 +137,6 @@ function someOf(texts: readonly string[], separator: string): string {
   return texts.slice(0, 10).join(separator) + (further > 0 ? `${separator}${further} more` : '');
 }
 
-export function isSuccess(status: number): boolean {
+function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }

@@ -20,7 +20,7 @@ import { refusedVerification } from './refused-verification.js';
 import { contentsOf } from './update-notification-configuration.js';
 import { verifyDestination, verifyRecipients } from './verify-destination.js';
 
-export type VerifyConfigurationError = NotFound | VerificationFailed | StorageError;
+type VerifyConfigurationError = NotFound | VerificationFailed | StorageError;
 
 /**
  * Sends a verification request (e-mail: a test mail) and stores the answer, also one that is not 2xx, which is then

@@ -50,7 +50,7 @@ export type Incoming =
       readonly reason: CancelReason;
     };
 
-export type DeliveryRules = QueueRules & AttemptRules & { readonly slots: SlotRules };
+type DeliveryRules = QueueRules & AttemptRules & { readonly slots: SlotRules };
 
 export function rulesFrom({ notifications }: Settings): DeliveryRules {
   const { delivery } = notifications;
@@ -67,7 +67,7 @@ export function rulesFrom({ notifications }: Settings): DeliveryRules {
   };
 }
 
-export interface WorkTimes {
+interface WorkTimes {
   readonly lease: Milliseconds;
   readonly linger: Milliseconds;
   readonly recordWithin: Milliseconds;

@@ -15,7 +15,7 @@ import { loadDestination } from './load-destination.js';
 import { readPortion } from './read-queues.js';
 
 /** What a look at the store has found, for the loop to take over. */
-export interface Look {
+interface Look {
   /** Queues that changed by it. */
   readonly held: readonly Held[];
   /** Up to here the events have been handed to the queues. */

@@ -16,7 +16,7 @@ import type { Instant } from '../../../shared/instant.js';
  * yet, which is read from the events.
  */
 
-export interface ReadRules {
+interface ReadRules {
   readonly now: Instant;
   /** Deliveries wanted of each sort. */
   readonly window: number;

@@ -31,7 +31,7 @@ import { type HeldRow, type KeptRow, keepOrGiveBack, type TurnQueue, type TurnSc
  * because a store may run a write again; the loop applies what they give after the commit.
  */
 
-export interface TurnRequest {
+interface TurnRequest {
   readonly now: Instant;
   readonly queues: readonly TurnQueue[];
   /** Queues to take at most, besides these, which this engine has. */

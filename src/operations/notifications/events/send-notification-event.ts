@@ -28,7 +28,7 @@ export type EventRequest = {
   | { readonly attributes: EventAttributes }
 );
 
-export type SendEventError = NotFound | InvalidAttributes | Conflict | StorageError;
+type SendEventError = NotFound | InvalidAttributes | Conflict | StorageError;
 
 /**
  * Accepts an event and queues its notifications, in one transaction. Needs the right `events` on the workspace. A known

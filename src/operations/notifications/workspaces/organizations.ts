@@ -57,7 +57,7 @@ export interface AccountView {
   readonly isServiceAccount: boolean;
 }
 
-export interface ListWorkspacesRequest {
+interface ListWorkspacesRequest {
   readonly organization: string;
   readonly page?: PageRequest;
   /** Part of the name, in any case. */

@@ -7,7 +7,7 @@ import { isCurrent, type JobSituation } from '../situation.js';
 import { type SystemClass, type SystemNodes, systemClassOf } from './system-class.js';
 
 /** A group's allocation that is missing on a node. */
-export interface MissingOnNode {
+interface MissingOnNode {
   readonly nodeId: string;
   readonly name: string;
   /** One that has ended there, whose place it takes. */
@@ -26,7 +26,7 @@ export interface SystemGroup {
   readonly stood: boolean;
 }
 
-export interface SystemRequest {
+interface SystemRequest {
   readonly situation: JobSituation;
   /** Undefined when the job is stopped or purged. */
   readonly job: Job | undefined;

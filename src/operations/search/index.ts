@@ -1,1 +1,0 @@
-export { type Found, fuzzySearch, type SearchError, type SearchInput, search } from './search.js';
