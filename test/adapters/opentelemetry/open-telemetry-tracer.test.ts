@@ -7,9 +7,23 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it } from 'vitest';
 import { createHttpHandler, fetchHandler } from '../../../adapters/http-server/index.js';
-import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
+import {
+  manualClock,
+  memoryStorage,
+  recordingDelivery,
+  recordingMailer,
+  sequentialIds,
+} from '../../../adapters/memory/index.js';
 import { openTelemetryTracer } from '../../../adapters/opentelemetry/index.js';
-import { createEngine, type Engine, hostPrincipal, putWorkspace, registerJob } from '../../../src/index.js';
+import {
+  createEngine,
+  type Engine,
+  hostPrincipal,
+  type Mailer,
+  putUser,
+  putWorkspace,
+  registerJob,
+} from '../../../src/index.js';
 import { createNotificationConfiguration } from '../../../src/operations/notifications/index.js';
 import { hour, minute } from '../../../src/shared/duration.js';
 import { batchJob } from '../../operations/jobs/world.js';
@@ -17,7 +31,7 @@ import { batchJob } from '../../operations/jobs/world.js';
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const incoming = `00-${traceId}-00f067aa0ba902b7-01`;
 
-async function world() {
+async function world({ mailer }: { readonly mailer?: Mailer } = {}) {
   const exporter = new InMemorySpanExporter();
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
   const clock = manualClock(Date.UTC(2026, 0, 1));
@@ -28,6 +42,7 @@ async function world() {
       clock,
       ids: sequentialIds(),
       delivery,
+      ...(mailer === undefined ? {} : { mailer }),
       tracer: openTelemetryTracer({ api, tracer: provider.getTracer('signalbox') }),
     },
     { runNotifications: [{ workspace: 'ws-1' }] },
@@ -130,6 +145,34 @@ describe('spans', () => {
     await clock.advance(1000);
     const [attempt] = spans('notification attempt');
     expect(attempt?.status).toEqual({ code: 2, message: 'status 503' });
+    await engine.stop();
+  });
+
+  it('tell of e-mail how many of its recipients had it', async () => {
+    const error = { type: 'mail_rejected', message: 'no such mailbox' } as const;
+    const mailer = recordingMailer({ fail: (_message, n) => (n <= 2 ? error : null) });
+    const { engine, clock, spans } = await world({ mailer });
+    const users = ['user-1', 'user-2'];
+    for (const id of users) {
+      const user = { id, username: id, email: `${id}@example.org`, organization: 'acme' };
+      (await putUser(engine, hostPrincipal, user))._unsafeUnwrap();
+    }
+    const attributes = { destinationType: 'email', name: 'mail', enabled: true, triggers: ['run:errored'], users };
+    (await createNotificationConfiguration(engine, hostPrincipal, { workspaceId: 'ws-1', attributes }))._unsafeUnwrap();
+    const document = (run: string) => ({
+      data: {
+        type: 'notification-events',
+        attributes: { trigger: 'run:errored', message: 'Run Errored', run_id: run },
+      },
+    });
+    for (const run of ['run-1', 'run-2']) {
+      await call(engine, 'POST', '/workspaces/ws-1/notification-events', document(run));
+      await clock.advance(minute);
+    }
+    const mailed = spans('notification attempt').filter(({ attributes: { 'server.address': to } }) => to === 'mailto:');
+    expect(mailed.map(({ attributes: { 'signalbox.recipients.accepted': n } }) => n)).toEqual([0, 2]);
+    expect(mailed.map(({ status }) => status)).toEqual([{ code: 2, message: expect.any(String) }, { code: 0 }]);
+    for (const span of mailed) expect(span.spanContext().traceId).toBe(traceId);
     await engine.stop();
   });
 

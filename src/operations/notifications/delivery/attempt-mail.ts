@@ -1,0 +1,118 @@
+import { classifySilence, type Failure } from '../../../notifications/delivery/classify-failure.js';
+import type { AttemptReport } from '../../../notifications/delivery/conclude-attempt.js';
+import type { Delivery, RecipientResult } from '../../../notifications/delivery/delivery.js';
+import type { StoredEvent } from '../../../notifications/events/event.js';
+import { renderPayload } from '../../../notifications/payloads/render-payload.js';
+import type { MailMessage } from '../../../ports/mailer.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { beginAttempt } from './attempt-span.js';
+import type { OpenDestination } from './load-destination.js';
+import { silentAttempt } from './silent-attempt.js';
+
+/**
+ * One message per recipient that has not had one. Addresses that are refused for good are not tried again; when nobody is
+ * left to try again for, it has delivered if anybody got it.
+ */
+export async function attemptMail(
+  context: EngineContext,
+  delivery: Delivery,
+  destination: OpenDestination & { readonly type: 'email' },
+  event: StoredEvent | null,
+): Promise<AttemptReport> {
+  const span = beginAttempt(context, delivery, { 'server.address': 'mailto:' });
+  const report = await mailWaiting(context, delivery, destination, event);
+  const recipients = report.recipients ?? [];
+  const attributes = {
+    'signalbox.recipients': recipients.length,
+    'signalbox.recipients.accepted': recipients.filter(({ outcome }) => outcome === 'accepted').length,
+  };
+  span?.end(report.failure === null ? { attributes } : { attributes, failure: report.failure.class });
+  return report;
+}
+
+async function mailWaiting(
+  context: EngineContext,
+  delivery: Delivery,
+  destination: OpenDestination & { readonly type: 'email' },
+  event: StoredEvent | null,
+): Promise<AttemptReport> {
+  const startedAt = context.clock.now();
+  const earlier = (delivery.recipients ?? []).filter(({ outcome }) => outcome !== 'waiting');
+  const done = new Set(earlier.map(({ userId }) => userId));
+  const recipients = destination.recipients.filter((recipient) => !done.has(recipient.userId));
+  const failed = (type: 'mail_rejected' | 'mail_unavailable', message: string): AttemptReport =>
+    silentAttempt(context, { destination: 'mailto:', startedAt }, classifySilence({ type, message }), earlier);
+  if (context.mailer === undefined) return failed('mail_unavailable', 'No mail transport is configured');
+  if (event === null) return failed('mail_rejected', 'The event of this delivery is no longer stored');
+
+  const results = [...earlier, ...(await mailAll(context, delivery, { ...destination, recipients }, event))];
+  const failure = failureOfMail(results);
+  const report = silentAttempt(context, { destination: 'mailto:', startedAt }, failure, results);
+  const refused = results.filter(({ outcome }) => outcome === 'refused');
+  if (failure !== null || refused.length === 0) return report;
+  const body = `Some recipients were refused: ${refused.map(({ message }) => message).join('; ')}`;
+  return { ...report, attempt: { ...report.attempt, body } };
+}
+
+async function mailAll(
+  context: EngineContext,
+  delivery: Delivery,
+  { configuration, workspace, recipients }: OpenDestination & { readonly type: 'email' },
+  event: StoredEvent,
+): Promise<RecipientResult[]> {
+  const { notifications } = context.settings;
+  const now = context.clock.now();
+  const rendered = renderPayload(
+    configuration,
+    { type: 'event', event: event.event, workspace },
+    {
+      endpoint: notifications,
+      signature: notifications.signature,
+      identity: { token: null, retiredTokens: [], messageId: delivery.id, acceptedAt: delivery.createdAt, now },
+      recipients,
+    },
+  );
+  const mails = rendered.type === 'email' ? rendered.mails : [];
+  return sendEach(
+    context,
+    mails.map((mail, index) => ({ mail, userId: recipients[index]?.userId ?? '' })),
+  );
+}
+
+async function sendEach(
+  { clock, mailer, settings }: EngineContext,
+  mails: readonly { readonly mail: MailMessage; readonly userId: string }[],
+): Promise<RecipientResult[]> {
+  const results: RecipientResult[] = [];
+  const end = clock.monotonic() + settings.notifications.delivery.totalTimeout;
+  for (const { mail, userId } of mails) {
+    const last = results.at(-1);
+    if (last !== undefined && clock.monotonic() > end && isSilent(results)) {
+      results.push({ ...last, userId, at: clock.now() });
+      continue;
+    }
+    const sent = await mailer?.send(mail);
+    const error = sent?.isErr() ? sent.error : null;
+    const outcome = error === null ? 'accepted' : error.type === 'mail_rejected' ? 'refused' : 'waiting';
+    results.push({ userId, outcome, message: error?.message ?? null, at: clock.now() });
+  }
+  return results;
+}
+
+/** Mails in a row that a server may leave waiting before the attempt ends without the others, once its time is over. */
+const mostSilent = 3;
+
+/**
+ * Whether the server has not taken the last few mails. Each of them may have waited until its own time was over, and there can be a
+ * thousand recipients; a server that defers recipients at once is asked for all of them.
+ */
+function isSilent(results: readonly RecipientResult[]): boolean {
+  return results.length >= mostSilent && results.slice(-mostSilent).every(({ outcome }) => outcome === 'waiting');
+}
+
+function failureOfMail(results: readonly RecipientResult[]): Failure | null {
+  const waiting = results.find(({ outcome }) => outcome === 'waiting');
+  if (waiting !== undefined) return classifySilence({ type: 'mail_unavailable', message: waiting.message ?? '' });
+  if (results.length === 0 || results.some(({ outcome }) => outcome === 'accepted')) return null;
+  return classifySilence({ type: 'mail_rejected', message: results.at(-1)?.message ?? '' });
+}
