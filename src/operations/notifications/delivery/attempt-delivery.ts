@@ -116,24 +116,34 @@ async function attemptHttp(
     const report = silentAttempt(context, { destination: destination.origin, startedAt: timing.startedAt }, failure);
     return { ...report, body, attempt: { ...report.attempt, address, total: Math.round(timing.total) } };
   }
-  const { status, headers: answered, truncated, address, timing } = sent.value;
-  const failure = classifyAnswer(delivery.kind, status, sent.value.body);
+  return reportOf(context, delivery, sent.value, { destination: destination.origin, body });
+}
+
+/** What an HTTP answer means. */
+function reportOf(
+  { clock, settings }: EngineContext,
+  { kind }: Delivery,
+  answer: DeliveryResponse,
+  { destination, body }: { readonly destination: string; readonly body: string },
+): AttemptReport {
+  const { status, headers: answered, truncated, address, timing } = answer;
+  const failure = classifyAnswer(kind, status, answer.body);
   const asks = failure !== null && (status === 429 || status === 503);
   return {
     attempt: {
       startedAt: Math.trunc(timing.startedAt),
       headersAfter: timing.headersAfter === null ? null : Math.round(timing.headersAfter),
       total: Math.round(timing.total),
-      destination: destination.origin,
+      destination,
       address,
       status,
-      headers: redactHeaders(answered, context.settings.notifications.redactedHeaders),
-      body: sent.value.body,
+      headers: redactHeaders(answered, settings.notifications.redactedHeaders),
+      body: answer.body,
       truncated,
       failure: failure === null ? null : { class: failure.class, message: failure.message },
     },
     failure,
-    retryAfter: asks ? parseRetryAfter(answered['retry-after']?.[0], context.clock.now()) : null,
+    retryAfter: asks ? parseRetryAfter(answered['retry-after']?.[0], clock.now()) : null,
     body,
     recipients: null,
   };
