@@ -6,25 +6,31 @@ import { scalingPoliciesOf } from './scaling/scaling-policies.js';
  * The current version of every job, in the wire's shape, so that a read relays the row's text. Ordered by namespace and
  * ID, which is the order of lists.
  */
-export const jobs = table<Job>('jobs', (job) => [job.Namespace, job.ID], {
-  /** Dispatched and periodic instances of a parent. */
-  by_parent: { version: 1, key: (job) => (job.ParentID === '' ? undefined : [job.Namespace, job.ParentID, job.ID]) },
-  /** System jobs that a node must get when it turns ready. */
-  system: { version: 1, key: (job) => (job.Type === 'system' && !job.Stop ? [job.Namespace, job.ID] : undefined) },
-  /** Those with scaling policies. */
-  scaled: {
-    version: 1,
-    key: (job) => (scalingPoliciesOf(job).length > 0 ? [job.Namespace, job.ID] : undefined),
+export const jobs = table<Job>(
+  'jobs',
+  (job) => [job.Namespace, job.ID],
+  {
+    /** Dispatched and periodic instances of a parent. */
+    by_parent: { version: 1, key: (job) => (job.ParentID === '' ? undefined : [job.Namespace, job.ParentID, job.ID]) },
+    /** System jobs that a node must get when it turns ready. */
+    system: { version: 1, key: (job) => (job.Type === 'system' && !job.Stop ? [job.Namespace, job.ID] : undefined) },
+    /** Those with scaling policies. */
+    scaled: {
+      version: 1,
+      key: (job) => (scalingPoliciesOf(job).length > 0 ? [job.Namespace, job.ID] : undefined),
+    },
+    /** Finds the instance that an idempotency token already made. */
+    by_dispatch_token: {
+      version: 1,
+      key: (job) =>
+        job.ParentID === '' || job.DispatchIdempotencyToken === ''
+          ? undefined
+          : [job.Namespace, job.ParentID, job.DispatchIdempotencyToken],
+    },
   },
-  /** Finds the instance that an idempotency token already made. */
-  by_dispatch_token: {
-    version: 1,
-    key: (job) =>
-      job.ParentID === '' || job.DispatchIdempotencyToken === ''
-        ? undefined
-        : [job.Namespace, job.ParentID, job.DispatchIdempotencyToken],
-  },
-});
+  // An instance has the groups of its parent.
+  { shares: (job: Job) => (job.Dispatched ? 'TaskGroups' : undefined) },
+);
 
 /**
  * The earlier versions of every job that are still kept. The current version is not here: it is the job's own row, so

@@ -20,6 +20,11 @@ interface TableHints {
   readonly grows?: boolean;
   /** Every key is one whole number from 0 up. */
   readonly numbered?: boolean;
+  /**
+   * The member of a record whose value many records share as the same object, if there is one: its JSON text is made once and kept
+   * with the value.
+   */
+  readonly shares?: (record: never) => string | undefined;
 }
 
 /**

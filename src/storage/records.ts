@@ -79,7 +79,7 @@ export function sortKeyFrom(rowKey: string, entry: string | undefined): string {
 export function printRecord(table: AnyTable, record: unknown): string {
   let text: string | undefined;
   try {
-    text = JSON.stringify(record);
+    text = printed(table, record);
   } catch {
     text = undefined;
   }
@@ -87,6 +87,33 @@ export function printRecord(table: AnyTable, record: unknown): string {
     throw new UnstorableError(`A record for table ${table.name} is not JSON: circular, BigInt or no value.`);
   }
   return text;
+}
+
+function printed(table: AnyTable, record: unknown): string | undefined {
+  const member = table.hints.shares?.(record as never);
+  const value = member === undefined ? undefined : (record as Readonly<Record<string, unknown>>)[member];
+  if (member === undefined || typeof value !== 'object' || value === null) return JSON.stringify(record);
+  return printedAround(record as object, member, value) ?? JSON.stringify(record);
+}
+
+/** Texts of values that records share. Values of records do not change. */
+const sharedTexts = new WeakMap<object, string>();
+
+/**
+ * The JSON text of a record whose member has this value. In a memory store all texts made with the value share its text. Undefined when
+ * its place in the text is not certain: quotes within texts are escaped, so only a member of this name can look like it.
+ */
+function printedAround(record: object, member: string, value: object): string | undefined {
+  const place = `${JSON.stringify(member)}:null`;
+  const frame = JSON.stringify({ ...record, [member]: null });
+  const at = frame.indexOf(place);
+  if (at < 0 || frame.includes(place, at + 1)) return undefined;
+  let text = sharedTexts.get(value);
+  if (text === undefined) {
+    text = JSON.stringify(value);
+    sharedTexts.set(value, text);
+  }
+  return frame.slice(0, at + place.length - 'null'.length) + text + frame.slice(at + place.length);
 }
 
 /** The value of a stored text. */

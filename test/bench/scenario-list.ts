@@ -21,6 +21,7 @@ export const scenarios: readonly Scenario[] = [
   { name: 'store.mem', run: async () => (await import('./scenarios/store-mem.js')).run() },
   { name: 'store.sqlite', run: async () => (await import('./scenarios/store-sqlite.js')).run() },
   { name: 'http', run: async () => (await import('./scenarios/http.js')).run() },
+  { name: 'http.dispatch', run: async () => (await import('./scenarios/http-dispatch.js')).run() },
   { name: 'deliver.sqlite', run: async () => (await import('./scenarios/deliver.js')).deliverSqlite() },
   { name: 'deliver.drain', run: async () => (await import('./scenarios/deliver.js')).deliverDrain() },
   { name: 'deliver.memory', run: async () => (await import('./scenarios/deliver.js')).deliverMemory() },

@@ -10,7 +10,7 @@ import { jobDocument } from './validate-job.js';
  * counts is the processor time of each server's main thread for one request; for durable registrations the rate.
  */
 
-const readers = 32;
+export const readers = 32;
 const writers = 64;
 const parkedReaders = 10_000;
 const rounds = 7;
@@ -150,12 +150,12 @@ async function wakeOurs(
   return { costs: costs.slice(1), stalls: stalls.slice(1) };
 }
 
-interface ServerProcess {
+export interface ServerProcess {
   readonly child: ChildProcess;
   readonly port: number;
 }
 
-async function startServer(kind: 'floor' | 'memory' | 'sqlite'): Promise<ServerProcess> {
+export async function startServer(kind: 'floor' | 'memory' | 'sqlite'): Promise<ServerProcess> {
   const file = fileURLToPath(new URL('./http-child.js', import.meta.url));
   const child = spawn(process.execPath, [file, kind], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -181,7 +181,7 @@ async function parkedAt(server: ServerProcess, count: number): Promise<void> {
 }
 
 /** Microseconds of the server's main thread for one of `count` operations. */
-async function cost(server: ServerProcess, work: () => Promise<unknown>, count: number): Promise<number> {
+export async function cost(server: ServerProcess, work: () => Promise<unknown>, count: number): Promise<number> {
   const before = processorTime(server);
   await work();
   return (processorTime(server) - before) / 1000 / count;
@@ -194,7 +194,7 @@ function processorTime({ child }: ServerProcess): number {
 }
 
 /** Each side once in every round, in turned order; the first round only warms up. */
-async function alternate<K extends string>(
+export async function alternate<K extends string>(
   sides: Readonly<Record<K, () => Promise<number>>>,
 ): Promise<Readonly<Record<K, readonly number[]>>> {
   const names = Object.keys(sides) as K[];
@@ -209,7 +209,7 @@ async function alternate<K extends string>(
   return measured;
 }
 
-function ratioRow(
+export function ratioRow(
   name: string,
   unit: string,
   ours: readonly number[],
@@ -225,7 +225,7 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-async function connections(server: ServerProcess, count: number): Promise<readonly Connection[]> {
+export async function connections(server: ServerProcess, count: number): Promise<readonly Connection[]> {
   const opened: Connection[] = [];
   while (opened.length < count) {
     const batch = Math.min(200, count - opened.length);
@@ -234,7 +234,7 @@ async function connections(server: ServerProcess, count: number): Promise<readon
   return opened;
 }
 
-function closeAll(...lists: readonly (readonly Connection[])[]): void {
+export function closeAll(...lists: readonly (readonly Connection[])[]): void {
   for (const connection of lists.flat()) connection.close();
 }
 
@@ -242,7 +242,7 @@ function get(path: string, headers = ''): string {
   return `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
 }
 
-function put(path: string, body: string): string {
+export function put(path: string, body: string): string {
   return request('PUT', path, body);
 }
 

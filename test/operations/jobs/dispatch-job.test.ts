@@ -51,6 +51,22 @@ describe('dispatchJob', () => {
     ]);
   });
 
+  it('takes the groups that the parent has at the time', async () => {
+    const w = await withParent();
+    const groupsOf = async (answer: { readonly dispatchedJobId: string }) =>
+      (await w.rows(jobs)).find(({ ID }) => ID === answer.dispatchedJobId)?.TaskGroups;
+    const first = (await dispatch(w))._unsafeUnwrap();
+    const second = (await dispatch(w))._unsafeUnwrap();
+    const before = (await w.rows(jobs)).find(({ ID }) => ID === 'p')?.TaskGroups;
+    const TaskGroups = (before ?? []).map((group) => ({ ...group, Name: 'renamed' }));
+    const renamed: object = { ...parameterizedJob('p'), TaskGroups };
+    (await registerJob(w.engine, hostPrincipal, { job: renamed }))._unsafeUnwrap();
+    const third = (await dispatch(w))._unsafeUnwrap();
+    expect(await groupsOf(first)).toEqual(before);
+    expect(await groupsOf(second)).toEqual(before);
+    expect(await groupsOf(third)).toMatchObject([{ Name: 'renamed' }]);
+  });
+
   it('puts the prefix into the ID', async () => {
     const w = await withParent();
     const answer = (await dispatch(w, { idPrefixTemplate: 'night' }))._unsafeUnwrap();
