@@ -1,9 +1,10 @@
 import type { Job } from '../document/job.js';
 import type { ScalingPolicy } from '../document/policies.js';
 
-/** The scaling policies of the groups of a job. */
-export function scalingPoliciesOf(job: Job): readonly ScalingPolicy[] {
-  return job.TaskGroups.flatMap(({ Scaling }) => (Scaling === null ? [] : [Scaling]));
+/** The scaling policies of the groups of a job. A stopped job is not to be scaled: its policies are not enabled, as of the stop. */
+export function scalingPoliciesOf({ TaskGroups, Stop, JobModifyIndex }: Job): readonly ScalingPolicy[] {
+  const policies = TaskGroups.flatMap(({ Scaling }) => (Scaling === null ? [] : [Scaling]));
+  return Stop ? policies.map((policy) => ({ ...policy, Enabled: false, ModifyIndex: JobModifyIndex })) : policies;
 }
 
 /** What lists show of a policy. */

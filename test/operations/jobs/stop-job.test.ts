@@ -6,10 +6,11 @@ import { jobs, jobVersions } from '../../../src/jobs/job-record.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { readJob } from '../../../src/operations/jobs/reading/read-job.js';
+import { listScalingPolicies } from '../../../src/operations/jobs/reading/read-scaling-policies.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { type StopJobInput, stopJob } from '../../../src/operations/jobs/stop-job.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
-import { parameterizedJob, serviceJob, type World, world } from './world.js';
+import { group, parameterizedJob, serviceJob, type World, world } from './world.js';
 
 const stop = async (w: World, input: StopJobInput) => (await stopJob(w.engine, hostPrincipal, input))._unsafeUnwrap();
 const register = async (w: World, job: object) =>
@@ -40,6 +41,21 @@ describe('stopJob', () => {
     await stop(w, { jobId: 'web' });
     await register(w, serviceJob('web'));
     expect(await w.rows(jobs)).toMatchObject([{ Stop: false, Version: 3, CreateIndex: 2 }]);
+  });
+
+  it('disables the scaling policies of the job until it is started again', async () => {
+    const w = world();
+    const scaled = serviceJob('web', { TaskGroups: [group({ Scaling: { Min: 1, Max: 4, Enabled: true } })] });
+    const policies = async () =>
+      (await listScalingPolicies(w.engine, hostPrincipal, {}))
+        ._unsafeUnwrap()
+        .value.map(({ Enabled, ModifyIndex }) => [Enabled, ModifyIndex]);
+    await register(w, scaled);
+    expect(await policies()).toEqual([[true, 2]]);
+    await stop(w, { jobId: 'web' });
+    expect(await policies()).toEqual([[false, 3]]);
+    await register(w, scaled);
+    expect(await policies()).toEqual([[true, 2]]);
   });
 
   it('answers zeros for a job that is not there', async () => {
