@@ -1,14 +1,13 @@
 import type { Job } from '../../jobs/document/job.js';
 import { jobSummaries } from '../../jobs/status/job-summary-record.js';
 import type { ReadView } from '../../ports/storage.js';
-import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { allocations } from '../../scheduler/allocation.js';
 import { asksOf } from '../../scheduler/blocked/asks-of.js';
-import { withAllocation } from '../../scheduler/deployment/count-allocations.js';
-import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
+import { deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, type EvaluationStatus, evaluations } from '../../scheduler/evaluation.js';
 import { movedResult } from '../../scheduler/plan/move-result.js';
 import type { SchedulingResult } from '../../scheduler/plan/outcome.js';
-import { type PlanPart, partsInSteps, wholeOf } from '../../scheduler/plan/plan-parts.js';
+import { isPreempted, type PlanPart, partsInSteps, wholeOf } from '../../scheduler/plan/plan-parts.js';
 import { schedule, schedulingSteps } from '../../scheduler/schedule.js';
 import { byIdInSteps, finish } from '../../scheduler/steps.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
@@ -24,6 +23,7 @@ import { readSchedulingSnapshot, snapshotInSteps } from '../books/scheduling/sch
 import type { Transaction } from '../commit.js';
 import { type SteppedWork, steppedWork } from '../context/steps-in-turns.js';
 import { allows, lookAgain, type PlanBasis, type PlanWatch, watchOf } from './plan-basis.js';
+import { changesOf, countedDeployments } from './plan-changes.js';
 
 interface ProcessedEvaluation {
   readonly evaluation: Evaluation;
@@ -151,7 +151,9 @@ function partOf(result: SchedulingResult, { allocations: own, first, last }: Pla
     ...result,
     allocations: own,
     followUps,
-    preemptions: last ? result.preemptions : [],
+    preemptions: result.preemptions.filter(({ Namespace, JobID }) =>
+      own.some((one) => isPreempted(one) && one.JobID === JobID && one.Namespace === Namespace),
+    ),
     decided: { ...decided, uncounted: first ? decided.uncounted : [] },
   };
 }
@@ -205,9 +207,18 @@ function writePlan(tx: Transaction, plan: Plan): void {
   if (last && job !== undefined && result.stableVersion !== undefined) markStable(tx, job, result.stableVersion);
   const written = [...(last ? endingsOf(tx, plan) : []), ...result.followUps];
   for (const evaluation of written) putEvaluation(tx, evaluation, asksOf(job, evaluation));
-  for (const evaluation of result.preemptions) putEvaluation(tx, evaluation);
-  const consequences = { evaluations: [...written, ...result.preemptions], allocations: changes };
+  const preemptions = result.preemptions.flatMap((evaluation) => preemptionWithin(tx, evaluation));
+  for (const evaluation of preemptions) putEvaluation(tx, evaluation);
+  const consequences = { evaluations: [...written, ...preemptions], allocations: changes };
   applyJobConsequences(tx, last ? consequences : { ...consequences, unfinished: true });
+}
+
+/** None while one of the job waits to be worked on. The plan's own may have been worked on since an earlier part. */
+function preemptionWithin(tx: Transaction, evaluation: Evaluation): readonly Evaluation[] {
+  const { ID, Namespace, JobID } = evaluation;
+  const open = tx.list(evaluations, { index: 'open_by_job', prefix: [Namespace, JobID] });
+  if (open.some(({ record }) => record.Status === 'pending' && record.WaitUntil === undefined)) return [];
+  return [tx.get(evaluations, [ID]) === undefined ? evaluation : { ...evaluation, ID: tx.ids.next('evaluation') }];
 }
 
 /** The evaluation itself, those that it makes needless, and the one that looks once more. */
@@ -215,45 +226,6 @@ function endingsOf(tx: Transaction, { result, job, seen }: Plan): readonly Evalu
   const again =
     job !== undefined && result.looksAgain ? [newEvaluation(tx, job, { triggeredBy: 'alloc-failure' })] : [];
   return [...superseded(tx, result, seen), result.evaluation, ...again];
-}
-
-/** Made and changed deployments, and those that the changes count for, with the changes in their counts. */
-function countedDeployments(
-  tx: Transaction,
-  uncounted: readonly Deployment[],
-  changes: readonly AllocationChange[],
-): readonly Deployment[] {
-  const counted = new Map(uncounted.map((deployment) => [deployment.ID, deployment]));
-  const stamps = { ModifyIndex: tx.index, ModifyTime: unixNanosFromInstant(tx.now) };
-  for (const { before, after } of changes) {
-    if (after.DeploymentID === undefined) continue;
-    const was = counted.get(after.DeploymentID) ?? tx.get(deployments, [after.DeploymentID])?.record;
-    const is = was && withAllocation(was, before, after);
-    if (is !== undefined && is !== was) counted.set(is.ID, { ...is, ...stamps });
-  }
-  return [...counted.values()];
-}
-
-/** Every changed allocation as it was; those of other jobs are preempted ones. */
-function changesOf(
-  view: ReadView,
-  result: SchedulingResult,
-  existing: ReadonlyMap<string, Allocation>,
-): AllocationChange[] {
-  return result.allocations.map((after) => {
-    const known = existing.get(after.ID) ?? view.get(allocations, [after.ID])?.record;
-    return { before: known, after: known === undefined ? after : withOwnTracker(after, known) };
-  });
-}
-
-/** One that was replaced keeps what is stored of its own reschedules: how it was rescheduled stands with its successor. */
-function withOwnTracker(after: Allocation, before: Allocation): Allocation {
-  if (after.NextAllocation === before.NextAllocation || after.RescheduleTracker === before.RescheduleTracker)
-    return after;
-  const { RescheduleTracker: _, ...replaced } = after;
-  return before.RescheduleTracker === undefined
-    ? replaced
-    : { ...replaced, RescheduleTracker: before.RescheduleTracker };
 }
 
 /** The job version has proved itself: a failed update may go back to it. */

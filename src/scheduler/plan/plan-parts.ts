@@ -19,11 +19,11 @@ export function wholeOf({ allocations }: SchedulingResult): PlanPart {
 /**
  * A plan in parts of about `size` allocations, each of which leaves the job in a state that an evaluation can go on from. An allocation and
  * its successor are written together; else the order is that of the decisions, so that each allocation finds the room that it was
- * decided on: first what needs no room. A plan that preempts allocations of other jobs stays whole. Yields now and then.
+ * decided on: first what needs no room. What is preempted for an allocation is written with it. Yields now and then.
  */
 export function* partsInSteps(result: SchedulingResult, size: number): Steps<readonly PlanPart[]> {
-  const { allocations, preemptions } = result;
-  if (preemptions.length > 0 || allocations.length <= size) return [wholeOf(result)];
+  const { allocations } = result;
+  if (allocations.length <= size) return [wholeOf(result)];
   const byId = yield* byIdInSteps(allocations);
   const parts: Allocation[][] = [];
   for (const [at, allocation] of allocations.entries()) {
@@ -36,10 +36,20 @@ export function* partsInSteps(result: SchedulingResult, size: number): Steps<rea
   return parts.map((own, at) => ({ allocations: own, first: at === 0, last: at === parts.length - 1 }));
 }
 
-/** Allocations that have to be written together, at the place of the last one; empty for those before it. */
+/** Allocations that have to be written together, at the place of the one that is placed; empty for the others. */
 function unitOf(allocation: Allocation, byId: ReadonlyMap<string, Allocation>): readonly Allocation[] {
-  const { NextAllocation: next, PreviousAllocation: previous } = allocation;
-  if (next !== undefined && byId.has(next)) return [];
-  const before = previous === undefined ? undefined : byId.get(previous);
-  return before === undefined || before.NextAllocation !== allocation.ID ? [allocation] : [before, allocation];
+  const { ID, NextAllocation, PreviousAllocation, PreemptedByAllocation, PreemptedAllocations = [] } = allocation;
+  if (NextAllocation !== undefined && byId.has(NextAllocation)) return [];
+  if (isPreempted(allocation) && PreemptedByAllocation !== undefined && byId.has(PreemptedByAllocation)) return [];
+  const victims = PreemptedAllocations.flatMap((id) => {
+    const victim = byId.get(id);
+    return victim?.PreemptedByAllocation === ID ? [victim] : [];
+  });
+  const before = PreviousAllocation === undefined ? undefined : byId.get(PreviousAllocation);
+  return [...victims, ...(before?.NextAllocation === ID ? [before] : []), allocation];
+}
+
+/** It had to go for an allocation of another job. */
+export function isPreempted({ DesiredStatus }: Pick<Allocation, 'DesiredStatus'>): boolean {
+  return DesiredStatus === 'evict';
 }

@@ -1,5 +1,5 @@
 import { ok } from 'neverthrow';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { createEngine, type Engine, hostPrincipal, registerJob, registerNode } from '../../../src/index.js';
 import { jobRuns } from '../../../src/jobs/runs/job-run.js';
@@ -7,6 +7,8 @@ import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
 import { applyJobConsequences } from '../../../src/operations/books/jobs/job-consequences.js';
 import type { AllocationChange } from '../../../src/operations/books/jobs/job-runs.js';
 import { putAllocation } from '../../../src/operations/books/scheduling/put-allocation.js';
+import { putEvaluation } from '../../../src/operations/books/scheduling/put-evaluation.js';
+import { readSchedulerConfiguration } from '../../../src/operations/books/scheduling/scheduler-configuration-rows.js';
 import { commit, type Transaction } from '../../../src/operations/commit.js';
 import { putWorkspace } from '../../../src/operations/notifications/index.js';
 import { watchOf } from '../../../src/operations/scheduling/plan-basis.js';
@@ -21,9 +23,10 @@ import { writeInTurns } from '../../../src/operations/scheduling/write-in-turns.
 import type { ReadView } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { deployments } from '../../../src/scheduler/deployment/deployment.js';
-import { evaluations } from '../../../src/scheduler/evaluation.js';
+import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { partsInSteps } from '../../../src/scheduler/plan/plan-parts.js';
+import { schedulerConfigurations } from '../../../src/scheduler/scheduler-configuration.js';
 import { finish } from '../../../src/scheduler/steps.js';
 import { groupDocument } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';
@@ -201,3 +204,76 @@ function changed(tx: Transaction, before: Allocation | undefined, change: Partia
   putAllocation(tx, before, after);
   return { before, after };
 }
+
+describe('a plan that preempts', () => {
+  const low = (view: ReadView): Allocation[] => ofJob(view, 'low');
+  const ofLow = (view: ReadView) =>
+    view.list(evaluations, { index: 'by_job', prefix: ['default', 'low'] }).map(({ record }) => record);
+
+  /** `web` takes the nodes of three allocations of `low`; each part has one of each. */
+  async function preempting(): Promise<DecidedPlan> {
+    await write((tx) => {
+      const before = readSchedulerConfiguration(tx);
+      const PreemptionConfig = { ...before.PreemptionConfig, ServiceSchedulerEnabled: true };
+      tx.put(schedulerConfigurations, { ...before, PreemptionConfig });
+    });
+    for (const id of ['n1', 'n2', 'n3']) (await registerNode(engine, hostPrincipal, nodeFrom(id)))._unsafeUnwrap();
+    const [task] = (groupDocument() as { readonly Tasks: readonly object[] }).Tasks;
+    const whole = { Tasks: [{ ...task, Resources: { CPU: 900, MemoryMB: 100 } }] };
+    const TaskGroups = [groupDocument({ Count: 3, ...whole })];
+    await register({ Priority: 20, TaskGroups }, 'low');
+    await write((tx) => processEvaluation(tx, openOf(tx, 'low')));
+    await register({ Priority: 80, TaskGroups });
+    const begun = await write((tx) => beginEvaluation(tx, pending(tx), { known: undefined, atMost: 0 }));
+    if (begun.type === 'processed') throw new Error('the evaluation was to be begun only');
+    return write((tx) => {
+      begun.readFrom(tx);
+      return finish(begun.steps);
+    });
+  }
+
+  const openOf = (view: ReadView, job: string) =>
+    view.list(evaluations, { index: 'open_by_job', prefix: ['default', job] })[0]!.record;
+
+  it('is written in parts, each with an evaluation for whom it takes from, unless one waits', async () => {
+    const made = await preempting();
+    let before = (await writePart(made, 0, start(made)))!;
+    const first = await write((tx) => ({
+      evicted: low(tx).filter(isEvicted).length,
+      waiting: ofLow(tx).filter(isPending),
+    }));
+    expect(first.evicted).toBe(1);
+    expect(first.waiting).toMatchObject([{ TriggeredBy: 'preemption' }]);
+    before = (await writePart(made, 1, before))!;
+    expect((await write((tx) => ofLow(tx).filter(isPending))).map(({ ID }) => ID)).toEqual([first.waiting[0]?.ID]);
+    await write((tx) => putEvaluation(tx, { ...first.waiting[0]!, Status: 'complete', ModifyIndex: tx.index }));
+    await writePart(made, 2, before);
+    const last = await write((tx) => ({
+      evicted: low(tx).filter(isEvicted).length,
+      waiting: ofLow(tx).filter(isPending),
+    }));
+    expect(last.evicted).toBe(3);
+    expect(last.waiting).toMatchObject([{ TriggeredBy: 'preemption' }]);
+    expect(last.waiting[0]?.ID).not.toBe(first.waiting[0]?.ID);
+  });
+
+  it('keeps what was reported of a preempted allocation since it was decided', async () => {
+    const made = await preempting();
+    await write((tx) => {
+      const ended = low(tx).map((before) => changed(tx, before, { ClientStatus: 'complete' }));
+      applyJobConsequences(tx, { allocations: ended });
+    });
+    await writePart(made, 0, start(made));
+    const statuses = await write((tx) =>
+      low(tx).map(({ DesiredStatus, ClientStatus }) => [DesiredStatus, ClientStatus]),
+    );
+    expect(statuses.sort()).toEqual([
+      ['evict', 'complete'],
+      ['run', 'complete'],
+      ['run', 'complete'],
+    ]);
+  });
+});
+
+const isEvicted = ({ DesiredStatus }: Allocation): boolean => DesiredStatus === 'evict';
+const isPending = ({ Status }: Evaluation): boolean => Status === 'pending';

@@ -13,8 +13,8 @@ const replacing = (number: number): [Allocation, Allocation] => [
   allocation(`new-${number}`, { PreviousAllocation: `old-${number}` }),
 ];
 
-function parts(allocations: readonly Allocation[], size: number, preemptions: readonly unknown[] = []) {
-  const result = { allocations, preemptions } as unknown as SchedulingResult;
+function parts(allocations: readonly Allocation[], size: number) {
+  const result = { allocations } as unknown as SchedulingResult;
   return finish(partsInSteps(result, size)).map(({ allocations: own, first, last }) => [
     own.map(({ ID }) => ID),
     first,
@@ -63,6 +63,15 @@ it('takes links to allocations outside of the plan for none', () => {
   expect(parts([replaced, successor], 1).map(([ids]) => ids)).toEqual([['old'], ['new']]);
 });
 
-it('leaves a plan whole that preempts allocations', () => {
-  expect(parts([allocation('a'), allocation('b')], 1, [{}])).toEqual([[['a', 'b'], true, true]]);
+it('writes an allocation with what is preempted for it, and with what it replaces', () => {
+  const victims = (by: string, ...ids: string[]) =>
+    ids.map((ID) => ({ ID, DesiredStatus: 'evict', PreemptedByAllocation: by }) as Allocation);
+  const [old, next] = replacing(1);
+  const preempting = { ...next, PreemptedAllocations: ['v1', 'v2', 'gone'] };
+  const another = { ...allocation('another'), PreemptedAllocations: ['v3'] };
+  const all = [old, ...victims('new-1', 'v1', 'v2'), ...victims('another', 'v3'), preempting, another];
+  expect(parts(all, 1).map(([ids]) => ids)).toEqual([
+    ['v1', 'v2', 'old-1', 'new-1'],
+    ['v3', 'another'],
+  ]);
 });
