@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import type { Step } from '../../replay/stories/story.js';
+import {
+  begin,
+  evaluate,
+  fail,
+  lastOf,
+  register,
+  storyGroup,
+  storyJob,
+  storyNode,
+  storyTask,
+  storyUpdate,
+} from '../../support/stories.js';
+
+const nodes = ['n1', 'n2', 'n3'].map((name) => storyNode(name));
+const everyKind = { preemption: { service: true, batch: true, system: true, sysbatch: true } };
+
+function draining(name: string, ...allocs: string[]): Step[] {
+  return [
+    { do: 'node', name, drain: true },
+    { do: 'transition', allocs, migrate: true },
+  ];
+}
+
+describe('system jobs', () => {
+  it('move the canary on a draining node to another one', () => {
+    const jobWith = (cpu: number) => {
+      const Update = storyUpdate({ Canary: 50, MaxParallel: 2 });
+      return storyJob('job', 'system', [storyGroup({ Update, Tasks: [storyTask(cpu)] })]);
+    };
+    const steps = [
+      register(jobWith(100)),
+      begin('job', { healthy: true }),
+      evaluate('job', 'deployment-watcher'),
+      register(jobWith(120)),
+      begin('job'),
+      ...draining('n1', 'job.api[0]@n1#2'),
+      evaluate('job', 'node-drain'),
+    ];
+    expect(lastOf(nodes.slice(0, 2), steps)).toMatchObject({
+      stopped: [{ alloc: 'job.api[0]@n1#2' }, { alloc: 'job.api[0]@n2#1' }],
+      placed: [{ alloc: 'job.api[0]@n2#2', canary: true, previous: 'job.api[0]@n2#1' }],
+      desired: { api: { canary: 1, migrate: 1, place: 1, destructiveUpdate: 1 } },
+    });
+  });
+
+  it('leave nodes outside of their new pool, and ineligible ones with any new version', () => {
+    const pooled = [storyNode('n1'), storyNode('n2', { nodePool: 'p' }), storyNode('n3')];
+    const steps: Step[] = [
+      register(storyJob('job', 'system', [storyGroup()], { NodePool: 'all' })),
+      begin('job'),
+      { do: 'node', name: 'n1', eligibility: 'ineligible' },
+      register(storyJob('job', 'system', [storyGroup()], { NodePool: 'p' })),
+    ];
+    expect(lastOf(pooled, steps, { pools: [{ name: 'p' }] })).toMatchObject({
+      stopped: [{ alloc: 'job.api[0]@n1#1' }, { alloc: 'job.api[0]@n3#1' }],
+      updatedInPlace: [{ alloc: 'job.api[0]@n2#1' }],
+      desired: { api: { stop: 2, place: 1, inPlaceUpdate: 1 } },
+    });
+  });
+
+  it('that run to their end do not run again by force or after a drain', () => {
+    const begun = [register(storyJob('job', 'sysbatch', [storyGroup()])), begin('job')];
+    const forced: Step[] = [
+      fail('job.api[0]@n1#1'),
+      { do: 'transition', allocs: ['job.api[0]@n1#1'], forceReschedule: true },
+      evaluate('job', 'job-register'),
+    ];
+    expect(lastOf(nodes.slice(0, 2), [...begun, ...forced])).toMatchObject({
+      placed: [],
+      desired: { api: { ignore: 2 } },
+    });
+    const drained = [
+      ...draining('n2', 'job.api[0]@n2#1'),
+      evaluate('job', 'node-drain'),
+      evaluate('job', 'node-drain'),
+    ];
+    expect(lastOf(nodes.slice(0, 2), [...begun, ...forced, ...drained])).toMatchObject({ placed: [], stopped: [] });
+  });
+});
+
+describe('a group that waits for room', () => {
+  it('waits for nothing any more when a new version wants less', () => {
+    const small = [storyNode('n1', { cpu: 250 })];
+    const jobOf = (Count: number) => storyJob('job', 'service', [storyGroup({ Count })]);
+    const steps: Step[] = [register(jobOf(3)), begin('job'), register(jobOf(2)), { do: 'evaluate', eval: 'E1' }];
+    expect(lastOf(small, steps)).toMatchObject({
+      eval: { status: 'complete', queued: { api: 0 } },
+      placed: [],
+      evals: [],
+      desired: { api: { ignore: 2 } },
+    });
+  });
+});
+
+describe('preemption', () => {
+  const gpu = (Count: number) =>
+    storyGroup({
+      Tasks: [storyTask(100, { Resources: { CPU: 100, MemoryMB: 100, Devices: [{ Name: 'gpu', Count }] } })],
+    });
+  const withGpus = (healthy: number) => [
+    storyNode('n1', { devices: [{ vendor: 'acme', type: 'gpu', name: 'a10', healthy }] }),
+  ];
+
+  it('counts free instances of a device, and takes from the lowest priority', () => {
+    const steps = [
+      register(storyJob('low', 'service', [gpu(2)], { Priority: 20 })),
+      register(storyJob('middle', 'service', [gpu(1)], { Priority: 30 })),
+      register(storyJob('job', 'service', [gpu(3)], { Priority: 80 })),
+    ];
+    expect(lastOf(withGpus(4), steps, { config: everyKind })).toMatchObject({
+      preempted: [{ alloc: 'low.api[0]#1', by: 'job.api[0]#1' }],
+      placed: [{ preempts: ['low.api[0]#1'] }],
+    });
+  });
+
+  it('wins no whole cores, no number of allocations and no port of the host', () => {
+    const cores = (Cores: number) => storyGroup({ Tasks: [storyTask(0, { Resources: { Cores, MemoryMB: 100 } })] });
+    const port = (Value: number) => storyGroup({ Networks: [{ ReservedPorts: [{ Label: 'p', Value }] }] });
+    const contests = [
+      [storyNode('n1'), cores(4), cores(1), 'cores'],
+      [storyNode('n1', { nodeMaxAllocs: 1 }), storyGroup(), storyGroup(), 'max allocation exceeded'],
+      [
+        storyNode('n1', { reserved: { hostPorts: '7000' } }),
+        port(7001),
+        port(7000),
+        'network: reserved port collision p=7000',
+      ],
+    ] as const;
+    for (const [node, held, wanted, dimension] of contests) {
+      const steps = [
+        register(storyJob('low', 'service', [held], { Priority: 20 })),
+        register(storyJob('job', 'service', [wanted], { Priority: 80 })),
+      ];
+      expect(lastOf([node], steps, { config: everyKind })).toMatchObject({
+        preempted: [],
+        failed: { api: { dimensionExhausted: { [dimension]: 1 } } },
+      });
+    }
+  });
+});
