@@ -91,7 +91,10 @@ async function* conversation(
     }
   } catch (error) {
     // An asker that has gone gets no further input or output; that is no failure.
-    if (!signal.aborted) throw error;
+    if (signal.aborted) return;
+    // Readers of files learn from the error that they have not read to the end.
+    if (command.type !== 'exec') throw error;
+    yield { type: 'failed', message: `The node gave no further answer: ${textOf(error)}` };
   } finally {
     finished.abort();
     channel.end();

@@ -172,10 +172,13 @@ describe('a command for a node that is connected to another server over the stor
   it('breaks off when the other server stops, which is announced no longer', async () => {
     const own = house();
     await connected(own, (_command, _input, signal) => okAsync(until(signal)));
-    const answered = (await ask(own, exec))._unsafeUnwrap();
-    const found = all(answered).catch((error: unknown) => String(error));
+    const reading = all((await ask(own, read))._unsafeUnwrap()).catch((error: unknown) => String(error));
+    const running = all((await ask(own, exec))._unsafeUnwrap());
     await own.holder.stop();
-    expect(await found).toContain('the connection is lost');
+    expect(await reading).toContain('the connection is lost');
+    // A conversation has a word for it.
+    const message = 'The node gave no further answer: the connection is lost';
+    expect((await running).at(-1)).toEqual({ type: 'failed', message });
     await expect.poll(() => count(own.storage)).toEqual([0, 0, 0]);
     expect((await ask(own, stats))._unsafeUnwrapErr()).toEqual(commandRefused('not_found', 'No path to node'));
   });
