@@ -1,4 +1,4 @@
-import { errAsync, type ResultAsync } from 'neverthrow';
+import { errAsync, okAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from './access/principal.js';
 import type { CallInput } from './api/answers.js';
 import type { ErrorTag } from './api/errors.js';
@@ -13,6 +13,8 @@ import {
   nodeCommandBindings,
 } from './operations/allocations/allocation-command-bindings.js';
 import type { AnyBinding, Bindings, CallManner } from './operations/binding.js';
+import { callerAfterWaiting } from './operations/books/caller-standing.js';
+import { isOfTokenStore } from './operations/books/presented-secret.js';
 import type { EngineContext } from './operations/context/engine-context.js';
 import { deploymentActionBindings } from './operations/deployments/deployment-bindings.js';
 import { clusterBindings } from './operations/events/cluster-bindings.js';
@@ -116,8 +118,33 @@ export function boundCalls(context: EngineContext): PerformCall {
       return errAsync(unknownRegion(String(region)));
     }
     const calls = bindings[area as keyof Api] as unknown as Readonly<Record<string, AnyBinding>>;
-    return (calls[method] as AnyBinding)(context, caller, input, manner);
+    const call = calls[method] as AnyBinding;
+    return manner.waiting.after === undefined || !isOfTokenStore(caller)
+      ? call(context, caller, input, manner)
+      : afterWaiting(context, caller, manner, (asCaller, asManner) => call(context, asCaller, input, asManner));
   };
+}
+
+type Answering = (caller: Principal, manner: CallManner) => ReturnType<AnyBinding>;
+
+/** A read whose caller has lost or won rights while it waited is made again with those that it has by then. */
+function afterWaiting(
+  context: EngineContext,
+  caller: Principal,
+  manner: CallManner,
+  answer: Answering,
+): ReturnType<AnyBinding> {
+  let isChanged = false;
+  const whenRightsChanged = (): void => {
+    isChanged = true;
+  };
+  return answer(caller, { ...manner, waiting: { ...manner.waiting, whenRightsChanged } }).andThen((answered) => {
+    if (!isChanged) return okAsync(answered);
+    return callerAfterWaiting(context, caller).andThen(
+      (found): ReturnType<AnyBinding> =>
+        found === undefined ? errAsync({ type: 'permission_denied' }) : answer(found, { ...manner, waiting: {} }),
+    );
+  });
 }
 
 /** There is one region. Clients recognise the beginning of the text. */

@@ -10,6 +10,7 @@ import { jobTables } from './jobs/tables.js';
 import { localTransport } from './local-transport.js';
 import { tokenExpiryLoop } from './operations/access/tokens/token-expiry-loop.js';
 import type { CallManner } from './operations/binding.js';
+import { rightsIndex } from './operations/books/caller-standing.js';
 import { AcceptedEventsFeed } from './operations/context/accepted-events.js';
 import { ClusterMemory } from './operations/context/cluster-memory.js';
 import type { BackgroundLoop, EngineContext } from './operations/context/engine-context.js';
@@ -137,7 +138,7 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
       ...settings.jobs.policies.map(policyFrom),
     ],
     events: createEmitter(),
-    parked: new ParkedQueries(ports.storage, ports.clock, watchedTables),
+    parked: new ParkedQueries(ports.storage, ports.clock, watchedTables, rightsIndex),
     agents: new NodeSwitch(),
     accepted: new AcceptedEventsFeed(),
     cluster: new ClusterMemory(),

@@ -58,6 +58,7 @@ export type { RoleLink, TokenDocument, TokenStub } from '../access/token-documen
 export {
   authenticateToken,
   bootstrapManagementToken,
+  callerWithin,
   createOneTimeToken,
   exchangeOneTimeToken,
   type IssuedToken,

@@ -1,4 +1,4 @@
-import type { Engine, Principal } from '../../../src/index.js';
+import { callerWithin, type Engine, type Principal } from '../../../src/index.js';
 import { type HttpRequest, type HttpResponse, headerValue } from '../http-message.js';
 
 interface TracedRequest {
@@ -44,5 +44,5 @@ async function recorded(
 }
 
 function within(caller: Principal, traceparent: string | undefined): Principal {
-  return traceparent === undefined ? caller : { ...caller, traceparent };
+  return traceparent === undefined ? caller : callerWithin(caller, traceparent);
 }

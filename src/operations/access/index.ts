@@ -1,3 +1,4 @@
+export { callerWithin } from '../books/presented-secret.js';
 export { type PutPolicyError, putPolicy } from './put-policy.js';
 export { type PutRoleError, putRole } from './put-role.js';
 export { type ListPoliciesInput, listOwnPolicies, listPolicies, readPolicy } from './read-policies.js';

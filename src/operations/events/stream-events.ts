@@ -4,9 +4,10 @@ import type { Principal } from '../../access/principal.js';
 import type { EventBatch, Notice } from '../../events/cluster-event.js';
 import { noticeBatches } from '../../events/event-records.js';
 import { type InvalidTopic, isSubscribed, type Subscription, subscriptionFrom } from '../../events/subscription.js';
-import type { StorageError } from '../../ports/storage.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
 import type { PermissionDenied } from '../authorise.js';
+import { standingOf } from '../books/caller-standing.js';
 import { eventOfNotice } from '../books/tell-changes.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { untilFirst } from '../waiting/until-first.js';
@@ -34,7 +35,8 @@ const readAtOnce = 64;
 /**
  * The changes of the cluster, each with its transaction; `undefined` is a heartbeat, at once and every half minute. A reader
  * that reconnects with the index after the last one that it received misses nothing that is still kept
- * (`settings.events.kept`); otherwise it gets `Missed`. Ends when the signal aborts or the store closes.
+ * (`settings.events.kept`); otherwise it gets `Missed`. Ends when the signal aborts, the store closes, or the caller's token is
+ * removed, expires or gets other rights: of what comes after that nothing is sent.
  */
 export function streamEvents(
   context: EngineContext,
@@ -50,7 +52,10 @@ export function streamEvents(
   const wants = wantsOf(caller, subscription.value, namespace);
   return context.storage
     .read((view) => Math.min(Math.max(index, 0), view.tableIndex(noticeBatches)))
-    .map((from) => batchesFrom(context, { from, tellsGaps: index > 0, wants }, signal));
+    .map((from) => {
+      const stands = standingOf(context, caller);
+      return batchesFrom(context, { from, tellsGaps: index > 0, wants, stands }, signal);
+    });
 }
 
 /** Topics of what is in a namespace. Nodes are an area of their own; everything else, and everything at once, is for management. */
@@ -83,6 +88,8 @@ interface Reading {
   /** Index of the oldest transaction whose events are certainly kept. */
   readonly keptFrom: number;
   readonly latest: number;
+  /** Whether the caller still has the rights that the stream began with. */
+  readonly stands: boolean;
 }
 
 interface EventsAsked {
@@ -91,19 +98,20 @@ interface EventsAsked {
   /** Whether the reader has read before, so that events which are not kept any more are missed. */
   readonly tellsGaps: boolean;
   readonly wants: (notice: Notice) => boolean;
+  readonly stands: (view: ReadView) => boolean;
 }
 
 async function* batchesFrom(
   context: EngineContext,
-  { from, tellsGaps, wants }: EventsAsked,
+  { from, tellsGaps, ...asked }: EventsAsked,
   signal: AbortSignal,
 ): AsyncGenerator<StreamedEvents | undefined> {
   let next = from;
   let mayTellGap = tellsGaps;
   yield undefined;
   while (!signal.aborted) {
-    const reading = await readBatches(context, next, wants);
-    if (reading.isErr()) return;
+    const reading = await readBatches(context, next, asked);
+    if (reading.isErr() || !reading.value.stands) return;
     const { batches, keptFrom, latest } = reading.value;
     if (mayTellGap && next < keptFrom) yield { Index: keptFrom, Events: [], Missed: true };
     mayTellGap = true;
@@ -120,12 +128,13 @@ async function* batchesFrom(
 function readBatches(
   context: EngineContext,
   next: number,
-  wants: (notice: Notice) => boolean,
+  { wants, stands }: Pick<EventsAsked, 'wants' | 'stands'>,
 ): ResultAsync<Reading, StorageError> {
   return context.storage.read((view) => {
     const latest = view.tableIndex(noticeBatches);
     return {
       latest,
+      stands: stands(view),
       keptFrom: latest - context.settings.events.kept,
       batches: view.list(noticeBatches, { from: [next], limit: readAtOnce }).map(({ record: { Index, Notices } }) => ({
         Index,

@@ -2,7 +2,7 @@ import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { StorageError } from '../../ports/storage.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
-import type { Answer, BlockingQuery } from './parked-queries.js';
+import type { Answer, BlockingQuery, Snapshot } from './parked-queries.js';
 
 /** How a reader waits (job interface, blocking queries). */
 export interface Waiting {
@@ -12,6 +12,8 @@ export interface Waiting {
   readonly wait?: Milliseconds;
   /** Receives a function that ends the wait, for a reader that goes away. */
   readonly whenCancelled?: (cancel: () => void) => void;
+  /** Called when rights of callers have changed during the wait: the answer may contain more than the caller may read by then. */
+  readonly whenRightsChanged?: () => void;
 }
 
 /** Answers a query at once, or when its index has passed `after`, or when the wait is over: then with the last answer. */
@@ -25,7 +27,10 @@ export function answerQuery<T>(
   return new ResultAsync(
     new Promise((resolve, reject) => {
       context.storage
-        .read((view) => ({ answer: query.run(view), snapshot: view.index }))
+        .read((view) => ({
+          answer: query.run(view),
+          snapshot: { index: view.index, mark: context.parked.markOf(view) },
+        }))
         .match(
           (first) => answerOrPark(context, query, { after, waiting, ...first, resolve }),
           (error) => resolve(err(error)),
@@ -40,7 +45,7 @@ interface Asked<T> {
   readonly waiting: Waiting;
   /** What the store has at `snapshot`. */
   readonly answer: Answer<T>;
-  readonly snapshot: number;
+  readonly snapshot: Snapshot;
   readonly resolve: (result: Result<Answer<T>, StorageError>) => void;
 }
 
@@ -52,8 +57,9 @@ function answerOrPark<T>(context: EngineContext, query: BlockingQuery<T>, asked:
     return;
   }
   const deadline = context.clock.monotonic() + waitWithJitter(context, waiting.wait);
-  const { whenCancelled } = waiting;
-  context.parked.park(query, { current: answer, snapshot }, { after, deadline, whenCancelled, resolve });
+  const { whenCancelled, whenRightsChanged } = waiting;
+  const wait = { after, deadline, whenCancelled, whenRightsChanged, resolve };
+  context.parked.park(query, { current: answer, snapshot }, wait);
 }
 
 /** The wait and a random extra of up to a sixteenth, so that many readers do not all come back at once. */

@@ -28,6 +28,9 @@ interface Waiter {
   /** On the monotonic clock. */
   readonly deadline: Milliseconds;
   group: Group | undefined;
+  /** Of the snapshot with which the wait began. */
+  readonly mark: number;
+  readonly whenRightsChanged: (() => void) | undefined;
   readonly resolve: (outcome: Outcome<unknown>) => void;
 }
 
@@ -36,8 +39,15 @@ interface Group {
   readonly query: BlockingQuery<unknown>;
   readonly waiters: Set<Waiter>;
   last: Answer<unknown>;
-  /** The store index of the snapshot that gave `last`. */
+  /** The store index of the snapshot that gave `last`, and its mark. */
   ranAt: number;
+  mark: number;
+}
+
+/** What is known of the snapshot in which a query ran. */
+export interface Snapshot {
+  readonly index: number;
+  readonly mark: number;
 }
 
 /** How long a query waits for an index greater than `after`, and who is answered. */
@@ -46,6 +56,8 @@ interface ParkedWait<T> {
   readonly deadline: Milliseconds;
   /** Receives a function that gives up the wait. */
   readonly whenCancelled?: ((cancel: () => void) => void) | undefined;
+  /** Called before `resolve` when the answer is of a snapshot with another mark. */
+  readonly whenRightsChanged?: (() => void) | undefined;
   /** Called once. */
   readonly resolve: (outcome: Outcome<T>) => void;
 }
@@ -58,13 +70,16 @@ export class ParkedQueries {
   readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #tables: readonly TableName[];
+  /** Equal for snapshots between which the rights of callers have not changed. */
+  readonly markOf: (view: ReadView) => number;
   readonly #groups = new Map<string, Group>();
   #watching: AbortController | undefined;
   #alarm: { readonly at: Milliseconds; readonly controller: AbortController } | undefined;
   /** Every change up to this index has been shown to the groups. */
   #seen = 0;
 
-  constructor(storage: Storage, clock: Clock, tables: readonly TableName[]) {
+  constructor(storage: Storage, clock: Clock, tables: readonly TableName[], markOf: (view: ReadView) => number) {
+    this.markOf = markOf;
     this.#storage = storage;
     this.#clock = clock;
     this.#tables = tables;
@@ -78,14 +93,16 @@ export class ParkedQueries {
 
   /**
    * Waits until the query's index is greater than `after`, or until the deadline, which gives the last answer.
-   * `snapshot` is the store index at which `current` was read.
+   * `snapshot` is the one in which `current` was read.
    */
   park<T>(
     query: BlockingQuery<T>,
-    { current, snapshot }: { readonly current: Answer<T>; readonly snapshot: number },
-    { after, deadline, whenCancelled, resolve }: ParkedWait<T>,
+    { current, snapshot }: { readonly current: Answer<T>; readonly snapshot: Snapshot },
+    { after, deadline, whenCancelled, whenRightsChanged, resolve }: ParkedWait<T>,
   ): void {
-    const waiter: Waiter = { after, deadline, group: undefined, resolve: resolve as Waiter['resolve'] };
+    const { mark } = snapshot;
+    const answered = resolve as Waiter['resolve'];
+    const waiter: Waiter = { after, deadline, group: undefined, mark, whenRightsChanged, resolve: answered };
     const group = this.#join(query, current, snapshot, waiter);
     if (group.last.index > after) {
       this.#finish(waiter, ok(group.last));
@@ -94,8 +111,8 @@ export class ParkedQueries {
     whenCancelled?.(() => {
       if (waiter.group !== undefined) this.#finish(waiter, ok(group.last));
     });
-    if (this.#watching === undefined) this.#watch(snapshot);
-    else if (this.#seen > snapshot) void this.#rerun([group]);
+    if (this.#watching === undefined) this.#watch(snapshot.index);
+    else if (this.#seen > snapshot.index) void this.#rerun([group]);
     this.#setAlarm(deadline);
   }
 
@@ -107,11 +124,11 @@ export class ParkedQueries {
     this.#rest();
   }
 
-  #join<T>(query: BlockingQuery<T>, current: Answer<T>, snapshot: number, waiter: Waiter): Group {
+  #join<T>(query: BlockingQuery<T>, current: Answer<T>, { index, mark }: Snapshot, waiter: Waiter): Group {
     const key = typeof query.key === 'string' ? query.key : query.key();
     let group = this.#groups.get(key);
     if (group === undefined) {
-      group = { key, query, waiters: new Set(), last: current, ranAt: snapshot };
+      group = { key, query, waiters: new Set(), last: current, ranAt: index, mark };
       this.#groups.set(key, group);
     }
     group.waiters.add(waiter);
@@ -125,6 +142,7 @@ export class ParkedQueries {
     waiter.group = undefined;
     group.waiters.delete(waiter);
     if (group.waiters.size === 0) this.#groups.delete(group.key);
+    if (group.mark !== waiter.mark) waiter.whenRightsChanged?.();
     waiter.resolve(outcome);
     if (this.#groups.size === 0) this.#rest();
   }
@@ -165,6 +183,7 @@ export class ParkedQueries {
         const answer = group.query.run(view);
         if (answer.index !== group.last.index) group.last = answer;
         group.ranAt = view.index;
+        group.mark = this.markOf(view);
         woken.push(group);
       }
       return { woken, index: view.index };

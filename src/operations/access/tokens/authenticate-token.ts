@@ -2,21 +2,20 @@ import type { ResultAsync } from 'neverthrow';
 import { policies } from '../../../access/policy-record.js';
 import type { Principal } from '../../../access/principal.js';
 import { roles } from '../../../access/role-record.js';
-import { nobodysPrincipal, type Rulebook, tokenPrincipal } from '../../../access/token-principal.js';
+import { nobodysPrincipal, tokenPrincipal } from '../../../access/token-principal.js';
 import { isExpired, type StoredToken, tokens } from '../../../access/tokens.js';
-import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
+import type { ReadView, StorageError } from '../../../ports/storage.js';
+import { rememberPresented } from '../../books/presented-secret.js';
+import { rulebookOf, tokenRowOf } from '../../books/token-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { rememberPresented } from './presented-secret.js';
-import { secretHash } from './secret-hash.js';
 
 /** The principal of the token with this secret; undefined when there is none, or when it has expired. */
 export function authenticateToken(
   context: EngineContext,
   secret: string,
 ): ResultAsync<Principal | undefined, StorageError> {
-  const hash = secretHash(secret);
   return context.storage.read((view) => {
-    const row = rowOf(view, hash);
+    const row = tokenRowOf(view, secret);
     if (row === undefined || isExpired(row.record, context.clock.now())) return undefined;
     return tokenPrincipal(row.record, rulebookOf(view));
   });
@@ -56,7 +55,7 @@ export function tokenAuthenticator(
     const before = known.get(secret);
     const tokensAt = view.tableIndex(tokens);
     if (before?.checkedAt === tokensAt) return before;
-    const row = rowOf(view, secretHash(secret));
+    const row = tokenRowOf(view, secret);
     known.delete(secret);
     if (row === undefined) return undefined;
     const principal =
@@ -71,21 +70,13 @@ export function tokenAuthenticator(
     context.storage.read((view) => {
       forgetOldRules(view);
       if (secret === undefined) {
-        nobody ??= nobodysPrincipal(rulebookOf(view));
+        if (nobody === undefined) {
+          nobody = nobodysPrincipal(rulebookOf(view));
+          rememberPresented(nobody, undefined);
+        }
         return nobody;
       }
       const found = rememberedFor(view, secret);
       return found === undefined || isExpired(found.token, context.clock.now()) ? undefined : found.principal;
     });
-}
-
-function rowOf(view: ReadView, hash: string): Row<StoredToken> | undefined {
-  return view.list(tokens, { index: 'by_secret', prefix: [hash], limit: 1 })[0];
-}
-
-function rulebookOf(view: ReadView): Rulebook {
-  return {
-    policy: (name) => view.get(policies, [name])?.record,
-    role: (id) => view.get(roles, [id])?.record,
-  };
 }

@@ -6,11 +6,11 @@ import { isExpired, tokens } from '../../../access/tokens.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
 import type { PermissionDenied } from '../../authorise.js';
+import { presentedSecret } from '../../books/presented-secret.js';
+import { secretHash } from '../../books/secret-hash.js';
 import { commit, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { openBySecret, sealBySecret } from '../sealed-by-secret.js';
-import { presentedSecret } from './presented-secret.js';
-import { secretHash } from './secret-hash.js';
 import { tokenLookup } from './token-lookup.js';
 
 const denied: PermissionDenied = { type: 'permission_denied' };

@@ -3,10 +3,10 @@ import type { NamespaceRule, Principal, WorkspaceRight } from '../../../access/p
 import { type StoredToken, tokens } from '../../../access/tokens.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
+import { secretHash } from '../../books/secret-hash.js';
 import { commit, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { contentHash } from '../content-hash.js';
-import { secretHash } from './secret-hash.js';
 
 export interface TokenInput {
   /**

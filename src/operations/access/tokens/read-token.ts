@@ -5,10 +5,10 @@ import { anonymousDocument, type TokenDocument, tokenDocument } from '../../../a
 import { type StoredToken, tokens } from '../../../access/tokens.js';
 import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
 import type { PermissionDenied } from '../../authorise.js';
+import { presentedSecret } from '../../books/presented-secret.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { answerQuery, type Waiting } from '../../waiting/blocking-query.js';
 import type { Answer } from '../../waiting/parked-queries.js';
-import { presentedSecret } from './presented-secret.js';
 import { shownSecret } from './shown-secret.js';
 import { tokenLookup } from './token-lookup.js';
 

@@ -9,10 +9,10 @@ import { isUuid } from '../../../queries/list-tokens.js';
 import { durationTextFromNanos, type Milliseconds } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
+import { secretHash } from '../../books/secret-hash.js';
 import { commit, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { contentHash } from '../content-hash.js';
-import { secretHash } from './secret-hash.js';
 import { shownSecret } from './shown-secret.js';
 import { tokenLookup } from './token-lookup.js';
 
