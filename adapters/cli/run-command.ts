@@ -1,7 +1,7 @@
 import { type ConnectOptions, connect, SignalboxError } from '../../src/client/index.js';
 import type { Command, Invocation, RawRequest } from './command-line/command.js';
 import { commandHelp, generalHelp, topicHelp } from './command-line/help.js';
-import { inOwnWords } from './command-line/other-spellings.js';
+import { inOwnWords, inPlaceOf } from './command-line/other-spellings.js';
 import { optionsOf, readArguments, withOptions } from './command-line/read-arguments.js';
 import { commands } from './commands/index.js';
 import { firstSignal } from './first-signal.js';
@@ -175,6 +175,8 @@ function helpFor(text: string, terminal: Terminal): number {
 
 /** Names the commands of the topic when there is one. */
 function unknownCommand(args: readonly string[]): Stopped {
+  const absent = inPlaceOf(args);
+  if (absent !== undefined) return new Stopped(`there is no command "${absent.words}": ${absent.advice}`, 2);
   const [topic = ''] = args;
   const known = commands.some(({ words }) => words.split(' ')[0] === topic);
   const given = args.slice(0, known ? 2 : 1).join(' ');

@@ -14,6 +14,9 @@ const otherWords: Readonly<Record<string, string>> = {
   logs: 'alloc logs',
   exec: 'alloc exec',
   fs: 'alloc fs',
+  init: 'job init',
+  start: 'job start',
+  'acl bootstrap': 'operator api -X PUT /v1/acl/bootstrap',
   'acl token self': 'token show',
   'acl token info': 'token show',
   'acl token': 'token',
@@ -41,6 +44,56 @@ export function inOwnWords(args: readonly string[]): readonly string[] {
     if (own !== undefined) return [...own.split(' '), ...args.slice(count)];
   }
   return args;
+}
+
+const noVolumes = 'jobs mount folders of hosts: signalbox serve --volume, signalbox agent --volume';
+const quotas = 'quotas are settings of the embedding service: jobs.quotas of createEngine';
+const noRaft = 'servers share one store, and none of them leads: there are no peers to look after';
+const keys = 'keys are lines of the file that signalbox serve --encryption-key-file names; signalbox new-key makes one';
+const noLogin = 'tokens come from the store of the server, or the embedding service authenticates callers';
+
+/** Commands of that command line that are not here, by their first words, and what there is. */
+const absent: Readonly<Record<string, string>> = {
+  'acl auth-method': noLogin,
+  'acl binding-rule': noLogin,
+  'alloc pause': 'tasks are not paused; signalbox alloc stop and alloc restart end and begin them',
+  fmt: 'job files are not formatted here',
+  license: 'there is none to apply',
+  login: noLogin,
+  'node config': 'an agent is told its server when it is started: signalbox agent --server',
+  'node identity': 'tokens of nodes are renewed with signalbox token',
+  'operator autopilot': noRaft,
+  'operator client-state':
+    'the state of an agent is in its --directory; signalbox node status tells what the server knows',
+  'operator debug': 'signalbox operator metrics, monitor and operator api tell what a server does',
+  'operator gossip': noRaft,
+  'operator keygen': keys,
+  'operator keyring': keys,
+  'operator raft': noRaft,
+  'operator root': keys,
+  'operator snapshot': 'all state is in the store of the server: copy the SQLite file with the sqlite3 command .backup',
+  'operator utilization': 'signalbox operator metrics prints what is used',
+  plugin: noVolumes,
+  quota: quotas,
+  recommendation: 'there are no recommendations',
+  sentinel: 'policies on jobs are functions of the embedding service',
+  'server force-leave': noRaft,
+  'server join': noRaft,
+  setup: 'there is no such integration',
+  tls: 'put a proxy in front that ends TLS; openssl makes certificates',
+  ui: 'there is no web interface: signalbox status and signalbox job status show the jobs',
+  'var init': 'signalbox var put PATH KEY=VALUE needs no file',
+  volume: noVolumes,
+};
+
+/** What there is in place of a command that is not here; undefined when it is unknown. */
+export function inPlaceOf(args: readonly string[]): { readonly words: string; readonly advice: string } | undefined {
+  for (const count of [2, 1]) {
+    const words = args.slice(0, count).join(' ');
+    const advice = Object.hasOwn(absent, words) ? absent[words] : undefined;
+    if (advice !== undefined) return { words, advice };
+  }
+  return undefined;
 }
 
 const trust = 'set NODE_EXTRA_CA_CERTS to a file with the certificates that are trusted';

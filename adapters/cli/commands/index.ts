@@ -13,6 +13,7 @@ import { directoryCommands } from './directory-commands.js';
 import { eventCommands } from './event-commands.js';
 import { jobCommands } from './jobs/job-commands.js';
 import { jobPartCommands } from './jobs/job-part-commands.js';
+import { jobStartCommands } from './jobs/job-start-commands.js';
 import { plan } from './jobs/plan-command.js';
 import { restartJob } from './jobs/restart-command.js';
 import { namespaceCommands } from './namespace-commands.js';
@@ -36,6 +37,7 @@ export const commands: readonly Command[] = [
   parse,
   plan,
   ...jobCommands,
+  ...jobStartCommands,
   ...jobPartCommands,
   restartJob,
   ...deploymentCommands,

@@ -163,7 +163,8 @@ const scale = command({
     const { parameters, options, box, inNamespace } = invocation;
     const [jobId = '', group = '', text] = parameters;
     const count = numberOption('COUNT', text) ?? 0;
-    const request = { ...inNamespace, count, ...optional('message', options.message) };
+    // Servers ask for a reason.
+    const request = { ...inNamespace, count, message: options.message ?? 'scaled from the command line' };
     const answer = await orThrow(box.jobs.scale(jobId, group, request));
     return afterwards(invocation, answer, { detached: options.detach, done: 'job scaled' });
   },

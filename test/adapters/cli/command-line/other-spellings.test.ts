@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { command } from '../../../../adapters/cli/command-line/command.js';
-import { inOwnWords } from '../../../../adapters/cli/command-line/other-spellings.js';
+import { inOwnWords, inPlaceOf } from '../../../../adapters/cli/command-line/other-spellings.js';
 import { readArguments } from '../../../../adapters/cli/command-line/read-arguments.js';
 import { commands } from '../../../../adapters/cli/commands/index.js';
+import { typed } from '../typed-commands.js';
 
 describe('words of another command line', () => {
   it.each([
@@ -30,6 +31,25 @@ describe('words of another command line', () => {
       ).toBe(true);
       expect(known).not.toContain(words);
     }
+  });
+});
+
+describe('a command of another command line that is not here', () => {
+  it.each([
+    ['operator raft list-peers', 'operator raft', /share one store/],
+    ['volume', 'volume', /--volume/],
+    ['acl auth-method list -json', 'acl auth-method', /tokens come from the store/],
+    ['ui', 'ui', /no web interface/],
+  ])('%s is named, with what there is', async (given, words, advice) => {
+    const { code, error } = await typed('http://127.0.0.1:1', {}, ...given.split(' '));
+    expect(code).toBe(2);
+    expect(error).toContain(`there is no command "${words}": `);
+    expect(error).toMatch(advice);
+  });
+
+  it('is none that is here', () => {
+    for (const { words } of commands) expect(inPlaceOf(words.split(' ')), words).toBeUndefined();
+    expect(inPlaceOf(['constructor'])).toBeUndefined();
   });
 });
 

@@ -1,0 +1,122 @@
+import { writeFile } from 'node:fs/promises';
+import { orThrow } from '../../../../src/client/index.js';
+import type { Job, JobScaleStatus } from '../../../../src/index.js';
+import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { tableOf } from '../../output/columns.js';
+import { timeText } from '../../output/times.js';
+import { Stopped } from '../../stopped.js';
+import { afterwards, detach } from '../afterwards.js';
+import { found } from '../found.js';
+import { optional } from '../option-values.js';
+import { print } from '../print.js';
+import { followToHealth } from '../scheduling/follow-evaluation.js';
+import { inThe } from './job-commands.js';
+
+const example = `job "example" {
+  type = "service"
+
+  group "web" {
+    count = 1
+
+    network {
+      port "http" {}
+    }
+
+    task "server" {
+      driver = "raw_exec"
+
+      config {
+        command = "/bin/sh"
+        args    = ["-c", "echo listening on $NOMAD_PORT_http; exec sleep 3600"]
+      }
+
+      resources {
+        cpu    = 100
+        memory = 64
+      }
+    }
+  }
+}
+`;
+
+const init = command({
+  words: 'job init',
+  parameters: '[FILE]',
+  summary: 'write a job file to begin with; example.nomad.hcl when none is named',
+  options: {},
+  local: true,
+  raw: true,
+  run: async ({ parameters: [path = 'example.nomad.hcl'], terminal }) => {
+    await writeFile(path, example, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+      throw new Stopped(
+        error.code === 'EEXIST' ? `${path} is there already` : `${path} cannot be written: ${error.message}`,
+      );
+    });
+    terminal.out(`${path} is written; signalbox job run ${path} runs it\n`);
+    return 0;
+  },
+});
+
+const start = command({
+  words: 'job start',
+  parameters: 'JOB',
+  summary: 'register a stopped job again as it was, and wait as job run does',
+  options: detach,
+  run: async (invocation) => {
+    const { parameters, options, box, inNamespace } = invocation;
+    const [jobId = ''] = parameters;
+    const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
+    if (!job.Stop) throw new Stopped(`job ${jobId} is not stopped`);
+    const answer = await orThrow(
+      box.jobs.register(inThe(inNamespace.namespace, { ...job, Stop: false }), {
+        ...inNamespace,
+        ...optional('submission', await submissionOf(invocation, job)),
+        // What somebody else has registered meanwhile stays.
+        enforceIndex: job.JobModifyIndex,
+      }),
+    );
+    if (!invocation.json && answer.evalId === '') {
+      invocation.terminal.out('job started; it runs when it is dispatched or its time comes\n');
+    }
+    return afterwards(invocation, answer, { detached: options.detach, done: 'job started', follow: followToHealth });
+  },
+});
+
+/** The source of the job, if it is kept. */
+async function submissionOf({ box, inNamespace }: Invocation, { ID, Version }: Job) {
+  const read = await box.jobs.submission(ID, Version, inNamespace);
+  const kept = read.isOk() ? read.value.value : undefined;
+  if (kept === undefined) return undefined;
+  const { Source, Format, Variables, VariableFlags } = kept;
+  return { Source, Format, Variables, ...optional('VariableFlags', VariableFlags ?? undefined) };
+}
+
+const scalingEvents = command({
+  words: 'job scaling-events',
+  parameters: 'JOB',
+  summary: 'how the counts of a job were changed, by people and by other programs, newest first',
+  options: {},
+  run: async (invocation) => {
+    const [jobId = ''] = invocation.parameters;
+    const status = await found(invocation.box.jobs.scaleStatus(jobId, invocation.inNamespace), `job ${jobId}`);
+    return print(invocation, eventsOf(status), (events) => {
+      const rows = events.map(({ Group, Count, PreviousCount, Error: failed, Message, Time }) => [
+        Group,
+        Count === null ? '' : String(Count),
+        String(PreviousCount),
+        failed ? 'yes' : 'no',
+        Message,
+        timeText(Time),
+      ]);
+      return tableOf(['Group', 'Count', 'Before', 'Error', 'Message', 'Time'], rows, 'no scaling events');
+    });
+  },
+});
+
+function eventsOf({ TaskGroups }: JobScaleStatus) {
+  return Object.entries(TaskGroups)
+    .flatMap(([Group, { Events }]) => (Events ?? []).map((event) => ({ Group, ...event })))
+    .sort((one, other) => other.Time - one.Time);
+}
+
+export const jobStartCommands: readonly Command[] = [init, start, scalingEvents];
