@@ -1,11 +1,10 @@
 import type { MessageSocket } from '../../src/api/message-socket.js';
-import { plainType } from '../../src/api/plain-type.js';
 import type { Engine } from '../../src/index.js';
 import { type Asked, answer, callFrom, type HandlerParts } from './answer-request.js';
 import { compressFor } from './bridges/compression.js';
 import { watchedBody } from './bridges/watched-body.js';
 import { type Located, locator } from './calls/locate.js';
-import { Query } from './calls/query.js';
+import { asksForPlain, queryFrom } from './calls/query.js';
 import { emptyResponse, textResponse } from './calls/responses.js';
 import type { Route } from './calls/route.js';
 import { routeTable } from './calls/route-table.js';
@@ -109,7 +108,7 @@ function begin(
   if (refused !== undefined) return errors.refused(refused.status, refused.message);
   if (located === undefined) return plain ? errors.unknownPath() : emptyResponse(404);
   const body = new HeldBody(request, parts.budget, parts.maximumBodyBytes);
-  return { located, asked: { request, errors, plain, query: new Query(target.query), body } };
+  return { located, asked: { request, errors, plain, query: queryFrom(request, parts.names, target.query), body } };
 }
 
 function finished(
@@ -155,7 +154,7 @@ function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
     request,
     errors: errorsFor(located.interface, false),
     plain: false,
-    query: new Query(target.query),
+    query: queryFrom(request, parts.names, target.query),
     body: new HeldBody(request, parts.budget, 0),
   };
   const call = callFrom(parts, asked, nobody, pathValues);
@@ -187,10 +186,6 @@ async function closeUnknown(socket: MessageSocket): Promise<void> {
 
 function asksForWebSocket(request: HttpRequest): boolean {
   return headerValue(request, 'upgrade')?.toLowerCase() === 'websocket';
-}
-
-function asksForPlain(request: HttpRequest): boolean {
-  return headerValue(request, 'accept')?.includes(plainType) === true;
 }
 
 function withoutEndSlash(path: string): string {

@@ -1,24 +1,30 @@
 import { err, ok, type Result } from 'neverthrow';
+import { plainType } from '../../../src/api/plain-type.js';
+import type { HeaderNames } from '../edge/header-names.js';
 import type { BadInput } from '../errors/bad-input.js';
+import { type HttpRequest, headerValue } from '../http-message.js';
 
 /** The query string of a request, parsed on first access. A repeated name keeps its first value. */
 export class Query {
   /** As sent, without the question mark. */
   readonly raw: string;
+  readonly #lenient: boolean;
   #values: Map<string, string | undefined> | undefined;
 
-  constructor(raw: string) {
+  /** `lenient`: parameters with an invalid percent-encoding or a semicolon are left out; otherwise the first is an error. */
+  constructor(raw: string, lenient = false) {
     this.raw = raw;
+    this.#lenient = lenient;
   }
 
   get isEmpty(): boolean {
     return this.raw === '';
   }
 
-  /** The decoded value; undefined when the name does not occur. An invalid percent-encoding is an error. */
+  /** The decoded value; undefined when the name does not occur. */
   get(name: string): Result<string | undefined, BadInput> {
     if (this.raw === '') return ok(undefined);
-    this.#values ??= valuesFrom(this.raw);
+    this.#values ??= valuesFrom(pairsOf(this.raw, this.#lenient));
     const value = this.#values.get(name);
     if (value === undefined && this.#values.has(name)) {
       return err(undecodable(name));
@@ -29,19 +35,37 @@ export class Query {
   /** Every value of a name that may be repeated, in order. */
   all(name: string): Result<readonly string[], BadInput> {
     if (this.raw === '') return ok([]);
-    const values = valuesOf(this.raw, name);
+    const values = valuesOf(pairsOf(this.raw, this.#lenient), name);
     const texts = values.filter((value) => value !== undefined);
     return texts.length < values.length ? err(undecodable(name)) : ok(texts);
   }
 }
 
-/** All values of a name, decoded. */
-function valuesOf(raw: string, wanted: string): readonly (string | undefined)[] {
-  return raw.split('&').flatMap((pair) => {
+/** Reads of clients of the upstream are answered as there, without what cannot be decoded; what would change something is refused. */
+export function queryFrom(request: HttpRequest, { vocabulary }: HeaderNames, raw: string): Query {
+  return new Query(raw, raw !== '' && vocabulary === 'upstream' && request.method === 'GET' && !asksForPlain(request));
+}
+
+export function asksForPlain(request: HttpRequest): boolean {
+  return headerValue(request, 'accept')?.includes(plainType) === true;
+}
+
+type Pair = readonly [name: string | undefined, value: string | undefined];
+
+/** Names and values, decoded; undefined is what cannot be. */
+function* pairsOf(raw: string, lenient: boolean): Iterable<Pair> {
+  for (const pair of raw.split('&')) {
+    if (pair === '' || (lenient && pair.includes(';'))) continue;
     const equals = pair.indexOf('=');
     const name = decodeFormText(equals < 0 ? pair : pair.slice(0, equals));
-    return pair === '' || name !== wanted ? [] : [equals < 0 ? '' : decodeFormText(pair.slice(equals + 1))];
-  });
+    const value = equals < 0 ? '' : decodeFormText(pair.slice(equals + 1));
+    if (!lenient || value !== undefined) yield [name, value];
+  }
+}
+
+/** All values of a name. */
+function valuesOf(pairs: Iterable<Pair>, wanted: string): readonly (string | undefined)[] {
+  return [...pairs].filter(([name]) => name === wanted).map(([, value]) => value);
 }
 
 function undecodable(name: string): BadInput {
@@ -53,15 +77,9 @@ export function badParameter(parameter: string, message: string, status?: 500): 
 }
 
 /** Names that cannot be decoded are dropped; values that cannot be decoded are kept as undefined. */
-function valuesFrom(raw: string): Map<string, string | undefined> {
+function valuesFrom(pairs: Iterable<Pair>): Map<string, string | undefined> {
   const values = new Map<string, string | undefined>();
-  for (const pair of raw.split('&')) {
-    if (pair === '') continue;
-    const equals = pair.indexOf('=');
-    const name = decodeFormText(equals < 0 ? pair : pair.slice(0, equals));
-    if (name === undefined || values.has(name)) continue;
-    values.set(name, equals < 0 ? '' : decodeFormText(pair.slice(equals + 1)));
-  }
+  for (const [name, value] of pairs) if (name !== undefined && !values.has(name)) values.set(name, value);
   return values;
 }
 

@@ -103,6 +103,36 @@ it('a filter that a call does not take is passed over', async () => {
   expect((await ask('neutral')).status).toBe(400);
 });
 
+describe('parameters that cannot be decoded', () => {
+  async function listed(query: string, names: 'neutral' | 'upstream' = 'upstream') {
+    const engine = engineUnderTest();
+    for (const id of ['a', 'z']) (await registerJob(engine, hostPrincipal, { job: sampleJob(id) }))._unsafeUnwrap();
+    const handler = createHttpHandler(engine, { access: 'open', names });
+    const { status, body } = await handler(requestFrom({ target: `/v1/jobs?${query}` }));
+    return status === 200 ? JSON.parse(String(body)).map(({ ID }: { readonly ID: string }) => ID) : status;
+  }
+
+  it.each([
+    ['prefix=%zz', ['a', 'z']],
+    ['prefix=%zz&prefix=z', ['z']],
+    ['prefix=z%2', ['a', 'z']],
+    ['%zz=1&prefix=z', ['z']],
+    ['prefix=a;b', ['a', 'z']],
+    ['prefix=a;b&prefix=z', ['z']],
+    ['prefix=z&prefix=%zz', ['z']],
+  ])('are left out of a read: %s', async (query, ids) => {
+    expect(await listed(query)).toEqual(ids);
+  });
+
+  it('are refused with the neutral spelling, and where something would be changed', async () => {
+    expect(await listed('prefix=%zz', 'neutral')).toBe(400);
+    expect(await listed('prefix=z&prefix=%zz', 'neutral')).toEqual(['z']);
+    const handler = createHttpHandler(engineUnderTest(), { access: 'open', names: 'upstream' });
+    const { status } = await handler(requestFrom({ method: 'DELETE', target: '/v1/job/x?namespace=%zz' }));
+    expect(status).toBe(400);
+  });
+});
+
 const malformed = 'the ID must be a UUID of 36 characters';
 
 describe('paths that lack a part', () => {
