@@ -20,6 +20,18 @@ function refusal(request: Partial<DispatchRequest>, job = parent()) {
   return checked.isOk() ? undefined : checked.error;
 }
 
+describe('the payload', () => {
+  const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64');
+
+  test('of exactly the maximum is accepted, of one byte more is refused', () => {
+    expect(refusal({ payload: base64(16_384) })).toBeUndefined();
+    expect(refusal({ payload: base64(16_385) })).toMatchObject({
+      reason: 'payload_too_large',
+      message: 'Payload exceeds maximum size; 16385 > 16384',
+    });
+  });
+});
+
 describe('meta that no instance could start with', () => {
   test('ordinary meta is fine', () => {
     expect(refusal({ meta: { source: 'file', a: '', b: 'x'.repeat(100_000) } })).toBeUndefined();

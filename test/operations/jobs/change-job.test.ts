@@ -203,6 +203,15 @@ describe('scaleJob', () => {
     expect(await w.rows(scalingEvents)).toEqual([]);
   });
 
+  it.each([
+    ['the least that the policy allows', 1],
+    ['as many as the installation allows', 4],
+  ])('accepts %s', async (_name, count) => {
+    const w = await scalable();
+    (await scale(w, { count }))._unsafeUnwrap();
+    expect(await current(w)).toMatchObject({ Version: 1, TaskGroups: [{ Count: count }, { Count: 4 }] });
+  });
+
   it('keeps twenty events of a group, newest first in the status', async () => {
     const w = await scalable();
     for (let i = 0; i < 23; i++) await scale(w, { message: `m${i}` });

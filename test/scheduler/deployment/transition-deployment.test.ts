@@ -248,6 +248,12 @@ describe('a deployment whose deadline comes', () => {
       ['revert to 1', 'evaluate'],
     ],
     ['goes on before it', watched({}), 'running: ', []],
+    [
+      'fails at its very millisecond',
+      watched({ RequireProgressBy: '2026-01-01T12:00:00.000Z' }),
+      'failed: Failed due to progress deadline',
+      ['evaluate'],
+    ],
     ['goes on before the first placement', watched({ RequireProgressBy: null }), 'running: ', []],
     ['goes on with everything healthy', watched({ RequireProgressBy: past, HealthyAllocs: 2 }), 'running: ', []],
     [
