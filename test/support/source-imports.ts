@@ -50,6 +50,35 @@ export function importsOf(file: string): ModuleImport[] {
   return found;
 }
 
+/** `TARGET NAME` for every name that a file imports or passes on from another file of the project; `TARGET *` where it takes them all. */
+export function importedNames(file: string): string[] {
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022, true);
+  const found: string[] = [];
+  const add = (specifier: ts.Node | undefined, names: readonly string[]): void => {
+    const target =
+      specifier !== undefined && ts.isStringLiteral(specifier) ? targetOf(file, specifier.text) : undefined;
+    if (target !== undefined) found.push(...names.map((name) => `${target} ${name}`));
+  };
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, namesOf(node.importClause?.namedBindings));
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, namesOf(node.exportClause));
+    else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      add(node.arguments[0], ['*']);
+    } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+      add(node.argument.literal, [node.qualifier?.getText() ?? '*']);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+function namesOf(bindings: ts.NamedImportBindings | ts.NamedExportBindings | undefined): string[] {
+  if (bindings === undefined || ts.isNamespaceImport(bindings) || ts.isNamespaceExport(bindings)) return ['*'];
+  const elements: readonly (ts.ImportSpecifier | ts.ExportSpecifier)[] = bindings.elements;
+  return elements.map(({ propertyName, name }) => (propertyName ?? name).text);
+}
+
 function isTypeOnly(clause: ts.ImportClause | undefined): boolean {
   if (clause === undefined) return false;
   if (clause.phaseModifier === ts.SyntaxKind.TypeKeyword) return true;

@@ -10,7 +10,7 @@ export function tokenRowOf(view: ReadView, secret: string): Row<StoredToken> | u
   return tokenRowByHash(view, secretHash(secret));
 }
 
-export function tokenRowByHash(view: ReadView, hash: string): Row<StoredToken> | undefined {
+function tokenRowByHash(view: ReadView, hash: string): Row<StoredToken> | undefined {
   return view.list(tokens, { index: 'by_secret', prefix: [hash], limit: 1 })[0];
 }
 
