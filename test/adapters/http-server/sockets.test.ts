@@ -412,7 +412,7 @@ describe('sockets', () => {
     });
 
     it('a peer that answers pings stays', async () => {
-      const port = await listening(echo, { options: { idleTimeout: 40 } });
+      const port = await listening(echo, { options: { idleTimeout: 200 } });
       const peer = peerAt(port);
       let pings = 0;
       await new Promise<void>((resolve) => {
