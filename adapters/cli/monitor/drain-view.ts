@@ -13,7 +13,7 @@ interface DrainedNode {
   readonly LastDrain?: { readonly Status: string } | null;
 }
 
-interface DrainedAllocation {
+export interface DrainedAllocation {
   readonly ID: string;
   readonly JobID: string;
   readonly TaskGroup: string;
@@ -56,24 +56,34 @@ function stateOf(node: DrainedNode): string {
   return isDraining(node) ? 'under way' : wasCanceled(node) ? 'ended before the node was empty' : 'complete';
 }
 
-/** Lines for the changes since the previous view; at first for the whole state. */
-export function drainNews(before: DrainView | undefined, view: DrainView): string {
+/**
+ * Lines for the changes since the previous view; at first for the whole state, and for what has ended since the drain was
+ * ordered. A small drain may be over before it is first looked at.
+ */
+export function drainNews(
+  before: DrainView | undefined,
+  view: DrainView,
+  ordered: readonly DrainedAllocation[] = [],
+): string {
   const { node, allocations } = view;
-  const seen = new Map(before?.allocations.map((allocation) => [allocation.ID, allocation]) ?? []);
-  const lines: string[] = [];
-  if (before === undefined) {
-    const deadline = node.DrainStrategy?.ForceDeadline ?? null;
-    const until = deadline === null ? '' : `, what is left then is stopped at ${deadline}`;
-    lines.push(`node ${short(node.ID)}: ${allocations.filter(isLive).length} allocations${until}`);
-  }
+  const isFirst = before === undefined;
+  const seen = new Map(
+    (isFirst ? ordered : before.allocations).map((allocation) => [allocation.ID, lineOf(allocation)]),
+  );
+  const lines = isFirst ? [headOf(node, ordered.length > 0 ? ordered : allocations)] : [];
   for (const allocation of allocations) {
-    const line = lineOf(allocation);
-    const last = seen.get(allocation.ID);
-    const isNews = last === undefined ? isLive(allocation) : lineOf(last) !== line;
+    const [last, line] = [seen.get(allocation.ID), lineOf(allocation)];
+    const isNews = last === undefined ? isLive(allocation) : last !== line || (isFirst && isLive(allocation));
     if (isNews) lines.push(line);
   }
   if (!isDraining(node)) lines.push(`node ${short(node.ID)}: the drain is ${stateOf(node)}`);
   return lines.map((line) => `${line}\n`).join('');
+}
+
+function headOf({ ID, DrainStrategy }: DrainedNode, allocations: readonly DrainedAllocation[]): string {
+  const deadline = DrainStrategy?.ForceDeadline ?? null;
+  const until = deadline === null ? '' : `, what is left then is stopped at ${deadline}`;
+  return `node ${short(ID)}: ${allocations.filter(isLive).length} allocations${until}`;
 }
 
 function lineOf(allocation: DrainedAllocation): string {

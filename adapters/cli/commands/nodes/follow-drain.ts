@@ -2,12 +2,26 @@ import { orThrow } from '../../../../src/client/index.js';
 import type { Invocation } from '../../command-line/command.js';
 import { changesOf } from '../../monitor/changes.js';
 import { displayOn, noDisplay } from '../../monitor/display.js';
-import { type DrainView, drainFrame, drainNews, isDraining, wasCanceled } from '../../monitor/drain-view.js';
+import {
+  type DrainedAllocation,
+  type DrainView,
+  drainFrame,
+  drainNews,
+  isDraining,
+  wasCanceled,
+} from '../../monitor/drain-view.js';
 import { Stopped } from '../../stopped.js';
 import { print } from '../print.js';
 
-/** Shows a node that is emptied, until that is over. Gives the exit code: 1 when the drain was ended before it was done. */
-export async function followDrain(invocation: Invocation, nodeId: string): Promise<number> {
+/**
+ * Shows a node that is emptied, until that is over. Gives the exit code: 1 when the drain was ended before it was done.
+ * `ordered` are the node's allocations when the drain was ordered, if it was ordered just now.
+ */
+export async function followDrain(
+  invocation: Invocation,
+  nodeId: string,
+  ordered?: readonly DrainedAllocation[],
+): Promise<number> {
   const { box, terminal, json } = invocation;
   const display = json ? noDisplay : displayOn(terminal);
   let before: DrainView | undefined;
@@ -24,7 +38,7 @@ export async function followDrain(invocation: Invocation, nodeId: string): Promi
   );
   for await (const [node, allocations] of changes) {
     const view = { node, allocations };
-    const [frame, news] = [drainFrame(view), drainNews(before, view)];
+    const [frame, news] = [drainFrame(view), drainNews(before, view, ordered)];
     before = view;
     if (isDraining(node)) {
       display.show(frame, news);

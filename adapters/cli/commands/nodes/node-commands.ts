@@ -161,11 +161,12 @@ const drain = command({
     const meta = { ...pairs('meta', options.meta), ...optional('message', options.m) };
     const { ID } = await chosenNode(invocation);
     if (monitor) return followDrain(invocation, ID);
-    const order = box.nodes.drain(ID, enable ? { spec, meta } : { markEligible: !options['keep-ineligible'] });
-    if (disable) return confirm(invocation, order, `node ${short(ID)} drains no more`);
-    if (options.detach || json) return confirm(invocation, order, `node ${short(ID)} drains`);
-    await orThrow(order);
-    return followDrain(invocation, ID);
+    const order = () => box.nodes.drain(ID, enable ? { spec, meta } : { markEligible: !options['keep-ineligible'] });
+    if (disable) return confirm(invocation, order(), `node ${short(ID)} drains no more`);
+    if (options.detach || json) return confirm(invocation, order(), `node ${short(ID)} drains`);
+    const { value: ordered } = await orThrow(box.nodes.allocations(ID));
+    await orThrow(order());
+    return followDrain(invocation, ID, ordered ?? []);
   },
 });
 

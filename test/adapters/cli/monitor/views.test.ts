@@ -143,6 +143,14 @@ describe('the news of a drain', () => {
     expect(drainNews(before, view)).toBe(news);
   });
 
+  it('tell of a drain that was over before it was looked at', () => {
+    const { allocations: ordered } = drain({ a: 'run/running', b: 'stop/complete' });
+    const view = drain({ a: 'stop/complete', b: 'stop/complete' }, 'complete');
+    expect(drainNews(undefined, view, ordered)).toBe(
+      'node 12345678: 1 allocations\n  allocation a of "web" (app) is complete\nnode 12345678: the drain is complete\n',
+    );
+  });
+
   it('are shown as a whole in a frame', () => {
     expect(drainFrame(drain({ a: 'stop/running', b: 'stop/complete' }))).toBe(
       [
