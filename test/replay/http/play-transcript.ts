@@ -60,8 +60,14 @@ class Player {
     const request = filled(step, this.#variables, missing) as Step;
     if (missing.size > 0) return { skipped: `no value for ${[...missing].join(', ')}` };
     if (step.background !== undefined) {
-      this.#waiting.set(step.background, this.#send(request));
+      const said = new Promise<void>((resolve) => {
+        const answer = this.#send(request, resolve);
+        this.#waiting.set(step.background ?? '', answer);
+        void answer.then(() => resolve());
+      });
       await pause(headStartMs);
+      // A command that is under way before the next step was so in the recording.
+      if (request.talk !== undefined) await said;
       return undefined;
     }
     const answered = await this.#ask(request);
@@ -72,8 +78,9 @@ class Player {
     return answered;
   }
 
-  #send(request: Step): Promise<Answered> {
-    return request.talk === undefined ? exchange(this.#origin, request, this.#agent) : converse(this.#origin, request);
+  #send(request: Step, onSaid?: () => void): Promise<Answered> {
+    const { talk } = request;
+    return talk === undefined ? exchange(this.#origin, request, this.#agent) : converse(this.#origin, request, onSaid);
   }
 
   async #ask(request: Step): Promise<Answered> {

@@ -28,8 +28,11 @@ const endWithinMs = 10_000;
 const lookAgainMs = 10;
 const opcodes = { continuation: 0, text: 1, ping: 9, pong: 10 };
 
-/** Opens a WebSocket, says what the step says, and gives what came back until the connection ended. Never rejects. */
-export async function converse(origin: string, step: Step): Promise<Answered> {
+/**
+ * Opens a WebSocket, says what the step says, and gives what came back until the connection ended. Never rejects. `onSaid` is
+ * called when all is said.
+ */
+export async function converse(origin: string, step: Step, onSaid?: () => void): Promise<Answered> {
   const began = performance.now();
   const url = `${origin.replace(/^http/, 'ws')}${targetOf(step)}`;
   const webSocket = new WebSocket(url, {
@@ -49,7 +52,7 @@ export async function converse(origin: string, step: Step): Promise<Answered> {
     webSocket.terminate();
     return { ...opened, ms: ms() };
   }
-  const conversation = await talked.perform(step.talk ?? []);
+  const conversation = await talked.perform(step.talk ?? [], onSaid);
   return { status: 101, headers: {}, text: '', conversation, ms: ms() };
 }
 
@@ -83,7 +86,7 @@ class Talk {
     });
   }
 
-  async perform(acts: readonly Act[]): Promise<unknown> {
+  async perform(acts: readonly Act[], onSaid?: () => void): Promise<unknown> {
     const notCome: Wanted[] = [];
     for (const act of acts) {
       if ('await' in act) {
@@ -91,6 +94,7 @@ class Talk {
       } else if ('pause' in act) await pause(act.pause);
       else this.#say(act);
     }
+    onSaid?.();
     const patience = new AbortController();
     await Promise.race([
       this.#ended,
