@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
 
@@ -97,8 +97,13 @@ function targetOf(file: string, specifier: string): string | undefined {
   return [path.replace(/\.js$/, '.ts'), path.replace(/\.js$/, '.tsx'), path].find(existsSync) ?? path;
 }
 
-function walk(path: string): string[] {
-  if (!existsSync(path)) return [];
-  if (statSync(path).isFile()) return /\.tsx?$/.test(path) ? [path] : [];
-  return readdirSync(path).flatMap((name) => walk(join(path, name)));
+/** Folders that begin with a dot are written and removed by tests that run meanwhile; packages are no sources of the project. */
+function walk(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    if (entry.name.startsWith('.') || entry.name === 'node_modules') return [];
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return walk(path);
+    return /\.tsx?$/.test(entry.name) ? [path] : [];
+  });
 }
