@@ -1,8 +1,9 @@
 import { err, ok, type Result } from 'neverthrow';
+import { remembered } from '../shared/remembered.js';
 import { compareVersions, hasSameSegments, parseVersion, type Version, type VersionSyntax } from './version.js';
 
 /** Comparisons that a version must all pass, as `>= 1.2, < 2`. */
-export interface VersionConstraint {
+interface VersionConstraint {
   readonly syntax: VersionSyntax;
   readonly terms: readonly Term[];
 }
@@ -37,8 +38,20 @@ const TERM = /^[\t\n\f\r ]*(=|!=|>=|<=|>|<|~>|)[\t\n\f\r ]*([^\t\n\f\r ]*)[\t\n\
 /** Characters of a constraint. */
 const MAX_LENGTH = 10_000;
 
-/** A comma-separated list of comparisons; one without operator is `=`. The error tells which part is none. */
+/**
+ * A comma-separated list of comparisons; one without operator is `=`. The error tells which part is none. The same few
+ * constraints are checked on many nodes and implied by many jobs, so the most recent ones are kept parsed.
+ */
 export function parseVersionConstraint(text: string, syntax: VersionSyntax): Result<VersionConstraint, string> {
+  return parsers[syntax](text);
+}
+
+const parsers = {
+  loose: remembered((text) => parse(text, 'loose'), 256),
+  semver: remembered((text) => parse(text, 'semver'), 256),
+};
+
+function parse(text: string, syntax: VersionSyntax): Result<VersionConstraint, string> {
   if (text.length > MAX_LENGTH) return err(`a version constraint may have at most ${MAX_LENGTH} characters`);
   const terms: Term[] = [];
   for (const part of text.split(',')) {

@@ -1,5 +1,4 @@
 import { regularExpression } from '../../shared/regular-expression.js';
-import { remembered } from '../../shared/remembered.js';
 import { parseVersionConstraint } from '../../versions/version-constraint.js';
 import type { Affinity, Constraint, Spread } from '../document/placement.js';
 import { quoted } from './problem-texts.js';
@@ -56,17 +55,12 @@ function validateMatcher(operand: string, value: string, report: Report): void {
     const expression = regularExpression(value);
     if (expression.isErr()) report(`the value is no regular expression: ${expression.error}`);
   } else if (operand === 'version' || operand === 'semver') {
-    if (!isVersionConstraint[operand](value)) report(`${quoted(value)} is no ${operand} constraint such as ">= 1.2.0"`);
+    const constraint = parseVersionConstraint(value, operand === 'version' ? 'loose' : 'semver');
+    if (constraint.isErr()) report(`${quoted(value)} is no ${operand} constraint such as ">= 1.2.0"`);
   } else {
     report(`unknown operator ${quoted(operand)}`);
   }
 }
-
-/** Most of them are implied by what a job contains, and the same in every job. */
-const isVersionConstraint = {
-  version: remembered((text) => parseVersionConstraint(text, 'loose').isOk(), 256),
-  semver: remembered((text) => parseVersionConstraint(text, 'semver').isOk(), 256),
-};
 
 const knownTargets = new Set(['node.unique.id', 'node.unique.name', 'node.datacenter', 'node.class', 'node.pool']);
 const targetPrefixes = ['attr.', 'meta.', 'device.'];

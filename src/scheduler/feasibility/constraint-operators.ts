@@ -1,8 +1,7 @@
 import { regularExpression } from '../../shared/regular-expression.js';
-import { remembered } from '../../shared/remembered.js';
 import { compareBytes, parseFloat64, parseInt64, trimWhiteSpace } from '../../shared/text-values.js';
 import { parseVersion, type VersionSyntax } from '../../versions/version.js';
-import { parseVersionConstraint, satisfies, type VersionConstraint } from '../../versions/version-constraint.js';
+import { parseVersionConstraint, satisfies } from '../../versions/version-constraint.js';
 import type { ResolvedTarget } from './constraint-targets.js';
 
 /** Whether a constraint or affinity with this operand is met; both sides as `resolveTarget` gives them. */
@@ -60,7 +59,7 @@ export function matchesPattern(text: string, pattern: string): boolean {
  * what nodes report is read loosely, `1.2.3rc1` too.
  */
 export function matchesVersion(text: string, constraintText: string, syntax: VersionSyntax): boolean {
-  const constraint = parsed[syntax](constraintText);
+  const constraint = parseVersionConstraint(constraintText, syntax).unwrapOr(undefined);
   if (constraint === undefined) return false;
   return parseVersion(text, 'loose').match(
     (version) => satisfies(version, constraint),
@@ -100,9 +99,3 @@ function isOrdered(left: string, right: string, holds: (order: number) => boolea
   // Infinities are equal to themselves, yet their difference is no number.
   return holds(leftNumber === rightNumber ? 0 : leftNumber - rightNumber);
 }
-
-/** The same few constraints are checked on many nodes, so the most recent ones are kept compiled. */
-const parsed: Readonly<Record<VersionSyntax, (text: string) => VersionConstraint | undefined>> = {
-  loose: remembered((text) => parseVersionConstraint(text, 'loose').unwrapOr(undefined), 256),
-  semver: remembered((text) => parseVersionConstraint(text, 'semver').unwrapOr(undefined), 256),
-};
