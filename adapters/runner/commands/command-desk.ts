@@ -11,6 +11,7 @@ import {
   type NodeCommand,
   type TaskUsage,
 } from '../../../src/agent/link/node-command.js';
+import type { Instant } from '../../../src/shared/instant.js';
 import type { AllocationActor } from '../allocation/allocation-actor.js';
 import type { Surroundings } from '../allocation/surroundings.js';
 import { messageOf } from '../disk/transient-fault.js';
@@ -66,20 +67,20 @@ class Desk implements Handlers {
   }
 
   async stats({ command }: Asked<'stats'>): Promise<Answer> {
-    const actor = this.#running(command.allocationId);
-    if (actor.isErr()) return err(actor.error);
-    if (command.task !== null && !actor.value.tasks.includes(command.task)) {
+    const actor = this.#options.find(command.allocationId);
+    if (actor === undefined) return this.#ended(command.allocationId, { tasks: {}, at: this.#now() });
+    if (command.task !== null && !actor.tasks.includes(command.task)) {
       return err(commandRefused('failed', `Allocation does not have task "${command.task}"`));
     }
-    const names = command.task === null ? actor.value.tasks : [command.task];
-    const measured = await Promise.all(names.map(async (name) => [name, await actor.value.usageOf(name)] as const));
+    const names = command.task === null ? actor.tasks : [command.task];
+    const measured = await Promise.all(names.map(async (name) => [name, await actor.usageOf(name)] as const));
     const tasks = measured.filter((entry): entry is [string, TaskUsage] => entry[1] !== undefined);
-    const usage: AllocationUsage = { tasks: Object.fromEntries(tasks), at: this.#options.surroundings.clock.now() };
-    return ok(one(usage));
+    return ok(one({ tasks: Object.fromEntries(tasks), at: this.#now() } satisfies AllocationUsage));
   }
 
   checks({ command }: Asked<'checks'>): Answer {
-    return this.#running(command.allocationId).map((actor) => one(actor.checkResults()));
+    const actor = this.#options.find(command.allocationId);
+    return actor === undefined ? this.#ended(command.allocationId, {}) : ok(one(actor.checkResults()));
   }
 
   async list_files({ command }: Asked<'list_files'>): Promise<Answer> {
@@ -114,8 +115,7 @@ class Desk implements Handlers {
   }
 
   host_stats(): Answer {
-    const { memory, clock } = this.#options.surroundings;
-    return ok(one(this.#meter.read(memory.root, clock.now())));
+    return ok(one(this.#meter.read(this.#options.surroundings.memory.root, this.#now())));
   }
 
   async collect({ command: { allocationId } }: Asked<'collect'>): Promise<Answer> {
@@ -135,6 +135,15 @@ class Desk implements Handlers {
   #running(allocationId: string): Result<AllocationActor, CommandRefused> {
     const actor = this.#options.find(allocationId);
     return actor === undefined ? err(unknown(allocationId)) : ok(actor);
+  }
+
+  /** The answer about an allocation that has ended here; one whose data is removed is unknown. */
+  #ended(allocationId: string, answer: AllocationUsage | Readonly<Record<string, never>>): Answer {
+    return this.#folder(allocationId).map(() => one(answer));
+  }
+
+  #now(): Instant {
+    return this.#options.surroundings.clock.now();
   }
 
   #folder(allocationId: string): Result<string, CommandRefused> {

@@ -11,6 +11,7 @@ import type { JobInput } from '../../../../src/jobs/document/input/index.js';
 import {
   execInAllocation,
   listAllocationFiles,
+  readAllocationChecks,
   readAllocationFile,
   readAllocationStats,
   restartAllocation,
@@ -88,6 +89,16 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
       const state = TaskStates?.['main'];
       return ID === id && state?.State === 'running' && state.Restarts === before + 1;
     });
+  }
+
+  /** Waits until the node no longer has the allocation running, as far as its commands show. */
+  async function letGo(allocationId: string): Promise<void> {
+    const limit = AbortSignal.timeout(10_000);
+    while (!limit.aborted) {
+      const restart = await restartAllocation(engine, hostPrincipal, { allocationId });
+      if (restart._unsafeUnwrapErr().type === 'command_not_found') return;
+    }
+    throw new Error('The node never let go of the allocation');
   }
 
   async function* inputs(...given: readonly (string | CommandInput)[]): AsyncGenerator<CommandInput> {
@@ -309,9 +320,18 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
         const files = () => listAllocationFiles(engine, hostPrincipal, { allocationId: ended.ID, path: '/' });
         expect((await files()).isOk()).toBe(true);
         // The node lets go of the allocation a moment after it has reported its end.
+        await letGo(ended.ID);
+        const usage = (await readAllocationStats(engine, hostPrincipal, { allocationId: ended.ID }))._unsafeUnwrap();
+        expect(usage.tasks).toEqual({});
+        const checks = await readAllocationChecks(engine, hostPrincipal, { allocationId: ended.ID });
+        expect(checks._unsafeUnwrap()).toEqual({});
         const limit = AbortSignal.timeout(10_000);
         while ((await files()).isOk() && !limit.aborted) await collect(ended.ID);
         expect((await files())._unsafeUnwrapErr()).toMatchObject({ type: 'command_not_found' });
+        for (const measure of [readAllocationStats, readAllocationChecks]) {
+          const removed = await measure(engine, hostPrincipal, { allocationId: ended.ID });
+          expect(removed._unsafeUnwrapErr()).toMatchObject({ type: 'command_not_found' });
+        }
       }
       const stranger = { ...hostPrincipal, management: false };
       const hidden = await collectAllocation(engine, stranger, { allocationId: id });
