@@ -47,18 +47,18 @@ class PortDraft {
   readonly #node: Node;
   readonly #taken: PortBook;
   readonly #addresses: readonly NodeAddress[];
-  /** Static ports that are requested: they are not used as dynamic ports. */
-  readonly #kept: ReadonlySet<number>;
+  /** Static ports that are requested: they are not used as dynamic ports of the same host network. */
+  readonly #reserved: readonly Port[];
 
   constructor(node: Node, taken: PortBook, reserved: readonly Port[]) {
     this.#node = node;
     this.#taken = taken;
     this.#addresses = addressesOf(node);
-    this.#kept = new Set(reserved.map((port) => port.Value ?? 0));
+    this.#reserved = reserved;
   }
 
   addressesFor(port: Port): Result<readonly NodeAddress[], string> {
-    const name = hostNetworkOf(port.HostNetwork ?? '', this.#node);
+    const name = this.#networkOf(port);
     const addresses = this.#addresses.filter(({ Alias }) => Alias === name);
     return addresses.length > 0 ? ok(addresses) : err(`no addresses available for ${name ?? port.HostNetwork} network`);
   }
@@ -82,8 +82,9 @@ class PortDraft {
   }
 
   giveAny(port: Port, addresses: readonly NodeAddress[], draw: Draw): boolean {
+    const kept = this.#keptOn(this.#networkOf(port));
     for (const address of addresses) {
-      const value = this.#anyFree(address.Address, draw);
+      const value = this.#anyFree(address.Address, kept, draw);
       if (value === undefined) continue;
       this.give(port, address, value);
       return true;
@@ -91,10 +92,18 @@ class PortDraft {
     return false;
   }
 
-  #anyFree(address: string, draw: Draw): number | undefined {
+  #keptOn(network: string | undefined): ReadonlySet<number> {
+    return new Set(this.#reserved.filter((port) => this.#networkOf(port) === network).map((port) => port.Value ?? 0));
+  }
+
+  #networkOf({ HostNetwork = '' }: Port): string | undefined {
+    return hostNetworkOf(HostNetwork, this.#node);
+  }
+
+  #anyFree(address: string, kept: ReadonlySet<number>, draw: Draw): number | undefined {
     const { first, last } = dynamicRange(this.#node);
     if (last < first) return undefined;
-    const suits = (port: number): boolean => !this.#kept.has(port) && this.isFree(address, port);
+    const suits = (port: number): boolean => !kept.has(port) && this.isFree(address, port);
     for (let tries = 0; tries < randomTries; tries += 1) {
       const port = first + draw(last - first + 1);
       if (suits(port)) return port;
