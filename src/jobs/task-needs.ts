@@ -1,4 +1,5 @@
 import { type ArchiveFormat, archiveEnding, archiveFormat } from './archive-format.js';
+import type { WorkloadIdentity } from './document/identity.js';
 import type { Task } from './document/task.js';
 import type { TaskGroup } from './document/task-group.js';
 import type { TaskArtifact, TaskTemplate, VolumeMount } from './document/task-parts.js';
@@ -24,14 +25,16 @@ export type TaskNeed =
   /** Mounts with a propagation mode or a label of their own. */
   | 'mount_options'
   | 'user'
-  | 'secrets';
+  | 'secrets'
+  /** Signed tokens that say who the task is, in its environment or in a file. */
+  | 'identities';
 
 /** The node attribute that lists what a node can do, with commas between; a node without it is taken to do everything. */
 export const needsAttribute = 'runner.provides';
 
 /** What a task asks of its node, each once, in a fixed order. */
 export function taskNeeds(
-  task: Pick<Task, 'Templates' | 'Artifacts' | 'VolumeMounts' | 'User' | 'Secrets'>,
+  task: Pick<Task, 'Templates' | 'Artifacts' | 'VolumeMounts' | 'User' | 'Secrets' | 'Identity' | 'Identities'>,
   volumes: TaskGroup['Volumes'],
 ): TaskNeed[] {
   const needs: TaskNeed[] = [];
@@ -40,7 +43,13 @@ export function taskNeeds(
   if (task.VolumeMounts !== null) needs.push(...mountNeeds(task.VolumeMounts, volumes));
   if (task.User !== '') needs.push('user');
   if (task.Secrets !== null && task.Secrets.length > 0) needs.push('secrets');
+  if (isHanded(task.Identity) || task.Identities?.some(isHanded) === true) needs.push('identities');
   return needs;
+}
+
+/** An identity of which the task gets nothing is one for other parts of the installation. */
+function isHanded(identity: WorkloadIdentity | null): boolean {
+  return identity !== null && (identity.Env || identity.File);
 }
 
 function templateNeeds(templates: readonly TaskTemplate[]): TaskNeed[] {

@@ -24,7 +24,6 @@ function configurationText(configuration: SchedulerConfiguration): string {
     'Memory oversubscription': configuration.MemoryOversubscriptionEnabled,
     'Registrations refused': configuration.RejectJobRegistration,
     'Evaluations paused': configuration.PauseEvalBroker,
-    'Nodes looked at': configuration.NodeLimitForFeasibilityChecks,
     'System jobs preempt': preempts.SystemSchedulerEnabled,
     'Service jobs preempt': preempts.ServiceSchedulerEnabled,
     'Batch jobs preempt': preempts.BatchSchedulerEnabled,
@@ -44,7 +43,6 @@ const settings = {
   'preempt-service-scheduler': flag('whether service jobs displace others'),
   'preempt-batch-scheduler': flag('whether batch jobs displace others'),
   'preempt-sysbatch-scheduler': flag('whether sysbatch jobs displace others'),
-  'node-limit': { type: 'text', value: 'N', summary: 'how many nodes are looked at for a placement at most' },
   'check-index': { type: 'text', value: 'N', summary: 'only if it was last changed at this index' },
 } as const;
 
@@ -73,8 +71,8 @@ function changed(before: SchedulerConfiguration, options: OptionValues<typeof se
     MemoryOversubscriptionEnabled: asked('memory-oversubscription') ?? before.MemoryOversubscriptionEnabled,
     RejectJobRegistration: asked('reject-job-registration') ?? before.RejectJobRegistration,
     PauseEvalBroker: asked('pause-eval-broker') ?? before.PauseEvalBroker,
-    NodeLimitForFeasibilityChecks:
-      numberOption('node-limit', options['node-limit']) ?? before.NodeLimitForFeasibilityChecks,
+    // Without effect, and kept as it is for the clients that have set it.
+    NodeLimitForFeasibilityChecks: before.NodeLimitForFeasibilityChecks,
     PreemptionConfig: {
       SystemSchedulerEnabled: asked('preempt-system-scheduler') ?? preempts.SystemSchedulerEnabled,
       ServiceSchedulerEnabled: asked('preempt-service-scheduler') ?? preempts.ServiceSchedulerEnabled,

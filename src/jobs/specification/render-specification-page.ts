@@ -103,7 +103,7 @@ job "web" {
     }
 
     task "server" {
-      driver = "exec"
+      driver = "raw_exec"
       config {
         command = "/usr/local/bin/server"
       }
@@ -234,7 +234,8 @@ function kindText(field: Field<unknown, unknown>): string {
 }
 
 function defaultText(field: Field<unknown, unknown>, value: unknown): string {
-  if (value === null || value === undefined || value === '') return '';
+  // Texts that are made of the names of job, group and task are empty or nothing but hyphens here.
+  if (value === null || value === undefined || (typeof value === 'string' && /^-*$/.test(value))) return '';
   if (field.kind === 'duration') return `\`${typeof value === 'number' ? durationTextFromNanos(value) : ''}\``;
   // The zero of a plain field says no more than that nothing was given.
   if (value === field.unset) return '';

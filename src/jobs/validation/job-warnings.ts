@@ -59,9 +59,12 @@ function warnAboutGroup(group: TaskGroup, warn: Report): void {
   }
 }
 
-/** A group of no allocations asks nothing of any node. */
+/** What the nodes of the installation do not do. A group of no allocations asks nothing of any node. */
 function warnAboutNeeds(group: TaskGroup, unmet: NonNullable<WarningContext['unmetByNodes']>, warn: Report): void {
   if (group.Count === 0) return;
+  if (group.EphemeralDisk.Sticky || group.EphemeralDisk.Migrate) {
+    warn('ephemeral_disk: the data is not carried over to a replacement; use a volume for what must last');
+  }
   for (const task of group.Tasks) {
     const needs = taskNeeds(task, group.Volumes);
     const missing = needs.length === 0 ? needs : unmet(needs);

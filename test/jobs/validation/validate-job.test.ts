@@ -382,6 +382,12 @@ describe('warnings', () => {
     expect(problems(job, { allowsMemoryOversubscription: true }).warnings).toEqual([]);
   });
 
+  test.each([{ Sticky: true }, { Migrate: true }])('a disk that the nodes do not carry over: %j', (EphemeralDisk) => {
+    const job = ofGroup({ EphemeralDisk });
+    expect(problems(job).warnings).toEqual([]);
+    expect(problems(job, { unmetByNodes: () => [] }).warnings).toEqual([expect.stringContaining('not carried over')]);
+  });
+
   test('launches that a change of clocks skips', () => {
     const job: JobInput = { Type: 'batch', Periodic: { Specs: ['30 2 * * *'], TimeZone: 'Europe/Berlin' } };
     expect(problems(job).warnings).toEqual([]);

@@ -11,9 +11,9 @@ export interface WorkloadIdentityInput {
   readonly ChangeMode?: 'noop' | 'restart' | 'signal' | null;
   /** The signal for `signal`. */
   readonly ChangeSignal?: string | null;
-  /** Gives the token to the task as `NOMAD_TOKEN_<name>`. */
+  /** Gives the token to the task as `NOMAD_TOKEN_<name>`. No node here can: the job waits. */
   readonly Env?: boolean | null;
-  /** Writes the token to a file in the directory of secrets. */
+  /** Writes the token to a file in the directory of secrets. No node here can: the job waits. */
   readonly File?: boolean | null;
   /** The file, seen from the directory of the task. Needs `File`. */
   readonly Filepath?: string | null;

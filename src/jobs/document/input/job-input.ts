@@ -18,7 +18,7 @@ export interface JobInput {
   readonly ID?: string | null;
   /** Set by the server; ignored in a submission. */
   readonly ParentID?: string | null;
-  /** A name for people, which need not be unique. */
+  /** A name for people, which need not be unique; the ID when left out. */
   readonly Name?: string | null;
   /**
    * `service` runs until it is stopped, `batch` until it is done, `system` on every node, `sysbatch` once on every
@@ -27,11 +27,17 @@ export interface JobInput {
   readonly Type?: 'service' | 'batch' | 'system' | 'sysbatch' | null;
   /** From 1 to 100. Work of a higher priority is placed first. Default: `50`. */
   readonly Priority?: number | null;
-  /** Places all allocations of an evaluation or none of them. Default: `false`. */
+  /**
+   * @deprecated Has no effect here: plans never conflict with each other, and what finds no room waits. Default:
+   * `false`.
+   */
   readonly AllAtOnce?: boolean | null;
-  /** Names of datacenters whose nodes may run the job; `*` stands for any part of a name. */
+  /** Names of datacenters whose nodes may run the job; `*` stands for any part of a name. All when left out. */
   readonly Datacenters?: readonly string[] | null;
-  /** The pool whose nodes may run the job; `all` is every node. */
+  /**
+   * The pool whose nodes may run the job; `all` is every node. `default` when left out, unless the namespace names
+   * another.
+   */
   readonly NodePool?: string | null;
   /** Rules that a node must satisfy. */
   readonly Constraints?: readonly ConstraintInput[] | null;

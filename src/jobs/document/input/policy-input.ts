@@ -4,7 +4,7 @@ import type { DurationInput } from '../duration-input.js';
 import type { JsonValue } from '../fields/field-table.js';
 
 export interface UpdateStrategyInput {
-  /** The time between two allocations of a system job. A text such as `30s`, or nanoseconds. Default: `30s`. */
+  /** @deprecated Has no effect any more. A text such as `30s`, or nanoseconds. Default: `30s`. */
   readonly Stagger?: DurationInput | null;
   /** How many allocations are replaced at the same time. 0 replaces all at once, without a deployment. Default: `1`. */
   readonly MaxParallel?: number | null;
@@ -122,11 +122,14 @@ export interface ConsulInput {
 }
 
 export interface EphemeralDiskInput {
-  /** Prefers the node that the replaced allocation was on, and keeps its data there. Default: `false`. */
+  /**
+   * Prefers the node that the replaced allocation was on. Its data is not carried over: use a volume. Default:
+   * `false`.
+   */
   readonly Sticky?: boolean | null;
   /** MB that are set aside for the allocation, logs included. At least 10. Default: `300`. */
   readonly SizeMB?: number | null;
-  /** Copies the data to another node when it cannot stay. Default: `false`. */
+  /** As `Sticky`. Data is not copied to another node: use a volume. Default: `false`. */
   readonly Migrate?: boolean | null;
 }
 

@@ -15,11 +15,14 @@ export interface ServiceInput {
   readonly TaskName?: string | null;
   /** The label of a port, or its number. */
   readonly PortLabel?: string | null;
-  /** Which address is registered: `auto`, `host`, `driver`, `alloc` or `alloc_ipv6`. Default: `auto`. */
+  /**
+   * Which address Consul registers: `auto`, `host`, `driver`, `alloc` or `alloc_ipv6`. The built-in catalogue takes
+   * that of the port. Default: `auto`.
+   */
   readonly AddressMode?: 'auto' | 'host' | 'driver' | 'alloc' | 'alloc_ipv6' | null;
   /** An address of your own. Needs the mode `auto`. */
   readonly Address?: string | null;
-  /** Lets others change the tags in the catalogue. */
+  /** Lets others change the tags in Consul. */
   readonly EnableTagOverride?: boolean | null;
   /** Tags of the service. */
   readonly Tags?: readonly string[] | null;
@@ -31,11 +34,11 @@ export interface ServiceInput {
   readonly CheckRestart?: CheckRestartInput | null;
   /** The service mesh. */
   readonly Connect?: ConnectInput | null;
-  /** Names and texts in the catalogue. */
+  /** Names and texts in Consul. */
   readonly Meta?: { readonly [name: string]: string } | null;
   /** The same while the allocation is a canary. */
   readonly CanaryMeta?: { readonly [name: string]: string } | null;
-  /** Further addresses by name. */
+  /** Further addresses by name, in Consul. */
   readonly TaggedAddresses?: { readonly [name: string]: string } | null;
   /**
    * How checks count during a deployment: `require_healthy`, `ignore_warnings` or `ignore`. Default:
@@ -44,11 +47,11 @@ export interface ServiceInput {
   readonly OnUpdate?: 'require_healthy' | 'ignore_warnings' | 'ignore' | null;
   /** The identity that the service is registered with. */
   readonly Identity?: WorkloadIdentityInput | null;
-  /** Weights in answers of the catalogue. */
+  /** Weights in answers of Consul. */
   readonly Weights?: ServiceWeightsInput | null;
   /**
-   * `nomad` for the built-in catalogue, `consul` for Consul. All services of a group have the same. Default:
-   * `consul`.
+   * `nomad` for the built-in catalogue, `consul` for Consul, which no node here has: the job waits. All services of
+   * a group have the same. Default: `consul`.
    */
   readonly Provider?: 'consul' | 'nomad' | null;
   /** The cluster of the catalogue. Default: `default`. */
@@ -74,7 +77,7 @@ export interface ServiceCheckInput {
   readonly PortLabel?: string | null;
   /** Lets the check through the proxy of the mesh. */
   readonly Expose?: boolean | null;
-  /** Which address is asked: `host`, `driver`, `alloc` or `alloc_ipv6`. */
+  /** Which address Consul asks: `host`, `driver`, `alloc` or `alloc_ipv6`. */
   readonly AddressMode?: 'host' | 'driver' | 'alloc' | 'alloc_ipv6' | null;
   /** @deprecated Ignored. */
   readonly Advertise?: string | null;

@@ -42,7 +42,7 @@ export const groupTexts: readonly BlockTexts[] = [
     PreventRescheduleOnLost: 'Has no effect any more: use `Disconnect`.',
   }),
   textsOf(updateBlock, {
-    Stagger: 'The time between two allocations of a system job.',
+    Stagger: 'Has no effect any more.',
     MaxParallel: 'How many allocations are replaced at the same time. 0 replaces all at once, without a deployment.',
     HealthCheck: 'What makes an allocation healthy: `checks` of its services, `task_states`, or `manual`.',
     MinHealthyTime: 'How long an allocation must be healthy before the next one is replaced.',
@@ -83,9 +83,9 @@ export const groupTexts: readonly BlockTexts[] = [
       'Which one stays when the node is back: `best_score`, `longest_running`, `keep_original` or `keep_replacement`.',
   }),
   textsOf(ephemeralDiskBlock, {
-    Sticky: 'Prefers the node that the replaced allocation was on, and keeps its data there.',
+    Sticky: 'Prefers the node that the replaced allocation was on. Its data is not carried over: use a volume.',
     SizeMB: 'MB that are set aside for the allocation, logs included. At least 10.',
-    Migrate: 'Copies the data to another node when it cannot stay.',
+    Migrate: 'As `Sticky`. Data is not copied to another node: use a volume.',
   }),
   textsOf(scalingBlock, {
     ID: setByTheServer,

@@ -20,12 +20,14 @@ export const jobTexts: readonly BlockTexts[] = [
     Namespace: 'The namespace, which separates the IDs and rights of jobs.',
     ID: 'What the job is known by in its namespace. May have slashes; not spaces, and not the name of an operation at its end.',
     ParentID: setByTheServer,
-    Name: 'A name for people, which need not be unique.',
+    Name: 'A name for people, which need not be unique; the ID when left out.',
     Type: '`service` runs until it is stopped, `batch` until it is done, `system` on every node, `sysbatch` once on every node.',
     Priority: 'From 1 to 100. Work of a higher priority is placed first.',
-    AllAtOnce: 'Places all allocations of an evaluation or none of them.',
-    Datacenters: 'Names of datacenters whose nodes may run the job; `*` stands for any part of a name.',
-    NodePool: 'The pool whose nodes may run the job; `all` is every node.',
+    AllAtOnce: 'Has no effect here: plans never conflict with each other, and what finds no room waits.',
+    Datacenters:
+      'Names of datacenters whose nodes may run the job; `*` stands for any part of a name. All when left out.',
+    NodePool:
+      'The pool whose nodes may run the job; `all` is every node. `default` when left out, unless the namespace names another.',
     Constraints: 'Rules that a node must satisfy.',
     Affinities: 'Rules that a node should satisfy.',
     Spreads: 'Attributes over whose values allocations are spread.',

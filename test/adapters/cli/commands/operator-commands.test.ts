@@ -29,14 +29,16 @@ describe('the configuration of the scheduler', () => {
     expect((await run('operator', 'scheduler', 'get')).out).toMatch(/^Algorithm += binpack\n(.*\n)*Index += \d+\n$/);
     const words = ['operator', 'scheduler', 'set', '-scheduler-algorithm=spread', '-preempt-batch-scheduler=true'];
     expect((await run(...words)).out).toMatch(/^the configuration is changed, index \d+\n$/);
-    expect((await run('operator', 'scheduler', 'set', '-node-limit', '50')).code).toBe(0);
+    expect((await run('operator', 'scheduler', 'set', '-memory-oversubscription', 'true')).code).toBe(0);
     const { value } = await orThrow(box.scheduler.readConfiguration());
     expect(value).toMatchObject({
       SchedulerAlgorithm: 'spread',
-      NodeLimitForFeasibilityChecks: 50,
+      MemoryOversubscriptionEnabled: true,
+      NodeLimitForFeasibilityChecks: 100,
       PreemptionConfig: { BatchSchedulerEnabled: true, SystemSchedulerEnabled: true },
     });
-    expect(await run('operator', 'scheduler', 'set', '-check-index', '1', '-node-limit', '60')).toMatchObject({
+    const late = ['-check-index', '1', '-memory-oversubscription', 'false'];
+    expect(await run('operator', 'scheduler', 'set', ...late)).toMatchObject({
       code: 1,
       error: 'signalbox: the configuration was changed at another index\n',
     });
@@ -46,6 +48,8 @@ describe('the configuration of the scheduler', () => {
   it.each([
     [['-pause-eval-broker', 'maybe'], 2, '--pause-eval-broker is true or false, not "maybe"'],
     [['-scheduler-algorithm', 'guess'], 1, 'guess'],
+    // Every node is ranked, so there is no limit to set.
+    [['-node-limit', '50'], 2, 'there is no option --node-limit'],
   ])('is not changed to %j', async (options, code, message) => {
     const refused = await run('operator', 'scheduler', 'set', ...options);
     expect([refused.code, refused.error]).toEqual([code, expect.stringContaining(message)]);
