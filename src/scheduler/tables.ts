@@ -1,6 +1,6 @@
 import type { TableName } from '../shared/table.js';
 import { allocations } from './allocation.js';
-import { waitingAsks } from './blocked/waiting-ask.js';
+import { blockedRequirements } from './blocked/blocked-requirement.js';
 import { capacitySignals } from './capacity-signal.js';
 import { deployments } from './deployment/deployment.js';
 import { evaluations } from './evaluation.js';
@@ -21,7 +21,7 @@ export const schedulerTables: readonly TableName[] = [
   nodeAssignments,
   nodeUsages,
   capacitySignals,
-  waitingAsks,
+  blockedRequirements,
   deployments,
   nodePools,
   schedulerConfigurations,

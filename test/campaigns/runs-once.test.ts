@@ -22,7 +22,7 @@ import type { JobInput } from '../../src/jobs/document/input/index.js';
 import { jobs } from '../../src/jobs/job-record.js';
 import { jobSummaries } from '../../src/jobs/status/job-summary-record.js';
 import type { Storage } from '../../src/ports/storage.js';
-import { waitingAsks } from '../../src/scheduler/blocked/waiting-ask.js';
+import { blockedRequirements } from '../../src/scheduler/blocked/blocked-requirement.js';
 import { nodeUsages } from '../../src/scheduler/node-usage.js';
 import { day, hour, second } from '../../src/shared/duration.js';
 import { nodeFrom } from '../support/nodes.js';
@@ -144,7 +144,7 @@ class Story {
     for (const job of this.#agents.flatMap((agent) => agent.started)) started.set(job, (started.get(job) ?? 0) + 1);
     const rows = (
       await this.#storage.read((view) => ({
-        waiting: view.list(waitingAsks).length,
+        waiting: view.list(blockedRequirements).length,
         used: view.list(nodeUsages).filter(({ record }) => record.cpu !== 0).length,
         status: new Map(view.list(jobs).map(({ record }) => [record.ID, record.Status])),
         children: view.get(jobSummaries, ['default', 'work'])?.record.Children,

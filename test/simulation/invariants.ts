@@ -8,7 +8,7 @@ import {
   isClientTerminal,
   isTerminalAllocation,
 } from '../../src/scheduler/allocation.js';
-import { type WaitingAsk, waitingAsks } from '../../src/scheduler/blocked/waiting-ask.js';
+import { type BlockedRequirement, blockedRequirements } from '../../src/scheduler/blocked/blocked-requirement.js';
 import { addCapacity, type Capacity, capacityUsedBy, noCapacity } from '../../src/scheduler/cluster/capacity.js';
 import { type NodeUsage, nodeUsages } from '../../src/scheduler/node-usage.js';
 
@@ -16,7 +16,7 @@ import { type NodeUsage, nodeUsages } from '../../src/scheduler/node-usage.js';
 export class Invariants {
   readonly #storage: Storage;
   #live: ReadonlySet<string> = new Set();
-  #waiting: readonly WaitingAsk[] = [];
+  #waiting: readonly BlockedRequirement[] = [];
 
   constructor(storage: Storage) {
     this.#storage = storage;
@@ -29,7 +29,7 @@ export class Invariants {
         all: recordsOf(view, allocations),
         usages: recordsOf(view, nodeUsages),
         summaries: recordsOf(view, jobSummaries),
-        waiting: recordsOf(view, waitingAsks),
+        waiting: recordsOf(view, blockedRequirements),
         told: { events: recordsOf(view, events), deliveries: recordsOf(view, deliveries) },
       }))
     )._unsafeUnwrap();
@@ -125,22 +125,24 @@ function summariesUnlikeRecount(all: readonly Allocation[], summaries: readonly 
  * and older, still waits.
  */
 function startedOutOfTurn(
-  before: readonly WaitingAsk[],
-  now: readonly WaitingAsk[],
+  before: readonly BlockedRequirement[],
+  now: readonly BlockedRequirement[],
   all: readonly Allocation[],
 ): string[] {
   const placed = new Set(all.map(({ EvalID }) => EvalID));
   const single = before.filter(({ ID }) => before.filter((other) => other.ID === ID).length === 1);
-  const still = single.filter(({ ID, ask }) => now.some((other) => other.ID === ID && other.ask === ask));
+  const still = single.filter(({ ID, requirement }) =>
+    now.some((other) => other.ID === ID && other.requirement === requirement),
+  );
   const gone = single.filter(({ ID }) => placed.has(ID) && !now.some((other) => other.ID === ID));
   return gone.flatMap((started) =>
     still
-      .filter((waits) => waits.ask === started.ask && isMoreUrgent(waits, started))
+      .filter((waits) => waits.requirement === started.requirement && isMoreUrgent(waits, started))
       .map((waits) => `${started.ID} (${started.priority}) was placed before ${waits.ID} (${waits.priority})`),
   );
 }
 
-function isMoreUrgent(one: WaitingAsk, other: WaitingAsk): boolean {
+function isMoreUrgent(one: BlockedRequirement, other: BlockedRequirement): boolean {
   return one.priority > other.priority || (one.priority === other.priority && one.createIndex < other.createIndex);
 }
 

@@ -7,7 +7,7 @@ import {
   passOver,
   skipped,
 } from '../../scheduler/blocked/blocked-pass.js';
-import { type WaitingAsk, waitingAsks } from '../../scheduler/blocked/waiting-ask.js';
+import { type BlockedRequirement, blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';
 import { capacitySignals } from '../../scheduler/capacity-signal.js';
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import type { Transaction } from '../commit.js';
@@ -15,7 +15,7 @@ import type { Transaction } from '../commit.js';
 /** The blocked evaluation that is to be tried next, and the entry that led to it. */
 export interface NextBlocked {
   readonly evaluation: Evaluation | undefined;
-  readonly entry: WaitingAsk | undefined;
+  readonly entry: BlockedRequirement | undefined;
   readonly pass: BlockedPass;
 }
 
@@ -25,7 +25,7 @@ export function nextBlocked(view: ReadView, before: BlockedPass): NextBlocked {
   let pass = beginsAnew(before, signalled) ? passOver(headsOf(view), before, signalled) : before;
   for (let entry = nextOf(pass); entry !== undefined; entry = nextOf(pass)) {
     const evaluation = view.get(evaluations, [entry.ID])?.record;
-    const exhausted = pass.exhausted.has(entry.ask);
+    const exhausted = pass.exhausted.has(entry.requirement);
     if (evaluation?.Status === 'blocked' && !exhausted) return { evaluation, entry, pass };
     pass = skipped(pass, entry, exhausted ? undefined : followingOf(view, entry));
   }
@@ -35,24 +35,32 @@ export function nextBlocked(view: ReadView, before: BlockedPass): NextBlocked {
 /** The round after the entry's evaluation was tried in this transaction. */
 export function passAfter(tx: Transaction, { pass, entry }: Pick<NextBlocked, 'pass' | 'entry'>): BlockedPass {
   if (entry === undefined) return pass;
-  const waitsFor = tx.list(waitingAsks, { prefix: [entry.ID] }).map(({ record }) => record.ask);
+  const waitsFor = tx.list(blockedRequirements, { prefix: [entry.ID] }).map(({ record }) => record.requirement);
   return afterTrial(pass, { entry, waitsFor, following: followingOf(tx, entry) });
 }
 
-/** The most urgent entry of every ask. */
-function headsOf(view: ReadView): WaitingAsk[] {
-  const heads: WaitingAsk[] = [];
+/** The most urgent entry of every requirement. */
+function headsOf(view: ReadView): BlockedRequirement[] {
+  const heads: BlockedRequirement[] = [];
   for (let from = ''; ; ) {
-    const [head] = view.list(waitingAsks, { index: 'by_ask', from: [from], limit: 1 });
+    const [head] = view.list(blockedRequirements, { index: 'by_requirement', from: [from], limit: 1 });
     if (head === undefined) return heads;
     heads.push(head.record);
-    from = `${head.record.ask}\u{10ffff}`;
+    from = `${head.record.requirement}\u{10ffff}`;
   }
 }
 
-/** The next one of the same ask, by urgency. */
-function followingOf(view: ReadView, { ask, priority, createIndex, ID }: WaitingAsk): WaitingAsk | undefined {
-  const from = [ask, -priority, createIndex, `${ID}\u0000`];
-  const [following] = view.list(waitingAsks, { index: 'by_ask', from, to: [`${ask}\u{10ffff}`], limit: 1 });
+/** The next one of the same requirement, by urgency. */
+function followingOf(
+  view: ReadView,
+  { requirement, priority, createIndex, ID }: BlockedRequirement,
+): BlockedRequirement | undefined {
+  const from = [requirement, -priority, createIndex, `${ID}\u0000`];
+  const [following] = view.list(blockedRequirements, {
+    index: 'by_requirement',
+    from,
+    to: [`${requirement}\u{10ffff}`],
+    limit: 1,
+  });
   return following?.record;
 }

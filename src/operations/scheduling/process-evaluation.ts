@@ -2,7 +2,7 @@ import type { Job } from '../../jobs/document/job.js';
 import { jobSummaries } from '../../jobs/status/job-summary-record.js';
 import type { ReadView } from '../../ports/storage.js';
 import { allocations } from '../../scheduler/allocation.js';
-import { asksOf } from '../../scheduler/blocked/asks-of.js';
+import { requirementNames } from '../../scheduler/blocked/requirement-names.js';
 import { deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, type EvaluationStatus, evaluations } from '../../scheduler/evaluation.js';
 import { movedResult } from '../../scheduler/plan/move-result.js';
@@ -206,7 +206,7 @@ function writePlan(tx: Transaction, plan: Plan): void {
   for (const change of changes) putAllocation(tx, change.before, change.after);
   if (last && job !== undefined && result.stableVersion !== undefined) markStable(tx, job, result.stableVersion);
   const written = [...(last ? endingsOf(tx, plan) : []), ...result.followUps];
-  for (const evaluation of written) putEvaluation(tx, evaluation, asksOf(job, evaluation));
+  for (const evaluation of written) putEvaluation(tx, evaluation, requirementNames(job, evaluation));
   const preemptions = result.preemptions.flatMap((evaluation) => preemptionWithin(tx, evaluation));
   for (const evaluation of preemptions) putEvaluation(tx, evaluation);
   const consequences = { evaluations: [...written, ...preemptions], allocations: changes };

@@ -2,7 +2,7 @@ import type { ResultAsync } from 'neverthrow';
 import { instruments, type Measured, type MetricFamily, type MetricName } from '../../metrics/instruments.js';
 import { prometheusText } from '../../metrics/prometheus-text.js';
 import type { StorageError } from '../../ports/storage.js';
-import { waitingAsks } from '../../scheduler/blocked/waiting-ask.js';
+import { blockedRequirements } from '../../scheduler/blocked/blocked-requirement.js';
 import { evaluations } from '../../scheduler/evaluation.js';
 import { nodes } from '../../scheduler/node.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -54,7 +54,10 @@ function stateOf(context: EngineContext): ResultAsync<readonly MetricFamily[], S
     figure('signalbox.store.index', view.index),
     figure('signalbox.queries.waiting', context.parked.size),
     figure('signalbox.nodes.ready', view.list(nodes).filter(({ record }) => record.Status === 'ready').length),
-    figure('signalbox.evaluations.blocked', new Set(view.list(waitingAsks).map(({ record }) => record.ID)).size),
+    figure(
+      'signalbox.evaluations.blocked',
+      new Set(view.list(blockedRequirements).map(({ record }) => record.ID)).size,
+    ),
     figure('signalbox.evaluations.pending', view.list(evaluations, { index: 'due', prefix: ['pending'] }).length),
   ]);
 }

@@ -1,19 +1,19 @@
-import type { WaitingAsk } from './waiting-ask.js';
+import type { BlockedRequirement } from './blocked-requirement.js';
 
 /**
- * One round over the blocked evaluations after capacity was freed: most urgent first, and an ask that cannot be placed is not tried again
- * in this round. A value: each step gives another one.
+ * One round over the blocked evaluations after capacity was freed: most urgent first, and a requirement that no node meets is
+ * not tried again in this round. A value: each step gives another one.
  */
 export interface BlockedPass {
   /** The capacity signal that it answers. */
   readonly seen: number;
-  /** The most urgent entry of each ask, most urgent first, as they were at the beginning. */
-  readonly heads: readonly WaitingAsk[];
+  /** The most urgent entry of each requirement, most urgent first, as they were at the beginning. */
+  readonly heads: readonly BlockedRequirement[];
   /** How many of the heads are behind it. */
   readonly begun: number;
-  /** Asks that were placed, each with its next entry, most urgent first. */
-  readonly found: readonly WaitingAsk[];
-  /** Asks that found none, where another entry might still come to them. */
+  /** Requirements that were met, each with its next entry, most urgent first. */
+  readonly found: readonly BlockedRequirement[];
+  /** Requirements that no node meets, where another entry might still come to them. */
   readonly exhausted: ReadonlySet<string>;
   /** Evaluations tried in this round, and since a round last came to its end. */
   readonly tried: number;
@@ -33,20 +33,20 @@ export const firstPass: BlockedPass = {
 
 /**
  * Whether new capacity begins another round at once, so that the most urgent evaluation gets it. A round goes on first when it has hardly
- * begun, for looking through all asks costs as well, or when it is started over again and again, for then the last ones
+ * begun, for looking through all requirements costs as well, or when it is started over again and again, for then the last ones
  * would never get their turn.
  */
 export function beginsAnew(pass: BlockedPass, signalled: number): boolean {
   if (signalled <= pass.seen) return false;
   if (isOver(pass)) return true;
-  const asks = pass.heads.length;
-  return pass.tried >= asks / leastShare && pass.triedSinceEnd < 2 * asks + mostRestarts;
+  const requirements = pass.heads.length;
+  return pass.tried >= requirements / leastShare && pass.triedSinceEnd < 2 * requirements + mostRestarts;
 }
 
 const leastShare = 16;
 const mostRestarts = 64;
 
-export function passOver(heads: readonly WaitingAsk[], before: BlockedPass, signalled: number): BlockedPass {
+export function passOver(heads: readonly BlockedRequirement[], before: BlockedPass, signalled: number): BlockedPass {
   return {
     ...firstPass,
     seen: signalled,
@@ -56,30 +56,40 @@ export function passOver(heads: readonly WaitingAsk[], before: BlockedPass, sign
 }
 
 /** The next entry to try; undefined when the round is over. */
-export function nextOf(pass: BlockedPass): WaitingAsk | undefined {
+export function nextOf(pass: BlockedPass): BlockedRequirement | undefined {
   const [found] = pass.found;
   const head = pass.heads[pass.begun];
   if (found === undefined || head === undefined) return found ?? head;
   return byUrgency(head, found) < 0 ? head : found;
 }
 
-/** Passes over an entry that need not be tried: its evaluation is over, or its ask is exhausted. `following`: the next of its ask. */
-export function skipped(pass: BlockedPass, entry: WaitingAsk, following: WaitingAsk | undefined): BlockedPass {
+/**
+ * Passes over an entry that need not be tried: its evaluation is over, or its requirement is exhausted. `following`: the next entry
+ * of the same requirement.
+ */
+export function skipped(
+  pass: BlockedPass,
+  entry: BlockedRequirement,
+  following: BlockedRequirement | undefined,
+): BlockedPass {
   return withFound(taken(pass, entry), following);
 }
 
 interface Trial {
-  readonly entry: WaitingAsk;
+  readonly entry: BlockedRequirement;
   /** What its evaluation still waits for. */
   readonly waitsFor: readonly string[];
-  /** The next entry of the same ask. */
-  readonly following: WaitingAsk | undefined;
+  /** The next entry of the same requirement. */
+  readonly following: BlockedRequirement | undefined;
 }
 
-/** The round after an evaluation was tried: what it still waits for is exhausted; the entry's ask goes on when it was placed. */
+/**
+ * The round after an evaluation was tried: what it still waits for is exhausted; the entry's requirement goes on when it
+ * was met.
+ */
 export function afterTrial(pass: BlockedPass, { entry, waitsFor, following }: Trial): BlockedPass {
   const rest = taken(pass, entry);
-  const others = waitsFor.filter((ask) => ask !== entry.ask);
+  const others = waitsFor.filter((requirement) => requirement !== entry.requirement);
   return withFound(
     {
       ...rest,
@@ -87,7 +97,7 @@ export function afterTrial(pass: BlockedPass, { entry, waitsFor, following }: Tr
       tried: pass.tried + 1,
       triedSinceEnd: pass.triedSinceEnd + 1,
     },
-    waitsFor.includes(entry.ask) ? undefined : following,
+    waitsFor.includes(entry.requirement) ? undefined : following,
   );
 }
 
@@ -95,16 +105,16 @@ function isOver(pass: BlockedPass): boolean {
   return nextOf(pass) === undefined;
 }
 
-function taken(pass: BlockedPass, entry: WaitingAsk): BlockedPass {
+function taken(pass: BlockedPass, entry: BlockedRequirement): BlockedPass {
   if (pass.heads[pass.begun] === entry) return { ...pass, begun: pass.begun + 1 };
   return { ...pass, found: pass.found.filter((other) => other !== entry) };
 }
 
-function withFound(pass: BlockedPass, entry: WaitingAsk | undefined): BlockedPass {
+function withFound(pass: BlockedPass, entry: BlockedRequirement | undefined): BlockedPass {
   return entry === undefined ? pass : { ...pass, found: [...pass.found, entry].sort(byUrgency) };
 }
 
-function byUrgency(a: WaitingAsk, b: WaitingAsk): number {
+function byUrgency(a: BlockedRequirement, b: BlockedRequirement): number {
   if (a.priority !== b.priority) return b.priority - a.priority;
   if (a.createIndex !== b.createIndex) return a.createIndex - b.createIndex;
   return a.ID < b.ID ? -1 : a.ID > b.ID ? 1 : 0;

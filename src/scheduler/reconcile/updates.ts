@@ -56,11 +56,11 @@ export function updateJudge({
   };
 }
 
-/** `ask`: it depends on whether the node still suits. */
-type Comparison = 'replace' | 'inPlace' | 'ask';
+/** `ifSuitable`: it depends on whether the node still suits. */
+type Comparison = 'replace' | 'inPlace' | 'ifSuitable';
 
 function compare(before: Job, job: Job, group: TaskGroup): Comparison {
   const oldGroup = before.TaskGroups.find(({ Name }) => Name === group.Name);
   if (oldGroup === undefined || !keepsRunning(before, oldGroup, job, group)) return 'replace';
-  return job.Type === 'batch' && onlyDurationDiffers(oldGroup, group) ? 'inPlace' : 'ask';
+  return job.Type === 'batch' && onlyDurationDiffers(oldGroup, group) ? 'inPlace' : 'ifSuitable';
 }

@@ -172,7 +172,7 @@ describe('the OpenAPI document', () => {
       const valid = validate(JSON.parse(text));
       expect(valid, `${name}: ${ajv.errorsText(validate.errors)}`).toBe(true);
     }
-  });
+  }, 90_000);
 
   it('tells the truth about what the routes take', async () => {
     const handler = createHttpHandler(engineUnderTest(), { access: 'open' });

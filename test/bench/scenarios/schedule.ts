@@ -4,7 +4,7 @@ import type { Job } from '../../../src/jobs/document/job.js';
 import { nextBlocked } from '../../../src/operations/scheduling/blocked-pass.js';
 import type { Allocation } from '../../../src/scheduler/allocation.js';
 import { firstPass } from '../../../src/scheduler/blocked/blocked-pass.js';
-import { waitingAsks } from '../../../src/scheduler/blocked/waiting-ask.js';
+import { blockedRequirements } from '../../../src/scheduler/blocked/blocked-requirement.js';
 import { capacitySignals } from '../../../src/scheduler/capacity-signal.js';
 import { type Cluster, clusterFrom } from '../../../src/scheduler/cluster/cluster.js';
 import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';
@@ -187,7 +187,12 @@ async function freedSlot(): Promise<Measured> {
       const { FailedTGAllocs: _none, ...evaluation } = evaluationOf(snapshotOf(jobOf(1), [], clusterFrom([], [])));
       const ID = `blocked-${at}`;
       tx.put(evaluations, { ...evaluation, ID, JobID: `job-${at}`, Status: 'blocked' });
-      tx.put(waitingAsks, { ID, ask: at % 2 === 0 ? 'small' : 'large', priority: at % 100, createIndex: at });
+      tx.put(blockedRequirements, {
+        ID,
+        requirement: at % 2 === 0 ? 'small' : 'large',
+        priority: at % 100,
+        createIndex: at,
+      });
     }
     tx.put(capacitySignals, signal);
     return ok(undefined);

@@ -18,7 +18,7 @@ import {
   reportAllocations,
 } from '../../../src/operations/scheduling/index.js';
 import { type Allocation, allocations, type TaskState } from '../../../src/scheduler/allocation.js';
-import { waitingAsks } from '../../../src/scheduler/blocked/waiting-ask.js';
+import { blockedRequirements } from '../../../src/scheduler/blocked/blocked-requirement.js';
 import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { nodeUsages } from '../../../src/scheduler/node-usage.js';
@@ -75,7 +75,7 @@ async function stored(): Promise<{
     allocations: view.list(allocations).map(({ record }) => record),
     evaluations: view.list(evaluations).map(({ record }) => record),
     usage: Object.fromEntries(view.list(nodeUsages).map(({ record }) => [record.ID, record.cpu])),
-    blocked: view.list(waitingAsks).length,
+    blocked: view.list(blockedRequirements).length,
   }));
   return read._unsafeUnwrap();
 }

@@ -7,43 +7,47 @@ import {
   nextOf,
   passOver,
 } from '../../../src/scheduler/blocked/blocked-pass.js';
-import type { WaitingAsk } from '../../../src/scheduler/blocked/waiting-ask.js';
+import type { BlockedRequirement } from '../../../src/scheduler/blocked/blocked-requirement.js';
 
-const entry = (ID: string, ask: string, priority = 50, createIndex = 1): WaitingAsk => ({
+const entry = (ID: string, requirement: string, priority = 50, createIndex = 1): BlockedRequirement => ({
   ID,
-  ask,
+  requirement,
   priority,
   createIndex,
 });
 
 /** The evaluations that a round tries, when these demands cannot be placed. */
-function tried(heads: readonly WaitingAsk[], later: readonly WaitingAsk[], without: readonly string[]): string[] {
+function tried(
+  heads: readonly BlockedRequirement[],
+  later: readonly BlockedRequirement[],
+  without: readonly string[],
+): string[] {
   const order: string[] = [];
   const rest = [...later];
   let pass = passOver(heads, firstPass, 1);
   for (let next = nextOf(pass); next !== undefined; next = nextOf(pass)) {
-    const { ask, ID } = next;
+    const { requirement, ID } = next;
     order.push(ID);
-    const position = rest.findIndex((other) => other.ask === ask);
+    const position = rest.findIndex((other) => other.requirement === requirement);
     const following = position < 0 ? undefined : rest.splice(position, 1)[0];
-    pass = afterTrial(pass, { entry: next, waitsFor: without.includes(ask) ? [ask] : [], following });
+    pass = afterTrial(pass, { entry: next, waitsFor: without.includes(requirement) ? [requirement] : [], following });
   }
   return order;
 }
 
 describe('a round over what waits', () => {
-  it('goes by priority, then age, across asks', () => {
+  it('goes by priority, then age, across requirements', () => {
     const heads = [entry('c', 'x', 50, 3), entry('a', 'y', 50, 1), entry('b', 'z', 90, 7)];
     expect(tried(heads, [], [])).toEqual(['b', 'a', 'c']);
   });
 
-  it('comes back to an ask that could be placed as soon as its next entry is the most urgent', () => {
+  it('comes back to a requirement that could be placed as soon as its next entry is the most urgent', () => {
     const heads = [entry('a', 'x', 90, 1), entry('c', 'y', 50, 5)];
     const later = [entry('b', 'x', 50, 4), entry('d', 'x', 50, 6)];
     expect(tried(heads, later, [])).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('leaves the rest of an ask that found none', () => {
+  it('leaves the rest of a requirement that found none', () => {
     const heads = [entry('a', 'x', 90, 1), entry('c', 'y', 50, 5)];
     expect(tried(heads, [entry('b', 'x', 50, 4)], ['x'])).toEqual(['a', 'c']);
   });
@@ -54,8 +58,8 @@ describe('a round over what waits', () => {
     expect([...next.exhausted]).toEqual(['y']);
   });
 
-  it.each([1, 3, 200, 3000])('comes to the last of %d asks, although room comes with every trial', (count) => {
-    const heads = Array.from({ length: count }, (_, n) => entry(`e${n}`, `ask ${n}`, 50, n));
+  it.each([1, 3, 200, 3000])('comes to the last of %d requirements, although room comes with every trial', (count) => {
+    const heads = Array.from({ length: count }, (_, n) => entry(`e${n}`, `requirement ${n}`, 50, n));
     let pass: BlockedPass = firstPass;
     let trials = 0;
     let looks = 0;
@@ -68,7 +72,7 @@ describe('a round over what waits', () => {
       expect(next).toBeDefined();
       trials += 1;
       if (next === undefined || next.ID === `e${count - 1}`) break;
-      pass = afterTrial(pass, { entry: next, waitsFor: [next.ask], following: undefined });
+      pass = afterTrial(pass, { entry: next, waitsFor: [next.requirement], following: undefined });
     }
     expect(trials).toBeLessThanOrEqual(3 * count + 64);
     // Looking for the most urgent entries stays in proportion to trying them.
@@ -76,10 +80,14 @@ describe('a round over what waits', () => {
   });
 
   it('begins anew at once for the most urgent one, as long as the others get their turn', () => {
-    const heads = Array.from({ length: 10 }, (_, n) => entry(`e${n}`, `ask ${n}`, 50, n));
+    const heads = Array.from({ length: 10 }, (_, n) => entry(`e${n}`, `requirement ${n}`, 50, n));
     const pass = passOver(heads, firstPass, 1);
     const [head] = heads;
-    const begun = afterTrial(pass, { entry: head as WaitingAsk, waitsFor: ['ask 0'], following: undefined });
+    const begun = afterTrial(pass, {
+      entry: head as BlockedRequirement,
+      waitsFor: ['requirement 0'],
+      following: undefined,
+    });
     expect(beginsAnew(begun, 1)).toBe(false);
     expect(beginsAnew(begun, 2)).toBe(true);
   });

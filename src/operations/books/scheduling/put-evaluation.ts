@@ -1,28 +1,30 @@
 import type { WriteView } from '../../../ports/storage.js';
-import { waitingAsks } from '../../../scheduler/blocked/waiting-ask.js';
+import { blockedRequirements } from '../../../scheduler/blocked/blocked-requirement.js';
 import { type Evaluation, evaluations } from '../../../scheduler/evaluation.js';
 
 /**
- * Stores an evaluation. `asks`: what a blocked one waits for (`asksOf`). Every write of an evaluation goes through here.
+ * Stores an evaluation. `requirements`: what a blocked one waits for (`requirementNames`). Every write of an evaluation goes through here.
  */
-export function putEvaluation(view: WriteView, evaluation: Evaluation, asks: readonly string[] = []): void {
+export function putEvaluation(view: WriteView, evaluation: Evaluation, requirements: readonly string[] = []): void {
   view.put(evaluations, evaluation);
   const { ID, Priority: priority, CreateIndex: createIndex } = evaluation;
-  if (createIndex !== view.index) forgetAsks(view, ID, asks);
-  for (const ask of asks) {
-    if (view.get(waitingAsks, [ID, ask]) === undefined) view.put(waitingAsks, { ID, ask, priority, createIndex });
+  if (createIndex !== view.index) forgetRequirements(view, ID, requirements);
+  for (const requirement of requirements) {
+    if (view.get(blockedRequirements, [ID, requirement]) === undefined)
+      view.put(blockedRequirements, { ID, requirement, priority, createIndex });
   }
 }
 
 /** Removes an evaluation, and what it waits for. */
 export function removeEvaluation(view: WriteView, evaluationId: string): void {
   view.remove(evaluations, [evaluationId]);
-  forgetAsks(view, evaluationId, []);
+  forgetRequirements(view, evaluationId, []);
 }
 
 /** What it no longer waits for. */
-function forgetAsks(view: WriteView, evaluationId: string, asks: readonly string[]): void {
-  for (const { record } of view.list(waitingAsks, { prefix: [evaluationId] })) {
-    if (!asks.includes(record.ask)) view.remove(waitingAsks, [evaluationId, record.ask]);
+function forgetRequirements(view: WriteView, evaluationId: string, requirements: readonly string[]): void {
+  for (const { record } of view.list(blockedRequirements, { prefix: [evaluationId] })) {
+    if (!requirements.includes(record.requirement))
+      view.remove(blockedRequirements, [evaluationId, record.requirement]);
   }
 }

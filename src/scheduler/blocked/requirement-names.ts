@@ -9,7 +9,7 @@ import { textHash } from '../text-hash.js';
  * one cannot take the other either, whichever jobs they are of. A group whose placement depends on where the rest of its job runs,
  * and a system job, which wants particular nodes, have names of their own.
  */
-export function asksOf(job: Job | undefined, evaluation: Evaluation): readonly string[] {
+export function requirementNames(job: Job | undefined, evaluation: Evaluation): readonly string[] {
   if (evaluation.Status !== 'blocked') return [];
   const { Namespace, JobID, NodeID = '' } = evaluation;
   const waiting = Object.keys(evaluation.FailedTGAllocs ?? {});
@@ -17,10 +17,10 @@ export function asksOf(job: Job | undefined, evaluation: Evaluation): readonly s
   if (job === undefined || groups.length === 0 || job.Type === 'system' || job.Type === 'sysbatch') {
     return [nameOf([Namespace, JobID, NodeID])];
   }
-  return [...new Set(groups.map((group) => askOf(job, group)))];
+  return [...new Set(groups.map((group) => requirementName(job, group)))];
 }
 
-function askOf(job: Job, group: TaskGroup): string {
+function requirementName(job: Job, group: TaskGroup): string {
   return nameOf([
     looksAtItsJob(job, group) ? [job.Namespace, job.ID, group.Name] : null,
     job.NodePool,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../src/jobs/document/job.js';
 import type { AllocationMetric } from '../../../src/scheduler/allocation-metric.js';
-import { asksOf } from '../../../src/scheduler/blocked/asks-of.js';
+import { requirementNames } from '../../../src/scheduler/blocked/requirement-names.js';
 import type { Evaluation } from '../../../src/scheduler/evaluation.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
 
 /** What a blocked evaluation of the job waits for when these groups could not be placed. */
 const waitsFor = (job: Job, groups: readonly string[] = job.TaskGroups.map(({ Name }) => Name)) =>
-  asksOf(job, {
+  requirementNames(job, {
     ID: 'e',
     Namespace: job.Namespace,
     JobID: job.ID,
@@ -20,7 +20,7 @@ const batch = (document: Record<string, unknown> = {}) => jobFrom({ Type: 'batch
 describe('what a blocked evaluation waits for', () => {
   it('is nothing once it is over', () => {
     const over = { Namespace: 'default', JobID: 'web', Status: 'complete' } as Evaluation;
-    expect(asksOf(batch(), over)).toEqual([]);
+    expect(requirementNames(batch(), over)).toEqual([]);
   });
 
   it('is the same for jobs that want the same of a node', () => {
