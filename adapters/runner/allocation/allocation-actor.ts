@@ -115,12 +115,18 @@ export class AllocationActor {
     return [...this.#performers.keys()];
   }
 
-  /** Restarts one task that runs, all that run, or everything from its beginning. Gives what makes that impossible. */
+  /**
+   * Restarts one task that runs, all that run (perhaps none, while they wait for their next start), or everything from its
+   * beginning. Gives what makes that impossible.
+   */
   restart(task: string | null, all: boolean): CommandRefused | undefined {
     const unknown = this.#unknownTask(task);
     if (unknown !== undefined) return unknown;
     const running = this.#runningTasks(task);
-    if (running.length === 0 && !all) return commandRefused('failed', 'Task not running');
+    if (running.length === 0 && !all) {
+      const runsOn = this.#life.cause === null && !this.isDone;
+      return task === null && runsOn ? undefined : commandRefused('failed', 'Task not running');
+    }
     const asked = all ? 'all tasks' : task === null ? 'running tasks' : 'task';
     const reason = `User requested ${asked} to restart`;
     this.handle({ type: 'restart', tasks: all ? 'all' : running, reason });

@@ -23,6 +23,7 @@ import {
 } from '../../../../src/operations/allocations/index.js';
 import { collectAllocation, collectOnNodes, readHostUsage } from '../../../../src/operations/allocations/steer-node.js';
 import { registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
+import { stopJob } from '../../../../src/operations/jobs/stop-job.js';
 import { type Allocation, allocations } from '../../../../src/scheduler/allocation.js';
 import { type AgentLinkage, agentLinkages } from '../../../support/agent-linkages.js';
 import { groupDocument } from '../../../support/jobs.js';
@@ -299,6 +300,22 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
       const nowhere = '00000000-1111-2222-3333-444444444444';
       const missing = await restartAllocation(engine, hostPrincipal, { allocationId: nowhere });
       expect(missing._unsafeUnwrapErr()).toMatchObject({ type: 'command_not_found' });
+    });
+
+    it('restart the running tasks, of which there may be none, while one that is named must run', async () => {
+      const task = { Driver: 'raw_exec', Config: { command: '/bin/false' } };
+      const RestartPolicy = { Attempts: 1, Delay: 3_600_000_000_000, Interval: 7_200_000_000_000, Mode: 'delay' };
+      const group = groupDocument({ RestartPolicy }, task);
+      const job = { ID: 'waiting', Type: 'service', Datacenters: ['*'], TaskGroups: [group] } as JobInput;
+      (await registerJob(engine, hostPrincipal, { job }))._unsafeUnwrap();
+      const waiting = await until(({ JobID, TaskStates }) => {
+        const state = TaskStates?.['main'];
+        return JobID === 'waiting' && state?.State === 'pending' && state.Restarts === 1;
+      });
+      (await restartAllocation(engine, hostPrincipal, { allocationId: waiting.ID }))._unsafeUnwrap();
+      const named = await restartAllocation(engine, hostPrincipal, { allocationId: waiting.ID, task: 'main' });
+      expect(named._unsafeUnwrapErr()).toMatchObject({ type: 'command_failed', message: 'Task not running' });
+      (await stopJob(engine, hostPrincipal, { jobId: 'waiting', purge: true }))._unsafeUnwrap();
     });
 
     it('remove what is left of an allocation when it has ended, and not before', async () => {
