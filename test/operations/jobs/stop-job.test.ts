@@ -8,8 +8,14 @@ import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { readJob } from '../../../src/operations/jobs/reading/read-job.js';
 import { listScalingPolicies } from '../../../src/operations/jobs/reading/read-scaling-policies.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
+import { setJobStability } from '../../../src/operations/jobs/set-job-stability.js';
 import { type StopJobInput, stopJob } from '../../../src/operations/jobs/stop-job.js';
+import { tagJobVersion } from '../../../src/operations/jobs/tag-job-version.js';
+import { allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
+import { second } from '../../../src/shared/duration.js';
+import { unixNanosFromInstant } from '../../../src/shared/instant.js';
+import { fakeCluster } from '../../support/fake-agents.js';
 import { group, parameterizedJob, serviceJob, type World, world } from './world.js';
 
 const stop = async (w: World, input: StopJobInput) => (await stopJob(w.engine, hostPrincipal, input))._unsafeUnwrap();
@@ -56,6 +62,46 @@ describe('stopJob', () => {
     expect(await policies()).toEqual([[false, 3]]);
     await register(w, scaled);
     expect(await policies()).toEqual([[true, 2]]);
+  });
+
+  it.each([
+    [undefined, 70],
+    [0, 70],
+    [80, 80],
+  ])('with the priority %s makes an evaluation of priority %i', async (evalPriority, Priority) => {
+    const w = world();
+    await register(w, serviceJob('web', { Type: 'batch', Priority: 70 }));
+    await stop(w, { jobId: 'web', ...(evalPriority === undefined ? {} : { evalPriority }) });
+    await register(w, serviceJob('api', { Type: 'batch', Priority: 70 }));
+    await stop(w, { jobId: 'api', purge: true, ...(evalPriority === undefined ? {} : { evalPriority }) });
+    const stops = (await w.rows(evaluations)).filter(({ TriggeredBy }) => TriggeredBy === 'job-deregister');
+    expect(stops).toMatchObject([
+      { Type: 'service', Priority, Status: 'pending' },
+      { Type: 'service', Priority, Status: 'pending' },
+    ]);
+  });
+
+  it('takes a new time and neither the stability nor the tag of the version before', async () => {
+    const w = world();
+    await register(w, serviceJob('web'));
+    (await setJobStability(w.engine, hostPrincipal, { jobId: 'web', version: 0, stable: true }))._unsafeUnwrap();
+    (await tagJobVersion(w.engine, hostPrincipal, { jobId: 'web', version: 0, name: 'v' }))._unsafeUnwrap();
+    await w.clock.advance(5000);
+    await stop(w, { jobId: 'web' });
+    const SubmitTime = unixNanosFromInstant(w.clock.now());
+    expect(await w.rows(jobs)).toMatchObject([{ Version: 1, SubmitTime, Stable: false, VersionTag: null }]);
+  });
+
+  it.each([true, false, undefined])('passes on whether delays are skipped: %s', async (noShutdownDelay) => {
+    await using cluster = fakeCluster();
+    await cluster.addNode('n1');
+    const job = { ID: 'web', Type: 'service' as const, Datacenters: ['*'], TaskGroups: [group({ Count: 2 })] };
+    (await registerJob(cluster.engine, hostPrincipal, { job }))._unsafeUnwrap();
+    await cluster.clock.advance(30 * second);
+    const input = { jobId: 'web', ...(noShutdownDelay === undefined ? {} : { noShutdownDelay }) };
+    (await stopJob(cluster.engine, hostPrincipal, input))._unsafeUnwrap();
+    const skips = (await cluster.rows(allocations)).map(({ DesiredTransition }) => DesiredTransition.NoShutdownDelay);
+    expect(skips).toEqual(noShutdownDelay === true ? [true, true] : [null, null]);
   });
 
   it('answers zeros for a job that is not there', async () => {
