@@ -1,7 +1,7 @@
 import type { Allocation } from '../allocation.js';
 import type { GroupSets } from './group-sets.js';
 import { descriptions, type Intents, without } from './intents.js';
-import { NameIndex } from './names.js';
+import { byIndex, NameIndex } from './names.js';
 
 interface SurplusRequest {
   readonly jobId: string;
@@ -50,6 +50,7 @@ function chosen(request: SurplusRequest, candidates: readonly Allocation[], surp
     const highest = names.highest(surplus - stopped.length);
     stop(without(live, stopped), ({ Name }) => highest.has(Name));
   }
-  if (stopped.length < surplus) stop(without(live, stopped), () => true);
+  const highestFirst = [...without(live, stopped)].sort((left, right) => byIndex(right, left));
+  if (stopped.length < surplus) stop(highestFirst, () => true);
   return stopped;
 }

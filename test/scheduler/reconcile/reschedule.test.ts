@@ -1,7 +1,6 @@
-import fc from 'fast-check';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ReschedulePolicy } from '../../../src/jobs/document/policies.js';
-import { noTransition, type RescheduleEvent, type TaskState } from '../../../src/scheduler/allocation.js';
+import { noTransition, type TaskState } from '../../../src/scheduler/allocation.js';
 import {
   failureTime,
   hasAttemptsLeft,
@@ -11,58 +10,7 @@ import {
   trackerAfterReschedule,
 } from '../../../src/scheduler/reconcile/reschedule.js';
 import { isoFromInstant, unixNanosFromInstant } from '../../../src/shared/instant.js';
-
-const second = 1_000_000_000;
-const start = Date.UTC(2026, 0, 1);
-/** Milliseconds since 1970 of so many seconds after the start. */
-const at = (seconds: number): number => start + seconds * 1000;
-
-type Policy = Partial<Omit<ReschedulePolicy, 'Delay' | 'MaxDelay' | 'Interval'>> & {
-  /** Seconds, as the others here. */
-  readonly delay: number;
-  readonly max?: number;
-  readonly interval?: number;
-};
-
-function policyOf({ delay, max = 0, interval = 0, ...more }: Policy): ReschedulePolicy {
-  return {
-    Attempts: 0,
-    Unlimited: true,
-    DelayFunction: 'constant',
-    Delay: delay * second,
-    MaxDelay: max * second,
-    Interval: interval * second,
-    ...more,
-  };
-}
-
-/** Its past replacements as pairs of the second at which each was made and the seconds that it had been delayed by. */
-function failed(
-  finishedAt: number,
-  past: readonly (readonly [number, number])[] = [],
-  more: Partial<Reschedulable> = {},
-): Reschedulable & { readonly ID: string; readonly NodeID: string } {
-  const Events = past.map(
-    ([seconds, delay]): RescheduleEvent => ({
-      RescheduleTime: unixNanosFromInstant(at(seconds)),
-      Delay: delay * second,
-      PrevAllocID: 'before',
-      PrevNodeID: 'node',
-    }),
-  );
-  return {
-    ID: 'a',
-    NodeID: 'n',
-    ClientStatus: 'failed',
-    DesiredStatus: 'run',
-    DesiredTransition: {},
-    TaskStates: { main: { State: 'dead', Failed: true, FinishedAt: isoFromInstant(at(finishedAt)) } as TaskState },
-    ModifyTime: 0,
-    JobType: 'service',
-    ...(past.length === 0 ? {} : { RescheduleTracker: { Events, LastReschedule: 'ok' as const } }),
-    ...more,
-  } as Reschedulable & { ID: string; NodeID: string };
-}
+import { at, failed, policyOf, second, start } from './failures.js';
 
 describe('the delay before a replacement', () => {
   const fibonacci = policyOf({ delay: 5, max: 60, DelayFunction: 'fibonacci' });
@@ -263,75 +211,4 @@ describe('what a replacement remembers', () => {
     expect(tracker).toMatchObject({ LastReschedule: 'ok', Events: [{}, { PrevAllocID: 'a', PrevNodeID: 'n' }] });
     expect(tracker.Events?.at(-1)?.Delay).toBe(9 * second);
   });
-});
-
-interface Past {
-  readonly at: number;
-  readonly delay: number;
-}
-
-/** Seconds of wait after a failure, told from all that was replaced before. */
-function modelDelay({ delay, max, kind }: Model, past: readonly Past[], failedAt: number): number {
-  const [before, last] = [past.at(-2), past.at(-1)];
-  if (last === undefined || kind === 'constant') return delay;
-  let wanted = delay;
-  if (kind === 'exponential') wanted = 2 * last.delay;
-  else if (before !== undefined && !(last.delay === delay && before.delay === max)) wanted = last.delay + before.delay;
-  if (max === 0 || wanted <= max) return wanted;
-  return failedAt - last.at > max ? delay : max;
-}
-
-interface Model {
-  readonly kind: 'constant' | 'exponential' | 'fibonacci';
-  readonly delay: number;
-  readonly max: number;
-  readonly attempts: number;
-  readonly interval: number;
-  readonly unlimited: boolean;
-}
-
-const model: fc.Arbitrary<Model> = fc.record({
-  kind: fc.constantFrom('constant', 'exponential', 'fibonacci'),
-  delay: fc.integer({ min: 1, max: 20 }),
-  max: fc.constantFrom(0, 20, 40, 90),
-  attempts: fc.constantFrom(0, 0, 1, 2, 3, 7),
-  interval: fc.integer({ min: 20, max: 400 }),
-  unlimited: fc.boolean(),
-});
-
-test('a row of failures is replaced as a model with its whole history replaces it', () => {
-  fc.assert(
-    fc.property(model, fc.array(fc.nat(120), { minLength: 1, maxLength: 15 }), (policy, runs) => {
-      const stored = policyOf({
-        delay: policy.delay,
-        max: policy.max,
-        interval: policy.interval,
-        DelayFunction: policy.kind,
-        Attempts: policy.attempts,
-        Unlimited: policy.unlimited,
-      });
-      let now = 0;
-      let past: readonly Past[] = [];
-      let tracker: Reschedulable['RescheduleTracker'];
-      for (const run of runs) {
-        const failedAt = now + run;
-        const delay = modelDelay(policy, past, failedAt);
-        const recent = past.filter((one) => failedAt - one.at < policy.interval).length;
-        const limited = policy.attempts > 0 && past.length > 0;
-        const eligible = limited
-          ? recent < policy.attempts && delay < policy.interval
-          : policy.unlimited || policy.attempts > 0;
-        const allocation = failed(failedAt, [], tracker === undefined ? {} : { RescheduleTracker: tracker });
-        const next = nextReschedule(allocation, stored);
-        expect(next?.eligible ?? false).toBe(eligible);
-        if (!eligible) return;
-        expect(next?.at).toBe(at(failedAt + delay));
-        now = failedAt + delay;
-        if (policy.attempts > 0) past = past.filter((one) => now - one.at <= policy.interval);
-        past = [...past, { at: now, delay }];
-        tracker = trackerAfterReschedule(allocation, stored, at(now));
-      }
-    }),
-    { numRuns: 500 },
-  );
 });
