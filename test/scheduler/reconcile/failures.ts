@@ -1,5 +1,5 @@
 import type { ReschedulePolicy } from '../../../src/jobs/document/policies.js';
-import { noTransition, type RescheduleEvent, type TaskState } from '../../../src/scheduler/allocation.js';
+import type { RescheduleEvent, TaskState } from '../../../src/scheduler/allocation.js';
 import type { Reschedulable } from '../../../src/scheduler/reconcile/reschedule.js';
 import { isoFromInstant, unixNanosFromInstant } from '../../../src/shared/instant.js';
 
@@ -8,7 +8,7 @@ export const start = Date.UTC(2026, 0, 1);
 /** Milliseconds since 1970 of so many seconds after the start. */
 export const at = (seconds: number): number => start + seconds * 1000;
 
-export type Policy = Partial<Omit<ReschedulePolicy, 'Delay' | 'MaxDelay' | 'Interval'>> & {
+type Policy = Partial<Omit<ReschedulePolicy, 'Delay' | 'MaxDelay' | 'Interval'>> & {
   /** Seconds, as the others here. */
   readonly delay: number;
   readonly max?: number;
