@@ -22,8 +22,8 @@ const tagBytes = 16;
 
 /**
  * AES-256-GCM with a random nonce. The sealed text is `v1.<key id>.<base64url of nonce, ciphertext and tag>`; version and key
- * id are authenticated too. To rotate, add a key, make it the current one, and keep the old one until all texts have been
- * sealed again. Throws a TypeError for unusable keys, without disclosing them.
+ * id are authenticated too. To rotate, add a key, make it the current one, and keep the old one until `resealStoredSecrets` has
+ * sealed everything with the new one. Throws a TypeError for unusable keys, without disclosing them.
  */
 export function aesCipher(settings: AesCipherSettings): Cipher {
   const keys = new Map<string, Buffer>();
@@ -66,7 +66,7 @@ export function aesCipher(settings: AesCipherSettings): Cipher {
       return undecipherable(`the sealed text is damaged, or the key "${id}" is not the one it was sealed with`);
     }
   };
-  return { seal, open };
+  return { seal, open, isCurrent: (text) => text.startsWith(`${currentHeader}.`) };
 }
 
 function keyBytes(id: string, key: Uint8Array | string): Buffer {

@@ -9,4 +9,9 @@ export interface CipherError {
 export interface Cipher {
   seal(plain: string): string;
   open(sealed: string): Result<string, CipherError>;
+  /**
+   * Whether `seal` would use the same key for a text that it has sealed. `resealStoredSecrets` writes the others anew; without this
+   * member it leaves sealed texts as they are.
+   */
+  isCurrent?(sealed: string): boolean;
 }

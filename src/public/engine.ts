@@ -17,7 +17,12 @@ export type {
 export { orThrow, SignalboxError } from '../client/or-throw.js';
 export { createEngine, type Engine, type EnginePorts, type StopOptions } from '../engine.js';
 export type { EngineEmitter, EngineEvents } from '../operations/events.js';
-export { probeStore } from '../operations/store/index.js';
+export {
+  checkStoredSecrets,
+  probeStore,
+  resealStoredSecrets,
+  type StoredSecretsCheck,
+} from '../operations/store/index.js';
 export {
   defaultSettings,
   type RunNotificationRule,

@@ -13,6 +13,7 @@ import {
   type PolicyRule,
   type QuotaRule,
   type RunNotificationRule,
+  resealStoredSecrets,
   type SettingsOverrides,
   type Storage,
 } from '../../../src/index.js';
@@ -80,7 +81,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
   try {
     const origin = await listen(server, options);
     const engine = engineFrom({ options, origin, seed, terminal }, { storage, delivery, cipher });
-    await refuseUnreadable(engine);
+    await preparedSecrets(engine);
     if (seed !== null) await applySeed(engine, seed);
     const secret = options.access === 'token' ? await firstToken(engine) : undefined;
     server.removeAllListeners('request');
@@ -133,16 +134,24 @@ async function optionsOf(args: readonly string[], terminal: Terminal): Promise<S
   return orStop(parseServeOptions(args, { environment, file }));
 }
 
-/** A server that cannot read its destinations would accept events and deliver none. */
-async function refuseUnreadable(engine: Engine): Promise<void> {
+/**
+ * A server that cannot read its destinations would accept events and deliver none. What it can read and would keep in another way, it
+ * seals with its first key, so that the other keys can be removed.
+ */
+async function preparedSecrets(engine: Engine): Promise<void> {
   const checked = await checkStoredSecrets(engine);
   if (checked.isErr()) throw new Stopped(`the store cannot be read: ${checked.error.message}`);
-  const { unreadable, example } = checked.value;
-  if (unreadable === 0) return;
-  throw new Stopped(
-    `${unreadable} notification configurations (${example} is one) are encrypted with a key that is not given; ` +
-      'start with --encryption-key-file and a file that has it',
-  );
+  const { unreadable, example, outdated } = checked.value;
+  if (unreadable > 0) {
+    throw new Stopped(
+      `${unreadable} notification configurations or variables (${example} is one) are encrypted with a key that is not given; ` +
+        'start with --encryption-key-file and a file that has it',
+    );
+  }
+  if (outdated === 0) return;
+  const resealed = await resealStoredSecrets(engine);
+  if (resealed.isErr()) throw new Stopped(`the store cannot be written: ${resealed.error.message}`);
+  engine.logger.info({ records: resealed.value }, 'Secrets in the store were encrypted with the first key');
 }
 
 async function readSeed(path: string): Promise<SeedFile> {

@@ -114,7 +114,7 @@ const ofProcess: readonly Setting[] = [
     key: 'encryptionKeyFile',
     flag: 'encryption-key-file',
     kind: fileKind,
-    summary: 'lines ID KEY: tokens and URLs are stored sealed with the first, all of them open',
+    summary: 'lines ID KEY: tokens, URLs and variables are encrypted with the first key, all of them decrypt',
   },
   { key: 'runner', kind: flagKind, default: true, summary: 'run jobs on this host' },
   {

@@ -1,4 +1,3 @@
-export { checkStoredSecrets, type StoredSecretsCheck } from './configurations/check-stored-secrets.js';
 export type { ConfigurationView, DeliveryOptionsView, HealthView } from './configurations/configuration-view.js';
 export {
   type CreateConfigurationRequest,

@@ -1,3 +1,5 @@
 export type { AgentMembers, AgentSelf } from './describe-agent.js';
 export { probeStore } from './probe-store.js';
 export type { Metrics } from './read-metrics.js';
+export { checkStoredSecrets, type StoredSecretsCheck } from './secrets/check-stored-secrets.js';
+export { resealStoredSecrets } from './secrets/reseal-stored-secrets.js';

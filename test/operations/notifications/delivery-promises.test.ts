@@ -1,10 +1,7 @@
 import { errAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, test } from 'vitest';
-import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
-import { aesCipher } from '../../../adapters/node/aes-cipher.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import {
-  checkStoredSecrets,
   deleteNotificationConfiguration,
   enableNotificationConfiguration,
   listDeliveries,
@@ -478,14 +475,5 @@ describe('what is stored of answers and secrets', () => {
     const shown = await must(showDelivery(engine, owner, { deliveryId: deliveryIds[0] ?? '' }));
     expect(shown.attempts[0]?.headers).toMatchObject({ 'set-cookie': expected, date: ['now'] });
     await engine.stop();
-  });
-  test('a missing key is noticed before anything is lost', async () => {
-    const storage = memoryStorage();
-    const cipher = aesCipher({ keys: [{ id: 'k1', key: Buffer.alloc(32, 7) }], current: 'k1' });
-    const sealing = await testEngine({}, { ports: { storage, cipher } });
-    const { id } = await must(create(sealing));
-    expect(await must(checkStoredSecrets(sealing))).toEqual({ unreadable: 0, example: null });
-    const without = await testEngine({}, { ports: { storage } });
-    expect(await must(checkStoredSecrets(without))).toEqual({ unreadable: 1, example: id });
   });
 });

@@ -1,0 +1,77 @@
+import { type StoredToken, tokens } from '../../../access/tokens.js';
+import { configurations, type NotificationConfiguration } from '../../../notifications/configurations/configuration.js';
+import type { ReadView } from '../../../ports/storage.js';
+import type { Key, Table } from '../../../shared/table.js';
+import { type StoredText, type StoredVariable, variables } from '../../../variables/variable.js';
+import type { EngineContext } from '../../context/engine-context.js';
+
+/** A kind of record with texts that the host's cipher seals. */
+export interface SealedRecords<R> {
+  readonly table: Table<R>;
+  /** How messages call a record. */
+  readonly nameOf: (record: R) => string;
+  /** The record with `change` applied to each of its texts. */
+  readonly map: (record: R, change: (text: StoredText) => StoredText) => R;
+}
+
+export const sealedConfigurations: SealedRecords<NotificationConfiguration> = {
+  table: configurations,
+  nameOf: ({ id }) => id,
+  map: (record, change) => {
+    const { url, token, retiredTokens, response, options } = record;
+    return {
+      ...record,
+      url: url && change(url),
+      token: token && change(token),
+      retiredTokens: retiredTokens.map((retired) => ({ ...retired, token: change(retired.token) })),
+      response: response && { ...response, url: change(response.url) },
+      ...(options === undefined
+        ? {}
+        : { options: { ...options, secrets: options.secrets && change(options.secrets) } }),
+    };
+  },
+};
+
+export const sealedVariables: SealedRecords<StoredVariable> = {
+  table: variables,
+  nameOf: ({ Namespace, Path }) => `variable ${Path} in namespace ${Namespace}`,
+  map: (record, change) => ({ ...record, items: change(record.items) }),
+};
+
+/** Their secrets are kept for display only: a token is recognised by a digest. */
+export const sealedTokens: SealedRecords<StoredToken> = {
+  table: tokens,
+  nameOf: ({ accessor }) => `token ${accessor}`,
+  map: (record, change) => {
+    if (record.sealedSecret === undefined) return record;
+    const text = change({ sealed: record.sealedSecret });
+    return 'sealed' in text ? { ...record, sealedSecret: text.sealed } : record;
+  },
+};
+
+/** Records that are read in one piece, in one turn of the event loop. */
+const chunk = 100;
+
+/** The records from a key on, and the key at which the next piece begins; null after the last one. */
+export function pieceOf<R>(
+  view: ReadView,
+  { table }: SealedRecords<R>,
+  from: Key,
+): { readonly records: readonly R[]; readonly next: Key | null } {
+  const records = view.list(table, { from, limit: chunk }).map(({ record }) => record);
+  const last = records.at(-1);
+  if (last === undefined || records.length < chunk) return { records, next: null };
+  const key = table.key(last);
+  // The keys of these tables end with a text: this is the first key after it.
+  return { records, next: [...key.slice(0, -1), `${String(key.at(-1))}\u0000`] };
+}
+
+export function isReadable({ cipher }: EngineContext, text: StoredText): boolean {
+  return 'plain' in text || cipher?.open(text.sealed).isOk() === true;
+}
+
+/** Whether the engine would keep the text in another way today: it is in the clear, or sealed with a key that is not the current one. */
+export function isOutdated({ cipher }: EngineContext, text: StoredText): boolean {
+  if (cipher === undefined) return false;
+  return 'plain' in text || cipher.isCurrent?.(text.sealed) === false;
+}

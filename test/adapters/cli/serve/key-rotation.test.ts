@@ -1,0 +1,61 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { connect } from '../../../../src/client/index.js';
+import { type Child, endAll, signalbox } from '../cli-process.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'signalbox-rotation-'));
+afterAll(() => {
+  endAll();
+  rmSync(folder, { recursive: true });
+});
+
+const keys = join(folder, 'keys');
+const serve = (...more: readonly string[]): Child =>
+  signalbox([
+    'serve',
+    ...['--listen', '127.0.0.1:0', '--access', 'open', '--no-runner'],
+    ...['--store', `sqlite:${join(folder, 'store.sqlite')}`, ...more],
+  ]);
+
+async function stopped(server: Child): Promise<string> {
+  server.process.kill('SIGTERM');
+  await server.ended;
+  return server.error();
+}
+
+/** As an operator does it: each step is a start with another key file. */
+test('encryption is turned on, a key is rotated, and the old one removed', async () => {
+  const open = serve();
+  const box = connect({ url: await open.origin() });
+  (await box.variables.put('app/db', { items: { password: 'item-secret' } }))._unsafeUnwrap();
+  expect(await stopped(open)).toBe('');
+
+  await signalbox(['new-key', keys]).ended;
+  const first = readFileSync(keys, 'utf8');
+  const sealing = serve('--encryption-key-file', keys);
+  await sealing.origin();
+  expect(await stopped(sealing)).toMatch(
+    /"message":"Secrets in the store were encrypted with the first key","records":1/,
+  );
+
+  await signalbox(['new-key', keys]).ended;
+  const [second = ''] = readFileSync(keys, 'utf8').split('\n');
+  const rotating = serve('--encryption-key-file', keys);
+  await rotating.origin();
+  expect(await stopped(rotating)).toMatch(/were encrypted with the first key","records":1/);
+
+  writeFileSync(keys, second);
+  const rotated = serve('--encryption-key-file', keys);
+  const { value } = (await connect({ url: await rotated.origin() }).variables.read('app/db'))._unsafeUnwrap();
+  expect(value?.Items).toEqual({ password: 'item-secret' });
+  expect(await stopped(rotated)).toBe('');
+
+  writeFileSync(keys, first);
+  const refused = serve('--encryption-key-file', keys);
+  expect((await refused.ended).code).toBe(1);
+  expect(refused.error()).toMatch(
+    /1 notification configurations or variables \(variable app\/db in namespace default is one\)/,
+  );
+}, 240_000);
