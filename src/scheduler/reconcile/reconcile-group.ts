@@ -110,7 +110,7 @@ function rollOut(request: GroupRequest, findings: GroupFindings): boolean {
   const moreCanaries = rollOutCanaries(request, findings);
 
   const canarying = isCanarying(part);
-  const budget = updateBudget(request, sets, updates, canarying);
+  const budget = updateBudget(request, sets, updates);
   const placements = findings.waits ? [] : wantedPlacements(group, sets, names, canarying);
   if (!part.existed) part.state.DesiredTotal += placements.length;
   const ready = !standing.paused && !standing.failed && !canarying;
@@ -208,18 +208,16 @@ function dropNeedless({ intents, group }: GroupRequest, sets: GroupSets): GroupS
   return { ...sets, replacedNow: inOrder.slice(0, Math.max(room, 0)) };
 }
 
-/** How many allocations may be replaced or added now, besides those that have to be. */
+/** How many allocations may be replaced or added now, besides those that have to be, by a deployment that rolls. */
 function updateBudget(
   { group, standing }: GroupRequest,
   { untainted, migrating }: GroupSets,
   { replace }: SplitUpdates,
-  canarying: boolean,
 ): number {
   if (!isDeployed(group) || replace.length + migrating.length === 0) return group.Count;
   const parallel = group.Update?.MaxParallel ?? 0;
-  const { current, paused, failed } = standing;
+  const { current } = standing;
   if (current === undefined) return parallel;
-  if (paused || failed || canarying) return 0;
   const deployed = untainted.filter(({ DeploymentID }) => DeploymentID === current.ID);
   if (deployed.some(({ DeploymentStatus }) => DeploymentStatus?.Healthy === false)) return 0;
   const unsettled = deployed.filter(({ DeploymentStatus }) => DeploymentStatus?.Healthy !== true).length;

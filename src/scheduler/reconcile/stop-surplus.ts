@@ -38,19 +38,17 @@ function chosen(request: SurplusRequest, candidates: readonly Allocation[], surp
     stopped.push(...meant);
     return meant;
   };
-  if (!canarying && canaries.length > 0) {
+  if (!canarying) {
     const replaced = new Set(canaries.map(({ Name }) => Name));
     stop(without(live, canaries), ({ Name }) => replaced.has(Name));
   }
-  if (stopped.length < surplus) {
-    const highest = new NameIndex(jobId, group, count, sets.migrating).highest(surplus - stopped.length);
-    for (const { Name } of stop(sets.migrating, ({ Name }) => highest.has(Name))) names.release(Name);
-  }
-  if (stopped.length < surplus) {
-    const highest = names.highest(surplus - stopped.length);
-    stop(without(live, stopped), ({ Name }) => highest.has(Name));
-  }
-  const highestFirst = [...without(live, stopped)].sort((left, right) => byIndex(right, left));
-  if (stopped.length < surplus) stop(highestFirst, () => true);
+  const moving = new NameIndex(jobId, group, count, sets.migrating).highest(surplus - stopped.length);
+  for (const { Name } of stop(sets.migrating, ({ Name }) => moving.has(Name))) names.release(Name);
+  const highest = names.highest(surplus - stopped.length);
+  stop(without(live, stopped), ({ Name }) => highest.has(Name));
+  stop(
+    [...without(live, stopped)].sort((left, right) => byIndex(right, left)),
+    () => true,
+  );
   return stopped;
 }

@@ -41,6 +41,7 @@ describe('what its node and its wishes make of an allocation, by the first rule'
     ['10: not waited for', 'lost', {}, on('disconnected')],
     ['11: waited for', 'disconnecting', waits, on('disconnected')],
     ['11: waited for, has to move', 'disconnecting', waits, { ...moves, ...on('disconnected') }],
+    ['11: a canary that runs and has to move', 'disconnecting', waits, { ...canary, ...moves, ...on('disconnected') }],
     ['12: has to move', 'migrating', {}, moves],
     ['12: has to move from a node that is down', 'migrating', {}, { ...moves, ...on('down') }],
     ['12: has to move from a node that is gone', 'migrating', {}, { ...moves, ...on('missing') }],
