@@ -5,7 +5,10 @@ import type { allocationCommandCalls } from '../../api/calls/allocation-command-
 import type { fileCalls, StreamItem } from '../../api/calls/file-calls.js';
 import type { nodeCommandCalls } from '../../api/calls/node-command-calls.js';
 import type { MessageSocket } from '../../api/message-socket.js';
+import { second } from '../../shared/duration.js';
 import type { Bindings } from '../binding.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { withHeartbeats } from '../waiting/with-heartbeats.js';
 import type { AllocationCommandError, Conversation } from './ask-node.js';
 import { commandFrom, inputOf, sendOutput, terminalFrom } from './exec-conversation.js';
 import { listJobActions } from './list-job-actions.js';
@@ -77,7 +80,9 @@ export const fileBindings: Bindings<typeof fileCalls> = {
     }).map(bytesOf),
   stream: (context, caller, { id, path = '', offset = 0, origin = 'start', follow = true }, { signal }) =>
     pathGiven(path) ??
-    streamAllocationFile(context, caller, { allocationId: id, path, offset, origin, follow, signal }).map(framesOf),
+    streamAllocationFile(context, caller, { allocationId: id, path, offset, origin, follow, signal }).map((outputs) =>
+      framesOf(context, outputs, signal),
+    ),
   logs: (context, caller, { id, task = '', type, offset = 0, origin = 'start', ...how }, { signal }) => {
     const { follow = false, plain = false } = how;
     if (task === '') return errAsync(commandRefused('invalid', 'must provide task name'));
@@ -85,7 +90,9 @@ export const fileBindings: Bindings<typeof fileCalls> = {
       return errAsync(commandRefused('invalid', 'the type of log must be stdout or stderr'));
     }
     const query = { allocationId: id, task, stream: type, offset, origin, follow, signal } as const;
-    return streamTaskLogs(context, caller, query).map(plain ? bytesOf : framesOf);
+    return streamTaskLogs(context, caller, query).map((outputs) =>
+      plain ? bytesOf(outputs) : framesOf(context, outputs, signal),
+    );
   },
 };
 
@@ -97,7 +104,18 @@ async function* bytesOf(outputs: AsyncIterable<CommandOutput>): AsyncGenerator<U
   for await (const output of outputs) if (output.type === 'piece') yield output.bytes;
 }
 
-async function* framesOf(outputs: AsyncIterable<CommandOutput>): AsyncGenerator<StreamItem> {
+/** Readers, and what lies between them and this server, take a stream for dead that is silent for long. */
+const heartbeat = second;
+
+function framesOf(
+  { clock }: EngineContext,
+  outputs: AsyncIterable<CommandOutput>,
+  signal: AbortSignal,
+): AsyncIterable<StreamItem | undefined> {
+  return withHeartbeats(itemsOf(outputs), { clock, period: heartbeat, signal });
+}
+
+async function* itemsOf(outputs: AsyncIterable<CommandOutput>): AsyncGenerator<StreamItem> {
   for await (const output of outputs) if (output.type === 'piece' || output.type === 'file_event') yield output;
 }
 
