@@ -2,7 +2,7 @@ import type { LogEntry } from '../../operations/context/log-feed.js';
 import type { AgentMembers, AgentSelf, Metrics } from '../../operations/store/index.js';
 import { everybody, inArea } from '../access.js';
 import { type AnswerForm, computed } from '../answers.js';
-import { streamServer, system } from '../call.js';
+import { streamServer, system, writeServer } from '../call.js';
 import { inQuery } from '../inputs.js';
 import { namedSchema } from '../json-schema.js';
 import { lineOfFrame, logFrame, logLine } from '../log-lines.js';
@@ -146,7 +146,7 @@ export const systemCalls = {
   }),
 
   /** Address of the leader: of this server, which has no peers. */
-  leader: system({
+  leader: writeServer({
     methods: ['GET'],
     path: '/v1/status/leader',
     access: everybody,
@@ -156,7 +156,7 @@ export const systemCalls = {
   }),
 
   /** Addresses of all servers: of this one. */
-  peers: system({
+  peers: writeServer({
     methods: ['GET'],
     path: '/v1/status/peers',
     access: everybody,

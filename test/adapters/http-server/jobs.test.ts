@@ -246,6 +246,17 @@ describe('bad input', () => {
     expect([refused.status, refused.body]).toEqual([500, expect.stringMatching(message)]);
   });
 
+  it.each(['/v1/status/leader', '/v1/status/peers'])(
+    'the servers of an unknown region are not this one: %s',
+    async (path) => {
+      const { send } = client();
+      const refused = await send('GET', `${path}?region=mars`);
+      expect(refused.status).toBe(500);
+      expect(refused.body).toMatch(/^No path to region/);
+      expect((await send('GET', `${path}?region=global`)).status).toBe(200);
+    },
+  );
+
   it.each(['GET', 'DELETE'])('an unknown region is what its clients know: %s', async (method) => {
     const { send } = client();
     const refused = await send(method, '/v1/job/x?region=mars');
