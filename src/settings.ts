@@ -93,7 +93,10 @@ export interface Settings {
       /** Share by which a wait may be shorter or longer. */
       readonly jitter: number;
       readonly maximumRetryAfter: Milliseconds;
-      /** Attempts per second to one destination host; waiting does not use up attempts. `0` is no limit. */
+      /**
+       * Attempts per second of one configuration, or at one URL of a chat service; waiting does not use up attempts. `0` is no
+       * limit.
+       */
       readonly rate: {
         readonly generic: number;
         readonly chatA: number;
