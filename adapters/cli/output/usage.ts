@@ -8,7 +8,7 @@ interface AllocationUsage {
         readonly userPercent: number;
         readonly systemPercent: number;
         readonly residentBytes: number;
-        readonly processes: readonly number[];
+        readonly processes: readonly unknown[];
       }
     >
   >;

@@ -3,12 +3,8 @@ import { amount, bytes, fitted, flag, listOf, mapOf, objectOf, oneOf, type Shape
 
 const note = text(16_384);
 
-const usage = objectOf({
-  residentBytes: amount,
-  userPercent: amount,
-  systemPercent: amount,
-  processes: listOf(amount, 100_000),
-});
+const used = { residentBytes: amount, userPercent: amount, systemPercent: amount };
+const usage = objectOf({ ...used, processes: listOf(objectOf({ ...used, pid: amount }), 100_000) });
 const file: Shape<FileDescription> = objectOf(
   { Name: text(4096), IsDir: flag, Size: amount, FileMode: text(), ModTime: text(64) },
   { ContentType: text(256) },

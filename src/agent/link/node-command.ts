@@ -101,13 +101,20 @@ export interface FileDescription {
   readonly ContentType?: string;
 }
 
-/** What tasks use, as far as the driver can tell: bytes, and percent of one processor. */
-export interface TaskUsage {
+/** What is used, as far as the driver can tell: bytes, and percent of one processor. */
+export interface Usage {
   readonly residentBytes: number;
   readonly userPercent: number;
   readonly systemPercent: number;
-  /** Process numbers. */
-  readonly processes: readonly number[];
+}
+
+/** What all processes of a task use together, and each of them. */
+export interface TaskUsage extends Usage {
+  readonly processes: readonly ProcessUsage[];
+}
+
+export interface ProcessUsage extends Usage {
+  readonly pid: number;
 }
 
 /** What a host uses and has, in bytes; of processors the shares since the last reading, in percent. */

@@ -1,4 +1,4 @@
-import type { AllocationUsage } from '../../agent/link/node-command.js';
+import type { AllocationUsage, Usage } from '../../agent/link/node-command.js';
 import type { StoppedAllocation } from '../../operations/allocations/index.js';
 import { anyCaller, inNamespaceOf } from '../access.js';
 import { type AnswerForm, computed, nothing, written } from '../answers.js';
@@ -132,18 +132,18 @@ function usageOnTheWire({ tasks, at }: AllocationUsage): unknown {
     entries.reduce((total, [, usage]) => total + of(usage), 0);
   const timestamp = at * 1_000_000;
   return {
-    ResourceUsage: resourceUsage(
-      sum(({ residentBytes }) => residentBytes),
-      sum(({ userPercent }) => userPercent),
-      sum(({ systemPercent }) => systemPercent),
-    ),
+    ResourceUsage: resourceUsage({
+      residentBytes: sum(({ residentBytes }) => residentBytes),
+      userPercent: sum(({ userPercent }) => userPercent),
+      systemPercent: sum(({ systemPercent }) => systemPercent),
+    }),
     Tasks: Object.fromEntries(
-      entries.map(([name, { residentBytes, userPercent, systemPercent, processes }]) => [
+      entries.map(([name, usage]) => [
         name,
         {
-          ResourceUsage: resourceUsage(residentBytes, userPercent, systemPercent),
+          ResourceUsage: resourceUsage(usage),
           Timestamp: timestamp,
-          Pids: Object.fromEntries(processes.map((pid) => [String(pid), null])),
+          Pids: Object.fromEntries(usage.processes.map((process) => [String(process.pid), resourceUsage(process)])),
         },
       ]),
     ),
@@ -151,26 +151,26 @@ function usageOnTheWire({ tasks, at }: AllocationUsage): unknown {
   };
 }
 
-function resourceUsage(resident: number, user: number, system: number): unknown {
+function resourceUsage({ residentBytes, userPercent, systemPercent }: Usage): unknown {
   return {
     MemoryStats: {
-      RSS: resident,
+      RSS: residentBytes,
       Cache: 0,
       Swap: 0,
       MappedFile: 0,
-      Usage: resident,
+      Usage: residentBytes,
       MaxUsage: 0,
       KernelUsage: 0,
       KernelMaxUsage: 0,
       Measured: ['RSS', 'Usage'],
     },
     CpuStats: {
-      SystemMode: system,
-      UserMode: user,
+      SystemMode: systemPercent,
+      UserMode: userPercent,
       TotalTicks: 0,
       ThrottledPeriods: 0,
       ThrottledTime: 0,
-      Percent: user + system,
+      Percent: userPercent + systemPercent,
       Measured: ['System Mode', 'User Mode', 'Percent'],
     },
     DeviceStats: [],

@@ -1,5 +1,7 @@
+import { okAsync } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import type { AllocationUsage, CommandOutput } from '../../../src/agent/link/node-command.js';
 import { plainType } from '../../../src/api/plain-type.js';
 import { everything, filledEngine } from './engine-under-test.js';
 import { pathValues } from './route-samples.js';
@@ -38,3 +40,34 @@ describe('a whole allocation', () => {
     for (const member of ['JobType', 'JobVersion', 'Job', 'SharedResources']) expect(value).toHaveProperty(member);
   });
 });
+
+describe('the usage of an allocation', () => {
+  it('is told for all tasks, for each, and for each of its processes', async () => {
+    const engine = await filledEngine();
+    const first = { pid: 7, residentBytes: 4096, userPercent: 1, systemPercent: 2 };
+    const second = { pid: 8, residentBytes: 8192, userPercent: 3, systemPercent: 4 };
+    const whole = { residentBytes: 12_288, userPercent: 4, systemPercent: 6, processes: [first, second] };
+    engine.agents.attach(pathValues['node_id'] ?? '', () => okAsync(only({ tasks: { t: whole }, at: 5 })));
+    const target = `/v1/client/allocation/${pathValues['allocation_id']}/stats`;
+    const response = await createHttpHandler(engine, everything)(requestFrom({ target }));
+    const used = (resident: number, user: number, system: number): unknown =>
+      expect.objectContaining({
+        MemoryStats: expect.objectContaining({ RSS: resident, Usage: resident }),
+        CpuStats: expect.objectContaining({ UserMode: user, SystemMode: system, Percent: user + system }),
+      });
+    const task = {
+      ResourceUsage: used(12_288, 4, 6),
+      Timestamp: 5_000_000,
+      Pids: { 7: used(4096, 1, 2), 8: used(8192, 3, 4) },
+    };
+    expect(JSON.parse(response.body.toString())).toEqual({
+      ResourceUsage: used(12_288, 4, 6),
+      Tasks: { t: task },
+      Timestamp: 5_000_000,
+    });
+  });
+});
+
+async function* only(value: AllocationUsage): AsyncGenerator<CommandOutput> {
+  yield { type: 'value', value };
+}

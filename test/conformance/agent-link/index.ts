@@ -152,7 +152,8 @@ const cases: Readonly<Record<string, Case>> = {
     const { engine, link, node } = opened;
     const { id } = await placed(opened);
     const asked: NodeCommand[] = [];
-    const usage = { residentBytes: 1, userPercent: 2, systemPercent: 3, processes: [4] };
+    const used = { residentBytes: 1, userPercent: 2, systemPercent: 3 };
+    const usage = { ...used, processes: [{ ...used, pid: 4 }] };
     const stop = link.serve(node.ID, (command) => {
       asked.push(command);
       return okAsync(one({ type: 'value', value: { tasks: { t: usage }, at: 5 } }));

@@ -359,7 +359,11 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
     it('measure', async () => {
       const usage = (await readAllocationStats(engine, hostPrincipal, { allocationId: id }))._unsafeUnwrap();
       expect(usage.tasks['main']?.residentBytes).toBeGreaterThan(0);
-      expect(usage.tasks['main']?.processes.length).toBeGreaterThan(0);
+      const processes = usage.tasks['main']?.processes ?? [];
+      expect(processes.length).toBeGreaterThan(0);
+      expect(processes.reduce((sum, { residentBytes }) => sum + residentBytes, 0)).toBe(
+        usage.tasks['main']?.residentBytes,
+      );
       const host = (await readHostUsage(engine, hostPrincipal, {}))._unsafeUnwrap();
       expect(host.memory.total).toBeGreaterThan(host.memory.available);
       expect(host.processors.length).toBeGreaterThan(0);
