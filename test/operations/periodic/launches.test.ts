@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { flaky, manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
 import { createEngine, type Engine } from '../../../src/engine.js';
-import { forceLaunch, hostPrincipal, registerJob, stopJob } from '../../../src/index.js';
+import { dispatchJob, forceLaunch, hostPrincipal, registerJob, stopJob } from '../../../src/index.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import { jobs } from '../../../src/jobs/job-record.js';
 import { periodicLaunches } from '../../../src/jobs/periodic/periodic-launch.js';
@@ -123,6 +123,51 @@ describe('launches by the clock', () => {
     (await stopJob(running, hostPrincipal, { jobId: child?.ID ?? '' }))._unsafeUnwrap();
     await clock.advance(hour);
     expect(await instances(storage)).toHaveLength(2);
+  });
+
+  it('are those of the instances that were dispatched of a parameterized job, not its own', async () => {
+    const { clock, storage, engine } = cluster();
+    await using running = engine();
+    await register(running, { ProhibitOverlap: true }, { ParameterizedJob: { MetaOptional: ['of'] } });
+    running.start();
+    await clock.advance(2 * hour);
+    expect(await children(storage)).toEqual([]);
+    const dispatched = (
+      await dispatchJob(running, hostPrincipal, { jobId: 'report', meta: { of: 'x' } })
+    )._unsafeUnwrap();
+    expect(dispatched.evalId).toBe('');
+    const launchedOf = async (parent: string): Promise<readonly Job[]> => {
+      const query = { index: 'by_parent', prefix: ['default', parent] };
+      return (await storage.read((view) => view.list(jobs, query).map(({ record }) => record)))._unsafeUnwrap();
+    };
+    await clock.advance(hour);
+    const first = await launchedOf(dispatched.dispatchedJobId);
+    expect(first).toMatchObject([
+      {
+        ID: `${dispatched.dispatchedJobId}/periodic-${(clockAt + 3 * hour) / 1000}`,
+        Periodic: null,
+        Meta: { of: 'x' },
+      },
+    ]);
+    // Without a node it waits for ever, and holds up those after it, but not those of another instance.
+    await clock.advance(3 * hour);
+    expect(await launchedOf(dispatched.dispatchedJobId)).toHaveLength(1);
+    const other = (await dispatchJob(running, hostPrincipal, { jobId: 'report' }))._unsafeUnwrap();
+    await clock.advance(hour);
+    expect(await launchedOf(other.dispatchedJobId)).toHaveLength(1);
+    (await stopJob(running, hostPrincipal, { jobId: first[0]?.ID ?? '' }))._unsafeUnwrap();
+    await clock.advance(hour);
+    expect(await launchedOf(dispatched.dispatchedJobId)).toHaveLength(2);
+  });
+
+  it('leave instances as they are when the job is stopped', async () => {
+    const { clock, storage, engine } = cluster();
+    await using running = engine();
+    await register(running, {});
+    running.start();
+    await clock.advance(hour);
+    (await stopJob(running, hostPrincipal, { jobId: 'report' }))._unsafeUnwrap();
+    expect(await children(storage)).toMatchObject([{ Stop: false, Status: 'pending' }]);
   });
 
   it('come once for all that were missed while no process ran', async () => {
