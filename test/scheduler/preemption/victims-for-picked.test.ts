@@ -129,6 +129,13 @@ describe('devices', () => {
     ],
     ['of the group that has them free', { gpus: 2 }, [use('a', { gpus: 'a:0,1' })], two, undefined],
     [
+      'and room do not come from holders of other devices than are free',
+      { gpus: 2, cpu: 500 },
+      [use('a', { gpus: 'a:0,1', priority: 60 }), use('b', { cpu: 900 })],
+      two,
+      ['b'],
+    ],
+    [
       'of the group that suits',
       { gpus: 2, device: 'acme/gpu/b' },
       [use('a', { gpus: 'a:0,1', priority: 1 }), use('b', { gpus: 'b:0,1' })],
