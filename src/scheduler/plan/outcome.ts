@@ -117,7 +117,8 @@ function isLeftBehind({ DeploymentID, ClientStatus, DesiredStatus, NextAllocatio
 function followUpsOf(request: OutcomeRequest): readonly Evaluation[] {
   const { evaluation, now, intents, draft } = request;
   const followUps = [...intents.evaluations];
-  const due = evaluation.WaitUntil === undefined || Date.parse(evaluation.WaitUntil) <= now;
+  const looksAgain = intents.evaluations.length > 0;
+  const due = !looksAgain || evaluation.WaitUntil === undefined || Date.parse(evaluation.WaitUntil) <= now;
   const waits = request.waitsForRoom ?? draft.failed !== undefined;
   if (waits && evaluation.Status !== 'blocked' && due) followUps.push(blockedEvaluation(request));
   return followUps;
@@ -272,8 +273,11 @@ function written(evaluation: Evaluation, index: number): Evaluation {
   return { ...evaluation, CreateIndex: index, ModifyIndex: index };
 }
 
+/** Nanoseconds that make a difference: those of the present time are a number only to 256. */
+const leastStep = 1000;
+
 /** Always after the creation, even when the clock stood still. */
 function modifyTime({ CreateTime }: Evaluation, now: Instant): number {
   const nanos = unixNanosFromInstant(now);
-  return nanos > CreateTime ? nanos : CreateTime + 1;
+  return nanos > CreateTime ? nanos : CreateTime + leastStep;
 }
