@@ -1,3 +1,4 @@
+import { type Instant, unixNanosFromInstant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 import type { AllocationMetric } from './allocation-metric.js';
 import type { AllocationListStub } from './allocation-stub.js';
@@ -109,4 +110,13 @@ export const evaluations = table<Evaluation>('evaluations', (evaluation) => [eva
 
 export function isTerminalEvaluation(evaluation: Pick<Evaluation, 'Status'>): boolean {
   return evaluation.Status !== 'pending' && evaluation.Status !== 'blocked';
+}
+
+/** Nanoseconds that make a difference: as numbers, those of the present time are exact only to 256. */
+const leastStep = 1000;
+
+/** The time of a change, in Unix nanoseconds: always after the creation, even when the clock stood still. */
+export function timeOfChange({ CreateTime }: Pick<Evaluation, 'CreateTime'>, now: Instant): number {
+  const nanos = unixNanosFromInstant(now);
+  return nanos > CreateTime ? nanos : CreateTime + leastStep;
 }

@@ -3,7 +3,7 @@ import type { Allocation } from '../allocation.js';
 import { allocationListStub } from '../allocation-stub.js';
 import { withAllocation } from '../deployment/count-allocations.js';
 import type { Deployment } from '../deployment/deployment.js';
-import type { DesiredUpdates, Evaluation, PlanAnnotations } from '../evaluation.js';
+import { type DesiredUpdates, type Evaluation, type PlanAnnotations, timeOfChange } from '../evaluation.js';
 import type { ClassVerdicts } from '../feasibility/verdicts.js';
 import { followUpDescriptions, followUpEvaluation } from '../reconcile/follow-ups.js';
 import { type DeploymentUpdate, type Intents, nothingDesired } from '../reconcile/intents.js';
@@ -97,7 +97,7 @@ export function failedOutcome(
       Status: 'failed',
       StatusDescription: description,
       ModifyIndex: index,
-      ModifyTime: modifyTime(evaluation, now),
+      ModifyTime: timeOfChange(evaluation, now),
     },
     followUps: [],
     preemptions: [],
@@ -155,7 +155,7 @@ function endOf(request: OutcomeRequest, followUps: readonly Evaluation[]): Evalu
     ...(draft.failed === undefined ? {} : { FailedTGAllocs: draft.failed }),
     ...(Object.keys(queued).length === 0 ? {} : { QueuedAllocations: queued }),
     ModifyIndex: snapshot.index,
-    ModifyTime: modifyTime(evaluation, now),
+    ModifyTime: timeOfChange(evaluation, now),
     SnapshotIndex: snapshot.index,
   };
   if (draft.failed !== undefined && evaluation.Status === 'blocked') return { ...base, ...classMembers(classes) };
@@ -271,13 +271,4 @@ const defaultPriority = 50;
 
 function written(evaluation: Evaluation, index: number): Evaluation {
   return { ...evaluation, CreateIndex: index, ModifyIndex: index };
-}
-
-/** Nanoseconds that make a difference: those of the present time are a number only to 256. */
-const leastStep = 1000;
-
-/** Always after the creation, even when the clock stood still. */
-function modifyTime({ CreateTime }: Evaluation, now: Instant): number {
-  const nanos = unixNanosFromInstant(now);
-  return nanos > CreateTime ? nanos : CreateTime + leastStep;
 }

@@ -4,8 +4,7 @@ import { withAllocation, withChild, withQueued } from '../../../jobs/status/job-
 import { type JobSummary, jobSummaries } from '../../../jobs/status/job-summary-record.js';
 import { allocations } from '../../../scheduler/allocation.js';
 import { deployments } from '../../../scheduler/deployment/deployment.js';
-import { type Evaluation, evaluations } from '../../../scheduler/evaluation.js';
-import { type Instant, unixNanosFromInstant } from '../../../shared/instant.js';
+import { type Evaluation, evaluations, timeOfChange } from '../../../scheduler/evaluation.js';
 import type { Transaction } from '../../commit.js';
 import { putEvaluation } from '../scheduling/put-evaluation.js';
 import { readJobRow } from './job-rows.js';
@@ -144,14 +143,8 @@ function cancelBlocked(tx: Transaction, { Namespace, JobID, ID }: Evaluation): v
       Status: 'canceled',
       StatusDescription: `evaluation "${ID}" successful`,
       ModifyIndex: tx.index,
-      ModifyTime: modifyTime(record, tx.now),
+      ModifyTime: timeOfChange(record, tx.now),
     };
     putEvaluation(tx, canceled);
   }
-}
-
-/** Always after the creation, even when the clock stood still. */
-function modifyTime(evaluation: Evaluation, instant: Instant): number {
-  const now = unixNanosFromInstant(instant);
-  return now > evaluation.CreateTime ? now : evaluation.CreateTime + 1;
 }
