@@ -39,15 +39,17 @@ interface BetterSqlite {
   readonly default: new (path: string, options: { readonly: boolean }) => SqliteHandle;
 }
 
-/**
- * The driver of this process: Node's own when it has one (Node 22.13 and later), else better-sqlite3 when it is
- * installed. A driver that is asked for by name is the only one tried.
- */
+/** The driver of this process, unless one is asked for by name: Node's own when it has one (Node 22.13 and later), else better-sqlite3. */
+export function driverOf(wanted: SqliteDriver | undefined): SqliteDriver {
+  return wanted ?? (builtinSqlite() === undefined ? 'better-sqlite3' : 'node:sqlite');
+}
+
+/** Loads the driver that `driverOf` names. */
 export async function loadDriver(wanted: SqliteDriver | undefined): Promise<OpenFile | StorageError> {
-  if (wanted !== 'better-sqlite3') {
-    const builtin = process.getBuiltinModule?.('node:sqlite') as unknown as NodeSqlite | undefined;
-    if (builtin !== undefined) return (path, readOnly) => new builtin.DatabaseSync(path, { readOnly });
-    if (wanted === 'node:sqlite') return driverError('This Node has no node:sqlite: use Node 22.13 or later.');
+  if (driverOf(wanted) === 'node:sqlite') {
+    const builtin = builtinSqlite();
+    if (builtin === undefined) return driverError('This Node has no node:sqlite: use Node 22.13 or later.');
+    return (path, readOnly) => new builtin.DatabaseSync(path, { readOnly });
   }
   try {
     const loaded = (await import('better-sqlite3')) as unknown as BetterSqlite;
@@ -57,6 +59,10 @@ export async function loadDriver(wanted: SqliteDriver | undefined): Promise<Open
       `No SQLite driver: use Node 22.13 or later, or install better-sqlite3 (loading it failed: ${textOf(thrown)}).`,
     );
   }
+}
+
+function builtinSqlite(): NodeSqlite | undefined {
+  return process.getBuiltinModule?.('node:sqlite') as unknown as NodeSqlite | undefined;
 }
 
 /** The port's error for a driver's error; `undefined` when the value is no driver error. */

@@ -1,6 +1,8 @@
+import type { ListQuery } from '../../src/ports/storage.js';
+import type { KeyBounds } from '../../src/storage/keys.js';
 import { asLists, type SqliteHandle, type SqliteStatement } from './sqlite-handle.js';
 import { betweenNumbers, byNumber, insertedByNumber } from './sqlite-numbers.js';
-import { DOCUMENT_COLUMNS, KEYED_COLUMNS } from './sqlite-rows.js';
+import { DOCUMENT_COLUMNS, type Found, KEYED_COLUMNS } from './sqlite-rows.js';
 
 /** Statements over a range of an order: for readers, and with the additional columns that a writer needs. */
 export interface Scans {
@@ -75,4 +77,29 @@ function lazily(prepare: () => SqliteStatement): SqliteStatement {
     get: (...values) => statement().get(...values),
     all: (...values) => statement().all(...values),
   };
+}
+
+/** What a store runs around the reads and writes of rows. */
+export function transactionStatements(handle: SqliteHandle) {
+  return {
+    begin: handle.prepare('BEGIN'),
+    beginWrite: handle.prepare('BEGIN IMMEDIATE'),
+    commit: handle.prepare('COMMIT'),
+    rollback: handle.prepare('ROLLBACK'),
+    savepoint: handle.prepare('SAVEPOINT signalbox_prepare'),
+    release: handle.prepare('RELEASE signalbox_prepare'),
+    rollbackTo: handle.prepare('ROLLBACK TO signalbox_prepare'),
+    noteChange: handle.prepare('UPDATE signalbox_tables SET noted_at = ? WHERE name = ?'),
+  };
+}
+
+/** Runs a scan over the rows within the bounds. */
+export function scanned(scan: SqliteStatement, query: ListQuery, bounds: KeyBounds): Found[] {
+  return scan.all(bounds.lower, bounds.upper, rowLimit(query.limit)) as Found[];
+}
+
+/** SQLite takes a negative limit as none. */
+function rowLimit(limit: number | undefined): number {
+  if (limit === undefined || limit >= Number.MAX_SAFE_INTEGER) return -1;
+  return limit > 0 ? Math.ceil(limit) : 0;
 }

@@ -4,8 +4,10 @@ import { err, ok, ResultAsync } from 'neverthrow';
 import type { Storage, StorageError } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
 import { storageOver } from '../storage-kit/index.js';
+import { checkpointsByCommits, threadedCheckpoints } from './checkpoints.js';
 import { alongside, type HostRows } from './host-rows.js';
 import {
+  driverOf,
   loadDriver,
   type OpenFile,
   type SqliteDriver,
@@ -88,9 +90,10 @@ async function openStorage(
     if (owned) handle.close();
     return err(failure);
   }
-  const store = new SqliteStore(handle, () => {
-    if (owned) handle.close();
-  });
+  const path = pathOf(handle);
+  const isThreaded = owned && path !== undefined;
+  const checkpoints = isThreaded ? threadedCheckpoints(handle, path, driverOf(options.driver)) : checkpointsByCommits;
+  const store = new SqliteStore(handle, { path, checkpoints, ownsHandle: owned });
   const storage = storageOver(store, { schedule: setImmediate, busyMs: options.busyMs ?? defaultBusyMs });
   return ok({ ...storage, alongside: (rows) => alongside(storage, store.host, rows) });
 }
@@ -161,6 +164,12 @@ function setUp(handle: SqliteHandle, options: SqliteStorageOptions): StorageErro
   } catch (thrown) {
     return openError(thrown);
   }
+}
+
+/** The absolute path of the file; none for a store in memory. */
+function pathOf(handle: SqliteHandle): string | undefined {
+  const databases = handle.prepare('PRAGMA database_list').all() as { name: string; file: string | null }[];
+  return databases.find((database) => database.name === 'main')?.file || undefined;
 }
 
 function openError(thrown: unknown): StorageError {

@@ -3,14 +3,24 @@ import type { KeyBounds } from '../../src/storage/keys.js';
 import type { Overlay, Snapshot } from '../../src/storage/overlay.js';
 import { type AnyTable, indexPosition, type KeyedRow } from '../../src/storage/records.js';
 import type { ReadOutcome, Store, Waiters } from '../storage-kit/index.js';
+import type { Checkpoints } from './checkpoints.js';
 import { HostTransactionError, type HostTransactions, hostTransactions } from './host-rows.js';
 import { rowCache } from './row-cache.js';
 import { type BoundIndex, type BoundTable, Tables } from './sqlite-catalog.js';
 import { type Changes, sqliteChanges } from './sqlite-changes.js';
-import { type SqliteHandle, type SqliteStatement, storageErrorFrom } from './sqlite-handle.js';
+import { type SqliteHandle, storageErrorFrom } from './sqlite-handle.js';
 import { type Found, keyedRowFrom, rowFrom } from './sqlite-rows.js';
-import type { Scans } from './sqlite-statements.js';
-import { storeChanges } from './sqlite-writes.js';
+import { type Scans, scanned, transactionStatements } from './sqlite-statements.js';
+import { pagesOf, storeChanges } from './sqlite-writes.js';
+
+/** The file behind a connection. */
+interface OpenedFile {
+  /** Absolute; none for a store in memory. */
+  readonly path: string | undefined;
+  readonly checkpoints: Checkpoints;
+  /** Whether the connection is closed with the store. */
+  readonly ownsHandle: boolean;
+}
 
 /** The size of the row cache in characters; SQLite's own page cache comes on top. */
 const rememberedCharacters = 8_000_000;
@@ -23,7 +33,7 @@ export class SqliteStore implements Store {
   readonly #tables: Tables;
   readonly #statements: ReturnType<typeof transactionStatements>;
   readonly #changes: Changes;
-  readonly #release: () => void;
+  readonly #file: OpenedFile;
   readonly #handle: SqliteHandle;
   /** For rows of the host inside of a write transaction. */
   readonly host: HostTransactions;
@@ -39,12 +49,11 @@ export class SqliteStore implements Store {
   #seen = new Map<string, number>();
   #seenEpoch = -1;
 
-  /** `release` is called at the end. */
-  constructor(handle: SqliteHandle, release: () => void) {
+  constructor(handle: SqliteHandle, file: OpenedFile) {
     this.#tables = new Tables(handle);
     this.#statements = transactionStatements(handle);
-    this.#changes = sqliteChanges(walPathOf(handle), () => this.#changedElsewhere());
-    this.#release = release;
+    this.#changes = sqliteChanges(file.path && `${file.path}-wal`, () => this.#changedElsewhere());
+    this.#file = file;
     this.#handle = handle;
     this.host = hostTransactions(handle, () => {
       this.#endedByHost = true;
@@ -105,6 +114,7 @@ export class SqliteStore implements Store {
       if (!this.#tables.tellsByItself(name, index)) this.#statements.noteChange.run(index, name);
     }
     this.#statements.commit.run();
+    this.#file.checkpoints.wrote(pagesOf(stored));
     this.#cache.apply(stored);
     this.#tables.catalog.index = overlay.index;
     for (const name of changed) {
@@ -136,9 +146,10 @@ export class SqliteStore implements Store {
     if (this.#changes.observe(waiting) === 'begun') this.#look();
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#changes.close();
-    this.#release();
+    await this.#file.checkpoints.end();
+    if (this.#file.ownsHandle) this.#handle.close();
   }
 
   /**
@@ -278,36 +289,6 @@ function isInTransaction(handle: SqliteHandle): boolean {
   return inTransaction === true || isTransaction === true;
 }
 
-function transactionStatements(handle: SqliteHandle) {
-  return {
-    begin: handle.prepare('BEGIN'),
-    beginWrite: handle.prepare('BEGIN IMMEDIATE'),
-    commit: handle.prepare('COMMIT'),
-    rollback: handle.prepare('ROLLBACK'),
-    savepoint: handle.prepare('SAVEPOINT signalbox_prepare'),
-    release: handle.prepare('RELEASE signalbox_prepare'),
-    rollbackTo: handle.prepare('ROLLBACK TO signalbox_prepare'),
-    noteChange: handle.prepare('UPDATE signalbox_tables SET noted_at = ? WHERE name = ?'),
-  };
-}
-
 function scansOf(bound: BoundTable, table: AnyTable, index: string | undefined): Scans {
   return index === undefined ? bound.scans : (bound.indexes[indexPosition(table, index)] as BoundIndex).scans;
-}
-
-function scanned(scan: SqliteStatement, query: ListQuery, bounds: KeyBounds): Found[] {
-  return scan.all(bounds.lower, bounds.upper, rowLimit(query.limit)) as Found[];
-}
-
-/** SQLite takes a negative limit as none. */
-function rowLimit(limit: number | undefined): number {
-  if (limit === undefined || limit >= Number.MAX_SAFE_INTEGER) return -1;
-  return limit > 0 ? Math.ceil(limit) : 0;
-}
-
-/** The write-ahead log that other processes write to; none for a store in memory. */
-function walPathOf(handle: SqliteHandle): string | undefined {
-  const databases = handle.prepare('PRAGMA database_list').all() as { name: string; file: string | null }[];
-  const file = databases.find((database) => database.name === 'main')?.file;
-  return file ? `${file}-wal` : undefined;
 }

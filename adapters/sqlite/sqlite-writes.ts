@@ -44,6 +44,15 @@ export interface StoredChange {
   readonly row: SqliteKeyedRow | undefined;
 }
 
+/**
+ * About how many pages a commit of these rows appends to the log. One row with its keys and entries lies on three pages; rows of a
+ * large commit share theirs, until their text fills pages of its own.
+ */
+export function pagesOf(stored: readonly StoredChange[]): number {
+  const characters = stored.reduce((sum, { row }) => sum + (row?.text.length ?? 0), 0);
+  return Math.min(3 * stored.length, 64) + characters / 3072;
+}
+
 function storeChange(tables: Tables, bound: BoundTable, { before, after }: Change): SqliteKeyedRow | undefined {
   const stored = before as SqliteKeyedRow | undefined;
   if (after === undefined) {

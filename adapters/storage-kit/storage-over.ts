@@ -15,8 +15,8 @@ export interface Store extends TransactionStore {
   changedAt(table: string): number;
   /** Called when a waiter is added: looks for commits of other processes, and from now on wakes the waiters of their tables. */
   observe(waiting: Waiters): void;
-  /** Releases the medium; nothing is called afterwards. */
-  close(): void;
+  /** Releases the medium; nothing is called afterwards. Resolves when others may have it. */
+  close(): void | Promise<void>;
 }
 
 export type ReadOutcome = ReturnType<typeof runRead>;
@@ -47,8 +47,9 @@ export function storageOver(store: Store, options: StorageOverOptions): Storage 
   async function finish(): Promise<void> {
     await queue.drained();
     life.open = false;
-    store.close();
+    const closed = store.close();
     waiting.releaseAll();
+    await closed;
   }
 
   return {

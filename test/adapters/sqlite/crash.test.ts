@@ -60,9 +60,23 @@ test('a kill at any moment of the first start leaves a file that opens: 24 kills
   }
 }, 120_000);
 
+test('a kill while the log is being copied into the file loses nothing: 24 kills', async () => {
+  const file = folder.path('copied.db');
+  let reached = 0;
+  for (let kill = 0; kill < 24; kill++) {
+    const writer = startWriter(file, 'a', [Infinity, 60_000]);
+    await writer.busy;
+    // Rows of 30 KB on average: the log is copied every few commits.
+    await new Promise((resolve) => setTimeout(resolve, 40 + kill * 3));
+    await killed(writer.process);
+    reached = await assertWhole(file, 'a', writer.acknowledged, reached);
+  }
+  expect(reached).toBeGreaterThan(200);
+}, 120_000);
+
 test('two processes write at once: every write is there once, with an index of its own', async () => {
   const file = folder.path('both.db');
-  const writers = ['a', 'b', 'c'].map((name) => startWriter(file, name, 200));
+  const writers = ['a', 'b', 'c'].map((name) => startWriter(file, name, [200]));
   await Promise.all(writers.map((writer) => ended(writer.process)));
   const indexes = writers.flatMap((writer) => writer.acknowledged.map((write) => write.index));
   expect(indexes).toHaveLength(600);
@@ -148,8 +162,9 @@ async function assertWhole(file: string, name: string, acknowledged: Acknowledge
   return last;
 }
 
-function startWriter(file: string, name: string, limit?: number): Writer {
-  const args = [program, file, name, ...(limit === undefined ? [] : [String(limit)])];
+/** `numbers`: how many writes, and the characters of a row; see `crash-writer.ts`. */
+function startWriter(file: string, name: string, numbers: readonly number[] = []): Writer {
+  const args = [program, file, name, ...numbers.map(String)];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const acknowledged: Acknowledged[] = [];
   let rest = '';
