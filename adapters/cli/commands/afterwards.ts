@@ -14,6 +14,8 @@ interface After {
   /** Without waiting: prints `done` and the evaluation. */
   readonly detached: boolean;
   readonly done: string;
+  /** Without an evaluation: a line that tells why there is none. */
+  readonly unplaced?: string;
   readonly follow?: typeof followEvaluation;
 }
 
@@ -21,11 +23,14 @@ interface After {
 export function afterwards(
   invocation: Invocation,
   answer: Effect,
-  { detached, done, follow = followEvaluation }: After,
+  { detached, done, unplaced, follow = followEvaluation }: After,
 ): number | Promise<number> {
   const { terminal, json } = invocation;
   if (json) return print(invocation, answer, () => '');
-  if (answer.evalId === '') return 0;
+  if (answer.evalId === '') {
+    if (unplaced !== undefined) terminal.out(`${unplaced}\n`);
+    return 0;
+  }
   if (!detached) return follow(invocation, answer.evalId);
   terminal.out(`${done}, evaluation ${short(answer.evalId)} (${answer.evalId})\n`);
   return 0;

@@ -2,7 +2,7 @@ import { orThrow } from '../../../src/client/index.js';
 import { type Command, command } from '../command-line/command.js';
 import { facts, tableOf } from '../output/columns.js';
 import { optional } from './option-values.js';
-import { print } from './print.js';
+import { confirm, print } from './print.js';
 
 const list = command({
   words: 'workspace list',
@@ -52,10 +52,9 @@ const remove = command({
   parameters: 'WORKSPACE',
   summary: 'remove a workspace with its notification configurations',
   options: {},
-  run: async ({ parameters: [id = ''], terminal, box }) => {
-    await orThrow(box.workspaces.remove(id));
-    terminal.out(`workspace ${id} is removed\n`);
-    return 0;
+  run: (invocation) => {
+    const [id = ''] = invocation.parameters;
+    return confirm(invocation, invocation.box.workspaces.remove(id), `workspace ${id} is removed`);
   },
 });
 
@@ -80,10 +79,9 @@ const removeUser = command({
   parameters: 'USER',
   summary: 'remove a user; configurations keep their other users',
   options: {},
-  run: async ({ parameters: [id = ''], terminal, box }) => {
-    await orThrow(box.users.remove(id));
-    terminal.out(`user ${id} is removed\n`);
-    return 0;
+  run: (invocation) => {
+    const [id = ''] = invocation.parameters;
+    return confirm(invocation, invocation.box.users.remove(id), `user ${id} is removed`);
   },
 });
 

@@ -3,7 +3,7 @@ import { type Command, command } from '../command-line/command.js';
 import { facts, tableOf } from '../output/columns.js';
 import { found } from './found.js';
 import { optional, pairs } from './option-values.js';
-import { print } from './print.js';
+import { confirm, print } from './print.js';
 
 const list = command({
   words: 'namespace list',
@@ -37,13 +37,12 @@ const apply = command({
     description: { type: 'text', value: 'TEXT', summary: 'what it is for' },
     meta: { type: 'list', value: 'KEY=VALUE', summary: 'a meta value, may be repeated' },
   },
-  run: async ({ parameters: [name = ''], options, terminal, box }) => {
+  run: (invocation) => {
+    const { parameters, options, box } = invocation;
+    const [name = ''] = parameters;
     const meta = options.meta.length === 0 ? undefined : pairs('meta', options.meta);
-    await orThrow(
-      box.namespaces.put(name, { ...optional('description', options.description), ...optional('meta', meta) }),
-    );
-    terminal.out(`namespace ${name} is stored\n`);
-    return 0;
+    const settings = { ...optional('description', options.description), ...optional('meta', meta) };
+    return confirm(invocation, box.namespaces.put(name, settings), `namespace ${name} is stored`);
   },
 });
 
@@ -52,10 +51,9 @@ const remove = command({
   parameters: 'NAMESPACE',
   summary: 'delete an empty namespace',
   options: {},
-  run: async ({ parameters: [name = ''], terminal, box }) => {
-    await orThrow(box.namespaces.remove(name));
-    terminal.out(`namespace ${name} is deleted\n`);
-    return 0;
+  run: (invocation) => {
+    const [name = ''] = invocation.parameters;
+    return confirm(invocation, invocation.box.namespaces.remove(name), `namespace ${name} is deleted`);
   },
 });
 

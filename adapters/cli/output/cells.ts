@@ -3,10 +3,8 @@
  * characters.
  */
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 /** All but line feeds and tabs. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const controlsInLines = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 /** A text in one line: control characters, and those that turn the direction, as escapes such as `\n` and `\u001b`. */

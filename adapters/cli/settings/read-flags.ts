@@ -19,15 +19,21 @@ const known: Record<string, { readonly type: 'string' | 'boolean'; readonly mult
   ...Object.fromEntries(ofSettings.map(({ flag }) => [flag, { type: 'string', multiple: true }])),
 };
 
+/** Flags that begin with one dash get two: no value begins with a dash and a letter. */
+export function withTwoDashes(args: readonly string[]): string[] {
+  return args.map((text) => (/^-[a-zA-Z]/.test(text) ? `-${text}` : text));
+}
+
 /** The flags of a command line, their values unread; the message of an error names the flag. */
-export function readFlags(args: readonly string[]): Result<ServeFlags, string> {
+export function readFlags(given: readonly string[]): Result<ServeFlags, string> {
+  const args = withTwoDashes(given);
   const unknown = args.find((text) => text.startsWith('--') && !Object.hasOwn(known, nameOf(text)));
   if (unknown !== undefined) {
     const names = [...Object.keys(known), ...settingTable.map(({ key }) => key)];
     return err(`there is no option --${nameOf(unknown).slice(0, 64)}${flagHint(nameOf(unknown), names)}`);
   }
   try {
-    return flagsFrom(parseArgs({ args: [...args], options: known, allowPositionals: false, strict: true }).values);
+    return flagsFrom(parseArgs({ args, options: known, allowPositionals: false, strict: true }).values);
   } catch (error) {
     return err(error instanceof Error ? error.message : 'the options cannot be read');
   }

@@ -55,6 +55,5 @@ export function contentTypeOfBytes(bytes: Buffer): string {
   if (begun.startsWith('<?xml')) return 'text/xml; charset=utf-8';
   const known = signatures.find(([beginning]) => text.startsWith(beginning));
   if (known !== undefined) return known[1];
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the bytes that no text has
   return /[\0-\x08\x0b\x0e-\x1a\x1c-\x1f]/.test(text) ? unknown : 'text/plain; charset=utf-8';
 }

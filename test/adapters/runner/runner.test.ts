@@ -177,7 +177,6 @@ describe('raw_exec', () => {
       {
         ...shell('cat local/in/payload.txt; env'),
         DispatchPayload: { File: 'in/payload.txt' },
-        // biome-ignore lint/suspicious/noTemplateCurlyInString: the job's own reference, filled in by the runner
         Env: { GREETING: 'to ${NOMAD_META_colour}' },
       },
       parameterized,

@@ -5,7 +5,7 @@ import { facts, tableOf } from '../../output/columns.js';
 import { Stopped } from '../../stopped.js';
 import { found } from '../found.js';
 import { durationOption, namedOnce, optional, pairs } from '../option-values.js';
-import { print } from '../print.js';
+import { confirm, print } from '../print.js';
 
 const list = command({
   words: 'token list',
@@ -163,10 +163,9 @@ const remove = command({
   parameters: 'ACCESSOR',
   summary: 'remove a token: nobody can use it any more',
   options: {},
-  run: async ({ parameters: [accessor = ''], terminal, box }) => {
-    await orThrow(box.tokens.remove(accessor));
-    terminal.out(`token ${accessor} is removed\n`);
-    return 0;
+  run: (invocation) => {
+    const [accessor = ''] = invocation.parameters;
+    return confirm(invocation, invocation.box.tokens.remove(accessor), `token ${accessor} is removed`);
   },
 });
 

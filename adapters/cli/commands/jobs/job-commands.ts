@@ -50,13 +50,14 @@ const validate = command({
   parameters: 'FILE',
   summary: 'have the server check a job file',
   options: jobFileOptions,
-  run: async ({ parameters: [path = ''], options, terminal, box, inNamespace }) => {
-    const { job } = await jobFrom(path, options, terminal);
+  run: async (invocation) => {
+    const { parameters, options, terminal, box, inNamespace } = invocation;
+    const { job } = await jobFrom(parameters[0] ?? '', options, terminal);
     const answer = await orThrow(box.jobs.validate(inThe(inNamespace.namespace, job)));
-    if (answer.warnings !== '') terminal.error(`${answer.warnings}\n`);
-    if (answer.error !== '') throw new Stopped(answer.error);
-    terminal.out('the job is valid\n');
-    return 0;
+    if (!invocation.json && answer.warnings !== '') terminal.error(`${answer.warnings}\n`);
+    if (!invocation.json && answer.error !== '') throw new Stopped(answer.error);
+    print(invocation, answer, () => 'the job is valid\n');
+    return answer.error === '' ? 0 : 1;
   },
 });
 
@@ -88,8 +89,12 @@ const run = command({
       }),
     );
     if (answer.warnings !== '') terminal.error(`${answer.warnings}\n`);
-    if (answer.evalId === '') terminal.out('job registered; it runs when it is dispatched or its time comes\n');
-    return afterwards(invocation, answer, { detached: options.detach, done: 'job registered', follow: followToHealth });
+    return afterwards(invocation, answer, {
+      detached: options.detach,
+      done: 'job registered',
+      unplaced: 'job registered; it runs when it is dispatched or its time comes',
+      follow: followToHealth,
+    });
   },
 });
 

@@ -75,10 +75,12 @@ const start = command({
         enforceIndex: job.JobModifyIndex,
       }),
     );
-    if (!invocation.json && answer.evalId === '') {
-      invocation.terminal.out('job started; it runs when it is dispatched or its time comes\n');
-    }
-    return afterwards(invocation, answer, { detached: options.detach, done: 'job started', follow: followToHealth });
+    return afterwards(invocation, answer, {
+      detached: options.detach,
+      done: 'job started',
+      unplaced: 'job started; it runs when it is dispatched or its time comes',
+      follow: followToHealth,
+    });
   },
 });
 

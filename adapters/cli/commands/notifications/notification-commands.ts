@@ -3,7 +3,7 @@ import { type Command, command } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/columns.js';
 import { jsonOf } from '../event-commands.js';
 import { optional } from '../option-values.js';
-import { print } from '../print.js';
+import { confirm, print } from '../print.js';
 
 const list = command({
   words: 'notification list',
@@ -171,10 +171,9 @@ const remove = command({
   parameters: 'CONFIGURATION',
   summary: 'delete a configuration; what waits to be sent is cancelled',
   options: {},
-  run: async ({ parameters: [id = ''], terminal, box }) => {
-    await orThrow(box.notifications.delete(id));
-    terminal.out(`${id} is deleted\n`);
-    return 0;
+  run: (invocation) => {
+    const [id = ''] = invocation.parameters;
+    return confirm(invocation, invocation.box.notifications.delete(id), `${id} is deleted`);
   },
 });
 

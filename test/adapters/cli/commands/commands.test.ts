@@ -324,3 +324,33 @@ describe('plans, deployments, nodes and logs', () => {
     await expect.poll(signalled, { timeout: 10_000 }).toMatch(/got SIGCONT/);
   });
 });
+
+describe('with -json, a command prints its answer and nothing else', () => {
+  it.each([
+    ['job validate job.hcl', { error: '', errors: [] }],
+    ['job run periodic.hcl', { evalId: '' }],
+    ['job stop -detach periodic', {}],
+    ['job start periodic', { evalId: '' }],
+    ['namespace apply team', null],
+    ['namespace delete team', null],
+    ['workspace put ws-json', { id: 'ws-json' }],
+    ['workspace delete ws-json', null],
+    ['user put ada ada@example.net', { id: 'ada' }],
+    ['user delete ada', null],
+  ])('%s', async (line, answer) => {
+    files.set('job.hcl', jobFile('printed'));
+    const head = 'type = "batch"\nperiodic { crons = ["0 0 1 1 *"] }';
+    files.set('periodic.hcl', jobFile('periodic', { head }));
+    const { code, out, error } = await type(`${line} -json`);
+    expect({ code, error }).toEqual({ code: 0, error: '' });
+    const printed: unknown = JSON.parse(out);
+    if (answer !== null && Object.keys(answer).length > 0) expect(printed).toMatchObject(answer);
+  });
+
+  it('and refuses a job with its problems as the answer', async () => {
+    files.set('job.hcl', jobFile('printed').replace('count = 1', 'count = -1'));
+    const { code, out } = await type('job validate -json job.hcl');
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({ error: expect.stringMatching(/count/i) });
+  });
+});

@@ -87,7 +87,19 @@ describe('signalbox config', () => {
     expect(JSON.parse((await run(['config', '--schema'])).out)).toMatchObject({ properties: { listen: {} } });
   });
 
+  it('takes options with one dash as well', async () => {
+    const args = ['-config', file, '-listen=127.0.0.1:9', '-set', 'jobs.region=west', '-no-runner', '-json'];
+    const { code, out } = await run(['config', ...args]);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      listen: { value: '127.0.0.1:9' },
+      'jobs.region': { value: 'west' },
+      runner: { value: false, source: '--no-runner' },
+    });
+  });
+
   it.each([
+    [['-bogus'], /there is no option --bogus/],
     [['--config', '/nowhere/box.json'], /the settings file cannot be read: ENOENT/],
     [['--bogus'], /there is no option --bogus/],
     [['--access', 'open', '--listen', '0.0.0.0:1'], /--access open is allowed only when --listen is a loopback/],
