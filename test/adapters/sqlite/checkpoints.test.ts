@@ -73,7 +73,7 @@ test('a closed store is one file with everything in it', async () => {
 
 test('rows that were read stay known: a checkpoint is no commit of another process', async () => {
   const path = folder.path('version.db');
-  valueFrom(await sqliteStorage(path)).close();
+  await valueFrom(await sqliteStorage(path)).close();
   const handle = openFile(path, false);
   const version = (): unknown => handle.prepare('PRAGMA data_version').get();
   handle.exec('PRAGMA journal_mode = WAL');
