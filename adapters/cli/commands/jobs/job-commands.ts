@@ -17,7 +17,7 @@ import { statusOfJob } from './status-of-job.js';
 const status = command({
   words: 'job status',
   parameters: '[JOB]',
-  summary: 'the jobs, or one job with its groups, deployment and allocations',
+  summary: 'the jobs, or the job whose ID begins so with its groups, deployment and allocations',
   options: {
     'all-allocs': { type: 'flag', summary: 'also allocations of an earlier job of this ID' },
     evals: { type: 'flag', summary: 'also the evaluations of the job' },

@@ -1,10 +1,11 @@
+import { orThrow } from '../../../../src/client/index.js';
 import type { AllocationListStub, Deployment, Evaluation, Job, JobSummary } from '../../../../src/index.js';
 import type { Invocation } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/columns.js';
 import { placementFailures } from '../../output/placement-failures.js';
 import { allocationsText, deploymentText } from '../../output/tables.js';
 import { timeText } from '../../output/times.js';
-import { found } from '../found.js';
+import { found, theOnly } from '../found.js';
 import { print } from '../print.js';
 import { listText as evaluationsText } from '../scheduling/evaluation-commands.js';
 
@@ -24,9 +25,12 @@ interface Wanted {
   readonly evals: boolean;
 }
 
-/** `signalbox job status JOB`: the overview of a job. */
-export async function statusOfJob(invocation: Invocation, jobId: string, { all, evals }: Wanted): Promise<number> {
+/** `signalbox job status JOB`: the overview of a job, which may be named by the beginning of its ID. */
+export async function statusOfJob(invocation: Invocation, begins: string, { all, evals }: Wanted): Promise<number> {
   const { box, inNamespace } = invocation;
+  // The ID itself comes before all that go on behind it.
+  const { value } = await orThrow(box.jobs.list({ ...inNamespace, prefix: begins, perPage: 11 }));
+  const { ID: jobId } = theOnly(value.items, begins, 'job');
   const job = await found(box.jobs.read(jobId, inNamespace), `job ${jobId}`);
   const [summary, allocations, evaluations, deployment] = await Promise.all([
     found(box.jobs.summary(jobId, inNamespace), `job ${jobId}`),

@@ -106,6 +106,19 @@ describe('a job', () => {
     expect(gone).toMatchObject({ code: 1, error: 'signalbox: there is no job life\n' });
   });
 
+  it('is found by the beginning of its ID, unless others begin so', async () => {
+    for (const id of ['begun', 'begun-2', 'beginning']) {
+      files.set('job.hcl', jobFile(id));
+      expect((await type('job run -detach job.hcl')).code).toBe(0);
+    }
+    expect((await type('job status beginn')).out).toMatch(/^ID +=? ?beginning\n/);
+    expect((await type('job status begun')).out).toMatch(/^ID +=? ?begun\n/);
+    expect(await type('job status beg')).toMatchObject({
+      code: 1,
+      error: 'signalbox: beg is the beginning of more than one job:\n  beginning\n  begun\n  begun-2\n',
+    });
+  });
+
   it('is dispatched with meta and a payload', async () => {
     files.set(
       'job.hcl',
