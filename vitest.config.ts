@@ -11,6 +11,7 @@ const shared = [
 
 export default defineConfig({
   test: {
+    globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

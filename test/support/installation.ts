@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import type { Result } from 'neverthrow';
 import { type Client, connect } from '../../src/client/index.js';
 import type { JobInput } from '../../src/jobs/document/input/index.js';
 import { type Child, start } from '../adapters/cli/cli-process.js';
+import { commandLineProgram } from './command-line.js';
 import { endProcessesOf } from './leftovers.js';
 import { type Receiver, startReceiver } from './receiver.js';
 
@@ -44,7 +44,7 @@ const task =
 /** Real processes on real files, from the sources. `SIGNALBOX_*` settings of the environment are theirs, too. */
 export async function installation(): Promise<Installation> {
   const folder = mkdtempSync(join(tmpdir(), 'signalbox-installation-'));
-  const program = await commandLine(folder);
+  const program = commandLineProgram();
   const receiver = await startReceiver();
   const seed = join(folder, 'seed.json');
   const workspace = { id: 'ws-1', name: 'main', organization: 'org' };
@@ -113,23 +113,6 @@ function marksIn(text: string): Marks {
     marks.set(run, [...(marks.get(run) ?? []), mark]);
   }
   return marks;
-}
-
-/** The command line in a few files: a process starts in a fraction of the time that the sources take. */
-async function commandLine(folder: string): Promise<string> {
-  const root = join(import.meta.dirname, '../..');
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  await build({
-    entryPoints: [join(root, 'adapters/cli/main.ts')],
-    outdir: folder,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
-    packages: 'external',
-  });
-  return join(folder, 'main.mjs');
 }
 
 function expectOk(answer: Result<unknown, unknown>): void {

@@ -1,12 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
+import { commandLineProgram } from '../../support/command-line.js';
 import { endProcessesOf } from '../../support/leftovers.js';
-
-const main = new URL('../../../adapters/cli/main.ts', import.meta.url).pathname;
-const tsx = new URL('../../../node_modules/tsx/dist/loader.mjs', import.meta.url).href;
 
 export interface Ended {
   /** Null when a signal ended it. */
@@ -31,7 +29,7 @@ let temporary: string | undefined;
 
 /** The program and its arguments that are the command line from the sources. */
 export function commandLine(args: readonly string[]): readonly [program: string, ...args: string[]] {
-  return [process.execPath, '--import', tsx, main, ...args];
+  return [process.execPath, commandLineProgram(), ...args];
 }
 
 /** Runs the command line from the sources, in a process group of its own. */
@@ -81,13 +79,9 @@ export function start(
   return started;
 }
 
-/** A folder of its own for what is started until the next `endAll`. The cache of compiled sources stays the common one. */
+/** A folder of its own for what is started until the next `endAll`. */
 export function temporaryFolder(): string {
-  if (temporary !== undefined) return temporary;
-  temporary = mkdtempSync(join(tmpdir(), 'signalbox-processes-'));
-  const cache = join(tmpdir(), `tsx-${process.geteuid?.() ?? ''}`);
-  mkdirSync(cache, { recursive: true });
-  symlinkSync(cache, join(temporary, basename(cache)));
+  temporary ??= mkdtempSync(join(tmpdir(), 'signalbox-processes-'));
   return temporary;
 }
 
