@@ -38,4 +38,4 @@ function droppedResults(files: readonly string[]): string[] {
 
 it('drops no Result', () => {
   expect(droppedResults(sourceFiles(['src', 'adapters']))).toEqual([]);
-}, 60_000);
+}, 180_000);
