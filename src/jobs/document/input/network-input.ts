@@ -9,11 +9,11 @@ export interface NetworkResourceInput {
   readonly CIDR?: string | null;
   /** @deprecated Ignored. */
   readonly IP?: string | null;
-  /** The name of the host inside of the network. */
+  /** The name of the host inside of the network. No effect in mode `host`. */
   readonly Hostname?: string | null;
   /** @deprecated Has no effect any more. */
   readonly MBits?: number | null;
-  /** How names are looked up inside of the network. */
+  /** How names are looked up inside of the network. No effect in mode `host`. */
   readonly DNS?: DNSConfigInput | null;
   /** Ports of the node with a number of your choice. */
   readonly ReservedPorts?: readonly PortInput[] | null;
