@@ -16,9 +16,6 @@ export function prunedSubmissions(submissions: readonly JobSubmission[], tracked
 
 /** The warning for a source that is too long to be kept; the job is registered without it. */
 export function droppedSourceWarning(length: number, maximum: number): string {
-  return `job source was not stored: its ${megabytes(length)} are more than the maximum of ${megabytes(maximum)}`;
-}
-
-function megabytes(length: number): string {
-  return `${(length / 1_000_000).toFixed(1)} MB`;
+  const [given, most] = [length, maximum].map((characters) => characters.toLocaleString('en-US'));
+  return `job source was not stored: it has ${given} characters, at most ${most} are kept`;
 }
