@@ -13,6 +13,7 @@ import type { Channels } from '../../channels/channels.js';
 import type { Item } from '../../channels/frame.js';
 import type { Clock } from '../../ports/clock.js';
 import { second } from '../../shared/duration.js';
+import { unlessAborted } from '../waiting/unless-aborted.js';
 
 interface Asked {
   readonly command: NodeCommand;
@@ -104,15 +105,11 @@ async function* conversation(
 
 /** Takes no more from the asker once the command is over, even while it waits for the next input. */
 async function pump(channel: Channel, input: AsyncIterable<CommandInput>, finished: AbortSignal): Promise<void> {
-  const over = new Promise<undefined>((resolve) => {
-    for (const signal of [finished, channel.gone]) {
-      signal.addEventListener('abort', () => resolve(undefined), { once: true });
-    }
-  });
+  const over = AbortSignal.any([finished, channel.gone]);
   const inputs = input[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const next = await Promise.race([inputs.next(), over]);
+      const next = await unlessAborted(inputs.next(), over);
       if (next === undefined) break;
       if (next.done === true) return channel.end();
       if (!(await channel.send(next.value))) break;

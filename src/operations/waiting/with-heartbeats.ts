@@ -16,7 +16,8 @@ export async function* withHeartbeats<T>(items: AsyncIterable<T>, how: Heartbeat
   try {
     for (;;) {
       const next = source.next();
-      while (!(await comesInTime(next, how))) yield undefined;
+      const arrival = new Arrival(next);
+      while (!(await arrival.within(how))) yield undefined;
       const { done, value } = await next;
       if (done === true) return;
       yield value;
@@ -26,18 +27,29 @@ export async function* withHeartbeats<T>(items: AsyncIterable<T>, how: Heartbeat
   }
 }
 
-async function comesInTime(next: Promise<unknown>, { clock, period, signal }: Heartbeats): Promise<boolean> {
-  let isThere = false;
-  await untilFirst(signal, (either) => [
-    new Promise<void>((resolve) => {
-      const arrived = (): void => {
-        isThere = true;
-        resolve();
-      };
-      next.then(arrived, arrived);
-      either.addEventListener('abort', () => resolve(), { once: true });
-    }),
-    clock.sleep(period, either),
-  ]);
-  return isThere || signal.aborted;
+/** That a promise has settled. It gets one reaction, however often it is waited for: an item may take days. */
+class Arrival {
+  #isThere = false;
+  #wake = (): void => undefined;
+
+  constructor(next: Promise<unknown>) {
+    const arrived = (): void => {
+      this.#isThere = true;
+      this.#wake();
+    };
+    next.then(arrived, arrived);
+  }
+
+  /** Whether it settles within a period, or the signal aborts. */
+  async within({ clock, period, signal }: Heartbeats): Promise<boolean> {
+    if (this.#isThere) return true;
+    await untilFirst(signal, (either) => [
+      new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        either.addEventListener('abort', () => resolve(), { once: true });
+      }),
+      clock.sleep(period, either),
+    ]);
+    return this.#isThere || signal.aborted;
+  }
 }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { errAsync, ok, okAsync } from 'neverthrow';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ManualClock, manualClock, memoryStorage, recordingDelivery } from '../../../adapters/memory/index.js';
@@ -126,6 +128,34 @@ describe('a command for a node that is connected to another server over the stor
     }
     expect(got).toBe(60);
     expect(most).toBeLessThanOrEqual(12);
+  });
+
+  it('keeps nothing of the input that was passed on', async () => {
+    setFlagsFromString('--expose_gc');
+    const collect = runInNewContext('gc') as () => void;
+    const own = house();
+    await connected(own, (_command, input) =>
+      okAsync(
+        (async function* (): AsyncGenerator<CommandOutput> {
+          for await (const each of input) if (each.type === 'end') yield { type: 'value', value: null };
+        })(),
+      ),
+    );
+    const given: WeakRef<Uint8Array>[] = [];
+    let alive = Number.NaN;
+    const pieces = (async function* (): AsyncGenerator<CommandInput> {
+      for (let at = 0; at < 100; at += 1) {
+        const bytes = new Uint8Array(20_000).fill(at);
+        given.push(new WeakRef(bytes));
+        yield { type: 'data', bytes };
+      }
+      await new Promise(setImmediate);
+      collect();
+      alive = given.filter((piece) => piece.deref() !== undefined).length;
+      yield { type: 'end' };
+    })();
+    await all((await ask(own, exec, pieces))._unsafeUnwrap());
+    expect(alive).toBeLessThan(10);
   });
 
   it('takes input while it answers', async () => {

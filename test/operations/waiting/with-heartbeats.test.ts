@@ -72,6 +72,31 @@ describe('items with heartbeats', () => {
     expect((await read.next()).done).toBe(true);
   });
 
+  it('put no load on an item that is long in coming', async () => {
+    const clock = manualClock();
+    const ended = new AbortController();
+    let reactions = 0;
+    let give = (_item: IteratorResult<string>): void => undefined;
+    const next = new Promise<IteratorResult<string>>((resolve) => {
+      give = resolve;
+    });
+    const then = next.then.bind(next);
+    next.then = ((...reaction: Parameters<typeof then>) => {
+      reactions += 1;
+      return then(...reaction);
+    }) as typeof next.then;
+    const source = { [Symbol.asyncIterator]: () => ({ next: () => next }) };
+    const read = withHeartbeats(source, { clock, period: second, signal: ended.signal });
+    for (let beats = 0; beats < 100; beats++) {
+      const beat = read.next();
+      await clock.advance(second);
+      expect((await beat).value).toBe(undefined);
+    }
+    give({ done: false, value: 'late' });
+    expect((await read.next()).value).toBe('late');
+    expect(reactions).toBeLessThanOrEqual(2);
+  });
+
   it('fail as their source does', async () => {
     const clock = manualClock();
     const failing = (async function* () {
