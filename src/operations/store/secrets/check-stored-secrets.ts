@@ -3,15 +3,7 @@ import type { StorageError } from '../../../ports/storage.js';
 import type { Key } from '../../../shared/table.js';
 import type { StoredText } from '../../../variables/variable.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import {
-  isOutdated,
-  isReadable,
-  pieceOf,
-  type SealedRecords,
-  sealedConfigurations,
-  sealedTokens,
-  sealedVariables,
-} from './sealed-records.js';
+import { isOutdated, isReadable, pieceOf, type SealedRecords, throughKinds } from './sealed-records.js';
 
 export interface StoredSecretsCheck {
   /** Notification configurations and variables with a text that cannot be opened with the keys that the engine has. */
@@ -27,18 +19,9 @@ export interface StoredSecretsCheck {
  * sealed, and no task could read the variables, so a service looks before it starts.
  */
 export function checkStoredSecrets(context: EngineContext): ResultAsync<StoredSecretsCheck, StorageError> {
-  return checkKind(context, sealedConfigurations, nothing)
-    .andThen((found) => checkKind(context, sealedVariables, found))
-    .andThen((found) =>
-      // A token works without the secret that is kept for display.
-      checkKind(context, sealedTokens, nothing).map(({ outdated }) => ({
-        ...found,
-        outdated: found.outdated + outdated,
-      })),
-    );
+  const nothing: StoredSecretsCheck = { unreadable: 0, example: null, outdated: 0 };
+  return throughKinds(nothing, (kind, found) => checkKind(context, kind, found));
 }
-
-const nothing: StoredSecretsCheck = { unreadable: 0, example: null, outdated: 0 };
 
 function checkKind<R>(
   context: EngineContext,
@@ -58,7 +41,7 @@ function withRecord<R>(
   context: EngineContext,
   kind: SealedRecords<R>,
   record: R,
-  { unreadable, example, outdated }: StoredSecretsCheck,
+  found: StoredSecretsCheck,
 ): StoredSecretsCheck {
   const texts: StoredText[] = [];
   kind.map(record, (text) => {
@@ -66,8 +49,9 @@ function withRecord<R>(
     return text;
   });
   if (!texts.every((text) => isReadable(context, text))) {
-    return { unreadable: unreadable + 1, example: example ?? kind.nameOf(record), outdated };
+    if (!kind.isNeeded) return found;
+    return { ...found, unreadable: found.unreadable + 1, example: found.example ?? kind.nameOf(record) };
   }
   const isOld = texts.some((text) => isOutdated(context, text));
-  return { unreadable, example, outdated: outdated + (isOld ? 1 : 0) };
+  return isOld ? { ...found, outdated: found.outdated + 1 } : found;
 }

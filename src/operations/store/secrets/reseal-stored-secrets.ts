@@ -5,14 +5,7 @@ import type { Key } from '../../../shared/table.js';
 import type { StoredText } from '../../../variables/variable.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import {
-  isOutdated,
-  pieceOf,
-  type SealedRecords,
-  sealedConfigurations,
-  sealedTokens,
-  sealedVariables,
-} from './sealed-records.js';
+import { isOutdated, pieceOf, type SealedRecords, throughKinds } from './sealed-records.js';
 
 /**
  * Seals with the cipher's current key what the store holds in the clear or sealed with another key: tokens and URLs of destinations,
@@ -22,9 +15,7 @@ import {
  */
 export function resealStoredSecrets(context: EngineContext): ResultAsync<number, StorageError> {
   if (context.cipher === undefined) return okAsync(0);
-  return resealKind(context, sealedConfigurations, 0)
-    .andThen((written) => resealKind(context, sealedVariables, written))
-    .andThen((written) => resealKind(context, sealedTokens, written));
+  return throughKinds(0, (kind, written) => resealKind(context, kind, written));
 }
 
 function resealKind<R>(

@@ -1,6 +1,7 @@
+import type { ResultAsync } from 'neverthrow';
 import { type StoredToken, tokens } from '../../../access/tokens.js';
 import { configurations, type NotificationConfiguration } from '../../../notifications/configurations/configuration.js';
-import type { ReadView } from '../../../ports/storage.js';
+import type { ReadView, StorageError } from '../../../ports/storage.js';
 import type { Key, Table } from '../../../shared/table.js';
 import { type StoredText, type StoredVariable, variables } from '../../../variables/variable.js';
 import type { EngineContext } from '../../context/engine-context.js';
@@ -10,12 +11,15 @@ export interface SealedRecords<R> {
   readonly table: Table<R>;
   /** How messages call a record. */
   readonly nameOf: (record: R) => string;
+  /** Whether the record is of no use when one of its texts cannot be opened. */
+  readonly isNeeded: boolean;
   /** The record with `change` applied to each of its texts. */
   readonly map: (record: R, change: (text: StoredText) => StoredText) => R;
 }
 
-export const sealedConfigurations: SealedRecords<NotificationConfiguration> = {
+const sealedConfigurations: SealedRecords<NotificationConfiguration> = {
   table: configurations,
+  isNeeded: true,
   nameOf: ({ id }) => id,
   map: (record, change) => {
     const { url, token, retiredTokens, response, options } = record;
@@ -32,15 +36,17 @@ export const sealedConfigurations: SealedRecords<NotificationConfiguration> = {
   },
 };
 
-export const sealedVariables: SealedRecords<StoredVariable> = {
+const sealedVariables: SealedRecords<StoredVariable> = {
   table: variables,
+  isNeeded: true,
   nameOf: ({ Namespace, Path }) => `variable ${Path} in namespace ${Namespace}`,
   map: (record, change) => ({ ...record, items: change(record.items) }),
 };
 
 /** Their secrets are kept for display only: a token is recognised by a digest. */
-export const sealedTokens: SealedRecords<StoredToken> = {
+const sealedTokens: SealedRecords<StoredToken> = {
   table: tokens,
+  isNeeded: false,
   nameOf: ({ accessor }) => `token ${accessor}`,
   map: (record, change) => {
     if (record.sealedSecret === undefined) return record;
@@ -48,6 +54,16 @@ export const sealedTokens: SealedRecords<StoredToken> = {
     return 'sealed' in text ? { ...record, sealedSecret: text.sealed } : record;
   },
 };
+
+/** Goes through all kinds one after the other; `step` gets what the one before has come to. */
+export function throughKinds<T>(
+  first: T,
+  step: <R>(kind: SealedRecords<R>, before: T) => ResultAsync<T, StorageError>,
+): ResultAsync<T, StorageError> {
+  return step(sealedConfigurations, first)
+    .andThen((before) => step(sealedVariables, before))
+    .andThen((before) => step(sealedTokens, before));
+}
 
 /** Records that are read in one piece, in one turn of the event loop. */
 const chunk = 100;
