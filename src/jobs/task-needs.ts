@@ -27,14 +27,19 @@ export type TaskNeed =
   | 'user'
   | 'secrets'
   /** Signed tokens that say who the task is, in its environment or in a file. */
-  | 'identities';
+  | 'identities'
+  /** The task is a plugin for volumes, which other tasks then use. */
+  | 'storage_plugins';
 
 /** The node attribute that lists what a node can do, with commas between; a node without it is taken to do everything. */
 export const needsAttribute = 'runner.provides';
 
 /** What a task asks of its node, each once, in a fixed order. */
 export function taskNeeds(
-  task: Pick<Task, 'Templates' | 'Artifacts' | 'VolumeMounts' | 'User' | 'Secrets' | 'Identity' | 'Identities'>,
+  task: Pick<
+    Task,
+    'Templates' | 'Artifacts' | 'VolumeMounts' | 'User' | 'Secrets' | 'Identity' | 'Identities' | 'CSIPluginConfig'
+  >,
   volumes: TaskGroup['Volumes'],
 ): TaskNeed[] {
   const needs: TaskNeed[] = [];
@@ -44,6 +49,7 @@ export function taskNeeds(
   if (task.User !== '') needs.push('user');
   if (task.Secrets !== null && task.Secrets.length > 0) needs.push('secrets');
   if (isHanded(task.Identity) || task.Identities?.some(isHanded) === true) needs.push('identities');
+  if (task.CSIPluginConfig !== null) needs.push('storage_plugins');
   return needs;
 }
 

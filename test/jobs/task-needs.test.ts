@@ -41,6 +41,7 @@ describe('what a task asks of its node', () => {
     ['a token in the environment', { Identities: [{ Name: 'aws', Env: true }] }, ['identities']],
     ['a token in a file', { Identities: [{ Name: 'a' }, { Name: 'b', File: true }] }, ['identities']],
     ['its own token', { Identity: { Name: 'default', Env: true } }, ['identities']],
+    ['to be a plugin', { CSIPluginConfig: { ID: 'disks', Type: 'node' } }, ['storage_plugins']],
     ['a volume', mount(), ['volumes']],
     ['a mount that is not to be written', mount({ ReadOnly: true }), ['volumes', 'read_only_mounts']],
     ['a mount with a propagation mode', mount({ PropagationMode: 'bidirectional' }), ['volumes', 'mount_options']],

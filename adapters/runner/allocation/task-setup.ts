@@ -3,6 +3,7 @@ import { dirname, isAbsolute, normalize, resolve, sep } from 'node:path';
 import type { StartFault } from '../../../src/agent/task/task-life.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import type { Task } from '../../../src/jobs/document/task.js';
+import { type TaskNeed, taskNeeds } from '../../../src/jobs/task-needs.js';
 import { makeFolder } from '../disk/make-folder.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 
@@ -34,7 +35,14 @@ export function setupFault(message: string): StartFault {
 /** A part of the job that would be left undone silently; better to say so than to run half a task. */
 function unsupportedPart(task: Task): string | undefined {
   if (task.Vault !== null) return 'a secrets service';
-  if ((task.Secrets ?? []).length > 0) return 'secrets';
-  if (task.User !== '') return 'another user';
-  return undefined;
+  const [missing] = taskNeeds(task, null).flatMap((need) => unsupported[need] ?? []);
+  return missing;
 }
+
+/** What no runner of this kind can do. */
+const unsupported: Readonly<Partial<Record<TaskNeed, string>>> = {
+  user: 'another user',
+  secrets: 'secrets',
+  identities: 'tokens of identities',
+  storage_plugins: 'a plugin for volumes',
+};

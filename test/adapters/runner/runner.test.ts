@@ -230,14 +230,22 @@ describe('raw_exec', () => {
     );
   });
 
-  it('says what it does not provide instead of running half a task, should the job come here all the same', async () => {
-    const job = jobFrom({ TaskGroups: [groupDocument({}, { User: 'nobody' })] });
-    const task = job.TaskGroups[0]?.Tasks[0] as Task;
-    expect(await setUpTask(job, task, null)).toMatchObject({
-      kind: 'setup',
-      message: expect.stringContaining('another user'),
-    });
-  });
+  it.each([
+    ['another user', { User: 'nobody' }],
+    ['secrets', { Secrets: [{ Name: 'key', Provider: 'vault', Path: 'key' }] }],
+    ['tokens of identities', { Identities: [{ Name: 'aws', Env: true }] }],
+    ['a plugin for volumes', { CSIPluginConfig: { ID: 'disks', Type: 'node' } }],
+  ])(
+    'says that it does not provide %s instead of running half a task, should the job come here all the same',
+    async (what, change) => {
+      const job = jobFrom({ TaskGroups: [groupDocument({}, change)] });
+      const task = job.TaskGroups[0]?.Tasks[0] as Task;
+      expect(await setUpTask(job, task, null)).toMatchObject({
+        kind: 'setup',
+        message: expect.stringContaining(what),
+      });
+    },
+  );
 });
 
 describe('the order of tasks', () => {

@@ -77,7 +77,7 @@ export interface TaskInput {
   readonly KillSignal?: string | null;
   /** Marks tasks of the service mesh. Filled in. */
   readonly Kind?: string | null;
-  /** Makes the task a plugin for volumes. Has no effect here: the task runs like any other. */
+  /** Makes the task a plugin for volumes. No node here can: the job waits. */
   readonly CSIPluginConfig?: CSIPluginConfigInput | null;
   /** The default identity of the task. */
   readonly Identity?: WorkloadIdentityInput | null;

@@ -47,7 +47,7 @@ export const taskTexts: readonly BlockTexts[] = [
     ScalingPolicies: 'Bounds for the resources of the task.',
     KillSignal: 'The signal that asks the task to end; SIGINT when left out.',
     Kind: 'Marks tasks of the service mesh. Filled in.',
-    CSIPluginConfig: 'Makes the task a plugin for volumes. Has no effect here: the task runs like any other.',
+    CSIPluginConfig: 'Makes the task a plugin for volumes. No node here can: the job waits.',
     Identity: 'The default identity of the task.',
     Identities: 'Tokens that say who the task is, for other systems.',
     Actions: 'Commands that can be run inside of the task.',
