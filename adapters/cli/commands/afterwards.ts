@@ -1,7 +1,7 @@
 import type { Invocation } from '../command-line/command.js';
 import { short } from '../output/columns.js';
 import { print } from './print.js';
-import { followEvaluation } from './scheduling/follow-evaluation.js';
+import { followEvaluation, followToHealth } from './scheduling/follow-evaluation.js';
 
 /** Option of the commands that ask for an evaluation. */
 export const detach = { detach: { type: 'flag', summary: 'do not wait for what the scheduler makes of it' } } as const;
@@ -14,8 +14,6 @@ interface After {
   /** Without waiting: prints `done` and the evaluation. */
   readonly detached: boolean;
   readonly done: string;
-  /** Without an evaluation: a line that tells why there is none. */
-  readonly unplaced?: string;
   readonly follow?: typeof followEvaluation;
 }
 
@@ -23,15 +21,24 @@ interface After {
 export function afterwards(
   invocation: Invocation,
   answer: Effect,
-  { detached, done, unplaced, follow = followEvaluation }: After,
+  { detached, done, follow = followEvaluation }: After,
 ): number | Promise<number> {
   const { terminal, json } = invocation;
   if (json) return print(invocation, answer, () => '');
-  if (answer.evalId === '') {
-    if (unplaced !== undefined) terminal.out(`${unplaced}\n`);
-    return 0;
-  }
+  if (answer.evalId === '') return 0;
   if (!detached) return follow(invocation, answer.evalId);
   terminal.out(`${done}, evaluation ${short(answer.evalId)} (${answer.evalId})\n`);
   return 0;
+}
+
+/** The same for a registration, whose evaluation is followed until its deployment is over. */
+export function afterRegistration(
+  invocation: Invocation,
+  answer: Effect,
+  { detached, done }: Pick<After, 'detached' | 'done'>,
+): number | Promise<number> {
+  if (answer.evalId === '' && !invocation.json) {
+    invocation.terminal.out(`${done}; it runs when it is dispatched or its time comes\n`);
+  }
+  return afterwards(invocation, answer, { detached, done, follow: followToHealth });
 }

@@ -2,7 +2,7 @@ import { columns } from '../output/columns.js';
 import { checkedTogether, valueInForce } from '../serve/serve-options.js';
 import { Stopped } from '../stopped.js';
 import type { Terminal } from '../terminal.js';
-import { readFlags, withTwoDashes } from './read-flags.js';
+import { doubleDashed, readFlags } from './read-flags.js';
 import { misspelledVariables, type ResolvedSettings, resolveSettings } from './resolve-settings.js';
 import { readSettingsFile } from './settings-file.js';
 import { settingsSchema } from './settings-schema.js';
@@ -18,7 +18,7 @@ Prints each setting of serve with the value in force and where it is from; secre
 
 /** `signalbox config`: what a server that is started here and now would work with. */
 export async function configCommand(given: readonly string[], terminal: Terminal): Promise<number> {
-  const args = withTwoDashes(given);
+  const args = doubleDashed(given);
   if (args.includes('--schema')) {
     terminal.out(`${JSON.stringify(settingsSchema(), null, 2)}\n`);
     return 0;

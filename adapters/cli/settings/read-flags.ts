@@ -20,13 +20,13 @@ const known: Record<string, { readonly type: 'string' | 'boolean'; readonly mult
 };
 
 /** Flags that begin with one dash get two: no value begins with a dash and a letter. */
-export function withTwoDashes(args: readonly string[]): string[] {
+export function doubleDashed(args: readonly string[]): string[] {
   return args.map((text) => (/^-[a-zA-Z]/.test(text) ? `-${text}` : text));
 }
 
 /** The flags of a command line, their values unread; the message of an error names the flag. */
 export function readFlags(given: readonly string[]): Result<ServeFlags, string> {
-  const args = withTwoDashes(given);
+  const args = doubleDashed(given);
   const unknown = args.find((text) => text.startsWith('--') && !Object.hasOwn(known, nameOf(text)));
   if (unknown !== undefined) {
     const names = [...Object.keys(known), ...settingTable.map(({ key }) => key)];

@@ -6,11 +6,10 @@ import { facts, tableOf } from '../../output/columns.js';
 import { jobDiffText } from '../../output/job-diff.js';
 import { timeText } from '../../output/times.js';
 import { Stopped } from '../../stopped.js';
-import { afterwards, detach } from '../afterwards.js';
+import { afterRegistration, afterwards, detach } from '../afterwards.js';
 import { found } from '../found.js';
 import { numberOption, optional, pairs, yes } from '../option-values.js';
 import { print } from '../print.js';
-import { followToHealth } from '../scheduling/follow-evaluation.js';
 import { jobFileOptions, jobFrom } from './job-file.js';
 import { statusOfJob } from './status-of-job.js';
 
@@ -89,12 +88,7 @@ const run = command({
       }),
     );
     if (answer.warnings !== '') terminal.error(`${answer.warnings}\n`);
-    return afterwards(invocation, answer, {
-      detached: options.detach,
-      done: 'job registered',
-      unplaced: 'job registered; it runs when it is dispatched or its time comes',
-      follow: followToHealth,
-    });
+    return afterRegistration(invocation, answer, { detached: options.detach, done: 'job registered' });
   },
 });
 
@@ -216,7 +210,7 @@ const revert = command({
     const version = /^\d+$/.test(wanted) ? Number(wanted) : await taggedVersion(invocation, jobId, wanted);
     const prior = optional('enforcePriorVersion', numberOption('prior-version', options['prior-version']));
     const answer = await orThrow(box.jobs.revert(jobId, version, { ...inNamespace, ...prior }));
-    return afterwards(invocation, answer, { detached: options.detach, done: 'job reverted', follow: followToHealth });
+    return afterRegistration(invocation, answer, { detached: options.detach, done: 'job reverted' });
   },
 });
 

@@ -5,11 +5,10 @@ import { type Command, command, type Invocation } from '../../command-line/comma
 import { tableOf } from '../../output/columns.js';
 import { timeText } from '../../output/times.js';
 import { Stopped } from '../../stopped.js';
-import { afterwards, detach } from '../afterwards.js';
+import { afterRegistration, detach } from '../afterwards.js';
 import { found } from '../found.js';
 import { optional } from '../option-values.js';
 import { print } from '../print.js';
-import { followToHealth } from '../scheduling/follow-evaluation.js';
 import { inThe } from './job-commands.js';
 
 const example = `job "example" {
@@ -75,12 +74,7 @@ const start = command({
         enforceIndex: job.JobModifyIndex,
       }),
     );
-    return afterwards(invocation, answer, {
-      detached: options.detach,
-      done: 'job started',
-      unplaced: 'job started; it runs when it is dispatched or its time comes',
-      follow: followToHealth,
-    });
+    return afterRegistration(invocation, answer, { detached: options.detach, done: 'job started' });
   },
 });
 

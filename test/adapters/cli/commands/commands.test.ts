@@ -119,6 +119,19 @@ describe('a job', () => {
     });
   });
 
+  it('is told to run later when nothing is to be placed yet', async () => {
+    const timed = (hour: number) =>
+      files.set('timed.hcl', jobFile('timed', { head: `type = "batch"\nperiodic { crons = ["0 ${hour} 1 1 *"] }` }));
+    const later = 'it runs when it is dispatched or its time comes\n';
+    timed(0);
+    expect((await type('job run timed.hcl')).out).toBe(`job registered; ${later}`);
+    timed(1);
+    expect((await type('job run -detach timed.hcl')).out).toBe(`job registered; ${later}`);
+    expect((await type('job revert timed 0')).out).toBe(`job reverted; ${later}`);
+    await type('job stop -detach timed');
+    expect((await type('job start timed')).out).toBe(`job started; ${later}`);
+  });
+
   it('is dispatched with meta and a payload', async () => {
     files.set(
       'job.hcl',
