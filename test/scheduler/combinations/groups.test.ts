@@ -1,19 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Step } from '../../replay/stories/story.js';
-import { begin, evaluate, fail, register, storyJob, storyUpdate } from '../../support/stories.js';
-import { nodes, outlineOf, second, sized } from './outline.js';
+import { begin, evaluate, fail, storyUpdate } from '../../support/stories.js';
+import { distinctHosts, down, jobOf, nodes, outlineOf, second, seconds, settled, sized } from './outline.js';
 
-const jobOf = (type: 'service' | 'batch' | 'system' | 'sysbatch', group: object) =>
-  register(storyJob('job', type, [group as never]));
 const rolled = (cpu: number, more: object = {}, update: Record<string, unknown> = {}) =>
   jobOf('service', sized(cpu, { Count: 3, Update: storyUpdate(update), ...more }));
-const settled: Step[] = [begin('job', { healthy: true }), evaluate('job', 'deployment-watcher')];
-const down = (name: string): Step => ({ do: 'node', name, status: 'down' });
-const seconds = (count: number): Step => ({ do: 'advance', ms: count * 1000 });
 const look = evaluate('job', 'node-update');
 const healthy = (healthy: boolean, ...allocs: string[]): Step => ({ do: 'report', allocs, client: 'running', healthy });
 const canaried = (cpu: number, update: Record<string, unknown> = {}) => rolled(cpu, {}, { Canary: 1, ...update });
-const hosts = { Constraints: [{ Operand: 'distinct_hosts' }] };
 
 describe('a group', () => {
   it('does not replace a failed one that the count does not ask for any more', () => {
@@ -120,9 +114,9 @@ describe('a group', () => {
   it('places another canary for a lost one, which is not counted as stopped', () => {
     expect(
       outlineOf(nodes(4), [
-        rolled(100, hosts),
+        rolled(100, distinctHosts),
         ...settled,
-        rolled(120, hosts, { Canary: 1 }),
+        rolled(120, distinctHosts, { Canary: 1 }),
         begin('job'),
         down('n4'),
         look,
@@ -137,9 +131,9 @@ describe('a group', () => {
   it('places no other canary for a promoted one', () => {
     expect(
       outlineOf(nodes(4), [
-        rolled(100, hosts),
+        rolled(100, distinctHosts),
         ...settled,
-        rolled(120, hosts, { Canary: 1 }),
+        rolled(120, distinctHosts, { Canary: 1 }),
         begin('job'),
         healthy(true, 'job.api[0]#2'),
         { do: 'deployment', deployment: 'D2', action: 'promote' },
@@ -202,7 +196,7 @@ describe('a group', () => {
   it('ends a stopped job, on lost nodes too', () => {
     expect(
       outlineOf(nodes(3), [
-        jobOf('service', sized(100, { Count: 3, ...hosts })),
+        jobOf('service', sized(100, { Count: 3, ...distinctHosts })),
         begin('job'),
         down('n1'),
         { do: 'stop', job: 'job' },

@@ -1,25 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import type { Step } from '../../replay/stories/story.js';
+import { begin, evaluate, fail, register, storyJob, storyNode, storyUpdate } from '../../support/stories.js';
 import {
-  begin,
-  evaluate,
-  fail,
-  register,
-  storyGroup,
-  storyJob,
-  storyNode,
-  storyTask,
-  storyUpdate,
-} from '../../support/stories.js';
-import { draining, nodes, outlineOf, second, sized } from './outline.js';
+  away,
+  distinctHosts,
+  down,
+  draining,
+  gentle,
+  ineligible,
+  jobOf,
+  nodes,
+  outlineOf,
+  second,
+  settled,
+  sized,
+} from './outline.js';
 
-const jobOf = (type: 'service' | 'batch' | 'system' | 'sysbatch', group: object) =>
-  register(storyJob('job', type, [group as never]));
-const settled: Step[] = [begin('job', { healthy: true }), evaluate('job', 'deployment-watcher')];
-const down = (name: string): Step => ({ do: 'node', name, status: 'down' });
-const away = (name: string): Step => ({ do: 'node', name, status: 'disconnected' });
 const ready = (name: string): Step => ({ do: 'node', name, status: 'ready' });
-const ineligible = (name: string): Step => ({ do: 'node', name, eligibility: 'ineligible' });
 const runs = (alloc: string): Step => ({
   do: 'report',
   allocs: [alloc],
@@ -33,8 +30,17 @@ const completes = (alloc: string): Step => ({
   tasks: { main: { state: 'dead', startedAgo: 10, finishedAgo: 0 } },
 });
 const disconnect = { Disconnect: { LostAfter: 300 * second } };
-const hosts = { Constraints: [{ Operand: 'distinct_hosts' }] };
-const gentle = (more: object) => storyGroup({ ...more, Tasks: [storyTask(100, { KillTimeout: 9 * second })] });
+
+/** One of three is out of reach and not rescheduled, and then the count is lowered to two. */
+const unreplaced = (Count: number) =>
+  sized(100, { Count, ...disconnect, ...distinctHosts, ReschedulePolicy: { Attempts: 0, Unlimited: false } });
+const lowered: Step[] = [
+  jobOf('service', unreplaced(3)),
+  begin('job'),
+  away('n1'),
+  evaluate('job', 'node-update'),
+  jobOf('service', unreplaced(2)),
+];
 
 describe('system jobs and nodes that leave', () => {
   it('a system job leaves an ineligible node with a new version, and its deployment does not count it', () => {
@@ -177,42 +183,14 @@ describe('system jobs and nodes that leave', () => {
   });
 
   it('an unknown one is beside a count that was lowered', () => {
-    expect(
-      outlineOf(nodes(3), [
-        jobOf(
-          'service',
-          sized(100, { Count: 3, ...disconnect, ...hosts, ReschedulePolicy: { Attempts: 0, Unlimited: false } }),
-        ),
-        begin('job'),
-        away('n1'),
-        evaluate('job', 'node-update'),
-        jobOf(
-          'service',
-          sized(100, { Count: 2, ...disconnect, ...hosts, ReschedulePolicy: { Attempts: 0, Unlimited: false } }),
-        ),
-      ]),
-    ).toEqual({ inPlace: ['job.api[0]#1', 'job.api[1]#1', 'job.api[2]#1'], desired: { api: { inPlaceUpdate: 3 } } });
+    expect(outlineOf(nodes(3), lowered)).toEqual({
+      inPlace: ['job.api[0]#1', 'job.api[1]#1', 'job.api[2]#1'],
+      desired: { api: { inPlaceUpdate: 3 } },
+    });
   });
 
   it('and when it is back, the highest name goes', () => {
-    expect(
-      outlineOf(nodes(3), [
-        jobOf(
-          'service',
-          sized(100, { Count: 3, ...disconnect, ...hosts, ReschedulePolicy: { Attempts: 0, Unlimited: false } }),
-        ),
-        begin('job'),
-        away('n1'),
-        evaluate('job', 'node-update'),
-        jobOf(
-          'service',
-          sized(100, { Count: 2, ...disconnect, ...hosts, ReschedulePolicy: { Attempts: 0, Unlimited: false } }),
-        ),
-        ready('n1'),
-        runs('job.api[0]#1'),
-        evaluate('job', 'reconnect'),
-      ]),
-    ).toEqual({
+    expect(outlineOf(nodes(3), [...lowered, ready('n1'), runs('job.api[0]#1'), evaluate('job', 'reconnect')])).toEqual({
       stopped: ['job.api[2]#1'],
       reconnected: ['job.api[0]#1'],
       desired: { api: { ignore: 2, stop: 1, reconnect: 1 } },

@@ -1,5 +1,14 @@
 import type { Step, Story, StoryNode } from '../../replay/stories/story.js';
-import { lastOf, storyGroup, storyNode, storyTask } from '../../support/stories.js';
+import {
+  begin,
+  evaluate,
+  lastOf,
+  register,
+  storyGroup,
+  storyJob,
+  storyNode,
+  storyTask,
+} from '../../support/stories.js';
 
 type Members = Readonly<Record<string, unknown>>;
 /** A member of a list of a decision. */
@@ -27,6 +36,40 @@ export function nodes(count: number, more: Partial<StoryNode> = {}): StoryNode[]
 /** A group `api` whose task asks for so many MHz: another number is a change that replaces. */
 export function sized(cpu: number, more: Members = {}): Members {
   return storyGroup({ Tasks: [storyTask(cpu)], ...more });
+}
+
+/** Registers the job `job` with one group. */
+export function jobOf(type: StoryJobType, group: object): Step {
+  return register(storyJob('job', type, [group as never]));
+}
+type StoryJobType = 'service' | 'batch' | 'system' | 'sysbatch';
+
+/** The deployment of `job` succeeds. */
+export const settled: readonly Step[] = [begin('job', { healthy: true }), evaluate('job', 'deployment-watcher')];
+
+/** Each node gets one allocation of the job at most. */
+export const distinctHosts = { Constraints: [{ Operand: 'distinct_hosts' }] };
+
+export function down(name: string): Step {
+  return { do: 'node', name, status: 'down' };
+}
+
+/** The node is out of reach. */
+export function away(name: string): Step {
+  return { do: 'node', name, status: 'disconnected' };
+}
+
+export function ineligible(name: string): Step {
+  return { do: 'node', name, eligibility: 'ineligible' };
+}
+
+export function seconds(count: number): Step {
+  return { do: 'advance', ms: count * 1000 };
+}
+
+/** A task that differs from that of `sized` only in how it is ended: a change that keeps allocations. */
+export function gentle(more: object): Members {
+  return storyGroup({ ...more, Tasks: [storyTask(100, { KillTimeout: 9 * second })] });
 }
 
 export function draining(name: string, ...allocs: string[]): Step[] {

@@ -1,18 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { Step } from '../../replay/stories/story.js';
 import { begin, evaluate, fail, register, storyJob, storyUpdate } from '../../support/stories.js';
-import { draining, nodes, outlineOf, second, sized } from './outline.js';
+import { away, down, draining, jobOf, nodes, outlineOf, second, seconds, settled, sized } from './outline.js';
 
-const service = (group: object) => register(storyJob('job', 'service', [group as never]));
+const service = (group: object) => jobOf('service', group);
 const canaried = (cpu: number, more: object = {}) =>
   sized(cpu, { Count: 2, Update: storyUpdate({ Canary: 1 }), ...more });
 const rolled = (cpu: number, more: object = {}) => sized(cpu, { Count: 2, Update: storyUpdate(), ...more });
-const settled: Step[] = [begin('job', { healthy: true }), evaluate('job', 'deployment-watcher')];
 /** Two of version 0 run healthily, and one canary of version 1 beside them. */
 const withCanary: Step[] = [service(canaried(100)), ...settled, service(canaried(120)), begin('job')];
-const down = (name: string): Step => ({ do: 'node', name, status: 'down' });
-const away = (name: string): Step => ({ do: 'node', name, status: 'disconnected' });
-const later: Step = { do: 'advance', ms: 30_000 };
+const later = seconds(30);
 
 describe('what happens to a rollout meanwhile', () => {
   it('a newer version stops the canary on a lost node, and places one of its own', () => {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Step } from '../../replay/stories/story.js';
 import {
   begin,
   evaluate,
@@ -11,18 +10,12 @@ import {
   storyTask,
   storyUpdate,
 } from '../../support/stories.js';
-import { nodes, outlineOf, second, sized } from './outline.js';
+import { distinctHosts, gentle, ineligible, jobOf, nodes, outlineOf, seconds, settled, sized } from './outline.js';
 
 const every = { config: { preemption: { service: true, batch: true, system: true, sysbatch: true } } };
-const jobOf = (type: 'service' | 'batch' | 'system' | 'sysbatch', group: object) =>
-  register(storyJob('job', type, [group as never]));
-const settled: Step[] = [begin('job', { healthy: true }), evaluate('job', 'deployment-watcher')];
-const ineligible = (name: string): Step => ({ do: 'node', name, eligibility: 'ineligible' });
-const later: Step = { do: 'advance', ms: 30_000 };
-const hosts = { Constraints: [{ Operand: 'distinct_hosts' }] };
+const later = seconds(30);
 const rack = { Constraints: [{ LTarget: `\${meta.rack}`, Operand: 'distinct_property', RTarget: '' }] };
 const racks = [storyNode('n1', { meta: { rack: 'a' } }), storyNode('n2', { meta: { rack: 'b' } })];
-const gentle = (more: object) => storyGroup({ ...more, Tasks: [storyTask(100, { KillTimeout: 9 * second })] });
 const ported = (Value: number, tasks: readonly object[] = [storyTask(100)]) =>
   storyGroup({ Networks: [{ ReservedPorts: [{ Label: 'p', Value }] }], Tasks: tasks });
 const withGpus = (Count: number) =>
@@ -54,7 +47,7 @@ describe('room and its holders', () => {
   it('a failed allocation does not hold its node against distinct_hosts', () => {
     expect(
       outlineOf(nodes(1), [
-        jobOf('service', sized(100, hosts)),
+        jobOf('service', sized(100, distinctHosts)),
         begin('job'),
         fail('job.api[0]#1'),
         later,
