@@ -61,10 +61,9 @@ const blockingMs = 5;
 /**
  * A durable store in one SQLite file, which several processes of one machine may share. Pass a path or an open connection
  * (better-sqlite3, node:sqlite or similar). With a connection, the store uses tables named `signalbox_…` beside yours, sets the
- * connection to write-ahead logging and the requested durability, and leaves it open at `close`. With a path, the write-ahead log is
- * copied into the file in a thread, which starts when there is enough to copy. A new file is readable and
- * writable only by its owner. Fails with `too_new` for a file of a later version and with `corrupt` for a damaged one, and
- * changes neither.
+ * connection to write-ahead logging and the requested durability, and leaves it open at `close`. With a path, the write-ahead
+ * log is copied into the file in a thread, which starts when there is enough to copy. A new file is readable and writable only
+ * by its owner. Fails with `too_new` for a file of a later version and with `corrupt` for a damaged one, and changes neither.
  */
 export function sqliteStorage(
   pathOrHandle: string | SqliteHandle,
