@@ -14,6 +14,7 @@ import * as taskFields from '../document/fields/task-fields.js';
 import * as taskGroupFields from '../document/fields/task-group-fields.js';
 import * as taskPartFields from '../document/fields/task-part-fields.js';
 import type { SubmittedJob } from '../document/submitted-job.js';
+import { blockText } from './block-text.js';
 import { fieldText } from './field-texts/index.js';
 
 /** The tables of the document. The types of each table's blocks are in a file of their own, `NAME-input.ts`. */
@@ -44,6 +45,11 @@ export function renderJobInputTypes(): ReadonlyMap<string, string> {
   });
   return new Map([['index.ts', `${heading}\n${index.join('')}`], ...files]);
 }
+
+/** What holds for every block of a document that is registered. */
+const formText =
+  'In every block a field that is null counts as not given, durations are texts or nanoseconds, and a field that does not exist is ' +
+  'reported as a warning. docs/job-specification.md describes the blocks.';
 
 const heading = '// Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.\n';
 
@@ -107,20 +113,21 @@ function firstOf(field: Field<unknown, unknown>, value: unknown): unknown {
 }
 
 function renderBlock({ block, defaults }: Entry): string {
+  const comment = renderComment(
+    block === jobFields.jobBlock ? `${blockText(block)} ${formText}` : blockText(block),
+    '',
+  );
   if (submittedFields(block).length === 0)
-    return `export type ${typeName(block)} = { readonly [name: string]: never };\n`;
+    return `${comment}export type ${typeName(block)} = { readonly [name: string]: never };\n`;
   const members = submittedFields(block).map(([name, field]) => renderField(block, name, field, defaults?.[name]));
-  return `export interface ${typeName(block)} {\n${members.join('')}}\n`;
+  return `${comment}export interface ${typeName(block)} {\n${members.join('')}}\n`;
 }
 
 function renderField(block: Block<FieldSet>, name: string, field: Field<unknown, unknown>, value: unknown): string {
   const about = fieldText(block, name);
   const tag = withoutEffect.test(about) ? '@deprecated ' : '';
   const sentences = [`${tag}${about}`, unitText(field), defaultText(field, value)].filter((text) => text !== '');
-  const lines = wrapped(sentences.join(' '), 116 - '   * '.length);
-  const comment =
-    lines.length === 1 ? `  /** ${lines[0]} */\n` : `  /**\n${lines.map((line) => `   * ${line}\n`).join('')}   */\n`;
-  return `${comment}  readonly ${name}?: ${fieldType(field)} | null;\n`;
+  return `${renderComment(sentences.join(' '), '  ')}  readonly ${name}?: ${fieldType(field)} | null;\n`;
 }
 
 /** How the texts of fields begin that are read for older documents only. */
@@ -176,6 +183,12 @@ function fieldType(field: Field<unknown, unknown>): string {
 
 function nestedType(field: Field<unknown, unknown>): string {
   return field.block === undefined ? 'never' : typeName(field.block);
+}
+
+function renderComment(text: string, indent: string): string {
+  const lines = wrapped(text, 116 - `${indent} * `.length);
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
+  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}\n`).join('')}${indent} */\n`;
 }
 
 /** Lines of at most this many characters. */

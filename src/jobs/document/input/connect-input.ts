@@ -6,6 +6,7 @@ import type { WorkloadIdentityInput } from './identity-input.js';
 import type { ResourcesInput } from './resource-input.js';
 import type { LogConfigInput, VolumeMountInput } from './task-part-input.js';
 
+/** Makes the service part of the service mesh. The block `connect` of a job specification. */
 export interface ConnectInput {
   /** The task speaks the protocol of the mesh itself. */
   readonly Native?: boolean | null;
@@ -17,6 +18,7 @@ export interface ConnectInput {
   readonly SidecarTask?: SidecarTaskInput | null;
 }
 
+/** Makes the service a gateway of the service mesh. The block `gateway` of a job specification. */
 export interface GatewayInput {
   /** The configuration of the proxy. */
   readonly Proxy?: GatewayProxyInput | null;
@@ -28,6 +30,7 @@ export interface GatewayInput {
   readonly Mesh?: MeshGatewayInput | null;
 }
 
+/** Settings of the proxy that is the gateway. The block `proxy` of a job specification. */
 export interface GatewayProxyInput {
   /** How long a connection may take to open. A text such as `30s`, or nanoseconds. Default: `5s`. */
   readonly ConnectTimeout?: DurationInput | null;
@@ -43,6 +46,7 @@ export interface GatewayProxyInput {
   readonly Config?: { readonly [name: string]: JsonValue } | null;
 }
 
+/** An address that the gateway listens on. The block `envoy_gateway_bind_addresses` of a job specification. */
 export interface GatewayBindAddressInput {
   /** @deprecated Ignored: the label counts. */
   readonly Name?: string | null;
@@ -52,6 +56,7 @@ export interface GatewayBindAddressInput {
   readonly Port?: number | null;
 }
 
+/** Lets traffic into the service mesh. The block `ingress` of a job specification. */
 export interface IngressGatewayInput {
   /** TLS of all listeners. */
   readonly TLS?: GatewayTLSConfigInput | null;
@@ -59,6 +64,7 @@ export interface IngressGatewayInput {
   readonly Listeners?: readonly IngressListenerInput[] | null;
 }
 
+/** Encryption of incoming connections. The block `tls` of a job specification. */
 export interface GatewayTLSConfigInput {
   /** Whether TLS is used. */
   readonly Enabled?: boolean | null;
@@ -72,6 +78,7 @@ export interface GatewayTLSConfigInput {
   readonly SDS?: GatewayTLSSDSConfigInput | null;
 }
 
+/** Where the certificates come from. The block `sds` of a job specification. */
 export interface GatewayTLSSDSConfigInput {
   /** The cluster that serves certificates. */
   readonly ClusterName?: string | null;
@@ -79,6 +86,7 @@ export interface GatewayTLSSDSConfigInput {
   readonly CertResource?: string | null;
 }
 
+/** A port that the gateway listens on. The block `listener` of a job specification. */
 export interface IngressListenerInput {
   /** The port. */
   readonly Port?: number | null;
@@ -88,6 +96,7 @@ export interface IngressListenerInput {
   readonly Services?: readonly IngressServiceInput[] | null;
 }
 
+/** A service behind the listener. The block `service` of a job specification. */
 export interface IngressServiceInput {
   /** The name of the service; `*` for all. */
   readonly Name?: string | null;
@@ -107,6 +116,7 @@ export interface IngressServiceInput {
   readonly MaxConcurrentRequests?: number | null;
 }
 
+/** Headers that are added, set or removed. The block `request_headers` or `response_headers` of a job specification. */
 export interface HTTPHeaderModifiersInput {
   /** Headers that are added. */
   readonly Add?: { readonly [name: string]: string } | null;
@@ -116,11 +126,13 @@ export interface HTTPHeaderModifiersInput {
   readonly Remove?: readonly string[] | null;
 }
 
+/** Lets traffic out of the service mesh. The block `terminating` of a job specification. */
 export interface TerminatingGatewayInput {
   /** The services outside of the mesh. */
   readonly Services?: readonly LinkedServiceInput[] | null;
 }
 
+/** A service outside the mesh. The block `service` of a job specification. */
 export interface LinkedServiceInput {
   /** The name of the service. */
   readonly Name?: string | null;
@@ -134,8 +146,10 @@ export interface LinkedServiceInput {
   readonly SNI?: string | null;
 }
 
+/** Connects service meshes. The block `mesh` of a job specification. */
 export type MeshGatewayInput = { readonly [name: string]: never };
 
+/** Puts a sidecar proxy before the service. The block `sidecar_service` of a job specification. */
 export interface SidecarServiceInput {
   /** Tags of the proxy in the catalogue. */
   readonly Tags?: readonly string[] | null;
@@ -149,6 +163,7 @@ export interface SidecarServiceInput {
   readonly Meta?: { readonly [name: string]: string } | null;
 }
 
+/** Settings of the sidecar proxy. The block `proxy` of a job specification. */
 export interface SidecarProxyInput {
   /** Where the service listens. */
   readonly LocalServiceAddress?: string | null;
@@ -166,6 +181,7 @@ export interface SidecarProxyInput {
   readonly Config?: { readonly [name: string]: JsonValue } | null;
 }
 
+/** Paths that are reachable without the mesh. The block `expose` of a job specification. */
 export interface ExposeConfigInput {
   /** The paths. */
   readonly Paths?: readonly ExposePathInput[] | null;
@@ -173,6 +189,7 @@ export interface ExposeConfigInput {
   readonly Path?: readonly ExposePathInput[] | null;
 }
 
+/** A path that is reachable without the mesh. The block `path` of a job specification. */
 export interface ExposePathInput {
   /** The path. */
   readonly Path?: string | null;
@@ -184,6 +201,7 @@ export interface ExposePathInput {
   readonly ListenerPort?: string | null;
 }
 
+/** Another service that the task reaches through the sidecar. The block `upstreams` of a job specification. */
 export interface UpstreamInput {
   /** The name of the service. */
   readonly DestinationName?: string | null;
@@ -211,11 +229,13 @@ export interface UpstreamInput {
   readonly Config?: { readonly [name: string]: JsonValue } | null;
 }
 
+/** Whether traffic to the upstream goes through a mesh gateway. The block `mesh_gateway` of a job specification. */
 export interface UpstreamMeshGatewayInput {
   /** `none`, `local` or `remote`. */
   readonly Mode?: string | null;
 }
 
+/** Sends all traffic of the group through the sidecar. The block `transparent_proxy` of a job specification. */
 export interface TransparentProxyInput {
   /** The user that the proxy runs as. */
   readonly UID?: string | null;
@@ -233,6 +253,7 @@ export interface TransparentProxyInput {
   readonly NoDNS?: boolean | null;
 }
 
+/** Changes the task that runs the sidecar proxy. The block `sidecar_task` of a job specification. */
 export interface SidecarTaskInput {
   /** The name of the task. */
   readonly Name?: string | null;

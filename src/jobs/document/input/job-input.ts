@@ -4,6 +4,11 @@ import type { AffinityInput, ConstraintInput, SpreadInput } from './placement-in
 import type { MigrateStrategyInput, ReschedulePolicyInput, UpdateStrategyInput } from './policy-input.js';
 import type { TaskGroupInput } from './task-group-input.js';
 
+/**
+ * What is to run, and how. The block `job` of a job specification. In every block a field that is null counts as
+ * not given, durations are texts or nanoseconds, and a field that does not exist is reported as a warning.
+ * docs/job-specification.md describes the blocks.
+ */
 export interface JobInput {
   /** Registers the job as a stopped one: nothing of it runs. Default: `false`. */
   readonly Stop?: boolean | null;
@@ -98,6 +103,7 @@ export interface JobInput {
   readonly VersionTag?: JobVersionTagInput | null;
 }
 
+/** Runs the job in several regions. The block `multiregion` of a job specification. */
 export interface MultiregionInput {
   /** How the regions are updated. */
   readonly Strategy?: MultiregionStrategyInput | null;
@@ -105,6 +111,7 @@ export interface MultiregionInput {
   readonly Regions?: readonly MultiregionRegionInput[] | null;
 }
 
+/** How a change moves from region to region. The block `strategy` of a job specification. */
 export interface MultiregionStrategyInput {
   /** How many regions are updated at the same time; 0 is all. Default: `0`. */
   readonly MaxParallel?: number | null;
@@ -112,6 +119,7 @@ export interface MultiregionStrategyInput {
   readonly OnFailure?: string | null;
 }
 
+/** One region of the job. The block `region` of a job specification. */
 export interface MultiregionRegionInput {
   /** The name of the region. */
   readonly Name?: string | null;
@@ -125,6 +133,7 @@ export interface MultiregionRegionInput {
   readonly Meta?: { readonly [name: string]: string } | null;
 }
 
+/** Launches an instance of the job at every time of a schedule. The block `periodic` of a job specification. */
 export interface PeriodicConfigInput {
   /** Whether the job is launched by the clock. Default: `true`. */
   readonly Enabled?: boolean | null;
@@ -146,6 +155,10 @@ export interface PeriodicConfigInput {
   readonly TimeZone?: string | null;
 }
 
+/**
+ * Makes the job a template that is dispatched with a payload and meta. The block `parameterized` of a job
+ * specification.
+ */
 export interface ParameterizedJobConfigInput {
   /** Whether a dispatch has a payload: `optional`, `required` or `forbidden`. */
   readonly Payload?: 'optional' | 'required' | 'forbidden' | null;
@@ -155,6 +168,7 @@ export interface ParameterizedJobConfigInput {
   readonly MetaOptional?: readonly string[] | null;
 }
 
+/** What the web interface shows about the job. The block `ui` of a job specification. */
 export interface JobUIConfigInput {
   /** A text in Markdown of at most 1000 bytes. */
   readonly Description?: string | null;
@@ -162,6 +176,7 @@ export interface JobUIConfigInput {
   readonly Links?: readonly JobUILinkInput[] | null;
 }
 
+/** A link on the page of the job. The block `link` of a job specification. */
 export interface JobUILinkInput {
   /** The text of the link. */
   readonly Label?: string | null;
@@ -169,6 +184,7 @@ export interface JobUILinkInput {
   readonly URL?: string | null;
 }
 
+/** The name under which a version of the job is kept. Only in the JSON form. */
 export interface JobVersionTagInput {
   /** Unique among the versions of the job. */
   readonly Name?: string | null;

@@ -1,5 +1,6 @@
 // Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.
 
+/** The network of a group (or, deprecated, of a task). The block `network` of a job specification. */
 export interface NetworkResourceInput {
   /** `host` (the network of the node), `bridge`, `none` or `cni/<name>`. */
   readonly Mode?: string | null;
@@ -23,6 +24,7 @@ export interface NetworkResourceInput {
   readonly CNI?: CNIConfigInput | null;
 }
 
+/** Name resolution inside the network. The block `dns` of a job specification. */
 export interface DNSConfigInput {
   /** Addresses of name servers. */
   readonly Servers?: readonly string[] | null;
@@ -32,6 +34,10 @@ export interface DNSConfigInput {
   readonly Options?: readonly string[] | null;
 }
 
+/**
+ * A port of the network; dynamic unless `static` is given. The block `reserved_ports` or `port` of a job
+ * specification.
+ */
 export interface PortInput {
   /** The name by which tasks and services refer to the port, as `${NOMAD_PORT_<label>}`. */
   readonly Label?: string | null;
@@ -45,6 +51,7 @@ export interface PortInput {
   readonly IgnoreCollision?: boolean | null;
 }
 
+/** Arguments for the network plugin. The block `cni` of a job specification. */
 export interface CNIConfigInput {
   /** Names and values without semicolons. */
   readonly Args?: { readonly [name: string]: string } | null;

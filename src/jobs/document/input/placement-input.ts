@@ -1,5 +1,6 @@
 // Made by `renderJobInputTypes` from the tables in `src/jobs`. Do not edit.
 
+/** A rule that a node must satisfy. The block `constraint` of a job specification. */
 export interface ConstraintInput {
   /** What is compared: an interpolation such as `${attr.kernel.name}`, `${meta.rack}` or `${node.class}`. */
   readonly LTarget?: string | null;
@@ -32,6 +33,10 @@ export interface ConstraintInput {
     | null;
 }
 
+/**
+ * A rule that a node should satisfy, with a weight from -100 (avoid) to 100 (prefer). The block `affinity` of a job
+ * specification.
+ */
 export interface AffinityInput {
   /** What is compared: an interpolation such as `${attr.kernel.name}`, `${meta.rack}` or `${node.class}`. */
   readonly LTarget?: string | null;
@@ -62,6 +67,7 @@ export interface AffinityInput {
   readonly Weight?: number | null;
 }
 
+/** An attribute over whose values allocations are spread. The block `spread` of a job specification. */
 export interface SpreadInput {
   /** An interpolation over whose values allocations are spread, such as `${node.datacenter}`. */
   readonly Attribute?: string | null;
@@ -71,6 +77,7 @@ export interface SpreadInput {
   readonly SpreadTarget?: readonly SpreadTargetInput[] | null;
 }
 
+/** The share of allocations that one value of the attribute should get. The block `target` of a job specification. */
 export interface SpreadTargetInput {
   /** A value of the attribute. */
   readonly Value?: string | null;

@@ -3,6 +3,10 @@
 import type { DurationInput } from '../duration-input.js';
 import type { JsonValue } from '../fields/field-table.js';
 
+/**
+ * How a changed group is replaced: a rolling update, with canaries and automatic rollback on request. The block
+ * `update` of a job specification.
+ */
 export interface UpdateStrategyInput {
   /** @deprecated Has no effect any more. A text such as `30s`, or nanoseconds. Default: `30s`. */
   readonly Stagger?: DurationInput | null;
@@ -30,6 +34,7 @@ export interface UpdateStrategyInput {
   readonly Canary?: number | null;
 }
 
+/** How allocations leave a node that is drained. The block `migrate` of a job specification. */
 export interface MigrateStrategyInput {
   /** How many allocations are moved at the same time. Default: `1`. */
   readonly MaxParallel?: number | null;
@@ -41,6 +46,10 @@ export interface MigrateStrategyInput {
   readonly HealthyDeadline?: DurationInput | null;
 }
 
+/**
+ * In `task`: Bounds for one resource of the task (`cpu` or `mem`), and a policy for an autoscaler. In `group`:
+ * Bounds for the group's count, and a policy for an autoscaler. The block `scaling` of a job specification.
+ */
 export interface ScalingPolicyInput {
   /** Set by the server; ignored in a submission. */
   readonly ID?: string | null;
@@ -64,6 +73,7 @@ export interface ScalingPolicyInput {
   readonly ModifyIndex?: number | null;
 }
 
+/** How often a failed task is started again on its node. The block `restart` of a job specification. */
 export interface RestartPolicyInput {
   /**
    * How many restarts within the interval. 2 for service and system jobs, 3 for batch and sysbatch jobs when left
@@ -89,6 +99,7 @@ export interface RestartPolicyInput {
   readonly RenderTemplates?: boolean | null;
 }
 
+/** What happens to allocations on a node that is out of reach. The block `disconnect` of a job specification. */
 export interface DisconnectStrategyInput {
   /** How long an allocation is waited for before it counts as lost. A text such as `30s`, or nanoseconds. */
   readonly LostAfter?: DurationInput | null;
@@ -103,6 +114,7 @@ export interface DisconnectStrategyInput {
   readonly Reconcile?: 'best_score' | 'longest_running' | 'keep_original' | 'keep_replacement' | null;
 }
 
+/** When a failing check restarts the task. The block `check_restart` of a job specification. */
 export interface CheckRestartInput {
   /** After how many failed checks in a row the task is restarted. 0 is never. */
   readonly Limit?: number | null;
@@ -112,6 +124,7 @@ export interface CheckRestartInput {
   readonly IgnoreWarnings?: boolean | null;
 }
 
+/** Service catalogue settings. The block `consul` of a job specification. */
 export interface ConsulInput {
   /** The namespace of the catalogue. */
   readonly Namespace?: string | null;
@@ -121,6 +134,7 @@ export interface ConsulInput {
   readonly Partition?: string | null;
 }
 
+/** Disk that the tasks of the group share. The block `ephemeral_disk` of a job specification. */
 export interface EphemeralDiskInput {
   /**
    * Prefers the node that the replaced allocation was on. Its data is not carried over: use a volume. Default:
@@ -133,6 +147,10 @@ export interface EphemeralDiskInput {
   readonly Migrate?: boolean | null;
 }
 
+/**
+ * How often a failed allocation is placed anew, perhaps on another node. The block `reschedule` of a job
+ * specification.
+ */
 export interface ReschedulePolicyInput {
   /** How many new placements within the interval, when they are not unlimited. Default: `0`. */
   readonly Attempts?: number | null;

@@ -3,6 +3,10 @@
 import type { NetworkResourceInput } from './network-input.js';
 import type { AffinityInput, ConstraintInput } from './placement-input.js';
 
+/**
+ * What the task asks of a node: `cpu` in MHz or whole `cores`, memory in MB. The block `resources` of a job
+ * specification.
+ */
 export interface ResourcesInput {
   /** MHz of processor time. Excludes `Cores`; 100 when neither is given. Default: `100`. */
   readonly CPU?: number | null;
@@ -29,6 +33,7 @@ export interface ResourcesInput {
   readonly SecretsMB?: number | null;
 }
 
+/** A device that the task needs, such as a GPU. The block `device` of a job specification. */
 export interface RequestedDeviceInput {
   /** A type, vendor/type or vendor/type/name, such as `nvidia/gpu`. */
   readonly Name?: string | null;
@@ -40,6 +45,7 @@ export interface RequestedDeviceInput {
   readonly Affinities?: readonly AffinityInput[] | null;
 }
 
+/** Placement on the cores of one memory domain. The block `numa` of a job specification. */
 export interface NUMAInput {
   /** `none`, `prefer` or `require`. Default: `none`. */
   readonly Affinity?: 'none' | 'prefer' | 'require' | null;

@@ -5,6 +5,7 @@ import type { ConnectInput } from './connect-input.js';
 import type { WorkloadIdentityInput } from './identity-input.js';
 import type { CheckRestartInput } from './policy-input.js';
 
+/** A service that the group or the task registers. The block `service` of a job specification. */
 export interface ServiceInput {
   /**
    * One DNS label. `<job>-<group>` or `<job>-<group>-<task>` when left out; may interpolate `${JOB}`,
@@ -60,6 +61,7 @@ export interface ServiceInput {
   readonly Kind?: string | null;
 }
 
+/** A health check of the service. The block `check` of a job specification. */
 export interface ServiceCheckInput {
   /** A name for people. */
   readonly Name?: string | null;
@@ -117,6 +119,7 @@ export interface ServiceCheckInput {
   readonly OnUpdate?: 'require_healthy' | 'ignore_warnings' | 'ignore' | null;
 }
 
+/** Weights of the service in name resolution. The block `weights` of a job specification. */
 export interface ServiceWeightsInput {
   /** The weight while the service is healthy; at least 1. Default: `1`. */
   readonly Passing?: number | null;

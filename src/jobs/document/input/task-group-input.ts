@@ -16,6 +16,7 @@ import type {
 import type { ServiceInput } from './service-input.js';
 import type { TaskInput } from './task-input.js';
 
+/** Tasks that are placed together on one node. The block `group` of a job specification. */
 export interface TaskGroupInput {
   /** Unique in the job, at most 128 bytes. */
   readonly Name?: string | null;
@@ -74,6 +75,7 @@ export interface TaskGroupInput {
   readonly PreventRescheduleOnLost?: boolean | null;
 }
 
+/** A volume that the tasks of the group may mount. The block `volume` of a job specification. */
 export interface VolumeRequestInput {
   /** The name by which tasks mount the volume. */
   readonly Name?: string | null;
@@ -103,6 +105,7 @@ export interface VolumeRequestInput {
   readonly PerAlloc?: boolean | null;
 }
 
+/** How the volume is mounted. The block `mount_options` of a job specification. */
 export interface CSIMountOptionsInput {
   /** The file system. */
   readonly FSType?: string | null;

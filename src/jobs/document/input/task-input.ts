@@ -21,6 +21,7 @@ import type {
   VolumeMountInput,
 } from './task-part-input.js';
 
+/** One unit of work, run by a driver. The block `task` of a job specification. */
 export interface TaskInput {
   /** Unique in the group, at most 128 bytes, without slashes. */
   readonly Name?: string | null;

@@ -3,6 +3,7 @@
 import type { DurationInput } from '../duration-input.js';
 import type { JsonValue } from '../fields/field-table.js';
 
+/** How much output of the task is kept. The block `logs` of a job specification. */
 export interface LogConfigInput {
   /** How many files of each output are kept. Default: `10`. */
   readonly MaxFiles?: number | null;
@@ -14,6 +15,7 @@ export interface LogConfigInput {
   readonly Disabled?: boolean | null;
 }
 
+/** Mounts a volume of the group into the task. The block `volume_mount` of a job specification. */
 export interface VolumeMountInput {
   /** The name of a volume of the group. */
   readonly Volume?: string | null;
@@ -27,6 +29,7 @@ export interface VolumeMountInput {
   readonly SELinuxLabel?: 'z' | 'Z' | null;
 }
 
+/** Gives the task a token of the secrets service. The block `vault` of a job specification. */
 export interface VaultInput {
   /** @deprecated Ignored. */
   readonly Policies?: readonly string[] | null;
@@ -48,6 +51,7 @@ export interface VaultInput {
   readonly AllowTokenExpiration?: boolean | null;
 }
 
+/** A secret that the task reads through a provider. The block `secret` of a job specification. */
 export interface SecretInput {
   /** From 1 to 128 letters, digits and underscores. */
   readonly Name?: string | null;
@@ -61,6 +65,7 @@ export interface SecretInput {
   readonly Env?: { readonly [name: string]: string } | null;
 }
 
+/** A file that is rendered from a template and watched for changes. The block `template` of a job specification. */
 export interface TemplateInput {
   /** A file with the template. Excludes `EmbeddedTmpl`. */
   readonly SourcePath?: string | null;
@@ -101,6 +106,7 @@ export interface TemplateInput {
   readonly ErrMissingKey?: boolean | null;
 }
 
+/** The script that `change_mode = "script"` runs in the task. The block `change_script` of a job specification. */
 export interface ChangeScriptInput {
   /** A program inside of the task. */
   readonly Command?: string | null;
@@ -114,6 +120,7 @@ export interface ChangeScriptInput {
   readonly RunOnFirstRender?: boolean | null;
 }
 
+/** How long a rendered file must be quiet before it is used. The block `wait` of a job specification. */
 export interface WaitConfigInput {
   /** How long to wait for further changes before the template is rendered. A text such as `30s`, or nanoseconds. */
   readonly Min?: DurationInput | null;
@@ -121,11 +128,13 @@ export interface WaitConfigInput {
   readonly Max?: DurationInput | null;
 }
 
+/** Where the payload of a dispatched job is written. The block `dispatch_payload` of a job specification. */
 export interface DispatchPayloadInput {
   /** The file, seen from the local directory of the task. */
   readonly File?: string | null;
 }
 
+/** Makes the task run before, beside or after the main tasks. The block `lifecycle` of a job specification. */
 export interface TaskLifecycleInput {
   /** When the task starts: `prestart`, `poststart` or `poststop`. */
   readonly Hook?: 'prestart' | 'poststart' | 'poststop' | null;
@@ -133,6 +142,7 @@ export interface TaskLifecycleInput {
   readonly Sidecar?: boolean | null;
 }
 
+/** A file or archive that is fetched before the task starts. The block `artifact` of a job specification. */
 export interface TaskArtifactInput {
   /** A URL. */
   readonly GetterSource?: string | null;
@@ -150,6 +160,7 @@ export interface TaskArtifactInput {
   readonly Chown?: boolean | null;
 }
 
+/** Makes the task a storage plugin. The block `csi_plugin` of a job specification. */
 export interface CSIPluginConfigInput {
   /** The name of the plugin. */
   readonly ID?: string | null;
@@ -163,6 +174,7 @@ export interface CSIPluginConfigInput {
   readonly HealthTimeout?: DurationInput | null;
 }
 
+/** A command that can be run in the task by name. The block `action` of a job specification. */
 export interface ActionInput {
   /** From 1 to 128 characters without white space, unique in the task. */
   readonly Name?: string | null;
@@ -172,11 +184,13 @@ export interface ActionInput {
   readonly Args?: readonly string[] | null;
 }
 
+/** Lets the task run only at certain times. The block `schedule` of a job specification. */
 export interface TaskScheduleInput {
   /** When the task starts and ends. */
   readonly Cron?: TaskScheduleCronInput | null;
 }
 
+/** Start and end of the times at which the task runs. The block `cron` of a job specification. */
 export interface TaskScheduleCronInput {
   /** A cron expression. */
   readonly Start?: string | null;

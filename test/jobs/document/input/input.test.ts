@@ -3,7 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { type Block, type FieldSet, submittedFields } from '../../../../src/jobs/document/fields/field-table.js';
 import { jobBlock } from '../../../../src/jobs/document/fields/job-fields.js';
+import { scalingBlock } from '../../../../src/jobs/document/fields/policy-fields.js';
 import type { JobInput, TaskInput } from '../../../../src/jobs/document/input/index.js';
+import { blockText } from '../../../../src/jobs/specification/block-text.js';
 import { blockTexts, fieldText } from '../../../../src/jobs/specification/field-texts/index.js';
 import { renderJobInputTypes } from '../../../../src/jobs/specification/render-job-input.js';
 
@@ -34,11 +36,23 @@ function allBlocks(block: Block<FieldSet>, found = new Set<Block<FieldSet>>()): 
   return found;
 }
 
-describe('the texts of the fields', () => {
+describe('the texts of the blocks and fields', () => {
   const blocks = [...allBlocks(jobBlock)];
 
   test.each(blocks.map((block) => [block.name, block] as const))('%s: every field has one', (_name, block) => {
     for (const [name] of submittedFields(block)) expect(fieldText(block, name)).toMatch(/^[A-Z0-9`<].*\.$/s);
+  });
+
+  test.each(blocks.map((block) => [block.name, block] as const))('%s itself has one', (_name, block) => {
+    expect(blockText(block)).toMatch(/^[A-Z].*\.$/s);
+  });
+
+  test('a block that means several things is described in each of its places', () => {
+    expect(blockText(scalingBlock)).toBe(
+      'In `task`: Bounds for one resource of the task (`cpu` or `mem`), and a policy for an autoscaler. ' +
+        "In `group`: Bounds for the group's count, and a policy for an autoscaler. " +
+        'The block `scaling` of a job specification.',
+    );
   });
 
   test('there are none of blocks that do not exist', () => {
