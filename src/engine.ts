@@ -67,11 +67,13 @@ export interface EnginePorts {
   readonly logger?: Logger;
 }
 
+/** How long the stop of an engine may take. */
 export interface StopOptions {
   /** Milliseconds that the loops may take to finish what they are at; 10 seconds when absent. */
   readonly deadline?: number;
 }
 
+/** The scheduler and the notifications of one process, made by `createEngine`. Every operation takes it as its context. */
 export interface Engine extends EngineContext {
   /** Starts the background loops; a second call changes nothing. Operations work without it, but nothing is scheduled or delivered. */
   start(): void;

@@ -177,6 +177,7 @@ export interface RunNotificationRule {
   readonly meta?: Readonly<Record<string, string>>;
 }
 
+/** The settings of an engine without overrides; `Settings` describes each. */
 export const defaultSettings: Settings = {
   queries: { defaultWait: 5 * minute, maximumWait: 5 * minute },
   events: { kept: 1_000 },

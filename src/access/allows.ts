@@ -34,6 +34,7 @@ export function allowsArea(principal: Principal, area: Area, right: 'list' | 're
   return level === 'read' ? right !== 'write' : level === right;
 }
 
+/** Whether the caller has the right on the node pool. `deny` in the rule that applies overrides everything. */
 export function allowsNodePool(
   principal: Principal,
   pool: string,
@@ -49,6 +50,7 @@ export function allowsSomeNodePool(principal: Principal, right: Exclude<NodePool
   );
 }
 
+/** Whether the caller may mount the host volume in this way. `deny` in the rule that applies overrides everything. */
 export function allowsHostVolume(
   principal: Principal,
   volume: string,

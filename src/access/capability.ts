@@ -47,9 +47,12 @@ export const namespaceCapabilities = [
   'delete-service-registration',
 ] as const;
 
+/** One right in a namespace; `deny` takes all others away. */
 export type Capability = (typeof namespaceCapabilities)[number];
 
+/** Words that stand for several capabilities in the rule of a namespace. */
 export const policyShorthands = ['read', 'write', 'scale', 'deny'] as const;
+/** One of `policyShorthands`: `read`, `write`, which includes `read`, `scale`, or `deny`, which takes all rights away. */
 export type PolicyShorthand = (typeof policyShorthands)[number];
 
 const read: readonly Capability[] = [

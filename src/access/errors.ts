@@ -9,6 +9,7 @@ export interface InvalidAccess {
   readonly message: string;
 }
 
+/** There is no role with this ID. */
 export interface RoleNotFound {
   readonly type: 'role_not_found';
   readonly id: string;
@@ -32,6 +33,7 @@ export interface BootstrapDone {
   readonly message: string;
 }
 
+/** Everything that requests about policies, roles and tokens can be refused with, apart from missing rights. */
 export type AccessError = InvalidAccess | RoleNotFound | TokenNotFound | MalformedAccessor | BootstrapDone;
 
 /** One error with all problems of a policy, role or token. */

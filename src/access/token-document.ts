@@ -4,6 +4,7 @@ import type { WorkspaceRight } from './principal.js';
 import type { StoredRole } from './role-record.js';
 import type { StoredToken } from './tokens.js';
 
+/** A role that a token has. */
 export interface RoleLink {
   readonly ID: string;
   readonly Name: string;

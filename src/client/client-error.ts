@@ -46,6 +46,7 @@ export interface UnexpectedAnswer {
   readonly message: string;
 }
 
+/** What a call over HTTP can fail with; `type` tells which. In the same process a call fails with the errors of its operation. */
 export type ClientError = Unreachable | TimedOut | Aborted | BadRequest | Refused | UnexpectedAnswer;
 
 export const aborted: Aborted = { type: 'aborted', message: 'the call was ended by its signal' };

@@ -17,6 +17,7 @@ export class SignalboxError extends Error {
  * which an error can only be reported: `await orThrow(box.jobs.register(job))`.
  */
 export function orThrow<T, E extends { readonly type: string }>(result: ResultAsync<T, E>): Promise<T>;
+/** The same for a result that is there already: gives the value or throws at once. */
 export function orThrow<T, E extends { readonly type: string }>(result: Result<T, E>): T;
 export function orThrow<T, E extends { readonly type: string }>(
   result: Result<T, E> | ResultAsync<T, E>,

@@ -146,6 +146,7 @@ export interface TagRefused {
 /** What a pure registration decision can refuse. */
 export type RegistrationRefusal = IndexConflict | TransitionRefused | InvalidRequest;
 
+/** Why a namespace cannot be read, written or removed: it is malformed, not there, built in, or something still lives in it. */
 export type NamespaceError =
   | {
       readonly type: 'invalid_namespace';

@@ -7,6 +7,7 @@ import { canonicaliseSubmitted } from './canonical/canonicalise-submitted.js';
 import type { SubmittedJob } from './document/submitted-job.js';
 import { jobFromSpecification, specificationSchema } from './specification/read-specification.js';
 
+/** How `parseJob` reads a specification. */
 export interface ParseJobOptions {
   /** Values of variables: `name = value` lines, or their JSON form. */
   readonly variables?: string;
@@ -30,6 +31,7 @@ function functionsWithoutChance(): typeof hclFunctions {
 
 let certain: typeof hclFunctions | undefined;
 
+/** A specification that could be read. */
 export interface ParsedJob {
   readonly job: SubmittedJob;
   readonly warnings: readonly Diagnostic[];

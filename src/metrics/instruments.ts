@@ -62,6 +62,7 @@ export const instruments = {
   'signalbox.evaluations.pending': gauge('{evaluation}', 'Evaluations that wait for their turn'),
 } as const satisfies Readonly<Record<string, Instrument>>;
 
+/** The name of one of the `instruments`. */
 export type MetricName = keyof typeof instruments;
 
 export type Labels = Readonly<Record<string, string>>;

@@ -16,6 +16,7 @@ export type Obstacle =
   | 'filtered'
   | 'no_recipients';
 
+/** Whether an event notifies one configuration, and everything that prevents it. */
 export interface Explanation {
   readonly configurationId: string;
   readonly name: string;

@@ -1,7 +1,9 @@
 import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
 
+/** Where the runs of a workspace are executed. Events of `local` workspaces notify nobody. */
 export const executionModes = ['remote', 'agent', 'local'] as const;
+/** One of `executionModes`. */
 export type ExecutionMode = (typeof executionModes)[number];
 
 /**

@@ -68,6 +68,7 @@ export interface EngineEvents {
   'loop.failed': (fact: { loop: string; message: string }) => void;
 }
 
+/** Where the facts of an engine are listened to: `engine.events.on('job.status', listener)`. */
 export type EngineEmitter = EventEmitter<EngineEvents>;
 
 export function createEmitter(): EngineEmitter {

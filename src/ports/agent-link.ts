@@ -27,6 +27,7 @@ export interface LinkFailed {
   readonly message: string;
 }
 
+/** Why a call of an agent has no answer: register again, give up, or ask again later. */
 export type AgentLinkError = UnknownNode | NodeRefused | LinkFailed;
 
 /**

@@ -1,5 +1,6 @@
 import type { Result } from 'neverthrow';
 
+/** The sealed text is damaged, or its key is not known. */
 export interface CipherError {
   readonly type: 'undecipherable';
   readonly message: string;

@@ -1,6 +1,7 @@
 import type { ResultAsync } from 'neverthrow';
 import type { Milliseconds } from '../shared/duration.js';
 
+/** A file to fetch, with bounds for its size and for the time that it takes. */
 export interface DownloadRequest {
   /** Absolute http: or https: URL. Userinfo becomes Basic authentication. */
   readonly url: string;

@@ -2,6 +2,7 @@ import type { ResultAsync } from 'neverthrow';
 import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 
+/** One HTTP request to a destination, with bounds for the answer and for the time that it takes. */
 export interface DeliveryRequest {
   readonly method: 'POST';
   /** Absolute http: or https: URL. Userinfo becomes Basic authentication. */
@@ -30,6 +31,7 @@ export interface ClientCertificate {
   readonly key: string;
 }
 
+/** When an attempt began, and how long it took by the monotonic clock. */
 export interface DeliveryTiming {
   readonly startedAt: Instant;
   /** From the start to the answer's headers; null when none came. */
@@ -70,6 +72,10 @@ export interface DeliveryError {
   readonly timing: DeliveryTiming;
 }
 
+/**
+ * Sends requests to destinations that callers choose. An adapter must refuse addresses inside the operator's network
+ * (docs/guides/outbound-security.md).
+ */
 export interface HttpDelivery {
   /** One attempt: no retry, no redirect. */
   send(request: DeliveryRequest): ResultAsync<DeliveryResponse, DeliveryError>;

@@ -22,8 +22,13 @@ export type PrefixedKind =
 /** Eight lower-case hexadecimal digits. */
 export type SuffixKind = 'dispatch_suffix';
 
+/** What an identifier is for, which decides its form. */
 export type IdKind = UuidKind | PrefixedKind | SuffixKind;
 
+/**
+ * The source of all identifiers and random numbers of the engine. Secrets of tokens are identifiers, too, so it must not be
+ * guessable.
+ */
 export interface Ids {
   /** A new identifier of the kind; never the same twice. */
   next(kind: IdKind): string;

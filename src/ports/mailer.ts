@@ -1,5 +1,6 @@
 import type { ResultAsync } from 'neverthrow';
 
+/** One e-mail, ready to be sent. */
 export interface MailMessage {
   /** One address; a message to several people is several messages. */
   readonly to: string;
@@ -10,12 +11,14 @@ export interface MailMessage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** The mail server has not taken the message. */
 export interface MailError {
   readonly type: 'mail_rejected' | 'mail_unavailable';
   /** Holds no credentials. `mail_rejected` is permanent (5xx of SMTP), `mail_unavailable` may pass. */
   readonly message: string;
 }
 
+/** Sends e-mail. */
 export interface Mailer {
   send(message: MailMessage): ResultAsync<{ readonly messageId: string }, MailError>;
   close(): Promise<void>;

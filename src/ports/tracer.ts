@@ -1,5 +1,6 @@
 import type { Instant } from '../shared/instant.js';
 
+/** What is known of a span when it begins. */
 export interface SpanStart {
   readonly name: string;
   /** `server`: a request that came in; `client`: one that goes out. */
@@ -14,6 +15,7 @@ export interface SpanStart {
   readonly attributes: Readonly<Record<string, string | number>>;
 }
 
+/** What is known of a span when it ends. */
 export interface SpanEnd {
   /** When it ended; now when absent. */
   readonly at?: Instant;

@@ -13,6 +13,7 @@ export interface PolicyRule {
   readonly message?: string;
 }
 
+/** A rule of the settings whose filter expression cannot be read. */
 export interface FaultyPolicyRule {
   readonly name: string;
   readonly fault: FilterSyntaxError;

@@ -8,6 +8,7 @@ export interface AllocatedDevice {
   readonly DeviceIDs: readonly string[];
 }
 
+/** What one task got of the node. */
 export interface AllocatedTaskResources {
   readonly Cpu: {
     /** MHz; of reserved cores, the sum of their clock rates. */

@@ -3,9 +3,15 @@ import { table } from '../shared/table.js';
 import type { AllocatedResources } from './allocated-resources.js';
 import type { AllocationMetric } from './allocation-metric.js';
 
+/** What the scheduler wants of an allocation: to run, to stop, or to make room for work of a higher priority (`evict`). */
 export type DesiredStatus = 'run' | 'stop' | 'evict';
+/**
+ * How far an allocation is by the reports of its node's agent. The server itself sets `lost` when the node is down, and `unknown`
+ * while it is disconnected.
+ */
 export type ClientStatus = 'pending' | 'running' | 'complete' | 'failed' | 'lost' | 'unknown';
 
+/** Requests to the scheduler about an allocation: by operators, drains and deployments. Null and false ask for nothing. */
 export interface DesiredTransition {
   readonly Migrate: boolean | null;
   readonly Reschedule: boolean | null;
@@ -53,6 +59,7 @@ export interface TaskEvent {
   readonly GenericSource: string;
 }
 
+/** How far a task of an allocation is, as its node's agent reports it. */
 export interface TaskState {
   readonly State: 'pending' | 'running' | 'dead';
   readonly Failed: boolean;
@@ -86,6 +93,7 @@ export interface AllocationDeploymentStatus {
   readonly ModifyIndex: number;
 }
 
+/** One replacement of a failed allocation. */
 export interface RescheduleEvent {
   /** Unix nanoseconds. */
   readonly RescheduleTime: number;
@@ -95,6 +103,7 @@ export interface RescheduleEvent {
   readonly Delay: number;
 }
 
+/** The replacements that led to an allocation. The reschedule policy counts them. */
 export interface RescheduleTracker {
   /** Oldest first. */
   readonly Events: readonly RescheduleEvent[] | null;
@@ -102,6 +111,7 @@ export interface RescheduleTracker {
   readonly LastReschedule: '' | 'ok' | 'no placement';
 }
 
+/** The address of an allocation whose network is a namespace of its own. No agent here reports one. */
 export interface AllocationNetworkStatus {
   readonly InterfaceName: string;
   readonly Address: string;

@@ -3,8 +3,13 @@ import { table } from '../shared/table.js';
 import type { AllocationMetric } from './allocation-metric.js';
 import type { AllocationListStub } from './allocation-stub.js';
 
+/** How far an evaluation is. `blocked` waits for room on nodes; `complete`, `failed` and `canceled` are final. */
 export type EvaluationStatus = 'blocked' | 'pending' | 'complete' | 'failed' | 'canceled';
 
+/**
+ * What called for an evaluation: a change of the job, of a node or of an allocation, a time that has come, or an earlier
+ * evaluation.
+ */
 export type EvaluationTrigger =
   | 'job-register'
   | 'job-deregister'
@@ -41,6 +46,7 @@ export interface DesiredUpdates {
   readonly RescheduleLater: number;
 }
 
+/** What an evaluation means to do, in numbers. */
 export interface PlanAnnotations {
   readonly DesiredTGUpdates: Readonly<Record<string, DesiredUpdates>>;
   /** What the placements would take the place of; null when there is nothing. */

@@ -1,8 +1,13 @@
 import { needsAttribute } from '../jobs/task-needs.js';
 import { table } from '../shared/table.js';
 
+/**
+ * Whether the node's agent sends heartbeats. `disconnected` is set instead of `down` while a group of the node allows it;
+ * `initializing` is not set here.
+ */
 export type NodeStatus = 'initializing' | 'ready' | 'down' | 'disconnected';
 
+/** A driver of tasks, as the node's agent found it. */
 export interface NodeDriver {
   readonly Attributes: Readonly<Record<string, string>> | null;
   readonly Detected: boolean;
@@ -31,6 +36,7 @@ export interface NodeInterface {
   readonly Addresses: readonly NodeAddress[] | null;
 }
 
+/** An address of a network interface of a node. */
 export interface NodeAddress {
   readonly Family?: string;
   /** The host network's name; `default` is the one that ports get unless they name another. */
@@ -82,6 +88,7 @@ export interface DrainStrategy {
   readonly StartedAt: string;
 }
 
+/** How the latest drain of a node went, and who asked for it. */
 export interface DrainMetadata {
   /** RFC 3339. */
   readonly StartedAt: string;
@@ -91,6 +98,7 @@ export interface DrainMetadata {
   readonly Meta: Readonly<Record<string, string>> | null;
 }
 
+/** Something that happened to a node, for its operators. */
 export interface NodeEvent {
   readonly Message: string;
   readonly Subsystem: string;

@@ -47,6 +47,7 @@ export const variables = table<StoredVariable>('variables', (variable) => [varia
   },
 });
 
+/** The content of a variable: names and texts. */
 export type VariableItems = Readonly<Record<string, string>>;
 
 /** The public part of a lock: without its ID, which gives the right to change the variable. */
@@ -68,6 +69,7 @@ export interface VariableStub {
   readonly Lock?: LockView;
 }
 
+/** A variable with its items, in the wire's own member names. */
 export interface VariableDocument extends VariableStub {
   /** Null for a caller that may not read them. */
   readonly Items: VariableItems | null;

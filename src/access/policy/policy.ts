@@ -26,35 +26,43 @@ export interface NamedPolicy {
   readonly Capabilities: readonly string[] | null;
 }
 
+/** A rule for the namespaces whose names match, with the rights on their variables. */
 export interface NamespacePolicy extends NamedPolicy {
   readonly Variables: { readonly Paths: readonly VariablePathPolicy[] } | null;
 }
 
+/** A rule for the variables of a namespace whose paths match. */
 export interface VariablePathPolicy {
   /** A path or a glob. */
   readonly PathSpec: string;
   readonly Capabilities: readonly VariableCapability[];
 }
 
+/** The access level of an area that has no named objects: `list`, `read`, `write`, `scale` or `deny`. */
 export interface AreaPolicy {
   readonly Policy: string;
 }
 
+/** The access level of the operator's area. The capabilities are only shown: the level decides. */
 export interface OperatorPolicy extends AreaPolicy {
   readonly Capabilities: readonly string[] | null;
 }
 
 export const variableCapabilities = ['list', 'read', 'write', 'destroy', 'deny'] as const;
+/** One right on variables; `deny` takes all others away. */
 export type VariableCapability = (typeof variableCapabilities)[number];
 
 export const nodePoolCapabilities = ['read', 'write', 'delete', 'deny'] as const;
+/** One right on node pools; `deny` takes all others away. */
 export type NodePoolCapability = (typeof nodePoolCapabilities)[number];
 
 export const hostVolumeCapabilities = ['mount-readonly', 'mount-readwrite', 'deny'] as const;
+/** One right on host volumes; `deny` takes all others away. */
 export type HostVolumeCapability = (typeof hostVolumeCapabilities)[number];
 
 /** Areas with a single access level. */
 export const areas = ['agent', 'node', 'operator', 'quota', 'plugin', 'sentinel'] as const;
+/** One of the areas that a policy grants with a single access level. */
 export type Area = (typeof areas)[number];
 
 /** `list` exists for plugins only; `scale` grants nothing in an area. */

@@ -10,6 +10,7 @@ export type NodeDescription = Omit<
   'Status' | 'StatusDescription' | 'StatusUpdatedAt' | 'CreateIndex' | 'ModifyIndex'
 >;
 
+/** The answer of the server to the registration of a node. */
 export interface RegisteredNode {
   readonly index: number;
   /** How long the node may stay silent. */
@@ -45,6 +46,7 @@ export interface AllocationReport extends ToldState {
   readonly healthy?: boolean | null;
 }
 
+/** The states of allocations on one node, as its agent sees them. */
 export interface NodeReport {
   readonly nodeId: string;
   readonly reports: readonly AllocationReport[];
@@ -52,6 +54,7 @@ export interface NodeReport {
   readonly ended?: readonly string[];
 }
 
+/** The answer of the server to a report, which is durable by then. */
 export interface ReportOutcome {
   readonly index: number;
   /** Allocations that the server does not know on this node (any more): the agent ends them. */

@@ -3,6 +3,7 @@ import { type Instant, isoFromInstant } from '../../shared/instant.js';
 import { taskEvent } from './task-event.js';
 import type { TaskHappening } from './task-happening.js';
 
+/** The state of a task before anything has happened to it: pending, without events. */
 export const pendingTask: TaskState = {
   State: 'pending',
   Failed: false,

@@ -7,6 +7,7 @@ import type { PolicyRefused } from '../errors.js';
  */
 export type PolicyLevel = 'advisory' | 'soft-mandatory' | 'hard-mandatory';
 
+/** All levels of policies, from the weakest to the strongest. */
 export const policyLevels = ['advisory', 'soft-mandatory', 'hard-mandatory'] as const satisfies readonly PolicyLevel[];
 
 /** What a policy is asked about. */

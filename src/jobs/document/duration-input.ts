@@ -1,5 +1,6 @@
 import type { Nanoseconds } from './document-values.js';
 
+/** The unit of a number in a `DurationInput`. */
 export type DurationUnit = 'ns' | 'us' | 'µs' | 'ms' | 's' | 'm' | 'h';
 
 /**

@@ -15,6 +15,7 @@ interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
 }
 
+/** The JSON Schema of a submitted job, in parts that a larger document can hold. */
 export interface JobJsonSchema {
   /** Reference to the job's definition. */
   readonly root: JsonSchema;

@@ -14,6 +14,10 @@ export type LaunchDecision =
   /** The clock does not launch the job any more: remove the record. */
   | { readonly kind: 'forget' };
 
+/**
+ * The job cannot be launched by request: it is not periodic, or no launches are planned for it because it is stopped, disabled or
+ * a template.
+ */
 export interface ForceRefused {
   readonly type: 'force_refused';
   readonly reason: 'not_periodic' | 'not_tracked';

@@ -11,12 +11,14 @@ export interface GroupSummary {
   readonly Unknown: number;
 }
 
+/** Numbers of instances of a periodic or parameterized job, by their status. All are 0 for other jobs. */
 export interface ChildrenSummary {
   readonly Pending: number;
   readonly Running: number;
   readonly Dead: number;
 }
 
+/** The numbers of a job's allocations and instances, kept up to date by every write that changes one. */
 export interface JobSummary {
   readonly JobID: string;
   readonly Namespace: string;

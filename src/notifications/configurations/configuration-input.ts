@@ -18,6 +18,7 @@ export interface ConfigurationInput {
   readonly emailAddresses?: readonly string[] | null | undefined;
 }
 
+/** A user of the host, by ID or as the resource identifier of a JSON:API document. */
 export type UserReference = string | { readonly type: 'users'; readonly id: string };
 
 /** The same before validation: operations check the types of all members themselves. */

@@ -1,5 +1,6 @@
 /** The canonical destination types (notification interface, destination-type). */
 export const destinationKinds = ['generic', 'email', 'chat-a', 'chat-b'] as const;
+/** One of `destinationKinds`. */
 export type DestinationKind = (typeof destinationKinds)[number];
 
 /** Spellings that existing clients of this interface send. */

@@ -24,6 +24,7 @@ export const failureClasses = [
   'secret_unreadable',
   'transform_failed',
 ] as const;
+/** One of `failureClasses`. */
 export type FailureClass = (typeof failureClasses)[number];
 
 /** What an answer or its absence means for a delivery. */

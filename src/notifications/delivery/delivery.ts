@@ -73,6 +73,7 @@ export type DeliveryState = WaitingState | BehindState | ManualState | SettledSt
 
 /** What a caller sees of the state. */
 export const deliveryOutcomes = ['pending', 'delivered', 'partly_delivered', 'dead', 'cancelled'] as const;
+/** One of `deliveryOutcomes`. */
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];
 
 export function outcomeOf(state: DeliveryState): DeliveryOutcome {

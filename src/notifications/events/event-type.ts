@@ -23,6 +23,9 @@ export interface EventType {
 
 export const eventTypes = table<EventType>('notification_event_types', ({ name }) => [name]);
 
+/**
+ * What the host says of an event type of its own. A member that is left out has its default, also when the type exists already.
+ */
 export interface EventTypeInput {
   readonly name: string;
   readonly description?: string | undefined;

@@ -4,6 +4,7 @@ type TriggerScope = 'run' | 'assessment' | 'workspace';
 /** What the workspace must have switched on before a trigger can fire. */
 export type TriggerFeature = 'drift_detection' | 'health_assessments';
 
+/** A kind of event of the notification interface. */
 export interface TriggerDefinition {
   /** The canonical value. */
   readonly value: string;
@@ -23,6 +24,7 @@ export type RunTrigger =
   | 'run:errored';
 export type AssessmentTrigger = 'assessment:drifted' | 'assessment:check_failure' | 'assessment:failed';
 export type WorkspaceTrigger = 'workspace:auto_destro_reminder' | 'workspace:auto_destroy_run_results';
+/** The canonical spelling of a trigger; `triggerFromSpelling` knows the others. */
 export type Trigger = RunTrigger | AssessmentTrigger | WorkspaceTrigger;
 
 function define<V extends Trigger>(

@@ -8,10 +8,12 @@ export interface PublicEndpoint {
   readonly basePath: string;
 }
 
+/** The path of a configuration in the notification interface, beginning with the mount path. */
 export function configurationPath(endpoint: PublicEndpoint, configurationId: string): string {
   return `${endpoint.basePath}/notification-configurations/${encodeURIComponent(configurationId)}`;
 }
 
+/** The URL of a configuration in the notification interface, at the public origin of the service. */
 export function configurationUrl(endpoint: PublicEndpoint, configurationId: string): string {
   return endpoint.publicOrigin + configurationPath(endpoint, configurationId);
 }

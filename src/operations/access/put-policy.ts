@@ -8,6 +8,7 @@ import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { contentHash } from './content-hash.js';
 
+/** Why `putPolicy` stores nothing. */
 export type PutPolicyError = PermissionDenied | InvalidAccess | StorageError;
 
 /**

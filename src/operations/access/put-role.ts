@@ -9,6 +9,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { contentHash } from './content-hash.js';
 
+/** Why `putRole` stores nothing. */
 export type PutRoleError = PermissionDenied | InvalidAccess | StorageError;
 
 /**

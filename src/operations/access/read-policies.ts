@@ -11,6 +11,7 @@ import type { ListRequest } from '../listing/list-request.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 
+/** Which policies `listPolicies` gives, and whether it waits for a change. */
 export interface ListPoliciesInput extends ListRequest {
   readonly waiting?: Waiting;
 }

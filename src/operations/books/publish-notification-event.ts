@@ -26,6 +26,7 @@ type PublishableEvent = NotificationEvent & {
   readonly idempotencyKey?: string;
 };
 
+/** What became of an event: the notifications that it causes are stored when this is given. */
 export interface PublishedEvent {
   readonly eventId: string;
   readonly workspaceId: string;

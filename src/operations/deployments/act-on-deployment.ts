@@ -11,6 +11,7 @@ import { applyJobConsequences } from '../books/jobs/job-consequences.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
+/** The deployment that an operation is about. */
 export interface DeploymentReference {
   readonly deploymentId: string;
 }
@@ -26,6 +27,7 @@ export interface ChangedDeployment {
   readonly index: number;
 }
 
+/** Why an action on a deployment changes nothing: missing rights, no such deployment, or a state in which it is not possible. */
 export type ActOnDeploymentError = Refusal | StorageError;
 
 type Refusal = PermissionDenied | DeploymentNotFound | DeploymentError;

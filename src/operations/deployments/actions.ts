@@ -18,6 +18,7 @@ export function failDeployment(context: EngineContext, caller: Principal, input:
   return actOnDeployment(context, caller, { ...input, capabilities }, () => ({ type: 'fail' }));
 }
 
+/** What `pauseDeployment` does to which deployment. */
 export interface PauseDeploymentInput extends DeploymentReference {
   /** False resumes it: the time to make progress starts over. */
   readonly pause: boolean;
@@ -30,6 +31,7 @@ export function pauseDeployment(context: EngineContext, caller: Principal, input
   return actOnDeployment(context, caller, { ...input, capabilities }, () => ({ type }));
 }
 
+/** The deployment whose canaries are accepted, and in which groups. */
 export interface PromoteDeploymentInput extends DeploymentReference {
   /** The groups of which the canaries are accepted; all when absent. Groups that the deployment does not have are passed over. */
   readonly groups?: readonly string[];
@@ -46,6 +48,7 @@ export function promoteDeployment(context: EngineContext, caller: Principal, inp
   );
 }
 
+/** IDs of allocations of a deployment that are declared healthy or unhealthy. */
 export interface SetAllocationHealthInput extends DeploymentReference {
   readonly healthy?: readonly string[];
   readonly unhealthy?: readonly string[];

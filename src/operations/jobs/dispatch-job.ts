@@ -22,6 +22,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { acceptsRegistrations } from './registration/accepts-registrations.js';
 import { takeDispatchOf, withinQuota } from './registration/keep-quota.js';
 
+/** The parameterized job that is dispatched, and what its instance gets. */
 export interface DispatchJobInput extends JobReference {
   /** Standard base64; its decoded bytes are limited (job interface, Limits). */
   readonly payload?: string | null;
@@ -33,6 +34,7 @@ export interface DispatchJobInput extends JobReference {
   readonly priority?: number;
 }
 
+/** The instance that a dispatch made, or that an earlier dispatch with the same token made. */
 export interface DispatchedJob {
   readonly dispatchedJobId: string;
   /** Empty when no evaluation was made: the token was known, or the instance is periodic. */
@@ -42,6 +44,7 @@ export interface DispatchedJob {
   readonly index: number;
 }
 
+/** Why `dispatchJob` makes no instance. */
 export type DispatchJobError =
   | PermissionDenied
   | JobNotFound

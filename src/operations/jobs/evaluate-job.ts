@@ -17,11 +17,13 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import type { Registered } from './registration/register-job.js';
 
+/** The job that the scheduler is to look at again. */
 export interface EvaluateJobInput extends JobReference {
   /** Replaces failed allocations at once, whatever their reschedule policy is. */
   readonly forceReschedule?: boolean;
 }
 
+/** Why `evaluateJob` makes no evaluation. */
 export type EvaluateJobError = PermissionDenied | JobNotFound | EvaluationRefused | StorageError;
 
 /** Has the scheduler look at a job (job interface, create evaluation). The answer's `jobModifyIndex` is the ModifyIndex. */

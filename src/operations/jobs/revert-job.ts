@@ -20,12 +20,14 @@ import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type Registered, registerWithin } from './registration/register-job.js';
 
+/** The job and the version whose document is registered again. */
 export interface RevertJobInput extends JobReference {
   readonly version: number;
   /** The version that the caller believes to be the current one. */
   readonly enforcePriorVersion?: number | null;
 }
 
+/** Why `revertJob` registers nothing. */
 export type RevertJobError =
   | PermissionDenied
   | JobNotFound

@@ -31,6 +31,7 @@ import { withinQuota } from './registration/keep-quota.js';
 import { meetPolicies } from './registration/meet-policies.js';
 import type { Registered } from './registration/register-job.js';
 
+/** The group to scale, or the reason why it is not scaled. */
 export interface ScaleJobInput extends JobReference {
   /** `Group` names the group; `Job` and `Namespace` must agree with the request when they are given. */
   readonly target: Readonly<Record<string, string>>;
@@ -46,6 +47,7 @@ export interface ScaleJobInput extends JobReference {
   readonly jobModifyIndex?: number;
 }
 
+/** Why `scaleJob` changes nothing. */
 export type ScaleJobError =
   | PermissionDenied
   | InvalidRequest

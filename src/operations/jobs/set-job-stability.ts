@@ -10,6 +10,7 @@ import { putJobVersion } from '../books/jobs/job-stub-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
+/** The version of a job that is declared stable or not. Automatic reverts go back to the latest stable one. */
 export interface SetJobStabilityInput extends JobReference {
   readonly version: number;
   readonly stable: boolean;

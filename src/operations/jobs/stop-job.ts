@@ -21,6 +21,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { faultOfPriority } from './registration/register-job.js';
 
+/** The job that is stopped, and how. */
 export interface StopJobInput extends JobReference {
   /** Removes the job and everything of it at once; else it is kept, stopped, until it is collected. */
   readonly purge?: boolean;

@@ -12,6 +12,7 @@ import { putJobVersion } from '../books/jobs/job-stub-rows.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
+/** The version of a job that gets a name. */
 export interface TagJobVersionInput extends JobReference {
   readonly name: string;
   /** 0 when absent; not together with `latest`. */
@@ -26,6 +27,7 @@ export interface TaggedVersion extends JobVersionTag {
   readonly index: number;
 }
 
+/** Why `tagJobVersion` changes nothing. */
 export type TagJobVersionError = PermissionDenied | InvalidRequest | TagRefused | VersionNotFound | StorageError;
 
 const maximumNameLength = 1000;

@@ -14,6 +14,7 @@ import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
+/** All that is known of a namespace: what is left out is removed from it. */
 export interface NamespaceInput {
   readonly name: string;
   readonly description?: string;
@@ -21,6 +22,7 @@ export interface NamespaceInput {
   readonly meta?: Readonly<Record<string, string>> | null;
 }
 
+/** Why `putNamespace` stores nothing. */
 export type PutNamespaceError =
   | PermissionDenied
   | Extract<NamespaceError, { type: 'invalid_namespace' }>

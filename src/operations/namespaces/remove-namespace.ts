@@ -10,6 +10,7 @@ import { authoriseManagement, type PermissionDenied } from '../authorise.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
+/** Why `removeNamespace` leaves the namespace as it is. */
 export type RemoveNamespaceError =
   | PermissionDenied
   | Exclude<NamespaceError, { type: 'invalid_namespace' }>

@@ -20,6 +20,7 @@ export interface ChangedNode {
   readonly index: number;
 }
 
+/** Why an operation on a node changes nothing. */
 export type ChangeNodeError = PermissionDenied | NodeNotFound | NodeRefused | StorageError;
 
 /** Changes a node by a pure rule. A node that takes allocations again is looked at by the jobs that may want it. */

@@ -4,6 +4,7 @@ import { cancelDrain, type DrainSpec, startDrain } from '../../scheduler/nodes/d
 import type { EngineContext } from '../context/engine-context.js';
 import { type ChangedNode, type ChangeNodeError, changeNode } from './change-node.js';
 
+/** The node that is emptied, or whose drain ends. */
 export interface DrainNodeInput {
   readonly nodeId: string;
   /** Null ends the drain. */

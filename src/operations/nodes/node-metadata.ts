@@ -18,6 +18,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { onlyNode } from '../context/only-node.js';
 import { withNode } from './change-node.js';
 
+/** Why the meta of a node cannot be read or changed. */
 export type NodeMetadataError = PermissionDenied | NodeNotFound | NodeRefused | StorageError;
 
 /** The meta of a node; without an ID, of the one that is connected here. Needs `node:read`. */

@@ -21,6 +21,7 @@ import type { EngineContext } from '../context/engine-context.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 
+/** All that is known of a node pool: what is left out is removed from it. */
 export interface NodePoolInput {
   readonly name: string;
   readonly description?: string;

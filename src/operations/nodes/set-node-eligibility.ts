@@ -4,6 +4,7 @@ import { decideEligibility } from '../../scheduler/nodes/eligibility.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type ChangedNode, type ChangeNodeError, changeNode } from './change-node.js';
 
+/** The node that may take new allocations, or may not. */
 export interface SetNodeEligibilityInput {
   readonly nodeId: string;
   /** `eligible` or `ineligible`. */

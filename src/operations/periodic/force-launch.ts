@@ -11,6 +11,7 @@ import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { launchWithin } from './launch-within.js';
 
+/** The instance that a launch by request made. */
 export interface ForcedLaunch {
   /** The instance. */
   readonly jobId: string;

@@ -13,6 +13,7 @@ import type { ListRequest } from '../listing/list-request.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 
+/** Which nodes `listNodes` gives, and whether it waits for a change. */
 export interface ListNodesInput extends ListRequest {
   readonly waiting?: Waiting;
 }

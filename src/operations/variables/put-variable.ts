@@ -17,6 +17,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
+/** A variable with its items, with a condition for the write and what becomes of the lock. */
 export interface PutVariableInput {
   readonly namespace?: string;
   readonly path: string;
@@ -33,6 +34,7 @@ export interface PutVariableInput {
   readonly lockDelay?: number;
 }
 
+/** Why `putVariable` stores nothing. A conflict is no error: the answer tells it. */
 export type PutVariableError = PermissionDenied | InvalidVariable | ItemsMissing | StorageError;
 
 /**

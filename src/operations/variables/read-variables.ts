@@ -17,6 +17,7 @@ import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { momentOf } from './moment.js';
 
+/** Which variables `listVariables` gives, and whether it waits for a change. */
 export interface ListVariablesInput extends ListRequest {
   /** `default` when absent; `*` for all. */
   readonly namespace?: string;
@@ -58,6 +59,7 @@ function isListed(caller: Principal, { Namespace, Path }: StoredVariable): boole
   return allowsVariable(caller, { namespace: Namespace, path: Path }, 'list');
 }
 
+/** The variable that is read, and whether the read waits for a change. */
 export interface ReadVariableInput {
   readonly namespace?: string;
   readonly path: string;

@@ -11,6 +11,7 @@ import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
+/** The variable that is removed, on condition of its index. */
 export interface RemoveVariableInput {
   readonly namespace?: string;
   readonly path: string;

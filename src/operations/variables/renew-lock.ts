@@ -12,6 +12,7 @@ import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
+/** The lock whose time to live starts over. */
 export interface RenewLockInput {
   readonly namespace?: string;
   readonly path: string;

@@ -1,5 +1,9 @@
 import { table } from '../../shared/table.js';
 
+/**
+ * How far a deployment is. It is over when it is `successful`, `failed` or `cancelled`; `initializing`, `pending`, `blocked` and
+ * `unblocking` are for several regions and are not set here.
+ */
 export type DeploymentStatus =
   | 'initializing'
   | 'pending'

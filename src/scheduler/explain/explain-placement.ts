@@ -23,6 +23,7 @@ export interface ExplainOptions {
   readonly pool?: NodePool;
 }
 
+/** Whether one node would take one more allocation of a group, and if not, what stands in the way. */
 export interface NodeExplanation {
   readonly nodeId: string;
   readonly nodeName: string;
@@ -32,6 +33,7 @@ export interface NodeExplanation {
   readonly score: NodeScore | undefined;
 }
 
+/** How the nodes suit one group of a job. */
 export interface GroupExplanation {
   readonly group: string;
   /** The best first, then those that lack least. */

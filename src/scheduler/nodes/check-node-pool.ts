@@ -1,6 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import { builtInNodePools, type NodePool } from '../node-pool.js';
 
+/** Why a node pool cannot be read, written or removed: it is malformed, not there, built in, or still in use. */
 export type NodePoolError =
   | { readonly type: 'invalid_node_pool'; readonly name: string; readonly message: string }
   | { readonly type: 'node_pool_not_found'; readonly name: string; readonly message: string }

@@ -52,6 +52,7 @@ export interface TimelineEntry {
   readonly text: string;
 }
 
+/** What `simulate` gives: everything that happened, in order, and the records at the end. */
 export interface Simulation {
   readonly timeline: readonly TimelineEntry[];
   /** The records as they are at the end. */

@@ -14,6 +14,7 @@ import type { ListRequest } from '../../listing/list-request.js';
 import type { Waiting } from '../../waiting/blocking-query.js';
 import { tokenLookup } from './token-lookup.js';
 
+/** Which tokens `listTokenStubs` gives, and whether it waits for a change. */
 export interface ListTokenStubsInput extends ListRequest {
   readonly waiting?: Waiting;
 }

@@ -8,6 +8,7 @@ import { commit, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { contentHash } from '../content-hash.js';
 
+/** A token with its rights, as the host defines it for `putToken`. */
 export interface TokenInput {
   /**
    * What the caller will present; a random one is made when absent. 1 to 256 visible ASCII characters; it is the
@@ -39,6 +40,7 @@ export interface IssuedToken {
   readonly secret: string;
 }
 
+/** The secret of a token cannot be used: it is not 1 to 256 visible ASCII characters. */
 export interface UnfitSecret {
   readonly type: 'unfit_secret';
   readonly message: string;

@@ -44,6 +44,7 @@ export interface SaveTokenInput {
   readonly expiresAt?: Instant;
 }
 
+/** Why `saveToken` stores nothing. */
 export type SaveTokenError = PermissionDenied | InvalidAccess | StorageError;
 
 /**

@@ -17,6 +17,7 @@ import { namespacedSource } from '../../listing/keyed-source.js';
 import type { ListRequest } from '../../listing/list-request.js';
 import { type ListRead, type NamespaceQuery, readList, visibilityOf } from './read-query.js';
 
+/** Which jobs `listJobs` gives, and whether it waits for a change. */
 export interface ListJobsInput extends NamespaceQuery, ListRequest {
   /** Adds each job's meta. */
   readonly meta?: boolean;

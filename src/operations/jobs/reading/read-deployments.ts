@@ -21,6 +21,7 @@ import {
 } from './read-query.js';
 import { type RecordQuery, readRecord } from './record-query.js';
 
+/** Which deployments `listDeployments` gives, and whether it waits for a change. */
 export interface ListDeploymentsInput extends NamespaceQuery, ListRequest {}
 
 /** The deployments of a namespace, or of all that the caller may read. Index: that of the deployments table. */

@@ -22,6 +22,7 @@ export interface GroupScaleStatus {
   readonly Events: readonly ScalingEvent[] | null;
 }
 
+/** The counts of a job's groups, as they are wanted and as they are. */
 export interface JobScaleStatus {
   readonly JobID: string;
   readonly Namespace: string;

@@ -9,6 +9,7 @@ import { authorise, type PermissionDenied } from '../../authorise.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { inTurns } from './in-turns.js';
 
+/** A job specification that is parsed for a caller, who needs `parse-job` in the namespace. */
 export interface ParseJobSourceInput {
   /** `default` when absent. */
   readonly namespace?: string;

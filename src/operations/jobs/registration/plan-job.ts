@@ -31,6 +31,7 @@ import { checkDemands } from './meet-policies.js';
 import { type JobRegistration, type RegisterJobError, type RegisterJobInput, readAdmitted } from './register-job.js';
 import { type PlanSeal, sealOf } from './sealed-plan.js';
 
+/** The job whose registration is planned, in the form that `registerJob` takes. */
 export interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' | 'jobId' | 'namespace' | 'region'> {
   /** Whether the answer contains the differences from the registered job. */
   readonly diff?: boolean;

@@ -45,6 +45,7 @@ export interface JobDocumentInput {
   readonly fromWire?: boolean;
 }
 
+/** A job to register, and the conditions under which it is registered. */
 export interface RegisterJobInput extends JobDocumentInput {
   /** The ID that the document must have, when the caller has named the job already. */
   readonly jobId?: string;
@@ -74,6 +75,7 @@ export interface Registered {
   readonly index: number;
 }
 
+/** Why `registerJob` stores nothing. For `invalid_job` all problems are listed. */
 export type RegisterJobError =
   | PermissionDenied
   | DecodeError

@@ -15,6 +15,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { problemsOfJob } from './check-job.js';
 import type { JobDocumentInput } from './register-job.js';
 
+/** What is wrong with a job, and what its author should know. */
 export interface ValidatedJob {
   /** One text for each part of the job that has problems; empty when the job could be registered. */
   readonly errors: readonly string[];

@@ -27,6 +27,7 @@ import { refusedVerification } from './refused-verification.js';
 import { sealOptions, sealSecret } from './stored-secrets.js';
 import { verifyDestination } from './verify-destination.js';
 
+/** A configuration to create in a workspace. */
 export interface CreateConfigurationRequest {
   readonly workspaceId: string;
   /** A `ConfigurationInput`; members of wrong types are answered with `invalid_attributes`. */

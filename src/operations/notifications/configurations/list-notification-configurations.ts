@@ -8,6 +8,7 @@ import { findConfiguration, findWorkspace } from '../find-resource.js';
 import { type PageRequest, readPage } from '../page.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 
+/** The place of a page in a list that is counted. Pages are counted from 1. */
 export interface Pagination {
   readonly currentPage: number;
   readonly pageSize: number;
@@ -17,6 +18,7 @@ export interface Pagination {
   readonly totalCount: number;
 }
 
+/** The configurations of a workspace, newest first. */
 export interface ConfigurationList {
   readonly items: readonly ConfigurationView[];
   /** Null when no page was asked for: then all are there. */

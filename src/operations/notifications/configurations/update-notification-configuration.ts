@@ -34,6 +34,7 @@ import { refusedVerification } from './refused-verification.js';
 import { openOptions, openSecret, sealOptions, sealSecret } from './stored-secrets.js';
 import { verifyDestination } from './verify-destination.js';
 
+/** What is changed of a configuration. */
 export interface UpdateConfigurationRequest {
   readonly configurationId: string;
   /** A `ConfigurationInput`; absent members keep their value. */

@@ -62,6 +62,7 @@ export function listEventTypes(
   return context.storage.read((view) => view.list(eventTypes, {}).map(({ record }) => viewEventType(record)));
 }
 
+/** One registered type. Whoever may report events anywhere may read it. */
 export function showEventType(
   context: EngineContext,
   caller: Principal,

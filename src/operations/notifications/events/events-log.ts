@@ -43,6 +43,7 @@ export interface EventSummary {
   }[];
 }
 
+/** An event with its content, its deliveries, and why it goes where it goes. */
 export interface EventDetails extends EventSummary {
   /** The attributes that it was reported with, as filters see them. */
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -52,6 +53,7 @@ export interface EventDetails extends EventSummary {
   readonly explanations: readonly Explanation[];
 }
 
+/** Which events of a workspace `listNotificationEvents` gives. */
 export interface ListEventsRequest {
   readonly workspaceId: string;
   readonly trigger?: string | undefined;
@@ -66,6 +68,7 @@ export interface ListEventsRequest {
   readonly page?: PageRequest;
 }
 
+/** One page of a workspace's events, newest first. */
 export interface EventList extends PageNumbers {
   readonly items: readonly EventSummary[];
   /** How many events match; counted up to `counted`. */

@@ -37,6 +37,7 @@ import {
 } from './delivery-view.js';
 import { type QueueClock, queueClock } from './queue-clock.js';
 
+/** Which deliveries of a configuration `listDeliveries` gives. */
 export interface ListDeliveriesRequest {
   readonly configurationId: string;
   /** One of `pending`, `delivered`, `partly_delivered`, `dead`, `cancelled`; all when absent. */

@@ -14,6 +14,7 @@ import { findWorkspace } from '../find-resource.js';
 import { touchQueue } from './change-queue.js';
 import { requestAttempt } from './redeliver.js';
 
+/** Deliveries of a workspace or of one of its configurations that ended in a span of time, to be sent again. */
 export interface BulkRedeliveryRequest {
   readonly workspaceId: string;
   /** All enabled configurations of the workspace when absent. */

@@ -45,6 +45,7 @@ export function redeliver(
   }).map(({ value }) => value);
 }
 
+/** Deliveries of one configuration that ended in a span of time, to be sent again. */
 export interface RecoverRequest {
   readonly configurationId: string;
   /** Deliveries that ended from this moment on … */
@@ -55,6 +56,7 @@ export interface RecoverRequest {
   readonly outcome?: 'dead' | 'cancelled';
 }
 
+/** What `recoverDeliveries` has done; the deliveries are sent by the delivery loop. */
 export interface Recovered {
   readonly count: number;
   /** There are more: repeat with the time of the last one. */

@@ -18,6 +18,7 @@ export interface OrganizationView {
   readonly createdAt: string;
 }
 
+/** One page of the organizations that the caller sees, with the number of all. */
 export interface OrganizationList {
   readonly items: readonly OrganizationView[];
   readonly pagination: Pagination;
@@ -28,6 +29,7 @@ export interface EntitlementView {
   readonly organization: string;
 }
 
+/** A workspace as callers see it. */
 export interface WorkspaceView {
   readonly id: string;
   readonly name: string;
@@ -42,6 +44,7 @@ export interface WorkspaceView {
   readonly right: WorkspaceRight;
 }
 
+/** One page of the workspaces that the caller sees, with the number of all. */
 export interface WorkspaceList {
   readonly items: readonly WorkspaceView[];
   readonly pagination: Pagination;

@@ -10,6 +10,7 @@ import type { EngineContext } from '../../context/engine-context.js';
 import { removeConfiguration } from '../configurations/delete-notification-configuration.js';
 import { checkIdentifier, checkName } from '../identifier.js';
 
+/** What the host says of one of its workspaces. What is left out has its default, also when the workspace exists already. */
 export interface WorkspaceInput {
   readonly id: string;
   readonly name: string;

@@ -5,6 +5,7 @@ import type { StoredText } from '../../../variables/variable.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { isOutdated, isReadable, pieceOf, type SealedRecords, throughKinds } from './sealed-records.js';
 
+/** Whether the keys of the engine fit the secrets of its store. */
 export interface StoredSecretsCheck {
   /** Notification configurations and variables with a text that cannot be opened with the keys that the engine has. */
   readonly unreadable: number;
