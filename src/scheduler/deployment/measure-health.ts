@@ -21,7 +21,7 @@ const unknown: MeasuredHealth = { healthy: undefined, next: undefined };
  */
 export function measureHealth(allocation: Allocation, group: TaskGroup, now: Instant): MeasuredHealth {
   const { Update: update } = group;
-  if (allocation.ClientStatus === 'failed') return { healthy: false, next: undefined };
+  if (hasFailed(allocation)) return { healthy: false, next: undefined };
   if (update === null || update.HealthCheck === 'manual') return unknown;
   const deadline = instantFromUnixNanos(allocation.CreateTime) + millisecondsFromNanos(update.HealthyDeadline);
   const since = upSince(allocation, group.Tasks ?? []);
@@ -29,6 +29,11 @@ export function measureHealth(allocation: Allocation, group: TaskGroup, now: Ins
   if (from <= Math.min(now, deadline)) return { healthy: true, next: undefined };
   if (deadline <= now) return { healthy: false, next: undefined };
   return { healthy: undefined, next: Math.min(from, deadline) };
+}
+
+/** A task that has failed ends the others; the allocation fails when they have ended. */
+function hasFailed({ ClientStatus, TaskStates }: Allocation): boolean {
+  return ClientStatus === 'failed' || Object.values(TaskStates ?? {}).some(({ Failed }) => Failed);
 }
 
 /** Whether checks of services decide, which only the node can ask. */
@@ -55,7 +60,7 @@ function upSince(allocation: Allocation, tasks: readonly Task[]): Instant | unde
 function beganAt({ Lifecycle: lifecycle }: Task, state: TaskState | undefined): Instant | undefined {
   const hook = lifecycle === null || lifecycle.Sidecar ? '' : lifecycle.Hook;
   if (hook === 'poststop') return Number.NEGATIVE_INFINITY;
-  if (state === undefined || state.Failed) return undefined;
+  if (state === undefined) return undefined;
   const moments = [state.StartedAt, state.LastRestart].map((at) => Date.parse(at ?? '')).filter(Number.isFinite);
   const began = moments.length === 0 ? undefined : Math.max(...moments);
   if (state.State === 'running') return hook === 'prestart' ? undefined : began;

@@ -114,7 +114,7 @@ function afterChange(
 ): DeploymentStep {
   const { deployment } = watched;
   if (!isActiveDeployment(deployment)) return { deployment, allocations: [], effects: [] };
-  const unhealthy = unhealthyOf(watched, known !== undefined);
+  const unhealthy = unhealthyOf(watched, known);
   const hopeless = unhealthy.filter((allocation) => isHopeless(allocation, watched, moment));
   if (hopeless.length > 0) {
     const reverts = hopeless.some(({ TaskGroup }) => stateOf(deployment, TaskGroup)?.AutoRevert === true);
@@ -132,11 +132,22 @@ function afterChange(
   };
 }
 
-/** Its counters, where what has changed is `counted`, count everything that was ever unhealthy. */
-function unhealthyOf(watched: WatchedDeployment, counted: boolean): readonly Allocation[] {
-  const hasNone = Object.values(watched.deployment.TaskGroups).every(({ UnhealthyAllocs }) => UnhealthyAllocs === 0);
-  if (counted && hasNone) return [];
-  return watched.allocations.filter(({ DeploymentStatus }) => DeploymentStatus?.Healthy === false);
+/**
+ * Allocations that are replaced only when the deployment requests it. Where what has changed is known, the counters tell whether others
+ * can be unhealthy: they count everything that ever was, in the groups of the deployment.
+ */
+function unhealthyOf(watched: WatchedDeployment, known: readonly Allocation[] | undefined): readonly Allocation[] {
+  const { deployment } = watched;
+  const hasNone = Object.values(deployment.TaskGroups).every(({ UnhealthyAllocs }) => UnhealthyAllocs === 0);
+  const looked = known !== undefined && hasNone ? known : watched.allocations;
+  return looked.filter(
+    (allocation) => allocation.DeploymentStatus?.Healthy === false || failsOutside(deployment, allocation),
+  );
+}
+
+/** It has failed in a group that is changed without deployments, and bears the name of the deployment of the others. */
+export function failsOutside({ TaskGroups }: Deployment, { TaskGroup, ClientStatus }: Allocation): boolean {
+  return ClientStatus === 'failed' && !Object.hasOwn(TaskGroups, TaskGroup);
 }
 
 /** An allocation has become healthy that no evaluation has seen so: one of the known ones, or any. */
@@ -150,15 +161,13 @@ function afterDeadline(watched: WatchedDeployment, moment: WriteMoment): Deploym
   const { deployment } = watched;
   const unchanged = { deployment, allocations: [], effects: [] };
   if (!isActiveDeployment(deployment) || deployment.Status === 'paused') return unchanged;
-  const late = Object.entries(deployment.TaskGroups).filter(
-    ([group, state]) =>
-      state.RequireProgressBy !== null &&
-      Date.parse(state.RequireProgressBy) <= moment.now &&
-      !hasProgressed(state) &&
-      !isDone(group, state, watched.allocations),
+  const waiting = Object.entries(deployment.TaskGroups).filter(
+    ([group, state]) => !hasProgressed(state) && !isDone(group, state, watched.allocations),
   );
-  if (late.length === 0) return unchanged;
-  const reverts = late.some(([, state]) => state.AutoRevert);
+  const isLate = waiting.some(([, { RequireProgressBy: by }]) => by !== null && Date.parse(by) <= moment.now);
+  if (!isLate) return unchanged;
+  // Every group that is not done fails with the late one, also one that has time left.
+  const reverts = waiting.some(([, state]) => state.AutoRevert);
   return failed(watched, deploymentDescriptions.progressDeadline, reverts, moment);
 }
 

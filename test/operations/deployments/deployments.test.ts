@@ -344,4 +344,19 @@ describe('a deployment of several groups', () => {
     await world.clock.advance(minute);
     expect((await latest(world)).Status).toBe('failed');
   });
+
+  it.each([2, 30])('leaves a group without deployments to its reschedule policy meanwhile: %d s', async (seconds) => {
+    const [own] = job(1, 'a').TaskGroups;
+    const policy = { Delay: nanos(5 * second), DelayFunction: 'constant', Unlimited: true };
+    const beside = { ...own, Name: 'h', Update: update({ MaxParallel: 0 }), ReschedulePolicy: policy };
+    await using world = await cluster(({ TaskGroup, PreviousAllocation }) =>
+      TaskGroup === 'h' && PreviousAllocation === undefined ? { ends: 'failed', after: seconds * second } : {},
+    );
+    const waiting = { HealthCheck: 'manual', ProgressDeadline: nanos(10 * minute) };
+    await register(world, { ...job(1, 'a', waiting), TaskGroups: [own, beside] });
+    await world.clock.advance(minute);
+    expect(await latest(world)).toMatchObject({ Status: 'running', TaskGroups: { g: { HealthyAllocs: 0 } } });
+    const others = (await world.rows(allocations)).filter(({ TaskGroup }) => TaskGroup === 'h');
+    expect(others.map(({ ClientStatus }) => ClientStatus).sort()).toEqual(['failed', 'running']);
+  });
 });

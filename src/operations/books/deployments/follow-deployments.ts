@@ -1,6 +1,7 @@
 import type { Allocation } from '../../../scheduler/allocation.js';
 import { withAllocation } from '../../../scheduler/deployment/count-allocations.js';
 import { type Deployment, deployments } from '../../../scheduler/deployment/deployment.js';
+import { failsOutside } from '../../../scheduler/deployment/transition-deployment.js';
 import type { Evaluation } from '../../../scheduler/evaluation.js';
 import type { Transaction } from '../../commit.js';
 import type { AllocationChange } from '../jobs/job-runs.js';
@@ -12,7 +13,7 @@ interface FollowedDeployments {
   readonly allocations: readonly AllocationChange[];
 }
 
-/** Counts changed allocations in their deployments, and moves the deployments of which a count has changed on. */
+/** Counts changed allocations in their deployments, and moves on the deployments for which that matters. */
 export function followDeployments(tx: Transaction, changes: readonly AllocationChange[]): FollowedDeployments {
   const touched = new Map<string, { readonly deployment: Deployment; readonly changed: readonly Allocation[] }>();
   for (const { before, after } of changes) {
@@ -20,8 +21,10 @@ export function followDeployments(tx: Transaction, changes: readonly AllocationC
     if (id === undefined) continue;
     const { deployment = tx.get(deployments, [id])?.record, changed = [] } = touched.get(id) ?? {};
     const counted = deployment && withAllocation(deployment, before, after);
-    if (counted !== undefined && counted !== deployment)
-      touched.set(id, { deployment: counted, changed: [...changed, after] });
+    if (deployment === undefined || counted === undefined) continue;
+    const failed = before?.ClientStatus !== 'failed' && failsOutside(deployment, after);
+    if (counted === deployment && !failed) continue;
+    touched.set(id, { deployment: counted, changed: [...changed, after] });
   }
   const followed = [...touched.values()].flatMap(({ deployment, changed }) => {
     const moved = moveDeployment(tx, deployment, { type: 'allocations_changed', changed });
