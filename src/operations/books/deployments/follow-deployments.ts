@@ -20,10 +20,9 @@ export function followDeployments(tx: Transaction, changes: readonly AllocationC
     const id = after.DeploymentID;
     if (id === undefined) continue;
     const { deployment = tx.get(deployments, [id])?.record, changed = [] } = touched.get(id) ?? {};
-    const counted = deployment && withAllocation(deployment, before, after);
-    if (deployment === undefined || counted === undefined) continue;
-    const failed = before?.ClientStatus !== 'failed' && failsOutside(deployment, after);
-    if (counted === deployment && !failed) continue;
+    if (deployment === undefined) continue;
+    const counted = withAllocation(deployment, before, after);
+    if (counted === deployment && !failsNow(deployment, before, after)) continue;
     touched.set(id, { deployment: counted, changed: [...changed, after] });
   }
   const followed = [...touched.values()].flatMap(({ deployment, changed }) => {
@@ -34,4 +33,9 @@ export function followDeployments(tx: Transaction, changes: readonly AllocationC
     evaluations: followed.flatMap(({ evaluation }) => evaluation ?? []),
     allocations: followed.flatMap(({ allocations }) => allocations),
   };
+}
+
+/** It has just failed in a group that the deployment does not count. */
+function failsNow(deployment: Deployment, before: Allocation | undefined, after: Allocation): boolean {
+  return before?.ClientStatus !== 'failed' && failsOutside(deployment, after);
 }
