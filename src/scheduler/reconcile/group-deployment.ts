@@ -38,8 +38,10 @@ interface DeploymentRequest {
   readonly group: TaskGroup;
   /** Every allocation of the group that was looked at. */
   readonly allocations: readonly Allocation[];
-  /** Some of them are replaced or updated. */
-  readonly updates: boolean;
+  /** How many of them are to be replaced or updated in place, now or later. */
+  readonly updated: number;
+  /** How many are missing. */
+  readonly placed: number;
 }
 
 /**
@@ -48,15 +50,19 @@ interface DeploymentRequest {
  */
 export function joinDeployment(
   part: GroupDeployment,
-  { job, group, allocations, updates }: DeploymentRequest,
+  { job, group, allocations, updated, placed }: DeploymentRequest,
   standing: DeploymentStanding,
   context: { readonly situation: JobSituation; readonly intents: Intents },
 ): void {
   const { intents, situation } = context;
-  if (part.existed || !isDeployed(group) || part.state.DesiredTotal === 0) return;
-  if (!updates && allocations.some((allocation) => isCurrent(allocation, job))) return;
+  const DesiredTotal = updated + placed;
+  if (part.existed || !isDeployed(group) || DesiredTotal === 0) return;
+  if (updated === 0 && allocations.some((allocation) => isCurrent(allocation, job))) return;
   const deployment = standing.current ?? newDeployment(job, situation);
-  const joined = { ...deployment, TaskGroups: { ...deployment.TaskGroups, [group.Name]: part.state } };
+  const joined = {
+    ...deployment,
+    TaskGroups: { ...deployment.TaskGroups, [group.Name]: { ...part.state, DesiredTotal } },
+  };
   standing.current = joined;
   intents.deployment = joined;
 }

@@ -105,14 +105,12 @@ interface SettledNodes {
 function rollOut(request: GroupRequest, findings: GroupFindings): boolean {
   const { group, standing, situation, intents, job } = request;
   const { part, canaries, names, updates, rest, sets: all } = findings;
-  if (!part.existed) part.state.DesiredTotal += updates.replace.length + updates.inPlace.length;
   const sets = isCanarying(part) ? { ...all, untainted: without(all.untainted, canaries) } : all;
   const moreCanaries = rollOutCanaries(request, findings);
 
   const canarying = isCanarying(part);
   const budget = updateBudget(request, sets, updates);
   const placements = findings.waits ? [] : wantedPlacements(group, sets, names, canarying);
-  if (!part.existed) part.state.DesiredTotal += placements.length;
   const ready = !standing.paused && !standing.failed && !canarying;
   if (ready) placeAll(request, placements, sets.replacedNow);
   else placeReplacements(request, placements);
@@ -120,7 +118,7 @@ function rollOut(request: GroupRequest, findings: GroupFindings): boolean {
   moveMigrating(request, sets.migrating, canarying);
 
   const updated = updates.replace.length + updates.inPlace.length;
-  const changes = { job, group, allocations: rest, updates: updated > 0 };
+  const changes = { job, group, allocations: rest, updated, placed: placements.length };
   joinDeployment(part, changes, standing, { situation, intents });
   truncatePlacements(request);
   const left = updated + placements.length + sets.migrating.length + sets.replacedNow.length + findings.replacedLater;

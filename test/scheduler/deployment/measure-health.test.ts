@@ -118,6 +118,12 @@ describe('health by the states of tasks', () => {
       allocationOf({ main: running(30), aside: dead(20) }),
       true,
     ],
+    [
+      'is not known while one of two main tasks has ended',
+      groupOf({ HealthCheck: 'task_states' }, [task('main'), task('second')]),
+      allocationOf({ main: running(20), second: dead(50) }),
+      undefined,
+    ],
     ['does not look at poststop tasks', besides('poststop'), allocationOf({ main: running(20) }), true],
     [
       'is never known when it is told by hand',
