@@ -15,6 +15,8 @@ import {
   type DirectoryUnusable,
   lockDirectory,
 } from './disk/directory-lock.js';
+import { DiskNotes } from './disk/disk-notes.js';
+import { DiskSuccession } from './disk/disk-succession.js';
 import { NoteKeeper } from './disk/note-keeper.js';
 import { diskTaskMemory, type TaskMemory, volatileTaskMemory } from './disk/task-memory.js';
 import { messageOf } from './disk/transient-fault.js';
@@ -157,6 +159,7 @@ class HostRunner implements Runner {
   #createAgent(): Agent {
     const { link, clock, ids } = this.#ports;
     const { drivers, onStop, keepFinished = defaultKeepFinished } = this.#options;
+    const memory = this.#memory();
     const surroundings: Surroundings = {
       link,
       download: this.#options.download ?? null,
@@ -165,7 +168,8 @@ class HostRunner implements Runner {
       ids,
       logger: this.#logger,
       background: this.#background,
-      memory: this.#memory(),
+      memory,
+      disks: this.#disks(memory),
       drivers: new Map(drivers.map((driver) => [driver.name, driver])),
       node: this.#describe(),
       leavesTasks: this.#directory !== null && onStop !== 'kill',
@@ -175,6 +179,10 @@ class HostRunner implements Runner {
 
   #memory(): TaskMemory {
     return this.#directory === null ? volatileTaskMemory() : diskTaskMemory(this.#directory, this.#notes);
+  }
+
+  #disks(memory: TaskMemory): DiskSuccession | null {
+    return this.#directory === null ? null : new DiskSuccession(new DiskNotes(this.#directory), memory);
   }
 
   #describe(): NodeDescription {

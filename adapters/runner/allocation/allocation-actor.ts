@@ -21,7 +21,7 @@ import {
 import type { AllocationReport } from '../../../src/agent/link/node-work.js';
 import { newTaskLife } from '../../../src/agent/task/task-life.js';
 import { taskPlan } from '../../../src/agent/task/task-plan.js';
-import { freshTaskRecord, recalledTaskRecord } from '../../../src/agent/task/task-record.js';
+import { freshTaskRecord, hasBegun, recalledTaskRecord } from '../../../src/agent/task/task-record.js';
 import { type Milliseconds, millisecondsFromNanos } from '../../../src/shared/duration.js';
 import { instantFromUnixNanos } from '../../../src/shared/instant.js';
 import { AllocationChecks, type CheckedAllocation } from '../checks/allocation-checks.js';
@@ -29,6 +29,7 @@ import { runBriefly } from '../commands/run-briefly.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { knownSignal } from '../drivers/signal-name.js';
 import type { CommandRequest } from '../drivers/task-driver.js';
+import { AllocationDisk } from './allocation-disk.js';
 import type { AllocationWork } from './allocation-work.js';
 import { momentOf, type Surroundings } from './surroundings.js';
 import { TaskPerformer } from './task-performer.js';
@@ -45,6 +46,7 @@ export class AllocationActor {
   readonly #performers: ReadonlyMap<string, TaskPerformer>;
   readonly #queue: AllocationEvent[] = [];
   readonly #checks: AllocationChecks;
+  readonly #disk: AllocationDisk;
   #handling = false;
   #timer = new AbortController();
   #limit = new AbortController();
@@ -52,7 +54,7 @@ export class AllocationActor {
   readonly #createdAt: Milliseconds;
   readonly #resting: (() => void)[] = [];
 
-  /** Throws when the notes of its tasks cannot be read at present. */
+  /** Throws when notes cannot be read or written at present. */
   constructor(work: AllocationWork, surroundings: Surroundings, onChange: (id: string) => void) {
     this.#work = work;
     this.#surroundings = surroundings;
@@ -60,18 +62,17 @@ export class AllocationActor {
     const age = surroundings.clock.now() - instantFromUnixNanos(work.allocation.CreateTime);
     this.#checks = new AllocationChecks(work, surroundings, this.#checked());
     this.#createdAt = surroundings.clock.monotonic() - Math.max(0, age);
+    const plan = this.#plan(work);
+    const records = plan.tasks.map(({ name }) => this.#recordOf(name));
+    this.#life = newAllocationLife(plan, records.map(newTaskLife));
+    this.#disk = new AllocationDisk(work, surroundings.disks, records.some(hasBegun));
     this.#performers = new Map(
       work.group.Tasks.map((task) => [
         task.Name,
-        new TaskPerformer({ ...work, task }, surroundings, (event) =>
+        new TaskPerformer({ ...work, task }, surroundings, this.#disk, (event) =>
           this.handle({ type: 'task', task: task.Name, event }),
         ),
       ]),
-    );
-    const plan = this.#plan(work);
-    this.#life = newAllocationLife(
-      plan,
-      plan.tasks.map(({ name }) => newTaskLife(this.#recordOf(name))),
     );
   }
 
@@ -256,6 +257,7 @@ export class AllocationActor {
 
   #rest(): void {
     this.#checks.end();
+    this.#disk.close();
     this.#timer.abort();
     this.#limit.abort();
     for (const performer of this.#performers.values()) performer.close();

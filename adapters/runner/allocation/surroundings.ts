@@ -7,6 +7,7 @@ import type { Ids } from '../../../src/ports/ids.js';
 import type { Logger } from '../../../src/ports/logger.js';
 import type { ArtifactLimits } from '../artifacts/task-artifacts.js';
 import type { Background } from '../background.js';
+import type { DiskSuccession } from '../disk/disk-succession.js';
 import type { TaskMemory } from '../disk/task-memory.js';
 import type { TaskDriver } from '../drivers/task-driver.js';
 
@@ -21,6 +22,8 @@ export interface Surroundings {
   readonly logger: Logger;
   readonly background: Background;
   readonly memory: TaskMemory;
+  /** Carries disks over to replacements; null when there is no disk. */
+  readonly disks: DiskSuccession | null;
   readonly drivers: ReadonlyMap<string, TaskDriver>;
   readonly node: NodeDescription;
   /** Tasks that can outlive the runner continue when it stops. */

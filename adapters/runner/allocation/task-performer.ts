@@ -12,6 +12,7 @@ import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { noUsage } from '../drivers/process-usage.js';
 import type { CommandRequest, RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
 import { insist } from '../waiting.js';
+import type { AllocationDisk } from './allocation-disk.js';
 import type { Surroundings } from './surroundings.js';
 import type { TaskAssignment } from './task-assignment.js';
 import { TaskPreparation } from './task-preparation.js';
@@ -30,11 +31,17 @@ export class TaskPerformer {
   #preparation = new AbortController();
   #timer = new AbortController();
 
-  constructor(assignment: TaskAssignment, surroundings: Surroundings, tell: (event: TaskLifeEvent) => void) {
+  constructor(
+    assignment: TaskAssignment,
+    surroundings: Surroundings,
+    disk: AllocationDisk,
+    tell: (event: TaskLifeEvent) => void,
+  ) {
     this.assignment = assignment;
     this.#surroundings = surroundings;
     this.#tell = tell;
     this.#prepared = new TaskPreparation(surroundings, {
+      disk,
       tell,
       signal: (name) => void this.signal(name),
       exec: (request) => this.exec(request),
@@ -48,7 +55,7 @@ export class TaskPerformer {
   perform(effect: TaskEffect): void {
     switch (effect.type) {
       case 'prepare':
-        this.#run('preparing a task', this.#prepare());
+        this.#run('preparing a task', this.#prepare(effect.again));
         break;
       case 'cancel_preparation':
         this.#preparation.abort();
@@ -115,20 +122,22 @@ export class TaskPerformer {
     this.#timer.abort();
   }
 
-  async #prepare(): Promise<void> {
+  async #prepare(again: boolean): Promise<void> {
     this.#preparation = new AbortController();
     const { signal } = this.#preparation;
-    const fault = await this.#preparationFault(signal);
+    const fault = await this.#preparationFault(signal, again);
     this.#tell(fault === undefined ? { type: 'prepared' } : { type: 'not_prepared', fault });
   }
 
-  async #preparationFault(signal: AbortSignal): Promise<StartFault | undefined> {
+  async #preparationFault(signal: AbortSignal, again: boolean): Promise<StartFault | undefined> {
     const { task } = this.assignment;
     if (this.driver === undefined) {
       return { kind: 'refused', message: `This node has no driver ${task.Driver}`, recoverable: false };
     }
     try {
-      return await insist(this.#surroundings.clock, signal, () => this.#prepared.prepare(this.assignment, signal));
+      return await insist(this.#surroundings.clock, signal, () =>
+        this.#prepared.prepare(this.assignment, signal, again),
+      );
     } catch (error) {
       return { kind: 'setup', message: messageOf(error), recoverable: false };
     }

@@ -11,6 +11,7 @@ import { messageOf } from '../disk/transient-fault.js';
 import type { CommandRequest } from '../drivers/task-driver.js';
 import { TaskTemplates, type TemplateActions } from '../templates/task-templates.js';
 import { insist } from '../waiting.js';
+import type { AllocationDisk } from './allocation-disk.js';
 import { mountVolumes } from './mount-volumes.js';
 import type { Surroundings } from './surroundings.js';
 import type { TaskAssignment } from './task-assignment.js';
@@ -19,6 +20,7 @@ import { type TaskSetting, taskSetting } from './task-start.js';
 
 /** What a task's parts do to it while it runs. */
 interface PreparedTask {
+  readonly disk: AllocationDisk;
   readonly tell: (event: TaskLifeEvent) => void;
   readonly signal: (name: string) => void;
   readonly exec: (request: CommandRequest) => ReturnType<Parameters<typeof runBriefly>[0]>;
@@ -29,6 +31,7 @@ export class TaskPreparation {
   readonly #surroundings: Surroundings;
   readonly #running: PreparedTask;
   #templates: TaskTemplates | undefined;
+  readonly #saidOfDisk = new Set<string>();
 
   constructor(surroundings: Surroundings, running: PreparedTask) {
     this.#surroundings = surroundings;
@@ -40,9 +43,13 @@ export class TaskPreparation {
     return this.#templates?.environment ?? {};
   }
 
-  /** Gives what makes a start impossible. What may pass, such as a full disk, is thrown. */
-  async prepare(assignment: TaskAssignment, signal: AbortSignal): Promise<StartFault | undefined> {
+  /** Gives what makes a start impossible; `again`: the task has started before. What may pass, such as a full disk, is thrown. */
+  async prepare(assignment: TaskAssignment, signal: AbortSignal, again: boolean): Promise<StartFault | undefined> {
     const { job, task, allocation } = assignment;
+    await this.#running.disk.ready(signal, (message) => {
+      if (!again) this.#sayOfDisk(message);
+    });
+    if (signal.aborted) return undefined;
     const paths = await this.#surroundings.memory.prepare(allocation.ID, task.Name);
     const fault = await setUpTask(job, task, paths);
     if (fault !== undefined) return fault;
@@ -149,6 +156,13 @@ export class TaskPreparation {
     this.#say(`Template: the script ${script.Command} ended with exit code ${code}${code === 0 ? '' : said}`);
     if (code === 0 || !script.FailOnError) return;
     this.#running.tell({ type: 'end', end: { purpose: 'fail', skipDelay: true }, reasons: [] });
+  }
+
+  /** Once, although a preparation that fails for a full disk is repeated. */
+  #sayOfDisk(message: string): void {
+    if (this.#saidOfDisk.has(message)) return;
+    this.#saidOfDisk.add(message);
+    this.#say(message);
   }
 
   #say(message: string): void {

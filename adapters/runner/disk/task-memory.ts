@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { TaskRecord } from '../../../src/agent/task/task-record.js';
 import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
 import { makeFolder } from './make-folder.js';
@@ -23,15 +23,19 @@ export interface TaskMemory {
   paths(allocationId: string, task: string): TaskPaths | null;
   /** The folder of an allocation, whether it exists or not; null when there is no disk. */
   folder(allocationId: string): string | null;
+  /** Whether the folder of an allocation exists. */
+  has(allocationId: string): boolean;
   /** Throws when notes cannot be read at present: they may tell of a process that runs. */
   load(allocationId: string, task: string): TaskRecord | undefined;
   /** Takes the newest record of a task; it is written when the disk allows. */
   save(allocationId: string, task: string, record: TaskRecord): void;
   /** Resolves true when the newest record will be found again, false when the runner stops before. */
   kept(allocationId: string, task: string): Promise<boolean>;
-  /** Tasks of allocations with notes, for finding orphaned processes. Throws when they cannot be read at present. */
+  /** Allocations, the oldest first, and their tasks with notes, for finding orphaned processes. Throws when they cannot be read at present. */
   known(): readonly KnownTasks[];
   forget(allocationId: string): Promise<void>;
+  /** Finishes removals that an earlier runner began. */
+  finishRemovals(): Promise<void>;
   /** Where the folders of allocations are; null when they are nowhere. */
   readonly root: string | null;
 }
@@ -46,12 +50,14 @@ interface StoredNote {
 /** Keeps everything below `<directory>/allocations`. Notes survive the end of the process, not of the machine. */
 export function diskTaskMemory(directory: string, notes: NoteKeeper): TaskMemory {
   const root = join(directory, 'allocations');
+  const removed = join(directory, 'removed');
   mkdirSync(root, { recursive: true, mode: 0o700 });
   const paths = (allocationId: string, task: string): TaskPaths => taskPaths(join(root, allocationId), task);
   const noteFile = (allocationId: string, task: string): string => join(paths(allocationId, task).notes, 'state.json');
   return {
     paths,
     folder: (allocationId) => join(root, basename(allocationId)),
+    has: (allocationId) => isFolderName(allocationId) && existsSync(join(root, allocationId)),
     async prepare(allocationId, task) {
       const made = paths(allocationId, task);
       for (const name of ['logs', 'tmp', 'data']) await makeFolder(join(made.shared, name));
@@ -72,18 +78,49 @@ export function diskTaskMemory(directory: string, notes: NoteKeeper): TaskMemory
     },
     kept: (allocationId, task) => notes.kept(noteFile(allocationId, task)),
     known() {
-      return readdirSync(root).map((allocationId) => ({
+      return byAge(root, readdirSync(root)).map((allocationId) => ({
         allocationId,
         tasks: subdirectories(join(root, allocationId)).filter((name) => existsSync(noteFile(allocationId, name))),
       }));
     },
     root,
+    async finishRemovals() {
+      for (const name of subdirectories(removed)) await rm(join(removed, name), removal);
+    },
     async forget(allocationId) {
       const folder = join(root, allocationId);
       notes.forget(folder);
-      await rm(folder, { recursive: true, force: true, maxRetries: 2 });
+      await removeWhole(folder, join(removed, allocationId));
     },
   };
+}
+
+/** The folders that were made first come first. */
+function byAge(root: string, names: readonly string[]): readonly string[] {
+  const madeAt = (name: string): number => statSync(join(root, name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return names
+    .map((name) => ({ name, at: madeAt(name) }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ name }) => name);
+}
+
+/** A name, and no path that leads elsewhere. */
+function isFolderName(name: string): boolean {
+  return name === basename(name) && name !== '' && name !== '.' && name !== '..';
+}
+
+const removal = { recursive: true, force: true, maxRetries: 2 };
+
+/** Takes the folder out of its place in one step: half of it must never be taken for all of it. */
+async function removeWhole(folder: string, into: string): Promise<void> {
+  await makeFolder(dirname(into), 0o700);
+  await rm(into, removal);
+  try {
+    await rename(folder, into);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  await rm(into, removal);
 }
 
 function readNote(file: string): StoredNote | undefined {
@@ -127,6 +164,7 @@ export function volatileTaskMemory(): TaskMemory {
     prepare: () => Promise.resolve(null),
     paths: () => null,
     folder: () => null,
+    has: () => false,
     load: (allocationId, task) => records.get(allocationId)?.get(task),
     save(allocationId, task, record) {
       const tasks = records.get(allocationId) ?? new Map<string, TaskRecord>();
@@ -135,6 +173,7 @@ export function volatileTaskMemory(): TaskMemory {
     kept: () => Promise.resolve(true),
     known: () => [...records].map(([allocationId, tasks]) => ({ allocationId, tasks: [...tasks.keys()] })),
     root: null,
+    finishRemovals: () => Promise.resolve(),
     forget(allocationId) {
       records.delete(allocationId);
       return Promise.resolve();

@@ -7,9 +7,11 @@ import type { Surroundings } from '../allocation/surroundings.js';
 import type { Background } from '../background.js';
 import { commandDesk } from '../commands/command-desk.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
-import { beforeAbort, insist, within } from '../waiting.js';
+import { beforeAbort, within } from '../waiting.js';
+import { FinishedAllocations } from './finished-allocations.js';
+import { predecessors } from './predecessors.js';
 import { type Reported, Reporter } from './reporter.js';
-import { endTasks, endUnwanted } from './unwanted-tasks.js';
+import { endLeft, endUnwanted } from './unwanted-tasks.js';
 
 interface AgentOptions {
   readonly link: AgentLink;
@@ -24,7 +26,6 @@ const longestPause = 10_000;
 export class Agent {
   readonly #link: AgentLink;
   readonly #surroundings: Surroundings;
-  readonly #keepFinished: number;
   readonly #actors = new Map<string, AllocationActor>();
   /** Allocations that cannot be run, with what the server is to know of them. */
   readonly #abandoned = new Map<string, AllocationReport>();
@@ -32,7 +33,7 @@ export class Agent {
   readonly #dropped = new Set<string>();
   /** Allocations that could not be taken yet, as their notes cannot be read at present. */
   readonly #untaken = new Map<string, NodeWork>();
-  readonly #finished: string[] = [];
+  readonly #finished: FinishedAllocations;
   readonly #reporter: Reporter;
   /** Aborts when no new work is taken any more. */
   readonly #stopping = new AbortController();
@@ -44,7 +45,10 @@ export class Agent {
   constructor({ link, surroundings, keepFinished }: AgentOptions) {
     this.#link = link;
     this.#surroundings = surroundings;
-    this.#keepFinished = keepFinished;
+    const { memory, disks, background } = surroundings;
+    this.#finished = new FinishedAllocations({ memory, disks, background, keep: keepFinished });
+    const present = { actors: this.#actors, untaken: this.#untaken, finished: this.#finished };
+    if (disks !== null) disks.predecessors = predecessors(surroundings, present);
     this.#reporter = new Reporter({
       link,
       clock: surroundings.clock,
@@ -75,9 +79,10 @@ export class Agent {
       commandDesk({
         surroundings: this.#surroundings,
         find: (id) => this.#actors.get(id),
-        collect: (id) => this.#collect(id),
+        collect: (id) => this.#finished.collect(id),
       }),
     );
+    this.#background.run('removing what is left', this.#surroundings.memory.finishRemovals());
     this.#background.run('heartbeats', this.#beat());
     this.#background.run('watching for work', this.#watch());
   }
@@ -139,19 +144,24 @@ export class Agent {
         await this.#clock.sleep(retryPause, this.#stopping.signal);
         continue;
       }
-      if (after === 0) await this.#clearUp(listed.value);
+      const left = after === 0 ? await this.#clearUp(listed.value) : [];
       after = listed.value.index;
       this.#apply(listed.value);
+      // Only after those that replace them are known.
+      for (const id of left) this.#finished.add(id);
     }
   }
 
-  /** At start: ends what a previous agent has left behind and what is not wanted any more. */
-  async #clearUp({ work }: NodeWorkList): Promise<void> {
+  /** At start: ends what a previous agent has left behind and what is not wanted any more. Gives what has ended, the oldest first. */
+  async #clearUp({ work }: NodeWorkList): Promise<readonly string[]> {
     const wanted = new Set(work.map(({ allocation }) => allocation.ID));
     try {
-      for (const id of await endUnwanted(this.#surroundings, wanted, this.#stopping.signal)) this.#keepForLogs(id);
+      const unwanted = await endUnwanted(this.#surroundings, wanted, this.#stopping.signal);
+      this.#surroundings.disks?.keepOnly(new Set([...wanted, ...unwanted]));
+      return unwanted;
     } catch (error) {
       this.#surroundings.logger.error({ error: messageOf(error) }, 'Allocations of an earlier agent cannot be read');
+      return [];
     }
   }
 
@@ -159,8 +169,11 @@ export class Agent {
   #apply({ complete, work, gone }: NodeWorkList): void {
     for (const item of work) this.#take(item);
     for (const id of gone) this.#drop(id);
-    if (!complete) return;
-    const listed = new Set(work.map(({ allocation }) => allocation.ID));
+    if (complete) this.#dropOthers(new Set(work.map(({ allocation }) => allocation.ID)));
+    this.#surroundings.disks?.changed();
+  }
+
+  #dropOthers(listed: ReadonlySet<string>): void {
     for (const id of [...this.#actors.keys(), ...this.#untaken.keys()]) if (!listed.has(id)) this.#drop(id);
   }
 
@@ -186,6 +199,7 @@ export class Agent {
     await this.#clock.sleep(retryPause, this.#stopping.signal);
     const work = this.#untaken.get(id);
     if (work !== undefined && !this.#stopping.signal.aborted) this.#take(work);
+    this.#surroundings.disks?.changed();
   }
 
   #begin(work: AllocationWork): AllocationActor | undefined {
@@ -221,7 +235,7 @@ export class Agent {
     if (this.#actors.get(id)?.isDone !== true) return;
     this.#actors.delete(id);
     this.#dropped.delete(id);
-    this.#keepForLogs(id);
+    this.#finished.add(id);
     this.#reporter.ended(id);
   }
 
@@ -235,15 +249,12 @@ export class Agent {
       clientDescription: 'The version of the job that it ran is no longer kept',
       taskStates: allocation.TaskStates ?? {},
     });
-    const { memory } = this.#surroundings;
-    const { signal } = this.#stopping;
-    const all = await insist(this.#clock, signal, () => memory.known());
-    const known = all.find(({ allocationId }) => allocationId === allocation.ID);
-    if (known !== undefined) await endTasks(this.#surroundings, known, signal);
+    await endLeft(this.#surroundings, allocation.ID, this.#stopping.signal);
     this.#reporter.changed(allocation.ID);
   }
 
   #changed(id: string): void {
+    this.#surroundings.disks?.changed();
     if (!this.#dropped.has(id)) this.#reporter.changed(id);
   }
 
@@ -258,28 +269,12 @@ export class Agent {
     for (const id of ended) {
       this.#actors.delete(id);
       this.#abandoned.delete(id);
-      this.#keepForLogs(id);
+      this.#finished.add(id);
     }
   }
 
   async #afterFailure(error: AgentLinkError): Promise<void> {
     if (error.type === 'node_not_found' && !this.#stopping.signal.aborted) await this.#register();
-  }
-
-  /** Removes the data of an ended allocation, or of all; false if there is none. */
-  async #collect(id: string | null): Promise<boolean> {
-    const collected = this.#finished.filter((each) => id === null || each === id);
-    for (const each of collected) this.#finished.splice(this.#finished.indexOf(each), 1);
-    await Promise.all(collected.map((each) => this.#surroundings.memory.forget(each)));
-    return collected.length > 0;
-  }
-
-  #keepForLogs(id: string): void {
-    this.#finished.push(id);
-    while (this.#finished.length > this.#keepFinished) {
-      const oldest = this.#finished.shift() as string;
-      this.#background.run('removing an allocation', this.#surroundings.memory.forget(oldest));
-    }
   }
 }
 

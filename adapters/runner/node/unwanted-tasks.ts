@@ -6,7 +6,7 @@ import { messageOf } from '../disk/transient-fault.js';
 import type { RunningTask, TaskDriver, TaskStart } from '../drivers/task-driver.js';
 import { insist, within } from '../waiting.js';
 
-interface Premises {
+export interface Premises {
   readonly memory: TaskMemory;
   readonly drivers: ReadonlyMap<string, TaskDriver>;
   readonly logger: Logger;
@@ -29,8 +29,15 @@ export async function endUnwanted(
   return unwanted.map(({ allocationId }) => allocationId);
 }
 
+/** The same for one allocation, if there are notes of it. */
+export async function endLeft(premises: Premises, allocationId: string, signal: AbortSignal): Promise<void> {
+  const known = await insist(premises.clock, signal, () => premises.memory.known());
+  const left = known.find((each) => each.allocationId === allocationId);
+  if (left !== undefined) await endTasks(premises, left, signal);
+}
+
 /** Ends the remaining processes of an allocation of which only the notes are known. */
-export async function endTasks(
+async function endTasks(
   { memory, drivers, logger, clock }: Premises,
   { allocationId, tasks }: KnownTasks,
   signal: AbortSignal,

@@ -52,6 +52,11 @@ export function recalledTaskRecord(record: TaskRecord, moment: Moment): TaskReco
   };
 }
 
+/** One of its starts was asked for; the server may know of it although the notes of the agent were lost. */
+export function hasBegun({ attempt, state }: TaskRecord): boolean {
+  return attempt > 0 || state.StartedAt !== null;
+}
+
 function outcomeOf(state: TaskState): TaskOutcome | null {
   if (state.State !== 'dead') return null;
   return state.Failed ? 'failed' : 'succeeded';

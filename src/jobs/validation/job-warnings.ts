@@ -62,8 +62,8 @@ function warnAboutGroup(group: TaskGroup, warn: Report): void {
 /** What the nodes of the installation do not do. A group of no allocations asks nothing of any node. */
 function warnAboutNeeds(group: TaskGroup, unmet: NonNullable<WarningContext['unmetByNodes']>, warn: Report): void {
   if (group.Count === 0) return;
-  if (group.EphemeralDisk.Sticky || group.EphemeralDisk.Migrate) {
-    warn('ephemeral_disk: the data is not carried over to a replacement; use a volume for what must last');
+  if (group.EphemeralDisk.Migrate) {
+    warn('ephemeral_disk: migrate carries the data over on the same node only; on another node the disk is empty');
   }
   for (const task of group.Tasks) {
     const needs = taskNeeds(task, group.Volumes);

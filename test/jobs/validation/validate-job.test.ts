@@ -382,10 +382,15 @@ describe('warnings', () => {
     expect(problems(job, { allowsMemoryOversubscription: true }).warnings).toEqual([]);
   });
 
-  test.each([{ Sticky: true }, { Migrate: true }])('a disk that the nodes do not carry over: %j', (EphemeralDisk) => {
-    const job = ofGroup({ EphemeralDisk });
-    expect(problems(job).warnings).toEqual([]);
-    expect(problems(job, { unmetByNodes: () => [] }).warnings).toEqual([expect.stringContaining('not carried over')]);
+  test('a disk that is to be copied to other nodes; one that stays on its node is carried over', () => {
+    const [migrating, sticky] = [{ Migrate: true }, { Sticky: true }].map((EphemeralDisk) =>
+      ofGroup({ EphemeralDisk }),
+    );
+    expect(problems(migrating as JobInput).warnings).toEqual([]);
+    expect(problems(migrating as JobInput, { unmetByNodes: () => [] }).warnings).toEqual([
+      expect.stringContaining('carries the data over on the same node only; on another node the disk is empty'),
+    ]);
+    expect(problems(sticky as JobInput, { unmetByNodes: () => [] }).warnings).toEqual([]);
   });
 
   test('launches that a change of clocks skips', () => {

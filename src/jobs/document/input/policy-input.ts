@@ -137,13 +137,16 @@ export interface ConsulInput {
 /** Disk that the tasks of the group share. The block `ephemeral_disk` of a job specification. */
 export interface EphemeralDiskInput {
   /**
-   * Prefers the node that the replaced allocation was on. Its data is not carried over: use a volume. Default:
-   * `false`.
+   * Prefers the node that the replaced allocation was on, and there gives its `alloc/data` and each `local` folder
+   * to the replacement. Default: `false`.
    */
   readonly Sticky?: boolean | null;
   /** MB that are set aside for the allocation, logs included. At least 10. Default: `300`. */
   readonly SizeMB?: number | null;
-  /** As `Sticky`. Data is not copied to another node: use a volume. Default: `false`. */
+  /**
+   * As `Sticky`, on the same node. Data is not copied to another node, where the disk is empty: use a volume.
+   * Default: `false`.
+   */
   readonly Migrate?: boolean | null;
 }
 

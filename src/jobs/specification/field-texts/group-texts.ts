@@ -83,9 +83,11 @@ export const groupTexts: readonly BlockTexts[] = [
       'Which one stays when the node is back: `best_score`, `longest_running`, `keep_original` or `keep_replacement`.',
   }),
   textsOf(ephemeralDiskBlock, {
-    Sticky: 'Prefers the node that the replaced allocation was on. Its data is not carried over: use a volume.',
+    Sticky:
+      'Prefers the node that the replaced allocation was on, and there gives its `alloc/data` and each `local` folder to the replacement.',
     SizeMB: 'MB that are set aside for the allocation, logs included. At least 10.',
-    Migrate: 'As `Sticky`. Data is not copied to another node: use a volume.',
+    Migrate:
+      'As `Sticky`, on the same node. Data is not copied to another node, where the disk is empty: use a volume.',
   }),
   textsOf(scalingBlock, {
     ID: setByTheServer,

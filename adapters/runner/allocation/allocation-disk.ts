@@ -1,0 +1,56 @@
+import { type DiskNote, waitingText } from '../../../src/agent/disk/disk-note.js';
+import type { DiskSuccession } from '../disk/disk-succession.js';
+import { isTransientFault, messageOf } from '../disk/transient-fault.js';
+import { beforeAbort } from '../waiting.js';
+import type { AllocationWork } from './allocation-work.js';
+
+/** The disk of one allocation, which its tasks wait for before they are prepared. */
+export class AllocationDisk {
+  readonly #work: AllocationWork;
+  readonly #succession: DiskSuccession | null;
+  readonly #over = new AbortController();
+  #note: DiskNote | undefined;
+  #settling: Promise<void> | undefined;
+
+  /** Throws when the disk is full. */
+  constructor(work: AllocationWork, succession: DiskSuccession | null, hasBegun: boolean) {
+    this.#work = work;
+    this.#succession = succession;
+    this.#note = succession?.claim(work, hasBegun);
+  }
+
+  /** Resolves when the disk is as it is to be, or with the abort of the signal. `say` is called with what people want to know. */
+  async ready(signal: AbortSignal, say: (message: string) => void): Promise<void> {
+    if (this.#note?.settled === false) await this.#settled(this.#note, signal, say);
+    const said = this.#note?.said ?? '';
+    if (said !== '' && !signal.aborted) say(said);
+  }
+
+  /** None of its tasks will start any more. */
+  close(): void {
+    this.#over.abort();
+  }
+
+  async #settled(note: DiskNote, signal: AbortSignal, say: (message: string) => void): Promise<void> {
+    const awaited = this.#succession?.awaited(note);
+    if (awaited !== undefined) say(waitingText(awaited));
+    this.#settling ??= this.#settle(note);
+    const settling = this.#settling;
+    settling.catch(() => undefined);
+    await beforeAbort(signal, settling);
+    if (!signal.aborted) await settling;
+  }
+
+  /** Tasks share one attempt; after a failure the next one to ask makes another. */
+  async #settle(note: DiskNote): Promise<void> {
+    try {
+      this.#note = await this.#succession?.settle(this.#work, this.#over.signal);
+      if (this.#note?.settled !== true) throw new Error('the allocation has ended');
+    } catch (error) {
+      if (isTransientFault(error)) throw error;
+      throw new Error(`The ephemeral disk of allocation ${note.from} could not be taken over: ${messageOf(error)}`);
+    } finally {
+      this.#settling = undefined;
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DiskNote } from '../../../src/agent/disk/disk-note.js';
+import { textIn } from './text-file.js';
+
+/**
+ * The notes of disks that replacements may take over, one file each in `<directory>/disks`, outside of the folders that tasks write.
+ * A note is on disk when `set` returns; a full disk is thrown.
+ */
+export class DiskNotes {
+  readonly #folder: string;
+  readonly #notes: Map<string, DiskNote>;
+
+  constructor(directory: string) {
+    this.#folder = join(directory, 'disks');
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const notes = readdirSync(this.#folder).flatMap((name) => readNote(join(this.#folder, name)) ?? []);
+    this.#notes = new Map(notes.map((note) => [note.allocation, note]));
+    // A runner that was killed right after a takeover has left the note of the allocation that has no data any more.
+    for (const { from, settled } of notes) if (settled && from !== null) this.remove(from);
+  }
+
+  all(): readonly DiskNote[] {
+    return [...this.#notes.values()];
+  }
+
+  get(allocation: string): DiskNote | undefined {
+    return this.#notes.get(allocation);
+  }
+
+  set(note: DiskNote): void {
+    const file = this.#file(note.allocation);
+    writeFileSync(`${file}.new`, JSON.stringify(note), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+    this.#notes.set(note.allocation, note);
+  }
+
+  remove(allocation: string): void {
+    if (!this.#notes.delete(allocation)) return;
+    rmSync(this.#file(allocation), { force: true });
+  }
+
+  #file(allocation: string): string {
+    return join(this.#folder, `${allocation}.json`);
+  }
+}
+
+function readNote(file: string): DiskNote | undefined {
+  if (!file.endsWith('.json')) return undefined;
+  const text = textIn(file);
+  try {
+    const note = JSON.parse(text ?? '') as Partial<DiskNote> | null;
+    const isNote = typeof note?.allocation === 'string' && typeof note.settled === 'boolean';
+    return isNote && file.endsWith(`/${note.allocation}.json`) ? (note as DiskNote) : undefined;
+  } catch {
+    return undefined;
+  }
+}
