@@ -14,7 +14,7 @@ import { type Moved, moveFolder } from './move-folder.js';
 import type { TaskMemory } from './task-memory.js';
 
 /** What a runner knows of an allocation: `over` means that none of its tasks runs or will run, and that its folder is there. */
-export type PredecessorStanding = 'runs' | 'over' | 'absent';
+type PredecessorStanding = 'runs' | 'over' | 'absent';
 
 /** The allocations of the node, as far as the successors of their disks have to know them. */
 export interface Predecessors {
