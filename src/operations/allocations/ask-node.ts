@@ -13,6 +13,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { isUuid } from '../../queries/list-tokens.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import type { PermissionDenied } from '../authorise.js';
+import { type Permission, whileAllowed } from '../books/while-allowed.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { performOnNode } from '../node-commands/perform-on-node.js';
 
@@ -65,6 +66,19 @@ export function askNode(
   { input = noInput(), signal = never }: Conversation = {},
 ): ResultAsync<AsyncIterable<CommandOutput>, AllocationCommandError> {
   return performOnNode(context, allocation.NodeID, { command, input, signal });
+}
+
+/** The same for a command that can go on for days: when the caller loses the right, it ends with a refusal as its last output. */
+export function askNodeWhileAllowed(
+  context: EngineContext,
+  permission: Permission,
+  { allocation, command }: { readonly allocation: Pick<Allocation, 'NodeID'>; readonly command: NodeCommand },
+  conversation: Conversation,
+): ResultAsync<AsyncIterable<CommandOutput>, AllocationCommandError> {
+  const onLoss: CommandOutput = { type: 'failed', message: 'Permission denied' };
+  return whileAllowed(context, { ...permission, onLoss, signal: conversation.signal }, (signal) =>
+    askNode(context, allocation, command, { ...conversation, signal }),
+  );
 }
 
 /** For commands that answer one value. */

@@ -1,15 +1,18 @@
 import { errAsync, type ResultAsync } from 'neverthrow';
+import { allows } from '../../access/allows.js';
+import type { Capability } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import {
   type CommandOutput,
   commandRefused,
   type FileDescription,
+  type NodeCommand,
   type OutputStream,
   type StreamPosition,
 } from '../../agent/link/node-command.js';
 import type { Allocation } from '../../scheduler/allocation.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { type AllocationCommandError, askNode, askNodeOnce, findAllocation } from './ask-node.js';
+import { type AllocationCommandError, askNode, askNodeOnce, askNodeWhileAllowed, findAllocation } from './ask-node.js';
 
 interface FileQuery {
   readonly allocationId: string;
@@ -58,8 +61,9 @@ export function streamAllocationFile(
   query: FileQuery & StreamPosition & { readonly signal?: AbortSignal },
 ): ResultAsync<AsyncIterable<CommandOutput>, AllocationCommandError> {
   const { allocationId, path, offset, origin, follow } = query;
+  const command = { type: 'stream_file', allocationId, path, offset, origin, follow } as const;
   return findAllocation(context, caller, allocationId, ['read-fs']).andThen((allocation) =>
-    askNode(context, allocation, { type: 'stream_file', allocationId, path, offset, origin, follow }, query),
+    streamFromNode(context, { caller, anyOf: ['read-fs'] }, { allocation, command }, query.signal),
   );
 }
 
@@ -75,7 +79,8 @@ export function streamTaskLogs(
   } & StreamPosition,
 ): ResultAsync<AsyncIterable<CommandOutput>, AllocationCommandError> {
   const { allocationId, task, stream, offset, origin, follow } = query;
-  return findAllocation(context, caller, allocationId, ['read-logs', 'read-fs']).andThen((allocation) => {
+  const anyOf = ['read-logs', 'read-fs'] as const;
+  return findAllocation(context, caller, allocationId, anyOf).andThen((allocation) => {
     const state = allocation.TaskStates?.[task];
     if (state === undefined && !hasTask(allocation, task)) {
       return errAsync(commandRefused('invalid', `unknown task name "${task}"`));
@@ -84,8 +89,26 @@ export function streamTaskLogs(
       return errAsync(commandRefused('not_found', `task "${task}" not started yet. No logs available`));
     }
     const command = { type: 'stream_logs', allocationId, task, stream, offset, origin, follow } as const;
-    return askNode(context, allocation, command, query);
+    return streamFromNode(context, { caller, anyOf }, { allocation, command }, query.signal);
   });
+}
+
+interface Stream {
+  readonly allocation: Allocation;
+  readonly command: NodeCommand & { readonly follow: boolean };
+}
+
+/** What is followed ends when the caller loses the right; what is read to its end was permitted when it was asked for. */
+function streamFromNode(
+  context: EngineContext,
+  { caller, anyOf }: { readonly caller: Principal; readonly anyOf: readonly Capability[] },
+  { allocation, command }: Stream,
+  signal: AbortSignal | undefined,
+): ResultAsync<AsyncIterable<CommandOutput>, AllocationCommandError> {
+  const conversation = signal === undefined ? {} : { signal };
+  if (!command.follow) return askNode(context, allocation, command, conversation);
+  const isAllowed = (now: Principal) => allows(now, allocation.Namespace, anyOf);
+  return askNodeWhileAllowed(context, { caller, isAllowed }, { allocation, command }, conversation);
 }
 
 function hasTask({ AllocatedResources }: Allocation, task: string): boolean {

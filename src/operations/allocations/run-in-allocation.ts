@@ -6,7 +6,7 @@ import type { TaskAction } from '../../jobs/document/task-parts.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { readAllocationJob, readJobRow } from '../books/jobs/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { type AllocationCommandError, askNode, type Conversation, lookUpAllocation } from './ask-node.js';
+import { type AllocationCommandError, askNodeWhileAllowed, type Conversation, lookUpAllocation } from './ask-node.js';
 
 interface ExecInput extends Conversation {
   readonly allocationId: string;
@@ -25,13 +25,30 @@ export function execInAllocation(
   return lookUpAllocation(context, caller, allocationId, ['alloc-exec']).andThen((allocation) => {
     const fault = execFault(caller, allocation, task, command);
     if (fault !== undefined) return errAsync(fault);
-    return askNode(
-      context,
-      allocation,
-      { type: 'exec', allocationId: allocation.ID, task, command, terminal },
-      conversation,
-    );
+    return runOnNode(context, caller, { allocation, task, command, terminal, ...conversation });
   });
+}
+
+interface Run extends Conversation {
+  readonly allocation: Allocation;
+  readonly task: string;
+  readonly command: readonly string[];
+  readonly terminal: boolean;
+}
+
+function runOnNode(
+  context: EngineContext,
+  caller: Principal,
+  { allocation, task, command, terminal, ...conversation }: Run,
+): ResultAsync<AsyncIterable<CommandOutput>, AllocationCommandError> {
+  const exec = { type: 'exec', allocationId: allocation.ID, task, command, terminal } as const;
+  const permission = { caller, isAllowed: (now: Principal) => mayRun(now, allocation) };
+  return askNodeWhileAllowed(context, permission, { allocation, command: exec }, conversation);
+}
+
+// The drivers run commands without isolation: a command beside a task has access to the node itself.
+function mayRun(caller: Principal, { Namespace }: Allocation): boolean {
+  return allows(caller, Namespace, ['alloc-exec']) && allows(caller, Namespace, ['alloc-node-exec']);
 }
 
 function execFault(
@@ -42,8 +59,7 @@ function execFault(
 ): AllocationCommandError | undefined {
   if (task === '') return commandRefused('invalid', 'must provide task name');
   if (command.length === 0) return commandRefused('invalid', 'command is not present');
-  // Its drivers run commands without isolation: a command beside a task has access to the node itself.
-  if (!allows(caller, allocation.Namespace, ['alloc-node-exec'])) return { type: 'permission_denied' };
+  if (!mayRun(caller, allocation)) return { type: 'permission_denied' };
   if (!Object.hasOwn(allocation.AllocatedResources.Tasks, task)) return commandRefused('failed', 'task not found');
   return notRunning(allocation, task);
 }
@@ -90,14 +106,7 @@ export function runJobAction(
         return fault === undefined ? ok({ allocation, command: [found.Command, ...(found.Args ?? [])] }) : err(fault);
       });
     })
-    .andThen(({ allocation, command }) =>
-      askNode(
-        context,
-        allocation,
-        { type: 'exec', allocationId: allocation.ID, task, command, terminal },
-        conversation,
-      ),
-    );
+    .andThen((runnable) => runOnNode(context, caller, { ...runnable, task, terminal, ...conversation }));
 }
 
 interface Runnable {

@@ -38,15 +38,18 @@ function isOver(token: StoredToken | undefined, context: EngineContext): boolean
   return token !== undefined && isExpired(token, context.clock.now());
 }
 
+/** The caller with the rights that it has in this view; undefined when its token has been removed or has expired. */
+export function callerNow(context: EngineContext, view: ReadView, caller: Principal): CallerNow | undefined {
+  const found = callerIn(view, caller);
+  return isOver(found?.token, context) ? undefined : found;
+}
+
 /** The caller of a call that has waited, with the rights that it has by then; undefined when its token is not valid any more. */
 export function callerAfterWaiting(
   context: EngineContext,
   caller: Principal,
 ): ResultAsync<Principal | undefined, StorageError> {
-  return context.storage.read((view) => {
-    const found = callerIn(view, caller);
-    return isOver(found?.token, context) ? undefined : found?.principal;
-  });
+  return context.storage.read((view) => callerNow(context, view, caller)?.principal);
 }
 
 /**

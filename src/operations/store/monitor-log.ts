@@ -7,6 +7,7 @@ import type { StorageError } from '../../ports/storage.js';
 import { isUuid } from '../../queries/list-tokens.js';
 import { nodes } from '../../scheduler/node.js';
 import type { PermissionDenied } from '../authorise.js';
+import { whileAllowed } from '../books/while-allowed.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { type LogEntry, type LogLevel, logLevels } from '../context/log-feed.js';
 import { ownAddress } from '../context/own-address.js';
@@ -23,17 +24,22 @@ export interface MonitorLogInput {
 
 type MonitorError = PermissionDenied | InvalidRequest | CommandRefused | StorageError;
 
-/** What is logged from now on, as it is; `undefined` is a sign of life. Needs `agent:read`. Ends when the signal aborts. */
+/** What is logged from now on, as it is; `undefined` is a sign of life. Needs `agent:read`. Ends when the signal aborts or the caller loses the right. */
 export function monitorLog(
   context: EngineContext,
   caller: Principal,
   input: MonitorLogInput,
   signal: AbortSignal,
 ): ResultAsync<AsyncIterable<LogEntry | undefined>, MonitorError> {
-  if (!allowsArea(caller, 'agent', 'read')) return errAsync({ type: 'permission_denied' });
+  const isAllowed = (now: Principal) => allowsArea(now, 'agent', 'read');
+  if (!isAllowed(caller)) return errAsync({ type: 'permission_denied' });
   return levelFrom(input.level || 'info')
     .andThen((level) => ownServer(context, input.serverId ?? '').map(() => level))
-    .asyncAndThen((level) => knownNode(context, input.nodeId ?? '').map(() => context.feed.entries(level, signal)));
+    .asyncAndThen((level) =>
+      whileAllowed(context, { caller, isAllowed, signal }, (until) =>
+        knownNode(context, input.nodeId ?? '').map(() => context.feed.entries(level, until)),
+      ),
+    );
 }
 
 function levelFrom(text: string): Result<LogLevel, InvalidRequest> {

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { errAsync, ok, okAsync } from 'neverthrow';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ManualClock, manualClock, memoryStorage, recordingDelivery } from '../../../adapters/memory/index.js';
@@ -16,6 +14,7 @@ import { createEngine, type Engine } from '../../../src/index.js';
 import { performOnNode } from '../../../src/operations/node-commands/perform-on-node.js';
 import type { Cipher } from '../../../src/ports/cipher.js';
 import type { Storage } from '../../../src/ports/storage.js';
+import { collectGarbage } from '../../support/collect-garbage.js';
 
 const nodeId = 'n1';
 const usage = { tasks: {}, at: 5 };
@@ -131,8 +130,6 @@ describe('a command for a node that is connected to another server over the stor
   });
 
   it('keeps nothing of the input that was passed on', async () => {
-    setFlagsFromString('--expose_gc');
-    const collect = runInNewContext('gc') as () => void;
     const own = house();
     await connected(own, (_command, input) =>
       okAsync(
@@ -150,7 +147,7 @@ describe('a command for a node that is connected to another server over the stor
         yield { type: 'data', bytes };
       }
       await new Promise(setImmediate);
-      collect();
+      collectGarbage();
       alive = given.filter((piece) => piece.deref() !== undefined).length;
       yield { type: 'end' };
     })();

@@ -17,7 +17,9 @@ export function authenticateToken(
   return context.storage.read((view) => {
     const row = tokenRowOf(view, secret);
     if (row === undefined || isExpired(row.record, context.clock.now())) return undefined;
-    return tokenPrincipal(row.record, rulebookOf(view));
+    const principal = tokenPrincipal(row.record, rulebookOf(view));
+    rememberPresented(principal, secret);
+    return principal;
   });
 }
 
