@@ -154,5 +154,5 @@ describe('a client generated from the OpenAPI document', () => {
       absent: 404,
       reason: 'job not found',
     });
-  }, 60_000);
+  }, 180_000);
 });

@@ -62,7 +62,7 @@ const cases: readonly Case[] = [
   { name: 'no HTTP', behaviour: 'garbage', code: null, failure: 'invalid_response' },
 ];
 
-const limit = 400;
+const limit = 800;
 let receiver: Receiver;
 let engine: Engine;
 const delivery = undiciDelivery({ allow: { cidrs: ['127.0.0.0/8', '::1/128'] } });
