@@ -8,5 +8,3 @@ export * from './public/jobs.js';
 export * from './public/nodes.js';
 export * from './public/notifications.js';
 export * from './public/ports.js';
-// An error of agent links has the same name; the package exports the error of operations on nodes.
-export type { NodeRefused } from './scheduler/nodes/node-errors.js';

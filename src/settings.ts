@@ -258,13 +258,11 @@ export const defaultSettings: Settings = {
   runNotifications: [],
 };
 
-/** Partial at every depth; lists are replaced whole. */
-export type SettingsOverrides = Overrides<Settings>;
-
-type Overrides<T> = T extends readonly unknown[]
+/** The settings, or one of their parts (`T`), partial at every depth; lists are replaced whole. */
+export type SettingsOverrides<T = Settings> = T extends readonly unknown[]
   ? T
   : T extends object
-    ? { readonly [K in keyof T]?: Overrides<T[K]> }
+    ? { readonly [K in keyof T]?: SettingsOverrides<T[K]> }
     : T;
 
 /** The defaults with the overrides laid over them. */

@@ -1,9 +1,9 @@
 import {
   type Instrument,
   instruments,
-  type Labels,
   type Measured,
   type MetricFamily,
+  type MetricLabels,
   type MetricName,
 } from '../../src/metrics/instruments.js';
 import type { Observer } from '../../src/ports/observer.js';
@@ -15,7 +15,7 @@ import type { Observer } from '../../src/ports/observer.js';
 const mostSeries = 2000;
 
 interface Series {
-  readonly labels: Labels;
+  readonly labels: MetricLabels;
   value: number;
   count: number;
   /** The number of values in each bucket; the last bucket is for values beyond all bounds. Absent without buckets. */
@@ -26,7 +26,7 @@ interface Series {
 export function prometheusObserver(): Required<Observer> {
   const kept = new Map<MetricName, Map<string, Series>>();
 
-  const seriesOf = (name: MetricName, labels: Labels): Series | undefined => {
+  const seriesOf = (name: MetricName, labels: MetricLabels): Series | undefined => {
     const ofName = kept.get(name) ?? new Map<string, Series>();
     kept.set(name, ofName);
     const key = keyOf(labels);
@@ -70,7 +70,7 @@ function measured({ labels, value, count, buckets }: Series): Measured {
 }
 
 /** Callers always give the labels of an instrument in the same order. */
-function keyOf(labels: Labels): string {
+function keyOf(labels: MetricLabels): string {
   let key = '';
   for (const name in labels) key += `${labels[name]}\0`;
   return key;

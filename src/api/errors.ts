@@ -84,8 +84,10 @@ export type JobCallError =
 /** Every error of the notification interface. */
 export type NotificationCallError = NotificationError | PermissionDenied | StorageError;
 
-type CallError = JobCallError | NotificationCallError;
+/** Every error that an operation can give to a call of one of the interfaces. */
+export type CallError = JobCallError | NotificationCallError;
 
+/** The `type` of a `CallError`. */
 export type ErrorTag = CallError['type'];
 
 /** The error with that tag. */

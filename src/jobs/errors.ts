@@ -66,12 +66,14 @@ export interface RegistrationsDisabled {
   readonly message: string;
 }
 
+/** The request names another region than that of this installation. */
 export interface UnknownRegion {
   readonly type: 'unknown_region';
   readonly region: string;
   readonly message: string;
 }
 
+/** There is no job with this ID in the namespace. */
 export interface JobNotFound {
   readonly type: 'job_not_found';
   readonly namespace: string;

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
-import { type DecodeOptions, decodeFileInSteps } from '../hcl/decode/decode-file.js';
+import { decodeFileInSteps } from '../hcl/decode/decode-file.js';
 import type { Diagnostic } from '../hcl/diagnostics/diagnostic.js';
+import type { Budget } from '../hcl/evaluate/budget.js';
 import { hclFunctions } from '../hcl/functions/index.js';
 import { finish, type Steps } from '../hcl/steps.js';
 import { canonicaliseSubmitted } from './canonical/canonicalise-submitted.js';
@@ -18,9 +19,9 @@ export interface ParseJobOptions {
   /** Reads the text in the literal mode for version 1 of the language. */
   readonly hcl1?: boolean;
   /** Where new UUIDs and salts come from; without it the functions that need them do not exist. */
-  readonly ids?: DecodeOptions<SubmittedJob>['ids'];
+  readonly ids?: { next(kind: 'uuid'): string };
   /** What the evaluation may cost at most; see `createBudget`. */
-  readonly budget?: NonNullable<DecodeOptions<SubmittedJob>['budget']>;
+  readonly budget?: Budget;
 }
 
 /** The functions whose results do not depend on chance, collected on first use. */

@@ -65,11 +65,12 @@ export const instruments = {
 /** The name of one of the `instruments`. */
 export type MetricName = keyof typeof instruments;
 
-export type Labels = Readonly<Record<string, string>>;
+/** Label values come from closed sets; never an id, a URL or a name. */
+export type MetricLabels = Readonly<Record<string, string>>;
 
 /** What one instrument has measured with one set of labels. */
 export interface Measured {
-  readonly labels: Labels;
+  readonly labels: MetricLabels;
   /** The sum of a counter or histogram, the last value of a gauge. */
   readonly value: number;
   /** Of a histogram: how many values there were, and how many were at most each bound. */

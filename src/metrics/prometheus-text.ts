@@ -1,4 +1,4 @@
-import { type Instrument, instruments, type Labels, type Measured, type MetricFamily } from './instruments.js';
+import { type Instrument, instruments, type Measured, type MetricFamily, type MetricLabels } from './instruments.js';
 
 /**
  * Families in the text format of Prometheus. Names follow the rules by which OpenTelemetry's are translated: underscores for dots,
@@ -29,11 +29,11 @@ function lines(name: string, { kind, buckets = [] }: Instrument, measured: Measu
   return `${sorted.join('')}${all}${name}_sum${braces(labels)} ${value}\n${name}_count${braces(labels)} ${count}\n`;
 }
 
-function bucket(name: string, labels: Labels, le: string, count: number): string {
+function bucket(name: string, labels: MetricLabels, le: string, count: number): string {
   return `${name}_bucket${braces({ ...labels, le })} ${count}\n`;
 }
 
-function braces(labels: Labels): string {
+function braces(labels: MetricLabels): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name.replaceAll('.', '_')}="${escaped(value)}"`);
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }

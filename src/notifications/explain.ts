@@ -1,5 +1,6 @@
 import { globMatches } from '../shared/glob.js';
 import type { NotificationConfiguration } from './configurations/configuration.js';
+import type { DestinationKind } from './configurations/destination.js';
 import type { NotificationEvent } from './events/event.js';
 import { passesFilter } from './events/event-filter.js';
 import { spellingOf, type TriggerFeature, triggerFromSpelling } from './events/trigger.js';
@@ -15,6 +16,20 @@ export type Obstacle =
   /** The filter of the configuration does not let it through. */
   | 'filtered'
   | 'no_recipients';
+
+/** What decides of a configuration whether an event notifies it. */
+export interface ExplainedConfiguration {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: DestinationKind;
+  readonly enabled: boolean;
+  /** Triggers in any spelling. */
+  readonly triggers: readonly string[];
+  /** Recipients of e-mail, by ID. */
+  readonly users: readonly string[];
+  /** Event types as names or globs, and a filter expression over attributes; null lets everything through. */
+  readonly options?: { readonly eventTypes: readonly string[]; readonly filter: string | null } | undefined;
+}
 
 /** Whether an event notifies one configuration, and everything that prevents it. */
 export interface Explanation {
@@ -32,7 +47,7 @@ export interface Explanation {
 export function explain(
   event: NotificationEvent,
   workspace: Workspace,
-  configurations: readonly NotificationConfiguration[],
+  configurations: readonly ExplainedConfiguration[],
 ): Explanation[] {
   const general = obstaclesForAll(event, workspace);
   return configurations.map((configuration) => {
@@ -61,7 +76,7 @@ function obstaclesForAll(event: NotificationEvent, workspace: Workspace): Obstac
   return obstacles;
 }
 
-function isSubscribed(trigger: string, { triggers, options }: NotificationConfiguration): boolean {
+function isSubscribed(trigger: string, { triggers, options }: ExplainedConfiguration): boolean {
   if (spellingOf(trigger, triggers) !== undefined) return true;
   return options?.eventTypes.some((pattern) => globMatches(pattern, trigger)) ?? false;
 }
@@ -75,7 +90,7 @@ function hasFeature(workspace: Workspace, feature: TriggerFeature): boolean {
   }
 }
 
-function obstaclesFor(event: NotificationEvent, configuration: NotificationConfiguration): Obstacle[] {
+function obstaclesFor(event: NotificationEvent, configuration: ExplainedConfiguration): Obstacle[] {
   const obstacles: Obstacle[] = [];
   if (!configuration.enabled) obstacles.push('disabled');
   if (!isSubscribed(event.trigger, configuration)) obstacles.push('trigger_off');

@@ -16,7 +16,7 @@ export interface UnknownNode {
 }
 
 /** The server will have nothing to do with this agent; asking again changes nothing. */
-export interface NodeRefused {
+export interface AgentRefused {
   readonly type: 'node_refused';
   readonly message: string;
 }
@@ -28,7 +28,7 @@ export interface LinkFailed {
 }
 
 /** Why a call of an agent has no answer: register again, give up, or ask again later. */
-export type AgentLinkError = UnknownNode | NodeRefused | LinkFailed;
+export type AgentLinkError = UnknownNode | AgentRefused | LinkFailed;
 
 /**
  * What the agent of a node may ask of its server, and nothing else: in the same process, or over a connection that the

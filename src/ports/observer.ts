@@ -1,7 +1,6 @@
-import type { Labels, MetricFamily, MetricName } from '../metrics/instruments.js';
+import type { MetricFamily, MetricLabels, MetricName } from '../metrics/instruments.js';
 
-/** Label values come from closed sets; never an id, a URL or a name. */
-export type MetricLabels = Labels;
+export type { MetricLabels } from '../metrics/instruments.js';
 
 /**
  * Where measurements go; `instruments` says what each name means. A counter adds, a histogram records one value, a gauge replaces.

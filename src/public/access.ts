@@ -28,20 +28,25 @@ export type {
   RoleNotFound,
   TokenNotFound,
 } from '../access/errors.js';
+export type { ClaimRefused } from '../access/node-claim.js';
 export type { OneTimeToken } from '../access/one-time-tokens.js';
 export { parsePolicy } from '../access/policy/parse-policy.js';
-export type {
-  Area,
-  AreaLevel,
-  AreaPolicy,
-  HostVolumeCapability,
-  NamedPolicy,
-  NamespacePolicy,
-  NodePoolCapability,
-  OperatorPolicy,
-  Policy,
-  VariableCapability,
-  VariablePathPolicy,
+export {
+  type Area,
+  type AreaLevel,
+  type AreaPolicy,
+  areas,
+  type HostVolumeCapability,
+  hostVolumeCapabilities,
+  type NamedPolicy,
+  type NamespacePolicy,
+  type NodePoolCapability,
+  nodePoolCapabilities,
+  type OperatorPolicy,
+  type Policy,
+  type VariableCapability,
+  type VariablePathPolicy,
+  variableCapabilities,
 } from '../access/policy/policy.js';
 export type { RulesFault } from '../access/policy/rules-reader.js';
 export type { PolicyInput, PolicyJob, PolicyStub, StoredPolicy } from '../access/policy-record.js';
@@ -49,6 +54,7 @@ export {
   anonymousPrincipal,
   hostPrincipal,
   type NamespaceRule,
+  type NodeIdentity,
   type Principal,
   type Workload,
   type WorkspaceRight,
@@ -107,5 +113,5 @@ export {
   renewLock,
   type VariableWritten,
 } from '../operations/variables/index.js';
-export type { InvalidVariable, ItemsMissing } from '../variables/errors.js';
+export type { InvalidVariable, ItemsMissing, VariableError } from '../variables/errors.js';
 export type { LockView, VariableDocument, VariableItems, VariableStub } from '../variables/variable.js';

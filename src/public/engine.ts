@@ -1,9 +1,10 @@
 /** The engine, its settings and events, and the clients. For services that embed the engine. */
 
 export { err, errAsync, ok, okAsync, Result, ResultAsync } from 'neverthrow';
-
-export type { Indexed, PageOf } from '../api/answers.js';
+export type { CallInput, Indexed, PageOf } from '../api/answers.js';
+export type { CallError, ErrorTag, JobCallError, NotificationCallError } from '../api/errors.js';
 export type { MessageSocket, SocketEnd } from '../api/message-socket.js';
+export type { CallName } from '../bound-calls.js';
 export type { CallOptions, Client, WaitingOptions } from '../client/client.js';
 export type {
   Aborted,
@@ -16,6 +17,8 @@ export type {
 } from '../client/client-error.js';
 export { orThrow, SignalboxError } from '../client/or-throw.js';
 export { createEngine, type Engine, type EnginePorts, type StopOptions } from '../engine.js';
+export type { InvalidTopic } from '../events/subscription.js';
+export type { CallManner } from '../operations/binding.js';
 export type { EngineEmitter, EngineEvents } from '../operations/events.js';
 export {
   checkStoredSecrets,
@@ -23,6 +26,7 @@ export {
   resealStoredSecrets,
   type StoredSecretsCheck,
 } from '../operations/store/index.js';
+export type { CollectionThresholds } from '../scheduler/collection/thresholds.js';
 export {
   defaultSettings,
   type RunNotificationRule,

@@ -1,27 +1,118 @@
 /** Jobs with their versions, deployments, evaluations and allocations; namespaces. For services that embed the engine. */
 
-export type { Diagnostic } from '../hcl/diagnostics/diagnostic.js';
-export { renderDiagnostic, renderDiagnostics } from '../hcl/diagnostics/render.js';
-export {
-  type JobPolicy,
-  type PolicyLevel,
-  type PolicyQuestion,
-  policyLevels,
-} from '../jobs/admission/job-policy.js';
+export type { DiagnosticCode } from '../hcl/diagnostics/codes.js';
+export type { Diagnostic, Severity } from '../hcl/diagnostics/diagnostic.js';
+export { type RenderOptions, renderDiagnostic, renderDiagnostics } from '../hcl/diagnostics/render.js';
+export type { Budget, BudgetLimits } from '../hcl/evaluate/budget.js';
+export type { Position } from '../hcl/syntax/source.js';
+export { type JobPolicy, type PolicyLevel, type PolicyQuestion, policyLevels } from '../jobs/admission/job-policy.js';
 export type { QuotaRule } from '../jobs/admission/namespace-quota.js';
-export type { SubmissionInput } from '../jobs/changes/job-submission.js';
+export type { JobSubmission, SubmissionInput } from '../jobs/changes/job-submission.js';
+export type { VersionBaseNotFound } from '../jobs/diff/diff-versions.js';
+export type { DiffType, FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from '../jobs/diff/job-diff.js';
+export type {
+  ExposeConfig,
+  ExposePath,
+  Gateway,
+  GatewayBindAddress,
+  GatewayProxy,
+  GatewayTLSConfig,
+  GatewayTLSSDSConfig,
+  HTTPHeaderModifiers,
+  IngressGateway,
+  IngressListener,
+  IngressService,
+  LinkedService,
+  MeshGateway,
+  ServiceConnect,
+  SidecarProxy,
+  SidecarService,
+  SidecarTask,
+  TerminatingGateway,
+  TransparentProxy,
+  Upstream,
+  UpstreamMeshGateway,
+} from '../jobs/document/connect.js';
+export type { DecodeError } from '../jobs/document/decode-job.js';
+export type { Nanoseconds, UnixNanoseconds } from '../jobs/document/document-values.js';
 export type { DurationInput, DurationUnit } from '../jobs/document/duration-input.js';
-export type { JsonValue } from '../jobs/document/fields/field-table.js';
+export type { FreeForm, JsonObject, JsonValue } from '../jobs/document/fields/field-table.js';
+export type { WorkloadIdentity } from '../jobs/document/identity.js';
 export type * from '../jobs/document/input/index.js';
-export type { Job } from '../jobs/document/job.js';
-export { type JobJsonSchema, jobJsonSchema } from '../jobs/document/job-json-schema.js';
-export type { RestartPolicy } from '../jobs/document/policies.js';
+export {
+  type Job,
+  type JobStatus,
+  type JobType,
+  type JobUIConfig,
+  type JobUILink,
+  type JobVersionTag,
+  jobTypes,
+  type Multiregion,
+  type MultiregionRegion,
+  type MultiregionStrategy,
+  type ParameterizedJobConfig,
+  type PeriodicConfig,
+} from '../jobs/document/job.js';
+export { type JobJsonSchema, type JsonSchema, jobJsonSchema } from '../jobs/document/job-json-schema.js';
+export type { CNIConfig, DNSConfig, NetworkResource, Port } from '../jobs/document/network.js';
+export type { Affinity, Constraint, Spread, SpreadTarget } from '../jobs/document/placement.js';
+export type {
+  ConsulBlock,
+  DisconnectStrategy,
+  MigrateStrategy,
+  ReschedulePolicy,
+  RestartPolicy,
+  ScalingPolicy,
+  UpdateStrategy,
+} from '../jobs/document/policies.js';
+export type { NumaRequest, RequestedDevice, Resources } from '../jobs/document/resources.js';
+export type { CheckRestart, Service, ServiceCheck, ServiceWeights } from '../jobs/document/service.js';
 export type { SubmittedJob } from '../jobs/document/submitted-job.js';
 export type { Task } from '../jobs/document/task.js';
-export type { TaskGroup } from '../jobs/document/task-group.js';
-export type { NamespaceError } from '../jobs/errors.js';
+export type { CSIMountOptions, EphemeralDisk, TaskGroup, VolumeRequest } from '../jobs/document/task-group.js';
+export type {
+  ChangeScript,
+  CSIPluginConfig,
+  DispatchPayload,
+  LogConfig,
+  TaskAction,
+  TaskArtifact,
+  TaskLifecycle,
+  TaskSchedule,
+  TaskScheduleCron,
+  TaskSecret,
+  TaskTemplate,
+  TaskVault,
+  VolumeMount,
+  WaitConfig,
+} from '../jobs/document/task-parts.js';
+export type {
+  AdmissionRefused,
+  DispatchRateExceeded,
+  DispatchRefused,
+  EvaluationRefused,
+  IndexConflict,
+  InvalidJob,
+  InvalidRequest,
+  JobNotFound,
+  NamespaceError,
+  PolicyRefused,
+  QuotaExceeded,
+  RegistrationRefusal,
+  RegistrationsDisabled,
+  RevertRefused,
+  ScalingRefused,
+  TagRefused,
+  TotalCountTooLarge,
+  TransitionRefused,
+  UnknownRegion,
+  VersionNotFound,
+} from '../jobs/errors.js';
+export type { Namespace, NamespaceCapabilities } from '../jobs/namespaces/namespace.js';
 export { type ParsedJob, type ParseJobOptions, parseJob } from '../jobs/parse-job.js';
 export type { ForceRefused } from '../jobs/periodic/decide-launch.js';
+export type { ScalingEvent } from '../jobs/scaling/scaling-event.js';
+export type { JobListStub } from '../jobs/status/job-stub.js';
 export {
   type ActOnDeploymentError,
   type ChangedDeployment,
@@ -44,6 +135,8 @@ export {
   dispatchJob,
   type EvaluateJobError,
   type EvaluateJobInput,
+  type EvaluationDeletionRefused,
+  type EvaluationRow,
   evaluateJob,
   type FilterFault,
   type GroupScaleStatus,
@@ -58,6 +151,7 @@ export {
   type ListEvaluationsInput,
   type ListedJob,
   type ListJobsInput,
+  type ListRead,
   type ListRequest,
   listAllocations,
   listDeploymentAllocations,
@@ -71,7 +165,9 @@ export {
   listJobVersions,
   type NamespaceQuery,
   type ParseJobSourceInput,
+  type PlanJobError,
   type PlanJobInput,
+  type PlannedEvaluation,
   type PlanOutdated,
   type PlanSeal,
   parseJobSource,
@@ -101,6 +197,7 @@ export {
   scaleJob,
   setJobStability,
   stopJob,
+  type TaggedVersion,
   type TagJobVersionError,
   type TagJobVersionInput,
   tagJobVersion,
@@ -121,4 +218,8 @@ export {
   removeNamespace,
 } from '../operations/namespaces/index.js';
 export { type ForcedLaunch, forceLaunch } from '../operations/periodic/index.js';
+export type { Page } from '../queries/page.js';
+export type { SearchRefused } from '../queries/search/search-context.js';
+export type { AllocationStubOptions } from '../scheduler/allocation-stub.js';
 export type { DeploymentError, DeploymentNotFound } from '../scheduler/deployment/deployment-errors.js';
+export type { EvaluationStub } from '../scheduler/related-evaluations.js';

@@ -1,5 +1,15 @@
 /** Nodes, node pools, scheduling, and the link of agents. For services that embed the engine, and for runners. */
 
+export type { ToldState, ToldStatus } from '../agent/allocation/client-status.js';
+export type {
+  CommandInput,
+  CommandOutput,
+  CommandPerformer,
+  CommandRefused,
+  NodeCommand,
+  OutputStream,
+  StreamPosition,
+} from '../agent/link/node-command.js';
 export type {
   AllocationReport,
   NodeDescription,
@@ -49,7 +59,10 @@ export {
   reportAllocations,
 } from '../operations/scheduling/index.js';
 export * from '../scheduler/index.js';
+export type { ReadNodePool } from '../scheduler/node-pool.js';
 export type { NodePoolError } from '../scheduler/nodes/check-node-pool.js';
 export type { DrainSpec } from '../scheduler/nodes/drain.js';
 export type { NodeNotFound, NodeRefused } from '../scheduler/nodes/node-errors.js';
 export type { DynamicMeta, NodeMetadata } from '../scheduler/nodes/node-metadata.js';
+export type { DeploymentUpdate } from '../scheduler/reconcile/intents.js';
+export type { VariableName, VariableRead } from '../templates/index.js';

@@ -11,12 +11,21 @@ export {
   destinationKinds,
 } from '../notifications/configurations/destination.js';
 export { type FailureClass, failureClasses } from '../notifications/delivery/classify-failure.js';
-export { type DeliveryOutcome, deliveryOutcomes, type RecipientResult } from '../notifications/delivery/delivery.js';
+export {
+  type Attempt,
+  type DeliveryOutcome,
+  deliveryOutcomes,
+  type RecipientResult,
+} from '../notifications/delivery/delivery.js';
 export type {
   Authentication,
   DeliveryOptions,
   DeliveryOptionsInput,
+  OpenOptions,
+  OptionsCertificate,
+  SecretOptions,
 } from '../notifications/delivery/delivery-options.js';
+export type { Recovery, RecoveryFilter } from '../notifications/delivery/recovery.js';
 export type {
   Conflict,
   FieldFault,
@@ -35,27 +44,44 @@ export type {
   CustomEvent,
   NotificationEvent,
   RunEvent,
+  RunFailure,
 } from '../notifications/events/event.js';
 export type { EventAttributes } from '../notifications/events/event-attributes.js';
 export type { EventType, EventTypeInput } from '../notifications/events/event-type.js';
 export { notificationForRunStatus, type RunStatusNotification } from '../notifications/events/run-status.js';
 export {
+  type AssessmentTrigger,
+  type RunTrigger,
   type Trigger,
   type TriggerDefinition,
+  type TriggerFeature,
+  type TriggerScope,
   triggerDefinitions,
   triggerFromSpelling,
+  type WorkspaceTrigger,
 } from '../notifications/events/trigger.js';
-export { type Explanation, explain, type Obstacle } from '../notifications/explain.js';
-export { configurationPath, configurationUrl } from '../notifications/payloads/links.js';
-export { type RenderedNotification, renderPayload } from '../notifications/payloads/render-payload.js';
+export { type ExplainedConfiguration, type Explanation, explain, type Obstacle } from '../notifications/explain.js';
+export { configurationPath, configurationUrl, type PublicEndpoint } from '../notifications/payloads/links.js';
+export type { Recipient, RenderedEmail } from '../notifications/payloads/message-context.js';
+export {
+  type Occasion,
+  type RenderedFor,
+  type RenderedNotification,
+  type RequestIdentity,
+  renderPayload,
+  type SignatureRules,
+} from '../notifications/payloads/render-payload.js';
+export type { DestinationHealth } from '../notifications/queue/destination-health.js';
+export { type WaitReason, waitReasons } from '../notifications/queue/wait-reason.js';
 export type { User } from '../notifications/user.js';
-export { type ExecutionMode, executionModes, type Workspace } from '../notifications/workspace.js';
+export { type ExecutionMode, executionModes, type Workspace, type WorkspaceNames } from '../notifications/workspace.js';
 export type { PublishedEvent } from '../operations/books/publish-notification-event.js';
 export {
   type AccountView,
   type BulkRedeliveryRequest,
   type ConfigurationList,
   type ConfigurationView,
+  type CreateConfigurationError,
   type CreateConfigurationRequest,
   cancelBulkRedelivery,
   countRecoverable,
@@ -77,6 +103,7 @@ export {
   type HealthView,
   type ListDeliveriesRequest,
   type ListEventsRequest,
+  type ListWorkspacesRequest,
   listBulkRedeliveries,
   listDeliveries,
   listEventTypes,
@@ -89,6 +116,7 @@ export {
   type PageNumbers,
   type PageRequest,
   type Pagination,
+  type PutConfigurationError,
   pauseNotificationConfiguration,
   putEventType,
   putNotificationConfiguration,
@@ -104,6 +132,7 @@ export {
   removeUser,
   removeWorkspace,
   resumeNotificationConfiguration,
+  type SendEventError,
   sendNotificationEvent,
   showAccount,
   showDelivery,
@@ -114,8 +143,10 @@ export {
   showWorkspace,
   showWorkspaceNamed,
   startBulkRedelivery,
+  type UpdateConfigurationError,
   type UpdateConfigurationRequest,
   updateNotificationConfiguration,
+  type VerifyConfigurationError,
   verifyNotificationConfiguration,
   type WorkspaceInput,
   type WorkspaceList,

@@ -1,5 +1,7 @@
 /** Ports, waiting, metrics and notations. For authors of adapters. */
 
+export type { FilterEvaluationError } from '../filter/evaluation.js';
+export type { FilterSyntaxError } from '../filter/parse-filter.js';
 export type { ChildrenSummary, GroupSummary, JobSummary } from '../jobs/status/job-summary-record.js';
 export {
   type Instrument,
@@ -14,6 +16,13 @@ export type { Answer } from '../operations/waiting/parked-queries.js';
 export type * from '../ports/index.js';
 export type { Row } from '../ports/storage.js';
 export type { OutgoingMessage, Transform } from '../ports/transform.js';
+export type { PageByToken } from '../queries/page.js';
 export { type FaultyPolicyRule, type PolicyRule, policyOfRule } from '../queries/policy-rule.js';
-export { millisecondsFromNanos, parseDurationNanos } from '../shared/duration.js';
-export { instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from '../shared/instant.js';
+export {
+  type DurationError,
+  type Milliseconds,
+  millisecondsFromNanos,
+  parseDurationNanos,
+} from '../shared/duration.js';
+export { type Instant, instantFromUnixNanos, isoFromInstant, unixNanosFromInstant } from '../shared/instant.js';
+export type { IndexDefinition, Key, KeyPart, Table, TableHints } from '../shared/table.js';

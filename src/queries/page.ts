@@ -10,10 +10,13 @@ export interface Page<T> {
   readonly nextToken: string;
 }
 
-export interface PageRequest {
-  /** 0, negative and absent mean everything. */
+/** Which page of a list of the job interface is read. */
+export interface PageByToken {
+  /** The most items of the page; 0, negative and absent mean everything. */
   readonly perPage?: number;
+  /** The token that the page before gave; absent for the first page. */
   readonly nextToken?: string;
+  /** Last first. */
   readonly reverse?: boolean;
 }
 

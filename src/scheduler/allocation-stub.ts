@@ -35,6 +35,7 @@ export interface AllocationListStub
   readonly PreemptedByAllocation: string;
 }
 
+/** Which members the entries of a list of allocations have beside the usual ones. */
 export interface AllocationStubOptions {
   /** Adds AllocatedResources. */
   readonly resources?: boolean;

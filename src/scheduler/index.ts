@@ -23,6 +23,7 @@ export type {
 } from './allocation.js';
 export type { AllocationMetric, ExhaustedResources, NodeScore } from './allocation-metric.js';
 export type { AllocationListStub } from './allocation-stub.js';
+export { type Cluster, clusterFrom } from './cluster/cluster.js';
 export type { Deployment, DeploymentState, DeploymentStatus } from './deployment/deployment.js';
 export type {
   DesiredUpdates,

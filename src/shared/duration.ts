@@ -8,7 +8,8 @@ export const minute: Milliseconds = 60 * second;
 export const hour: Milliseconds = 60 * minute;
 export const day: Milliseconds = 24 * hour;
 
-interface DurationError {
+/** The text is no duration. */
+export interface DurationError {
   readonly type: 'invalid_duration';
   readonly text: string;
   readonly message: string;

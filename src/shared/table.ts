@@ -5,7 +5,7 @@ export type KeyPart = string | number | boolean | null;
 export type Key = readonly KeyPart[];
 
 /** A secondary index: a key computed from the record. `undefined` leaves the record out of the index. */
-interface IndexDefinition<R> {
+export interface IndexDefinition<R> {
   /**
    * Must be raised by every change after which any record gets another key. Stores keep an index until its version changes, so
    * a change of `key`, or of anything that it calls, without a new version leaves wrong entries.
@@ -15,7 +15,7 @@ interface IndexDefinition<R> {
 }
 
 /** How a table is used, for stores that can make something of it. What is stored and found does not depend on it. */
-interface TableHints {
+export interface TableHints {
   /** Nearly every write adds rows: when the table changed last can be told by its newest row. */
   readonly grows?: boolean;
   /** Every key is one whole number from 0 up. */

@@ -15,4 +15,5 @@ export interface ItemsMissing {
   readonly message: string;
 }
 
+/** Why a request about a variable is refused, apart from missing rights. */
 export type VariableError = InvalidVariable | ItemsMissing;

@@ -48,14 +48,17 @@ export interface OperatorPolicy extends AreaPolicy {
   readonly Capabilities: readonly string[] | null;
 }
 
+/** The rights that a policy can grant on variables. */
 export const variableCapabilities = ['list', 'read', 'write', 'destroy', 'deny'] as const;
 /** One right on variables; `deny` takes all others away. */
 export type VariableCapability = (typeof variableCapabilities)[number];
 
+/** The rights that a policy can grant on node pools. */
 export const nodePoolCapabilities = ['read', 'write', 'delete', 'deny'] as const;
 /** One right on node pools; `deny` takes all others away. */
 export type NodePoolCapability = (typeof nodePoolCapabilities)[number];
 
+/** The rights that a policy can grant on host volumes. */
 export const hostVolumeCapabilities = ['mount-readonly', 'mount-readwrite', 'deny'] as const;
 /** One right on host volumes; `deny` takes all others away. */
 export type HostVolumeCapability = (typeof hostVolumeCapabilities)[number];

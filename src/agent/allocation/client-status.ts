@@ -2,7 +2,7 @@ import type { ClientStatus, TaskState } from '../../scheduler/allocation.js';
 import { type AllocationLife, isDone } from './allocation-life.js';
 
 /** The statuses that a node's agent tells; `lost` and `unknown` are the server's. */
-type ToldStatus = Extract<ClientStatus, 'pending' | 'running' | 'complete' | 'failed'>;
+export type ToldStatus = Extract<ClientStatus, 'pending' | 'running' | 'complete' | 'failed'>;
 
 /** What an agent says of one allocation's state: it is the authority for exactly these members. */
 export interface ToldState {

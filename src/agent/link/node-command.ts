@@ -44,6 +44,7 @@ export type NodeCommand =
       readonly terminal: boolean;
     };
 
+/** One of the two outputs of a task. */
 export type OutputStream = 'stdout' | 'stderr';
 
 /** Where a stream begins: this many bytes after the start, or before the end. */

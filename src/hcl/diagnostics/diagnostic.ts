@@ -4,6 +4,7 @@ import type { Span } from '../syntax/tree.js';
 import type { DiagnosticCode } from './codes.js';
 import { snippet } from './snippet.js';
 
+/** Errors prevent a result; warnings come beside one. */
 export type Severity = 'error' | 'warning';
 
 /** A problem in a source text, ready to be shown: plain data, safe to serialise. */

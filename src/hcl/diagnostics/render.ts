@@ -1,5 +1,6 @@
 import type { Diagnostic } from './diagnostic.js';
 
+/** How diagnostics are printed. */
 export interface RenderOptions {
   /** Adds terminal colours. */
   readonly colour?: boolean;

@@ -3,6 +3,7 @@
  * text: durations in nanoseconds, `true` and `false`, `nil` for a value that may be absent and is.
  */
 
+/** What became of a part of the job, seen from the older side. */
 export type DiffType = 'None' | 'Added' | 'Deleted' | 'Edited';
 
 /** One scalar, or one entry of a map or list: `Priority`, `Meta[team]`, `args[0]`. */
@@ -25,11 +26,13 @@ export interface ObjectDiff {
   readonly Objects: readonly ObjectDiff[] | null;
 }
 
+/** What differs in one task. */
 export interface TaskDiff extends ObjectDiff {
   /** What the change makes the scheduler do; null before `annotateDiff`. */
   readonly Annotations: readonly string[] | null;
 }
 
+/** What differs in one group, with its tasks. */
 export interface TaskGroupDiff extends ObjectDiff {
   /** Every task of either side, in the order of their names. */
   readonly Tasks: readonly TaskDiff[] | null;
@@ -37,6 +40,10 @@ export interface TaskGroupDiff extends ObjectDiff {
   readonly Updates: Readonly<Record<string, number>> | null;
 }
 
+/**
+ * What differs between two versions of a job, or between the registered job and one that is planned. Lists are null where nothing
+ * differs.
+ */
 export interface JobDiff {
   readonly Type: DiffType;
   readonly ID: string;

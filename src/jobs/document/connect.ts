@@ -4,6 +4,7 @@ import type { WorkloadIdentity } from './identity.js';
 import type { Resources } from './resources.js';
 import type { LogConfig, VolumeMount } from './task-parts.js';
 
+/** The stored form of `ConnectInput`, which describes the fields. */
 export interface ServiceConnect {
   readonly Native: boolean;
   readonly Gateway: Gateway | null;
@@ -11,14 +12,16 @@ export interface ServiceConnect {
   readonly SidecarTask: SidecarTask | null;
 }
 
-interface Gateway {
+/** The stored form of `GatewayInput`, which describes the fields. */
+export interface Gateway {
   readonly Proxy: GatewayProxy | null;
   readonly Ingress: IngressGateway | null;
   readonly Terminating: TerminatingGateway | null;
   readonly Mesh: MeshGateway | null;
 }
 
-interface GatewayProxy {
+/** The stored form of `GatewayProxyInput`, which describes the fields. */
+export interface GatewayProxy {
   readonly ConnectTimeout: Nanoseconds | null;
   readonly EnvoyGatewayBindTaggedAddresses: boolean;
   readonly EnvoyGatewayBindAddresses: Readonly<Record<string, GatewayBindAddress>>;
@@ -27,17 +30,20 @@ interface GatewayProxy {
   readonly Config: FreeForm | null;
 }
 
+/** The stored form of `GatewayBindAddressInput`, which describes the fields; the name is its key. */
 export interface GatewayBindAddress {
   readonly Address: string;
   readonly Port: number;
 }
 
-interface IngressGateway {
+/** The stored form of `IngressGatewayInput`, which describes the fields. */
+export interface IngressGateway {
   readonly TLS: GatewayTLSConfig | null;
   readonly Listeners: readonly IngressListener[] | null;
 }
 
-interface GatewayTLSConfig {
+/** The stored form of `GatewayTLSConfigInput`, which describes the fields. */
+export interface GatewayTLSConfig {
   readonly Enabled: boolean;
   readonly TLSMinVersion: string;
   readonly TLSMaxVersion: string;
@@ -45,18 +51,21 @@ interface GatewayTLSConfig {
   readonly SDS: GatewayTLSSDSConfig | null;
 }
 
-interface GatewayTLSSDSConfig {
+/** The stored form of `GatewayTLSSDSConfigInput`, which describes the fields. */
+export interface GatewayTLSSDSConfig {
   readonly ClusterName: string;
   readonly CertResource: string;
 }
 
-interface IngressListener {
+/** The stored form of `IngressListenerInput`, which describes the fields. */
+export interface IngressListener {
   readonly Port: number;
   readonly Protocol: string;
   readonly Services: readonly IngressService[] | null;
 }
 
-interface IngressService {
+/** The stored form of `IngressServiceInput`, which describes the fields. */
+export interface IngressService {
   readonly Name: string;
   readonly Hosts: readonly string[] | null;
   readonly TLS: GatewayTLSConfig | null;
@@ -67,17 +76,20 @@ interface IngressService {
   readonly MaxConcurrentRequests: number | null;
 }
 
-interface HTTPHeaderModifiers {
+/** The stored form of `HTTPHeaderModifiersInput`, which describes the fields. */
+export interface HTTPHeaderModifiers {
   readonly Add: Readonly<Record<string, string>> | null;
   readonly Set: Readonly<Record<string, string>> | null;
   readonly Remove: readonly string[] | null;
 }
 
-interface TerminatingGateway {
+/** The stored form of `TerminatingGatewayInput`, which describes the fields. */
+export interface TerminatingGateway {
   readonly Services: readonly LinkedService[] | null;
 }
 
-interface LinkedService {
+/** The stored form of `LinkedServiceInput`, which describes the fields. */
+export interface LinkedService {
   readonly Name: string;
   readonly CAFile: string;
   readonly CertFile: string;
@@ -85,9 +97,11 @@ interface LinkedService {
   readonly SNI: string;
 }
 
-type MeshGateway = Readonly<Record<string, never>>;
+/** The stored form of `MeshGatewayInput`, which has no fields. */
+export type MeshGateway = Readonly<Record<string, never>>;
 
-interface SidecarService {
+/** The stored form of `SidecarServiceInput`, which describes the fields. */
+export interface SidecarService {
   readonly Tags: readonly string[] | null;
   readonly Port: string;
   readonly Proxy: SidecarProxy | null;
@@ -95,6 +109,7 @@ interface SidecarService {
   readonly Meta: Readonly<Record<string, string>> | null;
 }
 
+/** The stored form of `SidecarProxyInput`, which describes the fields. */
 export interface SidecarProxy {
   readonly LocalServiceAddress: string;
   readonly LocalServicePort: number;
@@ -104,10 +119,12 @@ export interface SidecarProxy {
   readonly Config: FreeForm | null;
 }
 
-interface ExposeConfig {
+/** The stored form of `ExposeConfigInput`, which describes the fields. */
+export interface ExposeConfig {
   readonly Paths: readonly ExposePath[] | null;
 }
 
+/** The stored form of `ExposePathInput`, which describes the fields. */
 export interface ExposePath {
   readonly Path: string;
   readonly Protocol: string;
@@ -115,7 +132,8 @@ export interface ExposePath {
   readonly ListenerPort: string;
 }
 
-interface Upstream {
+/** The stored form of `UpstreamInput`, which describes the fields. */
+export interface Upstream {
   readonly DestinationName: string;
   readonly DestinationNamespace: string;
   readonly DestinationPartition: string;
@@ -130,11 +148,13 @@ interface Upstream {
   readonly Config: FreeForm | null;
 }
 
-interface UpstreamMeshGateway {
+/** The stored form of `UpstreamMeshGatewayInput`, which describes the field. */
+export interface UpstreamMeshGateway {
   readonly Mode: string;
 }
 
-interface TransparentProxy {
+/** The stored form of `TransparentProxyInput`, which describes the fields. */
+export interface TransparentProxy {
   readonly UID: string;
   readonly OutboundPort: number;
   readonly ExcludeInboundPorts: readonly string[] | null;
@@ -144,6 +164,7 @@ interface TransparentProxy {
   readonly NoDNS: boolean;
 }
 
+/** The stored form of `SidecarTaskInput`, which describes the fields. */
 export interface SidecarTask {
   readonly Name: string;
   readonly Driver: string;

@@ -1,6 +1,9 @@
 import type { Nanoseconds } from './document-values.js';
 
-/** A signed token that tells others which task or service this is. */
+/**
+ * A signed token that tells others which task or service this is. The stored form of `WorkloadIdentityInput`, which describes the
+ * fields.
+ */
 export interface WorkloadIdentity {
   readonly Name: string;
   readonly Audience: readonly string[] | null;

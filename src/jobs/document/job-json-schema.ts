@@ -2,7 +2,7 @@ import { type Block, type Field, type FieldSet, submittedFields } from './fields
 import { jobBlock } from './fields/job-fields.js';
 
 /** JSON Schema, as far as it is used here. */
-interface JsonSchema {
+export interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly description?: string;

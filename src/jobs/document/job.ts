@@ -3,7 +3,10 @@ import type { Affinity, Constraint, Spread } from './placement.js';
 import type { UpdateStrategy } from './policies.js';
 import type { TaskGroup } from './task-group.js';
 
-/** The stored form of a job: what the job interface answers, with its own field names. Every default is filled. Values are as checked by `validateJob`. */
+/**
+ * The stored form of a job: what the job interface answers, with its own field names. Every default is filled. Values are as checked
+ * by `validateJob`. `JobInput` describes the fields that a caller sets.
+ */
 export interface Job {
   readonly Stop: boolean;
   readonly Region: string;
@@ -43,17 +46,20 @@ export interface Job {
   readonly VersionTag: JobVersionTag | null;
 }
 
+/** The stored form of `MultiregionInput`, which describes the fields. */
 export interface Multiregion {
   readonly Strategy: MultiregionStrategy;
   readonly Regions: readonly MultiregionRegion[];
 }
 
-interface MultiregionStrategy {
+/** The stored form of `MultiregionStrategyInput`, which describes the fields. */
+export interface MultiregionStrategy {
   readonly MaxParallel: number;
   readonly OnFailure: string;
 }
 
-interface MultiregionRegion {
+/** The stored form of `MultiregionRegionInput`, which describes the fields. */
+export interface MultiregionRegion {
   readonly Name: string;
   readonly Count: number;
   readonly Datacenters: readonly string[] | null;
@@ -61,8 +67,8 @@ interface MultiregionRegion {
   readonly Meta: Readonly<Record<string, string>> | null;
 }
 
-/** Launches instances on a cron schedule. */
-interface PeriodicConfig {
+/** Launches instances on a cron schedule. The stored form of `PeriodicConfigInput`, which describes the fields. */
+export interface PeriodicConfig {
   readonly Enabled: boolean;
   readonly Spec: string;
   readonly Specs: readonly string[];
@@ -71,24 +77,32 @@ interface PeriodicConfig {
   readonly TimeZone: string;
 }
 
-/** Makes the job a template that is dispatched with a payload and meta. */
+/**
+ * Makes the job a template that is dispatched with a payload and meta. The stored form of `ParameterizedJobConfigInput`, which
+ * describes the fields.
+ */
 export interface ParameterizedJobConfig {
   readonly Payload: string;
   readonly MetaRequired: readonly string[] | null;
   readonly MetaOptional: readonly string[] | null;
 }
 
-interface JobUIConfig {
+/** The stored form of `JobUIConfigInput`, which describes the fields. */
+export interface JobUIConfig {
   readonly Description: string;
   readonly Links: readonly JobUILink[] | null;
 }
 
-interface JobUILink {
+/** The stored form of `JobUILinkInput`, which describes the fields; `URL` is `Url` here. */
+export interface JobUILink {
   readonly Label: string;
   readonly Url: string;
 }
 
-/** A name given to one version, which keeps it from being pruned. */
+/**
+ * A name given to one version, which keeps it from being pruned. The stored form of `JobVersionTagInput`, which describes the
+ * fields.
+ */
 export interface JobVersionTag {
   readonly Name: string;
   readonly Description: string;
@@ -98,6 +112,10 @@ export interface JobVersionTag {
 /** How a job is scheduled (job interface, Type). */
 export type JobType = (typeof jobTypes)[number];
 
+/** All types of jobs. */
 export const jobTypes = ['service', 'batch', 'system', 'sysbatch'] as const;
 
+/**
+ * `pending` before the first decision, `dead` when nothing of the job runs or is going to (docs/interfaces/jobs.md, Job status).
+ */
 export type JobStatus = 'pending' | 'running' | 'dead';

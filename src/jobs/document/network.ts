@@ -1,4 +1,7 @@
-/** A network request. Fields with an empty value are left out, as on the wire. */
+/**
+ * A network request. Fields with an empty value are left out, as on the wire. The stored form of `NetworkResourceInput`, which
+ * describes the fields.
+ */
 export interface NetworkResource {
   readonly Mode?: string;
   readonly CIDR?: string;
@@ -11,7 +14,10 @@ export interface NetworkResource {
   readonly CNI?: CNIConfig;
 }
 
-/** A port request. Fields with an empty value are left out, as on the wire. */
+/**
+ * A port request. Fields with an empty value are left out, as on the wire. The stored form of `PortInput`, which describes the
+ * fields.
+ */
 export interface Port {
   readonly Label?: string;
   readonly Value?: number;
@@ -20,12 +26,14 @@ export interface Port {
   readonly IgnoreCollision?: boolean;
 }
 
+/** The stored form of `DNSConfigInput`, which describes the fields. */
 export interface DNSConfig {
   readonly Servers: readonly string[] | null;
   readonly Searches: readonly string[] | null;
   readonly Options: readonly string[] | null;
 }
 
-interface CNIConfig {
+/** The stored form of `CNIConfigInput`, which describes the field. */
+export interface CNIConfig {
   readonly Args: Readonly<Record<string, string>> | null;
 }

@@ -1,7 +1,7 @@
 import type { Nanoseconds } from './document-values.js';
 import type { FreeForm } from './fields/field-table.js';
 
-/** How a changed group is replaced by a rolling update. */
+/** How a changed group is replaced by a rolling update. The stored form of `UpdateStrategyInput`, which describes the fields. */
 export interface UpdateStrategy {
   readonly Stagger: Nanoseconds;
   readonly MaxParallel: number;
@@ -14,7 +14,7 @@ export interface UpdateStrategy {
   readonly Canary: number;
 }
 
-/** How allocations leave a draining node. */
+/** How allocations leave a draining node. The stored form of `MigrateStrategyInput`, which describes the fields. */
 export interface MigrateStrategy {
   readonly MaxParallel: number;
   readonly HealthCheck: string;
@@ -22,7 +22,7 @@ export interface MigrateStrategy {
   readonly HealthyDeadline: Nanoseconds;
 }
 
-/** How often a failed task is restarted on its node. */
+/** How often a failed task is restarted on its node. The stored form of `RestartPolicyInput`, which describes the fields. */
 export interface RestartPolicy {
   readonly Attempts: number;
   readonly Interval: Nanoseconds;
@@ -31,7 +31,7 @@ export interface RestartPolicy {
   readonly RenderTemplates: boolean;
 }
 
-/** How often a failed allocation is replaced. */
+/** How often a failed allocation is replaced. The stored form of `ReschedulePolicyInput`, which describes the fields. */
 export interface ReschedulePolicy {
   readonly Attempts: number;
   readonly Interval: Nanoseconds;
@@ -41,7 +41,10 @@ export interface ReschedulePolicy {
   readonly Unlimited: boolean;
 }
 
-/** What happens to allocations on a node that is out of reach. */
+/**
+ * What happens to allocations on a node that is out of reach. The stored form of `DisconnectStrategyInput`, which describes the
+ * fields.
+ */
 export interface DisconnectStrategy {
   readonly LostAfter: Nanoseconds;
   readonly StopOnClientAfter: Nanoseconds | null;
@@ -49,7 +52,10 @@ export interface DisconnectStrategy {
   readonly Reconcile: string;
 }
 
-/** Bounds for the count (or the resources) and the free-form policy of an autoscaler. */
+/**
+ * Bounds for the count (or the resources) and the free-form policy of an autoscaler. The stored form of `ScalingPolicyInput`,
+ * which describes the fields.
+ */
 export interface ScalingPolicy {
   readonly ID: string;
   readonly Type: string;
@@ -62,7 +68,7 @@ export interface ScalingPolicy {
   readonly ModifyIndex: number;
 }
 
-/** Service catalogue settings of a group or task. */
+/** Service catalogue settings of a group or task. The stored form of `ConsulInput`, which describes the fields. */
 export interface ConsulBlock {
   readonly Namespace: string;
   readonly Cluster: string;

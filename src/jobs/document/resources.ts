@@ -1,7 +1,9 @@
 import type { NetworkResource } from './network.js';
 import type { Affinity, Constraint } from './placement.js';
 
-/** What a task asks of a node: MHz or whole cores, MB of memory. */
+/**
+ * What a task asks of a node: MHz or whole cores, MB of memory. The stored form of `ResourcesInput`, which describes the fields.
+ */
 export interface Resources {
   readonly CPU: number;
   readonly Cores: number;
@@ -29,6 +31,7 @@ export const zeroResources = {
   SecretsMB: 0,
 } as const satisfies Resources;
 
+/** The stored form of `RequestedDeviceInput`, which describes the fields. */
 export interface RequestedDevice {
   readonly Name: string;
   readonly Count: number;
@@ -36,7 +39,8 @@ export interface RequestedDevice {
   readonly Affinities: readonly Affinity[] | null;
 }
 
-interface NumaRequest {
+/** The stored form of `NUMAInput`, which describes the fields. */
+export interface NumaRequest {
   readonly Affinity: string;
   readonly Devices: readonly string[] | null;
 }

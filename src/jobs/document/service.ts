@@ -2,7 +2,7 @@ import type { ServiceConnect } from './connect.js';
 import type { Nanoseconds } from './document-values.js';
 import type { WorkloadIdentity } from './identity.js';
 
-/** A service that the group or task registers. */
+/** A service that the group or task registers. The stored form of `ServiceInput`, which describes the fields. */
 export interface Service {
   readonly Name: string;
   readonly TaskName: string;
@@ -26,6 +26,7 @@ export interface Service {
   readonly Namespace: string;
 }
 
+/** The stored form of `ServiceCheckInput`, which describes the fields. */
 export interface ServiceCheck {
   readonly Name: string;
   readonly Type: string;
@@ -55,13 +56,15 @@ export interface ServiceCheck {
   readonly OnUpdate: string;
 }
 
-interface CheckRestart {
+/** The stored form of `CheckRestartInput`, which describes the fields. */
+export interface CheckRestart {
   readonly Limit: number;
   readonly Grace: Nanoseconds;
   readonly IgnoreWarnings: boolean;
 }
 
-interface ServiceWeights {
+/** The stored form of `ServiceWeightsInput`, which describes the fields. */
+export interface ServiceWeights {
   readonly Passing: number;
   readonly Warning: number;
 }

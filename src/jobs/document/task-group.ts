@@ -13,7 +13,7 @@ import type {
 import type { Service } from './service.js';
 import type { Task } from './task.js';
 
-/** Tasks that are placed together on one node, `Count` times. */
+/** Tasks that are placed together on one node, `Count` times. The stored form of `TaskGroupInput`, which describes the fields. */
 export interface TaskGroup {
   readonly Name: string;
   readonly Count: number;
@@ -40,6 +40,7 @@ export interface TaskGroup {
   readonly PreventRescheduleOnLost: boolean;
 }
 
+/** The stored form of `VolumeRequestInput`, which describes the fields. */
 export interface VolumeRequest {
   readonly Name: string;
   readonly Type: string;
@@ -52,12 +53,14 @@ export interface VolumeRequest {
   readonly PerAlloc: boolean;
 }
 
-interface CSIMountOptions {
+/** The stored form of `CSIMountOptionsInput`, which describes the fields. */
+export interface CSIMountOptions {
   readonly FSType: string;
   readonly MountFlags: readonly string[] | null;
 }
 
-interface EphemeralDisk {
+/** The stored form of `EphemeralDiskInput`, which describes the fields. */
+export interface EphemeralDisk {
   readonly Sticky: boolean;
   readonly SizeMB: number;
   readonly Migrate: boolean;

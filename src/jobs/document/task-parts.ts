@@ -1,12 +1,14 @@
 import type { Nanoseconds } from './document-values.js';
 import type { FreeForm } from './fields/field-table.js';
 
+/** The stored form of `LogConfigInput`, which describes the fields. */
 export interface LogConfig {
   readonly MaxFiles: number;
   readonly MaxFileSizeMB: number;
   readonly Disabled: boolean;
 }
 
+/** The stored form of `VolumeMountInput`, which describes the fields. */
 export interface VolumeMount {
   readonly Volume: string;
   readonly Destination: string;
@@ -15,11 +17,13 @@ export interface VolumeMount {
   readonly SELinuxLabel: string;
 }
 
+/** The stored form of `TaskLifecycleInput`, which describes the fields. */
 export interface TaskLifecycle {
   readonly Hook: string;
   readonly Sidecar: boolean;
 }
 
+/** The stored form of `TaskArtifactInput`, which describes the fields. */
 export interface TaskArtifact {
   readonly GetterSource: string;
   readonly GetterOptions: Readonly<Record<string, string>> | null;
@@ -30,6 +34,7 @@ export interface TaskArtifact {
   readonly Chown: boolean;
 }
 
+/** The stored form of `VaultInput`, which describes the fields. */
 export interface TaskVault {
   readonly Role: string;
   readonly Namespace: string;
@@ -41,6 +46,7 @@ export interface TaskVault {
   readonly AllowTokenExpiration: boolean;
 }
 
+/** The stored form of `ChangeScriptInput`, which describes the fields. */
 export interface ChangeScript {
   readonly Command: string;
   readonly Args: readonly string[] | null;
@@ -49,11 +55,13 @@ export interface ChangeScript {
   readonly RunOnFirstRender: boolean;
 }
 
-interface WaitConfig {
+/** The stored form of `WaitConfigInput`, which describes the fields. */
+export interface WaitConfig {
   readonly Min: Nanoseconds | null;
   readonly Max: Nanoseconds | null;
 }
 
+/** The stored form of `TemplateInput`, which describes the fields. */
 export interface TaskTemplate {
   readonly SourcePath: string;
   readonly DestPath: string;
@@ -74,10 +82,12 @@ export interface TaskTemplate {
   readonly ErrMissingKey: boolean;
 }
 
+/** The stored form of `DispatchPayloadInput`, which describes the field. */
 export interface DispatchPayload {
   readonly File: string;
 }
 
+/** The stored form of `CSIPluginConfigInput`, which describes the fields. */
 export interface CSIPluginConfig {
   readonly ID: string;
   readonly Type: string;
@@ -86,6 +96,7 @@ export interface CSIPluginConfig {
   readonly HealthTimeout: Nanoseconds;
 }
 
+/** The stored form of `SecretInput`, which describes the fields. */
 export interface TaskSecret {
   readonly Name: string;
   readonly Provider: string;
@@ -94,18 +105,21 @@ export interface TaskSecret {
   readonly Env: Readonly<Record<string, string>> | null;
 }
 
+/** The stored form of `ActionInput`, which describes the fields. */
 export interface TaskAction {
   readonly Name: string;
   readonly Command: string;
   readonly Args: readonly string[] | null;
 }
 
-interface TaskScheduleCron {
+/** The stored form of `TaskScheduleCronInput`, which describes the fields. */
+export interface TaskScheduleCron {
   readonly Start: string;
   readonly End: string;
   readonly Timezone: string;
 }
 
+/** The stored form of `TaskScheduleInput`, which describes the field. */
 export interface TaskSchedule {
   readonly Cron: TaskScheduleCron | null;
 }

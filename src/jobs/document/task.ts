@@ -19,7 +19,7 @@ import type {
   VolumeMount,
 } from './task-parts.js';
 
-/** One unit of work of a group, run by a driver. */
+/** One unit of work of a group, run by a driver. The stored form of `TaskInput`, which describes the fields. */
 export interface Task {
   readonly Name: string;
   readonly Driver: string;

@@ -9,7 +9,7 @@ export type Authentication =
   | { readonly type: 'bearer'; readonly token: string };
 
 /** A certificate that https: destinations are shown, with its private key, both in PEM. */
-interface OptionsCertificate {
+export interface OptionsCertificate {
   readonly certificate: string;
   readonly key: string;
 }

@@ -1,5 +1,5 @@
 /** Which payload a trigger's notifications carry (notification interface, Events). */
-type TriggerScope = 'run' | 'assessment' | 'workspace';
+export type TriggerScope = 'run' | 'assessment' | 'workspace';
 
 /** What the workspace must have switched on before a trigger can fire. */
 export type TriggerFeature = 'drift_detection' | 'health_assessments';
@@ -15,6 +15,7 @@ export interface TriggerDefinition {
   readonly needs: TriggerFeature | null;
 }
 
+/** Triggers of events of runs, in their canonical spelling. */
 export type RunTrigger =
   | 'run:created'
   | 'run:planning'
@@ -22,7 +23,9 @@ export type RunTrigger =
   | 'run:applying'
   | 'run:completed'
   | 'run:errored';
+/** Triggers of events of health assessments, in their canonical spelling. */
 export type AssessmentTrigger = 'assessment:drifted' | 'assessment:check_failure' | 'assessment:failed';
+/** Triggers of events about the destruction of a workspace, in their canonical spelling. */
 export type WorkspaceTrigger = 'workspace:auto_destro_reminder' | 'workspace:auto_destroy_run_results';
 /** The canonical spelling of a trigger; `triggerFromSpelling` knows the others. */
 export type Trigger = RunTrigger | AssessmentTrigger | WorkspaceTrigger;

@@ -19,7 +19,7 @@ import { verificationPayload } from './verification.js';
 export const productToken = 'signalbox/0.1';
 
 /** What rendering needs of a configuration. */
-interface RenderedFor {
+export interface RenderedFor {
   readonly id: string;
   readonly name: string;
   readonly kind: DestinationKind;
@@ -32,7 +32,7 @@ export type Occasion =
   | { readonly type: 'verification' };
 
 /** Secrets and identity of one request. */
-interface RequestIdentity {
+export interface RequestIdentity {
   readonly token: string | null;
   /** Replaced tokens that still sign in the list header. */
   readonly retiredTokens: readonly string[];
@@ -45,7 +45,7 @@ interface RequestIdentity {
 }
 
 /** Header names are lower case. */
-interface SignatureRules {
+export interface SignatureRules {
   readonly headers: readonly string[];
   /** The ID of the message, by which a receiver recognises a repetition. */
   readonly idHeader?: string;

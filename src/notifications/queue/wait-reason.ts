@@ -3,7 +3,8 @@ import type { Delivery } from '../delivery/delivery.js';
 import type { QueueRecord } from './queue-record.js';
 
 /** What holds a pending delivery up. */
-const waitReasons = ['paused', 'retry', 'breaker', 'order', 'rate', 'queue', 'engine'] as const;
+export const waitReasons = ['paused', 'retry', 'breaker', 'order', 'rate', 'queue', 'engine'] as const;
+/** One of `waitReasons`. */
 export type WaitReason = (typeof waitReasons)[number];
 
 /**

@@ -19,7 +19,10 @@ import type { LogFeed } from './log-feed.js';
 import type { NodeSwitch } from './node-switch.js';
 import type { EvaluationTraces } from './traces.js';
 
-/** What every operation works with. `Engine` is one of these with a start and a stop. */
+/**
+ * What every operation works with. `Engine` is one of these with a start and a stop, and only `createEngine` makes one. Members marked
+ * as internal are left out of the published types: they are state of the process that operations share.
+ */
 export interface EngineContext {
   readonly storage: Storage;
   readonly clock: Clock;
@@ -34,23 +37,29 @@ export interface EngineContext {
   readonly observer: Observer;
   /** If absent, no spans are created. A `traceparent` of a call is passed on even so. */
   readonly tracer: Tracer | undefined;
+  /** @internal Spans of evaluations that have begun. */
   readonly traces: EvaluationTraces;
   readonly logger: Logger;
-  /** The same log, for readers of the monitor. */
+  /** @internal The same log, for readers of the monitor. */
   readonly feed: LogFeed;
   readonly settings: Settings;
   /** What the host demands of jobs: its functions, and the rules of its settings. */
   readonly policies: readonly JobPolicy[];
   readonly events: EngineEmitter;
+  /** @internal Reads that wait for a change. */
   readonly parked: ParkedQueries;
-  /** The agents of nodes that are connected to this engine. */
+  /** @internal The agents of nodes that are connected to this engine. */
   readonly agents: NodeSwitch;
+  /** @internal What was read of nodes and allocations, as long as it is still so. */
   readonly cluster: ClusterMemory;
-  /** What this engine has accepted for its delivery loop. */
+  /** @internal What this engine has accepted for its delivery loop. */
   readonly accepted: AcceptedEventsFeed;
-  /** When this engine last failed to reach its store, by the monotonic clock: what others sent it then may be lost. */
+  /** @internal When this engine last failed to reach its store, by the monotonic clock: what others sent it then may be lost. */
   readonly outages: { lastAt: Milliseconds };
-  /** Names this engine in the leases of delivery queues and in relayed commands; another engine over the same store has another one. */
+  /**
+   * @internal Names this engine in the leases of delivery queues and in relayed commands; another engine over the same store has
+   * another one.
+   */
   readonly owner: string;
 }
 

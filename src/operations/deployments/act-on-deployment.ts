@@ -28,9 +28,9 @@ export interface ChangedDeployment {
 }
 
 /** Why an action on a deployment changes nothing: missing rights, no such deployment, or a state in which it is not possible. */
-export type ActOnDeploymentError = Refusal | StorageError;
+export type ActOnDeploymentError = PermissionDenied | DeploymentNotFound | DeploymentError | StorageError;
 
-type Refusal = PermissionDenied | DeploymentNotFound | DeploymentError;
+type Refusal = Exclude<ActOnDeploymentError, StorageError>;
 
 /** Moves a deployment by an event. The caller needs the right in the deployment's own namespace. */
 export function actOnDeployment(

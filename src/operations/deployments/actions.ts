@@ -10,10 +10,12 @@ import {
   deploymentFor,
 } from './act-on-deployment.js';
 
-type Changed = ResultAsync<ChangedDeployment, ActOnDeploymentError>;
-
 /** Marks a deployment as failed. When one of its groups reverts automatically, the job goes back to its last stable version. */
-export function failDeployment(context: EngineContext, caller: Principal, input: DeploymentReference): Changed {
+export function failDeployment(
+  context: EngineContext,
+  caller: Principal,
+  input: DeploymentReference,
+): ResultAsync<ChangedDeployment, ActOnDeploymentError> {
   const capabilities = ['submit-job', 'fail-deployment'] as const;
   return actOnDeployment(context, caller, { ...input, capabilities }, () => ({ type: 'fail' }));
 }
@@ -25,7 +27,11 @@ export interface PauseDeploymentInput extends DeploymentReference {
 }
 
 /** Pauses a deployment, or resumes it. While it is paused nothing of its job is replaced or added for it. */
-export function pauseDeployment(context: EngineContext, caller: Principal, input: PauseDeploymentInput): Changed {
+export function pauseDeployment(
+  context: EngineContext,
+  caller: Principal,
+  input: PauseDeploymentInput,
+): ResultAsync<ChangedDeployment, ActOnDeploymentError> {
   const capabilities = ['submit-job', 'pause-deployment'] as const;
   const type = input.pause ? 'pause' : 'resume';
   return actOnDeployment(context, caller, { ...input, capabilities }, () => ({ type }));
@@ -38,7 +44,11 @@ export interface PromoteDeploymentInput extends DeploymentReference {
 }
 
 /** Accepts the canaries of a deployment: the allocations of the older version are replaced. All canaries must be healthy. */
-export function promoteDeployment(context: EngineContext, caller: Principal, input: PromoteDeploymentInput): Changed {
+export function promoteDeployment(
+  context: EngineContext,
+  caller: Principal,
+  input: PromoteDeploymentInput,
+): ResultAsync<ChangedDeployment, ActOnDeploymentError> {
   const capabilities = ['submit-job', 'promote-deployment'] as const;
   const { groups } = input;
   return actOnDeployment(context, caller, { ...input, capabilities }, ({ TaskGroups }) =>
@@ -59,7 +69,7 @@ export function setAllocationHealth(
   context: EngineContext,
   caller: Principal,
   input: SetAllocationHealthInput,
-): Changed {
+): ResultAsync<ChangedDeployment, ActOnDeploymentError> {
   const capabilities = ['submit-job', 'set-alloc-health-deployment'] as const;
   const { healthy = [], unhealthy = [] } = input;
   return actOnDeployment(context, caller, { ...input, capabilities }, () => ({
@@ -73,7 +83,11 @@ export function setAllocationHealth(
  * Lets a deployment go on that waits for other regions. There is only one region, so no deployment waits and nothing changes. A
  * deployment that is over is refused.
  */
-export function unblockDeployment(context: EngineContext, caller: Principal, input: DeploymentReference): Changed {
+export function unblockDeployment(
+  context: EngineContext,
+  caller: Principal,
+  input: DeploymentReference,
+): ResultAsync<ChangedDeployment, ActOnDeploymentError> {
   const capabilities = ['submit-job', 'unblock-deployment'] as const;
   return context.storage
     .read((view) => deploymentFor(view, caller, { ...input, capabilities }))

@@ -37,12 +37,18 @@ export {
   readEvaluation,
 } from './reading/read-evaluations.js';
 export { type JobQuery, listJobVersions, readJob, readJobSubmission, readJobSummary } from './reading/read-job.js';
-export type { NamespaceQuery, Read } from './reading/read-query.js';
+export type { ListRead, NamespaceQuery, Read } from './reading/read-query.js';
 export { type GroupScaleStatus, type JobScaleStatus, readJobScaleStatus } from './reading/read-scale-status.js';
 export type { RecordQuery } from './reading/record-query.js';
 export { applyPlan } from './registration/apply-plan.js';
 export { type ParseJobSourceInput, parseJobSource, type UnreadableSource } from './registration/parse-job-source.js';
-export { type JobPlan, type PlanJobInput, planJob } from './registration/plan-job.js';
+export {
+  type JobPlan,
+  type PlanJobError,
+  type PlanJobInput,
+  type PlannedEvaluation,
+  planJob,
+} from './registration/plan-job.js';
 export {
   type JobDocumentInput,
   type Registered,

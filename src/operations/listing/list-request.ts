@@ -1,7 +1,7 @@
-import type { PageRequest } from '../../queries/page.js';
+import type { PageByToken } from '../../queries/page.js';
 
 /** What every list takes. */
-export interface ListRequest extends PageRequest {
+export interface ListRequest extends PageByToken {
   /** Beginning of the IDs or names. */
   readonly prefix?: string;
   /** Filter expression, asked of the stored records before they are counted; empty and absent mean all. */

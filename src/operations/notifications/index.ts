@@ -1,5 +1,6 @@
 export type { ConfigurationView, DeliveryOptionsView, HealthView } from './configurations/configuration-view.js';
 export {
+  type CreateConfigurationError,
   type CreateConfigurationRequest,
   createNotificationConfiguration,
 } from './configurations/create-notification-configuration.js';
@@ -14,13 +15,20 @@ export {
   pauseNotificationConfiguration,
   resumeNotificationConfiguration,
 } from './configurations/pause-notification-configuration.js';
-export { putNotificationConfiguration } from './configurations/put-notification-configuration.js';
+export {
+  type PutConfigurationError,
+  putNotificationConfiguration,
+} from './configurations/put-notification-configuration.js';
 export {
   enableNotificationConfiguration,
+  type UpdateConfigurationError,
   type UpdateConfigurationRequest,
   updateNotificationConfiguration,
 } from './configurations/update-notification-configuration.js';
-export { verifyNotificationConfiguration } from './configurations/verify-notification-configuration.js';
+export {
+  type VerifyConfigurationError,
+  verifyNotificationConfiguration,
+} from './configurations/verify-notification-configuration.js';
 export { eraseNotificationEvent } from './events/erase-notification-event.js';
 export {
   type EventTypeView,
@@ -40,6 +48,7 @@ export {
 export {
   type EventRequest,
   explainEvent,
+  type SendEventError,
   sendNotificationEvent,
 } from './events/send-notification-event.js';
 export type { DeliveryDetails, DeliverySummary } from './log/delivery-view.js';
@@ -63,6 +72,7 @@ export type { PageNumbers, PageRequest } from './page.js';
 export {
   type AccountView,
   type EntitlementView,
+  type ListWorkspacesRequest,
   listOrganizations,
   listWorkspaces,
   type OrganizationList,

@@ -2,7 +2,7 @@ import { ResultAsync } from 'neverthrow';
 import type { ClaimRefused } from '../../access/node-claim.js';
 import { hostPrincipal } from '../../access/principal.js';
 import type { NodeWorkList } from '../../agent/link/node-work.js';
-import type { AgentLink, AgentLinkError, LinkFailed, NodeRefused, UnknownNode } from '../../ports/agent-link.js';
+import type { AgentLink, AgentLinkError, AgentRefused, LinkFailed, UnknownNode } from '../../ports/agent-link.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
@@ -70,7 +70,7 @@ async function waitForWork(
 }
 
 function linkError(
-  error: PermissionDenied | ClaimRefused | UnknownNode | NodeRefused | LinkFailed | StorageError,
+  error: PermissionDenied | ClaimRefused | UnknownNode | AgentRefused | LinkFailed | StorageError,
 ): AgentLinkError {
   switch (error.type) {
     case 'node_not_found':

@@ -8,7 +8,7 @@ import {
   type TaskVariables,
   type TaskVariablesQuery,
 } from '../../agent/link/task-variables.js';
-import type { LinkFailed, NodeRefused } from '../../ports/agent-link.js';
+import type { AgentRefused, LinkFailed } from '../../ports/agent-link.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { textHash } from '../../scheduler/text-hash.js';
@@ -20,7 +20,7 @@ import { openItems } from '../books/variable-items.js';
 import { readWorkload } from '../books/workload-rules.js';
 import type { EngineContext } from '../context/engine-context.js';
 
-type Fault = PermissionDenied | NodeRefused | LinkFailed | StorageError;
+type Fault = PermissionDenied | AgentRefused | LinkFailed | StorageError;
 
 /**
  * The variables that the templates of a task look at, with the rights of the task (guide to templates). With `known` waits until
@@ -76,7 +76,7 @@ function answer(context: EngineContext, view: ReadView, query: TaskVariablesQuer
 function taskOf(
   view: ReadView,
   { nodeId, allocationId, task }: TaskVariablesQuery,
-): Result<{ readonly task: Principal; readonly namespace: string }, NodeRefused> {
+): Result<{ readonly task: Principal; readonly namespace: string }, AgentRefused> {
   const allocation = view.get(allocations, [allocationId])?.record;
   const job = allocation === undefined ? undefined : readAllocationJob(view, allocation)?.record;
   const group = job?.TaskGroups.find(({ Name }) => Name === allocation?.TaskGroup);
@@ -112,6 +112,6 @@ function versionOf(found: readonly (StoredVariable | undefined)[], lists: readon
   return textHash(1, text) + textHash(2, text);
 }
 
-function refused(message: string): NodeRefused {
+function refused(message: string): AgentRefused {
   return { type: 'node_refused', message };
 }

@@ -18,6 +18,7 @@ export const searchContexts = [
 
 export type SearchContext = (typeof searchContexts)[number];
 
+/** The search names no known kind of record, is not allowed, or its text is too short. */
 export interface SearchRefused {
   readonly type: 'search_refused';
   readonly reason: 'unknown_context' | 'not_allowed' | 'too_short';

@@ -22,36 +22,42 @@ interface NodeChanges {
  * with `clusterFrom`, and bring it up to date with what each write changed.
  */
 export class Cluster {
-  /** In order of registration; a node's index in the list is its slot. */
+  /** @internal In order of registration; a node's index in the list is its slot. */
   readonly books: readonly NodeBook[];
   readonly #slots: ReadonlyMap<string, number>;
   readonly #classes: Map<string, NodeClass>;
 
+  /** @internal `clusterFrom` makes it. */
   constructor(books: readonly NodeBook[], slots: ReadonlyMap<string, number>, classes: Map<string, NodeClass>) {
     this.books = books;
     this.#slots = slots;
     this.#classes = classes;
   }
 
+  /** @internal */
   slotOf(nodeId: string): number | undefined {
     return this.#slots.get(nodeId);
   }
 
+  /** @internal */
   nodeOf(nodeId: string): Node | undefined {
     const slot = this.#slots.get(nodeId);
     return slot === undefined ? undefined : this.books[slot]?.node;
   }
 
+  /** @internal */
   withBooks(changed: ReadonlyMap<number, NodeBook>): Cluster {
     const books = this.books.slice();
     for (const [slot, book] of changed) books[slot] = book;
     return new Cluster(books, this.#slots, this.#classes);
   }
 
+  /** @internal */
   classOf(node: Node): NodeClass {
     return internedClass(this.#classes, node);
   }
 
+  /** @internal */
   withNodes(changes: NodeChanges): Cluster {
     const gone = new Set(changes.removed ?? []);
     const put = new Map((changes.put ?? []).map((node) => [node.ID, node]));

@@ -40,6 +40,7 @@ interface UnknownIntent {
   readonly followupEvalId: string | undefined;
 }
 
+/** A change of the status of a deployment that a plan makes. */
 export interface DeploymentUpdate {
   readonly deploymentId: string;
   readonly status: DeploymentStatus;

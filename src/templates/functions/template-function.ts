@@ -30,6 +30,7 @@ export interface TemplateInputs {
   readonly variables: (prefix: string, namespace: string | undefined) => readonly VariableName[];
 }
 
+/** A variable, by its namespace and path. */
 export interface VariableName {
   readonly path: string;
   readonly namespace: string;

@@ -83,11 +83,13 @@ export type Submitted<B> =
 /** A free-form value: what JSON can carry. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
-interface JsonObject {
+/** An object of JSON, by its keys. */
+export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
 type StringMap = { [key: string]: string };
+/** A block in which anything may stand, such as the configuration of a driver. */
 export type FreeForm = { [key: string]: JsonValue };
 
 /** The fields that a submission may have. */

@@ -3,6 +3,7 @@ import { type OneTimeToken, oneTimeLifetime, oneTimeTokens } from '../../../acce
 import type { Principal } from '../../../access/principal.js';
 import { type TokenDocument, tokenDocument } from '../../../access/token-document.js';
 import { isExpired, tokens } from '../../../access/tokens.js';
+import type { Indexed } from '../../../api/answers.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
 import type { PermissionDenied } from '../../authorise.js';
@@ -18,11 +19,6 @@ const denied: PermissionDenied = { type: 'permission_denied' };
 /** Expired ones that a new one takes away with it, so that none stay for ever. */
 const removedAtOnce = 100;
 
-interface Written<T> {
-  readonly index: number;
-  readonly value: T;
-}
-
 /**
  * Makes a one-time token for the caller's own token; it replaces the one before. Only callers that presented the secret of a stored token
  * can do this.
@@ -30,7 +26,7 @@ interface Written<T> {
 export function createOneTimeToken(
   context: EngineContext,
   caller: Principal,
-): ResultAsync<Written<OneTimeToken>, PermissionDenied | StorageError> {
+): ResultAsync<Indexed<OneTimeToken>, PermissionDenied | StorageError> {
   const presented = presentedSecret(caller);
   if (presented === undefined) return errAsync(denied);
   return commit(context, caller, (tx): Result<OneTimeToken, PermissionDenied> => {
@@ -58,8 +54,8 @@ export function exchangeOneTimeToken(
   context: EngineContext,
   caller: Principal,
   { secret }: { readonly secret: string },
-): ResultAsync<Written<TokenDocument>, PermissionDenied | StorageError> {
-  return commit(context, caller, (tx): Result<Written<TokenDocument>, PermissionDenied> => {
+): ResultAsync<Indexed<TokenDocument>, PermissionDenied | StorageError> {
+  return commit(context, caller, (tx): Result<Indexed<TokenDocument>, PermissionDenied> => {
     const hash = secretHash(secret);
     const found = tx.list(oneTimeTokens, { index: 'by_secret', prefix: [hash], limit: 1 })[0]?.record;
     if (found === undefined || found.expiresAt <= tx.now) return err(denied);

@@ -39,10 +39,10 @@ export interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' 
 }
 
 /** A plan changes nothing: it is made while registrations are refused, too. */
-type PlanJobError = Exclude<RegisterJobError, RegistrationsDisabled>;
+export type PlanJobError = Exclude<RegisterJobError, RegistrationsDisabled>;
 
 /** An evaluation that is not made: it belongs to no write. */
-type PlannedEvaluation = Omit<Evaluation, 'SnapshotIndex' | 'CreateIndex' | 'ModifyIndex'>;
+export type PlannedEvaluation = Omit<Evaluation, 'SnapshotIndex' | 'CreateIndex' | 'ModifyIndex'>;
 
 /** What a registration would come to now (job interface, plan). Nothing of it is stored. */
 export interface JobPlan {

@@ -36,6 +36,7 @@ export interface CreateConfigurationRequest {
   readonly faults?: readonly FieldFault[];
 }
 
+/** Why `createNotificationConfiguration` creates nothing. */
 export type CreateConfigurationError = NotFound | InvalidAttributes | LimitReached | VerificationFailed | StorageError;
 
 /**

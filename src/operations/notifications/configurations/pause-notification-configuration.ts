@@ -8,10 +8,6 @@ import { findConfiguration } from '../find-resource.js';
 import { setPaused } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 
-interface PauseRequest {
-  readonly configurationId: string;
-}
-
 /**
  * Events go on being accepted for the configuration, and nothing is sent until it is resumed; what is under way ends. A
  * redelivery that is asked for by name is sent. Deliveries keep their age: one that gets older than `maximumAge` meanwhile ends
@@ -20,7 +16,7 @@ interface PauseRequest {
 export function pauseNotificationConfiguration(
   context: EngineContext,
   caller: Principal,
-  request: PauseRequest,
+  request: { readonly configurationId: string },
 ): ResultAsync<ConfigurationView, NotFound | StorageError> {
   return setPause(context, caller, request, true);
 }
@@ -29,7 +25,7 @@ export function pauseNotificationConfiguration(
 export function resumeNotificationConfiguration(
   context: EngineContext,
   caller: Principal,
-  request: PauseRequest,
+  request: { readonly configurationId: string },
 ): ResultAsync<ConfigurationView, NotFound | StorageError> {
   return setPause(context, caller, request, false);
 }
@@ -37,7 +33,7 @@ export function resumeNotificationConfiguration(
 function setPause(
   context: EngineContext,
   caller: Principal,
-  { configurationId }: PauseRequest,
+  { configurationId }: { readonly configurationId: string },
   paused: boolean,
 ): ResultAsync<ConfigurationView, NotFound | StorageError> {
   return commit<ConfigurationView, NotFound>(context, caller, (tx) => {

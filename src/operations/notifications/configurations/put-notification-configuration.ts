@@ -18,7 +18,8 @@ import {
   updateNotificationConfiguration,
 } from './update-notification-configuration.js';
 
-type PutConfigurationError = CreateConfigurationError | UpdateConfigurationError;
+/** Why `putNotificationConfiguration` stores nothing. */
+export type PutConfigurationError = CreateConfigurationError | UpdateConfigurationError;
 
 type Present =
   | { readonly type: 'absent' }

@@ -42,6 +42,7 @@ export interface UpdateConfigurationRequest {
   readonly faults?: readonly FieldFault[];
 }
 
+/** Why `updateNotificationConfiguration` changes nothing. */
 export type UpdateConfigurationError = NotFound | InvalidAttributes | VerificationFailed | Conflict | StorageError;
 
 /**

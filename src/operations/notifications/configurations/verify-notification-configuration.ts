@@ -20,7 +20,8 @@ import { refusedVerification } from './refused-verification.js';
 import { contentsOf } from './update-notification-configuration.js';
 import { verifyDestination, verifyRecipients } from './verify-destination.js';
 
-type VerifyConfigurationError = NotFound | VerificationFailed | StorageError;
+/** Why a destination is not verified. */
+export type VerifyConfigurationError = NotFound | VerificationFailed | StorageError;
 
 /**
  * Sends a verification request (e-mail: a test mail) and stores the answer, also one that is not 2xx, which is then

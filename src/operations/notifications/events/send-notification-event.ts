@@ -28,7 +28,8 @@ export type EventRequest = {
   | { readonly attributes: EventAttributes }
 );
 
-type SendEventError = NotFound | InvalidAttributes | Conflict | StorageError;
+/** Why an event is not accepted. */
+export type SendEventError = NotFound | InvalidAttributes | Conflict | StorageError;
 
 /**
  * Accepts an event and queues its notifications, in one transaction. Needs the right `events` on the workspace. A known

@@ -60,7 +60,8 @@ export interface AccountView {
   readonly isServiceAccount: boolean;
 }
 
-interface ListWorkspacesRequest {
+/** Which workspaces of an organization `listWorkspaces` gives. */
+export interface ListWorkspacesRequest {
   readonly organization: string;
   readonly page?: PageRequest;
   /** Part of the name, in any case. */
