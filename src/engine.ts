@@ -49,9 +49,13 @@ import { variableTables } from './variables/tables.js';
 
 /** What the engine needs from outside. The host owns them: the engine never closes a port. */
 export interface EnginePorts {
+  /** All state of the engine. Several engines, in one process or in several, may share a store. */
   readonly storage: Storage;
+  /** All times of the engine. `manualClock` of `signalbox/testing` stands still until it is moved. */
   readonly clock: Clock;
+  /** New identifiers and random numbers. */
   readonly ids: Ids;
+  /** Sends notifications and verification requests, and decides which addresses may be reached. */
   readonly delivery: HttpDelivery;
   /** Needed for e-mail destinations. */
   readonly mailer?: Mailer;
@@ -61,9 +65,11 @@ export interface EnginePorts {
   readonly transform?: Transform;
   /** Demands on jobs beyond the rules of the interface; they are asked with those of `settings.jobs.policies`. */
   readonly policies?: readonly JobPolicy[];
+  /** Where measurements go; nowhere when absent. */
   readonly observer?: Observer;
   /** Makes spans of requests, launches, evaluations, runs and attempts to deliver. */
   readonly tracer?: Tracer;
+  /** Where the engine reports what its operators should know; nowhere when absent. */
   readonly logger?: Logger;
 }
 
@@ -91,6 +97,7 @@ export interface Engine extends EngineContext {
     input: CallInput,
     manner: CallManner,
   ): ResultAsync<unknown, { readonly type: ErrorTag }>;
+  /** `stop()`, at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 

@@ -42,6 +42,7 @@ export type CallAccess =
 
 /** The objects that the path and the query of a request name. */
 export interface Concerned {
+  /** Undefined if the request names none. */
   readonly namespace: string | undefined;
   /** Undefined if the request names none. */
   readonly workspace: string | undefined;

@@ -5,6 +5,7 @@
 /** The policy, role or token is invalid; `errors` lists all problems. */
 export interface InvalidAccess {
   readonly type: 'invalid_access';
+  /** All problems, one text each. */
   readonly errors: readonly string[];
   readonly message: string;
 }
@@ -12,12 +13,14 @@ export interface InvalidAccess {
 /** There is no role with this ID. */
 export interface RoleNotFound {
   readonly type: 'role_not_found';
+  /** The ID that was asked for. */
   readonly id: string;
 }
 
 /** There is no token with this accessor. */
 export interface TokenNotFound {
   readonly type: 'token_not_found';
+  /** The accessor that was asked for. */
   readonly accessor: string;
 }
 

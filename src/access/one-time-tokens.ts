@@ -29,6 +29,7 @@ export interface OneTimeToken {
   readonly OneTimeSecretID: string;
   /** The token that it is exchanged for. */
   readonly AccessorID: string;
+  /** RFC 3339; ten minutes after its creation. */
   readonly ExpiresAt: string;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;

@@ -6,17 +6,24 @@ import type { Workload } from './principal.js';
 
 /** The tasks that a policy also applies to: those of a namespace, a job, a group, or one task. An empty text means all. */
 export interface PolicyJob {
+  /** The namespace of the job; needed for the other members. */
   readonly Namespace: string;
+  /** The job; needed for a group. */
   readonly JobID: string;
+  /** The group of the job; needed for a task. */
   readonly Group: string;
   readonly Task: string;
 }
 
 /** A stored policy, in the wire's own member names. */
 export interface StoredPolicy {
+  /** 1 to 128 letters, digits and hyphens; unique. */
   readonly Name: string;
+  /** At most 256 characters, for people. */
   readonly Description: string;
+  /** The rules in the policy language (docs/guides/policies.md). */
   readonly Rules: string;
+  /** The tasks that have these rights by their workload identity; null for none. */
   readonly JobACL: PolicyJob | null;
   /** Digest of the written content, in base64. */
   readonly Hash: string;

@@ -3,7 +3,9 @@ import type { Area, AreaLevel, HostVolumeCapability, NodePoolCapability, Variabl
 
 /** The caller's rights in the namespaces that match a glob. */
 export interface NamespaceRule {
+  /** Single rights, which are added to those of `policy`. */
   readonly capabilities: readonly Capability[];
+  /** A word that stands for several capabilities. */
   readonly policy?: PolicyShorthand;
   /** Capabilities by variable path or glob. */
   readonly variables?: Readonly<Record<string, readonly VariableCapability[]>>;
@@ -14,9 +16,13 @@ export type WorkspaceRight = 'admin' | 'events';
 
 /** A task that calls with its workload identity: it may read the variables of its own job. */
 export interface Workload {
+  /** The namespace of the task's job. */
   readonly namespace: string;
+  /** The job; for an instance, its own ID. */
   readonly jobId: string;
+  /** The group of the task. */
   readonly group: string;
+  /** The name of the task. */
   readonly task: string;
 }
 
@@ -52,6 +58,7 @@ export interface Principal {
   readonly node?: NodeIdentity;
   /** Names of the policies and IDs of the roles that grant the rights; the caller may read them. */
   readonly policies?: readonly string[];
+  /** IDs of roles; see `policies`. */
   readonly roles?: readonly string[];
   /**
    * The span that the call belongs to, as a `traceparent` of W3C Trace Context. No right: what the call causes hands it on.

@@ -3,9 +3,13 @@ import { isPolicyName } from './policy-record.js';
 
 /** A stored role: policies under one name, in the wire's own member names. */
 export interface StoredRole {
+  /** A UUID, made by the server. */
   readonly ID: string;
+  /** 1 to 128 letters, digits and hyphens; unique. */
   readonly Name: string;
+  /** At most 256 characters, for people. */
   readonly Description: string;
+  /** The policies whose rights the role grants; at least one. */
   readonly Policies: readonly { readonly Name: string }[];
   /** Digest of the written content, in base64. */
   readonly Hash: string;

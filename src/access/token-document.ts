@@ -7,13 +7,17 @@ import type { StoredToken } from './tokens.js';
 /** A role that a token has. */
 export interface RoleLink {
   readonly ID: string;
+  /** The present name of the role. */
   readonly Name: string;
 }
 
 /** A token as lists show it, in the wire's own member names (job interface, tokens). */
 export interface TokenStub {
+  /** Names the token; not secret. */
   readonly AccessorID: string;
+  /** For people; need not be unique. */
   readonly Name: string;
+  /** `management` allows everything, `client` what its policies and roles grant; `node` is for the agent of one node. */
   readonly Type: 'client' | 'management' | 'node';
   /** Null for management and node tokens. */
   readonly Policies: readonly string[] | null;
@@ -21,12 +25,17 @@ export interface TokenStub {
   readonly Roles: readonly RoleLink[] | null;
   /** Of a node token: the node that it is bound to (absent until the first registration) and its pool. */
   readonly NodeID?: string;
+  /** The only node pool that the node of a node token may join; absent otherwise. */
   readonly NodePool?: string;
   /** Rights on workspaces, by ID or glob; absent if it has none. */
   readonly Workspaces?: Readonly<Record<string, WorkspaceRight>>;
+  /** Whether the token was made for all regions. An installation is one region, so it has no effect. */
   readonly Global: boolean;
+  /** Digest of the written content, in base64; null if none was stored. */
   readonly Hash: string | null;
+  /** RFC 3339. */
   readonly CreateTime: string;
+  /** RFC 3339; from then on the token is not accepted. Null if it never expires. */
   readonly ExpirationTime: string | null;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;

@@ -1,6 +1,8 @@
 /** How a socket ended: the peer's close code and reason, or 1006 for a broken connection. */
 export interface SocketEnd {
+  /** The close code of WebSocket; 1006 for a connection that broke. */
   readonly code: number;
+  /** The reason that the peer gave; may be empty. */
   readonly reason: string;
 }
 
@@ -20,5 +22,6 @@ export interface MessageSocket {
   close(code?: number, reason?: string): void;
   /** Ends the connection after pending data is sent, without a close frame. */
   cut(): void;
+  /** Resolves when the socket has ended, however it did; never rejects. */
   readonly closed: Promise<SocketEnd>;
 }

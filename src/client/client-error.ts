@@ -7,6 +7,7 @@
 export interface Unreachable {
   readonly type: 'unreachable';
   readonly message: string;
+  /** What the platform's `fetch` or socket reported. */
   readonly cause?: unknown;
 }
 
@@ -35,6 +36,7 @@ export interface BadRequest {
 /** The server refused the request before it looked at the call (busy, stopping, another host, not provided). */
 export interface Refused {
   readonly type: 'refused';
+  /** The status code of HTTP. */
   readonly status: number;
   readonly message: string;
 }
@@ -42,6 +44,7 @@ export interface Refused {
 /** The answer is not one of this interface: another server, or a proxy, has answered. */
 export interface UnexpectedAnswer {
   readonly type: 'unexpected_answer';
+  /** The status code of HTTP. */
   readonly status: number;
   readonly message: string;
 }

@@ -4,6 +4,7 @@ import { defaultNamespaceName } from './namespaces/namespace.js';
 export interface JobReference {
   /** `default` when absent. */
   readonly namespace?: string;
+  /** The ID of the job, which may contain slashes. */
   readonly jobId: string;
 }
 

@@ -34,7 +34,9 @@ let certain: typeof hclFunctions | undefined;
 
 /** A specification that could be read. */
 export interface ParsedJob {
+  /** The submitted form: null where nothing was given. */
   readonly job: SubmittedJob;
+  /** What is questionable about the text. */
   readonly warnings: readonly Diagnostic[];
 }
 

@@ -70,6 +70,7 @@ export type MetricLabels = Readonly<Record<string, string>>;
 
 /** What one instrument has measured with one set of labels. */
 export interface Measured {
+  /** The labels that the values were measured with. */
   readonly labels: MetricLabels;
   /** The sum of a counter or histogram, the last value of a gauge. */
   readonly value: number;
@@ -80,6 +81,8 @@ export interface Measured {
 
 /** What one instrument has measured. */
 export interface MetricFamily {
+  /** The name of the instrument. */
   readonly name: MetricName;
+  /** One entry for each combination of labels. */
   readonly measured: readonly Measured[];
 }

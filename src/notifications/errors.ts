@@ -12,10 +12,12 @@ export interface FieldFault {
 export interface VerificationResponse {
   readonly url: string;
   readonly body: string;
+  /** The status code of HTTP as a text; empty when there was no answer. */
   readonly code: string;
   readonly headers: Readonly<Record<string, readonly string[]>>;
   /** RFC 3339 in UTC with milliseconds. */
   readonly sentAt: string;
+  /** Whether the destination accepted the request with a 2xx status. */
   readonly successful: boolean;
 }
 
@@ -31,18 +33,21 @@ export interface NotFound {
     | 'notification_delivery'
     | 'notification_recovery'
     | 'event_type';
+  /** The ID or name that was asked for. */
   readonly id: string;
 }
 
 /** The request is well understood and wrong; nothing was changed. All faults that were found, not only the first. */
 export interface InvalidAttributes {
   readonly type: 'invalid_attributes';
+  /** All that is wrong, in the order of the document. */
   readonly faults: readonly FieldFault[];
 }
 
 /** A query parameter is not acceptable. */
 export interface InvalidParameter {
   readonly type: 'invalid_parameter';
+  /** The name of the parameter, as requests write it. */
   readonly parameter: string;
   readonly message: string;
 }
@@ -50,6 +55,7 @@ export interface InvalidParameter {
 /** The workspace holds as many configurations as it may. */
 export interface LimitReached {
   readonly type: 'limit_reached';
+  /** How many there may be. */
   readonly limit: number;
   readonly message: string;
 }

@@ -35,6 +35,7 @@ export interface ExplainedConfiguration {
 export interface Explanation {
   readonly configurationId: string;
   readonly name: string;
+  /** Whether the event notifies the configuration. */
   readonly fires: boolean;
   /** All reasons against it, not only the first one. Empty when it fires. */
   readonly obstacles: readonly Obstacle[];

@@ -4,7 +4,9 @@ import { table } from '../shared/table.js';
 export interface User {
   readonly id: string;
   readonly username: string;
+  /** Where e-mail notifications go. */
   readonly email: string;
+  /** Only workspaces of this organization can notify the user. */
   readonly organization: string;
 }
 

@@ -13,6 +13,7 @@ export type ExecutionMode = (typeof executionModes)[number];
 export interface Workspace {
   readonly id: string;
   readonly name: string;
+  /** The organization that it belongs to, which has no record. */
   readonly organization: string;
   /** `local` causes no notifications (notification interface, What the service does, 4). */
   readonly executionMode: ExecutionMode;
@@ -22,6 +23,7 @@ export interface Workspace {
   readonly healthAssessments: boolean;
   /** Page of the workspace for links in messages; made from the public origin when null. */
   readonly url: string | null;
+  /** When it was first stored. */
   readonly createdAt: Instant;
 }
 

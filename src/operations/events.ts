@@ -5,27 +5,37 @@ import { EventEmitter } from 'eventemitter3';
  * listener that throws is reported to the logger and changes nothing.
  */
 export interface EngineEvents {
+  /** A job has a new version, by a registration, a revert or a scaling. `index` is the one of the write. */
   'job.registered': (fact: { namespace: string; jobId: string; version: number; index: number }) => void;
+  /** A job was stopped; `purged` when it was removed as well. */
   'job.stopped': (fact: { namespace: string; jobId: string; purged: boolean; index: number }) => void;
+  /** A parameterized job has a new instance, `jobId`. */
   'job.dispatched': (fact: { namespace: string; parentId: string; jobId: string; index: number }) => void;
   /** A periodic job was launched, by the clock or by request. */
   'job.launched': (fact: { namespace: string; parentId: string; jobId: string; index: number }) => void;
+  /** The status of a job changed: `pending`, `running` or `dead`. */
   'job.status': (fact: { namespace: string; jobId: string; status: string; index: number }) => void;
+  /** The scheduler has decided on an evaluation; `status` is what it came to. */
   'evaluation.finished': (fact: { namespace: string; evaluationId: string; jobId: string; status: string }) => void;
+  /** An agent reported a change of an allocation. */
   'allocation.changed': (fact: {
     namespace: string;
     allocationId: string;
     jobId: string;
     clientStatus: string;
   }) => void;
+  /** The status of a deployment changed. */
   'deployment.status': (fact: { namespace: string; deploymentId: string; jobId: string; status: string }) => void;
+  /** The status, eligibility, drain or meta of a node changed. The status of a node that was removed is `purged`. */
   'node.changed': (fact: { nodeId: string; status: string }) => void;
+  /** An event was accepted. There is one delivery for each configuration that it notifies. */
   'notification.event': (fact: {
     eventId: string;
     workspaceId: string;
     trigger: string;
     deliveryIds: readonly string[];
   }) => void;
+  /** An attempt to deliver ended. `attempt` counts from 1; `errorClass` is null for `delivered`. */
   'notification.attempt': (fact: {
     deliveryId: string;
     configurationId: string;
@@ -48,6 +58,7 @@ export interface EngineEvents {
     /** Why it ended without success. */
     reason: string | null;
   }) => void;
+  /** A configuration was changed, by a caller or, when `auto_disabled`, by the service. */
   'notification.configuration': (fact: {
     configurationId: string;
     workspaceId: string;
@@ -65,6 +76,7 @@ export interface EngineEvents {
     /** The trace that it belongs to. */
     traceparent: string | null;
   }) => void;
+  /** A background loop threw; it begins again after a second. */
   'loop.failed': (fact: { loop: string; message: string }) => void;
 }
 

@@ -12,6 +12,7 @@ import type { TaskVariables, TaskVariablesQuery } from '../agent/link/task-varia
 /** The node does not exist or is down for the server: the agent registers again. */
 export interface UnknownNode {
   readonly type: 'node_not_found';
+  /** The ID that the agent gave. */
   readonly nodeId: string;
 }
 

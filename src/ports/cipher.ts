@@ -8,7 +8,9 @@ export interface CipherError {
 
 /** Encrypts secrets at rest. The text that `seal` gives names its key, so that keys can be rotated. */
 export interface Cipher {
+  /** Encrypts with the current key. Two seals of one text need not be equal. */
   seal(plain: string): string;
+  /** The text that was sealed, with the current key or an earlier one. */
   open(sealed: string): Result<string, CipherError>;
   /**
    * Whether `seal` would use the same key for a text that it has sealed. `resealStoredSecrets` writes the others anew; without this

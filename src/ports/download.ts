@@ -13,7 +13,9 @@ export interface DownloadRequest {
   readonly idleTimeout: Milliseconds;
   /** From the call to the last byte. */
   readonly totalTimeout: Milliseconds;
+  /** A longer file ends the download with an error. */
   readonly maximumBytes: number;
+  /** Ends the download early. */
   readonly signal: AbortSignal;
 }
 

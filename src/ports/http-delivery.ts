@@ -27,25 +27,31 @@ export interface DeliveryRequest {
 
 /** A certificate with its private key, both in PEM. */
 export interface ClientCertificate {
+  /** The certificate, with its chain if it has one. */
   readonly certificate: string;
+  /** The private key, not encrypted. */
   readonly key: string;
 }
 
 /** When an attempt began, and how long it took by the monotonic clock. */
 export interface DeliveryTiming {
+  /** Wall time of the call. */
   readonly startedAt: Instant;
   /** From the start to the answer's headers; null when none came. */
   readonly headersAfter: Milliseconds | null;
+  /** From the call to the end of the attempt, in milliseconds. */
   readonly total: Milliseconds;
 }
 
 /** Any HTTP answer, also 3xx (never followed), 4xx and 5xx. */
 export interface DeliveryResponse {
+  /** The status code of HTTP. */
   readonly status: number;
   /** Lower-case name to values in order of arrival; at most 100 values and 16 KiB in all. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   /** Decoded text, invalid UTF-8 replaced, cut at a character boundary. */
   readonly body: string;
+  /** Whether the body was cut at `maximumResponseBytes`. */
   readonly truncated: boolean;
   /** The address that answered, without port; null when it is not known. */
   readonly address: string | null;
@@ -68,6 +74,7 @@ export interface DeliveryError {
     /** The proxy on the way, not the destination: it says nothing about that. */
     | 'proxy_failed';
   readonly message: string;
+  /** The address that was connected to, without port; null when there was none. */
   readonly address: string | null;
   readonly timing: DeliveryTiming;
 }
@@ -84,5 +91,6 @@ export interface HttpDelivery {
    * judged when it is resolved. Gives the reason in a sentence when it is refused.
    */
   check(url: string): { readonly allowed: true } | { readonly allowed: false; readonly message: string };
+  /** Closes the connections; later calls of `send` fail. */
   close(): Promise<void>;
 }

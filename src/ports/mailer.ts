@@ -4,8 +4,11 @@ import type { ResultAsync } from 'neverthrow';
 export interface MailMessage {
   /** One address; a message to several people is several messages. */
   readonly to: string;
+  /** One line: the adapter replaces line breaks. */
   readonly subject: string;
+  /** The body as plain text. */
   readonly text: string;
+  /** The same body as HTML; both are sent as alternatives. */
   readonly html: string;
   /** Further headers, for example message-id, references, auto-submitted. */
   readonly headers: Readonly<Record<string, string>>;
@@ -20,6 +23,8 @@ export interface MailError {
 
 /** Sends e-mail. */
 export interface Mailer {
+  /** Resolves when the mail server has taken the message, with the Message-ID that it was given. */
   send(message: MailMessage): ResultAsync<{ readonly messageId: string }, MailError>;
+  /** Closes the connections to the mail server; later calls of `send` fail with `mail_unavailable`. */
   close(): Promise<void>;
 }

@@ -7,8 +7,11 @@ export type { MetricLabels } from '../metrics/instruments.js';
  * Calls must not throw.
  */
 export interface Observer {
+  /** Adds to a counter. */
   count(name: MetricName, amount: number, labels: MetricLabels): void;
+  /** Adds one value to a histogram, in the unit of the instrument. */
   record(name: MetricName, value: number, labels: MetricLabels): void;
+  /** Replaces the value of a gauge, in the unit of the instrument. */
   gauge(name: MetricName, value: number, labels: MetricLabels): void;
   /** What was measured since the process started, for an observer that keeps it: `/v1/metrics` shows it. */
   families?(): readonly MetricFamily[];

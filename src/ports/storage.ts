@@ -37,7 +37,9 @@ export interface ListQuery {
 export interface ReadView {
   /** Index of the last write that this snapshot contains; at least 1. */
   readonly index: number;
+  /** The row with this primary key; undefined when there is none. */
   get<R>(table: Table<R>, key: Key): Row<R> | undefined;
+  /** The matching rows, in the order of the primary key or of the index. */
   list<R>(table: Table<R>, query?: ListQuery): Row<R>[];
   /** Index of the last write that put or removed a row of the table; at least 1. */
   tableIndex(table: TableName): number;
@@ -60,6 +62,7 @@ export interface WriteView extends ReadView {
 
 /** What a committed write gives back. */
 export interface Written<T> {
+  /** What the work gave. */
   readonly value: T;
   /** The last index that this write took; the index before it when the work changed nothing. */
   readonly index: number;
@@ -70,6 +73,10 @@ export interface Written<T> {
 /** The store failed, not the caller: disk full, file damaged, closed. Nothing of the write is visible. */
 export interface StorageError {
   readonly type: 'storage_failed';
+  /**
+   * `busy`: another process held the store for too long. `too_new`: a later version of the package has written it.
+   * `invalid_record`: a record cannot be kept as JSON.
+   */
   readonly reason: 'closed' | 'busy' | 'full' | 'corrupt' | 'too_new' | 'invalid_record' | 'io';
   /** Fit for an operator's log; holds no record contents. */
   readonly message: string;

@@ -2,6 +2,7 @@ import type { Instant } from '../shared/instant.js';
 
 /** What is known of a span when it begins. */
 export interface SpanStart {
+  /** What is done, from a closed set: without IDs or other values. */
   readonly name: string;
   /** `server`: a request that came in; `client`: one that goes out. */
   readonly kind: 'server' | 'client' | 'internal';
@@ -12,6 +13,7 @@ export interface SpanStart {
   readonly parent?: string | undefined;
   /** When it began; now when absent. */
   readonly at?: Instant;
+  /** Values of this occasion, such as IDs, by their names in the conventions of OpenTelemetry. */
   readonly attributes: Readonly<Record<string, string | number>>;
 }
 
@@ -21,6 +23,7 @@ export interface SpanEnd {
   readonly at?: Instant;
   /** Why what it stands for has failed; absent when it has not. */
   readonly failure?: string;
+  /** Values that were not known at the start. */
   readonly attributes?: Readonly<Record<string, string | number>>;
 }
 
@@ -28,10 +31,12 @@ export interface SpanEnd {
 export interface TracedSpan {
   /** Passed on to what it causes; undefined without a tracer. */
   readonly traceparent: string | undefined;
+  /** Ends the span. Called once. */
   end(end?: SpanEnd): void;
 }
 
 /** Where spans go: requests, launches, evaluations, runs, attempts to deliver. Calls must not throw. */
 export interface Tracer {
+  /** Begins a span; its creator ends it. */
   begin(start: SpanStart): TracedSpan;
 }

@@ -2,10 +2,13 @@ import type { NotificationEvent } from '../notifications/events/event.js';
 
 /** A message on its way to a configuration, before it is signed. */
 export interface OutgoingMessage {
+  /** The configuration that the message goes to. */
   readonly configurationId: string;
+  /** The workspace of the event and of the configuration. */
   readonly workspaceId: string;
   /** The trigger or event type, as the configuration spells it. */
   readonly trigger: string;
+  /** What has happened, whatever the kind of destination. */
   readonly event: NotificationEvent;
   /** What would be sent: JSON text. */
   readonly body: string;

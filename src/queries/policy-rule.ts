@@ -15,7 +15,9 @@ export interface PolicyRule {
 
 /** A rule of the settings whose filter expression cannot be read. */
 export interface FaultyPolicyRule {
+  /** The name of the rule. */
   readonly name: string;
+  /** Where and why the expression cannot be read. */
   readonly fault: FilterSyntaxError;
 }
 

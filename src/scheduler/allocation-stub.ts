@@ -24,14 +24,23 @@ export interface AllocationListStub
   > {
   /** Only if it was requested. */
   readonly AllocatedResources?: Allocation['AllocatedResources'];
+  /** Empty when there is none. */
   readonly DesiredDescription: string;
+  /** Empty when there is none. */
   readonly ClientDescription: string;
+  /** Null before the first report, and when they were not requested. */
   readonly TaskStates: NonNullable<Allocation['TaskStates']> | null;
+  /** Null outside of a deployment. */
   readonly DeploymentStatus: NonNullable<Allocation['DeploymentStatus']> | null;
+  /** Empty when no replacement is planned for later. */
   readonly FollowupEvalID: string;
+  /** Empty while it is not replaced. */
   readonly NextAllocation: string;
+  /** Null when it replaces none that failed. */
   readonly RescheduleTracker: NonNullable<Allocation['RescheduleTracker']> | null;
+  /** Null when it took nobody's place. */
   readonly PreemptedAllocations: readonly string[] | null;
+  /** Empty when none took its place. */
   readonly PreemptedByAllocation: string;
 }
 

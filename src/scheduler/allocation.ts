@@ -13,10 +13,15 @@ export type ClientStatus = 'pending' | 'running' | 'complete' | 'failed' | 'lost
 
 /** Requests to the scheduler about an allocation: by operators, drains and deployments. Null and false ask for nothing. */
 export interface DesiredTransition {
+  /** Leave the node, and be replaced on another one. */
   readonly Migrate: boolean | null;
+  /** Be replaced: an unhealthy one of a deployment, or one that an operator stops so that it runs elsewhere. */
   readonly Reschedule: boolean | null;
+  /** Be replaced at once, whatever the reschedule policy says. */
   readonly ForceReschedule: boolean | null;
+  /** End without the delays that group and tasks ask for. */
   readonly NoShutdownDelay: boolean | null;
+  /** Leave the node without a replacement: batch work at the deadline of a drain. */
   readonly MigrateDisablePlacement: boolean | null;
 }
 
@@ -30,46 +35,73 @@ export const noTransition: DesiredTransition = {
 
 /** What happened to a task. All members are always there; those after Details repeat it for older clients. */
 export interface TaskEvent {
+  /** What happened, such as `Started`, `Terminated` or `Not Restarting`. */
   readonly Type: string;
   /** Unix nanoseconds. */
   readonly Time: number;
+  /** The text of the task, the driver or the agent, if there is one. */
   readonly Message: string;
+  /** A sentence for people. */
   readonly DisplayMessage: string;
+  /** The values of this event as texts, by name. */
   readonly Details: Readonly<Record<string, string>> | null;
+  /** Whether the task ends as failed by it. */
   readonly FailsTask: boolean;
+  /** Why the task is started again or is not. */
   readonly RestartReason: string;
+  /** Why the task could not be prepared. */
   readonly SetupError: string;
+  /** Why the driver could not start the task. */
   readonly DriverError: string;
+  /** Of a process that ended by itself; 0 otherwise. */
   readonly ExitCode: number;
+  /** Number of the signal that ended the process; 0 for none. */
   readonly Signal: number;
   /** Nanoseconds. */
   readonly KillTimeout: number;
+  /** Why the task could not be killed. */
   readonly KillError: string;
+  /** Why the task is ended. */
   readonly KillReason: string;
   /** Nanoseconds. */
   readonly StartDelay: number;
+  /** Why an artifact could not be fetched. */
   readonly DownloadError: string;
+  /** Why the agent refused the task. */
   readonly ValidationError: string;
+  /** Always 0. */
   readonly DiskLimit: number;
+  /** The task of the group whose failure ends this one. */
   readonly FailedSibling: string;
+  /** Always empty. */
   readonly VaultError: string;
+  /** Why the signal was sent. */
   readonly TaskSignalReason: string;
+  /** The signal that was sent to the task. */
   readonly TaskSignal: string;
+  /** What the driver tells of its work. */
   readonly DriverMessage: string;
+  /** Always empty. */
   readonly GenericSource: string;
 }
 
 /** How far a task of an allocation is, as its node's agent reports it. */
 export interface TaskState {
+  /** `pending` also between two attempts; `dead` is final. */
   readonly State: 'pending' | 'running' | 'dead';
+  /** Whether the task has ended by a failure for good. */
   readonly Failed: boolean;
+  /** How often the task was started again in this allocation. */
   readonly Restarts: number;
   /** RFC 3339, or null while it has not happened. */
   readonly LastRestart: string | null;
+  /** Start of the present or last attempt, RFC 3339; null before the first one. */
   readonly StartedAt: string | null;
+  /** When the task ended for good, RFC 3339; null while it has not. */
   readonly FinishedAt: string | null;
   /** The last ten. */
   readonly Events: readonly TaskEvent[] | null;
+  /** Always empty: schedules of tasks are refused here. */
   readonly Paused: string;
 }
 
@@ -77,6 +109,7 @@ export interface TaskState {
 export interface AllocationStateChange {
   /** 0: the client status. */
   readonly Field: 0;
+  /** The new client status. */
   readonly Value: string;
   /** RFC 3339. */
   readonly Time: string;
@@ -90,6 +123,7 @@ export interface AllocationDeploymentStatus {
   readonly Timestamp: string | null;
   /** It was placed beside those of the older version, to be judged before they are replaced. */
   readonly Canary: boolean;
+  /** Index of the write that last changed the health. */
   readonly ModifyIndex: number;
 }
 
@@ -97,7 +131,9 @@ export interface AllocationDeploymentStatus {
 export interface RescheduleEvent {
   /** Unix nanoseconds. */
   readonly RescheduleTime: number;
+  /** ID of the allocation that was replaced. */
   readonly PrevAllocID: string;
+  /** The node on which that one failed. */
   readonly PrevNodeID: string;
   /** How long the replacement waited, in nanoseconds. */
   readonly Delay: number;
@@ -124,16 +160,20 @@ export interface AllocationNetworkStatus {
  * version, and a reader of the full allocation gets it laid in. Members with an empty value are left out, as on the wire.
  */
 export interface Allocation {
+  /** A UUID. */
   readonly ID: string;
   readonly Namespace: string;
   /** The evaluation that last changed it. */
   readonly EvalID: string;
   /** `<job>.<group>[<index>]`. */
   readonly Name: string;
+  /** The node that it runs on; it never moves to another. */
   readonly NodeID: string;
+  /** The node's name at the time of the placement. */
   readonly NodeName: string;
   readonly JobID: string;
   readonly JobType: string;
+  /** The version of the job that it runs. An update in place raises it. */
   readonly JobVersion: number;
   /** CreateIndex of the registration that it belongs to: a job registered again after a purge is another one. */
   readonly JobCreateIndex: number;
@@ -141,32 +181,53 @@ export interface Allocation {
   readonly JobPriority?: number;
   /** How many of its group may be preempted before others are preferred (migrate block); absent: any number. */
   readonly MigrateParallel?: number;
+  /** The name of its group. */
   readonly TaskGroup: string;
+  /** What it got of the node. */
   readonly AllocatedResources: AllocatedResources;
+  /** How its node was chosen. */
   readonly Metrics: AllocationMetric;
+  /** What the scheduler wants of it. */
   readonly DesiredStatus: DesiredStatus;
+  /** Why the scheduler wants that, for people. */
   readonly DesiredDescription?: string;
+  /** What operators, drains and deployments ask of the scheduler. */
   readonly DesiredTransition: DesiredTransition;
+  /** How far it is on its node. */
   readonly ClientStatus: ClientStatus;
+  /** The client status as a sentence. */
   readonly ClientDescription?: string;
+  /** By name of the task; absent before the first report. */
   readonly TaskStates?: Readonly<Record<string, TaskState>>;
   /** Oldest first. */
   readonly AllocStates?: readonly AllocationStateChange[];
+  /** ID of the allocation that it replaces. */
   readonly PreviousAllocation?: string;
+  /** ID of the allocation that replaces it. */
   readonly NextAllocation?: string;
+  /** The deployment that placed it or updated it. */
   readonly DeploymentID?: string;
+  /** Its health for that deployment; absent outside of one. */
   readonly DeploymentStatus?: AllocationDeploymentStatus;
+  /** The replacements that led to it; absent when there were none. */
   readonly RescheduleTracker?: RescheduleTracker;
+  /** Not set here. */
   readonly NetworkStatus?: AllocationNetworkStatus;
+  /** The evaluation that will replace it later, when its reschedule delay or the time of its disconnected node is over. */
   readonly FollowupEvalID?: string;
+  /** IDs of the allocations whose place it took. */
   readonly PreemptedAllocations?: readonly string[];
+  /** ID of the allocation that took its place. */
   readonly PreemptedByAllocation?: string;
+  /** Index of the write that placed it. */
   readonly CreateIndex: number;
+  /** Index of its last change, by the scheduler or by a report. */
   readonly ModifyIndex: number;
   /** Rises with the scheduler's changes only, not with the node's reports. */
   readonly AllocModifyIndex: number;
   /** Unix nanoseconds. */
   readonly CreateTime: number;
+  /** When it was last changed, in Unix nanoseconds. */
   readonly ModifyTime: number;
 }
 

@@ -4,15 +4,21 @@ import type { SchedulerAlgorithm, SchedulerConfiguration } from './scheduler-con
 
 /** What a pool sets for the jobs that are placed in it; null leaves it to the installation. */
 export interface NodePoolSchedulerConfiguration {
+  /** Empty: as the installation has it. */
   readonly SchedulerAlgorithm: SchedulerAlgorithm | '';
+  /** Null: as the installation has it. */
   readonly MemoryOversubscriptionEnabled: boolean | null;
 }
 
 /** A set of nodes that jobs choose by name. Every node is in exactly one. */
 export interface NodePool {
+  /** Unique. `default` and `all` are built in. */
   readonly Name: string;
+  /** For people. */
   readonly Description: string;
+  /** Names and texts for people and programs; null for none. */
   readonly Meta: Readonly<Record<string, string>> | null;
+  /** What differs from the installation; null for nothing. */
   readonly SchedulerConfiguration: NodePoolSchedulerConfiguration | null;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;

@@ -9,9 +9,13 @@ export type NodeStatus = 'initializing' | 'ready' | 'down' | 'disconnected';
 
 /** A driver of tasks, as the node's agent found it. */
 export interface NodeDriver {
+  /** What the driver tells of itself; null for nothing. */
   readonly Attributes: Readonly<Record<string, string>> | null;
+  /** Whether the driver can be used on the host. */
   readonly Detected: boolean;
+  /** Whether the driver can start tasks now. Unhealthy drivers get none. */
   readonly Healthy: boolean;
+  /** Why the driver is healthy or not, for people. */
   readonly HealthDescription: string;
   /** RFC 3339. */
   readonly UpdateTime: string;
@@ -21,26 +25,34 @@ export interface NodeDriver {
 export interface NodeNetwork {
   /** `host`, `bridge`, `cni/<name>`. */
   readonly Mode: string;
+  /** The interface, such as `eth0`. */
   readonly Device: string;
+  /** The address of the interface. */
   readonly IP: string;
+  /** The network of the address. */
   readonly CIDR?: string;
+  /** The speed of the interface in Mbit/s. Nothing is decided by it. */
   readonly MBits?: number;
 }
 
 /** An interface with its addresses: what host networks are looked up in. */
 export interface NodeInterface {
   readonly Mode: string;
+  /** The interface, such as `eth0`. */
   readonly Device: string;
   readonly MacAddress?: string;
+  /** Mbit/s. Nothing is decided by it. */
   readonly Speed?: number;
   readonly Addresses: readonly NodeAddress[] | null;
 }
 
 /** An address of a network interface of a node. */
 export interface NodeAddress {
+  /** `ipv4` or `ipv6`. */
   readonly Family?: string;
   /** The host network's name; `default` is the one that ports get unless they name another. */
   readonly Alias: string;
+  /** The IP address. */
   readonly Address: string;
   /** Ports that allocations never get, such as `22,8000-8999`. */
   readonly ReservedPorts?: string;
@@ -53,6 +65,7 @@ export interface DeviceAttribute {
   readonly Int?: number;
   readonly String?: string;
   readonly Bool?: boolean;
+  /** The unit of a number, such as `MiB` or `GHz`. */
   readonly Unit?: string;
 }
 
@@ -61,18 +74,23 @@ export interface NodeDeviceGroup {
   readonly Vendor: string;
   readonly Type: string;
   readonly Name: string;
+  /** The devices; only healthy ones are given out. */
   readonly Instances: readonly {
     readonly ID: string;
     readonly Healthy: boolean;
     readonly HealthDescription?: string;
   }[];
+  /** What all instances have in common, for constraints. */
   readonly Attributes: Readonly<Record<string, DeviceAttribute>> | null;
 }
 
 /** A folder of the host that allocations may mount. */
 export interface NodeHostVolume {
+  /** The name by which jobs ask for it. */
   readonly Name: string;
+  /** The folder on the host. */
   readonly Path: string;
+  /** Whether allocations may only read it. */
   readonly ReadOnly: boolean;
   readonly ID?: string;
 }
@@ -81,6 +99,7 @@ export interface NodeHostVolume {
 export interface DrainStrategy {
   /** Nanoseconds; 0 has no deadline, below 0 everything goes at once. */
   readonly Deadline: number;
+  /** Whether system jobs stay on the node. */
   readonly IgnoreSystemJobs: boolean;
   /** RFC 3339; null without a deadline. */
   readonly ForceDeadline: string | null;
@@ -92,16 +111,22 @@ export interface DrainStrategy {
 export interface DrainMetadata {
   /** RFC 3339. */
   readonly StartedAt: string;
+  /** When the status last changed, RFC 3339. */
   readonly UpdatedAt: string;
   readonly Status: 'draining' | 'complete' | 'canceled';
+  /** The token that asked for the drain; empty for the host. */
   readonly AccessorID: string;
+  /** What the caller said about the drain; null for nothing. */
   readonly Meta: Readonly<Record<string, string>> | null;
 }
 
 /** Something that happened to a node, for its operators. */
 export interface NodeEvent {
+  /** A sentence for people. */
   readonly Message: string;
+  /** What the event is about: `Cluster`, `Drain` and others. */
   readonly Subsystem: string;
+  /** Further values; null for none. */
   readonly Details: Readonly<Record<string, string>> | null;
   /** RFC 3339. */
   readonly Timestamp: string;
@@ -110,17 +135,26 @@ export interface NodeEvent {
 
 /** A host that runs allocations. */
 export interface Node {
+  /** A UUID, which the agent keeps over restarts. */
   readonly ID: string;
+  /** For people; the host name unless the agent is told another. Need not be unique. */
   readonly Name: string;
   readonly Datacenter: string;
+  /** The pool that the node belongs to; a new one is made when it does not exist. */
   readonly NodePool: string;
+  /** A class that operators give; empty for none. */
   readonly NodeClass: string;
   /** Equal for nodes that every rule of feasibility sees as the same. */
   readonly ComputedClass?: string;
+  /** The address that the agent is told to have; empty if none. The server does not connect to it. */
   readonly HTTPAddr: string;
+  /** What the agent found out about the host, for constraints (`${attr.cpu.arch}`). */
   readonly Attributes: Readonly<Record<string, string>>;
+  /** What operators say of the node, for constraints (`${meta.rack}`): that of the agent with the changes by the interface. */
   readonly Meta: Readonly<Record<string, string>> | null;
+  /** Not set here. */
   readonly Links?: Readonly<Record<string, string>> | null;
+  /** All that the host has. */
   readonly NodeResources: {
     readonly Cpu: {
       /** MHz of all cores. */
@@ -140,21 +174,28 @@ export interface Node {
     readonly MinDynamicPort?: number;
     readonly MaxDynamicPort?: number;
   };
+  /** What of it is not for allocations. */
   readonly ReservedResources: {
     readonly Cpu: { readonly CpuShares: number };
     readonly Memory: { readonly MemoryMB: number };
     readonly Disk: { readonly DiskMB: number };
     readonly Networks?: { readonly ReservedHostPorts: string };
   };
+  /** By name of the driver. */
   readonly Drivers: Readonly<Record<string, NodeDriver>>;
+  /** By name of the volume. */
   readonly HostVolumes?: Readonly<Record<string, NodeHostVolume>> | null;
+  /** Whether the node gets new allocations. */
   readonly SchedulingEligibility: 'eligible' | 'ineligible';
   /** While the node is being emptied. */
   readonly DrainStrategy?: DrainStrategy | null;
+  /** The present drain, or the last one; absent before the first. */
   readonly LastDrain?: DrainMetadata | null;
   /** The most allocations at a time; 0 or absent: any number. */
   readonly NodeMaxAllocs?: number;
+  /** Whether the agent sends heartbeats. */
   readonly Status: NodeStatus;
+  /** Why the node has this status, for people; may be empty. */
   readonly StatusDescription: string;
   /** Unix seconds. */
   readonly StatusUpdatedAt: number;

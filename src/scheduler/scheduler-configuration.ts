@@ -5,15 +5,21 @@ export type SchedulerAlgorithm = 'binpack' | 'spread';
 
 /** Which jobs may take the place of others whose priority is at least 10 lower. */
 export interface PreemptionConfig {
+  /** True unless it is set. */
   readonly SystemSchedulerEnabled: boolean;
+  /** False unless it is set. */
   readonly SysBatchSchedulerEnabled: boolean;
+  /** False unless it is set. */
   readonly BatchSchedulerEnabled: boolean;
+  /** False unless it is set. */
   readonly ServiceSchedulerEnabled: boolean;
 }
 
 /** How placements are chosen in the whole installation (job interface, scheduler configuration). */
 export interface SchedulerConfiguration {
+  /** For pools that set none. */
   readonly SchedulerAlgorithm: SchedulerAlgorithm;
+  /** By type of job. */
   readonly PreemptionConfig: PreemptionConfig;
   /** Tasks may use memory up to their MemoryMaxMB. */
   readonly MemoryOversubscriptionEnabled: boolean;

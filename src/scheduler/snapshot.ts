@@ -13,8 +13,11 @@ export interface SchedulingSnapshot {
   readonly allocations: readonly Allocation[];
   /** Older versions of the job that its allocations run, or that a deployment brought out, by version. */
   readonly versions: ReadonlyMap<number, Job>;
+  /** Those of the job that are still kept. */
   readonly deployments: readonly Deployment[];
+  /** The nodes, with what is used of them. */
   readonly cluster: Cluster;
+  /** Of the installation; the pool may differ. */
   readonly configuration: SchedulerConfiguration;
   /** The pool that the job names. */
   readonly pool: NodePool | undefined;

@@ -55,17 +55,22 @@ export interface LockView {
   readonly ID: string;
   /** A duration such as `15s`. */
   readonly TTL: string;
+  /** A duration: after the loss of the lock nobody can acquire it for so long. */
   readonly LockDelay: string;
 }
 
 /** What lists show of a variable, in the wire's own member names. */
 export interface VariableStub {
   readonly Namespace: string;
+  /** Parts with slashes between them; unique in the namespace. */
   readonly Path: string;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
+  /** Unix nanoseconds. */
   readonly CreateTime: number;
+  /** Unix nanoseconds. */
   readonly ModifyTime: number;
+  /** Absent when nobody holds the lock. */
   readonly Lock?: LockView;
 }
 

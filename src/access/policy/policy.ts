@@ -3,22 +3,33 @@
  * written, followed by those of the shorthand.
  */
 export interface Policy {
+  /** Rules by namespace; null if there are none. */
   readonly Namespaces: readonly NamespacePolicy[] | null;
+  /** Rules by node pool; null if there are none. */
   readonly NodePools: readonly NamedPolicy[] | null;
+  /** Rules by host volume; null if there are none. */
   readonly HostVolumes: readonly NamedPolicy[] | null;
+  /** The agent's own calls, such as its log; null if nothing is said of them. */
   readonly Agent: AreaPolicy | null;
+  /** Nodes and their meta; null if nothing is said of them. */
   readonly Node: AreaPolicy | null;
+  /** Settings of the installation; null if nothing is said of them. */
   readonly Operator: OperatorPolicy | null;
+  /** Null if nothing is said of quotas. No call asks for this right. */
   readonly Quota: AreaPolicy | null;
+  /** Plugins for volumes; null if nothing is said of them. */
   readonly Plugin: AreaPolicy | null;
+  /** Null if nothing is said of it. No call asks for this right. */
   readonly Sentinel: AreaPolicy | null;
   /** The source text. */
   readonly Raw: string;
+  /** Always null: unknown keys are refused. */
   readonly ExtraKeysHCL: null;
 }
 
 /** A rule for objects whose names match a glob. */
 export interface NamedPolicy {
+  /** The name, or a glob in which `*` stands for any characters. */
   readonly Name: string;
   /** `''` if only capabilities are given. */
   readonly Policy: string;
@@ -28,6 +39,7 @@ export interface NamedPolicy {
 
 /** A rule for the namespaces whose names match, with the rights on their variables. */
 export interface NamespacePolicy extends NamedPolicy {
+  /** Rights on variables by path; null if nothing is said of them. */
   readonly Variables: { readonly Paths: readonly VariablePathPolicy[] } | null;
 }
 
@@ -35,16 +47,19 @@ export interface NamespacePolicy extends NamedPolicy {
 export interface VariablePathPolicy {
   /** A path or a glob. */
   readonly PathSpec: string;
+  /** As written; `read` implies `list`. */
   readonly Capabilities: readonly VariableCapability[];
 }
 
 /** The access level of an area that has no named objects: `list`, `read`, `write`, `scale` or `deny`. */
 export interface AreaPolicy {
+  /** `list` exists for plugins only. */
   readonly Policy: string;
 }
 
 /** The access level of the operator's area. The capabilities are only shown: the level decides. */
 export interface OperatorPolicy extends AreaPolicy {
+  /** As written, followed by those of the level; null if there are none. */
   readonly Capabilities: readonly string[] | null;
 }
 

@@ -1,7 +1,9 @@
 /** An error in a rules text; line and column count from 1. */
 export interface RulesFault {
   readonly message: string;
+  /** From 1. */
   readonly line: number;
+  /** From 1, in characters. */
   readonly column: number;
 }
 

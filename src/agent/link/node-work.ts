@@ -12,6 +12,7 @@ export type NodeDescription = Omit<
 
 /** The answer of the server to the registration of a node. */
 export interface RegisteredNode {
+  /** Index of the write. */
   readonly index: number;
   /** How long the node may stay silent. */
   readonly heartbeatTtl: Milliseconds;
@@ -19,6 +20,7 @@ export interface RegisteredNode {
 
 /** One allocation that the node has not finished with, and the job version that it runs. */
 export interface NodeWork {
+  /** As the server has it. */
   readonly allocation: Allocation;
   /** Undefined when the version is no longer kept: the allocation must end. */
   readonly job: Job | undefined;
@@ -49,6 +51,7 @@ export interface AllocationReport extends ToldState {
 /** The states of allocations on one node, as its agent sees them. */
 export interface NodeReport {
   readonly nodeId: string;
+  /** One for each allocation of which something changed. */
   readonly reports: readonly AllocationReport[];
   /** Of the allocations that are gone: those of which nothing is left here. */
   readonly ended?: readonly string[];
@@ -56,6 +59,7 @@ export interface NodeReport {
 
 /** The answer of the server to a report, which is durable by then. */
 export interface ReportOutcome {
+  /** Index of the write. */
   readonly index: number;
   /** Allocations that the server does not know on this node (any more): the agent ends them. */
   readonly unknown: readonly string[];

@@ -20,6 +20,7 @@ export interface TaskVariables {
   readonly version: string;
   /** In the order of the question; null where there is none that the task may read. */
   readonly items: readonly (Readonly<Record<string, string>> | null)[];
+  /** The names of the variables below each prefix, in the order of the question. */
   readonly lists: readonly (readonly VariableName[])[];
 }
 

@@ -2,10 +2,13 @@ import { table } from '../../shared/table.js';
 
 /** What a caller gives along with a registration: the source that the job was made from. */
 export interface SubmissionInput {
+  /** The text of the job file. */
   readonly Source: string;
   /** `hcl2`, `hcl1` or `json`; not checked, because nothing depends on it. */
   readonly Format: string;
+  /** Single variables, by name. */
   readonly VariableFlags: Readonly<Record<string, string>> | null;
+  /** Variables as a text, `name = value` lines or their JSON form. */
   readonly Variables: string;
 }
 

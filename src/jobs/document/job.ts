@@ -12,6 +12,7 @@ export interface Job {
   readonly Region: string;
   readonly Namespace: string;
   readonly ID: string;
+  /** ID of the job that this one is an instance of; empty for others. */
   readonly ParentID: string;
   readonly Name: string;
   readonly Type: JobType;
@@ -27,22 +28,33 @@ export interface Job {
   readonly Multiregion: Multiregion | null;
   readonly Periodic: PeriodicConfig | null;
   readonly ParameterizedJob: ParameterizedJobConfig | null;
+  /** Whether the job is an instance that a dispatch made. */
   readonly Dispatched: boolean;
+  /** The token of the dispatch that made it; empty for none. */
   readonly DispatchIdempotencyToken: string;
+  /** The payload of the dispatch, in base64; null for none. */
   readonly Payload: string | null;
   readonly Meta: Readonly<Record<string, string>> | null;
   readonly ConsulNamespace: string;
   readonly VaultNamespace: string;
   readonly NomadTokenID: string;
+  /** Set by the server. */
   readonly Status: JobStatus;
   readonly StatusDescription: string;
+  /** Whether a deployment of this version has succeeded, or it was declared stable. */
   readonly Stable: boolean;
+  /** From 0; raised by every change of the specification. */
   readonly Version: number;
+  /** When this version was registered, in Unix nanoseconds. */
   readonly SubmitTime: UnixNanoseconds;
+  /** Index of the write that first registered the job. */
   readonly CreateIndex: number;
+  /** Index of its last change, also of its status. */
   readonly ModifyIndex: number;
+  /** Index of the last registration that changed the specification. */
   readonly JobModifyIndex: number;
   readonly UI: JobUIConfig | null;
+  /** The name that this version was given; null for none. */
   readonly VersionTag: JobVersionTag | null;
 }
 

@@ -20,6 +20,7 @@ export type LaunchDecision =
  */
 export interface ForceRefused {
   readonly type: 'force_refused';
+  /** `not_tracked`: the job is stopped, disabled or a template. */
   readonly reason: 'not_periodic' | 'not_tracked';
   readonly message: string;
 }

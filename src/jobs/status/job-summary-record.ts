@@ -2,12 +2,16 @@ import { table } from '../../shared/table.js';
 
 /** How many allocations of a group are in which state; `Complete`, `Failed` and `Lost` are totals over the job's life. */
 export interface GroupSummary {
+  /** Wanted, and without a place. */
   readonly Queued: number;
   readonly Complete: number;
   readonly Failed: number;
+  /** Running now. */
   readonly Running: number;
+  /** Placed, and pending on their nodes. */
   readonly Starting: number;
   readonly Lost: number;
+  /** On disconnected nodes. */
   readonly Unknown: number;
 }
 
@@ -22,7 +26,9 @@ export interface ChildrenSummary {
 export interface JobSummary {
   readonly JobID: string;
   readonly Namespace: string;
+  /** By name of the group. */
   readonly Summary: Readonly<Record<string, GroupSummary>>;
+  /** Of the instances of this job. */
   readonly Children: ChildrenSummary;
   /** The CreateIndex of the registration that is counted. */
   readonly CreateIndex: number;

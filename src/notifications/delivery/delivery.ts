@@ -33,6 +33,7 @@ export interface RecipientResult {
   readonly outcome: 'accepted' | 'refused' | 'waiting';
   /** The reason, as the mail server reported it; null when accepted. */
   readonly message: string | null;
+  /** When the mail server answered. */
   readonly at: Instant;
 }
 

@@ -27,10 +27,15 @@ export const eventTypes = table<EventType>('notification_event_types', ({ name }
  * What the host says of an event type of its own. A member that is left out has its default, also when the type exists already.
  */
 export interface EventTypeInput {
+  /** Words of letters, digits and `_`, joined by dots or hyphens, such as `order.created`; at most 128 characters. */
   readonly name: string;
+  /** At most 4096 characters, for people; empty when absent. */
   readonly description?: string | undefined;
+  /** The JSON Schema that the data of events must meet; null and absent: anything. */
   readonly schema?: Readonly<Record<string, unknown>> | null | undefined;
+  /** Data of an event, for people and tests; it must meet the schema. */
   readonly example?: Readonly<Record<string, unknown>> | null | undefined;
+  /** What generic destinations get, `envelope` when absent: see `EventType`. */
   readonly body?: 'envelope' | 'data' | undefined;
 }
 

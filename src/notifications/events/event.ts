@@ -10,12 +10,17 @@ export interface RunEvent {
   /** Why there is a notification, for example `Run Errored`. */
   readonly message: string;
   readonly runId: string;
+  /** The page of the run; null when there is none. */
   readonly runUrl: string | null;
   /** Why the run was queued. */
   readonly runMessage: string | null;
+  /** RFC 3339; null when it is not known. */
   readonly runCreatedAt: string | null;
+  /** The name of a person or program; null when it is not known. */
   readonly runCreatedBy: string | null;
+  /** The new state of the run; null when it is not known. */
   readonly runStatus: string | null;
+  /** When the run came into this state, RFC 3339; null when it is not known. */
   readonly runUpdatedAt: string | null;
   /** Null when no person moved the run. */
   readonly runUpdatedBy: string | null;
@@ -86,6 +91,7 @@ export interface CustomEvent {
   /** The name of the type. */
   readonly trigger: string;
   readonly message: string;
+  /** Meets the schema of the type. */
   readonly data: Readonly<Record<string, unknown>>;
   /** Events with the same key keep their order at a destination; null for those that stand alone. */
   readonly orderKey: string | null;

@@ -10,8 +10,11 @@ export interface TriggerDefinition {
   readonly value: string;
   /** Other spellings of the same trigger; all are accepted, and each configuration keeps the one it was given. */
   readonly aliases: readonly string[];
+  /** What its events are about, which decides the payload. */
   readonly scope: TriggerScope;
+  /** For people. */
   readonly displayName: string;
+  /** What the workspace must have switched on; null for nothing. */
   readonly needs: TriggerFeature | null;
 }
 

@@ -13,6 +13,7 @@ import type { Answer } from '../waiting/parked-queries.js';
 
 /** Which policies `listPolicies` gives, and whether it waits for a change. */
 export interface ListPoliciesInput extends ListRequest {
+  /** Waits for a change after an index; answers at once when absent. */
   readonly waiting?: Waiting;
 }
 

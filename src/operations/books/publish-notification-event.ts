@@ -28,8 +28,10 @@ type PublishableEvent = NotificationEvent & {
 
 /** What became of an event: the notifications that it causes are stored when this is given. */
 export interface PublishedEvent {
+  /** `ne-` and 16 characters. */
   readonly eventId: string;
   readonly workspaceId: string;
+  /** The canonical spelling of the trigger, or the name of the event type. */
   readonly trigger: string;
   /** One for each configuration that the event notifies; empty when there is none. */
   readonly deliveryIds: readonly string[];

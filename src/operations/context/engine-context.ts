@@ -24,9 +24,13 @@ import type { EvaluationTraces } from './traces.js';
  * as internal are left out of the published types: they are state of the process that operations share.
  */
 export interface EngineContext {
+  /** All state of the engine. */
   readonly storage: Storage;
+  /** All times of the engine. */
   readonly clock: Clock;
+  /** New identifiers and random numbers. */
   readonly ids: Ids;
+  /** Sends notifications and verification requests. */
   readonly delivery: HttpDelivery;
   /** Absent: e-mail destinations can be configured, and their deliveries fail with `mail_unavailable`. */
   readonly mailer: Mailer | undefined;
@@ -34,17 +38,21 @@ export interface EngineContext {
   readonly transform: Transform | undefined;
   /** Absent: secrets are stored as they are. */
   readonly cipher: Cipher | undefined;
+  /** Where measurements go. */
   readonly observer: Observer;
   /** If absent, no spans are created. A `traceparent` of a call is passed on even so. */
   readonly tracer: Tracer | undefined;
   /** @internal Spans of evaluations that have begun. */
   readonly traces: EvaluationTraces;
+  /** The log of the host. Readers of the monitor get the same lines. */
   readonly logger: Logger;
   /** @internal The same log, for readers of the monitor. */
   readonly feed: LogFeed;
+  /** The defaults with the overrides that the engine was made with. */
   readonly settings: Settings;
   /** What the host demands of jobs: its functions, and the rules of its settings. */
   readonly policies: readonly JobPolicy[];
+  /** Where facts are listened to. */
   readonly events: EngineEmitter;
   /** @internal Reads that wait for a change. */
   readonly parked: ParkedQueries;
@@ -65,7 +73,9 @@ export interface EngineContext {
 
 /** A background loop: runs until the signal aborts, resolves then, and survives being killed between any two steps. */
 export interface BackgroundLoop {
+  /** How the loop is called in logs and in `loop.failed`. */
   readonly name: string;
+  /** An exception is logged, and the loop begins again after a second. */
   run(context: EngineContext, signal: AbortSignal): Promise<void>;
 }
 

@@ -20,10 +20,13 @@ export interface DeploymentReference {
 export interface ChangedDeployment {
   /** Empty when nothing has to be looked at. */
   readonly evalId: string;
+  /** Index at which the evaluation was created; 0 when there is none. */
   readonly evalCreateIndex: number;
+  /** Index of the last change of the deployment. */
   readonly deploymentModifyIndex: number;
   /** The version that the job went back to; null when it did not. */
   readonly revertedJobVersion: number | null;
+  /** Index of the write; 0 when nothing was written. */
   readonly index: number;
 }
 

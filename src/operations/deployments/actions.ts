@@ -60,7 +60,9 @@ export function promoteDeployment(
 
 /** IDs of allocations of a deployment that are declared healthy or unhealthy. */
 export interface SetAllocationHealthInput extends DeploymentReference {
+  /** IDs of allocations. */
   readonly healthy?: readonly string[];
+  /** IDs of allocations. */
   readonly unhealthy?: readonly string[];
 }
 

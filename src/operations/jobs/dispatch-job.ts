@@ -26,7 +26,9 @@ import { takeDispatchOf, withinQuota } from './registration/keep-quota.js';
 export interface DispatchJobInput extends JobReference {
   /** Standard base64; its decoded bytes are limited (job interface, Limits). */
   readonly payload?: string | null;
+  /** Values for the keys that the job requires or allows; others are refused. */
   readonly meta?: Readonly<Record<string, string>> | null;
+  /** Put between the parent's ID and the time in the ID of the instance. */
   readonly idPrefixTemplate?: string;
   /** A second dispatch with the same token gives the instance that the first one made. */
   readonly idempotencyToken?: string;
@@ -36,11 +38,15 @@ export interface DispatchJobInput extends JobReference {
 
 /** The instance that a dispatch made, or that an earlier dispatch with the same token made. */
 export interface DispatchedJob {
+  /** ID of the instance. */
   readonly dispatchedJobId: string;
   /** Empty when no evaluation was made: the token was known, or the instance is periodic. */
   readonly evalId: string;
+  /** Index at which the evaluation was created; 0 when there is none. */
   readonly evalCreateIndex: number;
+  /** Index of the write that made the instance. */
   readonly jobCreateIndex: number;
+  /** Index of the write. */
   readonly index: number;
 }
 

@@ -22,6 +22,7 @@ import { type Registered, registerWithin } from './registration/register-job.js'
 
 /** The job and the version whose document is registered again. */
 export interface RevertJobInput extends JobReference {
+  /** The version whose document is registered again. */
   readonly version: number;
   /** The version that the caller believes to be the current one. */
   readonly enforcePriorVersion?: number | null;

@@ -37,11 +37,15 @@ export interface ScaleJobInput extends JobReference {
   readonly target: Readonly<Record<string, string>>;
   /** The new count; absent only records an event. */
   readonly count?: number | null;
+  /** Kept with the scaling event, for people. */
   readonly message?: string;
   /** Describes what prevents scaling; true says that `message` does. */
   readonly error?: string | boolean;
+  /** Kept with the scaling event, for programs. */
   readonly meta?: Readonly<Record<string, unknown>> | null;
+  /** Turns refusals of soft-mandatory policies into warnings; needs `policy-override`. */
   readonly policyOverride?: boolean;
+  /** Scales only if `jobModifyIndex` is the job's. */
   readonly enforceIndex?: boolean;
   /** Greater than 0: must be the job's, whether `enforceIndex` is set or not. */
   readonly jobModifyIndex?: number;

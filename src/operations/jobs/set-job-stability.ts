@@ -12,7 +12,9 @@ import type { EngineContext } from '../context/engine-context.js';
 
 /** The version of a job that is declared stable or not. Automatic reverts go back to the latest stable one. */
 export interface SetJobStabilityInput extends JobReference {
+  /** A version that is still kept. */
   readonly version: number;
+  /** Whether automatic reverts may go back to it. */
   readonly stable: boolean;
 }
 

@@ -33,9 +33,13 @@ export interface StopJobInput extends JobReference {
 
 /** All zero and empty for a job that is not there. */
 export interface StoppedJob {
+  /** Empty when no evaluation was made. */
   readonly evalId: string;
+  /** Index at which the evaluation was created, if there is one. */
   readonly evalCreateIndex: number;
+  /** Index of the write; 0 when there was no such job. */
   readonly jobModifyIndex: number;
+  /** Index of the write; 0 when there was no such job. */
   readonly index: number;
 }
 

@@ -14,11 +14,13 @@ import type { EngineContext } from '../context/engine-context.js';
 
 /** The version of a job that gets a name. */
 export interface TagJobVersionInput extends JobReference {
+  /** 1 to 1000 characters, unique among the versions of the job. */
   readonly name: string;
   /** 0 when absent; not together with `latest`. */
   readonly version?: number;
   /** Tags the current version. */
   readonly latest?: boolean;
+  /** For people. */
   readonly description?: string;
 }
 

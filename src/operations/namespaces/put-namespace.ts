@@ -16,9 +16,13 @@ import type { EngineContext } from '../context/engine-context.js';
 
 /** All that is known of a namespace: what is left out is removed from it. */
 export interface NamespaceInput {
+  /** 1 to 128 letters, digits and hyphens. */
   readonly name: string;
+  /** At most 256 characters, for people. */
   readonly description?: string;
+  /** What jobs in the namespace may use; null and absent allow everything. */
   readonly capabilities?: NamespaceCapabilities | null;
+  /** Names and texts for people and programs; null and absent: none. */
   readonly meta?: Readonly<Record<string, string>> | null;
 }
 

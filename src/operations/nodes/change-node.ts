@@ -12,11 +12,13 @@ import type { EngineContext } from '../context/engine-context.js';
 
 /** What a change of a node has led to. */
 export interface ChangedNode {
+  /** IDs of the evaluations that the change calls for, one for each job. */
   readonly evalIds: readonly string[];
   /** 0 without evaluations. */
   readonly evalCreateIndex: number;
   /** 0 when the node stayed as it was. */
   readonly nodeModifyIndex: number;
+  /** Index of the write; 0 when nothing was written. */
   readonly index: number;
 }
 

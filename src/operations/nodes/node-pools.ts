@@ -23,9 +23,13 @@ import type { Answer } from '../waiting/parked-queries.js';
 
 /** All that is known of a node pool: what is left out is removed from it. */
 export interface NodePoolInput {
+  /** 1 to 128 letters, digits, hyphens and underscores. */
   readonly name: string;
+  /** For people. */
   readonly description?: string;
+  /** Names and texts for people and programs; null and absent: none. */
   readonly meta?: Readonly<Record<string, string>> | null;
+  /** What differs from the installation; null and absent: nothing. */
   readonly schedulerConfiguration?: {
     /** `binpack`, `spread`, or empty: as the installation has it. */
     readonly SchedulerAlgorithm?: string;

@@ -3,7 +3,9 @@ import type { InvalidParameter } from '../../notifications/errors.js';
 
 /** Which page; absent members mean the first page and the default size. Both absent means no paging, where that is possible. */
 export interface PageRequest {
+  /** From 1. */
   readonly number?: number | undefined;
+  /** From 1; cut to the maximum of the settings. */
   readonly size?: number | undefined;
 }
 
@@ -11,6 +13,7 @@ export interface PageRequest {
 export interface PageNumbers {
   readonly currentPage: number;
   readonly pageSize: number;
+  /** Null on the first page. */
   readonly prevPage: number | null;
   /** Null when there is nothing further. */
   readonly nextPage: number | null;

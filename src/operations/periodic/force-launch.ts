@@ -15,8 +15,11 @@ import { launchWithin } from './launch-within.js';
 export interface ForcedLaunch {
   /** The instance. */
   readonly jobId: string;
+  /** Empty when no evaluation was made. */
   readonly evalId: string;
+  /** Index at which the evaluation was created, if there is one. */
   readonly evalCreateIndex: number;
+  /** Index of the write. */
   readonly index: number;
 }
 

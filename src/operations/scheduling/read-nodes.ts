@@ -15,6 +15,7 @@ import type { Answer } from '../waiting/parked-queries.js';
 
 /** Which nodes `listNodes` gives, and whether it waits for a change. */
 export interface ListNodesInput extends ListRequest {
+  /** Waits for a change after an index; answers at once when absent. */
   readonly waiting?: Waiting;
 }
 

@@ -11,6 +11,7 @@ export interface VariableWritten {
   readonly index: number;
   /** Nothing was written: `value` is the variable that stood in the way. */
   readonly conflict: boolean;
+  /** The variable after the write, or, for a conflict, as it is. */
   readonly value: VariableDocument;
 }
 

@@ -19,6 +19,7 @@ import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
 /** A variable with its items, with a condition for the write and what becomes of the lock. */
 export interface PutVariableInput {
+  /** `default` when absent. */
   readonly namespace?: string;
   readonly path: string;
   /** May be left out when the lock alone is meant. */
@@ -31,6 +32,7 @@ export interface PutVariableInput {
   readonly lockId?: string;
   /** Nanoseconds; 15 seconds when absent. */
   readonly ttl?: number;
+  /** Nanoseconds after the loss of the lock in which nobody can acquire it; 15 seconds when absent. */
   readonly lockDelay?: number;
 }
 

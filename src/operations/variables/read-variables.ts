@@ -21,6 +21,7 @@ import { momentOf } from './moment.js';
 export interface ListVariablesInput extends ListRequest {
   /** `default` when absent; `*` for all. */
   readonly namespace?: string;
+  /** Waits for a change after an index; answers at once when absent. */
   readonly waiting?: Waiting;
 }
 
@@ -61,8 +62,10 @@ function isListed(caller: Principal, { Namespace, Path }: StoredVariable): boole
 
 /** The variable that is read, and whether the read waits for a change. */
 export interface ReadVariableInput {
+  /** `default` when absent. */
   readonly namespace?: string;
   readonly path: string;
+  /** Waits for a change after an index; answers at once when absent. */
   readonly waiting?: Waiting;
 }
 

@@ -13,6 +13,7 @@ import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
 /** The variable that is removed, on condition of its index. */
 export interface RemoveVariableInput {
+  /** `default` when absent. */
   readonly namespace?: string;
   readonly path: string;
   /** The index that the variable must have. */

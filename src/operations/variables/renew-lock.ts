@@ -14,8 +14,10 @@ import { conflictAnswer, type VariableWritten } from './conflict-answer.js';
 
 /** The lock whose time to live starts over. */
 export interface RenewLockInput {
+  /** `default` when absent. */
   readonly namespace?: string;
   readonly path: string;
+  /** The ID that acquiring the lock gave. */
   readonly lockId: string;
 }
 

@@ -6,7 +6,9 @@ import { Slices } from './slices.js';
 
 /** One answer of a query: the same object for every reader that it wakes, so that it can be printed once. */
 export interface Answer<T> {
+  /** Index of the last write that changed what the query looks at; at least 1. */
   readonly index: number;
+  /** The result of the query at that index. */
   readonly value: T;
 }
 

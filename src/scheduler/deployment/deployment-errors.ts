@@ -3,6 +3,7 @@ import type { DeploymentStatus } from './deployment.js';
 /** There is no such deployment. */
 export interface DeploymentNotFound {
   readonly type: 'deployment_not_found';
+  /** The ID that was asked for. */
   readonly deploymentId: string;
   readonly message: string;
 }

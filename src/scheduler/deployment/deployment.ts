@@ -17,7 +17,9 @@ export type DeploymentStatus =
 
 /** How far the allocations of one group have come. Counters never fall when an allocation is replaced. */
 export interface DeploymentState {
+  /** Whether the job goes back to its latest stable version when the deployment fails. */
   readonly AutoRevert: boolean;
+  /** Whether canaries are accepted as soon as all are healthy. */
   readonly AutoPromote: boolean;
   /** Nanoseconds without progress after which the deployment fails; 0: any unhealthy allocation fails it. */
   readonly ProgressDeadline: number;
@@ -27,28 +29,38 @@ export interface DeploymentState {
   readonly Promoted: boolean;
   /** IDs of every canary that was placed; null when there was none. */
   readonly PlacedCanaries: readonly string[] | null;
+  /** Canaries that are placed before anything is replaced; 0 for none. */
   readonly DesiredCanaries: number;
   /** Allocations that have to be healthy in the end. */
   readonly DesiredTotal: number;
+  /** Allocations of the new version that were placed. */
   readonly PlacedAllocs: number;
+  /** Those of them that became healthy. */
   readonly HealthyAllocs: number;
+  /** Those of them that became unhealthy. */
   readonly UnhealthyAllocs: number;
 }
 
 /** The way of one job version from its first placement to health (job interface, Deployment). */
 export interface Deployment {
+  /** A UUID. */
   readonly ID: string;
   readonly Namespace: string;
   readonly JobID: string;
+  /** The version that is brought out. */
   readonly JobVersion: number;
   /** The job's ModifyIndex when the deployment began. */
   readonly JobModifyIndex: number;
   /** The job's JobModifyIndex when the deployment began. */
   readonly JobSpecModifyIndex: number;
+  /** CreateIndex of the job's registration: a job registered again after a purge is another one. */
   readonly JobCreateIndex: number;
+  /** Always false: an installation is one region. */
   readonly IsMultiregion: boolean;
+  /** By name of the group; groups that are not deployed have no entry. */
   readonly TaskGroups: Readonly<Record<string, DeploymentState>>;
   readonly Status: DeploymentStatus;
+  /** Why it has this status, for people. */
   readonly StatusDescription: string;
   /** Priority of the evaluations that the deployment asks for. */
   readonly EvalPriority: number;
@@ -56,6 +68,7 @@ export interface Deployment {
   readonly ModifyIndex: number;
   /** Unix nanoseconds. */
   readonly CreateTime: number;
+  /** When it was last changed, in Unix nanoseconds. */
   readonly ModifyTime: number;
 }
 

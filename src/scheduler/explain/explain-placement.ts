@@ -18,6 +18,7 @@ import { roomObstacles } from './room-obstacles.js';
 export interface ExplainOptions {
   /** What runs on the nodes, of whatever job; nothing unless given. */
   readonly allocations?: readonly Allocation[];
+  /** The defaults when absent. */
   readonly configuration?: SchedulerConfiguration;
   /** The pool that the job names, when it sets anything of its own. */
   readonly pool?: NodePool;

@@ -1,6 +1,7 @@
 /** There is no such node, or it must register again. */
 export interface NodeNotFound {
   readonly type: 'node_not_found';
+  /** The ID that was asked for. */
   readonly nodeId: string;
   readonly message: string;
 }
@@ -8,6 +9,7 @@ export interface NodeNotFound {
 /** The node cannot be changed like that as it stands. */
 export interface NodeRefused {
   readonly type: 'node_refused';
+  /** What cannot be changed, or what prevents the change. */
   readonly reason: 'eligibility' | 'draining' | 'drain' | 'metadata';
   readonly message: string;
 }

@@ -18,8 +18,11 @@ export const nodeMetadata = table<StoredNodeMetadata>('node_metadata', ({ ID }) 
 
 /** The meta of a node in answers: the effective values and their sources. */
 export interface NodeMetadata {
+  /** What is in force. */
   readonly Meta: Readonly<Record<string, string>>;
+  /** What operators have set by the interface; null hides what the agent tells. */
   readonly Dynamic: DynamicMeta;
+  /** What the agent tells. */
   readonly Static: Readonly<Record<string, string>>;
 }
 

@@ -9,12 +9,14 @@ import type { SchedulerConfiguration } from '../scheduler-configuration.js';
 
 /** A cluster as it stands when a simulation begins. */
 export interface SimulatedCluster {
+  /** The moment at which the simulation begins. */
   readonly now: Instant;
   readonly nodes: readonly Node[];
   /** As they are registered, with the older versions that their allocations run. */
   readonly jobs?: readonly Job[];
   readonly allocations?: readonly Allocation[];
   readonly deployments?: readonly Deployment[];
+  /** The defaults when absent. */
   readonly configuration?: SchedulerConfiguration;
   readonly agents?: SimulatedAgents;
 }
@@ -45,6 +47,7 @@ export type SimulatedEvent = { readonly at: Instant } & (
 /** One line of the timeline. */
 export interface TimelineEntry {
   readonly at: Instant;
+  /** What the line is about; `blocked` is a job that waits for room. */
   readonly kind: 'event' | 'job' | 'node' | 'allocation' | 'deployment' | 'blocked';
   /** Name of the allocation, ID of the job or node. */
   readonly subject: string;

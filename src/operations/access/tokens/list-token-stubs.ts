@@ -16,6 +16,7 @@ import { tokenLookup } from './token-lookup.js';
 
 /** Which tokens `listTokenStubs` gives, and whether it waits for a change. */
 export interface ListTokenStubsInput extends ListRequest {
+  /** Waits for a change after an index; answers at once when absent. */
   readonly waiting?: Waiting;
 }
 

@@ -15,9 +15,13 @@ export interface TokenInput {
    * only protection of what the token allows, so it should be long and random.
    */
   readonly secret?: string;
+  /** For people; need not be unique. */
   readonly name: string;
+  /** Allows everything; false when absent. */
   readonly management?: boolean;
+  /** Rules by namespace or glob; none when absent. */
   readonly namespaces?: Readonly<Record<string, NamespaceRule>>;
+  /** Rights by workspace ID or glob; none when absent. */
   readonly workspaces?: Readonly<Record<string, WorkspaceRight>>;
   /** Names of policies, whose rights are added to the token's own rules. */
   readonly policies?: readonly string[];
@@ -25,11 +29,15 @@ export interface TokenInput {
 
 /** A token as it may be shown: everything but the secret. */
 export interface TokenInfo {
+  /** Names the token; not secret. */
   readonly accessor: string;
   readonly name: string;
   readonly management: boolean;
+  /** Rules by namespace or glob. */
   readonly namespaces: Readonly<Record<string, NamespaceRule>>;
+  /** Rights by workspace ID or glob. */
   readonly workspaces: Readonly<Record<string, WorkspaceRight>>;
+  /** Names of the policies whose rights are added. */
   readonly policies: readonly string[];
   readonly createdAt: number;
 }
@@ -37,6 +45,7 @@ export interface TokenInfo {
 /** The only moment at which the secret can be read back. */
 export interface IssuedToken {
   readonly token: TokenInfo;
+  /** What the holder presents with each call. */
   readonly secret: string;
 }
 

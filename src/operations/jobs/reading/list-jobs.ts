@@ -28,6 +28,7 @@ export interface ListJobsInput extends NamespaceQuery, ListRequest {
 /** A job as a list shows it, with its JSON text, which is to be relayed as it is. */
 export interface ListedJob {
   readonly record: JobListStub;
+  /** The JSON text of the record, to be relayed as it is. */
   readonly text: string;
 }
 

@@ -122,6 +122,7 @@ function listAllocationsOf(
 /** An allocation with the job version that it runs laid in; null when that version is no longer kept. */
 export interface AllocationWithJob {
   readonly allocation: Row<Allocation>;
+  /** The version that the allocation runs; undefined when it is no longer kept. */
   readonly job: Row<Job> | undefined;
 }
 

@@ -19,6 +19,7 @@ export type Read<T, E = never> = ResultAsync<Answer<T>, PermissionDenied | Stora
 export interface NamespaceQuery {
   /** `default` when absent; lists also take `*`. */
   readonly namespace?: string;
+  /** Waits for a change after an index; answers at once when absent. */
   readonly waiting?: Waiting;
 }
 

@@ -12,11 +12,15 @@ import { queryKey, type Read, readQuery } from './read-query.js';
 
 /** The status of a group (job interface, scale status). */
 export interface GroupScaleStatus {
+  /** The count of the group. */
   readonly Desired: number;
+  /** Live allocations, without canaries. */
   readonly Placed: number;
+  /** Those of them that run. */
   readonly Running: number;
   /** Known only of allocations whose health a deployment watches. */
   readonly Healthy: number;
+  /** Known only of allocations whose health a deployment watches. */
   readonly Unhealthy: number;
   /** Newest first; null when there are none. */
   readonly Events: readonly ScalingEvent[] | null;
@@ -26,10 +30,13 @@ export interface GroupScaleStatus {
 export interface JobScaleStatus {
   readonly JobID: string;
   readonly Namespace: string;
+  /** The job's CreateIndex. */
   readonly JobCreateIndex: number;
   /** The job's ModifyIndex. */
   readonly JobModifyIndex: number;
+  /** Whether the job was stopped; its counts are kept. */
   readonly JobStopped: boolean;
+  /** By name of the group. */
   readonly TaskGroups: Readonly<Record<string, GroupScaleStatus>>;
 }
 

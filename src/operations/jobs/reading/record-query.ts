@@ -12,6 +12,7 @@ import { type NamespaceQuery, queryKey, type Read, readQuery, visibilityOf } fro
 
 /** One evaluation, allocation or deployment by its ID. */
 export interface RecordQuery extends NamespaceQuery {
+  /** A whole UUID; a prefix is not looked up. */
   readonly id: string;
 }
 

@@ -13,16 +13,20 @@ import { inTurns } from './in-turns.js';
 export interface ParseJobSourceInput {
   /** `default` when absent. */
   readonly namespace?: string;
+  /** The specification, in the configuration language. */
   readonly source: string;
   /** Values of variables, as in a file of variables. */
   readonly variables?: string;
+  /** Fills unset fields with their defaults. */
   readonly canonicalize?: boolean;
+  /** Reads the text in the literal mode for version 1 of the language. */
   readonly hcl1?: boolean;
 }
 
 /** The source is no job specification; `message` has every problem with its position. */
 export interface UnreadableSource {
   readonly type: 'unreadable_source';
+  /** All errors and warnings, with their positions. */
   readonly diagnostics: readonly Diagnostic[];
   readonly message: string;
 }

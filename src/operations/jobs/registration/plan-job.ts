@@ -35,6 +35,7 @@ import { type PlanSeal, sealOf } from './sealed-plan.js';
 export interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' | 'jobId' | 'namespace' | 'region'> {
   /** Whether the answer contains the differences from the registered job. */
   readonly diff?: boolean;
+  /** Turns refusals of soft-mandatory policies into warnings; needs `policy-override`. */
   readonly policyOverride?: boolean;
 }
 
@@ -58,7 +59,9 @@ export interface JobPlan {
   readonly diff: JobDiff | null;
   /** RFC 3339; null for a job that the clock does not launch. */
   readonly nextPeriodicLaunch: string | null;
+  /** What is questionable about the document, as one text; empty when nothing is. */
   readonly warnings: string;
+  /** Index of the state that the plan was made on. */
   readonly index: number;
   /** For `applyPlan`: registers the job only if nothing has changed that the plan was decided on. */
   readonly seal: PlanSeal;

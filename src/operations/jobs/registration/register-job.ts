@@ -53,12 +53,17 @@ export interface RegisterJobInput extends JobDocumentInput {
   readonly namespace?: string;
   /** Wins over the document's own. */
   readonly region?: string;
+  /** The source of the document, which is kept with the version; null and absent keep none. */
   readonly submission?: SubmissionInput | null;
   /** Registers only if `jobModifyIndex` is the job's current one; 0 asks for a new job. */
   readonly enforceIndex?: boolean;
+  /** See `enforceIndex`. */
   readonly jobModifyIndex?: number;
+  /** Groups that exist keep their counts, whatever the document says. */
   readonly preserveCounts?: boolean;
+  /** Tasks that exist keep their resources, whatever the document says. */
   readonly preserveResources?: boolean;
+  /** Turns refusals of soft-mandatory policies into warnings; needs `policy-override`. */
   readonly policyOverride?: boolean;
   /** Priority of the evaluation; 0 and absent take the job's. */
   readonly evalPriority?: number;
@@ -68,10 +73,13 @@ export interface RegisterJobInput extends JobDocumentInput {
 export interface Registered {
   /** Empty when no evaluation was made. */
   readonly evalId: string;
+  /** Index at which the evaluation was created; 0 when there is none. */
   readonly evalCreateIndex: number;
+  /** What a next registration with `enforceIndex` has to give. */
   readonly jobModifyIndex: number;
   /** What is questionable about the document, as one text; empty when nothing is. */
   readonly warnings: string;
+  /** Index of the write. */
   readonly index: number;
 }
 

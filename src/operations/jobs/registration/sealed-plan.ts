@@ -11,6 +11,7 @@ import { schedulerConfigurations } from '../../../scheduler/scheduler-configurat
 
 /** What a plan was decided on: the job as it would be registered, and the last changes of everything that counts for it. */
 export interface PlanSeal {
+  /** As it would be stored. */
   readonly job: Job;
   /** Whether soft-mandatory policies were overridden. */
   readonly policyOverride: boolean;

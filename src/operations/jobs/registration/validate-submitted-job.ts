@@ -21,6 +21,7 @@ export interface ValidatedJob {
   readonly errors: readonly string[];
   /** All errors as one text; empty when there is none. */
   readonly error: string;
+  /** What is questionable about the job, as one text; empty when nothing is. */
   readonly warnings: string;
 }
 

@@ -19,8 +19,10 @@ import { openOptions, openSecret } from './stored-secrets.js';
 
 /** A configuration as a caller with admin rights sees it. The token is write-only and not part of it. */
 export interface ConfigurationView {
+  /** `nc-` and 16 characters. */
   readonly id: string;
   readonly workspaceId: string;
+  /** The canonical kind of `destinationType`. */
   readonly kind: DestinationKind;
   /** As the caller wrote it. */
   readonly destinationType: string;
@@ -28,6 +30,7 @@ export interface ConfigurationView {
   readonly name: string;
   /** Null for e-mail, and when it was encrypted with a key that is no longer there. */
   readonly url: string | null;
+  /** As the caller wrote them. */
   readonly triggers: readonly string[];
   /** Recipients that still belong to the organization. */
   readonly users: readonly string[];
@@ -35,9 +38,11 @@ export interface ConfigurationView {
   readonly response: VerificationResponse | null;
   /** Null when it asks for nothing beyond the notification interface. Of its secrets, only what is there. */
   readonly delivery: DeliveryOptionsView | null;
+  /** How its deliveries fare. */
   readonly health: HealthView;
   /** RFC 3339 in UTC with milliseconds. */
   readonly createdAt: string;
+  /** RFC 3339 in UTC with milliseconds. */
   readonly updatedAt: string;
 }
 
@@ -45,18 +50,27 @@ export interface ConfigurationView {
 export interface DeliveryOptionsView extends OpenOptions {
   /** Names of the extra headers. */
   readonly headerNames: readonly string[];
+  /** How requests are authenticated; null for not at all. */
   readonly authentication: 'basic' | 'bearer' | null;
+  /** Whether there is a client certificate. */
   readonly clientCertificate: boolean;
 }
 
 /** How deliveries fare, see `DestinationHealth`; times are RFC 3339 in UTC with milliseconds. */
 export interface HealthView {
+  /** Whether a user has paused it. */
   readonly paused: boolean;
+  /** See `DestinationHealth`. */
   readonly breaker: DestinationHealth['breaker'];
+  /** Since when the breaker is not closed; null while it is. */
   readonly breakerSince: string | null;
+  /** When the destination is tried again; null while the breaker is closed. */
   readonly nextProbeAt: string | null;
+  /** Failures in a row, while the breaker is closed. */
   readonly failures: number;
+  /** First failure since the last success; null for none. */
   readonly failingSince: string | null;
+  /** New deliveries that wait for their first attempt, about; 0 for a few. */
   readonly backlog: number;
 }
 

@@ -12,9 +12,13 @@ import { type ConfigurationView, viewConfiguration } from './configuration-view.
 export interface Pagination {
   readonly currentPage: number;
   readonly pageSize: number;
+  /** Null on the first page, and beyond the last one. */
   readonly prevPage: number | null;
+  /** Null on the last page. */
   readonly nextPage: number | null;
+  /** At least 1. */
   readonly totalPages: number;
+  /** Rows on all pages. */
   readonly totalCount: number;
 }
 

@@ -39,6 +39,7 @@ export interface UpdateConfigurationRequest {
   readonly configurationId: string;
   /** A `ConfigurationInput`; absent members keep their value. */
   readonly attributes: UncheckedConfigurationInput;
+  /** What the transport found wrong with the document around the attributes; reported with the rest. */
   readonly faults?: readonly FieldFault[];
 }
 

@@ -28,14 +28,20 @@ import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst } from
 
 /** An accepted event, with what became of it. Times are RFC 3339 in UTC with milliseconds. */
 export interface EventSummary {
+  /** `ne-` and 16 characters. */
   readonly id: string;
   readonly workspaceId: string;
+  /** A trigger, or the name of an event type. */
   readonly trigger: string;
+  /** A sentence for people. */
   readonly message: string;
+  /** When it was accepted. */
   readonly createdAt: string;
+  /** The key that its sender gave; null for none. */
   readonly idempotencyKey: string | null;
   /** When its content was erased; null when it is there. */
   readonly erasedAt: string | null;
+  /** One for each configuration that it notifies. */
   readonly deliveries: readonly {
     readonly id: string;
     readonly configurationId: string;
@@ -56,6 +62,7 @@ export interface EventDetails extends EventSummary {
 /** Which events of a workspace `listNotificationEvents` gives. */
 export interface ListEventsRequest {
   readonly workspaceId: string;
+  /** A trigger or the name of an event type; all when absent. */
   readonly trigger?: string | undefined;
   /** Events with a delivery of this outcome. */
   readonly outcome?: string | undefined;
@@ -65,6 +72,7 @@ export interface ListEventsRequest {
   readonly until?: Instant | undefined;
   /** A filter expression over the attributes, see `eventRecord`. */
   readonly filter?: string | undefined;
+  /** The first page of the default size when absent. */
   readonly page?: PageRequest;
 }
 

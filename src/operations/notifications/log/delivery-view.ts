@@ -11,15 +11,19 @@ import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 
 /** A line of the delivery log. All times are RFC 3339 in UTC with milliseconds. */
 export interface DeliverySummary {
+  /** `nd-` and 16 characters. */
   readonly id: string;
   readonly workspaceId: string;
   readonly configurationId: string;
   readonly eventId: string;
+  /** The kind of the destination when the event was accepted. */
   readonly kind: DestinationKind;
+  /** A trigger, or the name of an event type. */
   readonly trigger: string;
   readonly outcome: DeliveryOutcome;
   /** Why it ended without success; null otherwise. */
   readonly reason: string | null;
+  /** When the event was accepted. */
   readonly createdAt: string;
   /** When the next attempt is due; null when none is. */
   readonly nextAttemptAt: string | null;
@@ -27,16 +31,21 @@ export interface DeliverySummary {
   readonly waitsFor: { readonly reason: WaitReason; readonly until: string | null } | null;
   /** When it ended; null while pending. */
   readonly settledAt: string | null;
+  /** Attempts over its whole life, redeliveries included. */
   readonly attemptCount: number;
+  /** The status code of the last attempt; null when it had no answer, or there was none. */
   readonly lastStatus: number | null;
+  /** The `FailureClass` of the last attempt; null when it delivered, or there was none. */
   readonly lastFailure: string | null;
 }
 
 /** With the whole attempts and the body that is sent. */
 export interface DeliveryDetails extends DeliverySummary {
+  /** The latest 50, oldest first. */
   readonly attempts: readonly (Omit<Attempt, 'startedAt'> & { readonly startedAt: string })[];
   /** E-mail: what became of it for each recipient. */
   readonly recipients: readonly (Omit<RecipientResult, 'at'> & { readonly at: string })[];
+  /** The body that is sent; null when it can no longer be made. */
   readonly body: string | null;
 }
 

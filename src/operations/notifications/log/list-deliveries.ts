@@ -44,6 +44,7 @@ export interface ListDeliveriesRequest {
   readonly outcome?: string | undefined;
   /** Any spelling of a trigger; all when absent. */
   readonly trigger?: string | undefined;
+  /** The first page of the default size when absent. */
   readonly page?: PageRequest;
 }
 

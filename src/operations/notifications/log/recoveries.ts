@@ -21,9 +21,11 @@ export interface BulkRedeliveryRequest {
   readonly configurationId?: string | undefined;
   /** `dead` when absent. */
   readonly outcome?: RecoveryFilter['outcome'] | undefined;
+  /** Deliveries that ended from this moment on. */
   readonly since: Instant;
   /** Until now when absent. */
   readonly until?: Instant | undefined;
+  /** Any spelling of a trigger; all when absent. */
   readonly trigger?: string | undefined;
 }
 
@@ -32,15 +34,19 @@ export interface RecoveryView {
   readonly id: string;
   readonly workspaceId: string;
   readonly state: Recovery['state'];
+  /** Deliveries that were counted at its start. */
   readonly total: number;
+  /** Those of them that have been asked for. */
   readonly redelivered: number;
   readonly createdAt: string;
+  /** Null while it goes on. */
   readonly finishedAt: string | null;
 }
 
 /** How many deliveries a bulk redelivery would send again; `whole` is false when there were more than could be counted. */
 export interface RecoverableCount {
   readonly count: number;
+  /** False when there were more than could be counted. */
   readonly whole: boolean;
 }
 

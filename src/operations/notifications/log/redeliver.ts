@@ -58,6 +58,7 @@ export interface RecoverRequest {
 
 /** What `recoverDeliveries` has done; the deliveries are sent by the delivery loop. */
 export interface Recovered {
+  /** Deliveries that are sent again. */
   readonly count: number;
   /** There are more: repeat with the time of the last one. */
   readonly more: boolean;

@@ -13,6 +13,7 @@ import { type PageRequest, readPageOrFirst } from '../page.js';
 
 /** An organization: what workspaces name as theirs. There is no record of it. */
 export interface OrganizationView {
+  /** As workspaces name it. */
   readonly name: string;
   /** When the first workspace was stored that the caller sees; RFC 3339. */
   readonly createdAt: string;
@@ -37,6 +38,7 @@ export interface WorkspaceView {
   readonly executionMode: ExecutionMode;
   readonly driftDetection: boolean;
   readonly healthAssessments: boolean;
+  /** The page that the host named; null when it named none. */
   readonly url: string | null;
   /** RFC 3339. */
   readonly createdAt: string;

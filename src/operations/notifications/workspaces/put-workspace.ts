@@ -12,13 +12,16 @@ import { checkIdentifier, checkName } from '../identifier.js';
 
 /** What the host says of one of its workspaces. What is left out has its default, also when the workspace exists already. */
 export interface WorkspaceInput {
+  /** A new ID makes a workspace. */
   readonly id: string;
   readonly name: string;
+  /** The organization that it belongs to, which needs no record. */
   readonly organization: string;
   /** `remote` when absent. */
   readonly executionMode?: ExecutionMode;
   /** False when absent. */
   readonly driftDetection?: boolean;
+  /** False when absent. */
   readonly healthAssessments?: boolean;
   /** Page of the workspace, for links in messages; made from the public origin when absent. */
   readonly url?: string | null;
