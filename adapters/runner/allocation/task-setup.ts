@@ -1,11 +1,10 @@
-import { writeFile } from 'node:fs/promises';
-import { dirname, isAbsolute, normalize, resolve, sep } from 'node:path';
+import { isAbsolute, normalize, resolve, sep } from 'node:path';
 import type { StartFault } from '../../../src/agent/task/task-life.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import type { Task } from '../../../src/jobs/document/task.js';
 import { type TaskNeed, taskNeeds } from '../../../src/jobs/task-needs.js';
-import { makeFolder } from '../disk/make-folder.js';
 import type { TaskPaths } from '../disk/task-paths.js';
+import { targetOf, writeWhole } from '../disk/task-target.js';
 
 /** The decoded payload of a dispatched job; null without one. */
 export function payloadOf(job: Job): Uint8Array | null {
@@ -23,8 +22,8 @@ export async function setUpTask(job: Job, task: Task, paths: TaskPaths | null): 
   if (isAbsolute(file) || !target.startsWith(paths.local + sep)) {
     return setupFault(`The payload file ${file} is outside of the task's directory`);
   }
-  await makeFolder(dirname(target));
-  await writeFile(target, Buffer.from(job.Payload, 'base64'), { mode: 0o600 });
+  const bytes = Buffer.from(job.Payload, 'base64');
+  await writeWhole(targetOf(paths, target), bytes, { mode: 0o600, uid: null, gid: null });
   return undefined;
 }
 

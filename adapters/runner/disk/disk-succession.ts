@@ -1,16 +1,7 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import {
-  carriedFolders,
-  type DiskNote,
-  diskSources,
-  firstDiskNote,
-  type Takeover,
-  takeoverText,
-} from '../../../src/agent/disk/disk-note.js';
+import { type DiskNote, diskSources, firstDiskNote, takeoverText } from '../../../src/agent/disk/disk-note.js';
 import type { AllocationWork } from '../allocation/allocation-work.js';
+import { carryFolders } from './carry-folders.js';
 import type { DiskNotes } from './disk-notes.js';
-import { type Moved, moveFolder } from './move-folder.js';
 import type { TaskMemory } from './task-memory.js';
 
 /** What a runner knows of an allocation: `over` means that none of its tasks runs or will run, and that its folder is there. */
@@ -57,6 +48,8 @@ export class DiskSuccession {
   claim({ allocation, group }: AllocationWork, hasBegun: boolean): DiskNote | undefined {
     const known = this.#notes.get(allocation.ID);
     const note = known ?? firstDiskNote(allocation, group);
+    // What it replaces will have no other replacement.
+    if (note === undefined) this.#notes.remove(allocation.PreviousAllocation ?? '');
     if (note === undefined || this.#isPassedOn(allocation.ID)) return undefined;
     const claimed = { ...note, settled: note.settled || hasBegun };
     if (claimed.settled !== known?.settled) this.#notes.set(claimed);
@@ -81,6 +74,11 @@ export class DiskSuccession {
   /** Something about an allocation of the node has changed. */
   changed(): void {
     for (const wake of this.#waiting) wake();
+  }
+
+  /** Resolves when no folder is being moved. */
+  async idle(): Promise<void> {
+    await this.#turn;
   }
 
   /** The folder of the allocation holds data that a replacement may want. */
@@ -122,33 +120,11 @@ export class DiskSuccession {
     const sources = this.#sources(note).filter((source) => this.#standing(source) === 'over');
     for (const source of sources) await this.#predecessors?.clear(source, signal);
     if (signal.aborted) return;
-    const takeover = await this.#moveAll(work, sources);
+    const folders = sources.map((source) => this.#memory.folder(source) ?? '');
+    const takeover = await carryFolders(this.#memory, work, folders, signal);
     this.#notes.set({ ...note, settled: true, said: takeoverText(note.from ?? '', takeover) });
     for (const source of this.#sources(note)) this.#notes.remove(source);
     this.#predecessors?.passedOn();
-  }
-
-  /** Each folder comes from the newest allocation that has it. */
-  async #moveAll({ allocation, group }: AllocationWork, sources: readonly string[]): Promise<Takeover> {
-    const left: string[] = [];
-    let hasData = false;
-    for (const task of group.Tasks) await this.#memory.prepare(allocation.ID, task.Name);
-    const target = this.#memory.folder(allocation.ID) ?? '';
-    for (const path of carriedFolders(group)) {
-      const moved = await this.#moveNewest(sources, target, path);
-      if (moved === 'refused') left.push(`${path.join('/')} was left, because it is not a folder`);
-      // A takeover that was cut short may have moved it.
-      hasData ||= moved === 'moved' || (await readdir(join(target, ...path))).length > 0;
-    }
-    return { hasData, left };
-  }
-
-  async #moveNewest(sources: readonly string[], target: string, path: readonly string[]): Promise<Moved> {
-    for (const source of sources) {
-      const moved = await moveFolder(this.#memory.folder(source) ?? '', target, path);
-      if (moved !== 'absent') return moved;
-    }
-    return 'absent';
   }
 
   #inTurn(act: () => Promise<void>): Promise<void> {

@@ -1,28 +1,81 @@
-import { lstat, rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, lstat, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type CopyLimits, copyFolder } from './copy-folder.js';
 
 /**
  * `absent`: there is nothing at the source. `kept`: the target has data of its own, which stays. `refused`: the source is a link or a
  * file, or lies behind one, so that its data may be anywhere.
  */
-export type Moved = 'moved' | 'absent' | 'kept' | 'refused';
+type MoveResult = 'absent' | 'kept' | 'refused' | Moved;
+
+interface Moved {
+  /** Sockets, pipes and devices that a copy left out. */
+  readonly omitted: number;
+}
+
+/** For folders on another file system, which are copied. */
+export interface CopyTerms {
+  readonly limits: CopyLimits;
+  readonly signal: AbortSignal;
+}
 
 /**
  * Moves a folder to the same path below another root, in one step. The target is missing or an empty folder, and the folders above it
  * exist. Nothing is followed out of the roots: what is moved is the folder itself, with the links in it as they are.
  */
-export async function moveFolder(from: string, to: string, path: readonly string[]): Promise<Moved> {
-  const source = await standingOf(from, path);
-  if (source !== 'folder') return source;
+export async function moveFolder(
+  from: string,
+  to: string,
+  path: readonly string[],
+  terms: CopyTerms,
+): Promise<MoveResult> {
+  const standing = await standingOf(from, path);
+  if (standing !== 'folder') return standing;
   if ((await standingOf(to, path)) === 'refused') return 'refused';
+  const [source, target] = [join(from, ...path), join(to, ...path)];
   try {
-    await rename(join(from, ...path), join(to, ...path));
-    return 'moved';
+    await renameOwn(source, target);
+    return { omitted: 0 };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOTEMPTY' || code === 'EEXIST') return 'kept';
+    if (code === 'EXDEV') return await copyOver(source, target, terms);
+    if (isTaken(error)) return 'kept';
     throw error;
   }
+}
+
+/** The copy takes its place when it is complete, and only then the source is removed. */
+async function copyOver(source: string, target: string, { limits, signal }: CopyTerms): Promise<MoveResult> {
+  const draft = join(dirname(target), '.incoming');
+  const omitted = await copyFolder(source, draft, limits, signal);
+  try {
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    if (isTaken(error)) return 'kept';
+    throw error;
+  }
+  // What cannot be removed goes later, with the folder that it is in.
+  await rm(source, { recursive: true, force: true, maxRetries: 2 }).catch(() => undefined);
+  return { omitted };
+}
+
+/** A folder changes its parent only when it can be written, and a task may have made its own read-only. */
+async function renameOwn(source: string, target: string): Promise<void> {
+  try {
+    await rename(source, target);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    const { mode } = await lstat(source);
+    await chmod(source, mode | 0o200);
+    await rename(source, target);
+    await chmod(target, mode);
+  }
+}
+
+function isTaken(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOTEMPTY' || code === 'EEXIST';
 }
 
 /** Whether a path below a root consists of real folders. */

@@ -99,6 +99,7 @@ export class Agent {
     await beforeAbort(deadline, Promise.all(finishing));
     for (const actor of actors) actor.handle({ type: 'interrupt', within: interruptPatience });
     await within(2 * interruptPatience, Promise.all(actors.map((actor) => actor.atRest())));
+    await this.#surroundings.disks?.idle();
     await within(reportPatience, this.#reporter.flushed());
     this.#stopServing();
     this.#reporter.close();

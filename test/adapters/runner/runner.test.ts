@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errAsync, ok } from 'neverthrow';
@@ -6,6 +15,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { memoryStorage, recordingDelivery } from '../../../adapters/memory/index.js';
 import { randomIds, systemClock } from '../../../adapters/node/index.js';
 import { setUpTask } from '../../../adapters/runner/allocation/task-setup.js';
+import { taskPaths } from '../../../adapters/runner/disk/task-paths.js';
 import {
   createRunner,
   functionDriver,
@@ -246,6 +256,21 @@ describe('raw_exec', () => {
       });
     },
   );
+
+  it('puts the payload in place of a link that a task before it left, and not where it leads', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'signalbox-payload-'));
+    cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+    const paths = taskPaths(folder, 'main');
+    mkdirSync(paths.local, { recursive: true });
+    writeFileSync(join(folder, 'outside'), 'foreign');
+    symlinkSync(join(folder, 'outside'), join(paths.local, 'payload'));
+    const job = { ...jobFrom({}), Payload: Buffer.from('own').toString('base64') };
+    const [task] =
+      jobFrom({ TaskGroups: [groupDocument({}, { DispatchPayload: { File: 'payload' } })] }).TaskGroups[0]?.Tasks ?? [];
+    expect(await setUpTask(job, task as Task, paths)).toBeUndefined();
+    expect(readFileSync(join(folder, 'outside'), 'utf8')).toBe('foreign');
+    expect(readFileSync(join(paths.local, 'payload'), 'utf8')).toBe('own');
+  });
 });
 
 describe('the order of tasks', () => {

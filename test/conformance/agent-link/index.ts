@@ -4,7 +4,7 @@ import type { CommandOutput, NodeCommand } from '../../../src/agent/link/node-co
 import type { AllocationReport, NodeDescription } from '../../../src/agent/link/node-work.js';
 import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
 import { type Engine, hostPrincipal, putVariable, registerJob, stopJob } from '../../../src/index.js';
-import { readAllocationStats } from '../../../src/operations/allocations/index.js';
+import { readAllocationStats, stopAllocation } from '../../../src/operations/allocations/index.js';
 import type { AgentLink } from '../../../src/ports/agent-link.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { nodes } from '../../../src/scheduler/node.js';
@@ -77,6 +77,18 @@ const cases: Readonly<Record<string, Case>> = {
       changed.work.map(({ allocation }) => [allocation.ID, allocation.DesiredStatus]),
       [[id, 'stop']],
     );
+  },
+
+  'a replacement names the allocation before it': async (opened) => {
+    const { engine, link, node } = opened;
+    const { id, list } = await placed(opened);
+    (await stopAllocation(engine, hostPrincipal, { allocationId: id }))._unsafeUnwrap();
+    for (let { index: after } = list; ; ) {
+      const changed = (await link.work({ nodeId: node.ID, after }, AbortSignal.timeout(10_000)))._unsafeUnwrap();
+      const replacement = changed.work.find(({ allocation }) => allocation.DesiredStatus === 'run')?.allocation;
+      if (replacement !== undefined) return assert.equal(replacement.PreviousAllocation, id);
+      after = changed.index;
+    }
   },
 
   'a wait for work ends with its signal': async (opened) => {

@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -63,24 +64,31 @@ interface Version {
   readonly text?: string;
   readonly group?: Record<string, unknown>;
   readonly job?: Record<string, unknown>;
+  readonly task?: Record<string, unknown>;
 }
 
 /** A version of the service whose tasks write this word. */
 async function register(engine: Engine, word: string, version: Version = {}): Promise<void> {
-  const { disk = { Sticky: true }, text = diary, group = {}, job = {} } = version;
+  const { disk = { Sticky: true }, text = diary, group = {}, job = {}, task: further = {} } = version;
   const policies = {
     EphemeralDisk: { SizeMB: 10, ...disk },
     RestartPolicy: { Attempts: 0, Interval: 5e9, Delay: 1e9, Mode: 'fail' },
     ...group,
   };
-  const task = { Config: { command: '/bin/sh', args: ['-c', text] }, Env: { WORD: word } };
+  const task = { Config: { command: '/bin/sh', args: ['-c', text] }, Env: { WORD: word }, ...further };
   const input = { ID: 'work', Datacenters: ['*'], TaskGroups: [groupDocument(policies, task)], ...job } as JobInput;
   const registered = await registerJob(engine, hostPrincipal, { job: input });
   if (registered.isErr()) throw new Error(JSON.stringify(registered.error));
 }
 
-/** The newest allocation, when it is as asked; woken by changes. */
+/** The newest allocation, when it is as asked. */
 async function newest(engine: Engine, holds: (newest: Allocation, count: number) => boolean): Promise<Allocation> {
+  const all = await until(engine, ([last, ...others]) => last !== undefined && holds(last, others.length + 1));
+  return all[0] as Allocation;
+}
+
+/** All allocations, the newest first, when they are as asked; woken by changes. */
+async function until(engine: Engine, holds: (all: readonly Allocation[]) => boolean): Promise<readonly Allocation[]> {
   const limit = AbortSignal.timeout(15_000);
   for (;;) {
     const { index, all } = (
@@ -89,8 +97,8 @@ async function newest(engine: Engine, holds: (newest: Allocation, count: number)
         all: view.list(allocations).map(({ record }) => record),
       }))
     )._unsafeUnwrap();
-    const [last] = [...all].sort((one, other) => other.CreateIndex - one.CreateIndex);
-    if (last !== undefined && holds(last, all.length)) return last;
+    all.sort((one, other) => other.CreateIndex - one.CreateIndex);
+    if (holds(all)) return all;
     if (limit.aborted) throw new Error(`The allocations never came to the expected state: ${JSON.stringify(all)}`);
     await engine.storage.waitForChange([allocations], index, limit);
   }
@@ -182,6 +190,69 @@ it('does not move what lies behind a link, and leaves the link', async () => {
   expect(messages(second).find((message) => message.includes('was left'))).toMatch(
     /alloc\/data was left, because it is not a folder; main\/local was left, because it is not a folder$/,
   );
+});
+
+it('passes over an allocation that was stopped before it had taken anything', async () => {
+  const { engine, directory } = await house();
+  const slow = diary.replace('sleep 0.2', 'while [ ! -e go ]; do sleep 0.05; done');
+  await register(engine, 'one', { text: slow });
+  const first = await running(engine, directory, 1);
+  await register(engine, 'two', { text: slow });
+  const second = await newest(engine, (allocation) => messages(allocation).some((text) => text.startsWith('Waiting')));
+  await register(engine, 'three');
+  const third = await newest(
+    engine,
+    (allocation, count) => count === 3 && messages(allocation).join().includes('Waiting'),
+  );
+  expect(third.PreviousAllocation).toBe(second.ID);
+  await until(engine, (all) => all.some(({ ID, ClientStatus }) => ID === second.ID && ClientStatus === 'complete'));
+  // What the first one needs for the second, the third one gets.
+  (await engine.as(hostPrincipal).allocations.collect(second.ID))._unsafeUnwrapErr();
+  writeFileSync(inside(directory, first, 'main/go'), '');
+  const taken = await running(engine, directory, 3);
+  expect(lines(inside(directory, taken, 'alloc/data/diary'))).toEqual(['one', 'three']);
+  expect(lines(inside(directory, taken, 'main/local/diary'))).toEqual(['one', 'last of one', 'three']);
+  expect(readdirSync(join(directory, 'disks'))).toEqual([`${taken.ID}.json`]);
+});
+
+it('keeps its folder when the job changes in place', async () => {
+  const { engine, directory } = await house();
+  await register(engine, 'one');
+  const first = await running(engine, directory, 1);
+  await register(engine, 'one', { job: { Priority: 60 } });
+  const changed = await newest(engine, ({ JobVersion, ModifyIndex }) => JobVersion === 1 && ModifyIndex > 0);
+  expect(changed.ID).toBe(first.ID);
+  expect(lines(inside(directory, changed, 'alloc/data/diary'))).toEqual(['one']);
+});
+
+it('is given up when a version without it replaces the allocation', async () => {
+  const { engine, directory } = await house({ keepFinished: 0 });
+  await register(engine, 'one');
+  const first = await running(engine, directory, 1);
+  await register(engine, 'two', { disk: {} });
+  await running(engine, directory, 2);
+  while (existsSync(inside(directory, first, ''))) await new Promise((resolve) => setImmediate(resolve));
+  expect(readdirSync(join(directory, 'disks'))).toEqual([]);
+});
+
+it('holds what volumes, templates and links of the version before have left, and these are made again', async () => {
+  const shared = mkdtempSync(join(tmpdir(), 'signalbox-shared-'));
+  cleanups.push(() => rmSync(shared, { recursive: true, force: true }));
+  const { engine, directory } = await house({ volumes: { shared: { path: shared } } });
+  const version = (word: string) => ({
+    group: { Volumes: { data: { Type: 'host', Source: 'shared' } } },
+    task: {
+      VolumeMounts: [{ Volume: 'data', Destination: 'local/volume' }],
+      Templates: [{ EmbeddedTmpl: `template ${word}`, DestPath: 'local/rendered' }],
+    },
+  });
+  await register(engine, 'one', version('one'));
+  await running(engine, directory, 1);
+  await register(engine, 'two', version('two'));
+  const second = await running(engine, directory, 2);
+  expect(readFileSync(inside(directory, second, 'main/local/rendered'), 'utf8')).toBe('template two');
+  expect(readlinkSync(inside(directory, second, 'main/local/volume'))).toBe(shared);
+  expect(lines(inside(directory, second, 'alloc/data/diary'))).toEqual(['one', 'two']);
 });
 
 describe('a runner that was killed', () => {
