@@ -14,7 +14,7 @@ interface Moved {
 }
 
 /** For folders on another file system, which are copied. */
-export interface CopyTerms {
+interface CopyTerms {
   readonly limits: CopyLimits;
   readonly signal: AbortSignal;
 }
