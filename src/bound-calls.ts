@@ -98,7 +98,9 @@ const bindings: { readonly [A in keyof Api]: Bindings<Api[A]> } = {
 
 /** Which call is made: its area and its name there. */
 export interface CallName {
+  /** The member of the client: `jobs`, `nodes`, `notifications`, …. */
   readonly area: string;
+  /** The method of that member, such as `register`. */
   readonly method: string;
 }
 

@@ -6,15 +6,18 @@ import { day, hour, type Milliseconds, minute, second } from './shared/duration.
 
 /** Every default and limit of the engine, in one record. All values can be overridden in `createEngine`. */
 export interface Settings {
+  /** Reads that wait for a change. */
   readonly queries: {
     /** Longest and default wait of a blocking query. */
     readonly defaultWait: Milliseconds;
     readonly maximumWait: Milliseconds;
   };
+  /** The event stream of the job interface. */
   readonly events: {
     /** Transactions whose events a stream can still begin with; 0 keeps none, and then there is no event stream. */
     readonly kept: number;
   };
+  /** Registrations and dispatches of jobs. */
   readonly jobs: {
     /** Decoded bytes of a dispatch payload (job interface, Limits). */
     readonly maximumDispatchPayloadBytes: number;
@@ -36,6 +39,7 @@ export interface Settings {
     /** What the jobs of a namespace may ask for in all. Where several processes work on one store, all have the same. */
     readonly quotas: readonly QuotaRule[];
   };
+  /** Evaluations and nodes. */
   readonly scheduling: {
     /** Attempts at one evaluation before it is marked failed. A store that fails does not count. */
     readonly evaluationAttempts: number;
@@ -51,6 +55,7 @@ export interface Settings {
   };
   /** How long ended records are kept, and the least time between two collections. */
   readonly collection: CollectionThresholds & { readonly interval: Milliseconds };
+  /** Configurations, events and deliveries. */
   readonly notifications: {
     /** Configurations per workspace (notification interface, Limits). */
     readonly maximumPerWorkspace: number;

@@ -4,6 +4,7 @@ import type { Notice } from './cluster-event.js';
 /** A topic of a subscription is none. */
 export interface InvalidTopic {
   readonly type: 'invalid_topic';
+  /** As it was written. */
   readonly topic: string;
   readonly message: string;
 }

@@ -6,6 +6,7 @@
 /** The document breaks rules; `message` lists all of them in one text. */
 export interface InvalidJob {
   readonly type: 'invalid_job';
+  /** All problems, one text for each part of the job. */
   readonly errors: readonly string[];
   readonly message: string;
 }
@@ -47,6 +48,7 @@ export interface InvalidRequest {
 /** The check-and-set failed. The beginning of the text is recognised by clients. */
 export interface IndexConflict {
   readonly type: 'index_conflict';
+  /** The index that the request gave. */
   readonly given: number;
   /** The job's JobModifyIndex; null when there is no such job. */
   readonly current: number | null;
@@ -56,6 +58,7 @@ export interface IndexConflict {
 /** A job cannot become another kind of job. */
 export interface TransitionRefused {
   readonly type: 'transition_refused';
+  /** What would become another. */
   readonly reason: 'type' | 'periodic' | 'parameterized' | 'dispatched';
   readonly message: string;
 }

@@ -14,6 +14,7 @@ export interface VerificationResponse {
   readonly body: string;
   /** The status code of HTTP as a text; empty when there was no answer. */
   readonly code: string;
+  /** Of the answer, by lower-case name. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
   /** RFC 3339 in UTC with milliseconds. */
   readonly sentAt: string;
@@ -24,6 +25,7 @@ export interface VerificationResponse {
 /** It does not exist, or the caller may not see it: both have the same answer. */
 export interface NotFound {
   readonly type: 'not_found';
+  /** The kind of what is not there. */
   readonly resource:
     | 'workspace'
     | 'organization'
@@ -65,6 +67,7 @@ export interface VerificationFailed {
   readonly type: 'verification_failed';
   /** Names scheme and host of the destination at most. */
   readonly message: string;
+  /** Why the destination did not accept the request. */
   readonly cause: FailureClass;
   /** Null when there was no answer. */
   readonly response: VerificationResponse | null;

@@ -43,6 +43,7 @@ export interface NodeInterface {
   readonly MacAddress?: string;
   /** Mbit/s. Nothing is decided by it. */
   readonly Speed?: number;
+  /** Null for none. */
   readonly Addresses: readonly NodeAddress[] | null;
 }
 
@@ -56,6 +57,7 @@ export interface NodeAddress {
   readonly Address: string;
   /** Ports that allocations never get, such as `22,8000-8999`. */
   readonly ReservedPorts?: string;
+  /** The router of the network. Nothing is decided by it. */
   readonly Gateway?: string;
 }
 
@@ -113,6 +115,7 @@ export interface DrainMetadata {
   readonly StartedAt: string;
   /** When the status last changed, RFC 3339. */
   readonly UpdatedAt: string;
+  /** Whether the drain goes on, has emptied the node, or was ended early. */
   readonly Status: 'draining' | 'complete' | 'canceled';
   /** The token that asked for the drain; empty for the host. */
   readonly AccessorID: string;

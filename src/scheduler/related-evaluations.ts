@@ -12,9 +12,13 @@ export interface EvaluationStub {
   readonly DeploymentID: string;
   readonly Status: string;
   readonly StatusDescription: string;
+  /** RFC 3339; the year 1 when it does not wait for a time. */
   readonly WaitUntil: string;
+  /** Empty for none. */
   readonly NextEval: string;
+  /** Empty for none. */
   readonly PreviousEval: string;
+  /** Empty for none. */
   readonly BlockedEval: string;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;

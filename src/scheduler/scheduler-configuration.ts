@@ -5,13 +5,13 @@ export type SchedulerAlgorithm = 'binpack' | 'spread';
 
 /** Which jobs may take the place of others whose priority is at least 10 lower. */
 export interface PreemptionConfig {
-  /** True unless it is set. */
+  /** True in a new installation. */
   readonly SystemSchedulerEnabled: boolean;
-  /** False unless it is set. */
+  /** False in a new installation. */
   readonly SysBatchSchedulerEnabled: boolean;
-  /** False unless it is set. */
+  /** False in a new installation. */
   readonly BatchSchedulerEnabled: boolean;
-  /** False unless it is set. */
+  /** False in a new installation. */
   readonly ServiceSchedulerEnabled: boolean;
 }
 

@@ -11,6 +11,7 @@ export const day: Milliseconds = 24 * hour;
 /** The text is no duration. */
 export interface DurationError {
   readonly type: 'invalid_duration';
+  /** The text, cut to 64 characters. */
   readonly text: string;
   readonly message: string;
 }

@@ -11,6 +11,7 @@ export interface IndexDefinition<R> {
    * a change of `key`, or of anything that it calls, without a new version leaves wrong entries.
    */
   readonly version: number;
+  /** Must depend on the record only. */
   readonly key: (record: R) => Key | undefined;
 }
 
@@ -34,13 +35,17 @@ export interface TableHints {
 export interface Table<R> {
   /** Letters, digits and underscores; unique in a store. */
   readonly name: string;
+  /** The primary key of a record. Must depend on the record only. */
   readonly key: (record: R) => Key;
+  /** Secondary indexes, by name. */
   readonly indexes: Readonly<Record<string, IndexDefinition<R>>>;
+  /** How the table is used. */
   readonly hints: TableHints;
 }
 
 /** Any table, where only its name matters. */
 export interface TableName {
+  /** Unique in a store. */
   readonly name: string;
 }
 

@@ -50,8 +50,9 @@ export const variables = table<StoredVariable>('variables', (variable) => [varia
 /** The content of a variable: names and texts. */
 export type VariableItems = Readonly<Record<string, string>>;
 
-/** The public part of a lock: without its ID, which gives the right to change the variable. */
+/** A lock as callers see it. Whoever has its ID may change the variable, so it is shown to its holder only. */
 export interface LockView {
+  /** Empty unless the caller has acquired the lock with this call, or gave its ID. */
   readonly ID: string;
   /** A duration such as `15s`. */
   readonly TTL: string;

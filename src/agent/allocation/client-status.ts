@@ -6,8 +6,11 @@ export type ToldStatus = Extract<ClientStatus, 'pending' | 'running' | 'complete
 
 /** What an agent says of one allocation's state: it is the authority for exactly these members. */
 export interface ToldState {
+  /** Derived from the states of the tasks. */
   readonly clientStatus: ToldStatus;
+  /** The status as a sentence. */
   readonly clientDescription: string;
+  /** By name of the task. */
   readonly taskStates: Readonly<Record<string, TaskState>>;
 }
 

@@ -49,8 +49,10 @@ export type OutputStream = 'stdout' | 'stderr';
 
 /** Where a stream begins: this many bytes after the start, or before the end. */
 export interface StreamPosition {
+  /** Bytes. */
   readonly offset: number;
   readonly origin: 'start' | 'end';
+  /** Whether what is added later comes as well. */
   readonly follow: boolean;
 }
 

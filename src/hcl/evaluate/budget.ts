@@ -41,6 +41,7 @@ export interface Budget {
   readonly limits: BudgetLimits;
   /** Steps charged so far, in all turns. */
   readonly spent: number;
+  /** Whether the evaluation has used up what it may cost. */
   readonly exhausted: boolean;
   /** Charges work before it is done; false if the budget does not cover it, and the work must not be done. */
   charge(steps: number): boolean;

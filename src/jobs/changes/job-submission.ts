@@ -17,6 +17,7 @@ export interface JobSubmission extends SubmissionInput {
   readonly Namespace: string;
   readonly JobID: string;
   readonly Version: number;
+  /** Index of the registration that the source belongs to. */
   readonly JobModifyIndex: number;
 }
 

@@ -9,6 +9,7 @@ export type DiffType = 'None' | 'Added' | 'Deleted' | 'Edited';
 /** One scalar, or one entry of a map or list: `Priority`, `Meta[team]`, `args[0]`. */
 export interface FieldDiff {
   readonly Type: DiffType;
+  /** For example `Priority`, `Meta[team]` or `args[0]`. */
   readonly Name: string;
   /** Empty where the old side has no such value. */
   readonly Old: string;

@@ -9,7 +9,9 @@ export interface DecodeError {
   readonly type: 'invalid_document';
   /** For example `Job.TaskGroups[0].Count`. */
   readonly path: string;
+  /** What could have stood there. */
   readonly expected: string;
+  /** What stood there. */
   readonly got: string;
   readonly message: string;
 }

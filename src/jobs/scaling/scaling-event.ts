@@ -6,10 +6,15 @@ export interface ScalingEvent {
   readonly Time: number;
   /** The new count; null when the event changed nothing. */
   readonly Count: number | null;
+  /** The count before. */
   readonly PreviousCount: number;
+  /** What the caller said; may be empty. */
   readonly Message: string;
+  /** Whether it tells why the group could not be scaled. */
   readonly Error: boolean;
+  /** What the caller gave for programs; null for nothing. */
   readonly Meta: Readonly<Record<string, unknown>> | null;
+  /** ID of the evaluation that the scaling made; null for none. */
   readonly EvalID: string | null;
   readonly CreateIndex: number;
 }

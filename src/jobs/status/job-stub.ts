@@ -14,16 +14,19 @@ export interface JobListStub {
   readonly Multiregion: Multiregion | null;
   readonly Type: string;
   readonly Priority: number;
+  /** Whether the clock launches it. */
   readonly Periodic: boolean;
   /** False for an instance. */
   readonly ParameterizedJob: boolean;
   readonly Stop: boolean;
   readonly Status: string;
   readonly StatusDescription: string;
+  /** The numbers of its allocations and instances. */
   readonly JobSummary: JobSummary;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
   readonly JobModifyIndex: number;
+  /** When the present version was registered, in Unix nanoseconds. */
   readonly SubmitTime: number;
   /** Only if it was requested and there is any. */
   readonly Meta?: Readonly<Record<string, string>>;

@@ -4,12 +4,15 @@ import { table } from '../../shared/table.js';
 export interface GroupSummary {
   /** Wanted, and without a place. */
   readonly Queued: number;
+  /** A total over the job's life. */
   readonly Complete: number;
+  /** A total over the job's life. */
   readonly Failed: number;
   /** Running now. */
   readonly Running: number;
   /** Placed, and pending on their nodes. */
   readonly Starting: number;
+  /** A total over the job's life. */
   readonly Lost: number;
   /** On disconnected nodes. */
   readonly Unknown: number;

@@ -10,7 +10,9 @@ export type Authentication =
 
 /** A certificate that https: destinations are shown, with its private key, both in PEM. */
 export interface OptionsCertificate {
+  /** PEM, with its chain if it has one. */
   readonly certificate: string;
+  /** PEM, not encrypted. */
   readonly key: string;
 }
 
@@ -18,7 +20,9 @@ export interface OptionsCertificate {
 export interface SecretOptions {
   /** Sent with every request, verifications included; lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Null for none. */
   readonly authentication: Authentication | null;
+  /** Null for none. */
   readonly clientCertificate: OptionsCertificate | null;
 }
 

@@ -10,14 +10,23 @@ export interface Attempt {
   readonly number: number;
   /** Asked for by a person or a program, outside the schedule. */
   readonly manual: boolean;
+  /** Wall time of its beginning. */
   readonly startedAt: Instant;
+  /** From the start to the answer's headers, in milliseconds; null when none came. */
   readonly headersAfter: Milliseconds | null;
+  /** How long it took, in milliseconds. */
   readonly total: Milliseconds;
+  /** Scheme and host of the destination. */
   readonly destination: string;
+  /** The IP address that was connected to; null when there was none. */
   readonly address: string | null;
+  /** The status code of HTTP; null without an answer. */
   readonly status: number | null;
+  /** Of the answer, by lower-case name; credentials are replaced by `[redacted]`. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
+  /** Of the answer, cut at `maximumResponseBytes` of the settings. */
   readonly body: string;
+  /** Whether the body was cut. */
   readonly truncated: boolean;
   /** Null when the attempt delivered. */
   readonly failure: { readonly class: FailureClass; readonly message: string } | null;

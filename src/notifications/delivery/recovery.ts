@@ -3,6 +3,7 @@ import { type Key, table } from '../../shared/table.js';
 
 /** Which deliveries are to be sent again: those that ended in one way in a span of time. */
 export interface RecoveryFilter {
+  /** How the deliveries ended. */
   readonly outcome: 'dead' | 'cancelled' | 'partly_delivered';
   /** Ended from this moment on … */
   readonly since: Instant;
@@ -29,6 +30,7 @@ export interface Recovery extends RecoveryFilter {
   readonly redelivered: number;
   readonly state: 'running' | 'done' | 'cancelled';
   readonly createdAt: Instant;
+  /** Null while it goes on. */
   readonly finishedAt: Instant | null;
 }
 

@@ -38,7 +38,9 @@ export interface RunFailure {
   readonly group: string;
   /** Null when no task is known to have failed: the node was lost, for example. */
   readonly task: string | null;
+  /** Null when the task did not end by itself. */
   readonly exitCode: number | null;
+  /** Number of the signal that ended the task; null for none. */
   readonly signal: number | null;
   readonly message: string;
   /** Where the error stream of the task is read. */
@@ -49,15 +51,20 @@ export interface RunFailure {
 export interface AssessmentResult {
   readonly id: string;
   readonly url: string;
+  /** Whether the assessment itself could be made. */
   readonly succeeded: boolean;
+  /** Whether resources differ from their configuration. */
   readonly drifted: boolean;
   readonly all_checks_succeeded: boolean;
+  /** How many resources differ. */
   readonly resources_drifted: number;
+  /** How many resources do not. */
   readonly resources_undrifted: number;
   readonly checks_passed: number;
   readonly checks_failed: number;
   readonly checks_errored: number;
   readonly checks_unknown: number;
+  /** RFC 3339. */
   readonly created_at: string;
 }
 
@@ -66,6 +73,7 @@ export interface AssessmentEvent {
   readonly kind: 'assessment';
   readonly trigger: AssessmentTrigger;
   readonly message: string;
+  /** The result that the event is about. */
   readonly newAssessmentResult: AssessmentResult;
   /** Null for the first assessment. */
   readonly priorAssessmentResult: AssessmentResult | null;
@@ -80,8 +88,11 @@ export interface AutoDestroyEvent {
   readonly autoDestroyAt: string | null;
   /** Results only; null when the run could not be created. */
   readonly runCreatedAt: string | null;
+  /** Results only; null when the run could not be created. */
   readonly runStatus: string | null;
+  /** Results only: the ID of the run; null when it could not be created. */
   readonly runExternalId: string | null;
+  /** Why the run could not be created; null when it was, and for reminders. */
   readonly runCreateErrorMessage: string | null;
 }
 

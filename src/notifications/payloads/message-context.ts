@@ -31,6 +31,8 @@ export interface Recipient {
 export interface RenderedEmail {
   readonly subject: string;
   readonly text: string;
+  /** The same content as `text`. */
   readonly html: string;
+  /** Beside those that the mailer makes. */
   readonly headers: Readonly<Record<string, string>>;
 }

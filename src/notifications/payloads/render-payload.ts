@@ -33,6 +33,7 @@ export type Occasion =
 
 /** Secrets and identity of one request. */
 export interface RequestIdentity {
+  /** Signs requests to generic destinations; null: they are not signed. */
   readonly token: string | null;
   /** Replaced tokens that still sign in the list header. */
   readonly retiredTokens: readonly string[];
@@ -46,11 +47,13 @@ export interface RequestIdentity {
 
 /** Header names are lower case. */
 export interface SignatureRules {
+  /** Names of headers that carry the HMAC-SHA512 signature. */
   readonly headers: readonly string[];
   /** The ID of the message, by which a receiver recognises a repetition. */
   readonly idHeader?: string;
   /** The time at which the event was accepted, as RFC 3339 in UTC with milliseconds. */
   readonly timestampHeader?: string;
+  /** Whether the three headers of Standard Webhooks are sent as well. */
   readonly standardWebhooks: boolean;
 }
 

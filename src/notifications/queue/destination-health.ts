@@ -12,6 +12,7 @@ export interface DestinationHealth {
   readonly breaker: 'closed' | 'open' | 'half_open';
   /** Since when the breaker is not closed. */
   readonly breakerSince: Instant | null;
+  /** When the destination is tried again; null while the breaker is closed. */
   readonly nextProbeAt: Instant | null;
   /** Failures in a row, while the breaker is closed. */
   readonly failures: number;

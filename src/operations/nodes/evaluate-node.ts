@@ -16,6 +16,7 @@ export interface EvaluatedNode extends ChangedNode {
   readonly nodeCount: number;
   /** Host and port of this server. */
   readonly server: string;
+  /** The datacenter of the node. */
   readonly datacenter: string;
 }
 

@@ -21,7 +21,9 @@ export interface SchedulerConfigurationInput
   extends Partial<
     Omit<SchedulerConfiguration, 'SchedulerAlgorithm' | 'PreemptionConfig' | 'CreateIndex' | 'ModifyIndex'>
   > {
+  /** `binpack` when absent. */
   readonly SchedulerAlgorithm?: string;
+  /** Types of jobs that are left out preempt nothing; absent and null: none does. */
   readonly PreemptionConfig?: Partial<PreemptionConfig> | null;
 }
 

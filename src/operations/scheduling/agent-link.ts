@@ -17,9 +17,13 @@ import { leaveNode } from './take-node-down.js';
 
 /** What the agent of a node works with. */
 export interface AgentPorts {
+  /** The agent's connection to its server. */
   readonly link: AgentLink;
+  /** All times of the agent. */
   readonly clock: Clock;
+  /** New identifiers and random numbers. */
   readonly ids: Ids;
+  /** Where the agent reports what the operators of its host should know. */
   readonly logger: Logger;
 }
 

@@ -2,11 +2,15 @@ import { day, hour, type Milliseconds } from '../../shared/duration.js';
 
 /** How long records are kept after their last change, in milliseconds. */
 export interface CollectionThresholds {
+  /** Evaluations that have ended, with their allocations. */
   readonly evaluation: Milliseconds;
   /** Evaluations of batch jobs, whose allocations are the record of finished work. */
   readonly batchEvaluation: Milliseconds;
+  /** Jobs that are dead. */
   readonly job: Milliseconds;
+  /** Deployments that are over. */
   readonly deployment: Milliseconds;
+  /** Nodes that are down and whose allocations have ended. */
   readonly node: Milliseconds;
 }
 

@@ -44,6 +44,7 @@ interface UnknownIntent {
 export interface DeploymentUpdate {
   readonly deploymentId: string;
   readonly status: DeploymentStatus;
+  /** Why, for people. */
   readonly description: string;
 }
 

@@ -46,6 +46,7 @@ export type SimulatedEvent = { readonly at: Instant } & (
 
 /** One line of the timeline. */
 export interface TimelineEntry {
+  /** Virtual time. */
   readonly at: Instant;
   /** What the line is about; `blocked` is a job that waits for room. */
   readonly kind: 'event' | 'job' | 'node' | 'allocation' | 'deployment' | 'blocked';

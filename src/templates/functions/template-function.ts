@@ -38,6 +38,7 @@ export interface VariableName {
 
 /** A variable that a template read, or a path prefix that it listed. */
 export interface VariableRead {
+  /** The whole path, or its beginning where a list is asked for. */
   readonly path: string;
   /** Absent for the task's own namespace. */
   readonly namespace?: string;

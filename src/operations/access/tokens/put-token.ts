@@ -39,6 +39,7 @@ export interface TokenInfo {
   readonly workspaces: Readonly<Record<string, WorkspaceRight>>;
   /** Names of the policies whose rights are added. */
   readonly policies: readonly string[];
+  /** When it was first stored. */
   readonly createdAt: number;
 }
 

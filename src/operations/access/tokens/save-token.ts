@@ -22,6 +22,7 @@ export interface SaveTokenInput {
   readonly accessor?: string;
   /** The secret of a client token that is brought along with its accessor, both UUIDs. A token that exists keeps its own. */
   readonly secret?: string;
+  /** For people; need not be unique. */
   readonly name: string;
   /** `client`, `management`, or `node` for the agent of a node. */
   readonly type: string;
@@ -38,9 +39,11 @@ export interface SaveTokenInput {
   readonly nodePool?: string;
   /** `admin` or `events` by ID or glob of a workspace; absent keeps what the token has. */
   readonly workspaces?: Readonly<Record<string, string>>;
+  /** Kept and shown. An installation is one region, so it has no effect. */
   readonly global?: boolean;
   /** How long the token lasts; an `expiresAt` beside it wins. */
   readonly lifetime?: Milliseconds;
+  /** From then on the token is not accepted; absent: it never expires, unless there is a `lifetime`. */
   readonly expiresAt?: Instant;
 }
 

@@ -79,6 +79,7 @@ export function readEvaluation(
 /** An evaluation, with those that it follows from or has led to where they were asked for and there are any. */
 export interface EvaluationRow {
   readonly record: Evaluation & { readonly RelatedEvals?: readonly EvaluationStub[] };
+  /** The JSON text of the record, to be relayed as it is. */
   readonly text: string;
 }
 

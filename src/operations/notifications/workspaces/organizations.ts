@@ -35,6 +35,7 @@ export interface WorkspaceView {
   readonly id: string;
   readonly name: string;
   readonly organization: string;
+  /** Where its runs are executed. */
   readonly executionMode: ExecutionMode;
   readonly driftDetection: boolean;
   readonly healthAssessments: boolean;
@@ -65,6 +66,7 @@ export interface AccountView {
 /** Which workspaces of an organization `listWorkspaces` gives. */
 export interface ListWorkspacesRequest {
   readonly organization: string;
+  /** The first page of the default size when absent. */
   readonly page?: PageRequest;
   /** Part of the name, in any case. */
   readonly search?: string;
