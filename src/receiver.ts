@@ -20,6 +20,7 @@ export type ReceivedHeaders =
   | Readonly<Record<string, string | readonly string[] | undefined>>
   | { get(name: string): string | null };
 
+/** A message that arrived, and the secret that it must be signed with. */
 export interface SignatureCheck {
   /** The body exactly as it arrived: a body that was parsed and printed again has another signature. */
   readonly body: string | Uint8Array;
@@ -33,6 +34,7 @@ export interface SignatureCheck {
   readonly header?: string;
 }
 
+/** Why a message cannot be trusted. It should be answered with 4xx and not be processed. */
 export interface SignatureFault {
   readonly type: 'signature_missing' | 'signature_wrong' | 'timestamp_out_of_tolerance' | 'payload_malformed';
   readonly message: string;
@@ -47,6 +49,7 @@ export function verifySignature(check: SignatureCheck): Result<NotificationPaylo
   return matches.includes(true) ? payloadFrom(check.body) : wrong;
 }
 
+/** A message with the headers of Standard Webhooks, and the secret that it must be signed with. */
 export interface StandardSignatureCheck extends Omit<SignatureCheck, 'header'> {
   /** How far the time of sending may be from `now`, in seconds; 300 when absent. */
   readonly tolerance?: number;
@@ -113,8 +116,10 @@ export interface SeenMessages {
   release(id: string): void | Promise<void>;
 }
 
+/** `busy`: somebody works on the message. `done`: the work has succeeded. */
 export type SeenState = 'new' | 'busy' | 'done';
 
+/** Which message is processed, and how long it is remembered. */
 export interface OnceOptions {
   readonly store: SeenMessages;
   /** From `messageIdentity`, or of `verifyStandardSignature`. */

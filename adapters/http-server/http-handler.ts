@@ -21,6 +21,7 @@ import { workspacePageRoute } from './notifications/workspace-page.js';
 import { serveSocket } from './sockets/serve-socket.js';
 import type { UpgradeAnswer, UpgradeHandler } from './sockets/upgrade-listener.js';
 
+/** Who may call the handler, where it is mounted, and its bounds. */
 export type HttpHandlerOptions = AccessOptions & {
   /** Path under which the host has mounted the handler and which it does not strip itself, such as `/api`. */
   readonly basePath?: string;

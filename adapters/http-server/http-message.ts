@@ -28,6 +28,7 @@ export interface BodyAllowance {
   readonly take: (bytes: number) => boolean;
 }
 
+/** The body of a request, or why there is none. */
 export type RequestBody =
   | { readonly type: 'absent' }
   | { readonly type: 'bytes'; readonly bytes: Buffer }

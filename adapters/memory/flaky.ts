@@ -19,8 +19,10 @@ export interface MethodFailure<F extends (...args: never[]) => unknown> {
   readonly instead?: (...args: Parameters<F>) => ReturnType<F>;
 }
 
+/** For each method that shall fail: when, and with what. */
 export type FailurePlan<P> = { readonly [M in keyof P]?: MethodFailure<MethodOf<P, M>> };
 
+/** The port with its failures, and counters of its calls. */
 export type Flaky<P> = P & {
   /** How often each method was called so far, failures included. */
   readonly calls: Readonly<Record<string, number>>;

@@ -5,6 +5,7 @@ import type { Instant } from '../../src/shared/instant.js';
 import { hop, othersAreQueued } from './event-loop.js';
 import { type Sleeper, type SleeperQueue, sleeperQueue } from './sleeper-queue.js';
 
+/** A clock that stands still until a test moves it. */
 export interface ManualClock extends Clock {
   /** Advances both clocks by this many milliseconds; see `advanceTo`. */
   advance(by: Milliseconds): Promise<void>;

@@ -4,6 +4,7 @@ import { type Store, storageOver } from '../storage-kit/index.js';
 import { parsedRows } from './memory-row.js';
 import { MemoryTable } from './memory-table.js';
 
+/** How much a store in memory keeps beside its texts. */
 export interface MemoryStorageOptions {
   /**
    * How many characters of stored text may have their parsed values kept beside them; 64 million when absent. A larger number

@@ -29,6 +29,7 @@ export type AnswerScript =
   | ScriptedAnswer
   | ((request: DeliveryRequest, n: number) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
+/** What the receivers of a recording delivery answer. */
 export interface RecordingDeliveryOptions {
   /** 204 without a body when absent. */
   readonly answer?: AnswerScript;
@@ -38,11 +39,13 @@ export interface RecordingDeliveryOptions {
   readonly refuse?: (url: URL) => string | null;
 }
 
+/** A request that a recording delivery was given. */
 export interface RecordedRequest extends DeliveryRequest {
   /** When it was sent, by the given clock. */
   readonly sentAt: Instant;
 }
 
+/** A delivery without a network: it records requests and answers them by a script. */
 export interface RecordingDelivery extends HttpDelivery {
   /** All requests that were allowed, in order. */
   readonly requests: readonly RecordedRequest[];

@@ -1,11 +1,13 @@
 import { errAsync, okAsync } from 'neverthrow';
 import type { MailError, Mailer, MailMessage } from '../../src/ports/mailer.js';
 
+/** Which messages a recording mailer refuses. */
 export interface RecordingMailerOptions {
   /** The error for the n-th message (from 1), null for none. */
   readonly fail?: (message: MailMessage, n: number) => MailError | null;
 }
 
+/** A mailer without a server: it records messages. */
 export interface RecordingMailer extends Mailer {
   /** All messages that were accepted, in order. */
   readonly messages: readonly MailMessage[];

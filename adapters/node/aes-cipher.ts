@@ -2,6 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { err, ok, type Result } from 'neverthrow';
 import type { Cipher, CipherError } from '../../src/ports/cipher.js';
 
+/** A key with the name by which sealed texts refer to it. */
 export interface AesKey {
   /** 1 to 64 letters, digits, `-` and `_`. Every sealed text contains it in the clear. */
   readonly id: string;
@@ -9,6 +10,7 @@ export interface AesKey {
   readonly key: Uint8Array | string;
 }
 
+/** The keys of a cipher. */
 export interface AesCipherSettings {
   /** All keys that texts may still be sealed with. A key is retired by leaving it out when no text needs it any more. */
   readonly keys: readonly AesKey[];

@@ -2,6 +2,7 @@ import type { Counter, Gauge, Histogram, Meter } from '@opentelemetry/api';
 import { type Instrument, instruments, type MetricName } from '../../src/metrics/instruments.js';
 import type { Observer } from '../../src/ports/observer.js';
 
+/** Where measurements go. */
 export interface OpenTelemetrySettings {
   /** `metrics.getMeter('signalbox')` of `@opentelemetry/api`. */
   readonly meter: Meter;

@@ -18,6 +18,7 @@ export interface OpenTelemetryApi {
   readonly SpanStatusCode: typeof SpanStatusCode;
 }
 
+/** Where spans go. */
 export interface OpenTelemetryTracerSettings {
   /** The application's own copy of `@opentelemetry/api`, the one that its SDK is registered with. */
   readonly api: OpenTelemetryApi;

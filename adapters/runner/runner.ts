@@ -35,6 +35,7 @@ export interface RunnerPorts {
   readonly logger?: Logger;
 }
 
+/** The node that a runner is, and what it can do with tasks. */
 export interface RunnerOptions extends HostOptions {
   readonly drivers: readonly TaskDriver[];
   /** Where allocations live, for one runner at a time; absent means that only functions can run, and nothing is kept. */
@@ -54,11 +55,13 @@ export interface RunnerOptions extends HostOptions {
 /** Why a runner cannot begin. */
 export type RunnerFault = DirectoryInUse | DirectoryUnusable | VolumeUnusable;
 
+/** How long the stop of a runner may take. */
 export interface StopRunnerOptions {
   /** Milliseconds that what runs may take to finish; 10 seconds when absent. */
   readonly deadline?: number;
 }
 
+/** The agent of a node, as a component of a process. */
 export interface Runner {
   readonly nodeId: string;
   /**

@@ -4,6 +4,7 @@ import type { MailError, Mailer, MailMessage } from '../../src/ports/mailer.js';
 import type { Milliseconds } from '../../src/shared/duration.js';
 import { type Envelope, envelopeOf, type MailAddress, mailAddressFromText } from './mail-envelope.js';
 
+/** The sender, and the mail server with its credentials. */
 export type SmtpMailerSettings = {
   /** The sender: `alerts@example.net` or `Alerts <alerts@example.net>`. */
   readonly from: string;

@@ -26,6 +26,7 @@ export function asLists(statement: SqliteStatement): SqliteStatement {
   return statement;
 }
 
+/** Node's own SQLite, or the package better-sqlite3. */
 export type SqliteDriver = 'node:sqlite' | 'better-sqlite3';
 
 /** Opens a file with one of the drivers. Throws the driver's own error. */

@@ -18,6 +18,7 @@ import {
 import { migrate, refuseFile } from './sqlite-schema.js';
 import { SqliteStore } from './sqlite-store.js';
 
+/** How a file is opened, and what its writes survive. */
 export interface SqliteStorageOptions {
   /**
    * What an acknowledged write survives. `'full'`, the default: a crash of the process, of the system, and a power cut.
@@ -37,6 +38,7 @@ export interface SqliteStorageOptions {
   readonly checkPages?: boolean;
 }
 
+/** A store in one file of SQLite. */
 export interface SqliteStorage extends Storage {
   /**
    * The storage for one operation that is committed together with rows of your own in the same file: both or neither.

@@ -12,6 +12,7 @@ import {
 } from '../memory/index.js';
 import { createRunner, functionDriver, type Runner, type TaskFunction } from '../runner/index.js';
 
+/** What a test engine differs in from one with the defaults. */
 export interface TestEngineOptions {
   readonly settings?: SettingsOverrides;
   /** Functions that tasks of the driver `function` may name. */

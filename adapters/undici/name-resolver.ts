@@ -5,6 +5,7 @@ import { type LookupLimits, lookupTurns } from './lookup-turns.js';
 import type { ResolvedAddress } from './resolved-address.js';
 import { candidatesFor, hostSearchList, type SearchList } from './search-list.js';
 
+/** On whose behalf a name is looked up, and for how long. */
 export interface ResolveOptions {
   /** Cancels the look-up. */
   readonly signal: AbortSignal;
@@ -15,6 +16,7 @@ export interface ResolveOptions {
 /** All addresses of a name. A failure is a rejection. */
 export type Resolver = (hostname: string, options: ResolveOptions) => Promise<readonly ResolvedAddress[]>;
 
+/** Where names are looked up. */
 export interface NameResolverSettings {
   /** Name servers, `address` or `address:port`; the host's when absent. */
   readonly servers?: readonly string[];

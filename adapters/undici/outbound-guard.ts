@@ -17,6 +17,7 @@ export interface AllowedDestinations {
   readonly hosts?: readonly string[];
 }
 
+/** Decides which hosts and addresses may be connected to (docs/guides/outbound-security.md). */
 export interface OutboundGuard {
   /** Null if connections to the address are allowed for this host, otherwise the reason. */
   judge(host: string, address: string): string | null;

@@ -3,6 +3,7 @@ import { connect as connectSecurely } from 'node:tls';
 import { faultError } from './delivery-fault.js';
 import { bareHost } from './outbound-guard.js';
 
+/** A proxy for requests to destinations. */
 export interface ProxySettings {
   /** `http://user:password@proxy.corp.example:3128`, or https: for a proxy that speaks TLS itself. */
   readonly url: string;

@@ -11,6 +11,7 @@ import type { Resolver } from './name-resolver.js';
 import { type AllowedDestinations, type OutboundGuard, outboundGuard } from './outbound-guard.js';
 import { outboundProxy, type ProxySettings } from './outbound-proxy.js';
 
+/** What may be connected to, and how. */
 export interface UndiciDeliverySettings {
   /** Destinations that are allowed although they are not public. None when absent. */
   readonly allow?: AllowedDestinations;

@@ -9,6 +9,7 @@ import { outboundGuard } from './outbound-guard.js';
 import { outboundProxy } from './outbound-proxy.js';
 import type { UndiciDeliverySettings } from './undici-delivery.js';
 
+/** What files may be fetched from, and how. */
 export type UndiciDownloadSettings = Pick<
   UndiciDeliverySettings,
   'allow' | 'forbiddenPorts' | 'httpsOnly' | 'ca' | 'lookup' | 'proxy' | 'hint'

@@ -12,6 +12,7 @@ export interface WebSocketLike {
   addEventListener(type: string, listener: (event: never) => void): void;
 }
 
+/** What opens a WebSocket, as browsers and the package `ws` have it. */
 export type WebSocketConstructor = new (url: string) => WebSocketLike;
 
 interface OpenOptions {

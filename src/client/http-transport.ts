@@ -10,6 +10,7 @@ import { itemsOf } from './items-of.js';
 import { SignalboxError } from './or-throw.js';
 import { requestFromCall, type WireRequest } from './request-from-call.js';
 
+/** Where `connect` finds its server, and how it calls it. */
 export interface ConnectOptions {
   /** Where the server is, with the path under which it is mounted if there is one: `https://example.org/tools`. */
   readonly url: string;

@@ -18,6 +18,7 @@ export interface Rendering {
   readonly missing: readonly VariableRead[];
 }
 
+/** How a template is rendered. */
 export interface RenderOptions {
   /** A missing key of a map is a fault, instead of `<no value>`. */
   readonly failsWithoutKey?: boolean;

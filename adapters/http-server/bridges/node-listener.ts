@@ -13,6 +13,7 @@ import { writeStream } from './write-stream.js';
 /** A request as a framework may hand it on: with a body that has been read already. */
 type ReadRequest = IncomingMessage & { readonly body?: unknown; readonly rawBody?: unknown };
 
+/** Bounds of a listener for servers of `node:http`. */
 export interface NodeListenerOptions {
   /** Milliseconds that a client may take to accept the next piece of a streamed answer; 30 seconds when absent. */
   readonly stallTimeout?: number;

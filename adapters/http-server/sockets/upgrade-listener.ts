@@ -20,6 +20,7 @@ export interface UpgradeHandler extends HttpHandler {
   upgrade(request: HttpRequest): UpgradeAnswer | Promise<UpgradeAnswer>;
 }
 
+/** Where upgrades are accepted, and bounds of the sockets. */
 export interface UpgradeOptions extends Partial<SocketBounds> {
   /**
    * Path under which a framework mounts the handler and which it strips from ordinary requests, such as `/api`: it cannot
@@ -32,6 +33,7 @@ export interface UpgradeOptions extends Partial<SocketBounds> {
   readonly unknownPaths?: 'refuse' | 'ignore';
 }
 
+/** A listener for the event `upgrade` of a server of `node:http`. */
 export interface UpgradeListener {
   (request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Closes every socket with 1001, for a server that stops; a server's `close` waits for them. */

@@ -25,6 +25,7 @@ const logPatience = 2000;
 /** Between two starts of a collector that ended before its task. */
 const collectorPause = 500;
 
+/** What processes inherit from the runner. */
 export interface RawExecOptions {
   /** Names of the host's variables that tasks inherit; `all` passes everything, secrets included. */
   readonly inherit?: readonly string[] | 'all';

@@ -35,6 +35,7 @@ export interface RunningTask {
   usage?(): Promise<TaskUsage>;
 }
 
+/** A task that runs, or why it could not be started. */
 export type StartOutcome =
   | { readonly type: 'running'; readonly task: RunningTask }
   /** `refused`: the configuration makes no sense to the driver. `recoverable`: the fault may pass. */

@@ -9,6 +9,7 @@ import type { Logger } from '../../../src/ports/logger.js';
 import { boundedWebSocket } from './bounded-web-socket.js';
 import { watchedLink } from './watched-link.js';
 
+/** The server that an agent belongs to. */
 export interface HttpAgentLinkOptions {
   /** Where the server is, with the path under which it is mounted if there is one: `https://jobs.example.org`. */
   readonly url: string;

@@ -17,6 +17,7 @@ import type { BodySchema, DecodedBody, Report } from './schema.js';
 import { readDeclarations } from './variable-declarations.js';
 import { assignVariables, parseContent } from './variable-values.js';
 
+/** How a text is read, and what becomes of it. */
 export interface DecodeOptions<Value> {
   /** The top level, apart from `variable`, `variables` and `locals`. */
   readonly schema: BodySchema;
@@ -37,6 +38,7 @@ export interface DecodeOptions<Value> {
   readonly names?: { readonly source: string; readonly variables: string };
 }
 
+/** The value that was made of a text, and what is questionable about the text. */
 export interface DecodedFile<Value> {
   readonly value: Value;
   readonly warnings: Diagnostic[];

@@ -90,6 +90,7 @@ export interface DecodedBody {
   readonly range: SourceRange;
 }
 
+/** An attribute with its value, and where both stand in the text. */
 export interface DecodedAttribute {
   readonly name: string;
   readonly value: PlainValue;
@@ -100,6 +101,7 @@ export interface DecodedAttribute {
   readonly valueStart: SourceRange;
 }
 
+/** A block with its labels and its content. */
 export interface DecodedBlock {
   readonly type: string;
   readonly labels: readonly DecodedLabel[];
@@ -111,6 +113,7 @@ export interface DecodedBlock {
   readonly range: SourceRange;
 }
 
+/** A label of a block. */
 export interface DecodedLabel {
   readonly text: string;
   readonly range: SourceRange;

@@ -27,6 +27,7 @@ export interface ExpressionScope {
   readonly file?: string;
 }
 
+/** The value of an expression. */
 export interface Evaluated {
   /** Short name of the value's type: `list of string`, `object`, `dynamic` for a null of no type. */
   readonly type: string;

@@ -12,6 +12,7 @@ export interface FunctionContext {
   readonly budget: Budget;
 }
 
+/** A parameter of a function of the language. */
 export interface HclParameter {
   readonly name: string;
   /** Arguments are converted to this type; `dynamic` accepts any value unchanged. */
@@ -52,6 +53,7 @@ export interface LazyFunction {
   readonly maximum: number | undefined;
 }
 
+/** A function of the language: of values, or of expressions that it evaluates itself. */
 export type HclFunction = EagerFunction | LazyFunction;
 
 export type CallResult = Result<HclValue, FunctionError>;

@@ -13,8 +13,10 @@ export interface Body extends Span {
   readonly items: readonly BodyItem[];
 }
 
+/** What a body consists of. */
 export type BodyItem = Attribute | Block;
 
+/** `name = value`. */
 export interface Attribute extends Span {
   readonly kind: 'attribute';
   readonly name: string;
@@ -22,6 +24,7 @@ export interface Attribute extends Span {
   readonly value: Expression;
 }
 
+/** `type "label" { … }`. */
 export interface Block extends Span {
   readonly kind: 'block';
   readonly type: string;
@@ -30,10 +33,12 @@ export interface Block extends Span {
   readonly body: Body;
 }
 
+/** A label of a block, quoted or not. */
 export interface Label extends Span {
   readonly text: string;
 }
 
+/** Every kind of expression. */
 export type Expression =
   | NumberLiteral
   | KeywordLiteral
@@ -49,11 +54,13 @@ export type Expression =
   | Call
   | Parentheses;
 
+/** A number, as it is written. */
 export interface NumberLiteral extends Span {
   readonly kind: 'number';
   readonly text: string;
 }
 
+/** One of the three words that are values. */
 export interface KeywordLiteral extends Span {
   readonly kind: 'keyword';
   readonly name: 'true' | 'false' | 'null';
@@ -67,18 +74,22 @@ export interface Template extends Span {
   readonly passThrough: boolean;
 }
 
+/** What a template consists of. */
 export type TemplatePart = TextPart | Interpolation | IfDirective | ForDirective;
 
+/** Text of a template that stands for itself. */
 export interface TextPart extends Span {
   readonly kind: 'text';
   readonly text: string;
 }
 
+/** `${value}` in a template. */
 export interface Interpolation extends Span {
   readonly kind: 'interpolation';
   readonly value: Expression;
 }
 
+/** `%{ if condition }…%{ else }…%{ endif }` in a template. */
 export interface IfDirective extends Span {
   readonly kind: 'if';
   readonly condition: Expression;
@@ -86,6 +97,7 @@ export interface IfDirective extends Span {
   readonly whenFalse: readonly TemplatePart[] | undefined;
 }
 
+/** `%{ for key, value in collection }…%{ endfor }` in a template. */
 export interface ForDirective extends Span {
   readonly kind: 'for-directive';
   readonly keyName: string | undefined;
@@ -103,6 +115,7 @@ export interface Reference extends Span {
   readonly placeholder: string;
 }
 
+/** An expression followed by steps into its value: `a.b[0]`. */
 export interface Traversal extends Span {
   readonly kind: 'traversal';
   readonly source: Expression;
@@ -111,8 +124,10 @@ export interface Traversal extends Span {
 
 /** `key` is text for `.name` and `["name"]`; for the number forms it is the literal. */
 export type ConstantStep = AttributeStep | IndexStep;
+/** One step of a traversal. */
 export type Step = AttributeStep | IndexStep | SplatStep;
 
+/** `.name`. */
 export interface AttributeStep extends Span {
   readonly kind: 'attribute-step';
   readonly name: string;
@@ -132,15 +147,19 @@ export interface SplatStep extends Span {
   readonly each: readonly Step[];
 }
 
+/** Operators before one operand. */
 export type UnaryOperator = '-' | '!';
+/** Operators between two operands. */
 export type BinaryOperator = '||' | '&&' | '==' | '!=' | '<' | '<=' | '>' | '>=' | '+' | '-' | '*' | '/' | '%';
 
+/** An operator and its operand. */
 export interface Unary extends Span {
   readonly kind: 'unary';
   readonly operator: UnaryOperator;
   readonly operand: Expression;
 }
 
+/** An operator between its operands. */
 export interface Binary extends Span {
   readonly kind: 'binary';
   readonly operator: BinaryOperator;
@@ -148,6 +167,7 @@ export interface Binary extends Span {
   readonly right: Expression;
 }
 
+/** `condition ? whenTrue : whenFalse`. */
 export interface Conditional extends Span {
   readonly kind: 'conditional';
   readonly condition: Expression;
@@ -155,16 +175,19 @@ export interface Conditional extends Span {
   readonly whenFalse: Expression;
 }
 
+/** `[a, b]`. */
 export interface Tuple extends Span {
   readonly kind: 'tuple';
   readonly items: readonly Expression[];
 }
 
+/** `{ key = value }`. */
 export interface ObjectExpression extends Span {
   readonly kind: 'object';
   readonly items: readonly ObjectItem[];
 }
 
+/** One entry of an object expression. */
 export interface ObjectItem {
   readonly key: Expression;
   readonly value: Expression;
@@ -182,6 +205,7 @@ export interface ForExpression extends Span {
   readonly condition: Expression | undefined;
 }
 
+/** `name(arguments)`. */
 export interface Call extends Span {
   readonly kind: 'call';
   readonly name: string;
@@ -192,6 +216,7 @@ export interface Call extends Span {
   readonly expandLast: boolean;
 }
 
+/** An expression in parentheses. */
 export interface Parentheses extends Span {
   readonly kind: 'parentheses';
   readonly inner: Expression;

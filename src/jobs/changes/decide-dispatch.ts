@@ -7,6 +7,7 @@ import { listed } from '../validation/problem-texts.js';
 import { unreachable } from '../validation/validate-names.js';
 import { dispatchSizeProblem, mapProblem } from '../validation/validate-start.js';
 
+/** What a dispatch gives to the instance. */
 export interface DispatchRequest {
   /** Standard base64; null and empty mean no payload. */
   readonly payload: string | null;
@@ -17,6 +18,7 @@ export interface DispatchRequest {
   readonly priority: number;
 }
 
+/** Bounds of a dispatch, from the settings of the engine. */
 export interface DispatchLimits {
   readonly maximumDispatchPayloadBytes: number;
 }

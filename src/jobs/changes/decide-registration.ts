@@ -7,6 +7,7 @@ import type { TaskGroup } from '../document/task-group.js';
 import { type IndexConflict, invalidRequest, type RegistrationRefusal, type TransitionRefused } from '../errors.js';
 import { isParameterized, isPeriodic } from '../job-record.js';
 
+/** A document that is ready to be registered, and the conditions under which it is. */
 export interface RegistrationRequest {
   /** Canonical and valid, with the accessor of the caller's token. */
   readonly job: Job;

@@ -2,6 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import type { Job } from '../document/job.js';
 import type { RevertRefused, VersionNotFound } from '../errors.js';
 
+/** The version that is registered again. */
 export interface RevertRequest {
   readonly version: number;
   /** The version that the caller believes to be the current one; null when it does not matter. */

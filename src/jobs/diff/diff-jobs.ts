@@ -12,6 +12,7 @@ import type { DiffType, FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff 
 import { jobFields, jobParts } from './job-rules.js';
 import { taskFields, taskParts } from './task-rules.js';
 
+/** What a diff lists. */
 export interface DiffOptions {
   /**
    * Whether a nested object lists its unchanged fields beside the changed ones; at the level of the job, its groups and its

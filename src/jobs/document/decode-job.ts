@@ -20,6 +20,7 @@ export interface DecodeError {
 const maximumDepth = 100;
 const maximumValues = 500_000;
 
+/** How a document is read. */
 export interface DecodeOptions {
   /** Reads durations that are written as texts too, such as `30s`. The wire's durations are numbers only. */
   readonly durationTexts?: boolean;

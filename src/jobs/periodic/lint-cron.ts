@@ -33,6 +33,7 @@ export interface CronFinding {
   readonly message: string;
 }
 
+/** When a job would be launched next, and what is questionable about its schedule. */
 export interface CronLint {
   readonly launches: readonly UpcomingLaunch[];
   readonly findings: readonly CronFinding[];

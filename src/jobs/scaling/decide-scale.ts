@@ -11,6 +11,7 @@ import {
   type TotalCountTooLarge,
 } from '../errors.js';
 
+/** The new count of a group, or the reason why it is not scaled. */
 export interface ScaleRequest {
   readonly group: string;
   /** Null only records an event. */

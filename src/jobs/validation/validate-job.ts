@@ -17,6 +17,7 @@ export interface ValidationContext extends Surroundings, WarningContext {
   readonly maximumCount?: number;
 }
 
+/** All that is wrong with a job, and what its author should know. */
 export interface JobProblems {
   /** One sentence for each problem, with its location; empty when the job may be registered. */
   readonly errors: readonly string[];

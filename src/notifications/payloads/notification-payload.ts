@@ -10,14 +10,17 @@ export function isVerification(payload: NotificationPayload): boolean {
   return payload.payload_version === 1 && payload.notifications[0]?.trigger === 'verification';
 }
 
+/** Whether the payload tells of a run, or is a verification request. */
 export function isRunPayload(payload: NotificationPayload): payload is RunPayload {
   return payload.payload_version === 1;
 }
 
+/** Whether the payload tells of a health assessment. */
 export function isAssessmentPayload(payload: NotificationPayload): payload is AssessmentPayload {
   return payload.payload_version === 2;
 }
 
+/** Whether the payload tells of the destruction of a workspace. */
 export function isAutoDestroyPayload(payload: NotificationPayload): payload is AutoDestroyPayload {
   return payload.payload_version === '2';
 }

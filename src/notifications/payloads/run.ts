@@ -16,6 +16,7 @@ export interface RunPayload {
   readonly notifications: readonly [RunNotification];
 }
 
+/** One entry of the payload of a run. */
 export interface RunNotification {
   readonly message: string;
   readonly trigger: string;

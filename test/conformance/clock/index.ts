@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Milliseconds } from '../../../src/shared/duration.js';
 
+/** A clock to be examined, and how time passes on it. */
 export interface ClockSubject {
   /** A new clock for each test. */
   readonly create: () => Clock;

@@ -12,11 +12,13 @@ export type DeliveryBehaviour =
   | 'hang'
   | 'reset';
 
+/** A delivery to be examined. */
 export interface DeliverySubject {
   /** A new delivery and another end that it may reach. */
   readonly start: (behaviour: DeliveryBehaviour) => Promise<DeliveryStage>;
 }
 
+/** A delivery and a server that it can reach, until both are stopped. */
 export interface DeliveryStage {
   readonly delivery: HttpDelivery;
   /** `http://host:port`, no slash at the end. */

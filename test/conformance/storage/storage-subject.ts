@@ -3,6 +3,7 @@ import { type Err, err, type Ok, ok, type Result } from 'neverthrow';
 import type { ReadView, Storage, StorageError, WriteView, Written } from '../../../src/ports/storage.js';
 import { type Key, table } from '../../../src/shared/table.js';
 
+/** A store to be examined. */
 export interface StorageSubject {
   /** A new, empty store for each test; the suite closes it. */
   readonly open: () => Promise<Storage>;
