@@ -22,7 +22,8 @@ import type { AllocationReport } from '../../../src/agent/link/node-work.js';
 import { newTaskLife } from '../../../src/agent/task/task-life.js';
 import { taskPlan } from '../../../src/agent/task/task-plan.js';
 import { freshTaskRecord, hasBegun, recalledTaskRecord } from '../../../src/agent/task/task-record.js';
-import { type Milliseconds, millisecondsFromNanos } from '../../../src/shared/duration.js';
+import { stopOnClientAfter } from '../../../src/scheduler/reconcile/disconnect.js';
+import { type Milliseconds, millisecondsFromNanos, second } from '../../../src/shared/duration.js';
 import { instantFromUnixNanos } from '../../../src/shared/instant.js';
 import { AllocationChecks, type CheckedAllocation } from '../checks/allocation-checks.js';
 import { runBriefly } from '../commands/run-briefly.js';
@@ -33,6 +34,9 @@ import { AllocationDisk } from './allocation-disk.js';
 import type { AllocationWork } from './allocation-work.js';
 import { momentOf, type Surroundings } from './surroundings.js';
 import { TaskPerformer } from './task-performer.js';
+
+/** Less than that is the time of some heartbeats that come late. */
+const leastPatience = 2 * second;
 
 /**
  * Runs one allocation: takes what happens, lets the pure half decide, keeps the tasks' records, and has the effects
@@ -50,6 +54,7 @@ export class AllocationActor {
   #handling = false;
   #timer = new AbortController();
   #limit = new AbortController();
+  #contact = new AbortController();
   /** The moment of the allocation's creation on the monotonic clock: wall time is looked at once, and may step later. */
   readonly #createdAt: Milliseconds;
   readonly #resting: (() => void)[] = [];
@@ -95,6 +100,7 @@ export class AllocationActor {
     this.#onChange(this.id);
     this.#checks.begin();
     this.#limitDuration();
+    this.heard();
   }
 
   /** The server has changed the allocation, or the version of the job that it runs. */
@@ -106,6 +112,20 @@ export class AllocationActor {
     }
     this.handle({ type: 'updated', plan: this.#plan(work) });
     this.#limitDuration();
+  }
+
+  /** How long it runs on without the server (`stop_on_client_after`); undefined: as long as its tasks do. */
+  get patience(): Milliseconds | undefined {
+    const after = stopOnClientAfter(this.#work.group);
+    return after === undefined || isAtRest(this.#life) ? undefined : Math.max(after, leastPatience);
+  }
+
+  /** The server was heard of just now: the time without it begins again. */
+  heard(): void {
+    this.#contact.abort();
+    const after = this.patience;
+    if (after === undefined) return;
+    this.#contact = this.#after(after, () => this.stop('cut_off', true));
   }
 
   stop(cause: EndCause, skipDelay: boolean): void {
@@ -260,6 +280,7 @@ export class AllocationActor {
     this.#disk.close();
     this.#timer.abort();
     this.#limit.abort();
+    this.#contact.abort();
     for (const performer of this.#performers.values()) performer.close();
     for (const resolve of this.#resting.splice(0)) resolve();
   }

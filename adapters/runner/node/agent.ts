@@ -40,6 +40,8 @@ export class Agent {
   /** Aborts when the agent is over. */
   readonly #over = new AbortController();
   #heartbeatTtl = 0;
+  /** Aborted when the moment of the next heartbeat has to be chosen anew. */
+  #nextBeat = new AbortController();
   #stopServing = (): void => undefined;
 
   constructor({ link, surroundings, keepFinished }: AgentOptions) {
@@ -117,7 +119,7 @@ export class Agent {
     for (let pause = retryPause; !this.#over.signal.aborted; pause = Math.min(pause * 2, longestPause)) {
       const registered = await this.#link.register(this.#node);
       if (registered.isOk()) {
-        this.#heartbeatTtl = registered.value.heartbeatTtl;
+        this.#heard(registered.value.heartbeatTtl);
         return;
       }
       this.#surroundings.logger.error({ error: textOf(registered.error) }, 'The node could not be registered');
@@ -125,15 +127,26 @@ export class Agent {
     }
   }
 
-  /** Tells that the node lives, three times within the time that it may be silent. */
+  /** Tells that the node lives, three times within the time that it may be silent, or that an allocation runs without the server. */
   async #beat(): Promise<void> {
     while (!this.#over.signal.aborted) {
-      await this.#clock.sleep(this.#heartbeatTtl / 3, this.#over.signal);
+      this.#nextBeat = new AbortController();
+      await this.#clock.sleep(this.#patience / 3, AbortSignal.any([this.#over.signal, this.#nextBeat.signal]));
       if (this.#over.signal.aborted) return;
       const beat = await this.#link.heartbeat(this.#node.ID);
-      if (beat.isOk()) this.#heartbeatTtl = beat.value.heartbeatTtl;
+      if (beat.isOk()) this.#heard(beat.value.heartbeatTtl);
       else if (beat.error.type === 'node_not_found' && !this.#stopping.signal.aborted) await this.#register();
     }
+  }
+
+  get #patience(): number {
+    const own = [...this.#actors.values()].flatMap(({ patience }) => patience ?? []);
+    return Math.min(this.#heartbeatTtl, ...own);
+  }
+
+  #heard(heartbeatTtl: number): void {
+    this.#heartbeatTtl = heartbeatTtl;
+    for (const actor of this.#actors.values()) actor.heard();
   }
 
   async #watch(): Promise<void> {
@@ -193,6 +206,10 @@ export class Agent {
     const { DesiredStatus, DesiredTransition } = allocation;
     if (DesiredStatus !== 'run') actor.stop('stopped', DesiredTransition.NoShutdownDelay === true);
     if (known === undefined) actor.begin();
+    // The server has waited for the node, and is told again what it may have been told before.
+    else if (allocation.ClientStatus === 'unknown') this.#changed(allocation.ID);
+    // The next heartbeat may be due before the moment that was chosen without this allocation.
+    if (actor.patience !== undefined) this.#nextBeat.abort();
   }
 
   /** Takes the newest state that is known by then. */

@@ -22,10 +22,9 @@ export function toldState(life: AllocationLife): ToldState {
     }),
   );
   const clientStatus = clientStatusOf(life, Object.values(taskStates));
-  const expired = life.cause === 'expired' && clientStatus === 'complete';
   return {
     clientStatus,
-    clientDescription: expired ? expiredDescription : clientDescriptionOf(clientStatus),
+    clientDescription: descriptionOf(life, clientStatus),
     taskStates,
   };
 }
@@ -49,6 +48,7 @@ export function standingOfTasks({ plan, tasks }: AllocationLife): 'up' | 'coming
  */
 function clientStatusOf(life: AllocationLife, states: readonly TaskState[]): ToldStatus {
   if (isDone(life)) {
+    if (wasCutOff(life)) return 'failed';
     return life.cause === 'expired' || !states.some(({ Failed }) => Failed) ? 'complete' : 'failed';
   }
   if (states.some(({ State }) => State === 'running')) return 'running';
@@ -57,8 +57,19 @@ function clientStatusOf(life: AllocationLife, states: readonly TaskState[]): Tol
   return begun && !states.some(({ State }) => State === 'pending') ? 'running' : 'pending';
 }
 
-/** The description of an allocation that ended because its maximum run time was over. */
-const expiredDescription = 'Allocation exceeded its maximum run duration';
+/** Its work was broken off because the node had lost the server: it is not complete, and may be done elsewhere. */
+function wasCutOff({ cause, plan, tasks }: AllocationLife): boolean {
+  return (
+    cause === 'cut_off' &&
+    tasks.some(({ record }, at) => plan.tasks[at]?.phase === 'main' && record.outcome === 'killed')
+  );
+}
+
+function descriptionOf(life: AllocationLife, status: ToldStatus): string {
+  if (life.cause === 'expired' && status === 'complete') return 'Allocation exceeded its maximum run duration';
+  if (status === 'failed' && wasCutOff(life)) return 'Stopped because its node had lost the server';
+  return sentences[status];
+}
 
 const sentences: Readonly<Record<ToldStatus, string>> = {
   pending: 'No tasks have started',
@@ -66,7 +77,3 @@ const sentences: Readonly<Record<ToldStatus, string>> = {
   complete: 'All tasks have completed',
   failed: 'Failed tasks',
 };
-
-function clientDescriptionOf(status: ToldStatus): string {
-  return sentences[status];
-}

@@ -1,14 +1,17 @@
 import { ok } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import type { ReadView } from '../../ports/storage.js';
+import { allocations } from '../../scheduler/allocation.js';
 import { nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import { type Heartbeat, newSilenceWatch, observeHeartbeats, type SilenceWatch } from '../../scheduler/node-silence.js';
+import { silentStatus, type UnfinishedAllocation } from '../../scheduler/nodes/silent-status.js';
 import { second } from '../../shared/duration.js';
+import { readAllocationJob } from '../books/jobs/job-rows.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
 import { takeNodeDown } from './take-node-down.js';
 
-/** Marks nodes down that have been silent for too long, so that their allocations are replaced. */
+/** Marks nodes down or disconnected that have been silent for too long, so that their allocations are replaced. */
 export const nodeLivenessLoop: BackgroundLoop = {
   name: 'node-liveness',
   run: async (context, signal) => {
@@ -70,7 +73,20 @@ function heartbeatsOf(view: ReadView, timeline: string): Heartbeat[] {
 function takeForDown(tx: Transaction, nodeId: string): void {
   const node = tx.get(nodes, [nodeId])?.record;
   if (node === undefined) tx.remove(nodeHeartbeats, [nodeId]);
-  else takeNodeDown(tx, node, 'The node has not been heard of for too long');
+  else
+    takeNodeDown(
+      tx,
+      node,
+      'The node has not been heard of for too long',
+      silentStatus(unfinishedOn(tx, nodeId), tx.now),
+    );
+}
+
+function* unfinishedOn(tx: Transaction, nodeId: string): Generator<UnfinishedAllocation> {
+  for (const { record: allocation } of tx.list(allocations, { index: 'open_by_node', prefix: [nodeId] })) {
+    const groups = readAllocationJob(tx, allocation)?.record.TaskGroups;
+    yield { allocation, group: groups?.find(({ Name }) => Name === allocation.TaskGroup) };
+  }
 }
 
 function failed(context: EngineContext, message: string): undefined {

@@ -9,6 +9,7 @@ import { type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import { newNodePool, nodePools } from '../../scheduler/node-pool.js';
 import { withNodeEvent } from '../../scheduler/nodes/node-events.js';
 import { mergedMeta, nodeMetadata } from '../../scheduler/nodes/node-metadata.js';
+import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
 import { unixSecondsFromInstant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { readNodePool } from '../books/node-pool-rows.js';
@@ -37,7 +38,7 @@ export function registerNode(
     signalCapacity(tx);
     assignOpenAllocations(tx, node.ID);
     if (before?.Status !== 'ready') {
-      evaluateForNode(tx, node);
+      evaluateForNode(tx, node, { returns: before?.Status === 'disconnected' });
       tx.tell('node.changed', { nodeId: node.ID, status: 'ready' });
     }
     return ok<undefined, ClaimRefused>(undefined);
@@ -105,7 +106,7 @@ function createPool(tx: Transaction, name: string): void {
   if (readNodePool(tx, name) === undefined) tx.put(nodePools, newNodePool(name, tx.index));
 }
 
-/** Tells that the node is alive. A node that is down is unknown here and must register again. */
+/** Tells that the node is alive. A node that is down or disconnected is unknown here and must register again. */
 export function heartbeatNode(
   context: EngineContext,
   caller: Principal,
@@ -116,7 +117,7 @@ export function heartbeatNode(
   const { heartbeatTtl } = context.settings.scheduling;
   return commit(context, caller, (tx) => {
     const node = tx.get(nodes, [nodeId])?.record;
-    if (node === undefined || node.Status === 'down') {
+    if (node === undefined || isOutOfReach(node)) {
       return err<never, UnknownNode>({ type: 'node_not_found', nodeId });
     }
     putHeartbeat(tx, nodeId);

@@ -9,6 +9,7 @@ import { withReportedHealth } from '../../scheduler/deployment/reported-health.j
 import type { Evaluation } from '../../scheduler/evaluation.js';
 import { triggerAfterReport } from '../../scheduler/evaluation-after-report.js';
 import { nodes } from '../../scheduler/node.js';
+import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { followDeployments } from '../books/deployments/follow-deployments.js';
@@ -32,7 +33,7 @@ export function reportAllocations(
   if (allowed.isErr()) return errAsync(allowed.error);
   return commit(context, caller, (tx) => {
     const node = tx.get(nodes, [input.nodeId])?.record;
-    if (node === undefined || node.Status === 'down') {
+    if (node === undefined || isOutOfReach(node)) {
       return err<never, UnknownNode>({ type: 'node_not_found', nodeId: input.nodeId });
     }
     forgetEnded(tx, input.nodeId, input.ended ?? []);

@@ -25,17 +25,22 @@ export function leaveNode(
   }).map(({ index }) => ({ index }));
 }
 
-/** Marks the node down, and has the jobs on it evaluated, which replaces their allocations. */
-export function takeNodeDown(tx: Transaction, node: Node, description: string): void {
+/** Marks the node down or disconnected, and has the jobs on it evaluated, which replaces their allocations or waits for them. */
+export function takeNodeDown(
+  tx: Transaction,
+  node: Node,
+  description: string,
+  status: Extract<Node['Status'], 'down' | 'disconnected'> = 'down',
+): void {
   tx.remove(nodeHeartbeats, [node.ID]);
-  const down: Node = {
+  const lost: Node = {
     ...node,
-    Status: 'down',
+    Status: status,
     StatusDescription: description,
     StatusUpdatedAt: unixSecondsFromInstant(tx.now),
     ModifyIndex: tx.index,
   };
-  tx.put(nodes, down);
-  evaluateForNode(tx, down);
-  tx.tell('node.changed', { nodeId: node.ID, status: 'down' });
+  tx.put(nodes, lost);
+  evaluateForNode(tx, lost);
+  tx.tell('node.changed', { nodeId: node.ID, status });
 }

@@ -227,6 +227,24 @@ describe('the end of a task', () => {
     expect([played.status, played.stateOf('main')?.Failed]).toEqual(['complete', false]);
     expect(played.eventsOf('main').slice(3)).toEqual(['Killing', 'Terminated', 'Killed']);
   });
+
+  it('comes where the node has lost the server, and is a failure of what was not finished', () => {
+    const played = play({ main: {} });
+    played.advance(1000);
+    played.handle({ type: 'stop', cause: 'cut_off', skipDelay: true });
+    played.advance(1000);
+    expect([played.status, played.stateOf('main')?.Failed]).toEqual(['failed', false]);
+    const tidying = play(
+      { main: {}, beside: { hook: 'prestart', sidecar: true } },
+      {
+        script: (task, effect) => (effect.type === 'signal' ? [] : plainScript({ main: { for: 100 } })(task, effect)),
+      },
+    );
+    tidying.advance(1000);
+    tidying.handle({ type: 'stop', cause: 'cut_off', skipDelay: true });
+    tidying.advance(60_000);
+    expect([tidying.stateOf('beside')?.State, tidying.status]).toEqual(['dead', 'complete']);
+  });
 });
 
 describe('an agent that goes', () => {

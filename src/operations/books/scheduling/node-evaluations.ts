@@ -13,20 +13,28 @@ import { putEvaluation } from './put-evaluation.js';
 
 /**
  * Has the scheduler look at every job that a change of the node concerns: those with unfinished allocations on it, and the system
- * jobs that want an allocation on every node of its pool and datacenter. One evaluation for each.
+ * jobs that want an allocation on every node of its pool and datacenter. One evaluation for each. `returns`: the node was disconnected;
+ * jobs that have waited for it are looked at when it reports what became of their allocations.
  */
-export function evaluateForNode(tx: Transaction, node: Node): readonly Evaluation[] {
+export function evaluateForNode(
+  tx: Transaction,
+  node: Node,
+  { returns }: { readonly returns: boolean } = { returns: false },
+): readonly Evaluation[] {
   const concerned = new Map<string, Job>();
   const add = (job: Job): unknown => concerned.set(JSON.stringify([job.Namespace, job.ID]), job);
   const seen = new Set<string>();
+  const waiting = new Set<string>();
   for (const { record } of tx.list(allocations, { index: 'open_by_node', prefix: [node.ID] })) {
     const key = JSON.stringify([record.Namespace, record.JobID]);
+    if (returns && record.ClientStatus === 'unknown') waiting.add(key);
     if (seen.has(key)) continue;
     seen.add(key);
     const job = readJobRow(tx, record.Namespace, record.JobID)?.record;
     if (job !== undefined) add(job);
   }
   for (const { record } of tx.list(jobs, { index: 'system' })) if (wants(record, node)) add(record);
+  for (const key of waiting) concerned.delete(key);
   return [...concerned.values()].map((job) => {
     const evaluation = newEvaluation(tx, job, { triggeredBy: 'node-update', nodeId: node.ID });
     putEvaluation(tx, evaluation);
