@@ -68,7 +68,10 @@ async function house(Type: 'service' | 'batch', Disconnect: object): Promise<Hou
     await engine.stop();
     rmSync(directory, { recursive: true, force: true });
   });
-  return { engine, clock, task, cut: (now) => void (isCut = now) };
+  const cut = (now: boolean): void => {
+    isCut = now;
+  };
+  return { engine, clock, task, cut };
 }
 
 /** The link, of which nothing gets through while this holds. */
