@@ -21,6 +21,7 @@ import { putEvaluation } from '../books/scheduling/put-evaluation.js';
 import { registerServices } from '../books/service-rows.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { cancelNeedless, withoutWait } from './needless-follow-ups.js';
 import { forgetEnded } from './node-assignments.js';
 
 /** Takes the reports of a node in one write, with everything that follows from them: counters, status, run events, reschedules. */
@@ -44,9 +45,10 @@ export function reportAllocations(
     }
     const followUps = evaluationsAfter(tx, changed);
     for (const evaluation of followUps) putEvaluation(tx, evaluation);
+    const canceled = cancelNeedless(tx, changed);
     const deployed = followDeployments(tx, changed);
     applyJobConsequences(tx, {
-      evaluations: [...followUps, ...deployed.evaluations],
+      evaluations: [...followUps, ...canceled, ...deployed.evaluations],
       allocations: [...changed, ...deployed.allocations],
     });
     for (const { after } of changed) tellChange(tx, after);
@@ -56,7 +58,7 @@ export function reportAllocations(
 
 function reported(tx: Transaction, before: Allocation, report: AllocationReport): Allocation {
   const after = {
-    ...before,
+    ...withoutWait(before),
     ClientStatus: report.clientStatus,
     ClientDescription: report.clientDescription,
     TaskStates: report.taskStates,

@@ -119,9 +119,52 @@ describe('a node that is silent', () => {
     await cluster.clock.advance(10 * second);
     expect(await statusOf(cluster)).toBe('ready');
     expect(await outline(cluster)).toEqual(expected);
+    const later = (await cluster.rows(evaluations)).filter(({ WaitUntil }) => WaitUntil !== undefined);
+    expect(later.find(({ TriggeredBy }) => TriggeredBy === 'max-disconnect-timeout')?.Status).toBe('canceled');
+    expect((await cluster.rows(allocations)).map(({ FollowupEvalID }) => FollowupEvalID)).not.toContain(
+      expect.anything(),
+    );
     await cluster.clock.advance(20 * minute);
     expect(await outline(cluster)).toEqual(expected);
     const triggers = (await cluster.rows(evaluations)).map(({ TriggeredBy }) => TriggeredBy);
     expect(triggers).toContain('reconnect');
+  });
+
+  it('is waited for by the other allocations of the job when one is back', async () => {
+    const both = { ...job('patient'), TaskGroups: [group({ Count: 2, Disconnect: waiting({ Replace: false }) })] };
+    await using cluster = await running(both);
+    await silent(cluster);
+    const [first, second] = await cluster.rows(allocations);
+    const { engine } = cluster;
+    (await registerNode(engine, hostPrincipal, nodeFrom('n1')))._unsafeUnwrap();
+    const wait = async () => {
+      await cluster.clock.advance(1);
+      const all = await cluster.rows(evaluations);
+      return all.find(({ TriggeredBy }) => TriggeredBy === 'max-disconnect-timeout')?.Status;
+    };
+    const report = async (allocationId = '') => {
+      const told = { allocationId, clientStatus: 'running' as const, clientDescription: '', taskStates: {} };
+      (await reportAllocations(engine, hostPrincipal, { nodeId: 'n1', reports: [told] }))._unsafeUnwrap();
+    };
+    await report(first?.ID);
+    expect(await wait()).toBe('pending');
+    await report(second?.ID);
+    expect(await wait()).toBe('canceled');
+  });
+
+  it('is back, and what fails there afterwards is replaced', async () => {
+    const policy = { Delay: 5 * second * 1_000_000, DelayFunction: 'constant', Unlimited: true };
+    const patient = group({ Disconnect: waiting({ Replace: false }), ReschedulePolicy: policy });
+    await using cluster = await running({ ...job('patient'), TaskGroups: [patient] });
+    await silent(cluster);
+    (await registerNode(cluster.engine, hostPrincipal, nodeFrom('n1')))._unsafeUnwrap();
+    const [allocation] = await cluster.rows(allocations);
+    for (const clientStatus of ['running', 'failed'] as const) {
+      const told = { allocationId: allocation?.ID ?? '', clientStatus, clientDescription: '', taskStates: {} };
+      (await reportAllocations(cluster.engine, hostPrincipal, { nodeId: 'n1', reports: [told] }))._unsafeUnwrap();
+      await cluster.clock.advance(second);
+    }
+    await cluster.clock.advance(20 * second);
+    expect((await outline(cluster)).at(-1)).toBe('patient n2 run running');
   });
 });

@@ -1,0 +1,60 @@
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { type Evaluation, evaluations, timeOfChange } from '../../scheduler/evaluation.js';
+import { putEvaluation } from '../books/scheduling/put-evaluation.js';
+import type { Transaction } from '../commit.js';
+
+/**
+ * An allocation whose node was disconnected is reported again: the evaluation that would have taken it for lost is not its any more. The
+ * allocation as it was otherwise.
+ */
+export function withoutWait(before: Allocation): Allocation {
+  if (before.ClientStatus !== 'unknown' || before.FollowupEvalID === undefined) return before;
+  const { FollowupEvalID: _, ...rest } = before;
+  return rest;
+}
+
+interface Changed {
+  readonly before: Allocation;
+  readonly after: Allocation;
+}
+
+/**
+ * Cancels evaluations for a later moment after allocations are back: those that they named, unless others still do, and, when the job
+ * waits for none any more, those for the end of the wait. All changed allocations are written by then.
+ */
+export function cancelNeedless(tx: Transaction, changed: readonly Changed[]): readonly Evaluation[] {
+  const byJob = new Map<string, Allocation[]>();
+  for (const { before } of changed) {
+    if (before.ClientStatus !== 'unknown') continue;
+    const key = JSON.stringify([before.Namespace, before.JobID]);
+    byJob.set(key, [...(byJob.get(key) ?? []), before]);
+  }
+  return [...byJob.values()].flatMap((back) => cancelOfJob(tx, back));
+}
+
+function cancelOfJob(tx: Transaction, back: readonly Allocation[]): readonly Evaluation[] {
+  const [first] = back;
+  if (first === undefined) return [];
+  const prefix = [first.Namespace, first.JobID];
+  const live = tx.list(allocations, { index: 'live_by_job', prefix }).map(({ record }) => record);
+  const waits = live.some(({ ClientStatus }) => ClientStatus === 'unknown');
+  const named = new Set(back.map(({ FollowupEvalID }) => FollowupEvalID));
+  for (const { FollowupEvalID } of live) named.delete(FollowupEvalID);
+  const isNeedless = ({ ID, WaitUntil, TriggeredBy }: Evaluation): boolean =>
+    WaitUntil !== undefined && (named.has(ID) || (!waits && TriggeredBy === 'max-disconnect-timeout'));
+  const pending = tx.list(evaluations, { index: 'open_by_job', prefix: [...prefix, 'pending'] });
+  return pending
+    .map(({ record }) => record)
+    .filter(isNeedless)
+    .map((evaluation) => {
+      const canceled: Evaluation = {
+        ...evaluation,
+        Status: 'canceled',
+        StatusDescription: 'The allocations that it would have looked at are back',
+        ModifyIndex: tx.index,
+        ModifyTime: timeOfChange(evaluation, tx.now),
+      };
+      putEvaluation(tx, canceled);
+      return canceled;
+    });
+}
