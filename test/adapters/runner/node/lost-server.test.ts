@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { errAsync } from 'neverthrow';
 import { afterEach, expect, it } from 'vitest';
+
 import { type ManualClock, manualClock, memoryStorage, recordingDelivery } from '../../../../adapters/memory/index.js';
 import { randomIds } from '../../../../adapters/node/index.js';
 import { createRunner, functionDriver } from '../../../../adapters/runner/index.js';
@@ -85,20 +86,26 @@ function cuttable(link: AgentLink, isCut: () => boolean): AgentLink {
   };
 }
 
-/** Lets time pass a little at a time until the allocations are so, for a minute at most. */
+/**
+ * Lets time pass a little at a time until the allocations are so. Folders of tasks are made on a real disk, so each step of virtual time waits
+ * for a change of the store, or for some real time.
+ */
 async function until(
   { engine, clock }: House,
   holds: (all: readonly Allocation[]) => boolean,
 ): Promise<readonly Allocation[]> {
-  for (let at = 0; ; at += 1) {
-    const all = (
-      await engine.storage.read((view) => view.list(allocations).map(({ record }) => record))
-    )._unsafeUnwrap();
+  const limit = AbortSignal.timeout(30_000);
+  for (;;) {
+    const read = await engine.storage.read((view) => ({
+      index: view.index,
+      all: view.list(allocations).map(({ record }) => record),
+    }));
+    const { index, all } = read._unsafeUnwrap();
     if (holds(all)) return all;
-    if (at === 600)
+    if (limit.aborted)
       throw new Error(JSON.stringify(all.map(({ ClientStatus, TaskStates }) => [ClientStatus, TaskStates])));
+    await engine.storage.waitForChange([allocations], index, AbortSignal.timeout(20));
     await clock.advance(second / 10);
-    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
@@ -111,6 +118,7 @@ it('a runner that comes back tells what went on meanwhile, and nothing is starte
   const home = await house('service', { LostAfter: nanos(600 * second), Replace: false });
   await until(home, are('running'));
   home.cut(true);
+  await home.clock.advance(35 * second);
   await until(home, are('unknown'));
   expect(await nodeStatus(home)).toEqual(['disconnected']);
   home.cut(false);
@@ -141,7 +149,9 @@ it('an allocation ends without the server after stop_on_client_after, and is beg
   expect(home.task.ended).toBe(0);
   for (let at = 0; at < 40; at += 1) await home.clock.advance(second / 10);
   expect(home.task.ended).toBe(1);
+  await home.clock.advance(30 * second);
   home.cut(false);
+  await home.clock.advance(15 * second);
   const all = await until(
     home,
     (rows) => rows.length > 1 && rows.some(({ ClientStatus }) => ClientStatus === 'running'),
