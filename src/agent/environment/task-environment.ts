@@ -39,8 +39,15 @@ export function taskEnvironment(context: TaskContext): Readonly<Record<string, s
     for (const prefix of prefixes) environment[prefix + name] = value;
   }
   const lookup = interpolationLookup(context, environment);
-  for (const [name, value] of Object.entries(context.task?.Env ?? {})) environment[name] = interpolate(value, lookup);
+  for (const [name, value] of Object.entries(context.task?.Env ?? {})) {
+    environment[variableName(interpolate(name, lookup))] = interpolate(value, lookup);
+  }
   return environment;
+}
+
+/** Names with a prefix of the known variables have their characters; others stay as the job writes them. */
+function variableName(name: string): string {
+  return prefixes.some((prefix) => name.startsWith(prefix)) ? name.replace(/[^A-Za-z0-9_.]/g, '_') : name;
 }
 
 /** Fills the references of a text; one that is not known stays as it is written. */

@@ -11,6 +11,7 @@ import type { CollectionThresholds } from '../../scheduler/collection/thresholds
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, evaluations, isTerminalEvaluation } from '../../scheduler/evaluation.js';
 import { type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
+import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
 import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import type { Key, Table } from '../../shared/table.js';
@@ -172,7 +173,7 @@ function nodeCollection({ node: keep }: CollectionThresholds): Collection<Node> 
   return {
     table: nodes,
     keep: () => keep,
-    candidate: ({ Status }) => Status === 'down',
+    candidate: isOutOfReach,
     changedAt: ({ StatusUpdatedAt }) => StatusUpdatedAt * second,
     collect: (tx, record, cutoff) => {
       const own = tx.list(allocations, { index: 'by_node', prefix: [record.ID] }).map((row) => row.record);

@@ -2,6 +2,7 @@ import { instantFromUnixNanos } from '../../shared/instant.js';
 import { type Allocation, isTerminalAllocation } from '../allocation.js';
 import { type Deployment, isActiveDeployment } from '../deployment/deployment.js';
 import type { Node } from '../node.js';
+import { isOutOfReach } from '../nodes/silent-status.js';
 import type { CollectionMoment } from './collectable-evaluation.js';
 
 /** The deployment is over, and no allocation of it is left to run. */
@@ -14,11 +15,11 @@ export function isCollectableDeployment(
   return allocations.every(isTerminalAllocation);
 }
 
-/** The node has been down for long enough, and nothing of it is awaited any more. */
+/** The node has been down or disconnected for long enough, and nothing of it is awaited any more. */
 export function isCollectableNode(
   node: Pick<Node, 'Status' | 'StatusUpdatedAt'>,
   allocations: readonly Allocation[],
   { cutoff }: CollectionMoment,
 ): boolean {
-  return node.Status === 'down' && node.StatusUpdatedAt * 1000 <= cutoff && allocations.every(isTerminalAllocation);
+  return isOutOfReach(node) && node.StatusUpdatedAt * 1000 <= cutoff && allocations.every(isTerminalAllocation);
 }

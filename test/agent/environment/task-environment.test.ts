@@ -123,6 +123,23 @@ describe('the environment of a task', () => {
     });
   });
 
+  it("fills in references in names of the job's own variables, and writes those with its prefixes as it writes its own", () => {
+    const env = {
+      [`IN_\${node.datacenter}`]: 'a',
+      'NOMAD_own-name': 'b',
+      'SIGNALBOX_own-name': 'c',
+      'other-name': 'd',
+    };
+    const environment = environmentOf({ env });
+    expect(environment).toMatchObject({
+      IN_east: 'a',
+      NOMAD_own_name: 'b',
+      SIGNALBOX_own_name: 'c',
+      'other-name': 'd',
+    });
+    expect(environment).not.toHaveProperty('NOMAD_own-name');
+  });
+
   it("fills in the references of the job's own variables, and leaves unknown ones", () => {
     const env = {
       WHERE: `\${node.datacenter} \${attr.arch} \${meta.rack} \${NOMAD_META_tier} \${NOMAD_PORT_my_http}`,

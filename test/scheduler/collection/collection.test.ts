@@ -147,5 +147,9 @@ it('nodes go when they have been down for long and nothing of theirs is awaited'
   expect(isCollectableNode(node, [allocation()], moment)).toBe(true);
   expect(isCollectableNode(node, [failed({ ClientStatus: 'unknown' })], moment)).toBe(false);
   expect(isCollectableNode({ ...node, Status: 'ready' }, [], moment)).toBe(false);
+  expect(isCollectableNode({ ...node, Status: 'disconnected' }, [allocation()], moment)).toBe(true);
+  expect(isCollectableNode({ ...node, Status: 'disconnected' }, [failed({ ClientStatus: 'unknown' })], moment)).toBe(
+    false,
+  );
   expect(isCollectableNode({ ...node, StatusUpdatedAt: now / 1000 }, [], moment)).toBe(false);
 });
