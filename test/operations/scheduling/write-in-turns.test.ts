@@ -243,7 +243,7 @@ describe('a plan that preempts', () => {
       waiting: ofLow(tx).filter(isPending),
     }));
     expect(first.evicted).toBe(1);
-    expect(first.waiting).toMatchObject([{ TriggeredBy: 'preemption' }]);
+    expect(first.waiting).toMatchObject([{ TriggeredBy: 'preemption', Priority: 20, Type: 'service', JobID: 'low' }]);
     before = (await writePart(made, 1, before))!;
     expect((await write((tx) => ofLow(tx).filter(isPending))).map(({ ID }) => ID)).toEqual([first.waiting[0]?.ID]);
     await write((tx) => putEvaluation(tx, { ...first.waiting[0]!, Status: 'complete', ModifyIndex: tx.index }));

@@ -25,6 +25,36 @@ describe('a plan', () => {
     expect(there.nextPeriodicLaunch).toBe('2026-01-01T06:30:00-05:00');
   });
 
+  it('tells no next launch of a periodic job that is not enabled', async () => {
+    const { engine } = world();
+    const Periodic = { Enabled: false, Specs: ['30 6 * * *'] };
+    const plan = (await planJob(engine, hostPrincipal, { job: batchJob('report', { Periodic }) }))._unsafeUnwrap();
+    expect(plan.nextPeriodicLaunch).toBeNull();
+  });
+
+  it.each([
+    ['periodic', { Periodic: { Specs: ['30 6 * * *'] } }],
+    ['parameterized', { ParameterizedJob: {} }],
+  ])('counts what one instance would place where the job is %s', async (_what, change) => {
+    const { engine } = world();
+    const plan = (await planJob(engine, hostPrincipal, { job: batchJob('report', change) }))._unsafeUnwrap();
+    expect(Object.keys(plan.failedPlacements ?? {})).toEqual(['g']);
+  });
+
+  it('names the specification that it was made for: none for a new job, the next one for a changed job', async () => {
+    const { engine } = world();
+    const plan = async (change: object) =>
+      (await planJob(engine, hostPrincipal, { job: serviceJob('web', change) }))._unsafeUnwrap();
+    const [first] = (await plan({})).createdEvaluations ?? [];
+    expect(first).toMatchObject({ Status: 'blocked', TriggeredBy: 'queued-allocs' });
+    expect(first?.JobModifyIndex).toBeUndefined();
+    const { jobModifyIndex } = (await registerJob(engine, hostPrincipal, { job: serviceJob('web') }))._unsafeUnwrap();
+    const changed = await plan({ Priority: 60 });
+    expect(changed).toMatchObject({ jobModifyIndex, index: jobModifyIndex });
+    expect(changed.createdEvaluations).toMatchObject([{ JobModifyIndex: jobModifyIndex + 1, Priority: 60 }]);
+    for (const member of ['SnapshotIndex', 'CreateIndex', 'ModifyIndex']) expect(first).not.toHaveProperty(member);
+  });
+
   it('counts what a batch job has finished among what stays', async () => {
     await using cluster = fakeCluster({ behaviour: () => ({ ends: 'complete', after: 0 }) });
     await cluster.addNode('n1');

@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { evaluateNode, hostPrincipal, registerJob, registerNode, stopJob } from '../../../src/index.js';
+import { evaluations } from '../../../src/scheduler/evaluation.js';
+import { groupDocument } from '../../support/jobs.js';
+import { nodeFrom } from '../../support/nodes.js';
+import { world } from '../jobs/world.js';
+
+it('a node concerns the jobs that it has allocations of, and the system jobs of its pool and datacenter', async () => {
+  const { engine, clock, rows } = world();
+  engine.start();
+  (await registerNode(engine, hostPrincipal, nodeFrom('gpu-node', { NodePool: 'gpu' })))._unsafeUnwrap();
+  (await registerNode(engine, hostPrincipal, nodeFrom('n1', { Datacenter: 'east-1' })))._unsafeUnwrap();
+  const small = { TaskGroups: [groupDocument({ Constraints: null }, { Resources: { CPU: 20, MemoryMB: 20 } })] };
+  const jobs: Readonly<Record<string, object>> = {
+    here: { Type: 'service' },
+    elsewhere: { Type: 'service', NodePool: 'gpu' },
+    finished: { Type: 'service' },
+    'all-pools': { Type: 'system', NodePool: 'all' },
+    'by-glob': { Type: 'system', Datacenters: ['east-*'] },
+    'other-pool': { Type: 'system', NodePool: 'gpu' },
+    'other-datacenter': { Type: 'system', Datacenters: ['west'] },
+    'stopped-system': { Type: 'system' },
+    'parent-of-none': { Type: 'batch', ParameterizedJob: {} },
+  };
+  for (const [ID, job] of Object.entries(jobs)) {
+    const document = { ID, Datacenters: ['*'], ...small, ...job };
+    (await registerJob(engine, hostPrincipal, { job: document }))._unsafeUnwrap();
+    await clock.settle();
+  }
+  for (const jobId of ['finished', 'stopped-system']) {
+    (await stopJob(engine, hostPrincipal, { jobId, purge: true }))._unsafeUnwrap();
+    await clock.settle();
+  }
+  const { evalIds, evalCreateIndex } = (await evaluateNode(engine, hostPrincipal, { nodeId: 'n1' }))._unsafeUnwrap();
+  const made = (await rows(evaluations)).filter(({ ID }) => evalIds.includes(ID));
+  expect(made.map(({ JobID }) => JobID).sort()).toEqual(['all-pools', 'by-glob', 'here']);
+  for (const evaluation of made) {
+    expect(evaluation).toMatchObject({ TriggeredBy: 'node-update', NodeID: 'n1', CreateIndex: evalCreateIndex });
+  }
+  await engine.stop();
+});
