@@ -1,15 +1,14 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { carriedFolders, type Takeover } from '../../../src/agent/disk/disk-note.js';
 import type { AllocationWork } from '../allocation/allocation-work.js';
-import { moveFolder } from './move-folder.js';
+import { isEmptyFolder, moveFolder } from './move-folder.js';
 import type { TaskMemory } from './task-memory.js';
 
 /** Files, folders and links that are copied where a folder cannot be renamed. */
 const mostCopied = 100_000;
 
 /**
- * Moves the data of the sources into the folder of an allocation, each folder from the newest source that has it. May be repeated after it
+ * Moves the data of the sources into the folder of an allocation, each folder from the newest source in which it is not empty. May be repeated after it
  * was cut short. `sources`: folders of allocations, the newest first.
  */
 export async function carryFolders(
@@ -33,11 +32,9 @@ export async function carryFolders(
       if (moved === 'refused') left.push(`${path.join('/')} was left, because it is not a folder`);
       else if (moved !== 'kept' && moved.omitted > 0)
         left.push(`${path.join('/')} is without sockets, pipes and devices`);
-      hasData ||= moved !== 'refused';
       break;
     }
-    // A takeover that was cut short may have moved it.
-    hasData ||= (await readdir(join(target, ...path))).length > 0;
+    hasData ||= !(await isEmptyFolder(join(target, ...path)));
   }
   return { hasData, left };
 }

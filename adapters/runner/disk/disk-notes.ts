@@ -14,7 +14,13 @@ export class DiskNotes {
   constructor(directory: string) {
     this.#folder = join(directory, 'disks');
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const notes = readdirSync(this.#folder).flatMap((name) => readNote(join(this.#folder, name)) ?? []);
+    const notes: DiskNote[] = [];
+    for (const name of readdirSync(this.#folder)) {
+      const note = readNote(join(this.#folder, name));
+      if (note !== undefined) notes.push(note);
+      // Half written when a runner was killed, or lost with the power.
+      else rmSync(join(this.#folder, name), { recursive: true, force: true });
+    }
     this.#notes = new Map(notes.map((note) => [note.allocation, note]));
     // A runner that was killed right after a takeover has left the note of the allocation that has no data any more.
     for (const { from, settled } of notes) if (settled && from !== null) this.remove(from);

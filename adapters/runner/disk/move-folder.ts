@@ -1,9 +1,9 @@
-import { chmod, lstat, rename, rm } from 'node:fs/promises';
+import { chmod, lstat, opendir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type CopyLimits, copyFolder } from './copy-folder.js';
 
 /**
- * `absent`: there is nothing at the source. `kept`: the target has data of its own, which stays. `refused`: the source is a link or a
+ * `absent`: there is nothing at the source, or nothing in it: a takeover that was cut short has left folders that it had only made. `kept`: the target has data of its own, which stays. `refused`: the source is a link or a
  * file, or lies behind one, so that its data may be anywhere.
  */
 type MoveResult = 'absent' | 'kept' | 'refused' | Moved;
@@ -33,6 +33,7 @@ export async function moveFolder(
   if (standing !== 'folder') return standing;
   if ((await standingOf(to, path)) === 'refused') return 'refused';
   const [source, target] = [join(from, ...path), join(to, ...path)];
+  if (await isEmptyFolder(source)) return 'absent';
   try {
     await renameOwn(source, target);
     return { omitted: 0 };
@@ -41,6 +42,19 @@ export async function moveFolder(
     if (code === 'EXDEV') return await copyOver(source, target, terms);
     if (isTaken(error)) return 'kept';
     throw error;
+  }
+}
+
+/** One that may not be read may hold something. */
+export async function isEmptyFolder(path: string): Promise<boolean> {
+  try {
+    const folder = await opendir(path);
+    const first = await folder.read();
+    await folder.close();
+    return first === null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    return false;
   }
 }
 

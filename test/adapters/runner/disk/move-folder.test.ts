@@ -104,17 +104,17 @@ describe.each([['the same file system', tmpdir()], ...(elsewhere === undefined ?
   },
 );
 
-it('moves a folder that its task has made read-only', async () => {
+it('moves a folder that its task has made unreadable and read-only', async () => {
   const isRoot = process.getuid?.() === 0;
   // Root may write everywhere: the move is that of another user.
   if (isRoot) process.seteuid?.(65_534);
   try {
     const [from, to] = [filled(), root()];
-    chmodSync(join(from, ...path), 0o555);
+    chmodSync(join(from, ...path), 0o111);
     mkdirSync(join(to, ...path), { recursive: true });
     expect(await moveFolder(from, to, path, terms())).toEqual({ omitted: 0 });
     expectMoved(from, to);
-    expect(statSync(join(to, ...path)).mode & 0o777).toBe(0o555);
+    expect(statSync(join(to, ...path)).mode & 0o777).toBe(0o111);
     chmodSync(join(to, ...path), 0o755);
     chmodSync(join(to, ...path, 'below'), 0o755);
   } finally {
