@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { healthVerdict, isJudgedByChecks, isWell } from '../../../src/agent/checks/allocation-health.js';
+import { healthVerdict, isWell } from '../../../src/agent/checks/allocation-health.js';
 import {
   type CheckState,
   checkStateAfter,
@@ -12,6 +12,7 @@ import { servicePort } from '../../../src/agent/environment/service-port.js';
 import { serviceLookup } from '../../../src/agent/environment/task-environment.js';
 import type { Service, ServiceCheck } from '../../../src/jobs/document/service.js';
 import type { Task } from '../../../src/jobs/document/task.js';
+import { isMeasuredByChecks } from '../../../src/scheduler/deployment/measure-health.js';
 import { type Milliseconds, millisecondsFromNanos } from '../../../src/shared/duration.js';
 import { instantFromUnixNanos } from '../../../src/shared/instant.js';
 import type { AllocationWork } from '../allocation/allocation-work.js';
@@ -72,7 +73,7 @@ export class AllocationChecks {
 
   get #isJudge(): boolean {
     const { allocation, group } = this.#work;
-    return allocation.DeploymentID !== undefined && isJudgedByChecks(group);
+    return allocation.DeploymentID !== undefined && isMeasuredByChecks(group);
   }
 
   begin(): void {

@@ -1,4 +1,3 @@
-import type { ServiceCheck } from '../../jobs/document/service.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import { type Milliseconds, millisecondsFromNanos } from '../../shared/duration.js';
 import type { CheckState } from './check-state.js';
@@ -19,17 +18,6 @@ interface HealthVerdict {
   readonly healthy: boolean | undefined;
   /** When it may be known if nothing changes before. */
   readonly next: Milliseconds | undefined;
-}
-
-/** Whether the node has to run checks: for groups that have any and whose deployment decides by them. */
-export function isJudgedByChecks(group: TaskGroup): boolean {
-  return group.Update?.HealthCheck === 'checks' && healthChecks(group).length > 0;
-}
-
-/** The checks of a group and its tasks that decide on health. */
-function healthChecks(group: TaskGroup): readonly ServiceCheck[] {
-  const services = [...(group.Services ?? []), ...group.Tasks.flatMap((task) => task.Services ?? [])];
-  return services.flatMap(({ Checks }) => Checks ?? []).filter(({ OnUpdate }) => OnUpdate !== 'ignore');
 }
 
 export function isWell({ tasks, checks }: Pick<HealthEvidence, 'tasks' | 'checks'>): boolean {

@@ -36,11 +36,11 @@ function hasFailed({ ClientStatus, TaskStates }: Allocation): boolean {
   return ClientStatus === 'failed' || Object.values(TaskStates ?? {}).some(({ Failed }) => Failed);
 }
 
-/** Whether checks of services decide, which only the node can ask. */
+/** Whether checks of services decide, which only the node can ask: those that an update does not ignore (`on_update`). */
 export function isMeasuredByChecks(group: TaskGroup): boolean {
   if (group.Update?.HealthCheck !== 'checks') return false;
   const services = [...(group.Services ?? []), ...(group.Tasks ?? []).flatMap((task) => task.Services ?? [])];
-  return services.some(({ Checks }) => (Checks ?? []).length > 0);
+  return services.some(({ Checks }) => (Checks ?? []).some(({ OnUpdate }) => OnUpdate !== 'ignore'));
 }
 
 /** Since when everything that has to run does so; undefined while something does not. */

@@ -60,6 +60,21 @@ describe('the order of tasks', () => {
     expect(played.eventsOf('beside')).toContain('Main Tasks Dead');
   });
 
+  it('begins main tasks only when the sidecars of prestart hooks have started', () => {
+    const script = plainScript();
+    const played = play(
+      { main: {}, beside: { hook: 'prestart', sidecar: true } },
+      {
+        script: (task, effect) => {
+          const slowly = task === 'beside' && effect.type === 'start';
+          return script(task, effect).map((each) => (slowly ? { ...each, after: each.after + 300 } : each));
+        },
+      },
+    );
+    played.advance(1000);
+    expect(played.asked).toEqual(['0 beside start 1', '300 main start 1']);
+  });
+
   it('runs a poststart task of a main task that ended at once', () => {
     const played = play(
       { main: {}, after: { hook: 'poststart' } },
@@ -226,6 +241,19 @@ describe('the end of a task', () => {
     played.advance(1000);
     expect([played.status, played.stateOf('main')?.Failed]).toEqual(['complete', false]);
     expect(played.eventsOf('main').slice(3)).toEqual(['Killing', 'Terminated', 'Killed']);
+  });
+
+  it('comes by the run limit while the others of a failed task still end, and is no failure either', () => {
+    const script = plainScript({ main: { for: 10, code: 1 } });
+    const played = play(
+      { main: {}, other: {} },
+      { script: (task, effect) => (task === 'other' && effect.type === 'signal' ? [] : script(task, effect)) },
+    );
+    played.advance(1000);
+    expect([played.status, played.stateOf('main')?.Failed]).toEqual(['running', true]);
+    played.handle({ type: 'stop', cause: 'expired', skipDelay: true });
+    played.advance(60_000);
+    expect(played.status).toBe('complete');
   });
 
   it('comes where the node has lost the server, and is a failure of what was not finished', () => {

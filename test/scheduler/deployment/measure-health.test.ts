@@ -168,6 +168,10 @@ describe('health by the states of tasks', () => {
       groupOf({ HealthCheck: mode }, [{ ...task('main'), Services: [service(...Checks)] }]);
     expect(isMeasuredByChecks(withService('checks', check))).toBe(true);
     expect(isMeasuredByChecks(withService('checks'))).toBe(false);
+    expect(isMeasuredByChecks(withService('checks', { ...check, OnUpdate: 'ignore' }))).toBe(false);
+    expect(isMeasuredByChecks(withService('checks', { ...check, OnUpdate: 'ignore' }, { ...check, Name: 'd' }))).toBe(
+      true,
+    );
     expect(isMeasuredByChecks(withService('task_states', check))).toBe(false);
   });
 });
