@@ -11,16 +11,24 @@ export class AllocationDisk {
   readonly #over = new AbortController();
   #note: DiskNote | undefined;
   #settling: Promise<void> | undefined;
+  /** Why no task may start. */
+  readonly #fault: string | undefined;
 
   /** Throws when the disk is full. */
   constructor(work: AllocationWork, succession: DiskSuccession | null, hasBegun: boolean) {
     this.#work = work;
     this.#succession = succession;
-    this.#note = succession?.claim(work, hasBegun);
+    try {
+      this.#note = succession?.claim(work, hasBegun);
+    } catch (error) {
+      if (isTransientFault(error)) throw error;
+      this.#fault = `The ephemeral disk could not be noted: ${messageOf(error)}`;
+    }
   }
 
   /** Resolves when the disk is as it is to be, or with the abort of the signal. `say` is called with what people want to know. */
   async ready(signal: AbortSignal, say: (message: string) => void): Promise<void> {
+    if (this.#fault !== undefined) throw new Error(this.#fault);
     if (this.#note?.settled === false) await this.#settled(this.#note, signal, say);
     const said = this.#note?.said ?? '';
     if (said !== '' && !signal.aborted) say(said);

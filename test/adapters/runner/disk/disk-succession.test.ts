@@ -215,6 +215,15 @@ it('passes over an allocation that was stopped before it had taken anything', as
   expect(readdirSync(join(directory, 'disks'))).toEqual([`${taken.ID}.json`]);
 });
 
+it('fails the setup, with a sentence, when it cannot be noted', async () => {
+  const { engine, directory } = await house();
+  rmSync(join(directory, 'disks'), { recursive: true });
+  writeFileSync(join(directory, 'disks'), '');
+  await register(engine, 'one');
+  const failed = await newest(engine, ({ ClientStatus }) => ClientStatus === 'failed');
+  expect(messages(failed).at(-1)).toMatch(/^The ephemeral disk could not be noted: ENOTDIR/);
+});
+
 it('keeps its folder when the job changes in place', async () => {
   const { engine, directory } = await house();
   await register(engine, 'one');
