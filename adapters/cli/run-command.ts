@@ -8,6 +8,7 @@ import { firstSignal } from './first-signal.js';
 import { inLines } from './output/cells.js';
 import { productVersion } from './product-version.js';
 import { keyUsage, newKeyCommand } from './serve/encryption-keys.js';
+import { exportCommand, exportUsage } from './serve/export-command.js';
 import { serveUsage, settingsUsage } from './serve/serve-options.js';
 import { configCommand, configUsage } from './settings/config-command.js';
 import { Stopped } from './stopped.js';
@@ -49,6 +50,7 @@ const ownCommands: ReadonlyMap<string, OwnCommand> = new Map(
     serve: { usage: serveUsage, run: serveUntilSignal },
     config: { usage: configUsage, run: configCommand },
     'new-key': { usage: keyUsage, run: newKeyCommand },
+    export: { usage: exportUsage, run: exportCommand },
   }),
 );
 

@@ -1,5 +1,6 @@
 import type { Storage } from '../../src/ports/storage.js';
 import type { Snapshot } from '../../src/storage/overlay.js';
+import type { StoreContents } from '../../src/storage/store-contents.js';
 import { type Store, storageOver } from '../storage-kit/index.js';
 import { parsedRows } from './memory-row.js';
 import { MemoryTable } from './memory-table.js';
@@ -11,6 +12,8 @@ export interface MemoryStorageOptions {
    * makes repeated reads of many rows faster and full garbage collections slower.
    */
   readonly parsedBudget?: number;
+  /** What the store holds at first; nothing when absent. Its writes take the indexes that follow. */
+  readonly contents?: StoreContents;
 }
 
 /**
@@ -19,13 +22,13 @@ export interface MemoryStorageOptions {
  * function rolls back and rejects the promise: it is a defect of the caller, not a failure of the store.
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
-  return storageOver(memoryStore(options.parsedBudget ?? 64_000_000), { schedule: queueMicrotask, busyMs: 0 });
+  return storageOver(memoryStore(options), { schedule: queueMicrotask, busyMs: 0 });
 }
 
-function memoryStore(parsedBudget: number): Store {
+function memoryStore({ parsedBudget = 64_000_000, contents }: MemoryStorageOptions): Store {
   const tables = new Map<string, MemoryTable>();
   const recent = parsedRows(parsedBudget);
-  let index = 1;
+  let index = contents?.index ?? 1;
 
   const tableOf = (name: string): MemoryTable => {
     let table = tables.get(name);
@@ -35,6 +38,8 @@ function memoryStore(parsedBudget: number): Store {
     }
     return table;
   };
+  for (const held of contents?.tables ?? []) tableOf(held.table.name).fill(held);
+
   const changedAt = (name: string): number => tables.get(name)?.changedAt ?? 1;
   const snapshot: Snapshot = {
     get index() {

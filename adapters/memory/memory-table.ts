@@ -1,21 +1,38 @@
 import type { ListQuery } from '../../src/ports/storage.js';
 import { type KeyBounds, unitOrdered } from '../../src/storage/keys.js';
-import type { Change, PendingRow } from '../../src/storage/overlay.js';
 import {
   type AnyTable,
+  type Entries,
+  entriesOf,
   entryOf,
   indexesOf,
   indexPosition,
   type KeyedRow,
   type NamedIndex,
   parseRecord,
+  printRecord,
+  type RowText,
+  rowKeyOf,
   sortKeyFrom,
 } from '../../src/storage/records.js';
 import { type SortedValues, sortedValues } from '../../src/storage/sorted-values.js';
+import type { TableContents } from '../../src/storage/store-contents.js';
 import { type ParsedRows, type RowOwner, StoredRow } from './memory-row.js';
 
 interface MemoryIndex extends NamedIndex {
   readonly order: SortedValues<StoredRow>;
+}
+
+/** A row to enter, with its encoded keys in the indexes that its table declares. */
+interface EnteredRow extends RowText {
+  readonly entries: Entries;
+}
+
+interface ChangedRow {
+  readonly table: AnyTable;
+  readonly rowKey: string;
+  /** Undefined for a removal. */
+  readonly after: EnteredRow | undefined;
 }
 
 /** One table's rows: by key for point reads, in key order and in index order for lists. */
@@ -63,8 +80,19 @@ export class MemoryTable implements RowOwner {
     return positions;
   }
 
+  /** Enters records, each with the indexes of the writes that made it. */
+  fill({ table, index, rows }: TableContents): void {
+    this.changedAt = index;
+    for (const { record, createIndex, modifyIndex } of rows) {
+      const rowKey = rowKeyOf(table, table.key(record));
+      const entries = entriesOf(table, record);
+      const after = { text: printRecord(table, record), rowKey, entries, createIndex, modifyIndex };
+      this.change({ table, rowKey, after });
+    }
+  }
+
   /** Applies a committed change: a row that is removed, added, or both (replaced). */
-  change({ table, rowKey, after }: Change): void {
+  change({ table, rowKey, after }: ChangedRow): void {
     const before = this.#rows.get(rowKey);
     const row = after === undefined ? undefined : this.#rowFrom(table, after);
     for (let position = 0; position < this.#indexes.length; position += 1) {
@@ -85,7 +113,7 @@ export class MemoryTable implements RowOwner {
     }
   }
 
-  #rowFrom(table: AnyTable, pending: PendingRow): StoredRow {
+  #rowFrom(table: AnyTable, pending: EnteredRow): StoredRow {
     const { text, rowKey, entries } = pending;
     const own = this.adopt(table);
     const sortKeys = this.#indexes.map((index, position) => {

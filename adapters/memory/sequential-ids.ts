@@ -7,6 +7,8 @@ export interface SequentialIdsOptions {
    * means no jitter.
    */
   readonly fraction?: number | ((n: number) => number);
+  /** Each kind counts from the number after this one; 0 when absent. */
+  readonly after?: number;
 }
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
@@ -20,7 +22,7 @@ export function sequentialIds(options: SequentialIdsOptions = {}): Ids {
   const counts = new Map<IdKind, number>();
   let fractions = 0;
   const count = (kind: IdKind): number => {
-    const n = (counts.get(kind) ?? 0) + 1;
+    const n = (counts.get(kind) ?? options.after ?? 0) + 1;
     counts.set(kind, n);
     return n;
   };

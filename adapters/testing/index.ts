@@ -1,3 +1,4 @@
 export * from '../memory/index.js';
 export { functionDriver, type TaskFunction } from '../runner/index.js';
+export type { Behaviour, SimulatedAgents } from './simulated-agents.js';
 export { type TestEngine, type TestEngineOptions, testEngine } from './test-engine.js';

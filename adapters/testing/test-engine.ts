@@ -1,4 +1,14 @@
-import { agentPorts, createEngine, type Engine, type SettingsOverrides } from '../../src/index.js';
+import { readFileSync } from 'node:fs';
+import {
+  type Allocation,
+  agentPorts,
+  createEngine,
+  type Engine,
+  type Node,
+  readStoreExport,
+  type SettingsOverrides,
+  type StoreContents,
+} from '../../src/index.js';
 import {
   type AnswerScript,
   type ManualClock,
@@ -11,6 +21,7 @@ import {
   sequentialIds,
 } from '../memory/index.js';
 import { createRunner, functionDriver, type Runner, type TaskFunction } from '../runner/index.js';
+import { type Behaviour, type SimulatedAgents, simulatedAgents } from './simulated-agents.js';
 
 /** What a test engine differs in from one with the defaults. */
 export interface TestEngineOptions {
@@ -19,8 +30,16 @@ export interface TestEngineOptions {
   readonly functions?: Readonly<Record<string, TaskFunction>>;
   /** The answers of receivers; 204 when absent. Change it later with `delivery.answer`. */
   readonly answer?: AnswerScript;
-  /** Where the clock starts, in milliseconds since 1970; 2026-01-01T00:00:00Z when absent. */
+  /** Where the clock starts, in milliseconds since 1970; when absent the moment of the export, else 2026-01-01T00:00:00Z. */
   readonly start?: number;
+  /**
+   * Path of a file that `signalbox export` or `exportStore` wrote: the engine begins with what that store held. The nodes that were
+   * ready then have simulated agents. The runner takes part only if there are `functions`: its node would be one more. Settings of the
+   * server that are not defaults have to be given as `settings`.
+   */
+  readonly from?: string | URL;
+  /** What the tasks of allocations on the nodes of `from` do; they run on when absent. */
+  readonly behaviour?: (allocation: Allocation) => Behaviour;
 }
 
 /** A complete installation in one process on one simulated clock. It uses no disk, no network and not the clock of the host. */
@@ -30,6 +49,8 @@ export interface TestEngine extends AsyncDisposable {
   readonly delivery: RecordingDelivery;
   readonly mailer: RecordingMailer;
   readonly runner: Runner;
+  /** The agents of the nodes that the store of `from` has. */
+  readonly agents: SimulatedAgents;
   /** Advances the clock by the given milliseconds; runs, retries, deadlines and waits within them happen in order. */
   advance(milliseconds: number): Promise<void>;
   /** Waits until work in progress is idle, without moving time. */
@@ -37,31 +58,32 @@ export interface TestEngine extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** A started engine on memory storage with a manual clock, sequential ids, recording receivers and an in-memory runner. */
+/**
+ * A started engine on memory storage with a manual clock, sequential ids, recording receivers and an in-memory runner. Throws when `from`
+ * is not a whole export of this version's form.
+ */
 export async function testEngine(options: TestEngineOptions = {}): Promise<TestEngine> {
-  const clock = manualClock(options.start);
+  const contents = options.from === undefined ? undefined : contentsOf(options.from);
+  const clock = manualClock(options.start ?? contents?.at);
   const answer = options.answer === undefined ? {} : { answer: options.answer };
   const delivery = recordingDelivery({ clock, ...answer });
   const mailer = recordingMailer();
-  const ports = { storage: memoryStorage(), clock, ids: sequentialIds(), delivery, mailer };
-  const engine = createEngine(ports, options.settings);
-  const runner = createRunner(agentPorts(engine), {
-    name: 'test-node',
-    cpu: 1_000_000,
-    memory: 1_000_000,
-    drivers: [functionDriver(options.functions ?? {})],
-  });
+  const storage = memoryStorage(contents === undefined ? {} : { contents });
+  // IDs that follow the index of the export are new beside those of a store whose own IDs were sequential.
+  const ids = sequentialIds({ after: contents?.index ?? 0 });
+  const engine = createEngine({ storage, clock, ids, delivery, mailer }, options.settings);
+  const runner = runnerOf(engine, options);
+  const over = new AbortController();
   engine.start();
-  (await runner.start()).match(
-    () => undefined,
-    (fault) => {
-      throw new Error(fault.message);
-    },
-  );
+  if (contents === undefined || options.functions !== undefined) await started(runner);
+  const cast = { nodes: readyNodes(contents), behaviour: options.behaviour ?? (() => ({})) };
+  const agents = simulatedAgents(engine, clock, cast, over.signal);
   const stop = async (): Promise<void> => {
+    over.abort();
+    await agents.ended;
     await runner.stop({ deadline: 1000 });
     await engine.stop({ deadline: 1000 });
-    await ports.storage.close();
+    await storage.close();
   };
   return {
     engine,
@@ -69,9 +91,38 @@ export async function testEngine(options: TestEngineOptions = {}): Promise<TestE
     delivery,
     mailer,
     runner,
+    agents,
     advance: (milliseconds) => clock.advance(milliseconds),
     settle: () => clock.settle(),
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+function contentsOf(from: string | URL): StoreContents {
+  return readStoreExport(readFileSync(from, 'utf8')).match(
+    (contents) => contents,
+    ({ line, message }) => {
+      throw new Error(`${String(from)}, line ${line}: ${message}`);
+    },
+  );
+}
+
+function readyNodes(contents: StoreContents | undefined): readonly Node[] {
+  const rows = contents?.tables.find(({ table }) => table.name === 'nodes')?.rows ?? [];
+  return rows.map(({ record }) => record as Node).filter(({ Status }) => Status === 'ready');
+}
+
+function runnerOf(engine: Engine, { functions = {} }: TestEngineOptions): Runner {
+  const node = { name: 'test-node', cpu: 1_000_000, memory: 1_000_000 };
+  return createRunner(agentPorts(engine), { ...node, drivers: [functionDriver(functions)] });
+}
+
+async function started(runner: Runner): Promise<void> {
+  (await runner.start()).match(
+    () => undefined,
+    (fault) => {
+      throw new Error(fault.message);
+    },
+  );
 }

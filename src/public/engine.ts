@@ -22,7 +22,11 @@ export type { CallManner } from '../operations/binding.js';
 export type { EngineEmitter, EngineEvents } from '../operations/events.js';
 export {
   checkStoredSecrets,
+  type ExportSink,
+  exportStore,
+  type InvalidExport,
   probeStore,
+  readStoreExport,
   resealStoredSecrets,
   type StoredSecretsCheck,
 } from '../operations/store/index.js';
@@ -34,3 +38,4 @@ export {
   type SettingsOverrides,
   settingsFrom,
 } from '../settings.js';
+export type { RecordContents, StoreContents, TableContents } from '../storage/store-contents.js';

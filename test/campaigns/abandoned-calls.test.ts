@@ -118,17 +118,21 @@ async function heapAtRest(): Promise<number> {
 }
 
 describe('nothing stays in the memory of', () => {
-  it.each(Object.keys(kinds))('%s that its client abandons', async (kind) => {
-    const call = kinds[kind] as (round: number) => Promise<void>;
-    // What is compiled and cached once is not what is looked for.
-    await all(call, 0, rounds);
-    const before = await heapAtRest();
-    await all(call, rounds, rounds);
-    const kept = (await heapAtRest()) - before;
-    if (process.env['SIGNALBOX_ABANDONED'] !== undefined) {
-      console.log(`${kind}: ${Math.round(kept / rounds)} bytes a call`);
-    }
-    expect(kept).toBeLessThan(NOISE);
-    expect(engine.parked.size).toBe(0);
-  }, 60_000 + 50 * rounds);
+  it.each(Object.keys(kinds))(
+    '%s that its client abandons',
+    async (kind) => {
+      const call = kinds[kind] as (round: number) => Promise<void>;
+      // What is compiled and cached once is not what is looked for.
+      await all(call, 0, rounds);
+      const before = await heapAtRest();
+      await all(call, rounds, rounds);
+      const kept = (await heapAtRest()) - before;
+      if (process.env['SIGNALBOX_ABANDONED'] !== undefined) {
+        console.log(`${kind}: ${Math.round(kept / rounds)} bytes a call`);
+      }
+      expect(kept).toBeLessThan(NOISE);
+      expect(engine.parked.size).toBe(0);
+    },
+    60_000 + 50 * rounds,
+  );
 });

@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { type ExportSink, exportStore, hostPrincipal, type Storage } from '../../../src/index.js';
+import { systemClock } from '../../node/index.js';
+import { orStop } from '../settings/config-command.js';
+import { doubleDashed, readFlags } from '../settings/read-flags.js';
+import { resolveSettings } from '../settings/resolve-settings.js';
+import { readSettingsFile } from '../settings/settings-file.js';
+import { Stopped } from '../stopped.js';
+import type { Terminal } from '../terminal.js';
+import { openStore } from './open-store.js';
+import { valueInForce } from './serve-options.js';
+
+export const exportUsage = `signalbox export [--store sqlite:PATH] [--config FILE] [--out FILE]
+
+Writes what a store holds, as of one moment, as a file that testEngine({ from }) of signalbox/testing loads. A server may work with the
+store meanwhile. Tokens, variables, sources of jobs, destinations of notifications and addresses of users are left out; jobs are in it
+with their environment and payloads.
+
+  --store sqlite:PATH  the store (SIGNALBOX_STORE, else that of the settings file)
+  --config FILE        settings in one file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)
+  --out FILE           where to; it is there when it is whole, readable by its owner only (standard output)
+`;
+
+/** `signalbox export`: the store of a server as a file for tests. */
+export async function exportCommand(given: readonly string[], terminal: Terminal): Promise<number> {
+  const { out, rest } = withoutOut(doubleDashed(given));
+  const storage = await storeAt(await storePath(rest, terminal));
+  try {
+    if (out === null) await written(storage, () => (text) => terminal.out(text));
+    else terminal.error(`signalbox: ${await exportTo(out, storage)} records\n`);
+  } finally {
+    await storage.close();
+  }
+  return 0;
+}
+
+function withoutOut(args: readonly string[]): { readonly out: string | null; readonly rest: readonly string[] } {
+  const at = args.findIndex((text) => text === '--out' || text.startsWith('--out='));
+  if (at < 0) return { out: null, rest: args };
+  const [flag = '', next] = args.slice(at);
+  const isJoined = flag.startsWith('--out=');
+  const out = isJoined ? flag.slice('--out='.length) : next;
+  if (out === undefined || out === '') throw new Stopped('--out takes the name of a file', 2);
+  return { out, rest: args.filter((_, each) => each !== at && (isJoined || each !== at + 1)) };
+}
+
+async function storePath(args: readonly string[], { environment }: Terminal): Promise<string> {
+  const { flags, config } = orStop(readFlags(args));
+  const file = await readSettingsFile(config, environment);
+  const settings = orStop(resolveSettings({ flags, environment, file }).mapErr((faults) => faults.join('\n')));
+  const store = String(valueInForce(settings, 'store'));
+  if (!store.startsWith('sqlite:')) {
+    throw new Stopped('a store in memory is seen by its server only: --store sqlite:PATH names one in a file', 2);
+  }
+  const path = store.slice('sqlite:'.length);
+  // Opening would make it.
+  if (!existsSync(path)) throw new Stopped(`there is no store at ${path}`);
+  return path;
+}
+
+async function storeAt(path: string): Promise<Storage> {
+  return (await openStore(path)).match(
+    (storage) => storage,
+    ({ message }) => {
+      throw new Stopped(`the store cannot be opened: ${message}`);
+    },
+  );
+}
+
+function written(storage: Storage, open: () => ExportSink): Promise<number> {
+  return exportStore({ storage, clock: systemClock() }, hostPrincipal, open).match(
+    (rows) => rows,
+    (error) => {
+      throw new Stopped('message' in error ? `the store cannot be read: ${error.message}` : error.type);
+    },
+  );
+}
+
+/** Writes beside the file and puts it in its place when it is whole and on the disk. */
+async function exportTo(path: string, storage: Storage): Promise<number> {
+  const file = new PartialFile(path);
+  try {
+    const rows = await written(storage, () => {
+      file.begin();
+      return (text) => file.take(text);
+    });
+    file.finish();
+    return rows;
+  } catch (error) {
+    file.discard();
+    if (error instanceof Stopped) throw error;
+    throw new Stopped(`${path} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Characters that are collected for one write. */
+const block = 1_000_000;
+
+class PartialFile {
+  readonly #path: string;
+  readonly #beside: string;
+  #file: number | undefined;
+  #waiting = '';
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#beside = `${path}.${randomBytes(4).toString('hex')}.new`;
+  }
+
+  begin(): void {
+    this.#close();
+    this.#waiting = '';
+    this.#file = openSync(this.#beside, 'w', 0o600);
+  }
+
+  take(text: string): void {
+    this.#waiting += text;
+    if (this.#waiting.length > block) this.#flush();
+  }
+
+  finish(): void {
+    this.#flush();
+    if (this.#file !== undefined) fsyncSync(this.#file);
+    this.#close();
+    renameSync(this.#beside, this.#path);
+  }
+
+  discard(): void {
+    this.#close();
+    rmSync(this.#beside, { force: true });
+  }
+
+  #flush(): void {
+    if (this.#file !== undefined) writeFileSync(this.#file, this.#waiting);
+    this.#waiting = '';
+  }
+
+  #close(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+}

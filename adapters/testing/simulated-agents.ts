@@ -1,0 +1,220 @@
+import {
+  type AgentLink,
+  type Allocation,
+  type AllocationReport,
+  agentPorts,
+  type Engine,
+  type Node,
+  type NodeDescription,
+  pendingTask,
+  type TaskState,
+} from '../../src/index.js';
+import type { ManualClock } from '../memory/index.js';
+
+/** What the tasks of an allocation do: they run on, or end well or badly this many milliseconds after their start (at once when absent). */
+export interface Behaviour {
+  readonly ends?: 'complete' | 'failed';
+  readonly after?: number;
+}
+
+/** The agents of nodes that exist in the store only. */
+export interface SimulatedAgents {
+  /** The agent of a node says nothing any more, as if its host were cut off; with `false` it speaks again. */
+  silence(nodeId: string, silent?: boolean): void;
+}
+
+type Told = 'running' | 'complete' | 'failed';
+
+/** The states of all tasks of an allocation, as an agent tells them at this moment (Unix milliseconds). */
+function taskStatesOf(
+  { AllocatedResources, TaskStates }: Pick<Allocation, 'AllocatedResources' | 'TaskStates'>,
+  status: Told | 'pending',
+  now: number,
+): Record<string, TaskState> {
+  const at = new Date(now).toISOString();
+  const stateOf = (name: string): TaskState => ({
+    ...pendingTask,
+    State: status === 'running' ? 'running' : 'dead',
+    Failed: status === 'failed',
+    StartedAt: TaskStates?.[name]?.StartedAt ?? at,
+    FinishedAt: status === 'running' ? null : at,
+  });
+  return Object.fromEntries(Object.keys(AllocatedResources.Tasks).map((name) => [name, stateOf(name)]));
+}
+
+interface Cast {
+  readonly nodes: readonly Node[];
+  readonly behaviour: (allocation: Allocation) => Behaviour;
+}
+
+/** An agent for each of the nodes; `ended` resolves when all have ended, which they do with the signal. */
+export function simulatedAgents(
+  engine: Engine,
+  clock: ManualClock,
+  { nodes, behaviour }: Cast,
+  signal: AbortSignal,
+): SimulatedAgents & { readonly ended: Promise<unknown> } {
+  const around = { link: agentPorts(engine).link, clock, behaviour };
+  const agents = new Map(nodes.map((node) => [node.ID, new SimulatedAgent(node, around)]));
+  return {
+    silence: (nodeId, silent = true) => agents.get(nodeId)?.silence(silent),
+    ended: Promise.all([...agents.values()].map((agent) => agent.run(signal))),
+  };
+}
+
+interface Surroundings {
+  readonly link: AgentLink;
+  readonly clock: ManualClock;
+  readonly behaviour: (allocation: Allocation) => Behaviour;
+}
+
+/** What the agent holds of one allocation. */
+interface Held {
+  readonly allocation: Allocation;
+  readonly status: Told;
+  /** Ends the wait for the end of its tasks. */
+  readonly over: AbortController;
+}
+
+class SimulatedAgent {
+  readonly #node: Node;
+  readonly #around: Surroundings;
+  readonly #held = new Map<string, Held>();
+  #isSilent = false;
+  /** Aborts when the agent falls silent or speaks again. */
+  #turn = new AbortController();
+
+  constructor(node: Node, around: Surroundings) {
+    this.#node = node;
+    this.#around = around;
+  }
+
+  silence(isSilent: boolean): void {
+    if (isSilent === this.#isSilent) return;
+    this.#isSilent = isSilent;
+    this.#turn.abort();
+    this.#turn = new AbortController();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const turn = AbortSignal.any([signal, this.#turn.signal]);
+      if (this.#isSilent) await aborted(turn);
+      else await Promise.all([this.#beat(turn), this.#work(turn)]);
+    }
+    for (const { over } of this.#held.values()) over.abort();
+  }
+
+  async #beat(turn: AbortSignal): Promise<void> {
+    const { link, clock } = this.#around;
+    while (!turn.aborted) {
+      const beat = await link.heartbeat(this.#node.ID);
+      const known =
+        beat.isErr() && beat.error.type === 'node_not_found' ? await link.register(this.#description()) : beat;
+      await clock.sleep(known.isOk() ? known.value.heartbeatTtl / 3 : retryPause, turn);
+    }
+  }
+
+  #description(): NodeDescription {
+    const {
+      Status: _1,
+      StatusDescription: _2,
+      StatusUpdatedAt: _3,
+      CreateIndex: _4,
+      ModifyIndex: _5,
+      ...own
+    } = this.#node;
+    return own;
+  }
+
+  async #work(turn: AbortSignal): Promise<void> {
+    const { link, clock } = this.#around;
+    // What happened in silence is told first.
+    await this.#tell([...this.#held.values()], turn);
+    for (let after = 0; !turn.aborted; ) {
+      const list = await link.work({ nodeId: this.#node.ID, after }, turn);
+      if (turn.aborted) return;
+      if (list.isErr()) {
+        await clock.sleep(retryPause, turn);
+        continue;
+      }
+      after = list.value.index;
+      for (const id of list.value.gone) this.#forget(id);
+      await this.#tell(
+        list.value.work.flatMap(({ allocation }) => this.#take(allocation)),
+        turn,
+      );
+    }
+  }
+
+  /** What becomes of an allocation that the server has changed: what is to be told of it. */
+  #take(allocation: Allocation): readonly Held[] {
+    const before = this.#held.get(allocation.ID);
+    if (allocation.DesiredStatus !== 'run') {
+      this.#forget(allocation.ID);
+      return hasEnded(allocation) ? [] : [{ allocation, status: 'complete', over: new AbortController() }];
+    }
+    if (before !== undefined) {
+      this.#held.set(allocation.ID, { ...before, allocation });
+      return [];
+    }
+    if (hasEnded(allocation)) return [];
+    const held: Held = { allocation, status: 'running', over: new AbortController() };
+    this.#held.set(allocation.ID, held);
+    void this.#end(held);
+    return allocation.ClientStatus === 'running' ? [] : [held];
+  }
+
+  /** Waits until the tasks end, if they do. */
+  async #end({ allocation, over }: Held): Promise<void> {
+    const { clock, behaviour } = this.#around;
+    const { ends, after = 0 } = behaviour(allocation);
+    if (ends === undefined) return;
+    await clock.sleep(after, over.signal);
+    if (over.signal.aborted) return;
+    const held: Held = { allocation: this.#held.get(allocation.ID)?.allocation ?? allocation, status: ends, over };
+    this.#held.set(allocation.ID, held);
+    if (!this.#isSilent) await this.#tell([held], over.signal);
+  }
+
+  #forget(id: string): void {
+    this.#held.get(id)?.over.abort();
+    this.#held.delete(id);
+  }
+
+  /** Tells the states, again until the server has them or the signal aborts. */
+  async #tell(held: readonly Held[], signal: AbortSignal): Promise<void> {
+    if (held.length === 0) return;
+    const { link, clock } = this.#around;
+    const now = clock.now();
+    const reports = held.map(({ allocation, status }): AllocationReport => {
+      const taskStates = taskStatesOf(allocation, status, now);
+      return { allocationId: allocation.ID, clientStatus: status, clientDescription: '', taskStates };
+    });
+    while (!signal.aborted) {
+      const told = await link.report({ nodeId: this.#node.ID, reports });
+      if (told.isOk()) return this.#letGo(held);
+      // A node that was taken for lost reports when it is registered again.
+      await clock.sleep(retryPause, signal);
+    }
+  }
+
+  /** What has ended, and whose end the server knows, is not told again. */
+  #letGo(told: readonly Held[]): void {
+    for (const { allocation, status } of told) if (status !== 'running') this.#forget(allocation.ID);
+  }
+}
+
+/** Milliseconds until a call that failed is repeated. */
+const retryPause = 1000;
+
+function hasEnded({ ClientStatus }: Allocation): boolean {
+  return ClientStatus === 'complete' || ClientStatus === 'failed' || ClientStatus === 'lost';
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,93 @@
+import { errAsync, type ResultAsync } from 'neverthrow';
+import type { Principal } from '../../../access/principal.js';
+import type { ReadView, Row, StorageError } from '../../../ports/storage.js';
+import { isoFromInstant } from '../../../shared/instant.js';
+import type { Key, Table } from '../../../shared/table.js';
+import type { PermissionDenied } from '../../authorise.js';
+import type { EngineContext } from '../../context/engine-context.js';
+import { type ExportedTable, exportedTables } from './exported-tables.js';
+
+/*
+ * An export is text in lines of JSON: a header, for each table a line and then a line for each of its rows, and a last line, without
+ * which it is not whole.
+ */
+
+/** The version of the form; raised when a reader of the old form would misread the new one. */
+export const exportFormat = 1;
+
+interface ExportHeader {
+  readonly signalboxExport: number;
+  /** When it was made, in ISO 8601. */
+  readonly at: string;
+  /** Index of the last write that it contains. */
+  readonly index: number;
+}
+
+interface ExportedTableLine {
+  readonly table: string;
+  /** Index of the last write to the table. */
+  readonly index: number;
+}
+
+interface ExportEnd {
+  /** Rows of all tables. */
+  readonly rows: number;
+}
+
+/** Takes the text of an export, piece by piece. */
+export type ExportSink = (text: string) => void;
+
+/**
+ * Writes what the store holds, as of one moment, as text that `readStoreExport` and `testEngine({ from })` of `signalbox/testing` take.
+ * Gives the number of rows. Secrets are left out: tokens, variables, sources of jobs, destinations with what they sign with, and
+ * addresses of users. Jobs are in it with their environment and payloads. Management only.
+ *
+ * `open` is called when reading begins, and again when it has to begin anew; what earlier sinks took is void then. The store is read
+ * in one turn of the event loop: a server with many records should have it done by another process, as `signalbox export` does.
+ */
+export function exportStore(
+  context: Pick<EngineContext, 'storage' | 'clock'>,
+  caller: Principal,
+  open: () => ExportSink,
+): ResultAsync<number, PermissionDenied | StorageError> {
+  if (!caller.management) return errAsync({ type: 'permission_denied' });
+  const at = isoFromInstant(context.clock.now());
+  return context.storage.read((view) => {
+    // A store that has to prepare a table begins the reading anew: not in the middle of the text.
+    for (const { table } of exportedTables) view.list(table, { limit: 1 });
+    const sink = open();
+    const line = (value: ExportHeader | ExportedTableLine | ExportEnd): void => sink(`${JSON.stringify(value)}\n`);
+    line({ signalboxExport: exportFormat, at, index: view.index });
+    let rows = 0;
+    for (const { table, withoutSecrets } of exportedTables) {
+      line({ table: table.name, index: view.tableIndex(table) });
+      for (const row of rowsOf(view, table)) {
+        sink(rowLine(row, withoutSecrets));
+        rows += 1;
+      }
+    }
+    line({ rows });
+    return rows;
+  });
+}
+
+function rowLine(row: Row<unknown>, withoutSecrets: ExportedTable['withoutSecrets']): string {
+  const record = withoutSecrets === undefined ? row.text : JSON.stringify(withoutSecrets(row.record));
+  return `{"createIndex":${row.createIndex},"modifyIndex":${row.modifyIndex},"record":${record}}\n`;
+}
+
+/** Rows that are read at once. */
+const chunk = 500;
+
+/** All rows in the order of their keys. */
+function* rowsOf(view: ReadView, table: Table<unknown>): Generator<Row<unknown>> {
+  let from: Key | undefined;
+  for (;;) {
+    const rows =
+      from === undefined ? view.list(table, { limit: chunk }) : view.list(table, { from, limit: chunk + 1 }).slice(1);
+    yield* rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < chunk) return;
+    from = table.key(last.record);
+  }
+}

@@ -1,0 +1,99 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { RecordContents, StoreContents, TableContents } from '../../../storage/store-contents.js';
+import { exportFormat } from './export-store.js';
+import { exportedTables } from './exported-tables.js';
+
+/** A text that is not a whole export of this version's form. */
+export interface InvalidExport {
+  readonly type: 'invalid_export';
+  /** From 1; one beyond the last line when the text ends too early. */
+  readonly line: number;
+  /** A sentence for people. */
+  readonly message: string;
+}
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** What an export of `exportStore` holds, for `memoryStorage({ contents })`. Refuses what is cut off, or of another form. */
+export function readStoreExport(text: string): Result<StoreContents, InvalidExport> {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  const reading = new Reading();
+  for (const [at, each] of lines.entries()) {
+    const fault = reading.take(each);
+    if (fault !== undefined) return err({ type: 'invalid_export', line: at + 1, message: fault });
+  }
+  const contents = reading.contents();
+  const cut = 'The text ends before the export does: the file is not whole.';
+  return contents === undefined ? err({ type: 'invalid_export', line: lines.length + 1, message: cut }) : ok(contents);
+}
+
+/** Takes one line after the other; each gives what is wrong with it, if anything. */
+class Reading {
+  #head: Pick<StoreContents, 'at' | 'index'> | undefined;
+  readonly #tables: (TableContents & { readonly rows: RecordContents[] })[] = [];
+  #rows = 0;
+  #isWhole = false;
+
+  take(text: string): string | undefined {
+    const line = objectFrom(text);
+    if (line === undefined) return 'A line is a JSON object.';
+    if (this.#isWhole) return 'Nothing comes after the last line.';
+    if (this.#head === undefined) return this.#begin(line);
+    if ('table' in line) return this.#table(line);
+    if ('record' in line) return this.#row(line);
+    return this.#end(line);
+  }
+
+  contents(): StoreContents | undefined {
+    return this.#head !== undefined && this.#isWhole ? { ...this.#head, tables: this.#tables } : undefined;
+  }
+
+  #begin({ signalboxExport, at, index }: Line): string | undefined {
+    if (typeof signalboxExport !== 'number') return 'This is not an export of a store.';
+    if (signalboxExport !== exportFormat) {
+      return `The export has the form ${signalboxExport}; this version reads the form ${exportFormat}.`;
+    }
+    const instant = typeof at === 'string' ? Date.parse(at) : Number.NaN;
+    if (Number.isNaN(instant) || !isIndex(index)) return 'The header needs a time `at` and an `index`.';
+    this.#head = { at: instant, index };
+    return undefined;
+  }
+
+  #table({ table: name, index }: Line): string | undefined {
+    const known = exportedTables.find(({ table }) => table.name === name);
+    if (known === undefined) return `There is no table ${JSON.stringify(name)} in this version.`;
+    if (!isIndex(index)) return 'A table needs the `index` of its last change.';
+    this.#tables.push({ table: known.table, index, rows: [] });
+    return undefined;
+  }
+
+  #row({ createIndex, modifyIndex, record }: Line): string | undefined {
+    const own = this.#tables.at(-1);
+    if (own === undefined) return 'A record stands before the first table.';
+    if (!isIndex(createIndex) || !isIndex(modifyIndex)) return 'A record needs `createIndex` and `modifyIndex`.';
+    if (typeof record !== 'object' || record === null) return 'A record is an object.';
+    own.rows.push({ createIndex, modifyIndex, record });
+    this.#rows += 1;
+    return undefined;
+  }
+
+  #end({ rows }: Line): string | undefined {
+    if (rows !== this.#rows) return `The export has ${this.#rows} records; its last line says ${JSON.stringify(rows)}.`;
+    this.#isWhole = true;
+    return undefined;
+  }
+}
+
+function objectFrom(text: string): Line | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Line) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isIndex(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
