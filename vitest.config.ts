@@ -9,6 +9,15 @@ const shared = [
   ),
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
+/** Virtual time that waits for a real disk is disturbed by what other tests of the worker have left running. */
+const alone = ['test/adapters/runner/node/lost-server.test.ts'];
+
+/** Faults that are injected for minutes: kills, full disks, random installations. `npm run test:campaigns` runs them. */
+const campaigns = [
+  ...['test/campaigns/**/*.test.ts', 'test/simulation/**/*.test.ts'],
+  ...['test/adapters/sqlite/crash.test.ts', 'test/adapters/sqlite/delivery-crash.test.ts'],
+];
+
 export default defineConfig({
   test: {
     globalSetup: ['test/global-setup.ts'],
@@ -18,8 +27,10 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: '100%',
     projects: [
-      { extends: true, test: { name: 'rules', include: shared, isolate: false } },
-      { extends: true, test: { name: 'adapters', include: ['test/**/*.test.ts'], exclude: shared } },
+      { extends: true, test: { name: 'rules', include: shared, exclude: alone, isolate: false } },
+      { extends: true, test: { name: 'alone', include: alone } },
+      { extends: true, test: { name: 'adapters', include: ['test/**/*.test.ts'], exclude: [...shared, ...campaigns] } },
+      { extends: true, test: { name: 'campaigns', include: campaigns } },
     ],
   },
 });
