@@ -9,6 +9,7 @@ import type {
   HttpDelivery,
 } from '../../src/ports/http-delivery.js';
 import type { Milliseconds } from '../../src/shared/duration.js';
+import { heldSignal } from '../../src/shared/held-signal.js';
 import type { Instant } from '../../src/shared/instant.js';
 
 /** How the simulated destination answers one request. */
@@ -75,7 +76,8 @@ export function recordingDelivery(options: RecordingDeliveryOptions = {}): Recor
 
     const refusal = refusalOf(request.url, options.refuse);
     if (refusal !== null) return failed(refusal);
-    const stop = request.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, request.signal]);
+    const stop =
+      request.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, heldSignal(request.signal)]);
     if (stop.aborted) return failed(ended);
     sent += 1;
     requests.push({ ...request, sentAt: timing(false).startedAt });

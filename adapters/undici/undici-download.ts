@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Client, Dispatcher } from 'undici';
 import type { Download, DownloadError, DownloadRequest } from '../../src/ports/download.js';
+import { heldSignal } from '../../src/shared/held-signal.js';
 import { faultError, faultFromError } from './delivery-fault.js';
 import { type DeliveryUrl, deliveryUrlFromText } from './delivery-url.js';
 import { type GuardedConnector, guardedConnector } from './guarded-connector.js';
@@ -47,7 +48,7 @@ type Hop = { readonly bytes: number } | { readonly location: string };
 
 async function fetchFile(fetching: Fetching): Promise<Result<number, DownloadError>> {
   const { request } = fetching;
-  const deadline = AbortSignal.any([request.signal, AbortSignal.timeout(request.totalTimeout)]);
+  const deadline = AbortSignal.any([heldSignal(request.signal), heldSignal(AbortSignal.timeout(request.totalTimeout))]);
   let target = destination(request.url, fetching.settings);
   const first = typeof target === 'string' ? '' : target.origin;
   for (let redirected = 0; redirected <= mostRedirects; redirected += 1) {

@@ -13,6 +13,7 @@ import {
 import { type TaskPaths, taskPaths } from '../../../../adapters/runner/disk/task-paths.js';
 import { undiciDownload } from '../../../../adapters/undici/index.js';
 import type { TaskArtifact } from '../../../../src/jobs/document/task-parts.js';
+import { collectGarbage } from '../../../support/collect-garbage.js';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -138,7 +139,12 @@ describe('artifacts', () => {
     answers['/stuck'] = (_request, response) => void response.write('begin');
     answers['/drip'] = (_request, response) => {
       const timer = setInterval(() => response.write('x'), 20);
-      response.on('close', () => clearInterval(timer));
+      // A deadline is kept, whatever else is collected meanwhile.
+      const collector = setTimeout(collectGarbage, 100);
+      response.on('close', () => {
+        clearInterval(timer);
+        clearTimeout(collector);
+      });
     };
     answers['/endless'] = (_request, response) => {
       const more = (): void =>

@@ -89,7 +89,7 @@ function cuttable(link: AgentLink, isCut: () => boolean): AgentLink {
 
 /**
  * Lets time pass a little at a time until the allocations are so. Folders of tasks are made on a real disk, so each step of virtual time waits
- * for some real time. A timer that is held: a signal of `AbortSignal.timeout` may be collected before its time.
+ * for some real time.
  */
 async function until(
   { engine, clock }: House,
