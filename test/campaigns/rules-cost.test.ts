@@ -171,7 +171,7 @@ const targets: readonly Target[] = [
   },
   {
     name: 'time zones',
-    pieces: ['A', 'a', '/', '_', '-', 'GMT', '+1', 'Europe/'],
+    pieces: ['A', 'a', '/', '_', '-', 'GMT', '/GMT', '+1', 'Europe', 'Europe/'],
     run: (text) => nextLaunch({ Spec: '@daily', Specs: null, SpecType: 'cron', TimeZone: text }, 1.7e12),
   },
 ];
@@ -192,18 +192,12 @@ describe('texts that cost much', () => {
         const used = process.cpuUsage({ user, system });
         return (used.user + used.system) / 1000;
       };
-      // Over the bound counts what holds for a neighbour too, one with more pieces: a disturbance of the machine happens once.
-      const confirmed = (genome: Genome, cost: number): number => {
-        if (cost <= BOUND) return cost;
-        const neighbours = [1, 2, 3].map((times) => costOf([...genome, [pick(), times]]));
-        return [cost, ...neighbours].sort((a, b) => b - a)[1] ?? cost;
-      };
       let present: Genome = [[pick(), 1]];
       let [cost, worst] = [0, { text: '', cost: 0 }];
       for (let warming = 0; warming < 100; warming += 1) costOf([[pick(), 1 + Math.floor(random() * 50)]]);
       for (const end = performance.now() + seconds * 1000; performance.now() < end; ) {
         const next = mutated(present, random, pick);
-        const nextCost = confirmed(next, costOf(next));
+        const nextCost = costOf(next);
         // A disturbance of the machine is forgotten.
         cost *= 0.99;
         if (nextCost >= cost) [present, cost] = [next, nextCost];

@@ -15,7 +15,7 @@ export const timeZone: (name: string) => TimeZone | undefined = remembered(find,
 
 function find(name: string): TimeZone | undefined {
   if (['', 'UTC', 'Local'].includes(name)) return utc;
-  const clock = NAME.test(name) ? wallClock(name) : undefined;
+  const clock = name.length <= LONGEST_NAME && NAME.test(name) ? wallClock(name) : undefined;
   return clock === undefined ? undefined : { name, offsetAt: offsetOf(clock) };
 }
 
@@ -45,15 +45,18 @@ function bisect(zone: TimeZone, offset: number, from: Instant, to: Instant): Ins
   return different * 1000;
 }
 
+/** In characters; the longest name of the database has 32. */
+const LONGEST_NAME = 64;
+
 /**
  * How names are spelt. They are case-sensitive, but the clocks that are asked here would take any case, and offsets such as
- * `+02:00` besides.
+ * `+02:00` besides. Each part can be read in one way only: with two ways, a name of many parts would take time without end.
  */
 const NAME = new RegExp(
   [
     '^(?:[A-Z][a-z]{3,}|CET|CST6CDT|EET|EST|EST5EDT|GB|GB-Eire|GMT|GMT[+-]?0|HST|MET|MST|MST7MDT|NZ|NZ-CHAT|PRC|PST8PDT|ROC|ROK',
     'UCT|UTC|W-SU|WET',
-    '(?:US|[A-Z][a-z]+)(?:[/_-](?:[A-Z]{2,3}|(?:[A-Z]?[A-Z][a-z]+)+|GMT(?:[+-]?[0-9]{1,2})?|of|es|au))+)$',
+    '(?:US|[A-Z][a-z]+)(?:[/_-](?:[A-Z]{2,3}|(?:[A-Z]?[A-Z][a-z]+)+|GMT[+-]?[0-9]{1,2}|of|es|au))+)$',
   ].join('|'),
 );
 

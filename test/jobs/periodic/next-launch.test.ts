@@ -205,3 +205,17 @@ test('is strictly later, and never later for a later start than for an earlier o
     { numRuns: 200 },
   );
 });
+
+describe('names of time zones', () => {
+  it.each(['Etc/GMT', 'Etc/GMT0', 'Etc/GMT+1', 'Etc/GMT-14', 'GMT', 'America/Argentina/ComodRivadavia'])(
+    '%s',
+    (name) => {
+      expect(timeZone(name)?.name).toBe(name);
+    },
+  );
+
+  // Each part that could be read in two ways doubled the time.
+  it.each([10, 40, 20_000])('one of %i parts is refused at once', (parts) => {
+    expect(timeZone(`Aa${'/GMT'.repeat(parts)}!`)).toBeUndefined();
+  });
+});
