@@ -16,17 +16,32 @@ export function withAllocation(deployment: Deployment, before: Allocation | unde
   const was = joined ? null : (before.DeploymentStatus?.Healthy ?? null);
   const is = after.DeploymentStatus?.Healthy ?? null;
   if (!joined && was === is) return deployment;
-  const next = withCanary(progressed(counted(state, joined, was, is), { joined, was, is }, after), after);
+  const health: HealthChange = { joined, was, is };
+  const next: DeploymentState = {
+    ...state,
+    ...countersAfter(state, health),
+    RequireProgressBy: progressDeadline(state, health, after),
+    PlacedCanaries: placedCanaries(state, after),
+  };
   return { ...deployment, TaskGroups: { ...deployment.TaskGroups, [after.TaskGroup]: next } };
 }
 
 type Health = boolean | null;
 
+interface HealthChange {
+  /** The allocation is new in the deployment. */
+  readonly joined: boolean;
+  readonly was: Health;
+  readonly is: Health;
+}
+
 /** An allocation that was unhealthy once stays counted so. */
-function counted(state: DeploymentState, joined: boolean, was: Health, is: Health): DeploymentState {
+function countersAfter(
+  state: DeploymentState,
+  { joined, was, is }: HealthChange,
+): Pick<DeploymentState, 'PlacedAllocs' | 'HealthyAllocs' | 'UnhealthyAllocs'> {
   const healthy = was === null && is === true ? 1 : was === true && is === false ? -1 : 0;
   return {
-    ...state,
     PlacedAllocs: state.PlacedAllocs + (joined ? 1 : 0),
     HealthyAllocs: state.HealthyAllocs + healthy,
     UnhealthyAllocs: state.UnhealthyAllocs + (was !== false && is === false ? 1 : 0),
@@ -34,18 +49,20 @@ function counted(state: DeploymentState, joined: boolean, was: Health, is: Healt
 }
 
 /** The first placement starts the progress deadline, and every allocation that becomes healthy restarts it. */
-function progressed(
+function progressDeadline(
   state: DeploymentState,
-  { joined, was, is }: { readonly joined: boolean; readonly was: Health; readonly is: Health },
+  { joined, was, is }: HealthChange,
   after: Allocation,
-): DeploymentState {
-  if (state.ProgressDeadline === 0) return state;
-  const before = state.RequireProgressBy === null ? undefined : Date.parse(state.RequireProgressBy);
+): DeploymentState['RequireProgressBy'] {
+  const before = state.RequireProgressBy;
+  if (state.ProgressDeadline === 0) return before;
   const deadline = millisecondsFromNanos(state.ProgressDeadline);
-  const begun = joined && before === undefined ? instantFromUnixNanos(after.ModifyTime) + deadline : before;
+  const begun = joined && before === null ? instantFromUnixNanos(after.ModifyTime) + deadline : undefined;
   const healthySince = was !== true && is === true ? timestampOf(after) : undefined;
-  const by = healthySince === undefined ? begun : Math.max(begun ?? 0, healthySince + deadline);
-  return by === undefined || by === before ? state : { ...state, RequireProgressBy: isoFromInstant(by) };
+  if (healthySince === undefined) return begun === undefined ? before : isoFromInstant(begun);
+  const earlier = begun ?? (before === null ? 0 : Date.parse(before));
+  const by = healthySince + deadline;
+  return by > earlier ? isoFromInstant(by) : begun === undefined ? before : isoFromInstant(begun);
 }
 
 /** When the health of an allocation was found out. */
@@ -54,8 +71,11 @@ function timestampOf({ DeploymentStatus }: Allocation): Instant | undefined {
   return timestamp === null ? undefined : Date.parse(timestamp);
 }
 
-function withCanary(state: DeploymentState, { ID, DeploymentStatus }: Allocation): DeploymentState {
-  const placed = state.PlacedCanaries ?? [];
-  if (DeploymentStatus?.Canary !== true || placed.includes(ID)) return state;
-  return { ...state, PlacedCanaries: [...placed, ID] };
+function placedCanaries(
+  state: DeploymentState,
+  { ID, DeploymentStatus }: Allocation,
+): DeploymentState['PlacedCanaries'] {
+  const placed = state.PlacedCanaries;
+  if (DeploymentStatus?.Canary !== true || placed?.includes(ID) === true) return placed;
+  return [...(placed ?? []), ID];
 }
