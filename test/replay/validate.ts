@@ -57,9 +57,14 @@ type Parts = readonly string[];
 
 const ofGroup = /^Task group (.*) validation failed: /;
 
+/** Ours tell the position of a part without a name, which the recorded ones do not. */
+function named(kind: string, name: string): string {
+  return name === '' ? kind : `${kind} ${JSON.stringify(name)}`;
+}
+
 const headings: readonly (readonly [RegExp, (found: RegExpExecArray) => string])[] = [
-  [ofGroup, ([, name]) => `group ${JSON.stringify(name)}`],
-  [/^Task (.*) validation failed: /, ([, name]) => `task ${JSON.stringify(name)}`],
+  [ofGroup, ([, name = '']) => named('group', name)],
+  [/^Task (.*) validation failed: /, ([, name = '']) => named('task', name)],
   [
     /^(Constraint|Affinity|Spread|Template|Artifact) (\d+) validation failed: /,
     ([, kind = '', number]) => `${kind.toLowerCase()} ${number}`,
@@ -96,9 +101,15 @@ function unmatched(errors: readonly string[], recorded: readonly Parts[]): strin
   const left = [...errors];
   // Those with the most parts first, so that a problem of a task does not stand in for one of its group.
   for (const parts of [...recorded].sort((a, b) => b.length - a.length)) {
-    const at = left.findIndex((error) => parts.every((part) => error.includes(`${part}: `)));
+    const at = left.findIndex((error) => parts.every((part) => isIn(part, error)));
     if (at < 0) return `no problem at ${parts.join(', ')}, but ${JSON.stringify(errors)}`;
     left.splice(at, 1);
   }
   return undefined;
+}
+
+function isIn(part: string, error: string): boolean {
+  return part === 'group' || part === 'task'
+    ? new RegExp(`\\b${part} \\d+: `).test(error)
+    : error.includes(`${part}: `);
 }

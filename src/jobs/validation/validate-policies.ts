@@ -43,9 +43,14 @@ const updateRules: readonly UpdateRule[] = [
 ];
 
 export function validateMigrate(migrate: MigrateStrategy, jobType: string, report: Report): void {
-  if (jobType !== 'service') report(`a ${jobType} job takes no migrate block`);
+  if (jobType !== 'service') {
+    report(`a ${jobType} job takes no migrate block`);
+    return;
+  }
   if (migrate.MaxParallel < 0) report('max_parallel must not be negative');
-  reportIf(report, choiceProblem('health_check', migrateBlock.fields.HealthCheck, migrate.HealthCheck));
+  if (migrate.HealthCheck !== '' || migrate.MaxParallel > 0) {
+    reportIf(report, choiceProblem('health_check', migrateBlock.fields.HealthCheck, migrate.HealthCheck));
+  }
   if (migrate.MinHealthyTime < 0) report('min_healthy_time must not be negative');
   if (migrate.HealthyDeadline < 0) report('healthy_deadline must not be negative');
   if (migrate.MinHealthyTime > migrate.HealthyDeadline)

@@ -33,7 +33,9 @@ export function pathEscapes(base: string, path: string): boolean {
 
 export function validateArtifact(artifact: TaskArtifact, report: Report): void {
   if (artifact.GetterSource === '') report('a source is needed');
-  reportIf(report, choiceProblem('the mode', artifactBlock.fields.GetterMode, artifact.GetterMode));
+  if (artifact.GetterMode !== '') {
+    reportIf(report, choiceProblem('the mode', artifactBlock.fields.GetterMode, artifact.GetterMode));
+  }
   if (pathEscapes('task', artifact.RelativeDest)) report('the destination leaves the allocation');
   const checksum = artifact.GetterOptions?.['checksum'];
   // What an interpolation will put there is not known yet.
@@ -81,7 +83,9 @@ export function validateVolumeMounts(
     }
     if (mount.Volume === '') at('a volume is needed');
     const { PropagationMode, SELinuxLabel } = volumeMountBlock.fields;
-    reportIf(at, choiceProblem('propagation_mode', PropagationMode, mount.PropagationMode));
+    if (mount.PropagationMode !== '') {
+      reportIf(at, choiceProblem('propagation_mode', PropagationMode, mount.PropagationMode));
+    }
     if (mount.SELinuxLabel !== '') reportIf(at, choiceProblem('selinux_label', SELinuxLabel, mount.SELinuxLabel));
   });
 }

@@ -33,7 +33,6 @@ const ofService = (part: ServiceInput): JobInput =>
   ofGroup({ ShutdownDelay: 1, Services: [{ PortLabel: 'p', ...part }] });
 const ofCheck = (part: NonNullable<ServiceInput['Checks']>[number], service: ServiceInput = {}): JobInput =>
   ofService({ ...service, Checks: [{ Type: 'tcp', Interval: second, Timeout: second, ...part }] });
-
 function repeated<T>(count: number, value: T): T[] {
   return new Array<T>(count).fill(value);
 }
@@ -55,6 +54,23 @@ describe('a valid job has no errors', () => {
     ['a service with a check', ofCheck({})],
     ['a service whose name is interpolated', ofService({ Name: `web-\${attr.x}` })],
     ['a count of 0', ofGroup({ Count: 0 })],
+    ['an artifact with an empty mode', ofTask({ Artifacts: [{ GetterSource: 'https://x.test/a', GetterMode: '' }] })],
+    [
+      'a mount with an empty propagation mode',
+      {
+        TaskGroups: [
+          {
+            ...group,
+            Volumes: { v: { Name: 'v', Type: 'host', Source: 's' } },
+            Tasks: [{ ...task, VolumeMounts: [{ Volume: 'v', Destination: '/v', PropagationMode: '' }] }],
+          },
+        ],
+      },
+    ],
+    [
+      'migrations without a health check, when none is waited for',
+      ofGroup({ Migrate: { MaxParallel: 0, HealthCheck: '' } }),
+    ],
     ['a service of the built-in catalogue, which has no clusters', ofService({ Provider: 'nomad', Cluster: 'other' })],
     [
       'several readers of a volume with one writer',
@@ -310,6 +326,7 @@ describe('errors', () => {
     [ofGroup({ Services: [{ Name: 'a' }, { Name: 'b', Provider: 'nomad' }] }), 'the same provider'],
     [ofGroup({ Services: repeated(2, { Name: 'a' }) }), 'not unique'],
     [ofService({ TaskName: 'x' }), 'unknown task "x"'],
+    [ofGroup({ Migrate: { HealthCheck: '' } }), 'migrate: health_check must be'],
     [ofCheck({ Type: 'x' }), 'the type must be http, tcp, grpc or script, not "x"'],
     [ofCheck({ Type: 'grpc' }, { Provider: 'nomad' }), 'the type must be http or tcp, not "grpc"'],
     [ofCheck({ Type: 'http' }), 'needs a path'],
@@ -348,6 +365,11 @@ describe('the surroundings', () => {
   test('the built-in node pools always exist', () => {
     expect(problems({ NodePool: 'all' }, { hasNodePool: () => false }).errors).toEqual([]);
   });
+});
+
+test('what a batch job may not have is reported once', () => {
+  const { errors } = problems({ ...ofGroup({ Migrate: { MaxParallel: -1 } }), Type: 'batch' });
+  expect(errors).toEqual(['group "g": migrate: a batch job takes no migrate block']);
 });
 
 describe('warnings', () => {
