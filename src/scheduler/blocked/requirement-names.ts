@@ -40,8 +40,9 @@ function requirementName(job: Job, group: TaskGroup): string {
   ]);
 }
 
-/** Where its other allocations are decides where one may go. */
+/** Where its other allocations are, or which of its names are free, decides where one may go. */
 function looksAtItsJob(job: Job, group: TaskGroup): boolean {
+  if (Object.values(group.Volumes ?? {}).some((volume) => volume.PerAlloc)) return true;
   const constraints = [job.Constraints, group.Constraints, ...group.Tasks.map((task) => task.Constraints)].flat();
   return constraints.some((constraint) => constraint?.Operand.startsWith('distinct_'));
 }

@@ -58,6 +58,9 @@ describe('what a blocked evaluation waits for', () => {
   it('is its own where the rest of the job decides, and for particular nodes', () => {
     const distinct = { Constraints: [{ Operand: 'distinct_hosts', RTarget: 'true' }] };
     expect(waitsFor(batch(distinct))).not.toEqual(waitsFor(batch({ ...distinct, ID: 'other' })));
+    const volumes = { Volumes: { data: { Type: 'host', Source: 'data', PerAlloc: true } } };
+    const perAllocation = { TaskGroups: [groupDocument(volumes)] };
+    expect(waitsFor(batch(perAllocation))).not.toEqual(waitsFor(batch({ ...perAllocation, ID: 'other' })));
     expect(waitsFor(jobFrom({ Type: 'system' }))).not.toEqual(waitsFor(jobFrom({ Type: 'system', ID: 'other' })));
   });
 });
