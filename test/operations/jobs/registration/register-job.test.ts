@@ -203,6 +203,15 @@ describe('registerJob', () => {
     expect(await w.rows(jobSubmissions)).toEqual([]);
   });
 
+  it('keeps sources of up to a million characters', async () => {
+    const w = world();
+    const longest = 'x'.repeat(1_000_000);
+    expect((await register(w, { job: serviceJob('web'), submission: source(longest) })).warnings).toBe('');
+    const answer = await register(w, { job: serviceJob('api'), submission: source(`${longest}x`) });
+    expect(answer.warnings).toContain('source was not stored');
+    expect((await w.rows(jobSubmissions)).map(({ JobID }) => JobID)).toEqual(['web']);
+  });
+
   it('keeps the ID of a scaling policy, so that the same document stays the same', async () => {
     const w = world();
     const job = serviceJob('web', { TaskGroups: [group({ Scaling: { Min: 1, Max: 4 } })] });
