@@ -23,6 +23,8 @@ export function requirementNames(job: Job | undefined, evaluation: Evaluation): 
 function requirementName(job: Job, group: TaskGroup): string {
   return nameOf([
     looksAtItsJob(job, group) ? [job.Namespace, job.ID, group.Name] : null,
+    // Which jobs may take the place of less urgent ones is configured by their type.
+    job.Type,
     job.NodePool,
     job.Datacenters,
     job.Constraints,

@@ -84,6 +84,32 @@ describe('PauseEvalBroker', () => {
   });
 });
 
+describe('preemption', () => {
+  it('begins for work that waits when it is allowed, also behind a job of a type for which it is not', async () => {
+    await using cluster = fakeCluster();
+    await cluster.addNode('n1');
+    const register = async (ID: string, Type: string, Priority: number): Promise<void> => {
+      const task = { Name: 't', Driver: 'raw_exec', Config: { command: '/bin/true' } };
+      const sized = { ...task, Resources: { CPU: 900, MemoryMB: 100 } };
+      const job = { ID, Type, Priority, Datacenters: ['*'], TaskGroups: [{ Name: 'g', Tasks: [sized] }] };
+      (await registerJob(cluster.engine, hostPrincipal, { job }))._unsafeUnwrap();
+      await cluster.clock.advance(minute);
+    };
+    const live = async (): Promise<string[]> =>
+      (await cluster.rows(allocations))
+        .filter(({ DesiredStatus }) => DesiredStatus === 'run')
+        .map(({ JobID }) => JobID);
+    await register('filler', 'batch', 10);
+    await register('server', 'service', 80);
+    await register('sums', 'batch', 70);
+    expect(await live()).toEqual(['filler']);
+    const configuration = { PreemptionConfig: { BatchSchedulerEnabled: true } };
+    (await setSchedulerConfiguration(cluster.engine, hostPrincipal, { configuration }))._unsafeUnwrap();
+    await cluster.clock.advance(minute);
+    expect(await live()).toEqual(['sums']);
+  });
+});
+
 describe('a check of the index', () => {
   it('replaces the configuration only at the index of its last change, and says so', async () => {
     const { engine } = world();

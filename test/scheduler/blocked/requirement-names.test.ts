@@ -35,6 +35,7 @@ describe('what a blocked evaluation waits for', () => {
   });
 
   it.each<[string, Record<string, unknown>]>([
+    ['another type, of which other rules of preemption may hold', { Type: 'service' }],
     ['another pool', { NodePool: 'big' }],
     ['another datacenter', { Datacenters: ['dc2'] }],
     ['a rule of the job', { Constraints: [{ LTarget: 'kernel.name', RTarget: 'linux', Operand: '=' }] }],
