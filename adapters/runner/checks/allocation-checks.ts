@@ -164,7 +164,7 @@ export class AllocationChecks {
   }
 
   async #look({ service, check }: Watched, task: string | null) {
-    if (check.Type === 'script') {
+    if (check.Type.toLowerCase() === 'script') {
       const command = [check.Command, ...(check.Args ?? [])];
       const ended = await this.#allocation.run(task ?? '', command, millisecondsFromNanos(check.Timeout));
       return { passed: ended.code === 0, output: ended.output, statusCode: 0 };

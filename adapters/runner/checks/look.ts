@@ -13,10 +13,10 @@ interface Endpoint {
   readonly port: number;
 }
 
-/** Looks at a service once. Never rejects. */
+/** Looks at a service once, as the type of its check says in any case of letters. Never rejects. */
 export function look(check: ServiceCheck, endpoint: Endpoint): Promise<CheckResult> {
   const timeout = Math.max(1, millisecondsFromNanos(check.Timeout));
-  return check.Type === 'http' ? lookByHttp(check, endpoint, timeout) : lookByTcp(endpoint, timeout);
+  return check.Type.toLowerCase() === 'http' ? lookByHttp(check, endpoint, timeout) : lookByTcp(endpoint, timeout);
 }
 
 function lookByTcp({ address, port }: Endpoint, timeout: number): Promise<CheckResult> {

@@ -1,0 +1,54 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { look } from '../../../../adapters/runner/checks/look.js';
+import type { ServiceCheck } from '../../../../src/jobs/document/service.js';
+import { canonicalJob } from '../../../jobs/canonical-job.js';
+
+const second = 1_000_000_000;
+
+let server: Server | undefined;
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+});
+
+/** What a look at a server with this answer comes to. */
+async function lookAt(status: number, body: string, check: Partial<ServiceCheck> = {}) {
+  const started = createServer((_request, response) => response.writeHead(status).end(body));
+  server = started;
+  await new Promise<void>((resolve) => {
+    started.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = started.address() as AddressInfo;
+  return look({ ...checkOf(), ...check }, { address: '127.0.0.1', port });
+}
+
+function checkOf(): ServiceCheck {
+  const Checks = [{ Type: 'http', Path: '/health', Interval: second, Timeout: 5 * second }];
+  const job = canonicalJob({ ID: 'web', TaskGroups: [{ Name: 'g', Services: [{ PortLabel: 'p', Checks }] }] });
+  return job.TaskGroups[0]!.Services![0]!.Checks![0]!;
+}
+
+describe('a look at a service', () => {
+  it.each([
+    [200, true],
+    [399, true],
+    [400, false],
+    [503, false],
+  ])('by HTTP with the status %i passes: %s', async (statusCode, passed) => {
+    expect(await lookAt(statusCode, 'well')).toEqual({ passed, statusCode, output: 'well' });
+  });
+
+  it('is made as its type says, in any case of letters', async () => {
+    expect(await lookAt(503, 'ill', { Type: 'HTTP' })).toMatchObject({ passed: false, statusCode: 503 });
+    server?.close();
+    expect(await lookAt(503, 'ill', { Type: 'TCP' })).toMatchObject({ passed: true, statusCode: 0 });
+  });
+
+  it('keeps the first 3 KiB of the answer', async () => {
+    expect((await lookAt(200, 'x'.repeat(3072))).output).toHaveLength(3072);
+    server?.close();
+    expect((await lookAt(200, 'x'.repeat(5000))).output).toHaveLength(3072);
+  });
+});
