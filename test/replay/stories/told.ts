@@ -165,6 +165,7 @@ type ToldChange = readonly [list: string, told: Told];
 
 /** In which lists a changed allocation is told, and how; none when only its link to its successor has changed. */
 function toldChanges(was: Allocation, after: Allocation, names: StoryNames): readonly ToldChange[] {
+  if (after.ClientStatus === 'unknown' && was.ClientStatus !== 'unknown') return toldUnknown(was, after, names);
   const change = toldChange(was, after, names);
   if (change === undefined) return [];
   const waits = after.FollowupEvalID !== was.FollowupEvalID && after.ClientStatus === was.ClientStatus;
@@ -175,6 +176,20 @@ function toldChanges(was: Allocation, after: Allocation, names: StoryNames): rea
   ];
 }
 
+/** The recorded plan holds a mark beside what else is done with the allocation: it is stopped, or brought to another version. */
+function toldUnknown(was: Allocation, after: Allocation, names: StoryNames): readonly ToldChange[] {
+  const { FollowupEvalID, ClientStatus, ClientDescription, AllocStates, JobVersion } = after;
+  const followup = FollowupEvalID === undefined ? {} : { followup: names.nameOf(FollowupEvalID) };
+  const description = recordedWords(ClientDescription ?? '');
+  const marked: Allocation = { ...was, ClientStatus, ...(FollowupEvalID === undefined ? {} : { FollowupEvalID }) };
+  const states = AllocStates === undefined ? {} : { AllocStates };
+  const change = toldChange({ ...marked, ...states }, after, names);
+  return [
+    ['unknown', { description, ...followup, jobVersionAfter: JobVersion }],
+    ...(change === undefined ? [] : [change]),
+  ];
+}
+
 function toldChange(was: Allocation, after: Allocation, names: StoryNames): ToldChange | undefined {
   const version = { jobVersionAfter: after.JobVersion };
   const { LastReschedule } = after.RescheduleTracker ?? {};
@@ -182,10 +197,6 @@ function toldChange(was: Allocation, after: Allocation, names: StoryNames): Told
   const stopped = was.DesiredStatus === 'run' || was.ClientStatus !== after.ClientStatus;
   if (after.DesiredStatus === 'stop' && (stopped || was.DesiredDescription !== after.DesiredDescription)) {
     return ['stopped', toldStop(was, after, names)];
-  }
-  if (after.ClientStatus === 'unknown' && was.ClientStatus !== 'unknown') {
-    const followup = after.FollowupEvalID === undefined ? {} : { followup: names.nameOf(after.FollowupEvalID) };
-    return ['unknown', { description: recordedWords(after.ClientDescription ?? ''), ...followup, ...version }];
   }
   if ((after.AllocStates?.length ?? 0) > (was.AllocStates?.length ?? 0)) return ['reconnected', version];
   if (was.JobVersion !== after.JobVersion || was.EvalID !== after.EvalID) {

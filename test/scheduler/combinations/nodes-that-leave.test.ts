@@ -42,6 +42,29 @@ const lowered: Step[] = [
   jobOf('service', unreplaced(2)),
 ];
 
+describe('a new version while a node is out of reach', () => {
+  const group = (cpu: number) => sized(cpu, { Count: 2, ...disconnect, ...distinctHosts });
+
+  it('replaces an allocation there, which is unknown and stopped', () => {
+    const steps = [jobOf('service', group(100)), begin('job'), away('n1'), jobOf('service', group(120))];
+    expect(outlineOf(nodes(3), steps)).toMatchObject({
+      unknown: ['job.api[0]#1'],
+      stopped: ['job.api[0]#1', 'job.api[1]#1'],
+      desired: { api: { disconnect: 1, destructiveUpdate: 2 } },
+    });
+  });
+
+  it('updates an allocation there in place, which is unknown with the new version', () => {
+    const more = { Count: 2, ...disconnect, ...distinctHosts };
+    const steps = [jobOf('service', group(100)), begin('job'), away('n1'), jobOf('service', gentle(more))];
+    expect(outlineOf(nodes(2), steps)).toMatchObject({
+      unknown: ['job.api[0]#1'],
+      inPlace: ['job.api[0]#1', 'job.api[1]#1'],
+      desired: { api: { disconnect: 1, inPlaceUpdate: 2 } },
+    });
+  });
+});
+
 describe('system jobs and nodes that leave', () => {
   it('a system job leaves an ineligible node with a new version, and its deployment does not count it', () => {
     expect(
