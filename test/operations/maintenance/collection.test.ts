@@ -69,6 +69,33 @@ describe('collection', () => {
     expect((await cluster.rows(jobs)).map(({ ID }) => ID)).toEqual(['web']);
   });
 
+  it('keeps evaluations for an hour, and their allocations', async () => {
+    await using cluster = await lived();
+    const ofOld = async (): Promise<number> =>
+      (await cluster.rows(evaluations)).filter(({ JobID }) => JobID === 'old').length +
+      (await cluster.rows(allocations)).filter(({ JobID }) => JobID === 'old').length;
+    const before = await ofOld();
+    expect(before).toBeGreaterThan(2);
+    await cluster.clock.advance(50 * minute);
+    expect(await ofOld()).toBe(before);
+    await cluster.clock.advance(20 * minute);
+    expect(await ofOld()).toBe(0);
+  });
+
+  it('keeps what an older version of a batch job has done for a day', async () => {
+    await using cluster = await lived();
+    (await tagJobVersion(cluster.engine, hostPrincipal, { jobId: 'sums', name: 'kept', version: 0 }))._unsafeUnwrap();
+    const job = { ...batchJob('sums'), Meta: { version: '2' } };
+    (await registerJob(cluster.engine, hostPrincipal, { job }))._unsafeUnwrap();
+    await cluster.clock.advance(minute);
+    const versions = async (): Promise<number[]> =>
+      (await cluster.rows(allocations)).filter(({ JobID }) => JobID === 'sums').map(({ JobVersion }) => JobVersion);
+    await cluster.clock.advance(23 * hour);
+    expect((await versions()).sort()).toEqual([0, 1]);
+    await cluster.clock.advance(2 * hour);
+    expect(await versions()).toEqual([1]);
+  });
+
   it('takes nodes that have been down for a day', async () => {
     await using cluster = fakeCluster();
     await cluster.addNode('n1');

@@ -6,12 +6,17 @@ import {
   listEvaluations,
   purgeNode,
   readNodeMetadata,
+  registerJob,
   registerNode,
 } from '../../../src/index.js';
+import { allocations } from '../../../src/scheduler/allocation.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { decideNodeMetadata, mergedMeta, nodeMetadata } from '../../../src/scheduler/nodes/node-metadata.js';
+import { minute } from '../../../src/shared/duration.js';
 import { engineUnderTest } from '../../adapters/http-server/engine-under-test.js';
+import { fakeCluster } from '../../support/fake-agents.js';
 import { nodeFrom } from '../../support/nodes.js';
+import { serviceJob } from '../jobs/world.js';
 
 const id = '00000000-0000-4000-8000-00000000000a';
 
@@ -78,6 +83,20 @@ describe('a node', () => {
       Dynamic: { colour: 'blue', rack: null },
       Static: { rack: 'r2', zone: 'z' },
     });
+  });
+
+  it('takes work that waits for what was added', async () => {
+    await using cluster = fakeCluster();
+    await cluster.addNode('n1');
+    const Constraints = [{ LTarget: '${meta.zone}', RTarget: 'z', Operand: '=' }];
+    const job = serviceJob('web', { Datacenters: ['*'], Constraints });
+    (await registerJob(cluster.engine, hostPrincipal, { job }))._unsafeUnwrap();
+    await cluster.clock.advance(minute);
+    expect(await cluster.rows(allocations)).toEqual([]);
+    const changes = { zone: 'z' };
+    (await applyNodeMetadata(cluster.engine, hostPrincipal, { nodeId: 'n1', changes }))._unsafeUnwrap();
+    await cluster.clock.advance(minute);
+    expect(await cluster.rows(allocations)).toHaveLength(1);
   });
 
   it('without anything added has what its agent tells, and no row', async () => {
