@@ -53,18 +53,18 @@ function refusalOf(allocation: Allocation, { job }: JobSituation): StopIntent | 
     : undefined;
 }
 
-/** The chain of replacements, as far as they were not stopped. */
+/** The chain of replacements, without those that were stopped. It ends at one that is not considered any more. */
 function replacementsOf(original: Allocation, all: readonly Allocation[]): readonly Allocation[] {
-  const replacements: Allocation[] = [];
+  const chain: Allocation[] = [];
   let next = original.NextAllocation;
   while (next) {
     const id: string = next;
     const replacement = all.find(({ ID }) => ID === id);
-    if (replacement === undefined || replacement.DesiredStatus !== 'run' || replacements.includes(replacement)) break;
-    replacements.push(replacement);
+    if (replacement === undefined || chain.includes(replacement)) break;
+    chain.push(replacement);
     next = replacement.NextAllocation;
   }
-  return replacements;
+  return chain.filter(({ DesiredStatus }) => DesiredStatus === 'run');
 }
 
 function winsOver(original: Allocation, replacement: Allocation, situation: JobSituation): boolean {

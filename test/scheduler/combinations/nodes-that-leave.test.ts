@@ -237,6 +237,33 @@ describe('system jobs and nodes that leave', () => {
     ).toEqual({ desired: { api: { ignore: 1 } } });
   });
 
+  it.each([
+    ['keep_original', 'job.api[0]#3'],
+    ['keep_replacement', 'job.api[0]#1'],
+  ])('batch work that is back, whose replacement was replaced, goes by %s', (Reconcile, stopped) => {
+    const group = sized(100, {
+      Disconnect: { LostAfter: 300 * second, Reconcile },
+      ReschedulePolicy: { Attempts: 5, Interval: 3600 * second, Delay: 5 * second, DelayFunction: 'constant' },
+    });
+    const told = outlineOf(nodes(2), [
+      jobOf('batch', group),
+      begin('job'),
+      away('n1'),
+      evaluate('job', 'node-update'),
+      { do: 'advance', ms: 5000 },
+      { do: 'evaluate', eval: 'E1' },
+      begin('job'),
+      fail('job.api[0]#2'),
+      { do: 'advance', ms: 5000 },
+      evaluate('job', 'alloc-failure'),
+      begin('job'),
+      ready('n1'),
+      runs('job.api[0]#1'),
+      evaluate('job', 'reconnect'),
+    ]);
+    expect(told).toMatchObject({ stopped: [stopped], desired: { api: { stop: 1 } } });
+  });
+
   it('batch work that a drain ended for good runs again with a new version', () => {
     expect(
       outlineOf(nodes(2), [

@@ -159,13 +159,14 @@ describe('which of an allocation and its replacement goes on', () => {
     expect(stops(reconcile, old, replaced)).toEqual(expected);
   });
 
-  it('is judged along the chain of replacements, up to the first that was stopped', () => {
+  it('is judged along the chain of replacements, without those that were stopped', () => {
     const second = of('new', 0, { NextAllocation: 'third' });
     const third = of('third', 2, { NextAllocation: 'fourth' });
     const fourth = of('fourth', 3);
     expect(stops('best_score', of('old', 1, next), second, third, fourth)).toEqual([replacement, original]);
     const stopped = { ...third, DesiredStatus: 'stop' as const };
-    expect(stops('best_score', of('old', 1, next), second, stopped, fourth)).toEqual([replacement]);
+    expect(stops('best_score', of('old', 1, next), second, stopped, fourth)).toEqual([replacement, original]);
+    expect(stops('best_score', of('old', 1, next), second, fourth)).toEqual([replacement]);
     expect(stops('best_score', of('old', 1, next), { ...second, NextAllocation: 'new' })).toEqual([replacement]);
   });
 });
