@@ -15,6 +15,8 @@ const waitsFor = (job: Job, groups: readonly string[] = job.TaskGroups.map(({ Na
     FailedTGAllocs: Object.fromEntries(groups.map((name) => [name, {} as AllocationMetric])),
   } as unknown as Evaluation);
 
+const rule = { LTarget: '${attr.kernel.name}', RTarget: 'linux', Operand: '=' };
+
 const batch = (document: Record<string, unknown> = {}) => jobFrom({ Type: 'batch', ...document });
 
 describe('what a blocked evaluation waits for', () => {
@@ -39,6 +41,13 @@ describe('what a blocked evaluation waits for', () => {
     ['another pool', { NodePool: 'big' }],
     ['another datacenter', { Datacenters: ['dc2'] }],
     ['a rule of the job', { Constraints: [{ LTarget: 'kernel.name', RTarget: 'linux', Operand: '=' }] }],
+    ['a rule of the group', { TaskGroups: [groupDocument({ Constraints: [rule] })] }],
+    ['a rule of the task', { TaskGroups: [groupDocument({}, { Constraints: [rule] })] }],
+    ['a volume', { TaskGroups: [groupDocument({ Volumes: { data: { Type: 'host', Source: 'data' } } })] }],
+    [
+      'another place in the life of the group',
+      { TaskGroups: [groupDocument({}, { Lifecycle: { Hook: 'poststop' } })] },
+    ],
     ['more memory', { TaskGroups: [groupDocument({}, { Resources: { CPU: 100, MemoryMB: 101 } })] }],
     ['another driver', { TaskGroups: [groupDocument({}, { Driver: 'function' })] }],
     ['another user', { TaskGroups: [groupDocument({}, { User: 'nobody' })] }],
@@ -47,6 +56,14 @@ describe('what a blocked evaluation waits for', () => {
     ['a port', { TaskGroups: [groupDocument({ Networks: [{ ReservedPorts: [{ Label: 'http', Value: 80 }] }] })] }],
   ])('is something else with %s', (_what, document) => {
     expect(waitsFor(batch(document))).not.toEqual(waitsFor(batch()));
+  });
+
+  it('is the node, for a system job', () => {
+    const job = jobFrom({ Type: 'system' });
+    const waitsOn = (NodeID: string) =>
+      requirementNames(job, { Namespace: 'default', JobID: job.ID, Status: 'blocked', NodeID } as Evaluation);
+    expect(waitsOn('n1')).not.toEqual(waitsOn('n2'));
+    expect(waitsOn('n1')).toHaveLength(1);
   });
 
   it('is one for each group that could not be placed', () => {
