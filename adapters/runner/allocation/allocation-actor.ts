@@ -181,8 +181,10 @@ export class AllocationActor {
       tasks: () => standingOfTasks(this.#life),
       upFor: (task) => this.#upFor(task),
       run: (task, command, timeout) => runBriefly((request) => this.exec(task, request), command, timeout),
-      restart: (task, reason) =>
-        this.handle({ type: 'task', task, event: { type: 'restart', reason, asFailure: true } }),
+      restart: (task, reason) => {
+        const event = { type: 'restart', reason, asFailure: true } as const;
+        for (const each of this.#runningTasks(task)) this.handle({ type: 'task', task: each, event });
+      },
       changed: () => this.#onChange(this.id),
     };
   }

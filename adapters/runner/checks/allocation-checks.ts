@@ -5,6 +5,7 @@ import {
   checkStateAfter,
   initialCheckState,
   restartIsDue,
+  strikesAfter,
   uncheckedState,
 } from '../../../src/agent/checks/check-state.js';
 import { filledService } from '../../../src/agent/environment/filled-service.js';
@@ -27,8 +28,8 @@ export interface CheckedAllocation {
   upFor(task: string | null): Milliseconds | undefined;
   /** Runs a command beside a task; gives its exit code and output. */
   run(task: string, command: readonly string[], timeout: Milliseconds): Promise<{ code: number; output: string }>;
-  /** A service has failed too often: its task begins again. */
-  restart(task: string, reason: string): void;
+  /** A service has failed too often: its task begins again; without a task all that run. */
+  restart(task: string | null, reason: string): void;
   /** Health has become known, or has changed. */
   changed(): void;
 }
@@ -40,6 +41,8 @@ interface Watched {
   /** Null for services of the group. */
   readonly task: string | null;
   state: CheckState;
+  /** Failed looks in a row that count towards a restart. */
+  strikes: number;
 }
 
 /** Looks at the services of one allocation for as long as it runs, and judges its health where that goes by checks. */
@@ -158,7 +161,9 @@ export class AllocationChecks {
     if (this.#over.signal.aborted) return;
     watched.state = checkStateAfter(watched.state, result, check, this.#surroundings.clock.now());
     this.judge();
-    if (task === null || !restartIsDue(check, watched.state, upFor)) return;
+    watched.strikes = strikesAfter(watched.strikes, result, check, upFor);
+    if (!restartIsDue(check, watched.strikes)) return;
+    watched.strikes = 0;
     watched.state = { ...uncheckedState, output: result.output, at: watched.state.at };
     this.#allocation.restart(task, `check "${check.Name}" is unhealthy`);
   }
@@ -195,6 +200,7 @@ function checksOf(work: AllocationWork, node: Surroundings['node'], task: Task |
       check,
       task: task?.Name ?? null,
       state: initialCheckState(check),
+      strikes: 0,
     }));
   });
 }

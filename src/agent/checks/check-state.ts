@@ -1,4 +1,5 @@
 import type { ServiceCheck } from '../../jobs/document/service.js';
+import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 
 /** What one look at a service came to. */
@@ -54,12 +55,18 @@ export function checkStateAfter(
   return { status, output: result.output, statusCode: result.statusCode, at, passes, failures };
 }
 
-/** Whether a service is in such a state that its task has to begin again (`check_restart`). */
-export function restartIsDue(
+/** Failed looks in a row that count towards a restart (`check_restart`): those while the task is new do not. `upFor` in milliseconds. */
+export function strikesAfter(
+  strikes: number,
+  { passed }: Pick<CheckResult, 'passed'>,
   { CheckRestart: rule }: Pick<ServiceCheck, 'CheckRestart'>,
-  { failures }: CheckState,
-  upFor: number,
-): boolean {
-  if (rule === null || rule.Limit <= 0) return false;
-  return failures >= rule.Limit && upFor * 1_000_000 >= rule.Grace;
+  upFor: Milliseconds,
+): number {
+  const isNew = rule !== null && upFor * 1_000_000 < rule.Grace;
+  return passed || isNew ? 0 : strikes + 1;
+}
+
+/** Whether a service has failed so often that its task has to begin again. */
+export function restartIsDue({ CheckRestart: rule }: Pick<ServiceCheck, 'CheckRestart'>, strikes: number): boolean {
+  return rule !== null && rule.Limit > 0 && strikes >= rule.Limit;
 }

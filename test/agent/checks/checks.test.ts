@@ -5,6 +5,7 @@ import {
   checkStateAfter,
   initialCheckState,
   restartIsDue,
+  strikesAfter,
   uncheckedState,
 } from '../../../src/agent/checks/check-state.js';
 import type { UpdateStrategy } from '../../../src/jobs/document/policies.js';
@@ -52,10 +53,19 @@ describe('a check', () => {
 
   it('asks for a restart after so many failures in a row, and not in its grace', () => {
     const rule = { CheckRestart: { Limit: 2, Grace: 5 * second, IgnoreWarnings: false } };
-    expect(restartIsDue(rule, stateAfter('-'), 60_000)).toBe(false);
-    expect(restartIsDue(rule, stateAfter('--'), 60_000)).toBe(true);
-    expect(restartIsDue(rule, stateAfter('--'), 4999)).toBe(false);
-    expect(restartIsDue({ CheckRestart: null }, stateAfter('-----'), 60_000)).toBe(false);
+    const strikes = (looks: string, firstAt: number) =>
+      [...looks].reduce(
+        (before, look, at) => strikesAfter(before, look === '+' ? good : bad, rule, firstAt + at * 1000),
+        0,
+      );
+    expect(strikes('-', 60_000)).toBe(1);
+    expect(strikes('--+-', 60_000)).toBe(1);
+    expect(strikes('---', 3999)).toBe(1);
+    expect(strikes('---', 3000)).toBe(1);
+    expect(strikesAfter(4, bad, { CheckRestart: null }, 0)).toBe(5);
+    expect([0, 1, 2, 3].map((count) => restartIsDue(rule, count))).toEqual([false, false, true, true]);
+    expect(restartIsDue({ CheckRestart: { ...rule.CheckRestart, Limit: 0 } }, 5)).toBe(false);
+    expect(restartIsDue({ CheckRestart: null }, 5)).toBe(false);
   });
 });
 

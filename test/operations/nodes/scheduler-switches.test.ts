@@ -88,7 +88,7 @@ describe('preemption', () => {
   it('begins for work that waits when it is allowed, also behind a job of a type for which it is not', async () => {
     await using cluster = fakeCluster();
     await cluster.addNode('n1');
-    const register = async (ID: string, Type: string, Priority: number): Promise<void> => {
+    const register = async (ID: string, Type: 'service' | 'batch', Priority: number): Promise<void> => {
       const task = { Name: 't', Driver: 'raw_exec', Config: { command: '/bin/true' } };
       const sized = { ...task, Resources: { CPU: 900, MemoryMB: 100 } };
       const job = { ID, Type, Priority, Datacenters: ['*'], TaskGroups: [{ Name: 'g', Tasks: [sized] }] };
