@@ -132,10 +132,21 @@ function withoutFolder(source: string): { readonly path: string; readonly folder
   return { path: path ?? source, folder: folder ?? '' };
 }
 
-/** The path of a source, and its options: those of its query, and beside them those of the block. */
+/**
+ * The path of a source, and its options: those of its query, and beside them those of the block, which take the places of their names.
+ * Not by `URLSearchParams.set`, which reads all that is there for each name.
+ */
 export function sourceParts(source: string, options: TaskArtifact['GetterOptions']) {
   const [path = '', query = ''] = source.split(/\?(.*)/s, 2);
-  const all = new URLSearchParams(query);
-  for (const [name, value] of Object.entries(options ?? {})) all.set(name, value);
-  return { path, options: all };
+  const block = new Map(Object.entries(options ?? {}));
+  const all: [name: string, value: string][] = [];
+  const replaced = new Set<string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    const own = block.get(name);
+    if (own === undefined) all.push([name, value]);
+    else if (!replaced.has(name)) all.push([name, own]);
+    if (own !== undefined) replaced.add(name);
+  }
+  for (const [name, value] of block) if (!replaced.has(name)) all.push([name, value]);
+  return { path, options: new URLSearchParams(all) };
 }

@@ -41,12 +41,13 @@ export function withGroupsOf(summary: JobSummary, job: Job): JobSummary {
 
 /** Sets the queued counters that an evaluation reports. */
 export function withQueued(summary: JobSummary, queued: Readonly<Record<string, number>>): JobSummary {
-  let next = summary;
+  const changed: [name: string, group: GroupSummary][] = [];
   for (const [name, Queued] of Object.entries(queued)) {
-    const group = groupOf(next, name);
-    if (group !== undefined && group.Queued !== Queued) next = withGroup(next, name, { ...group, Queued });
+    const group = groupOf(summary, name);
+    if (group !== undefined && group.Queued !== Queued) changed.push([name, { ...group, Queued }]);
   }
-  return next;
+  if (changed.length === 0) return summary;
+  return { ...summary, Summary: { ...summary.Summary, ...Object.fromEntries(changed) } };
 }
 
 /** Counts a new allocation (`before` undefined) or the change of one's client status. */

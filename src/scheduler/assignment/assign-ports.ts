@@ -42,19 +42,24 @@ export function assignPorts(
   return ok({ ports: offered.ports, network: networkWith(asked, offered.ports, node) });
 }
 
+/** Takes constant time for each port, whatever their number: a group may ask for thousands. */
 class PortDraft {
   readonly ports: AllocatedPort[] = [];
   readonly #node: Node;
   readonly #taken: PortBook;
   readonly #addresses: readonly NodeAddress[];
-  /** Static ports that are requested: they are not used as dynamic ports of the same host network. */
-  readonly #reserved: readonly Port[];
+  /** Ports given here that nothing else can have, by address. */
+  readonly #given = new Map<string, Set<number>>();
+  /** Static ports that are requested, by host network: they are not used as dynamic ports of the same host network. */
+  readonly #kept = new Map<string | undefined, Set<number>>();
+  /** Where the search of the range goes on, by host network and address: nothing is free before. */
+  readonly #searched = new Map<string, number>();
 
   constructor(node: Node, taken: PortBook, reserved: readonly Port[]) {
     this.#node = node;
     this.#taken = taken;
     this.#addresses = addressesOf(node);
-    this.#reserved = reserved;
+    for (const port of reserved) added(this.#kept, this.#networkOf(port), port.Value ?? 0);
   }
 
   addressesFor(port: Port): Result<readonly NodeAddress[], string> {
@@ -64,27 +69,26 @@ class PortDraft {
   }
 
   isFree(address: string, port: number): boolean {
-    return (
-      !this.#taken.isTaken(address, port) &&
-      !this.ports.some(({ HostIP, Value, IgnoreCollision }) => HostIP === address && Value === port && !IgnoreCollision)
-    );
+    return !this.#taken.isTaken(address, port) && this.#given.get(address)?.has(port) !== true;
   }
 
   give(port: Port, { Address }: NodeAddress, value: number): void {
     const to = port.To === -1 ? value : (port.To ?? 0);
+    const shared = port.IgnoreCollision === true;
+    if (!shared) added(this.#given, Address, value);
     this.ports.push({
       Label: port.Label ?? '',
       Value: value,
       ...(to === 0 ? {} : { To: to }),
       HostIP: Address,
-      ...(port.IgnoreCollision === true ? { IgnoreCollision: true } : {}),
+      ...(shared ? { IgnoreCollision: true } : {}),
     });
   }
 
   giveAny(port: Port, addresses: readonly NodeAddress[], draw: Draw): boolean {
-    const kept = this.#keptOn(this.#networkOf(port));
+    const network = this.#networkOf(port);
     for (const address of addresses) {
-      const value = this.#anyFree(address.Address, kept, draw);
+      const value = this.#anyFree(address.Address, network, draw);
       if (value === undefined) continue;
       this.give(port, address, value);
       return true;
@@ -92,31 +96,39 @@ class PortDraft {
     return false;
   }
 
-  #keptOn(network: string | undefined): ReadonlySet<number> {
-    return new Set(this.#reserved.filter((port) => this.#networkOf(port) === network).map((port) => port.Value ?? 0));
-  }
-
   #networkOf({ HostNetwork = '' }: Port): string | undefined {
     return hostNetworkOf(HostNetwork, this.#node);
   }
 
-  #anyFree(address: string, kept: ReadonlySet<number>, draw: Draw): number | undefined {
+  #anyFree(address: string, network: string | undefined, draw: Draw): number | undefined {
     const { first, last } = dynamicRange(this.#node);
     if (last < first) return undefined;
-    const suits = (port: number): boolean => !kept.has(port) && this.isFree(address, port);
+    const kept = this.#kept.get(network);
+    const suits = (port: number): boolean => kept?.has(port) !== true && this.isFree(address, port);
     for (let tries = 0; tries < randomTries; tries += 1) {
       const port = first + draw(last - first + 1);
       if (suits(port)) return port;
     }
-    for (let port = first; port <= last; port += 1) if (suits(port)) return port;
-    return undefined;
+    const place = `${address} ${network}`;
+    let port = this.#searched.get(place) ?? first;
+    while (port <= last && !suits(port)) port += 1;
+    this.#searched.set(place, port);
+    return port <= last ? port : undefined;
   }
+}
+
+function added<K>(sets: Map<K, Set<number>>, key: K, value: number): void {
+  const present = sets.get(key);
+  if (present === undefined) sets.set(key, new Set([value]));
+  else present.add(value);
 }
 
 function networkWith(asked: NetworkResource, ports: readonly AllocatedPort[], node: Node): AllocatedNetwork {
   const address = hostAddress(node);
+  // Of several ports of one label the first one counts.
+  const byLabel = new Map(ports.toReversed().map((port) => [port.Label, port]));
   const dynamic = asked.DynamicPorts?.map((port) => {
-    const given = ports.find(({ Label }) => Label === port.Label);
+    const given = byLabel.get(port.Label ?? '');
     return given === undefined
       ? port
       : { ...port, Value: given.Value, ...(given.To === undefined ? {} : { To: given.To }) };

@@ -62,11 +62,18 @@ export class PortBook {
 
 /** The ports of a list such as `22,8000-8999`. What is not a port is passed over. */
 function portsFrom(list: string): readonly number[] {
-  const ports: number[] = [];
+  const spans: (readonly [first: number, last: number])[] = [];
   for (const item of list.split(',')) {
     const [first, last = first] = item.split('-').map((part) => Number.parseInt(part.trim(), 10));
     if (first === undefined || last === undefined || Number.isNaN(first) || Number.isNaN(last)) continue;
-    for (let port = Math.max(first, 0); port <= Math.min(last, lastPort); port += 1) ports.push(port);
+    spans.push([Math.max(first, 0), Math.min(last, lastPort)]);
+  }
+  // In order, so that each port is visited once, however many spans it is in.
+  spans.sort(([left], [right]) => left - right);
+  const ports: number[] = [];
+  let next = 0;
+  for (const [first, last] of spans) {
+    for (next = Math.max(next, first); next <= last; next += 1) ports.push(next);
   }
   return ports;
 }

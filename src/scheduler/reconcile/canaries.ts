@@ -1,6 +1,6 @@
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { Allocation } from '../allocation.js';
-import type { Deployment } from '../deployment/deployment.js';
+import type { Deployment, DeploymentState } from '../deployment/deployment.js';
 import { classified } from './classify.js';
 import { type GroupDeployment, isDeployed } from './group-deployment.js';
 import type { GroupRequest } from './group-request.js';
@@ -22,14 +22,14 @@ export function settleCanaries(
   all: readonly Allocation[],
   { standing, situation, intents, group }: Pick<GroupRequest, 'standing' | 'situation' | 'intents' | 'group'>,
 ): SettledCanaries {
-  const unwanted = new Set(unpromotedCanaries(standing.old));
-  if (standing.failed) for (const id of unpromotedCanaries(standing.current)) unwanted.add(id);
+  const unwanted = new Set(unpromotedCanaries(standing.old, group));
+  if (standing.failed) for (const id of unpromotedCanaries(standing.current, group)) unwanted.add(id);
   const stopped = all.filter(({ ID }) => unwanted.has(ID));
   intents.stopAll(stopped, descriptions.notNeeded);
   intents.desired(group.Name).Stop += stopped.length;
   const rest = without(all, stopped);
 
-  const placed = new Set(placedCanaries(standing.current));
+  const placed = new Set(placedCanaries(standing.current, group));
   if (placed.size === 0) return { canaries: [], rest };
   const classes = classified(
     rest.filter(({ ID }) => placed.has(ID)),
@@ -70,12 +70,16 @@ export function placeCanaries(
   for (const name of names.nextCanaries(missing, canaries, replaced)) intents.place.push({ name, group, canary: true });
 }
 
-function unpromotedCanaries(deployment: Deployment | undefined): readonly string[] {
-  return Object.values(deployment?.TaskGroups ?? {}).flatMap((state) =>
-    state.Promoted ? [] : (state.PlacedCanaries ?? []),
-  );
+function unpromotedCanaries(deployment: Deployment | undefined, group: TaskGroup): readonly string[] {
+  return stateOf(deployment, group)?.Promoted === true ? [] : placedCanaries(deployment, group);
 }
 
-function placedCanaries(deployment: Deployment | undefined): readonly string[] {
-  return Object.values(deployment?.TaskGroups ?? {}).flatMap((state) => state.PlacedCanaries ?? []);
+/** Those of the group: other groups' canaries are not among its allocations. */
+function placedCanaries(deployment: Deployment | undefined, group: TaskGroup): readonly string[] {
+  return stateOf(deployment, group)?.PlacedCanaries ?? [];
+}
+
+function stateOf(deployment: Deployment | undefined, { Name }: TaskGroup): DeploymentState | undefined {
+  const states = deployment?.TaskGroups ?? {};
+  return Object.hasOwn(states, Name) ? states[Name] : undefined;
 }

@@ -58,13 +58,19 @@ export function joinDeployment(
   const DesiredTotal = updated + placed;
   if (part.existed || !isDeployed(group) || DesiredTotal === 0) return;
   if (updated === 0 && allocations.some((allocation) => isCurrent(allocation, job))) return;
-  const deployment = standing.current ?? newDeployment(job, situation);
-  const joined = {
-    ...deployment,
-    TaskGroups: { ...deployment.TaskGroups, [group.Name]: { ...part.state, DesiredTotal } },
-  };
-  standing.current = joined;
-  intents.deployment = joined;
+  const state = { ...part.state, DesiredTotal };
+  if (intents.joined === undefined) {
+    const deployment = standing.current ?? newDeployment(job, situation);
+    intents.joined = { ...deployment.TaskGroups };
+    standing.current = { ...deployment, TaskGroups: intents.joined };
+    intents.deployment = standing.current;
+  }
+  setOwn(intents.joined, group.Name, state);
+}
+
+/** Also under names such as `__proto__`, which assignment takes for something else. */
+function setOwn(states: Record<string, DeploymentState>, name: string, value: DeploymentState): void {
+  Object.defineProperty(states, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /** A deployment with canaries says what they wait for. */

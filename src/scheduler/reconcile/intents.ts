@@ -1,6 +1,6 @@
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { Allocation, ClientStatus } from '../allocation.js';
-import type { Deployment, DeploymentStatus } from '../deployment/deployment.js';
+import type { Deployment, DeploymentState, DeploymentStatus } from '../deployment/deployment.js';
 import type { DesiredUpdates, Evaluation } from '../evaluation.js';
 import type { NameIndex } from './names.js';
 
@@ -67,7 +67,10 @@ export class Intents {
   readonly names = new Map<string, NameIndex>();
   /** A deployment that this evaluation makes, or writes again. */
   deployment: Deployment | undefined;
+  /** The groups of that deployment, once a group has joined it: its own copy, so that each further group takes constant time. */
+  joined: Record<string, DeploymentState> | undefined;
   readonly deploymentUpdates: DeploymentUpdate[] = [];
+  readonly #unknownIds = new Set<string>();
   readonly #desired = new Map<string, MutableDesiredUpdates>();
 
   desired(group: string): MutableDesiredUpdates {
@@ -81,6 +84,12 @@ export class Intents {
 
   get desiredUpdates(): ReadonlyMap<string, DesiredUpdates> {
     return this.#desired;
+  }
+
+  /** Whether the state of the allocation is about to be unknown. */
+  makesUnknown({ ID }: Allocation): boolean {
+    for (const { allocation } of this.unknown.slice(this.#unknownIds.size)) this.#unknownIds.add(allocation.ID);
+    return this.#unknownIds.has(ID);
   }
 
   stopAll(allocations: Iterable<Allocation>, description: string, clientStatus?: StopIntent['clientStatus']): void {

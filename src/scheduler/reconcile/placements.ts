@@ -71,7 +71,5 @@ export function placeReplacements(
 
 /** Its node is out of reach: it is replaced, but not stopped. */
 function isAway(allocation: Allocation, intents: Intents): boolean {
-  return (
-    allocation.ClientStatus === 'unknown' || intents.unknown.some((intent) => intent.allocation.ID === allocation.ID)
-  );
+  return allocation.ClientStatus === 'unknown' || intents.makesUnknown(allocation);
 }

@@ -106,6 +106,7 @@ function rollOut(request: GroupRequest, findings: GroupFindings): boolean {
   const { group, standing, situation, intents, job } = request;
   const { part, canaries, names, updates, rest, sets: all } = findings;
   const sets = isCanarying(part) ? { ...all, untainted: without(all.untainted, canaries) } : all;
+  const first = intents.place.length;
   const moreCanaries = rollOutCanaries(request, findings);
 
   const canarying = isCanarying(part);
@@ -120,7 +121,7 @@ function rollOut(request: GroupRequest, findings: GroupFindings): boolean {
   const updated = updates.replace.length + updates.inPlace.length;
   const changes = { job, group, allocations: rest, updated, placed: placements.length };
   joinDeployment(part, changes, standing, { situation, intents });
-  truncatePlacements(request);
+  truncatePlacements(request, first);
   const left = updated + placements.length + sets.migrating.length + sets.replacedNow.length + findings.replacedLater;
   return left === 0 && !moreCanaries && isHealthy(request);
 }
@@ -245,13 +246,10 @@ function moveMigrating(
   }
 }
 
-/** One evaluation places no more of a group than the group wants in all. */
-function truncatePlacements({ intents, group }: GroupRequest): void {
-  const own = intents.place.filter((intent) => intent.group.Name === group.Name);
-  if (own.length <= group.Count) return;
-  const surplus = new Set(own.slice(group.Count));
-  const kept = intents.place.filter((intent) => !surplus.has(intent));
-  intents.place.splice(0, intents.place.length, ...kept);
+/** One evaluation places no more of a group than the group wants in all. The group's placements are those from `first` on. */
+function truncatePlacements({ intents, group }: GroupRequest, first: number): void {
+  if (intents.place.length - first <= group.Count) return;
+  intents.place.length = first + group.Count;
   intents.desired(group.Name).Place = group.Count;
 }
 
