@@ -40,7 +40,7 @@ export function searchListFrom(text: string): SearchList {
 /** The absolute names to query, in order. */
 export function candidatesFor(name: string, { domains, dots }: SearchList): readonly string[] {
   if (name.endsWith('.')) return [name.slice(0, -1)];
-  const searched = domains.map((domain) => `${name}.${domain}`.replace(/\.+$/, ''));
+  const searched = domains.map((domain) => `${name}.${domain}`.replace(/(?<!\.)\.+$/, ''));
   const given = name.split('.').length - 1;
   return given >= dots ? [name, ...searched] : [...searched, name];
 }

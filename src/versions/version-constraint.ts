@@ -33,7 +33,17 @@ const COMPARISONS: Readonly<Record<VersionSyntax, Comparisons>> = {
   loose: { ...EQUALITY, ...withoutForeignPrereleases(ORDER), '~>': isPessimisticMatch },
 };
 
-const TERM = /^[\t\n\f\r ]*(=|!=|>=|<=|>|<|~>|)[\t\n\f\r ]*([^\t\n\f\r ]*)[\t\n\f\r ]*$/;
+/** Without blanks around it. Blanks can be read in one way only: with more, many of them would take quadratic or cubic time. */
+const TERM = /^(=|!=|>=|<=|>|<|~>|)[\t\n\f\r ]*([^\t\n\f\r ]+)$/;
+
+const BLANKS = '\t\n\f\r ';
+
+function withoutBlanksAround(text: string): string {
+  let [from, to] = [0, text.length];
+  while (from < to && BLANKS.includes(text.charAt(from))) from += 1;
+  while (to > from && BLANKS.includes(text.charAt(to - 1))) to -= 1;
+  return text.slice(from, to);
+}
 
 /** Characters of a constraint. */
 const MAX_LENGTH = 10_000;
@@ -47,8 +57,8 @@ export function parseVersionConstraint(text: string, syntax: VersionSyntax): Res
 }
 
 const parsers = {
-  loose: remembered((text) => parse(text, 'loose'), 256),
-  semver: remembered((text) => parse(text, 'semver'), 256),
+  loose: remembered((text) => parse(text, 'loose'), 256, MAX_LENGTH),
+  semver: remembered((text) => parse(text, 'semver'), 256, MAX_LENGTH),
 };
 
 function parse(text: string, syntax: VersionSyntax): Result<VersionConstraint, string> {
@@ -67,7 +77,7 @@ export function satisfies(version: Version, { terms }: VersionConstraint): boole
 }
 
 function parseTerm(part: string, syntax: VersionSyntax): Result<Term, string> {
-  const [, operator = '', boundText = ''] = TERM.exec(part) ?? [];
+  const [, operator = '', boundText = ''] = TERM.exec(withoutBlanksAround(part)) ?? [];
   const holds = COMPARISONS[syntax][operator === '' ? '=' : operator];
   if (boundText === '' || holds === undefined) return err(`malformed constraint: ${part}`);
   return parseVersion(boundText, syntax)

@@ -1,14 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { parsePolicy } from '../../src/access/policy/parse-policy.js';
+import { digestInList, parseChecksum } from '../../src/agent/artifact/checksum.js';
 import { nextLaunch } from '../../src/jobs/periodic/next-launch.js';
 import { periodicWarnings } from '../../src/jobs/periodic/validate-periodic.js';
+import { noDeliveryOptions, readDeliveryOptions } from '../../src/notifications/delivery/delivery-options.js';
 import { compileFilter } from '../../src/queries/filters/index.js';
 import { checkConstraint } from '../../src/scheduler/feasibility/constraint-operators.js';
+import { parseTree } from '../../src/templates/parse-template.js';
 import { parseVersion } from '../../src/versions/version.js';
 import { parseVersionConstraint } from '../../src/versions/version-constraint.js';
 import { jobFrom } from '../support/jobs.js';
 
 /*
- * Looks for texts that take long in the rules that read what users write: filters, cron expressions, constraints, versions. Texts are
+ * Looks for texts that take long in the rules that read what users write: filters, cron expressions, constraints, versions, policies, templates. Texts are
  * made of repeated pieces and grow where time grows. `SIGNALBOX_RULES_SECONDS=600 SIGNALBOX_RULES_SEED=7` searches for ten minutes;
  * a shared machine gets three times the aim of 250 ms before a test fails.
  */
@@ -173,6 +177,63 @@ const targets: readonly Target[] = [
     name: 'time zones',
     pieces: ['A', 'a', '/', '_', '-', 'GMT', '/GMT', '+1', 'Europe', 'Europe/'],
     run: (text) => nextLaunch({ Spec: '@daily', Specs: null, SpecType: 'cron', TimeZone: text }, 1.7e12),
+  },
+  {
+    name: 'event types of a destination',
+    pieces: ['a', '_', '.', ':', '-', '*', '!', 'order.'],
+    run: (text) => readDeliveryOptions({ eventTypes: [text] }, noDeliveryOptions),
+  },
+  {
+    name: 'lists of checksums',
+    pieces: ['a', '0', ' ', '*', '\n', '\u2028', 'SHA256 (', ')', ' = ', 'f.tar'],
+    run: (text) => [digestInList(text, 'f.tar'), parseChecksum(text, 'f.tar')],
+  },
+  {
+    name: 'rules of policies',
+    pieces: [
+      'namespace "a" {',
+      '}',
+      '[',
+      ']',
+      '"',
+      '\\',
+      '#',
+      '//',
+      '/*',
+      '*/',
+      '\n',
+      ' ',
+      'policy = "read"',
+      '<<A\n',
+      '{',
+      ',',
+      '=',
+    ],
+    run: (text) => parsePolicy(text),
+  },
+  {
+    name: 'templates',
+    pieces: [
+      '{{',
+      '}}',
+      '{{ if 1 }}',
+      '{{ end }}',
+      '(',
+      ')',
+      '|',
+      '"',
+      '`',
+      '\\',
+      '.a',
+      '$a',
+      '1_',
+      '/*',
+      '*/',
+      '- ',
+      ' -',
+      '\n',
+    ],
+    run: (text) => parseTree(text),
   },
 ];
 

@@ -22,6 +22,12 @@ describe('regular expressions', () => {
     expect(regularExpression(pattern).isErr()).toBe(true);
   });
 
+  it('reads each character of a pattern once for its bound', () => {
+    const begun = process.cpuUsage();
+    for (const piece of ['[', '\\p{', '[^]', '[[:a']) programBound(piece.repeat(20_000));
+    expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
+  });
+
   it('says what is wrong', () => {
     expect(regularExpression('a(b')._unsafeUnwrapErr()).toBe('missing closing ): `a(b`');
     expect(regularExpression('a'.repeat(1_001))._unsafeUnwrapErr()).toBe(

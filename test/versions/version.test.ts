@@ -123,3 +123,12 @@ test('what is formatted is read back', () => {
     }),
   );
 });
+
+test('a constraint of many blanks takes no longer than one of other characters', () => {
+  const begun = process.cpuUsage();
+  for (const text of [`${' '.repeat(9_990)}1 2`, `>${' '.repeat(9_990)}1 2`, `1${' '.repeat(9_990)}2`]) {
+    expect(parseVersionConstraint(text, 'loose').isErr()).toBe(true);
+  }
+  expect(loose('1.2', `${' '.repeat(2_000)}>=${' '.repeat(2_000)}1.2${' '.repeat(2_000)}`)).toBe(true);
+  expect(process.cpuUsage(begun).user).toBeLessThan(500_000);
+});

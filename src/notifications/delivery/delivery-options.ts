@@ -137,7 +137,7 @@ const readers: {
   rotationGrace: wholeWithin('rotationGrace', 0, optionLimits.rotationGrace),
   eventTypes: (value, refuse) => {
     const texts = isTexts(value) ? [...new Set(value)] : null;
-    if (texts === null || texts.some((text) => !eventTypePattern.test(text) || text.length > optionLimits.eventType)) {
+    if (texts === null || texts.some((text) => text.length > optionLimits.eventType || !eventTypePattern.test(text))) {
       refuse('eventTypes', 'must be a list of event types or globs such as order.created or order.*');
     } else if (texts.length > optionLimits.eventTypes) {
       refuse('eventTypes', `must have at most ${optionLimits.eventTypes} elements`);
@@ -161,8 +161,8 @@ const readers: {
   },
 };
 
-/** Letters, digits and separators; a star matches any characters. */
-const eventTypePattern = /^[A-Za-z0-9_*]+(?:[.:_-][A-Za-z0-9_*]+)*$/;
+/** Letters, digits and separators; a star matches any characters. Each character can be read in one way only. */
+const eventTypePattern = /^[A-Za-z0-9_*]+(?:[.:-][A-Za-z0-9_*]+)*$/;
 
 const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]{1,128}$/;
 const headerValue = /^[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/;

@@ -69,6 +69,15 @@ describe('the options of a configuration', () => {
     expect(options).toEqual(current);
   });
 
+  test.each(['_', 'a_', '_*'])('many of %j before what no type has cost nothing', (piece) => {
+    const begun = process.cpuUsage();
+    for (const length of [128, 100_000]) {
+      const { faults } = readDeliveryOptions({ eventTypes: [`${piece.repeat(length / 2)}!`] }, current);
+      expect(faults).toHaveLength(1);
+    }
+    expect(process.cpuUsage(begun).user).toBeLessThan(500_000);
+  });
+
   test('whatever comes, nothing throws and what is taken is a header that can be sent', () => {
     fc.assert(
       fc.property(fc.anything(), fc.string(), fc.string(), (anything, name, value) => {
