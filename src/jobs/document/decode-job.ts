@@ -16,9 +16,14 @@ export interface DecodeError {
   readonly message: string;
 }
 
-/** Nesting of free-form values, and values in the whole document: more than any job needs, less than harms. */
+/**
+ * Nesting of free-form values; elements of lists and entries of maps, elements that are blocks, and task groups in the whole document:
+ * more than any job needs, and few enough that the work for one request stays within one turn of some hundred milliseconds.
+ */
 const maximumDepth = 100;
-const maximumValues = 500_000;
+const maximumValues = 50_000;
+const maximumBlocks = 10_000;
+const maximumGroups = 1_000;
 
 /** How a document is read. */
 export interface DecodeOptions {
@@ -34,11 +39,12 @@ export interface DecodeOptions {
 export function decodeJob(input: unknown, options: DecodeOptions = {}): Result<SubmittedJob, DecodeError> {
   const reading: Reading = {
     remaining: maximumValues,
+    remainingBlocks: maximumBlocks,
     failure: undefined,
     durationTexts: options.durationTexts === true,
   };
-  const job = readBlock(reading, compileBlock(jobBlock), input);
-  if (job !== undefined) return ok(job as unknown as SubmittedJob);
+  const job = readJob(reading, input);
+  if (job !== undefined) return ok(job);
   const { expected, got, path } = reading.failure as Failure;
   const where = pathText(path.reverse());
   return err({
@@ -59,12 +65,21 @@ interface Failure {
 
 interface Reading {
   remaining: number;
+  remainingBlocks: number;
   failure: Failure | undefined;
   readonly durationTexts: boolean;
 }
 
 // Every reader answers undefined after it has set `reading.failure`; JSON has no undefined, so that is unambiguous. The
 // callers add their step to the path on the way out, so a good document never builds a path.
+
+function readJob(reading: Reading, input: unknown): SubmittedJob | undefined {
+  const job = readBlock(reading, compileBlock(jobBlock), input) as unknown as SubmittedJob | undefined;
+  const groups = job?.TaskGroups?.length ?? 0;
+  if (groups <= maximumGroups) return job;
+  fail(reading, `at most ${maximumGroups} task groups`, groups);
+  return step(reading, 'TaskGroups');
+}
 
 function readBlock(reading: Reading, block: CompiledBlock, input: unknown): Template | undefined {
   if (!isPlainObject(input)) return fail(reading, 'an object', input);
@@ -103,7 +118,9 @@ function readField(reading: Reading, field: CompiledField, raw: unknown): unknow
     case 'blocks':
       return readBlocks(reading, field.block as CompiledBlock, raw);
     case 'block_map':
-      return readMap(reading, raw, (element) => readBlock(reading, field.block as CompiledBlock, element ?? {}));
+      return readMap(reading, raw, (element) =>
+        spendBlocks(reading, 1) ? readBlock(reading, field.block as CompiledBlock, element ?? {}) : undefined,
+      );
     case 'strings':
       return readStrings(reading, raw);
     case 'string_map':
@@ -148,7 +165,7 @@ function readBase64(reading: Reading, raw: unknown): string | undefined {
 
 function readBlocks(reading: Reading, block: CompiledBlock, raw: unknown): Template[] | undefined {
   if (!Array.isArray(raw)) return fail(reading, 'a list', raw);
-  if (!spend(reading, raw.length)) return undefined;
+  if (!spend(reading, raw.length) || !spendBlocks(reading, raw.length)) return undefined;
   const out: Template[] = [];
   for (let index = 0; index < raw.length; index++) {
     const value = readBlock(reading, block, raw[index] ?? {});
@@ -233,6 +250,13 @@ function spend(reading: Reading, values: number): boolean {
   reading.remaining -= values;
   if (reading.remaining >= 0) return true;
   fail(reading, `at most ${maximumValues} values in the document`, 'more');
+  return false;
+}
+
+function spendBlocks(reading: Reading, blocks: number): boolean {
+  reading.remainingBlocks -= blocks;
+  if (reading.remainingBlocks >= 0) return true;
+  fail(reading, `at most ${maximumBlocks} blocks in the document`, 'more');
   return false;
 }
 

@@ -10,6 +10,7 @@ import { validateJobId, validateName } from './validate-names.js';
 import { validateAffinities, validateConstraints, validateSpreads } from './validate-placement.js';
 import { validateJobStart } from './validate-start.js';
 import { type Surroundings, validateEdition, validateSurroundings } from './validate-surroundings.js';
+import { validateWork } from './validate-work.js';
 
 /** The host's data for checks of a job against its surroundings. Absent members are not checked. */
 export interface ValidationContext extends Surroundings, WarningContext {
@@ -28,11 +29,19 @@ export interface JobProblems {
 }
 
 /**
- * All errors and warnings of an admitted job at once (job interface, validation); layout: `errorsText`, `warningsText`. Never
+ * All errors and warnings of an admitted job at once (job interface, validation); only that, when a job makes too much work for more; layout: `errorsText`, `warningsText`. Never
  * throws, whatever the document holds.
  */
 export function validateJob(job: Job, context: ValidationContext = {}): JobProblems {
   const problems = gatherProblems();
+  if (!validateWork(job, problems.report)) {
+    return {
+      errors: problemsOf(problems.parts),
+      errorsByPart: textsByPart(problems.parts),
+      warnings: [],
+      warningsByPart: [],
+    };
+  }
   validateMesh(job, problems.report);
   validateSurroundings(job, context, problems.report);
   validateHead(job, problems);

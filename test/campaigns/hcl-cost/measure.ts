@@ -63,7 +63,7 @@ export function longestTurn(steps: Steps<unknown>): number {
 }
 
 /** Linux tells the time of one thread; elsewhere the time of the whole process, with its helper threads, is an upper bound. */
-function threadTime(): number {
+export function threadTime(): number {
   if (ownThread !== undefined) return Number(readFileSync(ownThread, 'latin1').split(' ', 1)[0]) / 1e6;
   const { user, system } = process.cpuUsage();
   return (user + system) / 1e3;

@@ -81,7 +81,19 @@ describe('decodeJob', () => {
     for (let level = 0; level < 200; level++) deep = [deep];
     const config = (value: unknown) => ({ TaskGroups: [{ Tasks: [{ Config: { value } }] }] });
     expect(failure(config(deep)).expected).toBe('nesting of at most 100');
-    expect(failure(config(new Array(600_000).fill(0))).expected).toContain('500000 values');
+    expect(failure(config(new Array(600_000).fill(0))).expected).toContain('50000 values');
+  });
+
+  test('the document is bounded in blocks and groups', () => {
+    const groups = (count: number) => ({ TaskGroups: new Array(count).fill({}) });
+    expect(decoded(groups(1_000)).TaskGroups).toHaveLength(1_000);
+    expect(failure(groups(1_001))).toMatchObject({ path: 'Job.TaskGroups', expected: 'at most 1000 task groups' });
+    expect(failure({ TaskGroups: [{ Tasks: new Array(10_000).fill({}) }] })).toMatchObject({
+      path: 'Job.TaskGroups[0].Tasks',
+      expected: 'at most 10000 blocks in the document',
+    });
+    const volumes = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [at, {}]));
+    expect(failure({ TaskGroups: [{ Volumes: volumes }] }).expected).toBe('at most 10000 blocks in the document');
   });
 
   test('the answer shares nothing with the input', () => {
