@@ -1,3 +1,4 @@
+import { exceededDuration } from '../../jobs/runs/run-events.js';
 import type { ClientStatus, TaskState } from '../../scheduler/allocation.js';
 import { type AllocationLife, isDone } from './allocation-life.js';
 
@@ -66,7 +67,7 @@ function wasCutOff({ cause, plan, tasks }: AllocationLife): boolean {
 }
 
 function descriptionOf(life: AllocationLife, status: ToldStatus): string {
-  if (life.cause === 'expired' && status === 'complete') return 'Allocation exceeded its maximum run duration';
+  if (life.cause === 'expired' && status === 'complete') return exceededDuration;
   if (status === 'failed' && wasCutOff(life)) return 'Stopped because its node had lost the server';
   return sentences[status];
 }

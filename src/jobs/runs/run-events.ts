@@ -138,7 +138,16 @@ interface RunAllocation {
   readonly JobVersion: number;
   readonly DesiredStatus: string;
   readonly ClientStatus: string;
+  readonly ClientDescription?: string;
   readonly CreateIndex: number;
+}
+
+/** What an agent says of an allocation that `max_run_duration` ended. Its status is `complete`, as in existing schedulers. */
+export const exceededDuration = 'Allocation exceeded its maximum run duration';
+
+/** Whether an allocation did what it was asked, and was not merely ended. */
+function completedItsWork(allocation: Pick<RunAllocation, 'ClientStatus' | 'ClientDescription'>): boolean {
+  return allocation.ClientStatus === 'complete' && allocation.ClientDescription !== exceededDuration;
 }
 
 /** Whether a job has an end of its own, so that its run ends with it. */
@@ -147,7 +156,8 @@ export function endsByItself(job: Pick<Job, 'Type'>): boolean {
 }
 
 /**
- * Whether a batch job that has ended did what it was asked: the last allocation of each name of each group is complete.
+ * Whether a batch job that has ended did what it was asked: the last allocation of each name of each group is complete, and not because
+ * `max_run_duration` ended it.
  * A failed one that was replaced by a complete one does not count against it.
  */
 export function endedWell(job: Job, allocations: readonly RunAllocation[]): boolean {
@@ -159,10 +169,11 @@ export function endedWell(job: Job, allocations: readonly RunAllocation[]): bool
   }
   return job.TaskGroups.every((group) => {
     if (job.Type === 'sysbatch') {
-      return [...last.values()].every((each) => each.TaskGroup !== group.Name || each.ClientStatus === 'complete');
+      return [...last.values()].every((each) => each.TaskGroup !== group.Name || completedItsWork(each));
     }
     for (let index = 0; index < group.Count; index++) {
-      if (last.get(`${job.ID}.${group.Name}[${index}]`)?.ClientStatus !== 'complete') return false;
+      const allocation = last.get(`${job.ID}.${group.Name}[${index}]`);
+      if (allocation === undefined || !completedItsWork(allocation)) return false;
     }
     return true;
   });

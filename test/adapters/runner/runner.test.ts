@@ -238,6 +238,9 @@ describe('raw_exec', () => {
     expect(readFileSync(join(directory, 'allocations', allocation?.ID ?? '', 'main', 'tries'), 'utf8')).toBe(
       'run\nrun\nrun\n',
     );
+    // What the runner notes of an attempt is not kept beyond the next one.
+    const attempts = join(directory, 'allocations', allocation?.ID ?? '', 'main', 'private', 'attempts');
+    expect(readdirSync(attempts)).toEqual(['3']);
   });
 
   it.each([

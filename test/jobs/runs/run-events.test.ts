@@ -98,6 +98,7 @@ const allocation = (index: number, ClientStatus: string, more: object = {}) => (
   JobVersion: 0,
   DesiredStatus: 'run',
   ClientStatus,
+  ClientDescription: '',
   CreateIndex: 1,
   ...more,
 });
@@ -107,6 +108,14 @@ describe('endedWell', () => {
   it.each([
     ['all complete', [allocation(0, 'complete'), allocation(1, 'complete')], true],
     ['one failed', [allocation(0, 'complete'), allocation(1, 'failed')], false],
+    [
+      'one that its longest run ended',
+      [
+        allocation(0, 'complete'),
+        allocation(1, 'complete', { ClientDescription: 'Allocation exceeded its maximum run duration' }),
+      ],
+      false,
+    ],
     ['one never placed', [allocation(0, 'complete')], false],
     [
       'a failed one that was replaced by a complete one',

@@ -41,7 +41,11 @@ async function heard(w: World): Promise<string[]> {
 
 const settle = (w: World) => w.clock.advance(1000);
 
-async function report(w: World, clientStatus: 'running' | 'complete' | 'failed'): Promise<void> {
+async function report(
+  w: World,
+  clientStatus: 'running' | 'complete' | 'failed',
+  clientDescription = '',
+): Promise<void> {
   const open: ClientStatus[] = ['pending', 'running'];
   const [first] = await w.rows(allocations);
   const reports = (await w.rows(allocations))
@@ -49,7 +53,7 @@ async function report(w: World, clientStatus: 'running' | 'complete' | 'failed')
     .map(({ ID }) => ({
       allocationId: ID,
       clientStatus,
-      clientDescription: '',
+      clientDescription,
       taskStates: { t: taskState(clientStatus) },
     }));
   expect(reports.length).toBeGreaterThan(0);
@@ -117,6 +121,20 @@ describe('run notifications', () => {
       'run:applying applying',
       'run:completed applied',
     ]);
+  });
+
+  it('tell of one that was ended by its longest run as errored', async () => {
+    const w = await team();
+    await registerJob(w.engine, hostPrincipal, { job: batchJob('b') });
+    await settle(w);
+    await report(w, 'running');
+    await report(w, 'complete', 'Allocation exceeded its maximum run duration');
+    expect((await heard(w)).at(-1)).toBe('run:errored errored');
+    const told = (await w.rows(events)).find(({ trigger }) => trigger === 'run:errored')?.event;
+    expect(told?.kind === 'run' && told.failure).toMatchObject({
+      group: 'g',
+      message: 'Allocation exceeded its maximum run duration',
+    });
   });
 
   it('tell of a failure once', async () => {

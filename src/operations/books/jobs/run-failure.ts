@@ -1,3 +1,4 @@
+import { exceededDuration } from '../../../jobs/runs/run-events.js';
 import type { RunFailure } from '../../../notifications/events/event.js';
 import type { Allocation, TaskEvent } from '../../../scheduler/allocation.js';
 
@@ -19,7 +20,9 @@ function exitOf(end: TaskEvent | undefined): Pick<RunFailure, 'exitCode' | 'sign
 }
 
 function lastFailed(allocations: readonly Allocation[]): Allocation | undefined {
-  const failed = allocations.filter(({ ClientStatus }) => ClientStatus === 'failed');
+  const failed = allocations.filter(
+    ({ ClientStatus, ClientDescription }) => ClientStatus === 'failed' || ClientDescription === exceededDuration,
+  );
   return failed.reduce<Allocation | undefined>(
     (latest, each) => (latest === undefined || each.ModifyIndex >= latest.ModifyIndex ? each : latest),
     undefined,
