@@ -1,6 +1,6 @@
 import { inBody, inMembers, inPath, inQuery, repeatedInBody } from './inputs.js';
 import { jsonBoolean, jsonText, jsonUnsigned, member } from './json-codecs.js';
-import { beginningOfId, integer, literalTrue, pageToken, positive, text } from './text-codecs.js';
+import { beginningOfId, integer, literalTrue, pageToken, positive, strictBoolean, text } from './text-codecs.js';
 
 /** The job ID in the path. */
 export const jobId = inPath('job_id', text);
@@ -21,6 +21,12 @@ export const pageInputs = {
 export const pageOfUuids = {
   ...pageInputs,
   prefix: inQuery('prefix', beginningOfId, 'Only IDs that begin with this'),
+} as const;
+
+/** What lists of nodes may show besides. */
+export const nodeDetails = {
+  resources: inQuery('resources', strictBoolean, 'Add the resources of each node'),
+  os: inQuery('os', strictBoolean, 'Add the attribute os.name of each node'),
 } as const;
 
 /** Errors of a filter. */

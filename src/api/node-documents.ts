@@ -1,4 +1,5 @@
 import type { DrainMetadata, Node } from '../scheduler/node.js';
+import { type StoredRow, shownPage } from './answers.js';
 
 /** A node as lists show it (job interface, nodes). */
 export interface NodeListStub {
@@ -46,6 +47,11 @@ export function nodeStub(node: Node, resources: boolean, os: boolean): NodeListS
     ...(os ? { Attributes: { 'os.name': node.Attributes['os.name'] ?? '' } } : {}),
   };
 }
+
+/** A page of nodes as lists show them, with the details that are asked for (`nodeDetails`). */
+export const nodePage = shownPage('NodeListStub', ({ record }: StoredRow<Node>, { resources, os }) =>
+  nodeStub(record, resources === true, os === true),
+);
 
 const emptyNodeResources = {
   Processors: { Topology: null },

@@ -15,7 +15,19 @@ export function allocationDocument(allocation: Allocation): AllocationDocument {
   const { DiskMB, Networks } = allocation.AllocatedResources.Shared;
   return {
     ...shown,
+    ...networkStatus(allocation),
     ...resourceSums(allocation.AllocatedResources),
     SharedResources: { ...zeroResources, DiskMB, Networks: Networks ?? null },
   };
+}
+
+/** There from the first report on. Networks here are those of the host, so all that it tells are the name servers of the group. */
+function networkStatus({
+  NetworkStatus,
+  TaskStates,
+  AllocatedResources,
+}: Allocation): Pick<Allocation, 'NetworkStatus'> {
+  if (NetworkStatus !== undefined || TaskStates === undefined) return {};
+  const DNS = AllocatedResources.Shared.Networks?.[0]?.DNS ?? null;
+  return { NetworkStatus: { InterfaceName: '', Address: '', AddressIPv6: '', DNS } };
 }

@@ -147,7 +147,7 @@ export interface RescheduleTracker {
   readonly LastReschedule: '' | 'ok' | 'no placement';
 }
 
-/** The address of an allocation whose network is a namespace of its own. No agent here reports one. */
+/** The address of an allocation whose network is a namespace of its own; empty for one of the host's network, which all are here. */
 export interface AllocationNetworkStatus {
   readonly InterfaceName: string;
   readonly Address: string;
@@ -211,7 +211,7 @@ export interface Allocation {
   readonly DeploymentStatus?: AllocationDeploymentStatus;
   /** The replacements that led to it; absent when there were none. */
   readonly RescheduleTracker?: RescheduleTracker;
-  /** Not set here. */
+  /** Not stored here: whole allocations are shown with an empty one from their first report on. */
   readonly NetworkStatus?: AllocationNetworkStatus;
   /** The evaluation that will replace it later, when its reschedule delay or the time of its disconnected node is over. */
   readonly FollowupEvalID?: string;

@@ -20,6 +20,8 @@ export interface NodePool {
   readonly Meta: Readonly<Record<string, string>> | null;
   /** What differs from the installation; null for nothing. */
   readonly SchedulerConfiguration: NodePoolSchedulerConfiguration | null;
+  /** Lifetime of the identities of its nodes, in nanoseconds; absent: a day. This server issues none. */
+  readonly NodeIdentityTTL?: number;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
 }
@@ -46,16 +48,23 @@ export function newNodePool(name: string, index: number, description = ''): Node
 export interface ReadNodePool extends NodePool {
   /** Changes when what is set of the pool does. */
   readonly Hash: string;
+  /** Lifetime of the identities of its nodes, in nanoseconds. This server issues none. */
+  readonly NodeIdentityTTL: number;
 }
 
-export function withHash(pool: NodePool): ReadNodePool {
-  return { Hash: nodePoolHash(pool), ...pool };
+/** Lifetime of node identities for pools that set none: a day, in nanoseconds. */
+const identityLifetime = 86_400_000_000_000;
+
+export function nodePoolDocument(pool: NodePool): ReadNodePool {
+  return { NodeIdentityTTL: identityLifetime, Hash: nodePoolHash(pool), ...pool };
 }
 
 /** Base64 of 32 bytes; equal for pools of which the same is set. */
-export function nodePoolHash({ Name, Description, Meta, SchedulerConfiguration }: NodePool): string {
+export function nodePoolHash(pool: NodePool): string {
+  const { Name, Description, Meta, SchedulerConfiguration, NodeIdentityTTL } = pool;
   const meta = Object.entries(Meta ?? {}).sort(([left], [right]) => (left < right ? -1 : 1));
-  return contentDigest([Name, Description, SchedulerConfiguration, meta]);
+  const lifetime = NodeIdentityTTL === undefined ? [] : [NodeIdentityTTL];
+  return contentDigest([Name, Description, SchedulerConfiguration, meta, ...lifetime]);
 }
 
 /** The two that are there without having been made. */

@@ -89,7 +89,7 @@ var always = map[reflect.Type][]string{
 		"ID", "Namespace", "EvalID", "Name", "NodeID", "NodeName", "JobID", "Job", "TaskGroup", "Resources",
 		"TaskResources", "AllocatedResources", "Metrics", "DesiredStatus", "DesiredTransition", "ClientStatus",
 		"ClientDescription", "TaskStates", "DeploymentID", "DeploymentStatus", "CreateIndex", "ModifyIndex",
-		"AllocModifyIndex", "CreateTime", "ModifyTime",
+		"AllocModifyIndex", "CreateTime", "ModifyTime", "NetworkStatus",
 	},
 	reflect.TypeFor[api.Evaluation](): {
 		"ID", "Namespace", "Priority", "Type", "TriggeredBy", "JobID", "JobModifyIndex", "Status", "CreateIndex",

@@ -280,6 +280,8 @@ export const jobSchemas: Readonly<Record<string, JsonSchema>> = {
       Description: text,
       Meta: orNull({ type: 'object', additionalProperties: text }),
       SchedulerConfiguration: orNull(anyObject),
+      NodeIdentityTTL: count,
+      Hash: text,
       CreateIndex: count,
       ModifyIndex: count,
     },

@@ -1,7 +1,6 @@
 import type { ClusterEvent } from '../../events/cluster-event.js';
 import type { StreamedEvents } from '../../operations/events/stream-events.js';
 import type { Node } from '../../scheduler/node.js';
-import type { ReadNodePool } from '../../scheduler/node-pool.js';
 import { inNamespace } from '../access.js';
 import type { AnswerForm } from '../answers.js';
 import { stream } from '../call.js';
@@ -9,12 +8,10 @@ import { inQueries, inQuery } from '../inputs.js';
 import { namedSchema } from '../json-schema.js';
 import { nodeDocument } from '../node-documents.js';
 import { signedInteger } from '../text-codecs.js';
-import { poolDocument } from './node-calls.js';
 
 /** Records that reads show in another form than they are stored in, by their topics. */
 const shownAs: Readonly<Record<string, (record: never) => unknown>> = {
   Node: (node: Node) => nodeDocument(node),
-  NodePool: (pool: ReadNodePool) => poolDocument(pool),
 };
 
 function shownEvent(event: ClusterEvent): ClusterEvent {

@@ -1,16 +1,35 @@
 import type { Job } from '../../jobs/document/job.js';
 import type { ChangedNode, EvaluatedNode } from '../../operations/nodes/index.js';
 import type { AllocationDocument } from '../../scheduler/allocation-document.js';
-import type { Node } from '../../scheduler/node.js';
 import type { ReadNodePool } from '../../scheduler/node-pool.js';
 import type { SchedulerConfiguration } from '../../scheduler/scheduler-configuration.js';
 import { anyCaller, inArea, onNodePool } from '../access.js';
-import { type AnswerForm, done, type Indexed, listSchema, type StoredRow, shown, written } from '../answers.js';
+import {
+  type AnswerForm,
+  done,
+  found,
+  type Indexed,
+  listSchema,
+  page,
+  type StoredRow,
+  shown,
+  written,
+} from '../answers.js';
 import { readServer, writeServer } from '../call.js';
+import { filterFaults, nodeDetails, pageInputs } from '../common-inputs.js';
 import { eitherOf, inBody, inPath, inQuery, repeatedInBody, required } from '../inputs.js';
-import { jsonBoolean, jsonInteger, jsonObject, jsonText, jsonTextMap, jsonUnsigned, member } from '../json-codecs.js';
+import {
+  jsonBoolean,
+  jsonDurationText,
+  jsonInteger,
+  jsonObject,
+  jsonText,
+  jsonTextMap,
+  jsonUnsigned,
+  member,
+} from '../json-codecs.js';
 import { namedSchema } from '../json-schema.js';
-import { nodeStub } from '../node-documents.js';
+import { nodePage } from '../node-documents.js';
 import { strictBoolean, type TextCodec, text, unsigned } from '../text-codecs.js';
 
 const nodeId = inPath('node_id', text);
@@ -174,14 +193,8 @@ const poolContent = {
       MemoryOversubscriptionEnabled: member('MemoryOversubscriptionEnabled', jsonBoolean),
     }),
   ),
+  nodeIdentityTtl: inBody('NodeIdentityTTL', jsonDurationText),
 } as const;
-
-/** A day, in nanoseconds: the lifetime of node identities, which this server does not issue. */
-const identityLife = 86_400_000_000_000;
-
-export function poolDocument(pool: ReadNodePool) {
-  return { NodeIdentityTTL: identityLife, ...pool };
-}
 
 /** Node pools: sets of nodes that jobs choose by name. */
 export const nodePoolCalls = {
@@ -189,8 +202,9 @@ export const nodePoolCalls = {
     path: '/v1/node/pools',
     access: anyCaller,
     summary: 'The node pools that the caller may read, by name',
-    inputs: { prefix: inQuery('prefix', text, 'Only names that begin with this') },
-    answer: shown(listSchema('NodePool'), (pools: readonly ReadNodePool[]) => pools.map(poolDocument)),
+    inputs: { ...pageInputs, prefix: inQuery('prefix', text, 'Only names that begin with this') },
+    errors: filterFaults,
+    answer: page<ReadNodePool>('NodePool'),
   }),
 
   read: readServer({
@@ -199,7 +213,7 @@ export const nodePoolCalls = {
     summary: 'One node pool',
     args: ['name'],
     inputs: { name: poolName },
-    answer: shown(namedSchema('NodePool'), (pool: ReadNodePool | undefined) => pool && poolDocument(pool)),
+    answer: found<ReadNodePool | undefined>('NodePool'),
     absent: 'node pool not found',
   }),
 
@@ -208,11 +222,17 @@ export const nodePoolCalls = {
     access: inArea('node', 'read'),
     summary: 'The nodes of a pool, by ID',
     args: ['name'],
-    inputs: { name: poolName },
-    answer: shown(listSchema('NodeListStub'), (nodes: readonly Node[] | undefined) =>
-      nodes?.map((node) => nodeStub(node, false, false)),
-    ),
-    absent: 'node pool not found',
+    inputs: {
+      name: poolName,
+      filter: pageInputs.filter,
+      perPage: pageInputs.perPage,
+      nextToken: pageInputs.nextToken,
+      reverse: pageInputs.reverse,
+      ...nodeDetails,
+    },
+    errors: [...filterFaults, 'node_pool_not_found', 'node_pool_in_use', 'invalid_node_pool'],
+    statuses: { node_pool_not_found: 404 },
+    answer: nodePage,
   }),
 
   /** Makes a pool, or changes it; what is left out is cleared. */

@@ -18,16 +18,15 @@ import {
   rowPage,
   type StoredRow,
   shown,
-  shownPage,
   written,
 } from '../answers.js';
 import { read, readServer, writeServer } from '../call.js';
-import { filterFaults, pageOfUuids } from '../common-inputs.js';
+import { filterFaults, nodeDetails, pageOfUuids } from '../common-inputs.js';
 import { inBody, inPath, inQuery } from '../inputs.js';
 import { jsonText, jsonTexts } from '../json-codecs.js';
 import { namedSchema } from '../json-schema.js';
-import { nodeDocument, nodeStub } from '../node-documents.js';
-import { boolean, literalTrue, strictBoolean, text } from '../text-codecs.js';
+import { nodeDocument, nodePage } from '../node-documents.js';
+import { boolean, literalTrue, text } from '../text-codecs.js';
 
 const counted: AnswerForm<Indexed<EvaluationCount>, Indexed<EvaluationCount>> = {
   ...shown<EvaluationCount, EvaluationCount>(namedSchema('EvaluationCount'), (value) => value),
@@ -217,15 +216,9 @@ export const nodeCalls = {
     path: '/v1/nodes',
     access: inArea('node', 'read'),
     summary: 'The nodes, by ID',
-    inputs: {
-      ...pageOfUuids,
-      resources: inQuery('resources', strictBoolean, 'Add the resources of each node'),
-      os: inQuery('os', strictBoolean, 'Add the attribute os.name of each node'),
-    },
+    inputs: { ...pageOfUuids, ...nodeDetails },
     errors: filterFaults,
-    answer: shownPage('NodeListStub', ({ record }: StoredRow<Node>, { resources, os }) =>
-      nodeStub(record, resources === true, os === true),
-    ),
+    answer: nodePage,
   }),
 
   /** One node. */

@@ -14,7 +14,7 @@ import { allocationDocument } from '../../scheduler/allocation-document.js';
 import { deployments } from '../../scheduler/deployment/deployment.js';
 import { evaluations } from '../../scheduler/evaluation.js';
 import { type Node, nodes } from '../../scheduler/node.js';
-import { type NodePool, nodePools, withHash } from '../../scheduler/node-pool.js';
+import { type NodePool, nodePoolDocument, nodePools } from '../../scheduler/node-pool.js';
 import { serviceRegistrations } from '../../services/service-registration.js';
 import type { Key, Table } from '../../shared/table.js';
 
@@ -161,7 +161,7 @@ function shownRecord(view: ReadView, topic: Topic, { record, modifyIndex }: Kept
     case 'Node':
       return { ...(record as Node), SecretID: '' };
     case 'NodePool':
-      return withHash(record as NodePool);
+      return nodePoolDocument(record as NodePool);
     case 'ACLToken':
       return shownToken(view, record as StoredToken, modifyIndex);
     case 'Job':

@@ -70,6 +70,25 @@ export function namedSource<R>(
   };
 }
 
+/** Records that are all at hand, in the order of their names. The token is the name. */
+export function heldSource<R>(
+  records: readonly R[],
+  { nextToken = '', reverse = false }: ListRequest,
+  nameOf: (record: R) => string,
+): Source<R> {
+  const ordered = reverse ? records.toReversed() : records;
+  const isBefore = (record: R) => (reverse ? nameOf(record) > nextToken : nameOf(record) < nextToken);
+  const page = nextToken === '' ? ordered : ordered.filter((record) => !isBefore(record));
+  return {
+    slice: (last, limit) => {
+      const start = last === undefined ? 0 : page.indexOf(last) + 1;
+      return page.slice(start, limit === undefined ? undefined : start + limit);
+    },
+    accept: () => true,
+    token: nameOf,
+  };
+}
+
 /** From behind the last row, or from the start of the page. A key with one more part orders directly behind the key without it. */
 function rangeFrom(start: Key | undefined, last: Key | undefined, reverse: boolean): Pick<ListQuery, 'from' | 'to'> {
   if (last !== undefined) return reverse ? { to: last } : { from: [...last, null] };

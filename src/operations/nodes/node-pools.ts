@@ -2,22 +2,29 @@ import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsNodePool } from '../../access/allows.js';
 import type { Principal } from '../../access/principal.js';
 import { jobs } from '../../jobs/job-record.js';
-import type { ReadView, StorageError } from '../../ports/storage.js';
+import type { ReadView, Row, StorageError } from '../../ports/storage.js';
+import { compileFilter } from '../../queries/filters/index.js';
+import type { Source } from '../../queries/page.js';
 import { type Node, nodes } from '../../scheduler/node.js';
 import {
   allNodePool,
   builtInNodePools,
+  type NodePool,
   type NodePoolSchedulerConfiguration,
+  nodePoolDocument,
   nodePools,
   type ReadNodePool,
-  withHash,
 } from '../../scheduler/node-pool.js';
-import { checkNodePool, type NodePoolError } from '../../scheduler/nodes/check-node-pool.js';
+import { checkNodePool, type NodePoolError, nodePoolNotFound } from '../../scheduler/nodes/check-node-pool.js';
+import type { Milliseconds } from '../../shared/duration.js';
 import { authoriseArea, authoriseNodePool, type PermissionDenied } from '../authorise.js';
 import { listNodePools as allNodePools, readNodePool as findNodePool } from '../books/node-pool-rows.js';
 import { signalCapacity } from '../books/scheduling/put-allocation.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { answerList, type ListAnswer } from '../listing/answer-list.js';
+import { heldSource, namedSource } from '../listing/keyed-source.js';
+import type { ListRequest } from '../listing/list-request.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 
@@ -36,6 +43,8 @@ export interface NodePoolInput {
     /** Null: as the installation has it. */
     readonly MemoryOversubscriptionEnabled?: boolean | null;
   } | null;
+  /** Lifetime of the identities of its nodes; 0 and absent: a day. This server issues none. */
+  readonly nodeIdentityTtl?: Milliseconds;
 }
 
 /** Makes a pool, or replaces what is known of it; the built-in ones cannot be changed. Gives the index of the write. */
@@ -46,11 +55,13 @@ export function putNodePool(
 ): ResultAsync<{ readonly index: number }, PermissionDenied | NodePoolError | StorageError> {
   const allowed = authoriseNodePool(caller, input.name, 'write');
   if (allowed.isErr()) return errAsync(allowed.error);
+  const { nodeIdentityTtl: lifetime = 0 } = input;
   const pool = {
     Name: input.name,
     Description: input.description ?? '',
     Meta: input.meta ?? null,
     SchedulerConfiguration: configurationOf(input),
+    ...(lifetime === 0 ? {} : { NodeIdentityTTL: Math.round(lifetime * 1_000_000) }),
   };
   const checked = checkNodePool(pool);
   if (checked.isErr()) return errAsync(checked.error);
@@ -79,23 +90,25 @@ export function removeNodePool(
   }).map(({ index }) => ({ index }));
 }
 
-/** The pools that the caller may read and whose names begin with the prefix, by name. */
+/** A page of the pools that the caller may read, by name. */
 export function listNodePools(
   context: EngineContext,
   caller: Principal,
-  input: { readonly prefix?: string } = {},
+  input: ListRequest = {},
   waiting: Waiting = {},
-): ResultAsync<Answer<readonly ReadNodePool[]>, StorageError> {
+): ListAnswer<ReadNodePool> {
   const { prefix = '' } = input;
-  const run = (view: ReadView): { index: number; value: readonly ReadNodePool[] } => {
-    const value = allNodePools(view, prefix)
-      .filter(({ Name }) => allowsNodePool(caller, Name, 'read'))
-      .map(withHash);
-    return { index: view.tableIndex(nodePools), value };
+  const isSeen = ({ Name }: NodePool) => allowsNodePool(caller, Name, 'read');
+  const list = {
+    key: ['node-pools', caller.management ? 'all' : (caller.nodePools ?? {})],
+    tables: [nodePools],
+    source: (view: ReadView) =>
+      heldSource(allNodePools(view, prefix).filter(isSeen).map(nodePoolDocument), input, ({ Name }) => Name),
+    filters: compileFilter.nodePool,
+    filtered: (_: ReadView, pool: ReadNodePool) => pool,
+    show: (_: ReadView, pool: ReadNodePool) => pool,
   };
-  const rights = caller.management ? 'all' : (caller.nodePools ?? {});
-  const key = JSON.stringify(['node-pools', prefix, rights]);
-  return answerQuery(context, { key, tables: [nodePools], run }, waiting);
+  return answerList(context, input, list, waiting);
 }
 
 /** One pool; undefined when there is none. */
@@ -109,28 +122,40 @@ export function readNodePool(
   if (allowed.isErr()) return errAsync(allowed.error);
   const run = (view: ReadView): { index: number; value: ReadNodePool | undefined } => {
     const pool = findNodePool(view, name);
-    const value = pool && withHash(pool);
+    const value = pool && nodePoolDocument(pool);
     return { index: value?.ModifyIndex ?? view.tableIndex(nodePools), value };
   };
   return answerQuery(context, { key: JSON.stringify(['node-pool', name]), tables: [nodePools], run }, waiting);
 }
 
-/** The nodes of a pool, by id; undefined when there is no such pool. */
+/** A page of the nodes of a pool, by ID. */
 export function listNodePoolNodes(
   context: EngineContext,
   caller: Principal,
-  { name }: { readonly name: string },
+  input: ListRequest & { readonly name: string },
   waiting: Waiting = {},
-): ResultAsync<Answer<readonly Node[] | undefined>, PermissionDenied | StorageError> {
+): ListAnswer<Row<Node>, PermissionDenied | NodePoolError> {
+  const { name } = input;
   const allowed = authoriseArea(caller, 'node', 'read').andThen(() => authoriseNodePool(caller, name, 'read'));
   if (allowed.isErr()) return errAsync(allowed.error);
-  const run = (view: ReadView): { index: number; value: readonly Node[] | undefined } => {
-    const query = name === allNodePool ? {} : { index: 'by_pool', prefix: [name] };
-    const value = findNodePool(view, name) && view.list(nodes, query).map(({ record }) => record);
-    return { index: view.tableIndex(nodes), value };
+  const list = {
+    key: ['node-pool-nodes', name],
+    tables: [nodes, nodePools],
+    source: (view: ReadView) => sourceOfPool(view, name, input),
+    filters: compileFilter.node,
+    filtered: (_: ReadView, { record }: Row<Node>) => record,
+    show: (_: ReadView, row: Row<Node>) => row,
   };
-  const key = JSON.stringify(['node-pool-nodes', name]);
-  return answerQuery(context, { key, tables: [nodes, nodePools], run }, waiting);
+  return context.storage
+    .read((view) => findNodePool(view, name) !== undefined)
+    .andThen((isThere): Result<void, NodePoolError> => (isThere ? ok(undefined) : err(nodePoolNotFound(name))))
+    .andThen(() => answerList(context, input, list, waiting));
+}
+
+function sourceOfPool(view: ReadView, name: string, input: ListRequest): Source<Row<Node>> {
+  if (name === allNodePool) return namedSource(view, nodes, input);
+  const members = view.list(nodes, { index: 'by_pool', prefix: [name] });
+  return heldSource(members, input, ({ record }) => record.ID);
 }
 
 /** Unknown algorithms are refused by `checkNodePool`. */

@@ -91,7 +91,8 @@ function storeVariable(
   const next = written(tx, { before, namespace, path, items }, decided.value);
   tx.put(variables, next);
   const stub = variableStub(next, moment, next.lock?.ID);
-  const shown = input.items ?? (mayRead(tx, namespace, path) ? openItems(context, next).unwrapOr(null) : null);
+  const isShown = input.lock !== 'release' && mayRead(tx, namespace, path);
+  const shown = input.items ?? (isShown ? openItems(context, next).unwrapOr(null) : null);
   return ok({ index: tx.index, conflict: false, value: variableDocument(stub, shown) });
 }
 

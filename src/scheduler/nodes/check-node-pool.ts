@@ -7,14 +7,19 @@ export type NodePoolError =
   | { readonly type: 'node_pool_not_found'; readonly name: string; readonly message: string }
   | { readonly type: 'node_pool_in_use'; readonly name: string; readonly message: string };
 
+/** The pool of a request is not there. */
+export function nodePoolNotFound(name: string): NodePoolError {
+  return { type: 'node_pool_not_found', name, message: 'node pool not found' };
+}
+
 const namePattern = /^[a-zA-Z0-9_-]{1,128}$/;
 const longestDescription = 256;
 
 /** What a pool may be called and say, and which ones may be changed. */
 export function checkNodePool(
-  pool: Pick<NodePool, 'Name' | 'Description' | 'SchedulerConfiguration'>,
+  pool: Pick<NodePool, 'Name' | 'Description' | 'SchedulerConfiguration' | 'NodeIdentityTTL'>,
 ): Result<void, NodePoolError> {
-  const { Name, Description, SchedulerConfiguration: configuration } = pool;
+  const { Name, Description, SchedulerConfiguration: configuration, NodeIdentityTTL: lifetime = 0 } = pool;
   const problems: string[] = [];
   if (!namePattern.test(Name)) {
     problems.push(`invalid name ${JSON.stringify(Name.slice(0, 140))}, must match regex ${namePattern.source}`);
@@ -23,6 +28,7 @@ export function checkNodePool(
   if (Description.length > longestDescription) problems.push(`description longer than ${longestDescription}`);
   const algorithm = configuration?.SchedulerAlgorithm ?? '';
   if (!['', 'binpack', 'spread'].includes(algorithm)) problems.push(`invalid scheduler algorithm: ${algorithm}`);
+  if (!(lifetime >= 0 && Number.isSafeInteger(lifetime))) problems.push('invalid lifetime of node identities');
   return problems.length === 0
     ? ok(undefined)
     : err({

@@ -25,6 +25,7 @@ describe('a whole allocation', () => {
       Resources: { CPU: 100, MemoryMB: 300, DiskMB: 300 },
       TaskResources: { t: { CPU: 100, MemoryMB: 300, DiskMB: 0 } },
       SharedResources: shared,
+      NetworkStatus: { InterfaceName: '', Address: '', AddressIPv6: '', DNS: null },
     });
     for (const member of own) expect(shown).not.toHaveProperty(member);
   });

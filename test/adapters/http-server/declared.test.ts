@@ -392,7 +392,21 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     reverse: pair('false', 'true', { prepare: poolJobs }),
     meta: pair('false', 'true', { prepare: poolJobs }),
   },
-  'nodePools.list': { prefix: pair('', 'spare') },
+  'nodePools.list': {
+    prefix: pair('', 'spare'),
+    filter: pair('', 'Name == "x"'),
+    per_page: pair('0', '1'),
+    next_token: pair('', 'zzz'),
+    reverse: pair('false', 'true'),
+  },
+  'nodePools.nodes': {
+    resources: pair('false', 'true'),
+    os: pair('false', 'true'),
+    filter: pair('', 'ID == "x"'),
+    ...pagesBeyond('zzz', async (engine) => {
+      await registerNode(engine, hostPrincipal, { ...nodeFrom('a-node'), NodePool: 'spare' });
+    }),
+  },
   'nodePools.put': poolFields('made'),
   'nodePools.putNamed': poolFields('spare'),
   'scheduler.setConfiguration': {
@@ -438,6 +452,7 @@ function poolFields(name: string): Readonly<Record<string, Pair>> {
     Description: pair('one', 'two'),
     Meta: pair({ a: '1' }, { a: '2' }),
     SchedulerConfiguration: pair(null, { SchedulerAlgorithm: 'spread' }),
+    NodeIdentityTTL: pair('1h', '2h'),
   };
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   evaluateNode,
   hostPrincipal,
+  listNodePoolNodes,
   listNodePools,
   purgeNode,
   putNodePool,
@@ -12,9 +13,10 @@ import {
   setNodeEligibility,
   setSchedulerConfiguration,
 } from '../../../src/index.js';
+import type { ListRequest } from '../../../src/operations/listing/list-request.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { nodes } from '../../../src/scheduler/node.js';
-import { minute } from '../../../src/shared/duration.js';
+import { hour, minute } from '../../../src/shared/duration.js';
 import { fakeCluster } from '../../support/fake-agents.js';
 import { serviceJob, world } from '../jobs/world.js';
 
@@ -23,11 +25,65 @@ describe('node pools', () => {
     const { engine } = world();
     const put = { name: 'gpu', description: 'with cards', meta: { rack: '7' } };
     const { index } = (await putNodePool(engine, hostPrincipal, put))._unsafeUnwrap();
-    const listed = (await listNodePools(engine, hostPrincipal))._unsafeUnwrap().value;
+    const listed = (await listNodePools(engine, hostPrincipal))._unsafeUnwrap().value.items;
     expect(listed.map(({ Name }) => Name)).toEqual(['all', 'default', 'gpu']);
     expect(listed[2]).toMatchObject({ Description: 'with cards', CreateIndex: index, SchedulerConfiguration: null });
     (await removeNodePool(engine, hostPrincipal, { name: 'gpu' }))._unsafeUnwrap();
     expect((await readNodePool(engine, hostPrincipal, { name: 'gpu' }))._unsafeUnwrap().value).toBeUndefined();
+  });
+
+  it('are listed in pages, forwards and backwards, those that match a filter', async () => {
+    const { engine } = world();
+    for (const name of ['b', 'gpu']) (await putNodePool(engine, hostPrincipal, { name }))._unsafeUnwrap();
+    const read = async (input: ListRequest) => {
+      const { items, nextToken } = (await listNodePools(engine, hostPrincipal, input))._unsafeUnwrap().value;
+      return [items.map(({ Name }) => Name), nextToken];
+    };
+    expect(await read({ perPage: 3 })).toEqual([['all', 'b', 'default'], 'gpu']);
+    expect(await read({ perPage: 3, nextToken: 'gpu' })).toEqual([['gpu'], '']);
+    expect(await read({ perPage: 2, reverse: true })).toEqual([['gpu', 'default'], 'b']);
+    expect(await read({ perPage: 2, reverse: true, nextToken: 'b' })).toEqual([['b', 'all'], '']);
+    expect(await read({ filter: 'Name != "default" and NodeIdentityTTL == 86400000000000', perPage: 2 })).toEqual([
+      ['all', 'b'],
+      'gpu',
+    ]);
+    expect((await listNodePools(engine, hostPrincipal, { filter: 'Nothing == 1' }))._unsafeUnwrapErr().type).toBe(
+      'filter_evaluation',
+    );
+  });
+
+  it('list their nodes in pages', async () => {
+    await using cluster = fakeCluster();
+    for (const name of ['n1', 'n2', 'n3']) await cluster.addNode(name, { NodePool: name === 'n2' ? 'edge' : 'gpu' });
+    await cluster.addNode('n4', { NodePool: 'gpu' });
+    const read = async (name: string, input: ListRequest) => {
+      const answer = await listNodePoolNodes(cluster.engine, hostPrincipal, { name, ...input });
+      const { items, nextToken } = answer._unsafeUnwrap().value;
+      return [items.map(({ record }) => record.ID), nextToken];
+    };
+    expect(await read('gpu', { perPage: 2 })).toEqual([['n1', 'n3'], 'n4']);
+    expect(await read('gpu', { perPage: 2, nextToken: 'n4' })).toEqual([['n4'], '']);
+    expect(await read('gpu', { perPage: 2, reverse: true })).toEqual([['n4', 'n3'], 'n1']);
+    expect(await read('all', { perPage: 3 })).toEqual([['n1', 'n2', 'n3'], 'n4']);
+    expect(await read('all', { filter: 'NodePool == "edge"' })).toEqual([['n2'], '']);
+    const missing = await listNodePoolNodes(cluster.engine, hostPrincipal, { name: 'none' });
+    expect(missing._unsafeUnwrapErr()).toMatchObject({ type: 'node_pool_not_found' });
+  });
+
+  it('keep the lifetime of the identities of their nodes', async () => {
+    const { engine } = world();
+    const lifetime = async (nodeIdentityTtl?: number) => {
+      const input = { name: 'gpu', ...(nodeIdentityTtl === undefined ? {} : { nodeIdentityTtl }) };
+      (await putNodePool(engine, hostPrincipal, input))._unsafeUnwrap();
+      return (await readNodePool(engine, hostPrincipal, { name: 'gpu' }))._unsafeUnwrap().value?.NodeIdentityTTL;
+    };
+    expect(await lifetime()).toBe(86_400_000_000_000);
+    expect(await lifetime(720 * hour)).toBe(2_592_000_000_000_000);
+    expect(await lifetime(0)).toBe(86_400_000_000_000);
+    for (const nodeIdentityTtl of [-1, Number.NaN, 1e300]) {
+      const refused = await putNodePool(engine, hostPrincipal, { name: 'gpu', nodeIdentityTtl });
+      expect(refused._unsafeUnwrapErr()).toMatchObject({ type: 'invalid_node_pool' });
+    }
   });
 
   it.each(['', 'a b', 'default', 'all', 'x'.repeat(129), '../x'])('refuse the name %j', async (name) => {

@@ -66,7 +66,7 @@ describe('rights on nodes, pools and the configuration of the scheduler', () => 
     for (const pool of ['gpu', 'gpu2', 'edge'])
       (await putNodePool(engine, hostPrincipal, { name: pool }))._unsafeUnwrap();
     const seenBy = async (caller: Principal) =>
-      (await listNodePools(engine, caller))._unsafeUnwrap().value.map(({ Name }) => Name);
+      (await listNodePools(engine, caller))._unsafeUnwrap().value.items.map(({ Name }) => Name);
     const asked = [hostPrincipal, callers['pool read'], callers['other pool'], nobody, callers['node write']].map(
       seenBy,
     );

@@ -15,8 +15,8 @@ const list = command({
   options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.nodePools.list(optional('prefix', invocation.parameters[0])));
-    const rows = value.map(({ Name, Description }) => [Name, Description]);
-    return print(invocation, value, () => tableOf(['Name', 'Description'], rows, 'no node pools'));
+    const rows = value.items.map(({ Name, Description }) => [Name, Description]);
+    return print(invocation, value.items, () => tableOf(['Name', 'Description'], rows, 'no node pools'));
   },
 });
 
@@ -48,7 +48,8 @@ const nodes = command({
   options: {},
   run: async (invocation) => {
     const [name = ''] = invocation.parameters;
-    return print(invocation, await found(invocation.box.nodePools.nodes(name), `node pool ${name}`), nodesText);
+    const { items } = await found(invocation.box.nodePools.nodes(name), `node pool ${name}`);
+    return print(invocation, items, nodesText);
   },
 });
 
@@ -96,6 +97,7 @@ const apply = command({
     const content = {
       ...optional('description', options.description ?? before?.Description),
       ...optional('meta', meta),
+      ...optional('nodeIdentityTtl', before && before.NodeIdentityTTL / 1_000_000),
       ...optional('schedulerConfiguration', configurationFrom(options, before?.SchedulerConfiguration ?? null)),
     };
     return confirm(invocation, box.nodePools.put(name, content), `node pool ${name} is stored`);

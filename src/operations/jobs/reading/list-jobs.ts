@@ -8,7 +8,7 @@ import { jobSummaries } from '../../../jobs/status/job-summary-record.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
 import type { Source } from '../../../queries/page.js';
-import type { NodePoolError } from '../../../scheduler/nodes/check-node-pool.js';
+import { type NodePoolError, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
 import { authoriseNodePool } from '../../authorise.js';
 import { hasCurrentStubs } from '../../books/jobs/job-stub-rows.js';
 import { readNodePool } from '../../books/node-pool-rows.js';
@@ -72,10 +72,6 @@ export function listPoolJobs(
     .read((view) => readNodePool(view, pool) !== undefined)
     .andThen((isThere): Result<void, NodePoolError> => (isThere ? ok(undefined) : err(nodePoolNotFound(pool))))
     .andThen(() => listJobs(context, caller, input));
-}
-
-function nodePoolNotFound(name: string): NodePoolError {
-  return { type: 'node_pool_not_found', name, message: 'node pool not found' };
 }
 
 function ofPool(source: Source<Row<Job>>, pool: string | undefined): Source<Row<Job>> {
