@@ -56,6 +56,8 @@ interface CallDefinition<
   readonly framesType?: string;
   /** Answered once, but with the headers of a read; the leader headers have the values that clients of such calls expect. */
   readonly leaderHeaders?: 'known' | 'unknown';
+  /** Answered once; clients of the upstream are told of invalid parameters of waits and pages all the same, as by every read. */
+  readonly judgesWaiting?: true;
   /** Whether an absent body means an empty one, always or beside a query parameter. If not set, the body is required if any input is in it. */
   readonly optionalBody?: true | { readonly withParameter: string };
 }

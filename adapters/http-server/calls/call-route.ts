@@ -4,6 +4,7 @@ import type { Call } from '../../../src/api/call.js';
 import { waitingInputs } from '../../../src/api/call.js';
 import type { NamedCall } from '../../../src/api/index.js';
 import { socketRefusal } from '../../../src/api/socket-refusal.js';
+import { integer } from '../../../src/api/text-codecs.js';
 import type { Waiting } from '../../../src/index.js';
 import type { BadInput } from '../errors/bad-input.js';
 import { badInput } from '../errors/bad-input.js';
@@ -28,7 +29,10 @@ export function callRoute(named: NamedCall, check?: InputCheck): Route {
   const waitingAskedFor = (call: RouteCall): Result<Waiting, BadInput> => {
     const unwanted = takesFilter || definition.interface !== 'jobs' ? undefined : unwantedFilter(call);
     if (unwanted !== undefined) return err(unwanted);
-    return definition.kind === 'waiting' ? waitingOf(call) : ok(immediately);
+    const { kind, judgesWaiting } = definition;
+    if (kind !== 'waiting' && (judgesWaiting !== true || isNeutral(call))) return ok(immediately);
+    const waiting = waitingOf(call);
+    return kind === 'waiting' ? waiting : waiting.map(() => immediately);
   };
 
   const answerRead = (call: RouteCall, read: Result<ReadInputs, BadInput>, waiting: Waiting): Answering => {
@@ -130,7 +134,10 @@ function signalOf(definition: Call, call: RouteCall): AbortSignal {
   return gone.signal;
 }
 
-/** How a reader waits, and the cancellation when the client goes away. */
+/**
+ * How a reader waits, and the cancellation when the client goes away. To clients of the upstream an invalid page length is an error
+ * of every read.
+ */
 function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
   if (call.query.isEmpty) return ok(immediately);
   const values: Record<string, unknown> = {};
@@ -142,6 +149,8 @@ function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
     if (value.value === undefined) continue;
     values[name] = value.value;
   }
+  const page = isNeutral(call) ? ok(undefined) : readParameter(call, 'per_page', integer);
+  if (page.isErr()) return err(page.error);
   const { index, wait } = values as { readonly index?: number; readonly wait?: number };
   if (index === undefined || index === 0) return ok(immediately);
   return ok({
@@ -151,12 +160,17 @@ function waitingOf(call: RouteCall): Result<Waiting, BadInput> {
   });
 }
 
+function isNeutral({ names, plain }: RouteCall): boolean {
+  return plain || names.vocabulary !== 'upstream';
+}
+
 /**
  * A client that sends a filter must not take the whole for what it asked: calls that have none refuse it. Clients of the upstream
  * expect it to be passed over.
  */
-function unwantedFilter({ query, names, plain }: RouteCall): BadInput | undefined {
-  if (query.isEmpty || (names.vocabulary === 'upstream' && !plain)) return undefined;
+function unwantedFilter(call: RouteCall): BadInput | undefined {
+  const { query } = call;
+  if (query.isEmpty || !isNeutral(call)) return undefined;
   return query.get('filter').match(
     (text) => {
       if (text === undefined || text === '') return undefined;

@@ -35,6 +35,7 @@ export const actionCalls = {
     inputs: { id: inPath('job_id', text) },
     errors: commandErrors,
     leaderHeaders: 'unknown',
+    judgesWaiting: true,
     // Read from the job, but the interface sends no index header.
     answer: { ...computed<readonly JobAction[]>('JobActions'), indexOf: () => 0 },
   }),

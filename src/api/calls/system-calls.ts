@@ -94,12 +94,13 @@ export const systemCalls = {
   }),
 
   /** The servers of the region: this one. */
-  members: system({
+  members: writeServer({
     methods: ['GET'],
     path: '/v1/agent/members',
     access: inArea('node', 'read'),
     summary: 'The servers of the region: this one',
     inputs: {},
+    judgesWaiting: true,
     answer: computed<AgentMembers>('AgentMembers'),
   }),
 
@@ -152,6 +153,7 @@ export const systemCalls = {
     access: everybody,
     summary: 'Address of the leader: of this server, which has no peers',
     inputs: {},
+    judgesWaiting: true,
     answer: { ...computed<string>('Address'), schema: namedSchema('Address') },
   }),
 
@@ -162,6 +164,7 @@ export const systemCalls = {
     access: everybody,
     summary: 'Addresses of all servers: of this one',
     inputs: {},
+    judgesWaiting: true,
     answer: computed<readonly string[]>('Addresses'),
   }),
 

@@ -133,6 +133,45 @@ describe('parameters that cannot be decoded', () => {
   });
 });
 
+describe('invalid parameters of waits and pages', () => {
+  const targets = [
+    '/v1/job/x',
+    '/v1/job/x/actions',
+    '/v1/namespaces',
+    '/v1/status/leader',
+    '/v1/status/peers',
+    '/v1/agent/members',
+  ];
+  const cases = targets.flatMap((target) =>
+    ['index=x', 'index=-1', 'wait=5', 'stale=perhaps', 'per_page=x', 'per_page=4294967296'].map(
+      (query) => `${target}?${query}`,
+    ),
+  );
+  it.each(cases)('%s is refused', async (target) => {
+    const engine = engineUnderTest();
+    (await registerJob(engine, hostPrincipal, { job: sampleJob('x') }))._unsafeUnwrap();
+    const ask = createHttpHandler(engine, { access: 'open', names: 'upstream' });
+    expect((await ask(requestFrom({ target }))).status).toBe(400);
+    const [path] = target.split('?');
+    expect((await ask(requestFrom({ target: `${path}?index=&wait=&stale&per_page=` }))).status).toBe(200);
+  });
+
+  it('are judged by no read that tells of the server itself', async () => {
+    const ask = createHttpHandler(engineUnderTest(), { access: 'open', names: 'upstream' });
+    for (const path of ['/v1/regions', '/v1/metrics', '/v1/agent/self']) {
+      expect((await ask(requestFrom({ target: `${path}?index=x&per_page=x` }))).status).toBe(200);
+    }
+  });
+
+  it('an unknown region has no members', async () => {
+    const ask = createHttpHandler(engineUnderTest(), { access: 'open', names: 'upstream' });
+    expect(summary(await ask(requestFrom({ target: '/v1/agent/members?region=mars' })))).toEqual([
+      500,
+      expect.stringContaining('No path to region'),
+    ]);
+  });
+});
+
 const malformed = 'the ID must be a UUID of 36 characters';
 
 describe('paths that lack a part', () => {
