@@ -123,10 +123,22 @@ function finished(
   return compressFor(request, response, response.body, upstream);
 }
 
-/** Measures a request to a known path; the time of one that fails inside is not known to mean anything. */
-function observe({ observer, clock }: Engine, { match }: Located, { request, response, began }: Exchange): void {
+/** Measures a request to a known path, and tells readers of the monitor; the time of one that fails inside is not known to mean anything. */
+function observe({ observer, clock, feed }: Engine, { match }: Located, { request, response, began }: Exchange): void {
   if (match.isErr() || match.value.type !== 'found') return;
-  observer.record('http.server.request.duration', (clock.monotonic() - began) / 1000, {
+  const duration = clock.monotonic() - began;
+  // Without the query, which may be long and is not needed to see what is called.
+  feed.note(
+    'debug',
+    () => ({
+      method: request.method,
+      path: splitTarget(request.target).path,
+      status: response.status,
+      duration: `${duration}ms`,
+    }),
+    'http: request complete',
+  );
+  observer.record('http.server.request.duration', duration / 1000, {
     'http.request.method': request.method,
     'http.route': match.value.route.path,
     'http.response.status_code': String(response.status),

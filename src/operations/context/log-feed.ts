@@ -63,6 +63,11 @@ export class LogFeed implements Logger {
     this.#tell('trace', typeof fields === 'object' && fields !== null ? { ...fields } : {}, message);
   }
 
+  /** An entry for the readers of the monitor, which the host's log does not contain. Its fields are made for readers only. */
+  note(level: LogLevel, fields: () => LogEntry['fields'], message: string): void {
+    if (this.#readers.size > 0) this.#tell(level, fields(), message);
+  }
+
   /** The entries from now on, of the level or above; `undefined` is a heartbeat, sent at once and every 10 seconds. */
   async *entries(level: LogLevel, signal: AbortSignal): AsyncGenerator<LogEntry | undefined> {
     const reader: Reader = { least: logLevels.indexOf(level), waiting: [], missed: 0, wake: () => undefined };

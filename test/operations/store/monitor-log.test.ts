@@ -45,6 +45,22 @@ describe('a log that is read along', () => {
     expect(await next()).toMatchObject({ level: 'trace', fields: { namespace: 'default', jobId: 'web' } });
   });
 
+  it('tells every request at the level debug, without its query', async () => {
+    const { engine, read } = logged();
+    const [next, others] = [await read({ level: 'debug' }), await read({ level: 'info' })];
+    const ask = createHttpHandler(engine, { access: 'open' });
+    await ask(requestFrom({ target: '/v1/job/none?namespace=secret' }));
+    await ask(requestFrom({ method: 'DELETE', target: '/v1/jobs' }));
+    await ask(requestFrom({ target: '/v1/regions' }));
+    engine.logger.info({}, 'then');
+    const message = 'http: request complete';
+    const fields = { method: 'GET', path: '/v1/job/none', status: 404, duration: expect.stringMatching(/^[0-9.]+ms$/) };
+    expect(await next()).toMatchObject({ level: 'debug', message, fields });
+    expect(await next()).toMatchObject({ level: 'debug', message, fields: { path: '/v1/regions', status: 200 } });
+    expect(await next()).toMatchObject({ message: 'then' });
+    expect(await others()).toMatchObject({ message: 'then' });
+  });
+
   it('gives a sign of life while nothing is logged, and ends with its reader', async () => {
     const { clock, read, reading } = logged();
     const next = await read();
