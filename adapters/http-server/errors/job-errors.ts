@@ -33,7 +33,7 @@ export const jobStatuses: Readonly<Record<JobCallError['type'], 400 | 403 | 404 
   storage_failed: 500,
   invalid_document: 400,
   invalid_request: 400,
-  invalid_namespace: 400,
+  invalid_namespace: 500,
   unreadable_source: 400,
   scaling_refused: 400,
   invalid_access: 400,

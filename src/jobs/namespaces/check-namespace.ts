@@ -11,7 +11,7 @@ export function checkNamespace(
 ): Result<void, Extract<NamespaceError, { type: 'invalid_namespace' }>> {
   if (!name.test(namespace.Name)) {
     const shown = JSON.stringify(namespace.Name.slice(0, 140));
-    return invalid(`invalid name ${shown}: 1 to 128 letters, digits and dashes are allowed`);
+    return invalid(`invalid name ${shown}. It must have 1 to 128 letters, digits and dashes`);
   }
   if (namespace.Description.length > maximumDescription) {
     return invalid(`description longer than ${maximumDescription} characters`);

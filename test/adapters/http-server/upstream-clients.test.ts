@@ -133,6 +133,16 @@ describe('parameters that cannot be decoded', () => {
   });
 });
 
+it.each([{ Name: '*' }, { Name: '' }, { Name: 'a b' }, { Name: 'a', Description: 'x'.repeat(257) }])(
+  'a namespace that cannot be is refused as an invalid job is: %j',
+  async (body) => {
+    const ask = createHttpHandler(engineUnderTest(), { access: 'open', names: 'upstream' });
+    const [status, text] = summary(await ask(requestFrom({ method: 'PUT', target: '/v1/namespace', body })));
+    expect(status).toBe(500);
+    expect(text).toMatch(/^invalid name ".*"\. It must have|^description longer/);
+  },
+);
+
 describe('invalid parameters of waits and pages', () => {
   const targets = [
     '/v1/job/x',
