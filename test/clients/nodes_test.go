@@ -83,10 +83,18 @@ func TestNodeDrain(t *testing.T) {
 func TestNodePools(t *testing.T) {
 	client := connect(t)
 	pools := client.NodePools()
-	pool := &api.NodePool{Name: "pool-" + run, Description: "for a test"}
+	pool := &api.NodePool{Name: "pool-" + run, Description: "for a test", NodeIdentityTTL: 720 * time.Hour}
 	_, err := pools.Register(pool, nil)
 	must(t, err)
-	equal(t, "description", value(pools.Info(pool.Name, nil))(t).Description, "for a test")
+	read := value(pools.Info(pool.Name, nil))(t)
+	equal(t, "description", read.Description, "for a test")
+	equal(t, "lifetime of identities", read.NodeIdentityTTL, 720*time.Hour)
+	page, meta, err := pools.List(&api.QueryOptions{PerPage: 1})
+	must(t, err)
+	equal(t, "on a page", len(page), 1)
+	equal(t, "next page", meta.NextToken, "default")
+	filtered := value(pools.List(&api.QueryOptions{Filter: `Name == "all"`}))(t)
+	equal(t, "filtered", len(filtered), 1)
 	equal(t, "by prefix", len(value(pools.PrefixList(pool.Name, nil))(t)), 1)
 	value(pools.List(nil))(t)
 	equal(t, "nodes", len(value(pools.ListNodes(pool.Name, nil))(t)), 0)

@@ -140,7 +140,7 @@ export function listNodePoolNodes(
   if (allowed.isErr()) return errAsync(allowed.error);
   const list = {
     key: ['node-pool-nodes', name],
-    tables: [nodes, nodePools],
+    tables: [nodes],
     source: (view: ReadView) => sourceOfPool(view, name, input),
     filters: compileFilter.node,
     filtered: (_: ReadView, { record }: Row<Node>) => record,

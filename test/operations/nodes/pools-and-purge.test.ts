@@ -66,6 +66,12 @@ describe('node pools', () => {
     expect(await read('gpu', { perPage: 2, reverse: true })).toEqual([['n4', 'n3'], 'n1']);
     expect(await read('all', { perPage: 3 })).toEqual([['n1', 'n2', 'n3'], 'n4']);
     expect(await read('all', { filter: 'NodePool == "edge"' })).toEqual([['n2'], '']);
+    // The index is that of the nodes: a pool that is made later does not raise it.
+    const indexOf = async () =>
+      (await listNodePoolNodes(cluster.engine, hostPrincipal, { name: 'gpu' }))._unsafeUnwrap().index;
+    const index = await indexOf();
+    (await putNodePool(cluster.engine, hostPrincipal, { name: 'later' }))._unsafeUnwrap();
+    expect(await indexOf()).toBe(index);
     const missing = await listNodePoolNodes(cluster.engine, hostPrincipal, { name: 'none' });
     expect(missing._unsafeUnwrapErr()).toMatchObject({ type: 'node_pool_not_found' });
   });
