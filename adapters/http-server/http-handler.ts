@@ -3,6 +3,7 @@ import type { Engine } from '../../src/index.js';
 import { type Asked, answer, callFrom, type HandlerParts } from './answer-request.js';
 import { compressFor } from './bridges/compression.js';
 import { watchedBody } from './bridges/watched-body.js';
+import { emptyListRoutes } from './calls/empty-lists.js';
 import { type Located, locator } from './calls/locate.js';
 import { asksForPlain, queryFrom } from './calls/query.js';
 import { emptyResponse, textResponse } from './calls/responses.js';
@@ -72,7 +73,7 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
 
 /** Routes that are no calls of an interface. */
 function furtherRoutes(upstream: boolean): readonly Route[] {
-  return upstream ? [workspacePageRoute, discoveryRoute] : [workspacePageRoute];
+  return upstream ? [workspacePageRoute, discoveryRoute, ...emptyListRoutes] : [workspacePageRoute];
 }
 
 /** The only step of a request that waits, but for what a caller or a body makes it wait for: the others hand promises on. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
 import {
   createHttpHandler,
+  type HttpHandlerOptions,
   type HttpRequest,
   type HttpResponse,
   requestFrom,
@@ -142,6 +143,29 @@ it.each([{ Name: '*' }, { Name: '' }, { Name: 'a b' }, { Name: 'a', Description:
     expect(text).toMatch(/^invalid name ".*"\. It must have|^description longer/);
   },
 );
+
+describe('lists of storage', () => {
+  const asked = async (target: string, options: Partial<HttpHandlerOptions> = {}, method = 'GET') =>
+    createHttpHandler(engineUnderTest(), { access: 'open', names: 'upstream', ...options } as HttpHandlerOptions)(
+      requestFrom({ method, target }),
+    );
+
+  it.each(['/v1/volumes', '/v1/volumes?type=csi&node_id=x', '/v1/volumes?type=host', '/v1/plugins?type=csi&index=1'])(
+    '%s is empty',
+    async (target) => {
+      const { status, headers, body } = await asked(target);
+      expect([status, body.toString()]).toEqual([200, '[]']);
+      expect(headers[headers.indexOf('X-Nomad-Index') + 1]).toBe('1');
+      expect((await asked(target, { names: 'neutral' })).status).toBe(501);
+    },
+  );
+
+  it('are those of the region of the server, and cannot be changed', async () => {
+    expect((await asked('/v1/volumes?region=mars')).status).toBe(500);
+    expect((await asked('/v1/volumes', {}, 'PUT')).status).toBe(501);
+    expect((await asked('/v1/volumes/external')).status).toBe(501);
+  });
+});
 
 describe('invalid parameters of waits and pages', () => {
   const targets = [

@@ -1,0 +1,29 @@
+import { anyCaller } from '../../../src/api/access.js';
+import { jsonType, textResponse } from './responses.js';
+import type { Route } from './route.js';
+
+/**
+ * Lists of what a server without storage plugins has none of. Existing clients read them along with nodes and jobs, and take another
+ * answer for a failure. For the upstream names only; changes stay refused as not provided.
+ */
+export const emptyListRoutes: readonly Route[] = [
+  emptyList('volumes.list', '/v1/volumes'),
+  emptyList('plugins.list', '/v1/plugins'),
+];
+
+function emptyList(name: string, path: string): Route {
+  return {
+    name,
+    interface: 'jobs',
+    methods: ['GET'],
+    path,
+    access: anyCaller,
+    handle: ({ names, engine, query }) => {
+      const region = query.get('region').unwrapOr(undefined) ?? '';
+      if (region !== '' && region !== engine.settings.jobs.region) return textResponse(500, 'No path to region');
+      // Never 0: with it a client that waits for a change would ask again at once.
+      const headers = [names.index, '1', names.lastContact, '0', names.knownLeader, 'true'];
+      return { status: 200, headers: ['Content-Type', jsonType, ...headers], body: '[]' };
+    },
+  };
+}
