@@ -217,3 +217,16 @@ func TestWhoAnswers(t *testing.T) {
 	other.SetNamespace("nowhere-" + run)
 	equal(t, "jobs of a namespace that is not there", len(value(other.Jobs().List(nil))(t)), 0)
 }
+
+// TestNoStorage reads the lists of what this server has none of.
+func TestNoStorage(t *testing.T) {
+	client := connect(t)
+	node := value(client.Nodes().List(nil))(t)[0].ID
+	equal(t, "volumes", len(value(client.CSIVolumes().List(nil))(t)), 0)
+	equal(t, "volumes of a plugin", len(value(client.CSIVolumes().PluginList("disks"))(t)), 0)
+	ofNode, err := client.Nodes().CSIVolumes(node, nil)
+	must(t, err)
+	equal(t, "volumes of a node", len(ofNode), 0)
+	equal(t, "volumes of hosts", len(value(client.HostVolumes().List(&api.HostVolumeListRequest{NodeID: node}, nil))(t)), 0)
+	equal(t, "plugins", len(value(client.CSIPlugins().List(nil))(t)), 0)
+}
