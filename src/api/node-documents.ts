@@ -25,7 +25,7 @@ export interface NodeListStub {
 }
 
 /** A node as lists show it. */
-export function nodeStub(node: Node, resources: boolean, os: boolean): NodeListStub {
+function nodeStub(node: Node, resources: boolean, os: boolean): NodeListStub {
   return {
     Address: node.HTTPAddr.replace(/:[0-9]+$/, ''),
     ID: node.ID,
