@@ -27,6 +27,9 @@ const pastAllNumbers = 2 ** 53;
 export function numberFromBound(text: string): number {
   const exact = numberFrom(text);
   if (exact !== undefined) return Math.max(0, Math.ceil(Math.min(exact, pastAllNumbers)));
+  // Encoded numbers begin with n: a text that does not, as that of a query without a bound, stands before or after all of them.
+  if (text < 'n') return 0;
+  if (text >= 'o') return pastAllNumbers;
   let [least, most] = [0, pastAllNumbers];
   while (least < most) {
     const middle = least + Math.floor((most - least) / 2);

@@ -24,6 +24,8 @@ interface OpenedFile {
 
 /** The size of the row cache in characters; SQLite's own page cache comes on top. */
 const rememberedCharacters = 8_000_000;
+/** Rows of a longer list are not cached: it would replace the rows that are. */
+const shortList = 64;
 
 /**
  * Transactions on one connection. Everything in here is synchronous from BEGIN to COMMIT, so no read of this process can
@@ -263,12 +265,15 @@ export class SqliteStore implements Store {
   #scanForWrite(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
     const { keyedForward, keyedBackward } = scansOf(this.#tables.bind(table), table, query.index);
     const rows = this.#rowsOf(table.name);
-    return scanned(query.reverse === true ? keyedBackward : keyedForward, query, bounds).map((found) => {
-      const row = keyedRowFrom(found, this.#tables);
+    const found = scanned(query.reverse === true ? keyedBackward : keyedForward, query, bounds);
+    const isShort = found.length <= shortList;
+    return found.map((columns) => {
+      const row = keyedRowFrom(columns, this.#tables);
       const known = rows.get(row.rowKey) ?? this.#cache.get(table.name, row.rowKey);
       // Each row is one object for the whole transaction, so that its text is parsed once.
       const kept = known?.modifyIndex === row.modifyIndex ? known : row;
       rows.set(row.rowKey, kept);
+      if (kept === row && isShort) this.#cache.offer(table.name, row);
       return kept;
     });
   }
