@@ -4,6 +4,7 @@ import type { DeliveryEvent } from '../delivery/transition-delivery.js';
 import { type StoredEvent, writesBetween } from '../events/event.js';
 import { type AdaptiveLimit, initialLimit, type LimitRules } from './adaptive-limit.js';
 import type { Breaker, BreakerRules } from './circuit-breaker.js';
+import { type PersistentMap, persistentMap } from './persistent-map.js';
 import type { Cancellation, QueueRecord } from './queue-record.js';
 
 /** A delivery in memory. */
@@ -42,7 +43,7 @@ interface Held {
   readonly configurationId: string;
   readonly workspaceId: string;
   /** Attempts under way, by sequence. */
-  readonly running: ReadonlyMap<number, QueuedDelivery>;
+  readonly running: PersistentMap<number, QueuedDelivery>;
   /** Not written yet, in the order in which they came to be. */
   readonly outcomes: readonly Outcome[];
   /** Sequence numbers whose rows another writer may have changed since they were read. */
@@ -66,7 +67,7 @@ export interface DeliveringQueue extends Held {
   readonly fresh: readonly QueuedDelivery[];
   /** When the next delivery in the store that is not in memory is due; null when there is none. */
   readonly nextDue: Instant | null;
-  readonly runs: ReadonlyMap<string, Run>;
+  readonly runs: PersistentMap<string, Run>;
   /** Runs whose first unfinished notification waits in the store for its next attempt, with its sequence. */
   readonly stalled: ReadonlyMap<string, number>;
   /** How complete `stalled` is: `unread` (nothing was read yet), `partial` (not every run) or `whole` (all runs). */
@@ -112,7 +113,7 @@ export interface QueueRules {
 
 /** A queue that was just leased, with nothing of it in memory yet. */
 export function heldQueue(record: QueueRecord, rules: QueueRules): DeliveringQueue | CancellingQueue {
-  return reopened(record, initialLimit(rules.limit), { running: new Map(), outcomes: [], releases: new Set() });
+  return reopened(record, initialLimit(rules.limit), { running: persistentMap(), outcomes: [], releases: new Set() });
 }
 
 /** The queue as the record has it now; what was in memory and not under way is forgotten and read again. */
@@ -143,7 +144,7 @@ export function reopened(
     retries: [],
     fresh: [],
     nextDue: null,
-    runs: new Map(),
+    runs: persistentMap(),
     stalled: new Map(),
     runsRead: 'unread',
     releases: kept.releases,

@@ -52,13 +52,13 @@ export function takeNext(given: DeliveringQueue, time: QueueTime, rules: QueueRu
 export function started(queue: DeliveringQueue, candidate: QueuedDelivery): DeliveringQueue {
   const { delivery } = candidate;
   const without = withoutFirst(queue, candidate);
-  const running = new Map(queue.running).set(delivery.sequence, candidate);
+  const running = queue.running.with(delivery.sequence, candidate);
   if (delivery.orderKey === null || delivery.state.type === 'manual') return { ...without, running };
   const key = delivery.orderKey;
   const wasStalled = queue.stalled.has(key);
   const run = queue.runs.get(key) ?? { head: delivery.sequence, waiting: [], storedBehind: wasStalled };
   const stalled = wasStalled ? withoutKey(queue.stalled, key) : queue.stalled;
-  return { ...without, running, stalled, runs: new Map(queue.runs).set(key, run) };
+  return { ...without, running, stalled, runs: queue.runs.with(key, run) };
 }
 
 /** When a delivery is over whatever else happens. */
@@ -110,10 +110,9 @@ function putBehind(queue: DeliveringQueue, item: QueuedDelivery): DeliveringQueu
   const key = item.delivery.orderKey as string;
   const run = queue.runs.get(key);
   if (run === undefined || run.storedBehind) return withRowsBehind(queue, [item]);
-  const runs = new Map(queue.runs);
   const waiting = [...run.waiting, item];
-  if (waiting.length <= mostWaiting) return { ...queue, runs: runs.set(key, { ...run, waiting }) };
-  runs.set(key, { ...run, waiting: [], storedBehind: true });
+  if (waiting.length <= mostWaiting) return { ...queue, runs: queue.runs.with(key, { ...run, waiting }) };
+  const runs = queue.runs.with(key, { ...run, waiting: [], storedBehind: true });
   // The head gets its row first: a stored delivery must not wait behind one that is not stored.
   return withRowsBehind(withRowsUnderWay({ ...queue, runs }, [run.head]), waiting);
 }
@@ -126,12 +125,12 @@ export function withRowsBehind(queue: DeliveringQueue, items: readonly QueuedDel
 
 /** Rows of attempts that are under way, so that others can refer to them and the position can pass them. */
 export function withRowsUnderWay<Q extends HeldQueue>(queue: Q, sequences: readonly number[]): Q {
-  const running = new Map(queue.running);
+  let { running } = queue;
   const outcomes: Outcome[] = [];
   for (const sequence of sequences) {
     const before = running.get(sequence);
     if (before === undefined || before.stored) continue;
-    running.set(sequence, { ...before, stored: true });
+    running = running.with(sequence, { ...before, stored: true });
     outcomes.push({ before, event: null, attempt: null, after: before.delivery });
   }
   return outcomes.length === 0 ? queue : { ...queue, running, outcomes: [...queue.outcomes, ...outcomes] };
@@ -159,13 +158,9 @@ export function runGoesOn(queue: DeliveringQueue, { delivery }: QueuedDelivery):
   if (run === undefined) return queue.stalled.get(key) === sequence ? released() : queue;
   if (run.head !== sequence) return queue;
   if (run.storedBehind) return released();
-  const runs = new Map(queue.runs);
   const [next, ...waiting] = run.waiting;
-  if (next === undefined) {
-    runs.delete(key);
-    return { ...queue, runs };
-  }
-  runs.set(key, { head: next.delivery.sequence, waiting, storedBehind: false });
+  if (next === undefined) return { ...queue, runs: queue.runs.without(key) };
+  const runs = queue.runs.with(key, { head: next.delivery.sequence, waiting, storedBehind: false });
   return { ...withReady(queue, next), runs };
 }
 

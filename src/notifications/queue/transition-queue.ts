@@ -117,7 +117,7 @@ function filled(queue: DeliveringQueue, portion: Portion): DeliveringQueue {
 function withRunsOfStore(queue: DeliveringQueue, stored: ReadonlyMap<string, number>): DeliveringQueue {
   const stalled = new Map(stored);
   const releases = new Set(queue.releases);
-  const runs = new Map(queue.runs);
+  let { runs } = queue;
   for (const { after } of queue.outcomes) {
     const { orderKey, sequence, state } = after;
     if (orderKey === null) continue;
@@ -127,7 +127,7 @@ function withRunsOfStore(queue: DeliveringQueue, stored: ReadonlyMap<string, num
   for (const { delivery } of queue.running.values()) {
     const { orderKey, sequence, state } = delivery;
     if (orderKey === null || state.type === 'manual') continue;
-    runs.set(orderKey, { head: sequence, waiting: [], storedBehind: true });
+    runs = runs.with(orderKey, { head: sequence, waiting: [], storedBehind: true });
     stalled.delete(orderKey);
   }
   return { ...queue, runs, stalled, releases };
@@ -245,10 +245,8 @@ function runAfterAttempt(queue: DeliveringQueue, before: QueuedDelivery, after: 
   if (!isInOrder(after.state)) return runGoesOn(queue, before);
   const run = queue.runs.get(orderKey);
   if (before.delivery.state.type === 'manual' || run === undefined) return queue;
-  const runs = new Map(queue.runs);
-  runs.delete(orderKey);
   const stalled = new Map(queue.stalled).set(orderKey, sequence);
-  return withRowsBehind({ ...queue, runs, stalled }, run.waiting);
+  return withRowsBehind({ ...queue, runs: queue.runs.without(orderKey), stalled }, run.waiting);
 }
 
 function notSent(queue: HeldQueue, { sequence, at, reason }: QueueEvent & { readonly type: 'not_sent' }): HeldQueue {
@@ -281,7 +279,7 @@ function nextDueAfter({ nextDue, doubtful }: DeliveringQueue, written: readonly 
 }
 
 function withReleased(queue: DeliveringQueue, released: Recorded['released']): DeliveringQueue {
-  const runs = new Map(queue.runs);
+  let { runs } = queue;
   const stalled = new Map(queue.stalled);
   const releases = new Set(queue.releases);
   let { nextDue } = queue;
@@ -289,7 +287,7 @@ function withReleased(queue: DeliveringQueue, released: Recorded['released']): D
     // Rows that are not written yet could not be released: with the next write they can.
     if (head === null && queue.outcomes.some((outcome) => isPutBehind(outcome, key))) continue;
     releases.delete(key);
-    runs.delete(key);
+    runs = runs.without(key);
     stalled.delete(key);
     if (head === null) continue;
     stalled.set(key, head.sequence);
@@ -307,7 +305,5 @@ function withOutcome<Q extends HeldQueue>(queue: Q, outcome: Outcome): Q {
 }
 
 function withoutRunning<Q extends HeldQueue>(queue: Q, sequence: number): Q {
-  const running = new Map(queue.running);
-  running.delete(sequence);
-  return { ...queue, running };
+  return { ...queue, running: queue.running.without(sequence) };
 }
