@@ -5,11 +5,12 @@ import { type AnyTable, indexPosition, type KeyedRow } from '../../src/storage/r
 import type { ReadOutcome, Store, Waiters } from '../storage-kit/index.js';
 import type { Checkpoints } from './checkpoints.js';
 import { HostTransactionError, type HostTransactions, hostTransactions } from './host-rows.js';
+import { listCache, listKey } from './list-cache.js';
 import { rowCache } from './row-cache.js';
 import { type BoundIndex, type BoundTable, Tables } from './sqlite-catalog.js';
 import { type Changes, sqliteChanges } from './sqlite-changes.js';
 import { type SqliteHandle, storageErrorFrom } from './sqlite-handle.js';
-import { type Found, keyedRowFrom, rowFrom } from './sqlite-rows.js';
+import { type Found, keyedRowFrom, rowFrom, type SqliteKeyedRow } from './sqlite-rows.js';
 import { type Scans, scanned, transactionStatements } from './sqlite-statements.js';
 import { pagesOf, storeChanges } from './sqlite-writes.js';
 
@@ -24,8 +25,6 @@ interface OpenedFile {
 
 /** The size of the row cache in characters; SQLite's own page cache comes on top. */
 const rememberedCharacters = 8_000_000;
-/** Rows of a longer list are not cached: it would replace the rows that are. */
-const shortList = 64;
 
 /**
  * Transactions on one connection. Everything in here is synchronous from BEGIN to COMMIT, so no read of this process can
@@ -40,9 +39,10 @@ export class SqliteStore implements Store {
   /** For rows of the host inside of a write transaction. */
   readonly host: HostTransactions;
   readonly #cache = rowCache(rememberedCharacters);
+  readonly #lists = listCache();
   #cachedEpoch = 0;
   /** Rows that the open write transaction has read, by table and row key; undefined for a row that does not exist. */
-  #found = new Map<string, Map<string, KeyedRow | undefined>>();
+  #found = new Map<string, Map<string, SqliteKeyedRow | undefined>>();
   /** Whether the open write transaction has prepared tables. */
   #prepared = false;
   /** The host has ended the transaction that is open here: nothing of it may be stored. */
@@ -233,7 +233,7 @@ export class SqliteStore implements Store {
   }
 
   /** A point read outside of a transaction may use a cached row only if there was no commit since. */
-  #find(bound: BoundTable, rowKey: string, held: boolean): KeyedRow | undefined {
+  #find(bound: BoundTable, rowKey: string, held: boolean): SqliteKeyedRow | undefined {
     if (held || this.#tables.isCurrent()) {
       const cached = this.#cache.get(bound.name, rowKey);
       if (cached !== undefined) return cached;
@@ -253,7 +253,7 @@ export class SqliteStore implements Store {
     return rows.map(rowFrom) as readonly unknown[] as readonly KeyedRow[];
   }
 
-  #findForWrite(table: AnyTable, rowKey: string): KeyedRow | undefined {
+  #findForWrite(table: AnyTable, rowKey: string): SqliteKeyedRow | undefined {
     const bound = this.#tables.bind(table);
     const rows = this.#rowsOf(table.name);
     if (rows.has(rowKey)) return rows.get(rowKey);
@@ -263,22 +263,30 @@ export class SqliteStore implements Store {
   }
 
   #scanForWrite(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
+    const list = listKey(table, query, bounds);
+    if (list === undefined) return this.#scanFile(table, query, bounds);
+    const state = { changedAt: this.#tables.changedAt(table.name), epoch: this.#tables.epoch };
+    const known = this.#lists.get(list, state);
+    if (known !== undefined) return known;
+    const found = this.#scanFile(table, query, bounds);
+    this.#lists.offer(list, state, found);
+    return found;
+  }
+
+  #scanFile(table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly SqliteKeyedRow[] {
     const { keyedForward, keyedBackward } = scansOf(this.#tables.bind(table), table, query.index);
     const rows = this.#rowsOf(table.name);
-    const found = scanned(query.reverse === true ? keyedBackward : keyedForward, query, bounds);
-    const isShort = found.length <= shortList;
-    return found.map((columns) => {
-      const row = keyedRowFrom(columns, this.#tables);
+    return scanned(query.reverse === true ? keyedBackward : keyedForward, query, bounds).map((found) => {
+      const row = keyedRowFrom(found, this.#tables);
       const known = rows.get(row.rowKey) ?? this.#cache.get(table.name, row.rowKey);
       // Each row is one object for the whole transaction, so that its text is parsed once.
       const kept = known?.modifyIndex === row.modifyIndex ? known : row;
       rows.set(row.rowKey, kept);
-      if (kept === row && isShort) this.#cache.offer(table.name, row);
       return kept;
     });
   }
 
-  #rowsOf(name: string): Map<string, KeyedRow | undefined> {
+  #rowsOf(name: string): Map<string, SqliteKeyedRow | undefined> {
     let rows = this.#found.get(name);
     if (rows === undefined) {
       rows = new Map();
