@@ -208,7 +208,7 @@ export const defaultSettings: Settings = {
       totalTimeout: 15 * second,
       lease: 6 * second,
       window: 256,
-      recordWithin: 50,
+      recordWithin: 200,
       recordBatch: 128,
       maximumAge: day,
       linger: 10 * second,

@@ -415,6 +415,7 @@ describe('the log', () => {
       await publish(engine, { runId: `run-${n}`, trigger: n % 2 === 0 ? 'run:created' : 'run:errored' });
       await engine.clock.advance(10);
     }
+    await engine.clock.advance(second);
     const request = { configurationId: id, page: { size: 2 } };
     const first = await must(listDeliveries(engine, owner, request));
     expect(first).toMatchObject({ currentPage: 1, pageSize: 2, prevPage: null, nextPage: 2 });
