@@ -4,7 +4,7 @@ import type { AnyTable } from '../../src/storage/records.js';
 import type { SqliteKeyedRow } from './sqlite-rows.js';
 
 /** A state of a table: the rows of a list are the same in equal ones. */
-export interface TableState {
+interface TableState {
   /** Index of its last change. */
   readonly changedAt: number;
   /** How often the catalog was read; see `Tables`. */
@@ -12,7 +12,7 @@ export interface TableState {
 }
 
 /** Short lists of tables that change seldom, such as the configurations of a workspace, which every event asks for. */
-export interface ListCache {
+interface ListCache {
   /** The rows of the list in this state, as a list of the caller's own; undefined if they are not known. */
   get(list: ListKey, state: TableState): SqliteKeyedRow[] | undefined;
   /** The list was read from the file. */
@@ -20,7 +20,7 @@ export interface ListCache {
 }
 
 /** What a list is asked for by. */
-export interface ListKey {
+interface ListKey {
   readonly table: AnyTable;
   readonly text: string;
 }

@@ -3,9 +3,10 @@
  * process publishing over HTTP. Prints rates, lag from acknowledged to received, and what each delivery cost the server.
  *
  *   node test/bench/load/delivery-load.mjs [--endpoints N] [--publishers N] [--rate N] [--seconds N] [--hang N]
- *                                          [--fail N] [--slow N] [--workspaces N] [--json]
+ *                                          [--fail N] [--slow N] [--workspaces N] [--warmUp N] [--json]
  *
- * --rate 0 publishes as fast as the server accepts. `npm run build` first.
+ * --rate 0 publishes as fast as the server accepts. --warmUp is the number of events before the measurement: V8 has compiled
+ * everything after some ten thousand. `npm run build` first.
  */
 import { fork, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
