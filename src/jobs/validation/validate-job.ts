@@ -29,8 +29,8 @@ export interface JobProblems {
 }
 
 /**
- * All errors and warnings of an admitted job at once (job interface, validation); only that, when a job makes too much work for more; layout: `errorsText`, `warningsText`. Never
- * throws, whatever the document holds.
+ * All errors and warnings of an admitted job at once (job interface, validation); for a job that makes too much work to be looked at, that
+ * alone. Layout: `errorsText`, `warningsText`. Never throws, whatever the document holds.
  */
 export function validateJob(job: Job, context: ValidationContext = {}): JobProblems {
   const problems = gatherProblems();
