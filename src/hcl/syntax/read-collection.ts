@@ -42,18 +42,19 @@ function readTupleItems(parser: Parser, open: Span, outer: boolean): Expression 
   return { kind: 'tuple', items, start: open.start, end: lexer.previousEnd };
 }
 
-/** Reads `{ … }`: an object, in which line ends separate items, or a for-expression that makes one. */
+/**
+ * Reads `{ … }`: an object, in which line ends separate items, or a for-expression that makes one, in which they are spaces. The
+ * word `for` decides, also on a later line, so it is no key of a first item.
+ */
 export function readObject(parser: Parser): Expression | undefined {
   const { lexer } = parser;
   const open = startSpan(lexer);
   const outer = lexer.ignoreNewlines;
-  lexer.ignoreNewlines = false;
+  lexer.ignoreNewlines = true;
   advance(lexer);
-  let expression: Expression | undefined;
-  if (isWord(lexer, 'for')) {
-    lexer.ignoreNewlines = true;
-    expression = readFor(parser, open, outer);
-  } else expression = readObjectItems(parser, open, outer);
+  const isFor = isWord(lexer, 'for');
+  lexer.ignoreNewlines = isFor;
+  const expression = isFor ? readFor(parser, open, outer) : readObjectItems(parser, open, outer);
   lexer.ignoreNewlines = outer;
   return expression;
 }

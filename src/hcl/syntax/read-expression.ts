@@ -192,7 +192,6 @@ function readCall(parser: Parser, name: string, nameSpan: Span): Expression | un
     if (at(parser, '...')) {
       expandLast = true;
       advance(lexer);
-      if (at(parser, ',')) advance(lexer);
       if (at(parser, ')')) break;
       lexer.ignoreNewlines = outer;
       return reportToken(

@@ -62,8 +62,10 @@ describe('structure', () => {
     ['a = "%{ if b }"\n', ['1:15-1:16 unbalanced_directive']],
     ['a = "%{ what }"\n', ['1:9-1:13 bad_directive']],
     ['a = b.*.c.*\n', ['1:11-1:12 nested_splat']],
-    ['a = f(b..., c)\n', ['1:13-1:14 not_closed']],
+    ['a = f(b..., c)\n', ['1:11-1:12 not_closed']],
     ['a = [b...]\n', ['1:7-1:10 separator_expected']],
+    ['a = f(b...,)\n', ['1:11-1:12 not_closed']],
+    ['a = {\n  for = 1\n}\n', ['2:7-2:8 bad_for']],
     ['a = "\ud800"\n', ['1:6-1:7 bad_unicode']],
   ])('%j is refused', (text, expected) => {
     expect(mistakes(text)).toEqual(expected);
