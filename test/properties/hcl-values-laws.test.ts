@@ -5,12 +5,11 @@ import { createBudget } from '../../src/hcl/evaluate/budget.js';
 import { hclFunctions } from '../../src/hcl/functions/index.js';
 import { compareCodePoints } from '../../src/hcl/values/code-points.js';
 import { convert } from '../../src/hcl/values/convert.js';
-import { canConvert } from '../../src/hcl/values/convertible.js';
 import { typesEqual, valuesEqual } from '../../src/hcl/values/equal.js';
 import { countNumber, parseNumber } from '../../src/hcl/values/number.js';
 import { fromPlain, toPlain } from '../../src/hcl/values/plain.js';
 import { valueText } from '../../src/hcl/values/render.js';
-import { unifyTypes } from '../../src/hcl/values/unify.js';
+import { canConvert, unifyTypes } from '../../src/hcl/values/unify.js';
 import type { HclType, HclValue } from '../../src/hcl/values/value.js';
 import {
   boolType,

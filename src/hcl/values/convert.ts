@@ -1,21 +1,23 @@
 import type { Result } from 'neverthrow';
 import { err, ok } from 'neverthrow';
-import { canConvert } from './convertible.js';
 import { typesEqual } from './equal.js';
 import { numberText, parseNumber } from './number.js';
 import { typeText } from './type-text.js';
-import { unifyTypes } from './unify.js';
+import { canConvert, elementTypes, openElement, unifyTypes } from './unify.js';
 import type { HclType, HclValue } from './value.js';
 import {
   boolValue,
+  dynamicNull,
   dynamicType,
   listValue,
   mapValue,
   nullValue,
   numberValue,
+  objectOf,
   objectValue,
   setValue,
   stringValue,
+  tupleOf,
   tupleValue,
   typeOf,
 } from './value.js';
@@ -43,7 +45,7 @@ export function convert(value: HclValue, type: HclType): Result<HclValue, Conver
     if (type.kind === 'dynamic' || isScalar(type)) return ok(value);
   }
   if (value.kind === 'null') {
-    return canConvert(value.type, type) ? ok(nullValue(type)) : mismatch(type);
+    return canConvert(value.type, type) ? ok(nullValue(filledType(type, value.type))) : mismatch(type);
   }
   switch (type.kind) {
     case 'string':
@@ -96,30 +98,86 @@ function toBool(value: HclValue): Result<HclValue, ConversionError> {
   return failed(`a bool is required${hint}`);
 }
 
-function toItems(value: HclValue, type: HclType & { kind: 'list' | 'set' }): Result<HclValue, ConversionError> {
+function toItems(value: HclValue, type: ItemsType): Result<HclValue, ConversionError> {
   if (value.kind !== 'list' && value.kind !== 'set' && value.kind !== 'tuple') return mismatch(type);
-  const types = value.kind === 'tuple' ? value.items.map(typeOf) : [value.element];
-  const element = elementType(type.element, types);
-  if (element === undefined) return failed(`all elements of a ${type.kind} must have the same type`);
-  const items =
-    value.kind !== 'tuple' && typesEqual(value.element, element) ? ok(value.items) : convertAll(value.items, element);
-  return items.map((converted) =>
-    type.kind === 'list' ? listValue(element, converted) : setValue(element, converted),
-  );
+  if (value.kind !== 'tuple' && (value.items.length === 0 || fits(value.element, type.element))) {
+    const element = value.items.length === 0 ? elementOfEmpty(value.element, type.element) : value.element;
+    return element === undefined ? mismatch(type) : ok(itemsValue(type, element, value.items));
+  }
+  const element = value.kind === 'tuple' ? openElement(type, value.items.map(typeOf)) : type.element;
+  if (element === undefined) return differing(type);
+  const unified = value.kind === 'tuple' && type.kind === 'list';
+  return convertAll(value.items, element)
+    .andThen((items) => alike(items, { type, element, unified }))
+    .map(({ items, common }) => itemsValue(type, common, items));
+}
+
+function itemsValue(type: ItemsType, element: HclType, items: readonly HclValue[]): HclValue {
+  return type.kind === 'list' ? listValue(element, items) : setValue(element, items);
 }
 
 function toMap(value: HclValue, type: HclType & { kind: 'map' }): Result<HclValue, ConversionError> {
   if (value.kind !== 'map' && value.kind !== 'object') return mismatch(type);
-  const types = value.kind === 'map' ? [value.element] : [...value.entries.values()].map(typeOf);
-  const element = elementType(type.element, types);
-  if (element === undefined) return failed('all elements of a map must have the same type');
-  const entries: [string, HclValue][] = [];
-  for (const [key, item] of value.entries) {
-    const converted = convert(item, element);
-    if (converted.isErr()) return err(within(key, converted.error));
-    entries.push([key, converted.value]);
+  if (value.kind === 'map' && value.entries.size === 0) {
+    const element = elementOfEmpty(value.element, type.element);
+    return element === undefined ? mismatch(type) : ok(mapValue(element, []));
   }
-  return ok(mapValue(element, entries));
+  const element =
+    value.kind === 'object' ? openElement(type, Array.from(value.entries.values(), typeOf)) : type.element;
+  if (element === undefined) return differing(type);
+  const names = [...value.entries.keys()];
+  const converted: HclValue[] = [];
+  for (const [key, item] of value.entries) {
+    const one = convert(item, element);
+    if (one.isErr()) return err(within(key, one.error));
+    converted.push(one.value);
+  }
+  return alike(converted, { type, element, unified: element.kind !== 'dynamic' && element.kind !== 'tuple' }).map(
+    ({ items, common }) => {
+      const entries = items.map((item, at) => [names[at] as string, item] as const);
+      return mapValue(common, entries);
+    },
+  );
+}
+
+type ItemsType = HclType & { readonly kind: 'list' | 'set' };
+
+/** True if elements of a collection need no conversion to be those of another. */
+function fits(element: HclType, wanted: HclType): boolean {
+  return wanted.kind === 'dynamic' || typesEqual(element, wanted);
+}
+
+/** The element type of an empty collection after a conversion; undefined if its elements could not be converted. */
+function elementOfEmpty(element: HclType, wanted: HclType): HclType | undefined {
+  if (!canConvert(element, wanted)) return undefined;
+  return wanted.kind === 'dynamic' ? element : wanted;
+}
+
+/** How converted elements become those of one collection: `unified` ones may be converted once more, to their common type. */
+interface Alike {
+  readonly type: ItemsType | (HclType & { readonly kind: 'map' });
+  readonly element: HclType;
+  readonly unified: boolean;
+}
+
+/** Elements converted to a type with open parts may still differ in these; a bare null takes the type of the others. */
+function alike(
+  items: readonly HclValue[],
+  { type, element, unified }: Alike,
+): Result<{ readonly items: readonly HclValue[]; readonly common: HclType }, ConversionError> {
+  if (!holdsDynamic(element)) return ok({ items, common: element });
+  const wanted = unified ? unifyTypes(items.map(typeOf)) : dynamicType;
+  if (wanted === undefined && items.length > 0) return differing(type);
+  return convertAll(items, wanted ?? dynamicType).andThen((converted) => {
+    const types = converted.map(typeOf).filter(({ kind }) => kind !== 'dynamic');
+    const common = types[0] ?? element;
+    if (!types.every((each) => typesEqual(each, common))) return differing(type);
+    return ok({ items: converted.map((item) => (item === dynamicNull ? nullValue(common) : item)), common });
+  });
+}
+
+function differing(type: HclType): Result<never, ConversionError> {
+  return failed(`all elements of a ${type.kind} must have the same type`);
 }
 
 function toTuple(value: HclValue, type: HclType & { kind: 'tuple' }): Result<HclValue, ConversionError> {
@@ -149,28 +207,9 @@ function toObject(value: HclValue, type: HclType & { kind: 'object' }): Result<H
   return ok(objectValue(attributes));
 }
 
-/**
- * The element type to convert to: the requested one, or the common type of the elements if it is open. A null among
- * collections leaves their common type open too; it is then given the type of the others.
- */
-function elementType(wanted: HclType, types: readonly HclType[]): HclType | undefined {
-  if (wanted.kind !== 'dynamic') return holdsDynamic(wanted) ? commonType(wanted, types) : wanted;
-  if (types.length === 0) return dynamicType;
-  const common = unifyTypes(types);
-  if (common?.kind !== 'dynamic') return common;
-  const closed = types.filter(({ kind }) => kind !== 'dynamic');
-  return closed.length === 0 ? dynamicType : unifyTypes(closed);
-}
-
-/** With an open part inside the wanted type, each element's conversion decides that part; the results must agree. */
-function commonType(wanted: HclType, types: readonly HclType[]): HclType | undefined {
-  const closed = types.filter(({ kind }) => kind !== 'dynamic');
-  if (closed.length === 0) return wanted;
-  return unifyTypes(closed.map((type) => filledType(wanted, type)));
-}
-
-/** The wanted type with its open parts taken from the type of the value; parts of another shape are left as they are. */
+/** The wanted type with its open parts taken from the type of a null. */
 function filledType(wanted: HclType, given: HclType): HclType {
+  if (given.kind === 'dynamic') return wanted;
   switch (wanted.kind) {
     case 'dynamic':
       return given;
@@ -181,34 +220,24 @@ function filledType(wanted: HclType, given: HclType): HclType {
     case 'list':
     case 'set':
     case 'map': {
-      const inner = innerTypes(given);
-      const element = inner.length === 0 ? wanted.element : elementType(wanted.element, inner);
-      return element === undefined ? wanted : { kind: wanted.kind, element };
+      const inner = unifyTypes(elementTypes(given));
+      return inner === undefined ? wanted : { kind: wanted.kind, element: filledType(wanted.element, inner) };
     }
     case 'tuple':
       if (given.kind !== 'tuple') return wanted;
-      return {
-        kind: 'tuple',
-        elements: wanted.elements.map((type, at) => filledType(type, given.elements[at] ?? type)),
-      };
+      return tupleOf(wanted.elements.map((type, at) => filledType(type, given.elements[at] ?? type)));
     case 'object': {
-      if (given.kind !== 'object') return wanted;
-      const attributes = [...wanted.attributes].map(
-        ([name, type]) => [name, filledType(type, given.attributes.get(name) ?? type)] as const,
+      const attribute = (name: string, type: HclType) =>
+        given.kind === 'object' ? (given.attributes.get(name) ?? type) : given.kind === 'map' ? given.element : type;
+      return objectOf(
+        Array.from(wanted.attributes, ([name, type]) => [name, filledType(type, attribute(name, type))] as const),
       );
-      return { kind: 'object', attributes: new Map(attributes) };
     }
   }
 }
 
-function innerTypes(type: HclType): readonly HclType[] {
-  if (type.kind === 'list' || type.kind === 'set' || type.kind === 'map') return [type.element];
-  if (type.kind === 'tuple') return type.elements;
-  return type.kind === 'object' ? [...type.attributes.values()] : [];
-}
-
 function holdsDynamic(type: HclType): boolean {
-  return type.kind === 'dynamic' || innerTypes(type).some(holdsDynamic);
+  return type.kind === 'dynamic' || elementTypes(type).some(holdsDynamic);
 }
 
 function convertAll(items: readonly HclValue[], element: HclType): Result<readonly HclValue[], ConversionError> {

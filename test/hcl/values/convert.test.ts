@@ -11,6 +11,7 @@ import {
   listOf,
   listValue,
   mapOf,
+  mapValue,
   nullValue,
   numberType,
   numberValue,
@@ -42,7 +43,10 @@ describe('convert', () => {
     [{ a: 1, extra: 2 }, object({ a: stringType }), '{"a":"1"}'],
     [[1, 'x'], tupleOf([stringType, dynamicType]), '["1","x"]'],
     [[null, 'x'], listOf(stringType), '[null,"x"]'],
-    [[null, { a: 1 }], listOf(dynamicType), '[null,{"a":1}]'],
+    [[null, 1], listOf(dynamicType), '[null,1]'],
+    [[null, null], listOf(dynamicType), '[null,null]'],
+    [[null, ['a']], listOf(listOf(dynamicType)), '[null,["a"]]'],
+    [{ a: null, b: ['x'] }, mapOf(dynamicType), '{"a":null,"b":["x"]}'],
     [null, listOf(stringType), 'null'],
     [[], listOf(dynamicType), '[]'],
   ])('%j to %j', (data, type, text) => {
@@ -61,6 +65,9 @@ describe('convert', () => {
     [{ a: 1 }, listOf(stringType), 'a list of string is required'],
     [[1, 'x'], listOf(numberType), 'element 1: a number is required'],
     [[1, true], listOf(dynamicType), 'all elements of a list must have the same type'],
+    [[null, { a: 1 }], listOf(dynamicType), 'all elements of a list must have the same type'],
+    [[[], ['a'], [[]]], listOf(listOf(dynamicType)), 'all elements of a list must have the same type'],
+    [[null, ['a']], setOf(listOf(dynamicType)), 'all elements of a set must have the same type'],
     [
       { a: { b: [0, 'x'] } },
       object({ a: object({ b: listOf(numberType) }) }),
@@ -77,6 +84,33 @@ describe('convert', () => {
     expect(typeOf(convert(nullValue(numberType), stringType)._unsafeUnwrap())).toEqual(stringType);
     expect(convert(nullValue(numberType), listOf(stringType)).isErr()).toBe(true);
     expect(convert(dynamicNull, dynamicType)._unsafeUnwrap()).toBe(dynamicNull);
+  });
+
+  it('a null takes its open parts from its own type', () => {
+    const open = object({ a: listOf(dynamicType), b: tupleOf([dynamicType]), c: stringType });
+    const given = object({
+      a: tupleOf([numberType, stringType]),
+      b: tupleOf([numberType]),
+      c: numberType,
+      d: boolType,
+    });
+    const filled = object({ a: listOf(stringType), b: tupleOf([numberType]), c: stringType });
+    expect(typeOf(convert(nullValue(given), open)._unsafeUnwrap())).toEqual(filled);
+    expect(typeOf(convert(nullValue(mapOf(numberType)), mapOf(dynamicType))._unsafeUnwrap())).toEqual(
+      mapOf(numberType),
+    );
+    const fromMap = convert(nullValue(mapOf(numberType)), object({ a: dynamicType, b: stringType }))._unsafeUnwrap();
+    expect(typeOf(fromMap)).toEqual(object({ a: numberType, b: stringType }));
+    expect(typeOf(convert(dynamicNull, mapOf(dynamicType))._unsafeUnwrap())).toEqual(mapOf(dynamicType));
+  });
+
+  it('an empty collection converts only to one whose elements its own convert to', () => {
+    const none = listValue(stringType, []);
+    expect(typeOf(convert(none, listOf(numberType))._unsafeUnwrap())).toEqual(listOf(numberType));
+    expect(typeOf(convert(none, setOf(dynamicType))._unsafeUnwrap())).toEqual(setOf(stringType));
+    expect(convert(none, listOf(listOf(stringType))).isErr()).toBe(true);
+    expect(convert(mapValue(numberType, []), mapOf(mapOf(boolType))).isErr()).toBe(true);
+    expect(typeOf(convert(mapValue(numberType, []), mapOf(dynamicType))._unsafeUnwrap())).toEqual(mapOf(numberType));
   });
 
   it('lists, sets and maps convert among each other', () => {
@@ -113,6 +147,13 @@ describe('unify', () => {
     [[tupleOf([]), object({})], undefined],
     [[tupleOf([]), stringType], undefined],
     [[dynamicType, tupleOf([numberType]), tupleOf([stringType])], dynamicType],
+    [[dynamicType, listOf(numberType)], dynamicType],
+    [[dynamicType, listOf(stringType), tupleOf([stringType])], listOf(stringType)],
+    [[tupleOf([numberType, stringType, dynamicType]), listOf(object({ a: numberType }))], undefined],
+    [[tupleOf([boolType]), listOf(numberType)], undefined],
+    [[object({ a: object({ b: numberType }) }), mapOf(object({ a: numberType }))], mapOf(mapOf(numberType))],
+    [[tupleOf([dynamicType, stringType, mapOf(stringType)]), tupleOf([])], undefined],
+    [[listOf(dynamicType), listOf(listOf(numberType))], listOf(dynamicType)],
     [[], undefined],
   ])('%j', (types, expected) => {
     expect(unifyTypes(types)).toEqual(expected);
