@@ -102,9 +102,14 @@ function itemAt(
   return problem(context, 'bad_index', step, { message: 'There is no element with this index.', detail });
 }
 
-/** A value that is not a collection counts as a collection of one element, and null as an empty one. */
 function applySplat(context: EvaluationContext, value: HclValue, step: SplatStep): HclValue | undefined {
-  const items = value.kind === 'null' ? [] : (itemsOf(value) ?? [value]);
+  const items = splatItems(value);
+  if (items === undefined) {
+    return problem(context, 'not_iterable', step, {
+      message: `A splat cannot take the elements of a null of type ${typeText(value)}.`,
+      detail: 'Give it an empty collection, for example with coalesce().',
+    });
+  }
   if (!context.budget.chargeElements(items.length)) return outOfBudget(context, step);
   const results: HclValue[] = [];
   for (const item of items) {
@@ -118,6 +123,15 @@ function applySplat(context: EvaluationContext, value: HclValue, step: SplatStep
   const type = typeOf(first);
   const uniform = results.every((result) => typesEqual(typeOf(result), type));
   return accepted(context, uniform ? listValue(type, results) : tupleValue(results), step);
+}
+
+/**
+ * A value that is not a list, set or tuple counts as a collection of one element, and a null of such a type as an empty one;
+ * undefined for a null that should have been a list, set or tuple.
+ */
+function splatItems(value: HclValue): readonly HclValue[] | undefined {
+  if (value.kind !== 'null') return itemsOf(value) ?? [value];
+  return ['list', 'set', 'tuple'].includes(value.type.kind) ? undefined : [];
 }
 
 function describe(value: HclValue): string {

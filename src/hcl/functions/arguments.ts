@@ -1,7 +1,7 @@
 import type { Result } from 'neverthrow';
 import { err, ok } from 'neverthrow';
 import type { HclNumber } from '../values/big-float.js';
-import { numberText, toSafeInteger } from '../values/number.js';
+import { isWhole, numberText, toSafeInteger } from '../values/number.js';
 import type { HclValue } from '../values/value.js';
 import { dynamicNull, itemsOf } from '../values/value.js';
 import type { FunctionError } from './function.js';
@@ -39,7 +39,8 @@ export function integerAt(
   const number = numberAt(args, index);
   const whole = toSafeInteger(number);
   if (whole !== undefined) return ok(whole);
-  const message = `${name} must be a whole number, not ${shortened(numberText(number))}`;
+  const bound = isWhole(number) ? ` of at most ${Number.MAX_SAFE_INTEGER}` : '';
+  const message = `${name} must be a whole number${bound}, not ${shortened(numberText(number))}`;
   return err(blame ? { type: 'invalid_argument', message, argument: index } : { type: 'function_failed', message });
 }
 

@@ -1,6 +1,6 @@
 import { err, ok } from 'neverthrow';
 import type { HclNumber } from '../values/big-float.js';
-import { compareNumbers, doubleNumber, integerNumber, signOf, toDouble } from '../values/number.js';
+import { compareNumbers, doubleNumber, integerNumber, isInfinite, signOf, toDouble } from '../values/number.js';
 import { absoluteNumber, addNumbers, ceilNumber, floorNumber } from '../values/number-arithmetic.js';
 import type { HclValue } from '../values/value.js';
 import { dynamicType, listValue, numberType, numberValue } from '../values/value.js';
@@ -31,13 +31,13 @@ export const numberFunctions: readonly EagerFunction[] = [
   defineFunction(
     'pow',
     [parameter('base', numberType), parameter('exponent', numberType)],
-    (args) => fromDouble('pow', power(toDouble(numberAt(args, 0)), toDouble(numberAt(args, 1)))),
+    (args) => ofDoubles('pow', args, power),
     { cost: DOUBLE },
   ),
   defineFunction(
     'log',
     [parameter('number', numberType), parameter('base', numberType)],
-    (args) => fromDouble('log', Math.log(toDouble(numberAt(args, 0))) / Math.log(toDouble(numberAt(args, 1)))),
+    (args) => ofDoubles('log', args, (value, base) => Math.log(value) / Math.log(base)),
     { cost: DOUBLE },
   ),
   defineFunction('parseint', [parameter('text', dynamicType), parameter('base', numberType)], parseInteger),
@@ -54,8 +54,18 @@ function extreme(name: string, args: readonly HclValue[], direction: 1 | -1): Ca
   return ok(found);
 }
 
-function fromDouble(name: string, result: number): CallResult {
-  const made = doubleNumber(result);
+/** The result for two arguments as doubles; those that a double cannot hold are refused. */
+function ofDoubles(
+  name: string,
+  args: readonly HclValue[],
+  compute: (first: number, second: number) => number,
+): CallResult {
+  const [first, second] = [numberAt(args, 0), numberAt(args, 1)];
+  const [x, y] = [toDouble(first), toDouble(second)];
+  if (isInfinite(x) !== isInfinite(first) || isInfinite(y) !== isInfinite(second)) {
+    return fail(`${name} takes numbers of at most 1.8e308`);
+  }
+  const made = doubleNumber(compute(x, y));
   return made === undefined ? fail(`${name} has no real result for these numbers`) : ok(numberValue(made));
 }
 

@@ -85,7 +85,7 @@ export function integerNumber(value: bigint): HclNumber {
 /** A double with the precision of a double; undefined for NaN. */
 export function doubleNumber(value: number): HclNumber | undefined {
   if (Number.isNaN(value)) return undefined;
-  if (!Number.isFinite(value)) return value;
+  if (!Number.isFinite(value) || Object.is(value, -0)) return value;
   return fromDouble(value, DOUBLE_PRECISION);
 }
 

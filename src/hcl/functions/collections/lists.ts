@@ -97,10 +97,10 @@ function chunklist(args: readonly HclValue[]): CallResult {
   const list = argumentAt(args, 0);
   const type = typeOf(list);
   const items = itemsAt(args, 0);
-  if (items.length === 0) return ok(listValue(type, []));
   const size = integerAt(args, 1, 'the size');
   if (size.isErr()) return err(size.error);
   if (size.value < 0) return fail('the size of a chunk must not be negative');
+  if (items.length === 0) return ok(listValue(type, []));
   const step = size.value === 0 ? items.length : size.value;
   const chunks: HclValue[] = [];
   for (let at = 0; at < items.length; at += step) chunks.push(listValue(elementOf(list), items.slice(at, at + step)));

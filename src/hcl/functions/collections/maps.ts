@@ -4,13 +4,11 @@ import { typesEqual } from '../../values/equal.js';
 import { typeText } from '../../values/type-text.js';
 import type { HclValue } from '../../values/value.js';
 import {
-  dynamicNull,
   dynamicType,
   entriesOf,
   listOf,
   listValue,
   mapValue,
-  nullValue,
   objectValue,
   stringType,
   stringValue,
@@ -72,18 +70,24 @@ function lookup(args: readonly HclValue[]): CallResult {
 function merge(args: readonly HclValue[]): CallResult {
   const merged = new Map<string, HclValue>();
   const types = args.map(typeOf);
-  let allNull = args.length > 0;
   for (const value of args) {
-    if (value.kind === 'null') continue;
-    const entries = entriesOf(value);
+    const entries = entriesOf(value) ?? (isNullMap(value) ? NO_ENTRIES : undefined);
     if (entries === undefined) return fail(`merge takes maps and objects, not ${described(value)}`);
-    allNull = false;
     for (const [key, item] of entries) merged.set(key, item);
   }
   const first = types[0];
   const alike = first !== undefined && types.every((type) => typesEqual(type, first));
-  if (allNull) return ok(alike ? nullValue(first) : dynamicNull);
+  if (alike && first.kind === 'object' && merged.size < first.attributes.size) {
+    return fail('all objects to merge are null');
+  }
   return ok(alike && first.kind === 'map' ? mapValue(first.element, merged) : objectValue(merged));
+}
+
+const NO_ENTRIES: ReadonlyMap<string, HclValue> = new Map();
+
+/** A null of no type, or of one that `merge` takes. */
+function isNullMap(value: HclValue): boolean {
+  return value.kind === 'null' && ['dynamic', 'map', 'object'].includes(value.type.kind);
 }
 
 function zipmap(args: readonly HclValue[]): CallResult {

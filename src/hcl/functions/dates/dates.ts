@@ -35,8 +35,8 @@ const MONTHS = [
 
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-/** A quoted literal, a run of one letter, or anything else. */
-const PIECE = /'((?:[^']|'')*)'|([a-zA-Z])\2*|[^'a-zA-Z]+/y;
+/** A quote, which is written twice, a quoted literal, a run of one letter, or anything else. */
+const PIECE = /'(|[^'](?:[^']|'')*)'|([a-zA-Z])\2*|[^'a-zA-Z]+/y;
 
 function formatDate(args: readonly HclValue[]): CallResult {
   const time = parseTimestamp(textAt(args, 1));

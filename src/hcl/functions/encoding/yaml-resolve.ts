@@ -40,8 +40,12 @@ const WORDS: ReadonlyMap<string, HclValue> = new Map<string, HclValue>([
 function resolvePlain(text: string): HclValue | undefined {
   const word = WORDS.get(text);
   if (word !== undefined || !/^[-+.\d]/.test(text)) return word;
-  return resolveTimestamp(text) ?? resolveNumber(text);
+  return resolveTimestamp(text) ?? (NUMBER.test(text) ? resolveNumber(text) : undefined);
 }
+
+/** What is a number without a tag. */
+const NUMBER =
+  /^[-+]?(?:[0-9_]+|0o[0-7_]+|0x[0-9a-fA-F_]+|(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|\.(?:inf|Inf|INF))$/;
 
 function resolveNumber(text: string): HclValue | undefined {
   const infinite = /^([-+]?)\.(?:inf|Inf|INF)$/.exec(text);

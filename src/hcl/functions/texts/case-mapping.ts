@@ -23,7 +23,8 @@ export function caseWork(text: string): number {
 }
 
 /** The first character of a word. ASCII punctuation and white space separate words. */
-const WORD_START = /(?<![^\0-/:-@[-^`{-\x7f\s\u0085])[^\0-/:-@[-^`{-\x7f\s\u0085]/gu;
+const SEPARATORS = '\\0-/:-@[-^`{-\\x7f\\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000';
+const WORD_START = new RegExp(`(?<![^${SEPARATORS}])[^${SEPARATORS}]`, 'gu');
 
 /** The characters whose upper case is longer in JavaScript. */
 const LENGTHENED =

@@ -60,6 +60,7 @@ describe('YAML', () => {
     ['yamldecode("a: 1\\nb: [x, {c: d}]\\n")', '{"a":1,"b":["x",{"c":"d"}]}', 'object'],
     ['yamldecode("- &x {k: 1}\\n- *x\\n- {<<: *x, l: 2}")', '[{"k":1},{"k":1},{"k":1,"l":2}]', 'tuple'],
     ['yamldecode("[0x1F, 0o17, 1_000, .5, 1e3, -7, 1.2.3]")', '[31,15,1000,0.5,1000,-7,"1.2.3"]'],
+    ['yamldecode("[0b11, 1_0.5, 1_e3, 0x1_F, 1.e3, !!int 0b11]")', '["0b11","1_0.5","1_e3",31,1000,3]'],
     ['yamldecode("[yes, No, on, True, ~, null, \'yes\']")', '[true,false,true,true,null,null,"yes"]'],
     [
       'yamldecode("[2001-12-14, 2001-12-14t21:59:43.10-05:00]")',

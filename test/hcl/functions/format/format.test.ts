@@ -50,6 +50,8 @@ describe('format', () => {
 
 describe('dates', () => {
   expectValues([
+    [`formatdate("''''", "2020-01-02T03:04:05Z")`, `"''"`],
+    [`formatdate("'''a'YY'b'''", "2020-01-02T03:04:05Z")`, `"'a20b'"`],
     ['formatdate("YYYY-MM-DD hh:mm:ss Z", "2020-02-29T23:59:58Z")', '"2020-02-29 23:59:58 Z"'],
     ['formatdate("EEEE, D MMMM YY H aa ZZZ", "0099-12-31T00:00:00+00:00")', '"Thursday, 31 December 99 12 am UTC"'],
     ["formatdate(\"'it''s' h ''\", \"2020-01-01T01:02:03.5Z\")", '"it\'s 1 \'"'],
@@ -62,6 +64,7 @@ describe('dates', () => {
     ['timeadd("2020-01-01T00:00:00Z", "1µs")', '"2020-01-01T00:00:00Z"'],
   ]);
   expectErrors([
+    'formatdate("YYYY", "2020-01-02T03:04:05,5Z")',
     'formatdate("YYY", "2020-01-01T00:00:00Z")',
     'formatdate("x", "2020-01-01T00:00:00Z")',
     'formatdate("\'x", "2020-01-01T00:00:00Z")',

@@ -3,6 +3,9 @@ import { expectErrors, expectValues } from '../evaluated.js';
 
 describe('text functions', () => {
   expectValues([
+    ['title("a\\uFEFFb \\uFEFFc\\u00A0d\\u3000e")', '"A\uFEFFb \uFEFFc\u00A0D\u3000E"'],
+    ['substr("hello", -2, 0)', '"lo"'],
+    ['substr("hello", 1, 0)', '""'],
     ['upper("aß ŉ ᾳ")', '"Aß ŉ ᾼ"'],
     ['lower("ÀΣİ")', '"àσi"'],
     ['upper(5)', '"5"'],
