@@ -6,6 +6,7 @@ import type { ParseLimits } from '../syntax/parser.js';
 import { relocate } from '../syntax/relocate.js';
 import type { SourceText } from '../syntax/source.js';
 import type { Body, Expression, Label, Span } from '../syntax/tree.js';
+import { normalizeText } from '../values/normalize-text.js';
 import type { BodySchema } from './schema.js';
 
 /** A body in any of its source forms: native, JSON or version 1. */
@@ -102,6 +103,7 @@ function jsonExpression(reader: ContentReader, value: JsonValue): Expression {
     case 'json-array':
       return { kind: 'tuple', items: value.items.map((item) => jsonExpression(reader, item)), start, end };
     case 'json-object': {
+      reportRepeatedKeys(reader, value);
       const items = value.members.map((member) => ({
         key: textExpression(reader, member.name, false, member.nameSpan),
         value: jsonExpression(reader, member.value),
@@ -110,6 +112,20 @@ function jsonExpression(reader: ContentReader, value: JsonValue): Expression {
     }
   }
 }
+
+/** A key stands once in an object of the JSON form; keys that are computed are not compared. */
+function reportRepeatedKeys(reader: ContentReader, { members }: JsonObject): void {
+  const known = new Set<string>();
+  for (const { name, nameSpan } of members) {
+    const key = normalizeText(name);
+    const constant = reader.plainStrings || !SEQUENCE.test(name);
+    if (constant && known.has(key))
+      problem(reader, 'duplicate_key', nameSpan, `"${name}" is already set in this object.`);
+    known.add(key);
+  }
+}
+
+const SEQUENCE = /[$%]\{/;
 
 /** Units of work for parsing a string of the JSON form as a template, in addition to its length. */
 const TEMPLATE = 20;
@@ -123,7 +139,7 @@ function textExpression(reader: ContentReader, text: string, verbatim: boolean, 
     start,
     end,
   };
-  if (reader.plainStrings || !/[$%]\{/.test(text)) return plain;
+  if (reader.plainStrings || !SEQUENCE.test(text)) return plain;
   // Too little budget is reported where the value would be evaluated.
   if (!reader.budget.charge(TEMPLATE + (text.length >>> 1))) return plain;
   // Offsets match the source only in a string without escapes; in any other, an error is reported for the whole string.
@@ -170,7 +186,12 @@ function holdsObjects(value: JsonValue): boolean {
   return value.kind === 'json-object';
 }
 
-function problem(reader: ContentReader, code: 'bad_json' | 'duplicate_attribute', span: Span, message: string): void {
+function problem(
+  reader: ContentReader,
+  code: 'bad_json' | 'duplicate_attribute' | 'duplicate_key',
+  span: Span,
+  message: string,
+): void {
   const { source } = reader;
   reader.problems.push({ code, severity: 'error', message, source, span: { start: span.start, end: span.end } });
 }

@@ -136,9 +136,12 @@ export function isIdentifier(text: string): boolean {
   return text !== '' && identifierEnd(text, 0) === text.length;
 }
 
-/** Built on first use: compiling the two classes takes longer than reading most files, and few names need them. */
+/**
+ * Built on first use: compiling the two classes takes longer than reading most files, and few names need them. The two joiners,
+ * which only newer versions of Unicode have among the characters of names, are not visible and belong to no name.
+ */
 function identifierClasses(): { readonly start: RegExp; readonly continuation: RegExp } {
-  classes ??= { start: /^\p{ID_Start}$/u, continuation: /^\p{ID_Continue}$/u };
+  classes ??= { start: /^\p{ID_Start}$/u, continuation: /^(?!\p{Join_Control})\p{ID_Continue}$/u };
   return classes;
 }
 

@@ -118,11 +118,12 @@ function reportOpenQuote(parser: Parser, start: number, at: number): undefined {
   );
 }
 
-/** Characters of the line end at an offset; 0 where none is. */
+/** Characters of the line end at an offset, which may be a carriage return on its own; 0 where none is. */
 function lineEndLength(text: string, at: number): number {
   const unit = text.charCodeAt(at);
   if (unit === 10) return 1;
-  return unit === 13 && text.charCodeAt(at + 1) === 10 ? 2 : 0;
+  if (unit !== 13) return 0;
+  return text.charCodeAt(at + 1) === 10 ? 2 : 1;
 }
 
 function readHeredoc(parser: Parser): Template | undefined {
@@ -141,7 +142,11 @@ function readHeredoc(parser: Parser): Template | undefined {
     if (atLineStart && isMarkerLine(text, at, lineEnd, marker)) break;
     const next = nextSequence(text, at, lineEnd);
     const pieceEnd = next < 0 ? lineEnd + 1 : next;
-    if (pieceEnd > at) raw.push(literal(unescapeDollars(text.slice(at, pieceEnd)), at, pieceEnd));
+    if (pieceEnd > at) {
+      const piece = text.slice(at, pieceEnd);
+      if (LONE_RETURN.test(piece)) return reportLoneReturn(parser, start, headerEnd, at + piece.search(LONE_RETURN));
+      raw.push(literal(unescapeDollars(piece), at, pieceEnd));
+    }
     at = pieceEnd;
     atLineStart = next < 0;
     if (next < 0) continue;
@@ -157,6 +162,23 @@ function readHeredoc(parser: Parser): Template | undefined {
   const markerEnd = text.charCodeAt(lineEnd - 1) === 13 ? lineEnd - 1 : lineEnd;
   continueAt(lexer, markerEnd);
   return buildTemplate(parser, raw, { start, end: markerEnd }, indented);
+}
+
+const LONE_RETURN = /\r(?!\n)/;
+
+/** Reports a carriage return without a line feed; parsing goes on after the heredoc. */
+function reportLoneReturn(parser: Parser, start: number, headerEnd: number, at: number): undefined {
+  const { lexer } = parser;
+  continueAt(lexer, heredocEnd(lexer.text, start, headerEnd));
+  return report(
+    parser,
+    'bad_character',
+    { start: at, end: at + 1 },
+    {
+      message: 'A carriage return needs a line feed behind it.',
+      detail: 'Save the text with line ends of one kind.',
+    },
+  );
 }
 
 /** Reports a heredoc without an end, which contains the rest of the source. */

@@ -74,7 +74,8 @@ export function remainderNumbers(left: HclNumber, right: HclNumber): Result<HclN
 }
 
 export function negateNumber(value: HclNumber): HclNumber {
-  return typeof value === 'number' ? -value : { ...value, mantissa: -value.mantissa };
+  if (typeof value === 'number') return -value;
+  return value.mantissa === 0n ? -0 : { ...value, mantissa: -value.mantissa };
 }
 
 export function absoluteNumber(value: HclNumber): HclNumber {

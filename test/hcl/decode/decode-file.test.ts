@@ -386,6 +386,9 @@ describe('the JSON form', () => {
     expect(problems('{"job": {"a": {"region": "${var.q}"}}}')).toEqual(['1:32 missing_attribute']);
     expect(problems('{"job": {"a": {"priority": "x"}}}')).toEqual(['1:29 bad_value']);
     expect(problems('{"job": {"a": ')).toEqual(['1:15 bad_json']);
+    const repeated =
+      '{"job": {"a": {"group": {"g": {"task": {"t": {"config": {"x": {"e\u0301": 1, "b": 2, "é": 3}}}}}}}}}';
+    expect(problems(repeated)).toEqual(['1:80 duplicate_key']);
     expect(problems('\n{"job": {"a": {}}}\n')).toEqual(['2:1 item_expected']);
   });
 

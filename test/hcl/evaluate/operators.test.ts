@@ -4,6 +4,7 @@ import { expectErrors, expectValues } from '../functions/evaluated.js';
 describe('arithmetic with zeros and infinities', () => {
   expectValues([
     ['-0 * 0.5', '-0'],
+    ['-strlen("")', '-0'],
     ['-2.5 * 0', '-0'],
     ['-0 * -0.5', '0'],
     ['0.5 * (1 / 0)', '+Inf'],
