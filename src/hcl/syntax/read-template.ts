@@ -142,11 +142,10 @@ function readHeredoc(parser: Parser): Template | undefined {
     if (atLineStart && isMarkerLine(text, at, lineEnd, marker)) break;
     const next = nextSequence(text, at, lineEnd);
     const pieceEnd = next < 0 ? lineEnd + 1 : next;
-    if (pieceEnd > at) {
-      const piece = text.slice(at, pieceEnd);
-      if (LONE_RETURN.test(piece)) return reportLoneReturn(parser, start, headerEnd, at + piece.search(LONE_RETURN));
-      raw.push(literal(unescapeDollars(piece), at, pieceEnd));
-    }
+    const piece = text.slice(at, pieceEnd);
+    const lone = piece.search(LONE_RETURN);
+    if (lone >= 0) return reportLoneReturn(parser, start, headerEnd, at + lone);
+    if (piece !== '') raw.push(literal(unescapeDollars(piece), at, pieceEnd));
     at = pieceEnd;
     atLineStart = next < 0;
     if (next < 0) continue;
@@ -159,9 +158,14 @@ function readHeredoc(parser: Parser): Template | undefined {
     raw.push(part);
     at = part.end;
   }
-  const markerEnd = text.charCodeAt(lineEnd - 1) === 13 ? lineEnd - 1 : lineEnd;
-  continueAt(lexer, markerEnd);
-  return buildTemplate(parser, raw, { start, end: markerEnd }, indented);
+  const end = markerEnd(text, lineEnd);
+  continueAt(lexer, end);
+  return buildTemplate(parser, raw, { start, end }, indented);
+}
+
+/** Offset behind the closing marker, before the line end at an offset. */
+function markerEnd(text: string, lineEnd: number): number {
+  return text.charCodeAt(lineEnd - 1) === 13 ? lineEnd - 1 : lineEnd;
 }
 
 const LONE_RETURN = /\r(?!\n)/;

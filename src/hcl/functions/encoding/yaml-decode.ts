@@ -60,7 +60,7 @@ interface ReadDocument {
   readonly problem: Problem | undefined;
 }
 
-/** The tree of the only document; null contents stand for an empty one. */
+/** The tree of the only document; null contents stand for an empty one (`---`). */
 function readDocument(text: string, budget: Budget): ReadDocument {
   const tokens = readTokens(text, budget);
   if (!Array.isArray(tokens)) return { contents: null, problem: tokens as Problem };
@@ -70,7 +70,8 @@ function readDocument(text: string, budget: Budget): ReadDocument {
   if (error !== undefined)
     return { contents: null, problem: { what: lowerFirst(error.message), offset: error.pos[0] } };
   if (second !== undefined) return { contents: null, problem: { what: 'a second document', offset: second.range[0] } };
-  return { contents: document?.contents ?? null, problem: undefined };
+  if (document === undefined) return { contents: null, problem: { what: 'there is no document', offset: 0 } };
+  return { contents: document.contents, problem: undefined };
 }
 
 /** The package builds only the structure: types, merge keys and duplicate keys are handled here. */
@@ -146,7 +147,8 @@ function scalarValue(reader: Reader, node: Scalar): HclValue | undefined {
   const text = scalarText(reader, node);
   const tag = shortTag(node.tag);
   if (tag === '!!str' || (tag === undefined && node.type !== 'PLAIN')) return stringValue(text);
-  const value = resolveScalar(text, tag);
+  const quoted = node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE';
+  const value = resolveScalar(text, tag, quoted);
   return value ?? reportAt(reader, node, tag === undefined ? 'a number without a value' : `a value that is no ${tag}`);
 }
 
@@ -173,24 +175,29 @@ function mappingValue(reader: Reader, node: YAMLMap): HclValue | undefined {
   return hasTag(reader, node, '!!map') ? pairsValue(reader, node.items) : undefined;
 }
 
-/** The mapping's own keys override merged ones; of several merged values the first is used. A duplicate key keeps its last value. */
+/** A key that stands several times, itself or in merged mappings, keeps its last value; within one merge the first mapping's. */
 function pairsValue(reader: Reader, pairs: readonly Pair[]): HclValue | undefined {
   const entries = new Map<string, HclValue>();
-  const merged: HclValue[] = [];
   for (const { key, value } of pairs as readonly Pair<Node | null, Node | null>[]) {
     const name = isMergeKey(key) ? undefined : keyText(reader, key);
     const item = reader.problem === undefined ? nodeValue(reader, value) : undefined;
     if (item === undefined) return undefined;
     if (name !== undefined) entries.set(name, item);
-    else merged.push(...(item.kind === 'tuple' ? item.items : [item]));
-  }
-  for (const source of merged) {
-    const added = entriesOf(source);
-    if (added === undefined) return report(reader, { what: 'a merge of something that is no mapping', offset: 0 });
-    if (!reader.budget.charge(2 * sizeOf(source))) return report(reader, TOO_LARGE);
-    for (const [key, value] of added) if (!entries.has(key)) entries.set(key, value);
+    else if (!merge(reader, entries, item)) return undefined;
   }
   return kept(reader, objectValue(entries));
+}
+
+/** Adds the entries of a mapping, or of several in a sequence; false after a problem was reported. */
+function merge(reader: Reader, entries: Map<string, HclValue>, item: HclValue): boolean {
+  const sources = item.kind === 'tuple' ? [...item.items].reverse() : [item];
+  for (const source of sources) {
+    const added = entriesOf(source);
+    if (added === undefined) report(reader, { what: 'a merge of something that is no mapping', offset: 0 });
+    else if (!reader.budget.charge(2 * sizeOf(source))) report(reader, TOO_LARGE);
+    for (const [key, value] of added ?? []) entries.set(key, value);
+  }
+  return reader.problem === undefined;
 }
 
 function isMergeKey(key: Node | null): boolean {

@@ -3,24 +3,35 @@ import type { HclValue } from '../../values/value.js';
 import { dynamicNull, falseValue, numberValue, stringValue, trueValue } from '../../values/value.js';
 import { localTime, timestampText } from '../dates/instant-text.js';
 
-/** The value of a scalar; undefined if its text does not fit its tag, or if it is not a number (`.nan`). */
-export function resolveScalar(text: string, tag: string | undefined): HclValue | undefined {
+/**
+ * The value of a scalar; undefined if its text does not fit its tag, or if it is not a number (`.nan`). A tag says only what a text is
+ * that could be several things: a quoted text stays a text, and a word or a number is what it is.
+ */
+export function resolveScalar(text: string, tag: string | undefined, quoted: boolean): HclValue | undefined {
+  if (tag === '!' || tag === '!!str') return stringValue(text);
+  if (tag === '!!binary') return BASE64.test(text.replace(/[\r\n]/g, '')) ? stringValue(text) : undefined;
+  if (tag !== undefined && !TAGS.has(tag)) return undefined;
+  if (quoted && SPECIAL_START.test(text)) return stringValue(text);
+  if (tag === undefined && /^[-+]?\.(?:nan|NaN|NAN)$/.test(text)) return undefined;
+  return resolvePlain(text, tag) ?? resolveTagged(text, tag);
+}
+
+const TAGS: ReadonlySet<string> = new Set(['!!bool', '!!null', '!!int', '!!float', '!!timestamp']);
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** How a text begins that could be a word, a number or a date. */
+const SPECIAL_START = /^(?:$|[-+0-9.yYnNtTfFoO~])/;
+
+/** A text that is no word, number or date by itself. */
+function resolveTagged(text: string, tag: string | undefined): HclValue | undefined {
   switch (tag) {
     case undefined:
-      return /^[-+]?\.(?:nan|NaN|NAN)$/.test(text) ? undefined : (resolvePlain(text) ?? stringValue(text));
-    case '!':
-    case '!!str':
-    case '!!binary':
       return stringValue(text);
-    case '!!bool':
-      return /^(?:~|null|)$/i.test(text) ? undefined : WORDS.get(text);
     case '!!null':
       return dynamicNull;
     case '!!int':
     case '!!float':
       return resolveNumber(text);
-    case '!!timestamp':
-      return resolveTimestamp(text);
     default:
       return undefined;
   }
@@ -36,11 +47,12 @@ const WORDS: ReadonlyMap<string, HclValue> = new Map<string, HclValue>([
   ...['', '~', 'null', 'Null', 'NULL'].map((word) => [word, dynamicNull] as const),
 ]);
 
-/** Words, numbers and dates of unquoted text; undefined when it is just text. */
-function resolvePlain(text: string): HclValue | undefined {
+/** Words, numbers and dates; undefined when it is just text. */
+function resolvePlain(text: string, tag: string | undefined): HclValue | undefined {
   const word = WORDS.get(text);
   if (word !== undefined || !/^[-+.\d]/.test(text)) return word;
-  return resolveTimestamp(text) ?? (NUMBER.test(text) ? resolveNumber(text) : undefined);
+  const time = tag === undefined || tag === '!!timestamp' ? resolveTimestamp(text) : undefined;
+  return time ?? (NUMBER.test(text) ? resolveNumber(text) : undefined);
 }
 
 /** What is a number without a tag. */

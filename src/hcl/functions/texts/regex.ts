@@ -100,7 +100,8 @@ function readTemplate(replacement: string, pattern: RE2JS): Template {
     pieces.push(replacement.slice(done, index));
     done = index + whole.length;
     const name = bare ?? braced ?? '';
-    const group = /^\d+$/.test(name) ? Number(name) : names.get(name);
+    // A number with a leading zero is a name.
+    const group = /^(?:0|[1-9]\d*)$/.test(name) ? Number(name) : names.get(name);
     if (whole === '$$') pieces.push('$');
     else if (group !== undefined && group <= groups) pieces.push(group);
   }

@@ -67,8 +67,25 @@ describe('YAML', () => {
       '["2001-12-14T00:00:00Z","2001-12-14T21:59:43-05:00"]',
     ],
     ['yamldecode("a: |\\n  x\\n   y\\n\\nb: >-\\n  f\\n  g\\n\\n  h\\n")', '{"a":"x\\n y\\n","b":"f g\\nh"}'],
-    ['yamldecode("a: !!str 12\\nb: !!int \\"3\\"")', '{"a":"12","b":3}'],
-    ['yamldecode("")', 'null'],
+    ['yamldecode("a: !!str 12\\nb: !!int \\"3\\"\\nc: !!float 3\\nd: !!int 0b11")', '{"a":"12","b":"3","c":3,"d":3}'],
+    [
+      'yamldecode("[!!int yes, !!bool 1, !!null 1, !!null x, !!int, !!bool \\"true\\", !!null \\"\\"]")',
+      '[true,1,1,null,null,"true",""]',
+    ],
+    [
+      'yamldecode("[!!timestamp 2020-01-02, !!timestamp \\"2020-01-02\\", !!str 2020-01-02]")',
+      '["2020-01-02T00:00:00Z","2020-01-02","2020-01-02"]',
+    ],
+    ['yamldecode("[!!binary aGVsbG8=, !!binary \\"aGVs\\"]")', '["aGVsbG8=","aGVs"]'],
+    [
+      'yamldecode("a: &x {k: 1, m: 1}\\nb: {k: 2, <<: *x}\\nc: {<<: *x, k: 2}")',
+      '{"a":{"k":1,"m":1},"b":{"k":1,"m":1},"c":{"k":2,"m":1}}',
+    ],
+    [
+      'yamldecode("a: &x {k: 1}\\nb: &y {k: 2, l: 2}\\nc: {<<: [*x, *y], m: 3}")',
+      '{"a":{"k":1},"b":{"k":2,"l":2},"c":{"k":1,"l":2,"m":3}}',
+    ],
+    ['yamldecode("---")', 'null'],
     ['yamldecode("? a\\n: b\\n")', '{"a":"b"}'],
     ['yamldecode("a: |\\n  x")', '{"a":"x"}'],
     ["yamldecode(\"a: x # c\\n# d\\nb: 'it''s'\")", '{"a":"x","b":"it\'s"}'],
@@ -76,6 +93,13 @@ describe('YAML', () => {
   ]);
   expectErrors([
     'yamldecode("--- 1\\n--- 2")',
+    'yamldecode("")',
+    'yamldecode("# none\\n")',
+    'yamldecode("!!binary aGVsbG8")',
+    'yamldecode("!!int x")',
+    'yamldecode("!!bool 2020-01-02")',
+    'yamldecode("!!timestamp x")',
+    'yamldecode("{<<: 1}")',
     'yamldecode("a: b: c")',
     'yamldecode("[1, 2")',
     'yamldecode("a: \\"x")',
