@@ -23,7 +23,7 @@ export function readLiteralString(text: string, start: number): LiteralText {
       at += 1;
     } else if (character === '"') {
       pieces.push(text.slice(pieceStart, at));
-      return { text: normalizeText(pieces.join('')), end: at + 1 };
+      return { text: literalText(pieces.join('')), end: at + 1 };
     } else if (character === '\n') {
       return { text: undefined, errorAt: at, message: 'A quoted text cannot go on to the next line.' };
     } else if (character === '\\') {
@@ -55,9 +55,14 @@ function readEscape(text: string, start: number): { text: string; end: number } 
   return { text: String.fromCodePoint(point), end: start + whole.length };
 }
 
+/** Version 1 of the language knows line feeds only. */
+function literalText(text: string): string {
+  return normalizeText(text.replaceAll('\r\n', '\n'));
+}
+
 /**
  * A heredoc of version 1. With `<<-` the indentation of the closing marker is taken off every line, but only if every line has
- * it.
+ * it; with `<<` it is the end of the text.
  */
 export function readLiteralHeredoc(text: string, start: number): LiteralText {
   const lineEnd = text.indexOf('\n', start);
@@ -80,7 +85,8 @@ export function readLiteralHeredoc(text: string, start: number): LiteralText {
       const indentation = line.slice(0, line.indexOf(marker));
       const uniform = dash === '-' && lines.every((each) => each.startsWith(indentation));
       const kept = uniform ? lines.map((each) => each.slice(indentation.length)) : lines;
-      return { text: normalizeText(kept.map((each) => `${each}\n`).join('')), end };
+      const rest = dash === '-' ? '' : indentation;
+      return { text: literalText(kept.map((each) => `${each}\n`).join('') + rest), end };
     }
     lines.push(line);
     at = end + 1;

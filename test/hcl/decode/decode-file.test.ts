@@ -439,6 +439,16 @@ describe('the literal mode for version 1', () => {
     });
   });
 
+  test.each([
+    ['region = <<E\n  x\n  E\n', '  x\n  '],
+    ['region = <<E\nx\nE\n', 'x\n'],
+    ['region = <<-E\n  x\n  E\n', 'x\n'],
+    ['region = <<E\r\nx\r\ny\r\nE\r\n', 'x\ny\n'],
+    ['region = "${a\r\nb}"\r\n', '${a\nb}'],
+  ])('%j', (item, region) => {
+    expect(value(`job "a" {\n${item}}\n`, { hcl1: true })).toEqual({ labels: ['a'], region });
+  });
+
   test('ignores variables with a warning, and knows none itself', () => {
     const result = decode('job "a" { }', { hcl1: true, variables: 'x = 1' })._unsafeUnwrap();
     expect(result.warnings.map(({ code }) => code)).toEqual(['variables_ignored']);
