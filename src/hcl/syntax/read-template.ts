@@ -248,9 +248,12 @@ function isMarkerLine(text: string, start: number, lineEnd: number, marker: stri
   return behind === lineEnd;
 }
 
+/** Any white space of Unicode: around the marker it may come from a web page. */
 function isBlank(unit: number): boolean {
-  return unit === 32 || unit === 9 || unit === 13;
+  return unit === 32 || (unit >= 9 && unit <= 13) || (unit >= 128 && WIDE_SPACE.test(String.fromCharCode(unit)));
 }
+
+const WIDE_SPACE = /[\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
 /** Offset of the next `${` or `%{` before the line end that is not escaped, or -1. */
 function nextSequence(text: string, start: number, lineEnd: number): number {

@@ -104,7 +104,7 @@ function toItems(value: HclValue, type: ItemsType): Result<HclValue, ConversionE
     const element = value.items.length === 0 ? elementOfEmpty(value.element, type.element) : value.element;
     return element === undefined ? mismatch(type) : ok(itemsValue(type, element, value.items));
   }
-  const element = value.kind === 'tuple' ? openElement(type, value.items.map(typeOf)) : type.element;
+  const element = value.kind === 'tuple' ? openElement(type, typeOf(value)) : type.element;
   if (element === undefined) return differing(type);
   const unified = value.kind === 'tuple' && type.kind === 'list';
   return convertAll(value.items, element)
@@ -122,8 +122,7 @@ function toMap(value: HclValue, type: HclType & { kind: 'map' }): Result<HclValu
     const element = elementOfEmpty(value.element, type.element);
     return element === undefined ? mismatch(type) : ok(mapValue(element, []));
   }
-  const element =
-    value.kind === 'object' ? openElement(type, Array.from(value.entries.values(), typeOf)) : type.element;
+  const element = value.kind === 'object' ? openElement(type, typeOf(value)) : type.element;
   if (element === undefined) return differing(type);
   const names = [...value.entries.keys()];
   const converted: HclValue[] = [];

@@ -13,22 +13,33 @@ import { dynamicType, listOf, mapOf, objectOf, setOf, tupleOf } from './value.js
  * @returns undefined if there is no such type, and for an empty list of types
  */
 export function unifyTypes(types: readonly HclType[]): HclType | undefined {
-  const different = distinctTypes(types);
-  const first = different[0];
-  if (first === undefined || different.length === 1) return first;
+  return unify(types, new Map());
+}
+
+/** Common types that were found within one call, by the keys of the types: each step may need those of the steps below several times. */
+type Found = Map<string, HclType | undefined>;
+
+function unify(types: readonly HclType[], found: Found): HclType | undefined {
+  const { different, key } = distinctTypes(types);
+  if (different.length < 2) return different[0];
+  if (!found.has(key)) found.set(key, unifyDifferent(different, found));
+  return found.get(key);
+}
+
+function unifyDifferent(different: readonly HclType[], found: Found): HclType | undefined {
   const kinds = new Set(different.map(({ kind }) => kind));
   const open = kinds.delete('dynamic');
   const rule = RULES.find((candidate) => only(kinds, ...candidate.kinds));
-  if (rule?.kinds.length === 1) return open ? dynamicType : rule.unify(different);
-  const unified = open ? undefined : rule?.unify(different);
+  if (rule?.kinds.length === 1) return open ? dynamicType : rule.unify(different, found);
+  const unified = open ? undefined : rule?.unify(different, found);
   if (unified !== undefined) return unified;
   if (kinds.has('object') && kinds.has('tuple')) return undefined;
-  return mostGeneral(different);
+  return mostGeneral(different, found);
 }
 
 interface UnificationRule {
   readonly kinds: readonly HclType['kind'][];
-  readonly unify: (types: readonly HclType[]) => HclType | undefined;
+  readonly unify: (types: readonly HclType[], found: Found) => HclType | undefined;
 }
 
 /**
@@ -36,92 +47,107 @@ interface UnificationRule {
  * general one.
  */
 const RULES: readonly UnificationRule[] = [
-  { kinds: ['map'], unify: (types) => unifyElements(types, mapOf) },
-  { kinds: ['list'], unify: (types) => unifyElements(types, listOf) },
-  { kinds: ['set'], unify: (types) => unifyElements(types, setOf) },
-  { kinds: ['map', 'object'], unify: (types) => unifyWithCollections(types, 'object', mapOf) },
-  { kinds: ['list', 'tuple'], unify: (types) => unifyWithCollections(types, 'tuple', listOf) },
-  { kinds: ['object'], unify: (types) => unifyObjects(types) },
-  { kinds: ['tuple'], unify: (types) => unifyTuples(types) },
+  { kinds: ['map'], unify: (types, found) => unifyElements(types, mapOf, found) },
+  { kinds: ['list'], unify: (types, found) => unifyElements(types, listOf, found) },
+  { kinds: ['set'], unify: (types, found) => unifyElements(types, setOf, found) },
+  { kinds: ['map', 'object'], unify: (types, found) => unifyWithCollections(types, 'object', found) },
+  { kinds: ['list', 'tuple'], unify: (types, found) => unifyWithCollections(types, 'tuple', found) },
+  { kinds: ['object'], unify: unifyObjects },
+  { kinds: ['tuple'], unify: unifyTuples },
 ];
 
 /** Each type once. Keys instead of pairwise comparison keep a list of a thousand different objects linear. */
-function distinctTypes(types: readonly HclType[]): readonly HclType[] {
+function distinctTypes(types: readonly HclType[]): { readonly different: readonly HclType[]; readonly key: string } {
   const first = types[0];
-  if (first === undefined || types.every((type) => type === first)) return types.slice(0, 1);
+  if (first === undefined || types.every((type) => type === first)) return { different: types.slice(0, 1), key: '' };
   const found = new Map<string, HclType>();
   for (const type of types) {
     const key = typeKey(type);
     if (!found.has(key)) found.set(key, type);
   }
-  return [...found.values()];
+  return { different: [...found.values()], key: [...found.keys()].join('|') };
 }
 
 function typeKey(type: HclType): string {
-  switch (type.kind) {
-    case 'string':
-    case 'number':
-    case 'bool':
-    case 'dynamic':
-      return type.kind;
-    case 'list':
-    case 'set':
-    case 'map':
-      return `${type.kind}(${typeKey(type.element)})`;
-    case 'tuple':
-      return `[${type.elements.map(typeKey).join(',')}]`;
-    case 'object':
-      return `{${Array.from(type.attributes, ([name, item]) => `${JSON.stringify(name)}:${typeKey(item)}`).join(',')}}`;
-  }
+  if (type.kind !== 'tuple' && type.kind !== 'object')
+    return 'element' in type ? `${type.kind}(${typeKey(type.element)})` : type.kind;
+  const known = typeKeys.get(type);
+  if (known !== undefined) return known;
+  const key =
+    type.kind === 'tuple'
+      ? `[${type.elements.map(typeKey).join(',')}]`
+      : `{${Array.from(type.attributes, ([name, item]) => `${JSON.stringify(name)}:${typeKey(item)}`).join(',')}}`;
+  typeKeys.set(type, key);
+  return key;
 }
+
+const typeKeys = new WeakMap<HclType, string>();
 
 function only(kinds: ReadonlySet<HclType['kind']>, ...expected: readonly HclType['kind'][]): boolean {
   return kinds.size === expected.length && expected.every((kind) => kinds.has(kind));
 }
 
-function unifyElements(types: readonly HclType[], collection: (element: HclType) => HclType): HclType | undefined {
-  const element = unifyTypes(types.flatMap(elementTypes));
+/** The common type of the parts of one type. Types of values are shared by all values around them, so it is kept with the type. */
+function commonOf(type: HclType, found: Found): HclType | undefined {
+  const known = commonTypes.get(type);
+  if (known !== undefined) return known.type;
+  const common = unify(elementTypes(type), found);
+  commonTypes.set(type, { type: common });
+  return common;
+}
+
+const commonTypes = new WeakMap<HclType, { readonly type: HclType | undefined }>();
+
+function unifyElements(
+  types: readonly HclType[],
+  collection: (element: HclType) => HclType,
+  found: Found,
+): HclType | undefined {
+  const [only] = types;
+  const element =
+    only !== undefined && types.length === 1 ? commonOf(only, found) : unify(types.flatMap(elementTypes), found);
   if (element === undefined) return undefined;
   const unified = collection(element);
-  return element.kind !== 'dynamic' || types.every((type) => canConvert(type, unified)) ? unified : undefined;
+  return element.kind !== 'dynamic' || types.every((type) => converts(type, unified, found)) ? unified : undefined;
 }
 
 /** Tuples beside lists, or objects beside maps: all of the first kind become one collection, which is unified with the others. */
-function unifyWithCollections(
-  types: readonly HclType[],
-  kind: 'tuple' | 'object',
-  collection: (element: HclType) => HclType,
-): HclType | undefined {
-  const own = unifyElements(
-    types.filter((type) => type.kind === kind),
-    collection,
-  );
+function unifyWithCollections(types: readonly HclType[], kind: 'tuple' | 'object', found: Found): HclType | undefined {
+  const collection = kind === 'tuple' ? listOf : mapOf;
+  const parted = types.filter((type) => type.kind === kind);
+  const own = unifyElements(parted, collection, found);
   if (own === undefined) return undefined;
   const others = types.filter((type) => type.kind !== kind);
-  return unifyElements([own, ...others], collection);
+  return unifyElements([own, ...others], collection, found);
 }
 
-function unifyTuples(types: readonly HclType[]): HclType | undefined {
+function unifyTuples(types: readonly HclType[], found: Found): HclType | undefined {
   const rows = types.map(elementTypes);
   const length = rows[0]?.length ?? 0;
-  if (rows.some((row) => row.length !== length)) return unifyElements(types, listOf);
+  if (rows.some((row) => row.length !== length)) return unifyElements(types, listOf, found);
   const elements: HclType[] = [];
   for (let at = 0; at < length; at += 1) {
-    const element = unifyTypes(rows.map((row) => row[at] as HclType));
+    const element = unify(
+      rows.map((row) => row[at] as HclType),
+      found,
+    );
     if (element === undefined) return undefined;
     elements.push(element);
   }
   return tupleOf(elements);
 }
 
-function unifyObjects(types: readonly HclType[]): HclType | undefined {
+function unifyObjects(types: readonly HclType[], found: Found): HclType | undefined {
   const rows = types.flatMap((type) => (type.kind === 'object' ? [type.attributes] : []));
   const names = [...(rows[0]?.keys() ?? [])];
   const alike = rows.every((row) => row.size === names.length && names.every((name) => row.has(name)));
-  if (!alike) return unifyElements(types, mapOf);
+  if (!alike) return unifyElements(types, mapOf, found);
   const attributes: [string, HclType][] = [];
   for (const name of names) {
-    const attribute = unifyTypes(rows.map((row) => row.get(name) as HclType));
+    const attribute = unify(
+      rows.map((row) => row.get(name) as HclType),
+      found,
+    );
     if (attribute === undefined) return undefined;
     attributes.push([name, attribute]);
   }
@@ -132,9 +158,9 @@ function unifyObjects(types: readonly HclType[]): HclType | undefined {
 const MAX_CANDIDATES = 64;
 
 /** Among types of several kinds: the most general one that all others convert to. */
-function mostGeneral(types: readonly HclType[]): HclType | undefined {
+function mostGeneral(types: readonly HclType[], found: Found): HclType | undefined {
   const preferred = [...types].sort((left, right) => preference(left) - preference(right)).slice(0, MAX_CANDIDATES);
-  return preferred.find((wanted) => types.every((type) => canConvert(type, wanted)));
+  return preferred.find((wanted) => types.every((type) => converts(type, wanted, found)));
 }
 
 /**
@@ -184,6 +210,10 @@ export function elementTypes(type: HclType): readonly HclType[] {
  * when a number is wanted.
  */
 export function canConvert(from: HclType, to: HclType): boolean {
+  return converts(from, to, new Map());
+}
+
+function converts(from: HclType, to: HclType, found: Found): boolean {
   if (to.kind === 'dynamic' || from.kind === 'dynamic' || typesEqual(from, to)) return true;
   switch (to.kind) {
     case 'string':
@@ -193,48 +223,49 @@ export function canConvert(from: HclType, to: HclType): boolean {
       return from.kind === 'string';
     case 'list':
     case 'set':
-      if (from.kind === 'list' || from.kind === 'set') return canConvert(from.element, to.element);
-      return from.kind === 'tuple' && fitCollection(from.elements, to);
+      if (from.kind === 'list' || from.kind === 'set') return converts(from.element, to.element, found);
+      return from.kind === 'tuple' && fitCollection(from, to, found);
     case 'map':
-      if (from.kind === 'map') return canConvert(from.element, to.element);
-      return from.kind === 'object' && fitCollection([...from.attributes.values()], to);
+      if (from.kind === 'map') return converts(from.element, to.element, found);
+      return from.kind === 'object' && fitCollection(from, to, found);
     case 'tuple':
-      return from.kind === 'tuple' && fitsTuple(from.elements, to.elements);
+      return from.kind === 'tuple' && fitsTuple(from.elements, to.elements, found);
     case 'object':
-      return fitsObject(from, to);
+      return fitsObject(from, to, found);
   }
 }
 
-function fitCollection(parts: readonly HclType[], to: CollectionType): boolean {
-  const element = openElement(to, parts);
-  return element !== undefined && parts.every((type) => canConvert(type, element));
+function fitCollection(from: HclType, to: CollectionType, found: Found): boolean {
+  const element = openElement(to, from, found);
+  return element !== undefined && elementTypes(from).every((type) => converts(type, element, found));
 }
 
 type CollectionType = HclType & { readonly kind: 'list' | 'set' | 'map' };
 
 /**
- * The type that the parts of a tuple or object are converted to for a collection. If it is left open, it is the common type of
+ * The type that the parts of a tuple or object `from` are converted to for a collection. If it is left open, it is the common type of
  * the parts, and undefined if there is none. A bare null beside a collection leaves the common type open: a map takes that, lists
  * and sets do not.
  */
-export function openElement(type: CollectionType, parts: readonly HclType[]): HclType | undefined {
+export function openElement(type: CollectionType, from: HclType, found: Found = new Map()): HclType | undefined {
+  const parts = elementTypes(from);
   if (type.element.kind !== 'dynamic' || parts.length === 0) return type.element;
-  const common = unifyTypes(parts);
+  const common = commonOf(from, found);
   if (common?.kind !== 'dynamic' || type.kind === 'map') return common;
   return parts.every(({ kind }) => kind === 'dynamic') ? common : undefined;
 }
 
-function fitsTuple(from: readonly HclType[], to: readonly HclType[]): boolean {
-  return from.length === to.length && from.every((element, at) => canConvert(element, to[at] as HclType));
+function fitsTuple(from: readonly HclType[], to: readonly HclType[], found: Found): boolean {
+  return from.length === to.length && from.every((element, at) => converts(element, to[at] as HclType, found));
 }
 
 /** An object may have more attributes than are wanted; a map is taken to have them all. */
-function fitsObject(from: HclType, to: Extract<HclType, { kind: 'object' }>): boolean {
-  if (from.kind === 'map') return every(to.attributes.values(), (type) => canConvert(from.element, type));
+function fitsObject(from: HclType, to: Extract<HclType, { kind: 'object' }>, found: Found): boolean {
+  if (from.kind === 'map') return every(to.attributes.values(), (type) => converts(from.element, type, found));
   if (from.kind !== 'object') return false;
   return every(to.attributes, ([name, type]) => {
     const given = from.attributes.get(name);
-    return given !== undefined && canConvert(given, type);
+    return given !== undefined && converts(given, type, found);
   });
 }
 

@@ -76,6 +76,13 @@ describe('structure', () => {
     expect(mistakes(text)).toEqual(expected);
   });
 
+  test('the marker that ends a heredoc may have any white space around it', () => {
+    for (const space of ['\u00a0', '\u3000', '\u2028', '\f', '\u0085']) {
+      expect(mistakes(`a = <<E\nx\n${space}E${space}\n`)).toEqual([]);
+    }
+    expect(mistakes('a = <<E\nx\n\ufeffE\n')).toEqual(['4:1-4:1 heredoc_not_closed']);
+  });
+
   test('all mistakes of a file are found, in order, and one mistake is not told twice', () => {
     const text = 'a = ]\nb = [,]\nc = {\n  d =\n   3\n}\ne = "x${y.}"\ng {\n  h = 1 2\n  i = \'\n}\nj = 1\n';
     expect(mistakes(text).map((each) => each.split('-')[0])).toEqual(['1:5', '2:6', '4:6', '7:11', '9:9', '10:7']);

@@ -160,6 +160,17 @@ describe('unify', () => {
   });
 });
 
+/** Each level needs the common types of the levels below several times; without keeping them this would not end. */
+it.each([
+  [listOf(dynamicType), dynamicType],
+  [listOf(dynamicType), setOf(dynamicType)],
+  [listOf(dynamicType), tupleOf([])],
+])('deep types with open parts are unified at once: %j, %j', (first, second) => {
+  let type: HclType = tupleOf([first]);
+  for (let level = 0; level < 60; level += 1) type = tupleOf([first, second, type]);
+  expect(unifyTypes([type, tupleOf([type]), listOf(dynamicType)])?.kind).toBe('list');
+});
+
 describe('plain data', () => {
   it('refuses what is no JSON data', () => {
     const refused = [Number.NaN, () => 1, [undefined], new Date(0), Symbol('x'), 1n, { a: new Map() }];

@@ -11,6 +11,7 @@ import { textWork } from '../../values/work.js';
 import { argumentAt, textAt } from '../arguments.js';
 import type { CallResult, EagerFunction, FunctionContext, FunctionError } from '../function.js';
 import { defineFunction, fail, failArgument, nullableParameter, overBudget, parameter } from '../function.js';
+import { holdsInfinity } from '../infinity.js';
 import { floatText, floatWork, generalText, integerText } from './format-number.js';
 import type { Verb } from './format-verb.js';
 
@@ -164,6 +165,7 @@ function anyText(verb: Verb, value: HclValue, budget: Budget): TextResult {
     if (!budget.charge(textWork(value))) return overBudget('format');
     return padded(verb, generalText(value.value), budget);
   }
+  if (holdsInfinity(value)) return fail('an infinite number has no JSON form');
   const text = meteredJsonText(value, budget);
   return text === undefined ? overBudget('format') : padded(verb, text, budget);
 }

@@ -31,6 +31,8 @@ describe('format', () => {
     ['formatlist("%v", null)', '["null"]'],
   ]);
   expectErrors([
+    'format("%#v", 1 / 0)',
+    'format("%v", [-1 / 0])',
     'format("%s")',
     'format("%s", "a", "b")',
     'format("a", "b")',
