@@ -1,8 +1,8 @@
 import { ABSENT, type CompiledSelector, type LocalName } from './compile-selector.js';
 import { fail, type Predicate, spend } from './evaluation.js';
 import type { Names, Quantified } from './expression.js';
-import { any, type FilterType, integer, text } from './schema.js';
-import { isMap } from './tests/value-test.js';
+import { any, type FilterType, integer, text, unsigned } from './schema.js';
+import { decodedBytes, isMap } from './tests/value-test.js';
 
 /** An element with its position, or a value with its key. */
 interface Entry {
@@ -26,7 +26,7 @@ export function compileQuantified(
   compileInner: (names: readonly LocalName[]) => Predicate,
 ): Predicate {
   const isAny = kind === 'any';
-  const isCollection = type.kind === 'list' || type.kind === 'map' || type.kind === 'any';
+  const isCollection = COLLECTIONS.has(type.kind);
   const bindings = bindingsOf(names, type);
   const holds = compileInner(bindings);
   return (evaluation) => {
@@ -46,10 +46,13 @@ export function compileQuantified(
   };
 }
 
+const COLLECTIONS: ReadonlySet<FilterType['kind']> = new Set<FilterType['kind']>(['list', 'map', 'bytes', 'any']);
+
 /** A single name is bound to the elements of a list, or to the keys of a map. */
 function bindingsOf({ single, index, value }: Names, type: FilterType): Binding[] {
-  const valueType = 'of' in type ? type.of : any;
-  const keyType = type.kind === 'list' ? integer : type.kind === 'map' ? text : any;
+  const isList = type.kind === 'list' || type.kind === 'bytes';
+  const valueType = 'of' in type ? type.of : isList ? unsigned : any;
+  const keyType = isList ? integer : type.kind === 'map' ? text : any;
   const key = (name: string): Binding => ({ name, type: keyType, of: (entry) => entry.key });
   const element = (name: string): Binding => ({ name, type: valueType, of: (entry) => entry.value });
   return [
@@ -57,7 +60,7 @@ function bindingsOf({ single, index, value }: Names, type: FilterType): Binding[
     ...(value === undefined ? [] : [element(value)]),
     ...(single === undefined
       ? []
-      : [type.kind === 'map' ? key(single) : type.kind === 'list' ? element(single) : keyOrElement(single)]),
+      : [type.kind === 'map' ? key(single) : isList ? element(single) : keyOrElement(single)]),
   ];
 }
 
@@ -70,6 +73,7 @@ function isAmbiguous({ index, value }: Names): boolean {
 }
 
 function entriesOf(collection: unknown, type: FilterType): readonly Entry[] | undefined {
+  if (type.kind === 'bytes') return Array.from(decodedBytes(collection), (value, key) => ({ key, value }));
   if (Array.isArray(collection)) return collection.map((value: unknown, key) => ({ key, value }));
   if (isMap(collection)) return Object.entries(collection).map(([key, value]) => ({ key, value }));
   return type.kind === 'any' ? undefined : [];

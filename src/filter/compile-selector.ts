@@ -1,8 +1,8 @@
 import { parseInt64Literal } from '../shared/text-values.js';
 import { type Evaluation, fail } from './evaluation.js';
 import type { Selector } from './expression.js';
-import { any, type FilterType, memberOf, type StructType } from './schema.js';
-import { isMap } from './tests/value-test.js';
+import { any, type FilterType, memberOf, type StructType, unsigned } from './schema.js';
+import { decodedBytes, isMap } from './tests/value-test.js';
 
 /** What a selector can name. */
 export interface Scope {
@@ -72,13 +72,14 @@ function stepInto(type: FilterType, part: string, isLast: boolean, where: string
       return { type: type.of, step: keyStep(part, isLast, where) };
     case 'any':
       return { type: any, step: anyStep(part, isLast, where) };
+    case 'bytes':
+      return { type: unsigned, step: byteStep(part, where) };
     case 'text':
     case 'boolean':
     case 'integer':
     case 'unsigned':
     case 'float':
     case 'time':
-    case 'bytes':
       return deadEnd(`${where}: ${named(part)} cannot be a member of a value of type ${type.kind}`);
   }
 }
@@ -107,6 +108,11 @@ function indexStep(part: string, where: string): Step {
     }
     return list[Number(index)];
   };
+}
+
+function byteStep(part: string, where: string): Step {
+  const step = indexStep(part, where);
+  return (value, evaluation) => step([...decodedBytes(value)], evaluation);
 }
 
 function keyStep(part: string, isLast: boolean, where: string): Step {

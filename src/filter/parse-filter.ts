@@ -237,7 +237,6 @@ function readIndex(scanner: Scanner): string | undefined {
 function readPointer(scanner: Scanner): string[] | undefined {
   const quoted = scanner.attempt(() => scanner.read(POINTER, 'a name'));
   if (quoted === undefined) return undefined;
-  if (/~(?![01])/.test(quoted)) return scanner.mistake('a tilde in a pointer stands before 0 or 1');
   const parts = quoted.slice(1, -1).split('/').slice(1);
   return parts.length === 0 ? [''] : parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 }

@@ -16,6 +16,7 @@ import {
   time,
   unsigned,
 } from '../../src/filter/schema.js';
+import { defaultNamespace } from '../../src/jobs/namespaces/namespace.js';
 import { compileFilter } from '../../src/queries/filters/index.js';
 import { jobFrom } from '../support/jobs.js';
 import { anyText } from '../support/texts.js';
@@ -30,10 +31,12 @@ const schema = struct({
   Unsigned: unsigned,
   Float: float,
   Time: time,
+  Until: nullable(time),
   Bytes: bytes,
   Free: mapOf(any),
   Names: listOf(text),
   Numbers: listOf(integer),
+  None: listOf(integer),
   Meta: mapOf(text),
   Parts: listOf(part),
   ByName: mapOf(nullable(part)),
@@ -53,6 +56,7 @@ const record = {
   Unsigned: 7,
   Float: 1.5,
   Time: '2024-05-06T07:08:09Z',
+  Until: null,
   Bytes: 'aMOp',
   Free: { s: 'text', n: 3, f: 1.5, t: true, nothing: null, list: ['a', 2, true, null, {}], deep: { k: 'v', '': 'e' } },
   Names: ['a', 'b'],
@@ -95,8 +99,10 @@ describe('tests of values', () => {
     'Float == 1.5',
     'Float == "15e-1"',
     'Time is not nil',
+    'Until is nil',
     'Bytes is not empty',
     'Bytes contains 104',
+    'Bytes.0 == 104',
     'Bytes matches "^hé$"',
     'Names contains a',
     'Names not contains c',
@@ -133,7 +139,6 @@ describe('tests of values', () => {
     'Free.none is nil',
     'Free.list contains 2',
     'Free.list contains true',
-    'Free.list not contains zzz',
     'Free.list.0 == a',
     'Free.deep.k matches v',
     'Free.deep contains k',
@@ -159,6 +164,8 @@ describe('tests of values', () => {
     'all Meta.none as x { x == 1 }',
     'not (any Meta.none as x { x == 1 })',
     'any Free.list as x { x == a }',
+    'any Bytes as i, byte { i == 0 and byte == 104 }',
+    'all Bytes as byte { byte != 0 }',
     'any Free.deep as k { k == k }',
     'any Free.deep as k, v { k == k and v == v }',
   ])('quantified: %s', (expression) => {
@@ -171,6 +178,8 @@ describe('tests of values', () => {
       'Text == ""',
       'Flag == false',
       'Integer == 0',
+      'Until is nil',
+      'all Bytes as byte { byte == 1 }',
       'Float == 0',
       'Bytes is nil',
       'Names is nil',
@@ -209,6 +218,8 @@ describe('what cannot be asked', () => {
     ['Integer contains 1', 'a value of type integer contains nothing'],
     ['Parts contains x', 'its elements, each of type struct, cannot be compared'],
     ['Numbers contains x', '"x" is no value of type integer'],
+    ['None contains x', '"x" is no value of type integer'],
+    ['Bytes.3 == 1', 'position 3 is beyond the 3 elements'],
     ['Text matches "("', '"(" is no regular expression: missing closing )'],
     ['Names matches a', 'a pattern cannot match a value of type list'],
     ['Pointer.Name == x', '"Name" is asked of what is nil'],
@@ -225,6 +236,7 @@ describe('what cannot be asked', () => {
     ['Free.none.x == 1', 'the map has no "none"'],
     ['Free.s.x == 1', '"x" is asked of a plain value'],
     ['Free.list.9 == 1', 'position 9 is beyond'],
+    ['Free.list contains zzz', 'Free.list: an element cannot be compared'],
     ['any Text as t { t == x }', 'Text: it is no list and no map'],
     ['any Free.s as t { t == x }', 'Free.s: it is no list and no map'],
     ['any Names as n, n { n == x }', 'n cannot name both index and value'],
@@ -359,6 +371,24 @@ describe('filters of lists', () => {
       const result = compileFilter.job(`${name} is nil or ${name} == x`)._unsafeUnwrap().matches(job);
       expect(result.isErr() ? result.error.message : '').not.toContain('there is no member');
     }
+  });
+
+  it('name every member of a namespace, and what no evaluation has here', () => {
+    for (const name of Object.keys(defaultNamespace)) {
+      const result = compileFilter
+        .namespace(`${name} is nil or ${name} == x`)
+        ._unsafeUnwrap()
+        .matches(defaultNamespace);
+      expect(result.isErr() ? result.error.message : '').not.toContain('there is no member');
+    }
+    const evaluation = compileFilter.evaluation('MissingNonNodeResources is empty')._unsafeUnwrap();
+    expect(evaluation.matches({})._unsafeUnwrap()).toBe(true);
+  });
+
+  it('tell a token that never expires', () => {
+    const filter = compileFilter.token('ExpirationTime is nil')._unsafeUnwrap();
+    expect(filter.matches({ ExpirationTime: null })._unsafeUnwrap()).toBe(true);
+    expect(filter.matches({ ExpirationTime: '2026-01-01T00:00:00Z' })._unsafeUnwrap()).toBe(false);
   });
 
   it('of jobs do not name what only stubs have', () => {

@@ -16,10 +16,13 @@ export function equality(type: FilterType, text: string, where: string): ValueTe
   };
 }
 
-/** Equality with elements of mixed types: elements whose type does not accept the text are skipped. */
-export function looseEquality(text: string): (value: unknown) => boolean {
+/** Equality with elements of mixed types: plain elements whose type does not accept the text are skipped. */
+export function looseEquality(text: string, where: string): ValueTest {
   const [number, flag] = [parseFloat64(text), parseBoolean(text)];
-  return (value) => value === text || (value !== undefined && (value === number || value === flag));
+  return (value, evaluation) => {
+    if (typeof value === 'object' && value !== null) return fail(evaluation, `${where}: an element cannot be compared`);
+    return value === text || (value !== undefined && (value === number || value === flag));
+  };
 }
 
 export function isComparable(type: FilterType): type is ScalarType & { readonly kind: keyof typeof ZERO | 'any' } {
@@ -29,7 +32,7 @@ export function isComparable(type: FilterType): type is ScalarType & { readonly 
 const ZERO = { text: '', boolean: false, integer: 0, unsigned: 0, float: 0 } as const;
 
 /** The text as a value of the kind; undefined if it does not parse. Numbers are compared as doubles, as in JSON. */
-function coerced(kind: keyof typeof ZERO, text: string): string | number | boolean | undefined {
+export function coerced(kind: keyof typeof ZERO, text: string): string | number | boolean | undefined {
   switch (kind) {
     case 'text':
       return text;

@@ -1,7 +1,7 @@
 import { parseUint64Literal } from '../../shared/text-values.js';
-import { fail, spend } from '../evaluation.js';
+import { type Evaluation, fail, spend } from '../evaluation.js';
 import type { FilterType } from '../schema.js';
-import { equality, isComparable, looseEquality } from './equality.js';
+import { coerced, equality, isComparable, looseEquality } from './equality.js';
 import { decodedBytes, failing, isMap, ofText, quoted, type ValueTest } from './value-test.js';
 
 /** Whether the text is part of a text, an element of a list or a key of a map. */
@@ -29,9 +29,16 @@ export function membership(type: FilterType, text: string, where: string): Value
 
 function elementTest(of: FilterType, text: string, where: string): ValueTest {
   if (!isComparable(of)) return failing(`${where}: its elements, each of type ${of.kind}, cannot be compared`);
-  const isElement: ValueTest = of.kind === 'any' ? looseEquality(text) : equality(of, text, where);
-  return (value, evaluation) =>
-    Array.isArray(value) && spend(evaluation, value.length) && value.some((element) => isElement(element, evaluation));
+  const isElement: ValueTest = of.kind === 'any' ? looseEquality(text, where) : equality(of, text, where);
+  // A text that is no value of the elements' type is an error for an empty list, too.
+  if (of.kind !== 'any' && coerced(of.kind, text) === undefined) return isElement;
+  return (value, evaluation) => Array.isArray(value) && holdsElement(value, isElement, evaluation);
+}
+
+/** Ends at the first element that is equal or cannot be compared. */
+function holdsElement(list: readonly unknown[], isElement: ValueTest, evaluation: Evaluation): boolean {
+  if (!spend(evaluation, list.length)) return false;
+  return list.some((element) => isElement(element, evaluation) || evaluation.error !== undefined);
 }
 
 function byteTest(text: string, where: string): ValueTest {
@@ -41,10 +48,10 @@ function byteTest(text: string, where: string): ValueTest {
 }
 
 function membershipByValue(text: string, where: string): ValueTest {
-  const isElement = looseEquality(text);
+  const isElement = looseEquality(text, where);
   return (value, evaluation) => {
     if (typeof value === 'string') return value.includes(text);
-    if (Array.isArray(value)) return spend(evaluation, value.length) && value.some(isElement);
+    if (Array.isArray(value)) return holdsElement(value, isElement, evaluation);
     return isMap(value) ? Object.hasOwn(value, text) : fail(evaluation, `${where}: it contains nothing`);
   };
 }

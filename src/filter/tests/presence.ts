@@ -31,7 +31,6 @@ export function nilness(type: FilterType, where: string): ValueTest {
     case 'bytes':
       return isNil;
     case 'time':
-      return () => false;
     case 'struct':
       return type.nullable ? isNil : () => false;
     case 'any':

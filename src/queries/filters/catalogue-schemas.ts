@@ -17,6 +17,8 @@ export const namespaceSchema = struct({
   ConsulConfiguration: nullable(struct({ Default: text, Allowed: listOf(text), Denied: listOf(text) })),
   Meta: mapOf(text),
   Hash: bytes,
+  RequiredExtraClaims: mapOf(text),
+  OptionalExtraClaims: mapOf(text),
   CreateIndex: unsigned,
   ModifyIndex: unsigned,
 });

@@ -75,6 +75,7 @@ export const evaluationSchema = struct({
   ),
   ClassEligibility: mapOf(flag),
   QuotaLimitReached: text,
+  MissingNonNodeResources: listOf(text),
   EscapedComputedClass: flag,
   AnnotatePlan: flag,
   QueuedAllocations: mapOf(integer),
