@@ -54,6 +54,8 @@ function replacedIn(expression: RE2JS, text: string, replacement: string): strin
   let replaced = '';
   let at = 0;
   while (matcher.find()) {
+    // An empty match right after another one is none.
+    if (matcher.end() === at && at > 0) continue;
     const made = replacement.replace(REFERENCE, (reference, name: string | undefined, inBraces: string | undefined) =>
       reference === '$$' ? '$' : groupNamed(name ?? inBraces ?? ''),
     );

@@ -138,7 +138,7 @@ export class PipelineParser {
     if (first === undefined) return this.fail(`a value is missing before ${this.#shown()}`);
     if (called !== undefined) return this.#call(called, args, piped, offset);
     if (args.length > 0 || piped) return this.fail('only functions take arguments', offset);
-    return { kind: 'value', operand: first, offset };
+    return isNil(first) ? this.fail('nil alone is no action', offset) : { kind: 'value', operand: first, offset };
   }
 
   /** Operands separated by space. */
@@ -160,7 +160,11 @@ export class PipelineParser {
   }
 
   #call(name: string, args: readonly Operand[], piped: boolean, offset: number): Command | undefined {
-    return this.#takes(name, args.length + (piped ? 1 : 0), offset) && { kind: 'call', name, args, offset };
+    const count = args.length + (piped ? 1 : 0);
+    if (!this.#takes(name, count, offset)) return undefined;
+    const base = args[0]?.base;
+    const refusal = functionNamed(name)?.refusal?.(base?.kind === 'constant' ? base.value : undefined, count);
+    return refusal === undefined ? { kind: 'call', name, args, offset } : this.fail(refusal, offset);
   }
 
   #takes(name: string, count: number, offset: number): true | undefined {
@@ -257,6 +261,10 @@ export class PipelineParser {
     const token = this.tokens[this.#at];
     return token === undefined ? 'the end' : JSON.stringify(token.text.slice(0, 40));
   }
+}
+
+function isNil({ base }: Operand): boolean {
+  return base.kind === 'constant' && base.value === null;
 }
 
 const NAMED: ReadonlyMap<string, boolean> = new Map([

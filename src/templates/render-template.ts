@@ -117,6 +117,10 @@ class Renderer {
 
   #range(statement: Extract<Statement, { kind: 'if' | 'with' | 'range' }>, value: Value, dot: Value): Ending {
     const { pipeline, body, otherwise, offset } = statement;
+    if (typeof value === 'bigint' && pipeline.variables.length > 1) {
+      this.#fail('a range over a whole number sets one variable', offset);
+      return 'fault';
+    }
     const items = this.#items(value, offset);
     if (items === undefined) return 'fault';
     let isEmpty = true;
@@ -189,11 +193,19 @@ class Renderer {
   #operand({ base, path, offset }: Operand, dot: Value): Value {
     if (!this.#spend(1 + path.length, offset)) return undefined;
     let value = this.#base(base, dot, offset);
+    if (value === undefined && isData(base)) return this.#ofNoData(path, offset);
     for (const name of path) {
       if (this.fault !== undefined) return undefined;
       value = this.#member(value, name, offset);
     }
     return value;
+  }
+
+  /** Outside of blocks that set the dot there are no data, and every member is missing. */
+  #ofNoData([name]: readonly string[], offset: number): undefined {
+    if (this.failsWithoutKey && name !== undefined)
+      this.#fail(`there are no data, so no ${JSON.stringify(name)}`, offset);
+    return undefined;
   }
 
   #base(base: Base, dot: Value, offset: number): Value {
@@ -214,7 +226,8 @@ class Renderer {
   #member(value: Value, name: string, offset: number): Value {
     if (value instanceof VariableItems) return value.own(name) ?? this.#ofMap(value, name, offset);
     if (isMap(value)) return this.#ofMap(value, name, offset);
-    if (isItem(value) && (name === 'Key' || name === 'Value' || name === 'Path')) return value[name];
+    const member = isItem(value) ? ITEM_MEMBERS.get(name) : undefined;
+    if (isItem(value) && member !== undefined) return value[member];
     if (isMetadata(value) && (name === 'Path' || name === 'Namespace')) return value[name];
     return this.#fail(`${kindOf(value)} has no member ${name}`, offset);
   }
@@ -254,9 +267,23 @@ class Renderer {
   }
 }
 
+/** An item is a tuple, too. */
+const ITEM_MEMBERS: ReadonlyMap<string, 'Key' | 'Value' | 'Path'> = new Map([
+  ['Key', 'Key'],
+  ['Value', 'Value'],
+  ['Path', 'Path'],
+  ['K', 'Key'],
+  ['V', 'Value'],
+]);
+
 /** `and` ends at the first argument that is not true, `or` at the first that is: later arguments are not evaluated. */
 function decides(name: string, value: Value): boolean {
   return (name === 'and' && !isTrue(value)) || (name === 'or' && isTrue(value));
+}
+
+/** The dot, or what it was at the beginning. */
+function isData(base: Base): boolean {
+  return base.kind === 'dot' || (base.kind === 'variable' && base.name === '$');
 }
 
 function* numbersBelow(end: bigint): Generator<readonly [bigint, bigint]> {

@@ -1,4 +1,5 @@
 import { compareBytes } from '../shared/text-values.js';
+import { floatText } from './float-text.js';
 
 /** An item of a variable: it prints as its text, and has its key and the path of its variable. */
 interface VariableItem {
@@ -6,6 +7,8 @@ interface VariableItem {
   readonly Key: string;
   readonly Value: string;
   readonly Path: string;
+  /** It came from `Tuples`: a pair of its key and its text, and no text itself. */
+  readonly tuple?: true;
 }
 
 /** An existing variable, or only its name in listings: it prints as its path. */
@@ -42,7 +45,7 @@ export function isMap(value: Value): value is ReadonlyMap<string, Value> {
 /** The text of a text value or of an item of a variable; undefined for everything else. */
 export function textOf(value: Value): string | undefined {
   if (typeof value === 'string') return value;
-  return isItem(value) ? value.Value : undefined;
+  return isItem(value) && value.tuple === undefined ? value.Value : undefined;
 }
 
 export function isItem(value: Value): value is VariableItem {
@@ -53,12 +56,11 @@ export function isMetadata(value: Value): value is VariableMetadata {
   return typeof value === 'object' && value !== null && 'metadata' in value;
 }
 
-/** False for nil, `false`, zero, and empty values. */
+/** False for nil, `false`, zero, and empty values. An item is true, also an empty one. */
 export function isTrue(value: Value): boolean {
   if (value === undefined || value === null) return false;
   if (isList(value)) return value.length > 0;
   if (isMap(value)) return value.size > 0;
-  if (isItem(value)) return value.Value !== '';
   return typeof value === 'object' || Boolean(value);
 }
 
@@ -102,21 +104,16 @@ function print(value: Value, put: Put, outermost: boolean): boolean {
     return put('map[') && names.every(member) && put(']');
   }
   if (value === undefined || value === null) return put(outermost ? '<no value>' : '<nil>');
-  if (isMetadata(value)) return put(value.Path);
-  return put(textOf(value) ?? numberText(value));
+  return put(typeof value === 'object' ? ofStore(value) : typeof value === 'number' ? shortest(value) : String(value));
 }
 
-function numberText(value: Value): string {
-  return typeof value === 'number' ? shortest(value) : String(value);
+function ofStore(value: VariableItem | VariableMetadata): string {
+  if ('metadata' in value) return value.Path;
+  return value.tuple ? `{${value.Key} ${value.Value}}` : value.Value;
 }
 
-/** The shortest digits that round-trip; with an exponent below 1e-4 and from 1e21. */
+/** The shortest digits that round-trip; with an exponent below 1e-4 and from 1e6. */
 export function shortest(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
-  if (Object.is(value, -0)) return '-0';
-  const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-4 || size >= 1e21)) {
-    return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
-  }
-  return String(value);
+  return floatText(value, 'g');
 }

@@ -1,8 +1,13 @@
-import { namesOf, type Value } from './values.js';
+import { isItem, namesOf, type Value } from './values.js';
 
 /** The items of a variable of the store, by name. It also has predefined members, which take precedence over items. */
 export class VariableItems extends Map<string, Value> {
-  /** `Keys`, `Values` and `Tuples` are lists sorted by name. */
+  /** What is missing is an empty item. */
+  override get(name: string): Value {
+    return super.get(name) ?? NO_ITEM;
+  }
+
+  /** `Keys`, `Values` and `Tuples` are lists sorted by name, `ItemsMap` a map of plain texts. */
   own(name: string): Value {
     switch (name) {
       case 'Keys':
@@ -10,13 +15,21 @@ export class VariableItems extends Map<string, Value> {
       case 'Values':
         return namesOf(this).map((key) => itemValue(this.get(key)));
       case 'Tuples':
-        return namesOf(this).map((key) => this.get(key));
+        return namesOf(this).map((key) => tupleOf(this.get(key)));
+      case 'ItemsMap':
+        return new Map(namesOf(this).map((key) => [key, itemValue(this.get(key))]));
       default:
         return undefined;
     }
   }
 }
 
+const NO_ITEM: Value = { item: true, Key: '', Value: '', Path: '' };
+
+function tupleOf(value: Value): Value {
+  return isItem(value) ? { ...value, tuple: true } : value;
+}
+
 function itemValue(value: Value): Value {
-  return typeof value === 'object' && value !== null && 'item' in value ? value.Value : value;
+  return isItem(value) ? value.Value : value;
 }

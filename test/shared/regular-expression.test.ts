@@ -18,6 +18,15 @@ describe('regular expressions', () => {
     expect(regularExpression(pattern)._unsafeUnwrap().matches(text)).toBe(matches);
   });
 
+  it.each([
+    ['b*', 'abbc', '-', '-a-c-'],
+    ['x*', '', '-', '-'],
+    ['a|', 'aab', '-', '--b-'],
+    ['(a)(b)?', 'ac', '[$1$2]', '[a]c'],
+  ])('%s in %j replaced', (pattern, text, replacement, replaced) => {
+    expect(regularExpression(pattern)._unsafeUnwrap().replaceAll(text, replacement)).toBe(replaced);
+  });
+
   it.each(['[', '(?=b)', 'a**', 'a{1001}', '\\1', 'x\\Z', '(?<=a)b', '(?x)a'])('%s is none', (pattern) => {
     expect(regularExpression(pattern).isErr()).toBe(true);
   });

@@ -25,6 +25,13 @@ describe('templates that cost much', () => {
     ['bytes', `${doubled}{{ range 10000 }}{{ base64Encode $x | len }}{{ end }}`],
     ['counting', '{{ range 100000 }}{{ loop 100000 | len }}{{ end }}'],
     ['padding', '{{ range 100000 }}{{ printf "%9999d" 1 }}{{ end }}'],
+    ['digits', '{{ range 100000 }}{{ printf "%.999e" 1e-300 }}{{ end }}'],
+    ['formats', `{{ range 100000 }}{{ printf "${'%%'.repeat(3_000)}" }}{{ end }}`],
+    [
+      'quoted items',
+      '{{ $x := split "" (printf "%9999s" "ß") }}{{ range 100000 }}{{ printf "%3q" $x | len }}{{ end }}',
+    ],
+    ['capitals', '{{ $x := printf "%9999s" "ß" }}{{ range 100000 }}{{ toUpper $x | toTitle | len }}{{ end }}'],
     ['output', '{{ range 100000 }}{{ env "A" }}{{ end }}'],
     ['searching', '{{ range 100000 }}{{ in (loop 10000) 5 }}{{ end }}'],
     ['many actions', '{{ "a" | toUpper }}'.repeat(13_000)],

@@ -39,8 +39,10 @@ describe('rendering', () => {
     ['a \n {{- /* c */ -}} \n b', 'ab'],
     ['{{ 3 -}}  x', '3x'],
     // Environment, meta
-    ['{{ env "NOPE" }}|{{ envOrDefault "EMPTY" "other" }}|{{ env "constructor" }}', '|other|'],
-    ['{{ mustEnv "NOPE" }}', '1:4: the environment has no "NOPE"'],
+    ['{{ env "NOPE" }}|{{ envOrDefault "EMPTY" "other" }}|{{ env "constructor" }}', '||'],
+    ['{{ envOrDefault "NOPE" "other" }}', 'other'],
+    ['{{ mustEnv "EMPTY" }}', '1:4: the environment has no "EMPTY", or an empty one'],
+    ['{{ mustEnv "NOPE" }}', '1:4: the environment has no "NOPE", or an empty one'],
     ['{{ meta "team" }}', 'pay'],
     // Conditions
     ['{{ if eq (env "COUNT") "3" }}three{{ else }}other{{ end }}', 'three'],
@@ -112,10 +114,37 @@ describe('rendering', () => {
       '1|00042|ab  |   c|"d"|ff|6869|true|1.50|e|%',
     ],
     ['{{ printf "%d" "x" }}', '1:4: printf: %d does not take a text'],
-    ['{{ printf "%d" }}', '1:4: printf: there is no value for %d'],
-    ['{{ printf "x" 1 }}', '1:4: printf: 1 more values than verbs'],
-    ['{{ printf "%w" 1 }}', '1:4: printf: %w is not supported'],
+    ['{{ printf "%s" 5 }}', '1:4: printf: %s does not take a whole number'],
+    ['{{ print nil 3 (parseJSON `{}`).x }}|{{ println nil }}', '<nil> 3 <nil>|<nil>\n'],
+    ['{{ print (nomadVar "app/flags") }}{{ print .x (nomadVar "app/db").user 1 }}', '&map[on:true]<nil> svc 1'],
+    // Floats
+    ['{{ 1e6 }} {{ 123456.7 }} {{ 12345678.9 }} {{ -0.0 }}', '1e+06 123456.7 1.23456789e+07 -0'],
+    ['{{ (parseJSON `{"port":1048576}`).port }}', '1.048576e+06'],
+    ['{{ parseJSON `[1048576,1e21,1e-7]` | toJSON }}', '[1048576,1e+21,1e-7]'],
+    ['{{ 0x1p-2 }} {{ 0x_1f }} {{ 1_0.5 }} {{ .5 }} {{ 5. }}', '0.25 31 10.5 0.5 5'],
+    ['{{ minimum 1.5 1 | divide 7.0 }} {{ maximum 1.0 3 | modulo 2 }}', '0.14285714285714285 1'],
+    // Texts, as the upstream reads and writes them
+    ['{{ toUpper "straße ŉ ᾳ" }} {{ toLower "ΑΣ İ" }}', 'STRAßE ŉ ᾼ ασ i'],
+    [`{{ toTitle "don't ǆ ﬁ 1e3 ßa a.b ა" }}`, "Don't ǅ Fi 1E3 Ssa A.b ა"],
+    ['{{ split "," " a,b\\n" }}', '[a b]'],
+    ['{{ parseInt "" }}{{ parseUint "" }}{{ parseFloat "" }}{{ parseBool "" }}', '000false'],
+    ['{{ "a,b,,c" | regexReplaceAll "b*" "-" }}', '-a-,-,-,-c-'],
+    ['{{ html 1 2 "<" nil }}|{{ urlquery "a b" 1 2 }}', '1 2&lt;&lt;no value&gt;|a+b1+2'],
+    ['{{ base64URLDecode "+/8=" }}', '1:4: the text is not in base64'],
+    ['{{ range loop "2" }}{{ . }}{{ end }}', '01'],
+    ['{{ loop "x" }}', '1:4: loop takes whole numbers'],
+    ['{{ in (parseJSON `[true,1]`) true }}{{ in (parseJSON `[true,1]`) 1.0 }}{{ in "a1" 1 }}', 'falsetruefalse'],
+    ['{{ range $i, $v := 3 }}{{ end }}', '1:4: a range over a whole number sets one variable'],
+    ['{{ .name.first }}|{{ $.x }}', '<no value>|<no value>'],
     // Variables of the store
+    ['{{ range (nomadVar "app/db").Tuples }}{{ .K }}={{ .V }};{{ end }}', 'password=p w;user=svc;'],
+    ['{{ (nomadVar "app/db").Tuples }}', '[{password p w} {user svc}]'],
+    ['{{ (nomadVar "app/flags").Tuples | toJSON }}', '[{"K":"on","V":"true"}]'],
+    ['{{ (nomadVar "app/db").ItemsMap | toJSON }}', '{"password":"p w","user":"svc"}'],
+    ['[{{ (nomadVar "app/db").nope }}{{ index (nomadVar "app/db") "nope" }}]', '[]'],
+    ['{{ if (nomadVar "app/db").nope }}an item is true{{ end }}', 'an item is true'],
+    ['{{ if (nomadVar "app/db").nope.Value }}{{ else }}a text may be empty{{ end }}', 'a text may be empty'],
+    ['{{ (nomadVar " app/db/ ").user }}', 'svc'],
     ['{{ with nomadVar "app/db" }}{{ .user }}:{{ .password.Value }}{{ end }}', 'svc:p w'],
     ['{{ range $k, $v := nomadVar "app/db" }}{{ $k }}={{ $v }};{{ end }}', 'password=p w;user=svc;'],
     ['{{ (nomadVar "app/db").Keys }} {{ (nomadVar "app/db").Values }}', '[password user] [p w svc]'],
@@ -129,8 +158,50 @@ describe('rendering', () => {
     expect(render(source)).toBe(expected);
   });
 
+  it.each([
+    [
+      '%d|%+d|% d|%x|%#x|%o|%#o|%O|%b|%#b|%c|%q|%U|%#U',
+      '65 65 65 255 255 8 8 8 5 5 233 39 233 233',
+      "65|+65| 65|ff|0xff|10|010|0o10|101|0b101|é|'\\''|U+00E9|U+00E9 'é'",
+    ],
+    [
+      '%5d|%-5d|%05d|%-05d|%+05d|%.3d|%8.3d|%08.3d|%#06x|%.0d|',
+      '7 7 7 7 7 7 -7 7 255 0',
+      '    7|7    |00007|7    |+0007|007|    -007|     007|0x0000ff||',
+    ],
+    [
+      '%f|%.2f|%.0f|%.0f|%8.1f|%-8.1f|%08.1f|%+.1f|%#.0f',
+      '1.5 0.125 2.5 3.5 1.25 1.25 -1.25 1.0 3.0',
+      '1.500000|0.12|2|4|     1.2|1.2     |-00001.2|+1.0|3.',
+    ],
+    [
+      '%e|%.2E|%g|%G|%.3g|%.10g|%#g|%g|%6.2v|%v',
+      '1234.5 0.00012 1e21 1e-7 1234.5 0.1 100.0 1e5 3.14159 1e308',
+      '1.234500e+03|1.20E-04|1e+21|1E-07|1.23e+03|0.1|100.000|100000|   3.1|1e+308',
+    ],
+    [
+      '%s|%5s|%-5s|%.1s|%05s|%q|%+q|%#q|%.1q|%x|% x|%#x|% #X',
+      '"é" "é" "é" "éa" "é" "é\\n\\x07" "é" "a" "ab" "é" "é" "é" "é"',
+      'é|    é|é    |é|0000é|"é\\n\\a"|"\\u00e9"|`a`|"a"|c3a9|c3 a9|0xc3a9|0XC3 0XA9',
+    ],
+    [
+      '%t|%6t|%v|%-6v|%5v|%+v|%08.3f',
+      'true false true false nil 5 1e100',
+      'true| false|true|false |<nil>|5|10000000000000000159028911097599180468360808563945281389781327557747838772170381060813469985856815104.000',
+    ],
+    [
+      '%v|%3v|%s|%q|%x',
+      '(split "," "a,b") (parseJSON `[1,null,"x"]`) (split "," "a,b") (split "," "a,b") (parseJSON `{"k":"v"}`)',
+      '[a b]|[  1 <nil>   x]|[a b]|["a" "b"]|map[6b:76]',
+    ],
+    ['%v|%s', '(nomadVar "app/flags") (nomadVar "app/flags").on', '&map[on:true]|true'],
+  ])('prints %s', (format, values, expected) => {
+    expect(render(`{{ printf \`${format}\` ${values} }}`)).toBe(expected);
+  });
+
   it('fails for names that a map does not have when asked to', () => {
     expect(render('{{ (parseJSON `{}`).a }}', { failsWithoutKey: true })).toBe('1:4: there is no "a" in the map');
+    expect(render('{{ .a }}', { failsWithoutKey: true })).toBe('1:4: there are no data, so no "a"');
   });
 
   it('tells what it read, and what it waits for', () => {

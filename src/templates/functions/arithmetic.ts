@@ -1,6 +1,6 @@
 import { parseBoolean, parseFloat64, parseInt64 } from '../../shared/text-values.js';
 import { isWhole64 } from '../numbers.js';
-import { kindOf, type Value } from '../values.js';
+import { kindOf, textOf, type Value } from '../values.js';
 import { ofTexts } from './arguments.js';
 import { type Call, exactly, type TemplateFunction } from './template-function.js';
 
@@ -26,13 +26,13 @@ export const arithmeticFunctions: Readonly<Record<string, TemplateFunction>> = {
     (left, right) => (left === 0n ? undefined : right % left),
     () => undefined,
   ),
-  minimum: ofNumbers((left, right) => (left < right ? left : right), Math.min),
-  maximum: ofNumbers((left, right) => (left > right ? left : right), Math.max),
+  minimum: chosen((left, right) => right < left),
+  maximum: chosen((left, right) => right > left),
   loop: {
     least: 1,
     most: 2,
     run: (args, call) => {
-      const [from, to] = args.length === 1 ? [0n, args[0]] : args;
+      const [from, to] = (args.length === 1 ? [0n, ...args] : args).map(wholeFrom);
       if (typeof from !== 'bigint' || typeof to !== 'bigint') return call.fail('loop takes whole numbers');
       if (to <= from) return [];
       if (to - from > LONGEST_LOOP || !call.spend(Number(to - from) * 16))
@@ -40,14 +40,16 @@ export const arithmeticFunctions: Readonly<Record<string, TemplateFunction>> = {
       return Array.from({ length: Number(to - from) }, (_, at) => from + BigInt(at));
     },
   },
-  parseInt: ofTexts(1, ([text = ''], call) => parseInt64(text) ?? unread(text, 'whole number of 64 bits', call)),
-  parseUint: ofTexts(1, ([text = ''], call) => {
-    const value = parseInt64(text);
-    return value !== undefined && value >= 0n ? value : unread(text, 'whole number without a sign', call);
-  }),
-  parseFloat: ofTexts(1, ([text = ''], call) => parseFloat64(text) ?? unread(text, 'number', call)),
-  parseBool: ofTexts(1, ([text = ''], call) => parseBoolean(text) ?? unread(text, 'truth value', call)),
+  parseInt: parser('whole number of 64 bits', parseInt64, 0n),
+  parseUint: parser('whole number without a sign', (text) => (/^[0-9]/.test(text) ? parseInt64(text) : undefined), 0n),
+  parseFloat: parser('number', parseFloat64, 0),
+  parseBool: parser('truth value', parseBoolean, false),
 };
+
+function wholeFrom(value: Value): Value {
+  const text = textOf(value);
+  return text === undefined ? value : text === '' ? 0n : parseInt64(text);
+}
 
 const LONGEST_LOOP = 100_000n;
 
@@ -66,11 +68,28 @@ function ofNumbers(
   });
 }
 
+/** One of two numbers, as it is: the second if it is to be taken. */
+function chosen(takesSecond: (left: bigint | number, right: bigint | number) => boolean): TemplateFunction {
+  return exactly(2, ([left, right], call) => {
+    if (!isNumber(left)) return call.fail(`a number is needed here, not ${kindOf(left)}`);
+    if (!isNumber(right)) return call.fail(`a number is needed here, not ${kindOf(right)}`);
+    return takesSecond(left, right) ? right : left;
+  });
+}
+
+function isNumber(value: Value): value is bigint | number {
+  return typeof value === 'bigint' || typeof value === 'number';
+}
+
 function wholeResult(value: bigint | undefined, call: Call): Value {
   if (value === undefined) return call.fail('nothing can be divided by zero');
   return isWhole64(value) ? value : call.fail('the result does not fit 64 bits');
 }
 
-function unread(text: string, what: string, call: Call): undefined {
-  return call.fail(`${JSON.stringify(text.slice(0, 40))} is no ${what}`);
+/** Reads a text; the empty one stands for zero. */
+function parser(what: string, parse: (text: string) => Value, zero: Value): TemplateFunction {
+  return ofTexts(1, ([text = ''], call) => {
+    if (text === '') return zero;
+    return parse(text) ?? call.fail(`${JSON.stringify(text.slice(0, 40))} is no ${what}`);
+  });
 }

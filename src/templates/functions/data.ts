@@ -1,7 +1,6 @@
 import { MAX_DEPTH } from '../limits.js';
-import { isItem, isList, isMap, isMetadata, kindOf, namesOf, shortest, textOf, type Value } from '../values.js';
+import { isItem, isList, isMap, isMetadata, kindOf, namesOf, textOf, type Value } from '../values.js';
 import { made, ofTexts, smallFrom, textsFrom, wellFormed } from './arguments.js';
-import { isEqual } from './logic.js';
 import { type Call, exactly, type TemplateFunction } from './template-function.js';
 
 /** Lists, maps and JSON. */
@@ -63,14 +62,16 @@ function partOf(length: number, from: Value, to: Value, call: Call): readonly [n
   return undefined;
 }
 
-/** An item of a list, or a part of a text. */
+/** Whether a list has the number or the text, or a text the other. Values of other kinds are found nowhere. */
 function holds(list: Value, value: Value, call: Call): boolean | undefined {
-  if (isList(list)) {
-    if (!call.spend(list.length * 16)) return undefined;
-    return list.some((item) => kindOf(item) === kindOf(value) && isEqual(item, value, call) === true);
-  }
-  const [text, part] = textsFrom([list, value], call) ?? [];
-  return text === undefined || part === undefined ? undefined : text.includes(part);
+  if (!isFindable(value)) return false;
+  if (isList(list)) return call.spend(list.length * 16) ? list.includes(value) : undefined;
+  if (typeof list !== 'string' || typeof value !== 'string') return false;
+  return call.spend(list.length) ? list.includes(value) : undefined;
+}
+
+function isFindable(value: Value): boolean {
+  return typeof value === 'string' || typeof value === 'bigint' || typeof value === 'number';
 }
 
 function quantified(decide: (found: readonly boolean[]) => boolean): TemplateFunction {
@@ -155,8 +156,18 @@ function between(at: number, inner: Layout | undefined): string {
 function scalarJson(value: Value): string {
   if (value === undefined || value === null) return 'null';
   if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);
-  if (typeof value === 'number') return Number.isFinite(value) ? shortest(value) : 'null';
-  return quotedJson(isItem(value) ? value.Value : isMetadata(value) ? value.Path : String(value));
+  if (typeof value === 'number') return Number.isFinite(value) ? jsonNumber(value) : 'null';
+  if (isItem(value)) return value.tuple ? tupleJson(value) : quotedJson(value.Value);
+  return quotedJson(isMetadata(value) ? value.Path : String(value));
+}
+
+function tupleJson({ Key, Value: text }: { readonly Key: string; readonly Value: string }): string {
+  return `{"K":${quotedJson(Key)},"V":${quotedJson(text)}}`;
+}
+
+/** With an exponent below 1e-6 and from 1e21. */
+function jsonNumber(value: number): string {
+  return Object.is(value, -0) ? '-0' : String(value);
 }
 
 /** As the upstream writes it: escaped for use in HTML. */

@@ -1,3 +1,4 @@
+import { trimWhiteSpace } from '../../shared/text-values.js';
 import type { Value } from '../values.js';
 import { VariableItems } from '../variable-items.js';
 import { ofTexts, textsFrom } from './arguments.js';
@@ -6,9 +7,10 @@ import { type Call, exactly, type TemplateFunction, type VariableRead } from './
 /** The inputs of a task: its environment, its meta, and the variables of the store. */
 export const storeFunctions: Readonly<Record<string, TemplateFunction>> = {
   env: ofTexts(1, ([name = ''], { inputs }) => member(inputs.env, name) ?? ''),
-  envOrDefault: ofTexts(2, ([name = '', otherwise = ''], { inputs }) => member(inputs.env, name) || otherwise),
+  envOrDefault: ofTexts(2, ([name = '', otherwise = ''], { inputs }) => member(inputs.env, name) ?? otherwise),
   mustEnv: ofTexts(1, ([name = ''], call) => {
-    return member(call.inputs.env, name) ?? call.fail(`the environment has no ${JSON.stringify(name.slice(0, 100))}`);
+    const value = member(call.inputs.env, name) || undefined;
+    return value ?? call.fail(`the environment has no ${JSON.stringify(name.slice(0, 100))}, or an empty one`);
   }),
   meta: ofTexts(1, ([name = ''], { inputs }) => member(inputs.meta, name) ?? ''),
   nomadVar: exactly(1, (args, call) => {
@@ -54,8 +56,9 @@ function variableFrom(args: readonly Value[], call: Call, otherwise?: string): V
   const [text] = textsFrom(args, call) ?? [];
   if (text === undefined) return undefined;
   const [whole = '', namespace, ...more] = text.length > LONGEST_PATH ? [] : text.split('@');
-  const path = whole.replace(/^\/+/, '') || otherwise;
-  if (path === undefined || namespace === '' || more.length > 0) {
+  // The beginning of paths may end with a slash, a path does not.
+  const path = trimWhiteSpace(whole).replace(otherwise === undefined ? /^\/+|\/+$/g : /^\/+/, '') || otherwise;
+  if (path === undefined || more.length > 0 || (namespace !== undefined && !/^[\w-]+$/.test(namespace))) {
     return call.fail('the path of a variable is needed, with @ and its namespace behind it if need be');
   }
   return namespace === undefined ? { path } : { path, namespace };

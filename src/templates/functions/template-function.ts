@@ -16,6 +16,8 @@ export interface TemplateFunction {
   /** Infinity for a variable number of arguments. */
   readonly most: number;
   readonly run: (args: readonly Value[], call: Call) => Value;
+  /** Why a call is refused before it is rendered: its first argument, undefined if it is no constant, and the number of all. */
+  readonly refusal?: (first: Value, count: number) => string | undefined;
 }
 
 /** The inputs of a template: a consistent snapshot. */

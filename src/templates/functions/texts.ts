@@ -1,16 +1,16 @@
 import { regularExpression } from '../../shared/regular-expression.js';
 import { trimWhiteSpace } from '../../shared/text-values.js';
 import { isList, kindOf, type Value } from '../values.js';
-import { made, ofTexts, shown, smallFrom, textsFrom, wellFormed } from './arguments.js';
+import { made, ofTexts, smallFrom, textsFrom, wellFormed } from './arguments.js';
+import { joined, shownAs } from './print.js';
 import { type Call, exactly, type TemplateFunction } from './template-function.js';
+import { lowerCase, titleCase, upperCase } from './text-case.js';
 
 /** Text functions. The text itself is the last argument, so that they can be used in pipes. */
 export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
-  toLower: ofTexts(1, ([text = '']) => text.toLowerCase()),
-  toUpper: ofTexts(1, ([text = '']) => text.toUpperCase()),
-  toTitle: ofTexts(1, ([text = '']) =>
-    text.replace(/(^|[^\p{L}\p{N}_'])(\p{L})/gu, (_, before, letter) => before + letter.toUpperCase()),
-  ),
+  toLower: ofTexts(1, ([text = ''], call) => (call.spend(text.length * STEP_OF_A_BYTE) ? lowerCase(text) : undefined)),
+  toUpper: ofTexts(1, ([text = ''], call) => (call.spend(text.length * STEP_OF_A_BYTE) ? upperCase(text) : undefined)),
+  toTitle: ofTexts(1, ([text = ''], call) => (call.spend(text.length * STEP_OF_A_BYTE) ? titleCase(text) : undefined)),
   trim: ofTexts(2, ([characters = '', text = '']) => trimmed(text, new Set(characters), true, true)),
   trimLeft: ofTexts(2, ([characters = '', text = '']) => trimmed(text, new Set(characters), true, false)),
   trimRight: ofTexts(2, ([characters = '', text = '']) => trimmed(text, new Set(characters), false, true)),
@@ -20,7 +20,8 @@ export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
     return suffix !== '' && text.endsWith(suffix) ? text.slice(0, -suffix.length) : text;
   }),
   replaceAll: ofTexts(3, ([from = '', to = '', text = ''], call) => replaced(text, from, to, call)),
-  split: ofTexts(2, ([separator = '', text = ''], call) => {
+  split: ofTexts(2, ([separator = '', whole = ''], call) => {
+    const text = trimWhiteSpace(whole);
     if (text === '') return [];
     return call.spend(text.length * 16) ? (separator === '' ? [...text] : text.split(separator)) : undefined;
   }),
@@ -53,20 +54,22 @@ export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
     if (!call.spend(lines.length * (width + 1))) return undefined;
     return lines.map((line) => (line === '' ? line : ' '.repeat(width) + line)).join('\n');
   }),
-  html: exactly(1, ([value], call) => {
-    const text = shown(value, call);
-    return (
-      text &&
-      made(
-        text.replace(/["&'<>\0]/g, (character) => HTML[character] ?? character),
-        call,
-      )
-    );
-  }),
-  urlquery: exactly(1, ([value], call) => {
-    const text = shown(value, call);
-    return text && made(queryEscaped(text), call);
-  }),
+  html: {
+    least: 1,
+    most: Number.POSITIVE_INFINITY,
+    run: (args, call) => {
+      const text = joined(args, call, shownAs);
+      return typeof text === 'string' ? made(htmlEscaped(text), call) : undefined;
+    },
+  },
+  urlquery: {
+    least: 1,
+    most: Number.POSITIVE_INFINITY,
+    run: (args, call) => {
+      const text = joined(args, call, shownAs);
+      return typeof text === 'string' ? made(queryEscaped(text), call) : undefined;
+    },
+  },
   base64Encode: ofTexts(1, ([text = ''], call) => {
     return call.spend(text.length * STEP_OF_A_BYTE) ? made(base64(text), call) : undefined;
   }),
@@ -75,13 +78,18 @@ export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
     return made(base64(text).replaceAll('+', '-').replaceAll('/', '_'), call);
   }),
   base64Decode: ofTexts(1, ([text = ''], call) => decoded(text, call)),
-  base64URLDecode: ofTexts(1, ([text = ''], call) => decoded(text.replaceAll('-', '+').replaceAll('_', '/'), call)),
+  base64URLDecode: ofTexts(1, ([text = ''], call) =>
+    decoded(
+      text.replace(/[-_+/]/g, (letter) => URL_LETTERS[letter] ?? ''),
+      call,
+    ),
+  ),
 };
 
 /** A pattern compares each character with all of its parts, at worst 0.1 µs per comparison. */
 const STEP_OF_A_MATCH = 6;
 
-/** A text that is processed as bytes. */
+/** A text that is processed byte by byte, or character by character. */
 const STEP_OF_A_BYTE = 8;
 
 const HTML: Readonly<Record<string, string>> = {
@@ -92,6 +100,10 @@ const HTML: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '\0': '\uFFFD',
 };
+
+function htmlEscaped(text: string): string {
+  return text.replace(/["&'<>\0]/g, (character) => HTML[character] ?? character);
+}
 
 function trimmed(text: string, characters: ReadonlySet<string>, left: boolean, right: boolean): string {
   const points = [...text];
@@ -112,6 +124,9 @@ function queryEscaped(text: string): string {
   const escaped = encodeURIComponent(wellFormed(text)).replaceAll('%20', '+');
   return escaped.replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }
+
+/** The letters of base64 in URLs; those that they replace are none. */
+const URL_LETTERS: Readonly<Record<string, string>> = { '-': '+', _: '/', '+': '!', '/': '!' };
 
 function base64(text: string): string {
   let binary = '';

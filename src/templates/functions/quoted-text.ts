@@ -1,0 +1,31 @@
+import { simpleEscapes } from '../../shared/source-text.js';
+
+/** What is printed as it is: letters, marks, numbers, punctuation, symbols and the space. */
+const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
+
+const ESCAPES: ReadonlyMap<string, string> = new Map(
+  Object.entries(simpleEscapes)
+    .filter(([letter]) => letter !== '"')
+    .map(([letter, character]) => [character, `\\${letter}`]),
+);
+
+/** A text as a literal of the upstream's language. */
+export function quotedText(text: string, quote: '"' | "'", onlyAscii: boolean): string {
+  return quote + Array.from(text, (character) => escaped(character, quote, onlyAscii)).join('') + quote;
+}
+
+/** Whether the text can be written between backquotes. */
+export function canBackquote(text: string): boolean {
+  return !/[\u0000-\u0008\u000a-\u001f`\u007f\ufeff]/.test(text);
+}
+
+function escaped(character: string, quote: string, onlyAscii: boolean): string {
+  if (character === quote) return `\\${quote}`;
+  const simple = ESCAPES.get(character);
+  if (simple !== undefined) return simple;
+  const point = character.codePointAt(0) ?? 0;
+  if (PRINTABLE.test(character) && (point < 0x80 || !onlyAscii)) return character;
+  const digits = point.toString(16);
+  if (point < 0x20 || point === 0x7f) return `\\x${digits.padStart(2, '0')}`;
+  return point > 0xffff ? `\\U${digits.padStart(8, '0')}` : `\\u${digits.padStart(4, '0')}`;
+}
