@@ -131,6 +131,7 @@ describe('rendering', () => {
     ['{{ "a,b,,c" | regexReplaceAll "b*" "-" }}', '-a-,-,-,-c-'],
     ['{{ html 1 2 "<" nil }}|{{ urlquery "a b" 1 2 }}', '1 2&lt;&lt;no value&gt;|a+b1+2'],
     ['{{ base64URLDecode "+/8=" }}', '1:4: the text is not in base64'],
+    ['{{ base64Decode "/+8=" }}', '1:4: the bytes are no text in UTF-8'],
     ['{{ range loop "2" }}{{ . }}{{ end }}', '01'],
     ['{{ loop "x" }}', '1:4: loop takes whole numbers'],
     ['{{ in (parseJSON `[true,1]`) true }}{{ in (parseJSON `[true,1]`) 1.0 }}{{ in "a1" 1 }}', 'falsetruefalse'],

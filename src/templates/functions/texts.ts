@@ -141,5 +141,9 @@ function decoded(text: string, call: Call): Value {
     return call.fail('the text is not in base64');
   }
   const bytes = Uint8Array.from(atob(compact), (character) => character.charCodeAt(0));
-  return made(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), call);
+  try {
+    return made(new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(bytes), call);
+  } catch {
+    return call.fail('the bytes are no text in UTF-8');
+  }
 }
