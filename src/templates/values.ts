@@ -113,7 +113,7 @@ function ofStore(value: VariableItem | VariableMetadata): string {
 }
 
 /** The shortest digits that round-trip; with an exponent below 1e-4 and from 1e6. */
-export function shortest(value: number): string {
+function shortest(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '+Inf' : '-Inf';
   return floatText(value, 'g');
 }

@@ -29,7 +29,7 @@ function negated(value: boolean | undefined): boolean | undefined {
 }
 
 /** Values of different kinds cannot be compared, except with nil. */
-export function isEqual(left: Value, right: Value, call: Call): boolean | undefined {
+function isEqual(left: Value, right: Value, call: Call): boolean | undefined {
   if (isNothing(left) || isNothing(right)) return isNothing(left) && isNothing(right);
   const [one, other] = [comparable(left), comparable(right)];
   if (one === undefined || other === undefined || typeof one !== typeof other) return incomparable(left, right, call);
