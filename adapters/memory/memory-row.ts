@@ -3,6 +3,8 @@ import { type AnyTable, type KeyedRow, parseRecord, type RowText } from '../../s
 /** Keeps the parsed values of recently read rows within a budget, counted in characters of their text. */
 export interface ParsedRows {
   admit(row: StoredRow): void;
+  /** For a row that is replaced or removed: nobody looks it up again, and its text would be held for nothing. */
+  release(row: StoredRow): void;
 }
 
 /**
@@ -11,18 +13,22 @@ export interface ParsedRows {
  * again when needed) and the young one becomes the old one. A read that hits changes nothing.
  */
 export function parsedRows(budget: number): ParsedRows {
-  let old: StoredRow[] = [];
-  let young: StoredRow[] = [];
+  let old = new Set<StoredRow>();
+  let young = new Set<StoredRow>();
   let youngSize = 0;
   return {
     admit(row) {
-      young.push(row);
+      young.add(row);
       youngSize += row.text.length;
       if (youngSize <= budget / 2) return;
       for (const dropped of old) dropped.forget();
       old = young;
-      young = [];
+      young = new Set();
       youngSize = 0;
+    },
+    release(row) {
+      if (young.delete(row)) youngSize -= row.text.length;
+      else old.delete(row);
     },
   };
 }
@@ -66,6 +72,11 @@ export class StoredRow implements KeyedRow {
 
   sortKey(table: AnyTable, index: string | undefined): string | undefined {
     return this.owner.sortKeyOf(this, table, index);
+  }
+
+  /** The row is no longer the store's; a reader that has it may go on reading it. */
+  retire(): void {
+    if (this.parsed !== undefined) this.owner.recent.release(this);
   }
 
   forget(): void {

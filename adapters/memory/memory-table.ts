@@ -94,15 +94,9 @@ export class MemoryTable implements RowOwner {
   /** Applies a committed change: a row that is removed, added, or both (replaced). */
   change({ table, rowKey, after }: ChangedRow): void {
     const before = this.#rows.get(rowKey);
+    before?.retire();
     const row = after === undefined ? undefined : this.#rowFrom(table, after);
-    for (let position = 0; position < this.#indexes.length; position += 1) {
-      const from = before?.sortKeys[position];
-      const to = row?.sortKeys[position];
-      if (from === undefined && to === undefined) continue;
-      const { order } = this.#indexes[position] as MemoryIndex;
-      if (from !== undefined && from !== to) order.remove(from);
-      if (to !== undefined) order.set(to, row as StoredRow);
-    }
+    this.#enter(before, row);
     const key = sortKeyFrom(rowKey, undefined);
     if (row !== undefined) {
       this.#rows.set(rowKey, row);
@@ -110,6 +104,17 @@ export class MemoryTable implements RowOwner {
     } else if (before !== undefined) {
       this.#rows.delete(rowKey);
       this.#order.remove(key);
+    }
+  }
+
+  #enter(before: StoredRow | undefined, row: StoredRow | undefined): void {
+    for (let position = 0; position < this.#indexes.length; position += 1) {
+      const from = before?.sortKeys[position];
+      const to = row?.sortKeys[position];
+      if (from === undefined && to === undefined) continue;
+      const { order } = this.#indexes[position] as MemoryIndex;
+      if (from !== undefined && from !== to) order.remove(from);
+      if (to !== undefined) order.set(to, row as StoredRow);
     }
   }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { memoryStorage, rerunning } from '../../../adapters/memory/index.js';
 import { storageConformance } from '../../conformance/storage/index.js';
 import { commit, look, store, things } from '../../conformance/storage/storage-subject.js';
+import { collectGarbage } from '../../support/collect-garbage.js';
 
 describe('memory storage', () => {
   storageConformance(test, { open: async () => memoryStorage() });
@@ -36,6 +37,22 @@ describe('parsed values', () => {
     for (const row of rows) expect(row.record.text).toHaveLength(100);
     expect(rows[0]?.record).not.toBe(first);
     expect(rows[0]?.record).toEqual(first);
+    await storage.close();
+  });
+});
+
+describe('rows that were replaced or removed', () => {
+  test('are held by nobody, though their values were read', async () => {
+    const storage = memoryStorage();
+    const last = async () => new WeakRef((await look(storage, (view) => view.list(things)))[0]?.record as object);
+    await store(storage, { key: [1], text: 'first' });
+    const replaced = await last();
+    await store(storage, { key: [1], text: 'second' });
+    const removed = await last();
+    await commit(storage, (view) => void view.remove(things, [1]));
+    await new Promise((resolve) => setTimeout(resolve));
+    collectGarbage();
+    expect([replaced.deref(), removed.deref()]).toEqual([undefined, undefined]);
     await storage.close();
   });
 });
