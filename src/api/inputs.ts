@@ -33,10 +33,12 @@ interface Join {
 export interface DocumentShape {
   /** Accepted resource types; the first one is documented and sent by clients. */
   readonly types: readonly [string, ...string[]];
-  /** Member name to attribute; other attributes are ignored. Empty: every attribute is accepted under its own name. */
+  /** Member name to attribute; other attributes are ignored unless it is closed. Empty: every attribute is accepted under its own name. */
   readonly attributes: Readonly<Record<string, string>>;
   /** Member name to a to-many relationship. */
   readonly relationships: Readonly<Record<string, { readonly name: string; readonly type: string }>>;
+  /** Whether other attributes are refused, and faults around the attributes, before the call is made. Otherwise the call gets the faults. */
+  readonly closed?: boolean;
   readonly schema: JsonSchema;
 }
 

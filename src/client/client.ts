@@ -3,7 +3,7 @@ import type { CallInput } from '../api/answers.js';
 import type { Call } from '../api/call.js';
 import type { ErrorOf, ErrorTag } from '../api/errors.js';
 import { type Api, api, type NamedCall } from '../api/index.js';
-import type { InputValues } from '../api/inputs.js';
+import type { DocumentShape, InputValues } from '../api/inputs.js';
 import type { MessageSocket } from '../api/message-socket.js';
 import { type Milliseconds, parseDurationNanos } from '../shared/duration.js';
 import type { BadRequest, ClientError } from './client-error.js';
@@ -156,11 +156,25 @@ function wrongParameter(call: Call, input: CallInput): BadRequest | undefined {
     const location = call.inputs[name]?.locations[0];
     if (location === undefined)
       return { type: 'bad_request', message: `there is no option "${name}"`, parameter: name };
+    if (location.in === 'document') {
+      const stray = strayMember(location.document, input[name]);
+      if (stray !== undefined) {
+        const message = `there is no attribute ${JSON.stringify(stray)}`;
+        return { type: 'bad_request', message, parameter: `${name}.${stray}` };
+      }
+    }
     if (location.in !== 'query') continue;
     const read = location.codec.parse(location.codec.print(input[name]), location.name);
     if (read.isErr()) return { type: 'bad_request', message: read.error, parameter: location.name };
   }
   return undefined;
+}
+
+/** A member that has no place in the document, and that would be lost on the way to a server. */
+function strayMember({ attributes, relationships }: DocumentShape, value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || Object.keys(attributes).length === 0) return undefined;
+  const known = (name: string): boolean => Object.hasOwn(attributes, name) || Object.hasOwn(relationships, name);
+  return Object.keys(value).find((name) => !known(name) && (value as CallInput)[name] !== undefined);
 }
 
 function millisecondsOf(wait: Milliseconds | string | undefined): Result<Milliseconds | undefined, BadRequest> {

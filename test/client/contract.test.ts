@@ -320,4 +320,11 @@ describe.each(Object.entries(transports))('waiting %s', (_name, transport) => {
     const refused = (await box.jobs.list({ index: 1, wait: 'long' }))._unsafeUnwrapErr();
     expect(refused).toMatchObject({ type: 'bad_request', parameter: 'wait' });
   });
+
+  it('refuses attributes that a document does not have', async () => {
+    const box = await transport(engineUnderTest(), hostPrincipal);
+    const misspelled = { ...hook, trigers: ['run:errored'] };
+    const refused = (await box.notifications.create('ws-1', misspelled))._unsafeUnwrapErr();
+    expect(refused).toMatchObject({ type: 'bad_request', parameter: 'attributes.trigers' });
+  });
 });

@@ -9,6 +9,7 @@ import type { Waiting } from '../../../src/index.js';
 import type { BadInput } from '../errors/bad-input.js';
 import { badInput } from '../errors/bad-input.js';
 import type { HttpResponse } from '../http-message.js';
+import { closedDocumentOf } from '../notifications/closed-document.js';
 import { resourceResponse } from '../notifications/resource-responses.js';
 import { answerResponse, isPlainOrPretty, listHead } from './answer-response.js';
 import { inputReader, type ReadInputs } from './read-inputs.js';
@@ -68,6 +69,10 @@ type Answering = HttpResponse | Promise<HttpResponse>;
 /** Has the engine make the call, and prints what comes of it. */
 function answered(named: NamedCall, call: RouteCall, read: ReadInputs, waiting: Waiting): Promise<HttpResponse> {
   const { call: definition } = named;
+  if (read.faults.length > 0 && closedDocumentOf(definition) !== undefined) {
+    const refusal = { type: 'invalid_attributes', faults: read.faults } as const;
+    return Promise.resolve(call.errors.callError(refusal, definition.statuses ?? noStatuses));
+  }
   const waited = waiting.after !== undefined;
   const first = isPlainOrPretty(call) ? undefined : firstPageOf(definition, read.input, waited);
   const input = first ?? read.input;

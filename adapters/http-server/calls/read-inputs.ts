@@ -1,8 +1,9 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Call } from '../../../src/api/call.js';
-import type { Input, InputLocation } from '../../../src/api/inputs.js';
+import type { DocumentShape, Input, InputLocation } from '../../../src/api/inputs.js';
 import { isJsonObject, kindOf, membersIn, readMember } from '../../../src/api/json-codecs.js';
 import { type BadInput, badInput } from '../errors/bad-input.js';
+import { closedDocumentOf, strayFaults } from '../notifications/closed-document.js';
 import { type DocumentFault, type RequestDocument, readDocument } from '../notifications/request-document.js';
 import { parseJsonBody, unreadBody } from './json-body.js';
 import { badParameter } from './query.js';
@@ -44,6 +45,7 @@ export function inputReader(
   const inputs = Object.entries(definition.inputs);
   const pathNames = [...definition.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
   const bodyKind = bodyKindOf(definition);
+  const closed = closedDocumentOf(definition);
   // Reads find nothing by an empty ID, and say so.
   const isRead = definition.kind === 'waiting' && !definition.path.startsWith('/v1/var/');
   const needsName = definition.interface === 'jobs' && !isRead;
@@ -68,7 +70,7 @@ export function inputReader(
         const sources = { call, path, body };
         return repetitionsFit(inputs, sources)
           .andThen(() => readAll(inputs, sources))
-          .map((input) => ({ input, ...documentIn(body) }));
+          .map((input) => ({ input, ...documentIn(body, closed) }));
       }),
     );
   };
@@ -198,8 +200,11 @@ function attributesOf(
   return own;
 }
 
-function documentIn(body: Body): Pick<ReadInputs, 'faults' | 'document'> {
-  return body.type === 'document' ? { faults: body.document.faults, document: body.document } : { faults: noFaults };
+function documentIn(body: Body, closed: DocumentShape | undefined): Pick<ReadInputs, 'faults' | 'document'> {
+  if (body.type !== 'document') return { faults: noFaults };
+  const { document } = body;
+  const faults = closed === undefined ? document.faults : [...document.faults, ...strayFaults(closed, document)];
+  return { faults, document };
 }
 
 /** Clients repeat what the path names in the body; another value cannot be meant. */

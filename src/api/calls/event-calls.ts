@@ -130,6 +130,7 @@ const spanDocument: DocumentShape = {
     configurationId: 'configuration-id',
   },
   relationships: {},
+  closed: true,
   schema: namedSchema('StartNotificationRecovery'),
 };
 
@@ -221,6 +222,7 @@ export const eventTypeCalls = {
         types: ['notification-event-types', 'notification-event-type'],
         attributes: { description: 'description', schema: 'schema', example: 'example', body: 'body' },
         relationships: {},
+        closed: true,
         schema: namedSchema('PutNotificationEventType'),
       }),
     },

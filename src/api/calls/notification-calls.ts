@@ -286,6 +286,7 @@ export const deliveryCalls = {
         types: ['notification-recoveries', 'notification-recovery'],
         attributes: { since: 'since', until: 'until', outcome: 'outcome' },
         relationships: {},
+        closed: true,
         schema: namedSchema('RecoverNotificationDeliveries'),
       }),
     },

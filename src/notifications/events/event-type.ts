@@ -86,13 +86,27 @@ export function decideEventType(
   return ok({ name, description, schema, example, body, createdAt: present?.createdAt ?? now, updatedAt: now });
 }
 
+/** The attributes of an event of a registered type. */
+const eventMembers = ['trigger', 'message', 'data', 'order_key', 'occurred_at', 'idempotency_key'];
+
+/** Members of the payload belong into `data`; beside it they would be lost. */
+function strayFaults(attributes: Readonly<Record<string, unknown>>): readonly FieldFault[] {
+  const stray = Object.keys(attributes).filter(
+    (name) => !eventMembers.includes(name) && attributes[name] !== undefined,
+  );
+  return stray.map((name) => ({
+    pointer: `/data/attributes/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    message: `${name} is no attribute of an event of this type, which are ${eventMembers.join(', ')}; its payload is data`,
+  }));
+}
+
 /** An event of a registered type from its attributes: `message`, `data`, `order_key`, `occurred_at`. */
 export function customEvent(
   type: EventType,
   attributes: Readonly<Record<string, unknown>>,
   now: string,
 ): Result<CustomEvent, InvalidAttributes> {
-  const faults: FieldFault[] = [];
+  const faults: FieldFault[] = [...strayFaults(attributes)];
   const refuse = (member: string, message: string): void =>
     void faults.push({ pointer: `/data/attributes/${member}`, message: `${member} ${message}` });
   const text = (member: string, longest: number): string | null => {

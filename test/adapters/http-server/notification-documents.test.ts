@@ -83,3 +83,58 @@ it('a filter that cannot be read is named as the parameter that it came in', asy
     document: { errors: [{ source: { parameter: 'filter[expression]' } }] },
   });
 });
+
+it.each([
+  [
+    'PUT',
+    '/workspaces/ws-new',
+    { type: 'workspaces', attributes: { ...attributes, drift_detection: true } },
+    'attributes/drift_detection',
+  ],
+  [
+    'PUT',
+    '/workspaces/ws-new',
+    { type: 'workspaces', attributes, relationships: { users: {} } },
+    'relationships/users',
+  ],
+  ['PUT', '/workspaces/ws-new', { type: 'users', attributes }, 'type'],
+  ['PUT', '/users/u-1', { type: 'users', attributes: { mail: 'a@b.example' } }, 'attributes/mail'],
+  [
+    'PUT',
+    '/notification-event-types/a.b',
+    { type: 'notification-event-types', attributes: { schemas: {} } },
+    'attributes/schemas',
+  ],
+  [
+    'POST',
+    '/workspaces/ws-1/notification-recoveries',
+    { type: 'notification-recoveries', attributes: { since: '2026-01-01T00:00:00Z', configuration_id: 'nc-1' } },
+    'attributes/configuration_id',
+  ],
+  [
+    'POST',
+    '/workspaces/ws-1/notification-recoveries/actions/count',
+    { type: 'notification-recoveries', attributes: { since: '2026-01-01T00:00:00Z', trigers: 'x' } },
+    'attributes/trigers',
+  ],
+  [
+    'POST',
+    '/notification-configurations/nc-1/actions/recover',
+    { type: 'notification-recoveries', attributes: { since: '2026-01-01T00:00:00Z', 'a/b': 1 } },
+    'attributes/a~1b',
+  ],
+])('%s %s refuses what it would not use', async (method, target, document, pointer) => {
+  const ask = server();
+  const answer = await ask(method, target, document);
+  expect(answer.status).toBe(422);
+  expect(answer.document.errors.map((error: { source: object }) => error.source)).toEqual([
+    { pointer: `/data/${pointer}` },
+  ]);
+  expect((await ask('GET', '/workspaces/ws-new')).status).toBe(404);
+});
+
+it('names the attribute that was probably meant', async () => {
+  const body = { type: 'workspaces', attributes: { ...attributes, 'drift-detecton': true } };
+  const { document } = await server()('PUT', '/workspaces/ws-new', body);
+  expect(document.errors[0].detail).toMatch(/"drift-detecton" here; did you mean drift-detection\?/);
+});

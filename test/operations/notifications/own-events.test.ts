@@ -150,6 +150,19 @@ describe('own event types', () => {
     await engine.stop();
   });
 
+  test('have no other attributes: what stands beside the data would be lost, and a misspelled order key too', async () => {
+    const { engine, send } = await world();
+    const failed = await mustFail(send({ data: orderType.example, orderKey: 'o-1', 'a/b~': 1, unused: undefined }));
+    expect(failed).toMatchObject({
+      type: 'invalid_attributes',
+      faults: [
+        { pointer: '/data/attributes/orderKey', message: expect.stringContaining('order_key') },
+        { pointer: '/data/attributes/a~1b~0' },
+      ],
+    });
+    await engine.stop();
+  });
+
   test('are registered by management callers alone, with schemas that can be used', async () => {
     const { engine } = await world();
     const failed = async (input: object, caller = hostPrincipal) =>
