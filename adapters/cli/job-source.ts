@@ -23,24 +23,34 @@ interface JobSourceOptions {
   readonly hcl1: boolean;
 }
 
-/** Reads a job file: HCL, or JSON when the name ends so. Rejects with `Stopped`, which shows every problem with its place. */
+/** Reads a job file: HCL, or JSON when the name ends so or standard input is a JSON document of a job. Rejects with `Stopped`, which shows every problem with its place. */
 export async function readJobSource(path: string, options: JobSourceOptions, terminal: Terminal): Promise<JobSource> {
   const source = await terminal.read(path);
   const variables = (await Promise.all(options.files.map((file) => terminal.read(file)))).join('\n');
   const variableFlags = flagsFrom(options.flags);
   const submission = { Source: source, VariableFlags: variableFlags, Variables: variables };
-  if (path.endsWith('.json')) return { job: jobFromJson(source, path), submission: { ...submission, Format: 'json' } };
+  if (path.endsWith('.json') || (path === '-' && isJobDocument(source)))
+    return { job: jobFromJson(source, path), submission: { ...submission, Format: 'json' } };
   const { canonicalize, hcl1 } = options;
   const parsed = parseJob(source, { variables, variableFlags, canonicalize, hcl1 });
   if (parsed.isErr()) {
     const diagnostics = parsed.error.map((diagnostic) =>
       diagnostic.file === 'job' ? { ...diagnostic, file: path } : diagnostic,
     );
-    throw new Stopped(`${path} cannot be used\n\n${renderDiagnostics(diagnostics, { colour: terminal.colours })}`);
+    throw new Stopped(
+      `${path === '-' ? 'standard input' : path} cannot be used\n\n${renderDiagnostics(diagnostics, { colour: terminal.colours })}`,
+    );
   }
   const { job, warnings } = parsed.value;
   if (warnings.length > 0) terminal.error(renderDiagnostics(warnings, { colour: terminal.colours }) + '\n\n');
   return { job, submission: { ...submission, Format: hcl1 ? 'hcl1' : 'hcl2' } };
+}
+
+/** Whether a text is what `job inspect` prints, or a job alone; the language has a JSON form, too, which begins with `job`. */
+function isJobDocument(source: string): boolean {
+  if (!/^\ufeff?\s*\{/.test(source) || findJsonFault(source) !== undefined) return false;
+  const document: unknown = JSON.parse(source.replace(/^\ufeff/, ''));
+  return isObject(document) && (isObject(document['Job']) || typeof document['ID'] === 'string');
 }
 
 /** The document itself, or the body of a registration around it. */

@@ -11,6 +11,7 @@ import { keyUsage, newKeyCommand } from './serve/encryption-keys.js';
 import { exportCommand, exportUsage } from './serve/export-command.js';
 import { serveUsage, settingsUsage } from './serve/serve-options.js';
 import { configCommand, configUsage } from './settings/config-command.js';
+import { didYouMean } from './settings/resolve-settings.js';
 import { Stopped } from './stopped.js';
 import type { Terminal } from './terminal.js';
 
@@ -22,9 +23,17 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     if (!(error instanceof Stopped || error instanceof SignalboxError)) throw error;
     // What a server says is not trusted; messages of one's own may be coloured.
     const message = error instanceof Stopped ? error.message : inLines(error.message);
-    terminal.error(`signalbox: ${message}\n`);
+    terminal.error(`signalbox: ${message}${hintFor(error, terminal)}\n`);
     return error instanceof Stopped ? error.exitCode : 1;
   }
+}
+
+/** What to look at first when a caller may not do something. */
+function hintFor(error: Error, { environment }: Terminal): string {
+  if (!(error instanceof SignalboxError) || error.type !== 'permission_denied') return '';
+  return (environment['SIGNALBOX_TOKEN'] ?? '') === ''
+    ? '; no token was sent, SIGNALBOX_TOKEN names one'
+    : '; the token in SIGNALBOX_TOKEN is unknown, has expired or lacks the right';
 }
 
 async function dispatch(given: readonly string[], terminal: Terminal): Promise<number> {
@@ -86,7 +95,7 @@ function invocationOf(command: Command, args: readonly string[], terminal: Termi
   const { parameters, options } = readArguments(command, args);
   const { environment } = terminal;
   const namespace = textOf(options['namespace']) ?? environment['SIGNALBOX_NAMESPACE'];
-  const address = textOf(options['address']) ?? environment['SIGNALBOX_ADDR'];
+  const address = textOf(options['address']) ?? textOf(environment['SIGNALBOX_ADDR']);
   return {
     parameters,
     options: options as Invocation['options'],
@@ -179,11 +188,19 @@ function helpFor(text: string, terminal: Terminal): number {
 function unknownCommand(args: readonly string[]): Stopped {
   const absent = inPlaceOf(args);
   if (absent !== undefined) return new Stopped(`there is no command "${absent.words}": ${absent.advice}`, 2);
-  const [topic = ''] = args;
-  const known = commands.some(({ words }) => words.split(' ')[0] === topic);
-  const given = args.slice(0, known ? 2 : 1).join(' ');
+  const [topic = '', word] = args;
+  const ofTopic = commands.filter(({ words }) => words.split(' ')[0] === topic);
+  const known = ofTopic.length > 0;
   const text = known ? topicHelp(topic, commands) : 'signalbox --help lists the commands\n';
-  return new Stopped(`there is no command "${given.slice(0, 60)}"\n\n${text}`, 2);
+  if (known && word === undefined) return new Stopped(`${topic} needs the name of a command\n\n${text}`, 2);
+  if (!known && topic.startsWith('-')) {
+    return new Stopped(`options such as ${topic.slice(0, 60)} stand behind the command\n\n${text}`, 2);
+  }
+  const given = args.slice(0, known ? 2 : 1).join(' ');
+  const names = known
+    ? ofTopic.map(({ words }) => words)
+    : [...commands.map(({ words }) => words.split(' ')[0] as string), ...ownCommands.keys()];
+  return new Stopped(`there is no command "${given.slice(0, 60)}"${didYouMean(given, names)}\n\n${text}`, 2);
 }
 
 /** Serves until SIGTERM or SIGINT, then drains; a second signal, either of them, ends the process at once. */

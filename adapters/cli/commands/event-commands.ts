@@ -1,4 +1,5 @@
 import { orThrow } from '../../../src/client/index.js';
+import { triggerFromSpelling } from '../../../src/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
 import { findJsonFault } from '../json-fault.js';
 import { facts, tableOf } from '../output/columns.js';
@@ -84,14 +85,17 @@ const show = command({
     const event = invocation.box.events.show(invocation.parameters[0] ?? '');
     return printAnswer(invocation, event, ({ id, trigger, message, createdAt, erasedAt, attempts, explanations }) => {
       const head = { ID: id, Trigger: trigger, Message: message, Accepted: createdAt, Erased: erasedAt ?? undefined };
-      const rows = attempts.flatMap((delivery) =>
-        delivery.attempts.map(({ number, status, failure }) => [
-          delivery.id,
+      const rows = attempts.flatMap(({ id: delivery, attempts: made, recipients }) => [
+        ...made.map(({ number, status, failure }) => [
+          delivery,
           `${number}`,
           `${status ?? ''}`,
           failure?.message ?? '',
         ]),
-      );
+        ...recipients.flatMap(({ userId, outcome, message: reason }) =>
+          outcome === 'accepted' ? [] : [[delivery, '', '', `${userId} ${outcome}: ${reason ?? ''}`]],
+        ),
+      ]);
       const table = tableOf(['Delivery', 'Attempt', 'Status', 'Failure'], rows, 'no attempts yet');
       return `${facts(head)}\n${table}\n${explained(explanations)}`;
     });
@@ -164,8 +168,20 @@ async function attributesOf(
   invocation: Invocation<typeof attributesOptions>,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { parameters, options } = invocation;
+  const [, trigger = ''] = parameters;
   const inFile = options.file === undefined ? {} : await jsonOf(invocation, options.file);
-  return { trigger: parameters[1] ?? '', ...inFile, ...pairs('set', options.set) };
+  const given = isPayload(trigger, inFile) ? { data: inFile } : inFile;
+  return { trigger, ...given, ...pairs('set', options.set) };
+}
+
+/** What an event of an own type may have beside its payload. */
+const ownAttributes = ['trigger', 'message', 'data', 'order_key', 'occurred_at', 'idempotency_key'];
+
+/** Whether the file of an own type holds its payload itself: then it has members that are no attributes. */
+function isPayload(trigger: string, inFile: Readonly<Record<string, unknown>>): boolean {
+  return (
+    triggerFromSpelling(trigger) === undefined && Object.keys(inFile).some((name) => !ownAttributes.includes(name))
+  );
 }
 
 /** The JSON object of a file. */

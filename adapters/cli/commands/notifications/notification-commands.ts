@@ -181,7 +181,9 @@ const deliveries = command({
   words: 'notification deliveries',
   parameters: 'CONFIGURATION',
   summary: 'the delivery log of a configuration, newest first',
-  options: { outcome: { type: 'text', value: 'OUTCOME', summary: 'pending, delivered, dead or cancelled' } },
+  options: {
+    outcome: { type: 'text', value: 'OUTCOME', summary: 'pending, delivered, partly_delivered, dead or cancelled' },
+  },
   run: async (invocation) => {
     const { box, options, parameters } = invocation;
     const asked = optional('outcome', options.outcome);

@@ -53,6 +53,19 @@ describe('a command of another command line that is not here', () => {
   });
 });
 
+describe('a command that there is not', () => {
+  it.each([
+    ['job', /^signalbox: job needs the name of a command\n\n.*job plan FILE/s],
+    ['jbo status', /^signalbox: there is no command "jbo"; did you mean job\?\n/],
+    ['job statsu web', /^signalbox: there is no command "job statsu"; did you mean job status\?\n/],
+    ['serv', /; did you mean serve\?/],
+    ['-json job status', /^signalbox: options such as -json stand behind the command\n/],
+  ])('%s is told what there is', async (given, message) => {
+    const { code, error } = await typed('http://127.0.0.1:1', {}, ...given.split(' '));
+    expect([code, error]).toEqual([2, expect.stringMatching(message)]);
+  });
+});
+
 describe('an option of another command line', () => {
   const options = { detach: { type: 'flag', summary: 'do not wait' } } as const;
   const it1 = command({ words: 'try', parameters: '[A]', summary: '', options, run: async () => 0 });

@@ -192,6 +192,22 @@ describe('namespaces and notifications', () => {
   });
 });
 
+describe('a job from standard input', () => {
+  it('may be what job inspect prints', async () => {
+    files.set('-', jobFile('copied', { head: 'type = "batch"' }));
+    expect((await type('job run -detach -')).code).toBe(0);
+    files.set('-', (await type('job inspect copied')).out.replaceAll('copied', 'copy'));
+    expect((await type('job validate -')).code).toBe(0);
+    expect((await type('job run -detach -')).error).toBe('');
+    expect((await type('job inspect copy')).out).toContain('"ID": "copy"');
+    files.set('-', '{"job": {"of-language": {"group": {"web": {"task": {"main": {"driver": "raw_exec"}}}}}}}');
+    expect((await type('job plan -')).error).toBe('');
+    files.set('-', '{"job":');
+    expect((await type('job plan -')).error).toMatch(/^signalbox: standard input cannot be used/);
+    for (const id of ['copied', 'copy']) expect((await type(`job stop -detach -purge ${id}`)).code).toBe(0);
+  });
+});
+
 describe('workspaces, events and recoveries', () => {
   it('keeps workspaces and users', async () => {
     expect((await type('workspace put -name shop -organization org-2 ws-2')).out).toBe('workspace ws-2 is stored\n');
@@ -247,6 +263,10 @@ describe('workspaces, events and recoveries', () => {
     expect((await type('event-type list')).out).toMatch(/order\.placed +An order/);
     expect(JSON.parse((await type('event-type show order.placed')).out)).toMatchObject({ schema: { type: 'object' } });
     expect((await type('event send ws-1 order.placed')).error).toMatch(/id/);
+    files.set('payload.json', '{"id": "o-1", "message": "not an attribute"}');
+    expect((await type('event send -file payload.json ws-1 order.placed')).out).toMatch(/^event \S+ notifies nobody/);
+    files.set('event.json', '{"data": {"id": "o-1"}, "order_key": "o-1"}');
+    expect((await type('event send -file event.json ws-1 order.placed')).out).toMatch(/^event \S+ notifies nobody/);
     expect((await type('event-type delete order.placed')).code).toBe(0);
     files.set('broken.json', '{"a": }');
     expect((await type('event-type put x broken.json')).error).toMatch(/broken\.json:1:7: a value is expected/);

@@ -1,0 +1,71 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createHttpHandler, nodeListener } from '../../../adapters/http-server/index.js';
+import {
+  manualClock,
+  memoryStorage,
+  recordingDelivery,
+  recordingMailer,
+  sequentialIds,
+} from '../../../adapters/memory/index.js';
+import { createEngine, hostPrincipal, orThrow } from '../../../src/index.js';
+import { typed } from './typed-commands.js';
+
+/** What a person is told when a server refuses, and when a message reached some of its recipients only. */
+
+const servers: Server[] = [];
+const clock = manualClock();
+const mailer = recordingMailer({
+  fail: ({ to }) => (to.startsWith('bob') ? { type: 'mail_rejected', message: 'no such user' } : null),
+});
+const delivery = recordingDelivery({ clock });
+const engine = createEngine({ storage: memoryStorage(), clock, ids: sequentialIds(), delivery, mailer });
+
+async function origin(options: { readonly access: 'token' | 'open' }): Promise<string> {
+  const server = createServer(nodeListener(createHttpHandler(engine, options)));
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+beforeAll(() => engine.start());
+afterAll(async () => {
+  for (const server of servers) server.close();
+  await engine.stop();
+});
+
+it('a missing token and one that does not do are told apart', async () => {
+  const at = await origin({ access: 'token' });
+  expect((await typed(at, {}, 'token', 'list')).error).toMatch(/no token was sent, SIGNALBOX_TOKEN names one\n$/);
+  const environment = { SIGNALBOX_TOKEN: 'not-a-token-of-this-server' };
+  const refused = await typed(at, { environment }, 'token', 'list');
+  expect([refused.code, refused.error]).toEqual([1, expect.stringMatching(/the token in SIGNALBOX_TOKEN is unknown/)]);
+  expect(refused.error).not.toContain('not-a-token');
+});
+
+it('an address that is empty is none', async () => {
+  const empty = await typed('http://127.0.0.1:1', { environment: { SIGNALBOX_ADDR: '' } }, 'job', 'status');
+  expect(empty.code).toBe(1);
+  expect(empty.error).toMatch(/127\.0\.0\.1:4646/);
+});
+
+it('an event shows which recipients did not get its message', async () => {
+  const at = await origin({ access: 'open' });
+  const box = engine.as(hostPrincipal);
+  await orThrow(box.workspaces.put('ws-1', { name: 'net', organization: 'acme' }));
+  for (const id of ['ada', 'bob']) {
+    await orThrow(box.users.put(id, { username: id, email: `${id}@example.net`, organization: 'acme' }));
+  }
+  const mail = {
+    name: 'mail',
+    destinationType: 'email',
+    users: ['ada', 'bob'],
+    triggers: ['run:errored'],
+    enabled: true,
+  };
+  await orThrow(box.notifications.create('ws-1', mail));
+  const { eventId } = await orThrow(box.notifications.send('ws-1', { trigger: 'run:errored', run_id: 'run-1' }));
+  await clock.advance(60_000);
+  expect((await typed(at, {}, 'event', 'show', eventId)).out).toMatch(/bob refused: .*no such user/);
+});
