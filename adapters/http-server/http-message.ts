@@ -38,7 +38,9 @@ export type RequestBody =
   /** All requests together hold as many bytes as they may. */
   | { readonly type: 'no_room' }
   /** The client went away, or the stream failed, before the end. */
-  | { readonly type: 'aborted' };
+  | { readonly type: 'aborted' }
+  /** The framework has read the body and kept it where the bridge does not find it. */
+  | { readonly type: 'consumed' };
 
 /**
  * A body that is sent as it comes. It is asked for the next piece only when the client has taken the ones before; when

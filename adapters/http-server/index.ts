@@ -16,6 +16,7 @@ export {
   requestFrom,
   type StreamedBody,
 } from './http-message.js';
+export type { SocketBounds } from './sockets/socket-bounds.js';
 export {
   type UpgradeAnswer,
   type UpgradeHandler,
@@ -23,4 +24,3 @@ export {
   type UpgradeOptions,
   upgradeListener,
 } from './sockets/upgrade-listener.js';
-export type { SocketBounds } from './sockets/web-socket.js';

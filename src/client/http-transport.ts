@@ -14,13 +14,13 @@ import { requestFromCall, type WireRequest } from './request-from-call.js';
 export interface ConnectOptions {
   /** Where the server is, with the path under which it is mounted if there is one: `https://example.org/tools`. */
   readonly url: string;
-  /** The secret of a token. */
+  /** The secret of a token of the server's store; requests send it as `X-SVC-Token`. */
   readonly token?: string;
   /** Path of the notification interface below the URL; the root when absent. `/api/v2` with upstream names. */
   readonly notificationsPath?: string;
   /** Milliseconds that an answer may take, beside the time that a read asks to wait; 30 seconds when absent. */
   readonly timeout?: number;
-  /** Headers of every request. */
+  /** Headers of every request, for servers that authenticate by others. */
   readonly headers?: Readonly<Record<string, string>>;
   /** In place of the platform's own. */
   readonly fetch?: typeof globalThis.fetch;

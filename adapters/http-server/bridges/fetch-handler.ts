@@ -96,7 +96,7 @@ function headersFrom(request: Request): HttpRequest['headers'] {
 
 async function readBody(request: Request, allowance: BodyAllowance): Promise<RequestBody> {
   if (request.body === null) return { type: 'absent' };
-  if (request.bodyUsed) return { type: 'aborted' };
+  if (request.bodyUsed) return { type: 'consumed' };
   const { limit, take } = allowance;
   if (Number(request.headers.get('content-length') ?? 0) > limit) return { type: 'too_large' };
   const chunks: Uint8Array[] = [];

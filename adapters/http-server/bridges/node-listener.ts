@@ -123,7 +123,7 @@ function bodyReadBefore(request: ReadRequest, allowance: BodyAllowance): Request
   const raw = request.rawBody ?? request.body;
   if (Buffer.isBuffer(raw)) return bodyFrom(raw, allowance);
   if (typeof raw === 'string') return bodyFrom(Buffer.from(raw), allowance);
-  return raw === undefined ? { type: 'absent' } : { type: 'parsed', value: raw };
+  return raw === undefined ? { type: 'consumed' } : { type: 'parsed', value: raw };
 }
 
 /** Reads to the end, or stops at the limit: further data is read and dropped, so that the client receives the answer. */

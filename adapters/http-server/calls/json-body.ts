@@ -16,6 +16,7 @@ export function parseJsonBody(body: RequestBody): Result<unknown, BadInput> {
     case 'too_large':
     case 'no_room':
     case 'aborted':
+    case 'consumed':
       return err(unreadBody(body));
     case 'parsed':
       return checkedTree(body.value);
@@ -25,7 +26,9 @@ export function parseJsonBody(body: RequestBody): Result<unknown, BadInput> {
 }
 
 /** What to say of a body that was not read to its end. */
-export function unreadBody(body: Extract<RequestBody, { type: 'too_large' | 'no_room' | 'aborted' }>): BadInput {
+export function unreadBody(
+  body: Extract<RequestBody, { type: 'too_large' | 'no_room' | 'aborted' | 'consumed' }>,
+): BadInput {
   switch (body.type) {
     case 'too_large':
       return badInput('too_large', 'the request body is larger than this server accepts');
@@ -33,6 +36,11 @@ export function unreadBody(body: Extract<RequestBody, { type: 'too_large' | 'no_
       return badInput('no_room', 'this server holds as many request bodies as it may; try again in a moment');
     case 'aborted':
       return badInput('aborted', 'the request ended before its body was complete');
+    case 'consumed':
+      return badInput(
+        'malformed',
+        'the body was read before the request came here: the framework must leave it, or keep it as request.body or rawBody (with Fastify use fastifyRoute)',
+      );
   }
 }
 

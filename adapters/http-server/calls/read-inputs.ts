@@ -276,6 +276,7 @@ async function bytesOf(call: RouteCall): Promise<Result<Uint8Array, BadInput>> {
     case 'too_large':
     case 'no_room':
     case 'aborted':
+    case 'consumed':
       return err(unreadBody(body));
   }
 }

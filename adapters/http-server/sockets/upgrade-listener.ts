@@ -4,7 +4,8 @@ import type { WebSocketServer } from 'ws';
 import type { MessageSocket } from '../../../src/api/message-socket.js';
 import { nodeListener } from '../bridges/node-listener.js';
 import type { HttpHandler, HttpRequest } from '../http-message.js';
-import { boundedSocket, type SocketBounds } from './web-socket.js';
+import type { SocketBounds } from './socket-bounds.js';
+import { boundedSocket } from './web-socket.js';
 
 /** What a handler makes of a request for a WebSocket. */
 export type UpgradeAnswer =

@@ -2,18 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import type { MessageSocket, SocketEnd } from '../../../src/api/message-socket.js';
 import { MessageQueue } from './message-queue.js';
-
-/** Bounds of one socket, in bytes and milliseconds. */
-export interface SocketBounds {
-  /** Longest message that is taken; a longer one closes the socket with 1009. 1 MiB when absent. */
-  readonly maximumMessageBytes: number;
-  /** Bytes on their way, in each direction; then the sender is held back. 1 MiB when absent. */
-  readonly maximumQueuedBytes: number;
-  /** Silence after which a peer counts as gone; it is pinged after half of it. Default: one minute. */
-  readonly idleTimeout: number;
-  /** Time within which a peer must accept sent data. Default: 30 seconds. */
-  readonly stallTimeout: number;
-}
+import type { SocketBounds } from './socket-bounds.js';
 
 const queuedMessages = 256;
 /** What a sender that does not wait for room may have on its way, as a multiple of the bound. */

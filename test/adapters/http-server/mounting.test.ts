@@ -1,7 +1,14 @@
 import { request as httpRequest } from 'node:http';
 import { gunzipSync } from 'node:zlib';
+import fastify from 'fastify';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createHttpHandler, fetchHandler, type HttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import {
+  createHttpHandler,
+  fetchHandler,
+  type HttpHandler,
+  nodeListener,
+  requestFrom,
+} from '../../../adapters/http-server/index.js';
 import { engineUnderTest } from './engine-under-test.js';
 import { type Mounted, mounts } from './mounts.js';
 
@@ -98,6 +105,31 @@ describe.each(Object.entries(mounts))('mounted under %s', (name, mount) => {
     const after = await fetch(origin + '/x');
     expect(after.status).toBe(200);
     await after.text();
+  });
+});
+
+describe('a framework that has read the body and kept it elsewhere', () => {
+  it.each([
+    ['/v1/jobs', 400],
+    ['/workspaces/ws-1', 422],
+  ])('is told so at %s', async (path, status) => {
+    const listener = nodeListener(createHttpHandler(engineUnderTest(), { access: 'open' }));
+    const app = fastify();
+    app.addContentTypeParser(
+      'application/vnd.api+json',
+      { parseAs: 'string' },
+      app.getDefaultJsonParser('error', 'error'),
+    );
+    app.all('/*', (request, reply) => {
+      void reply.hijack();
+      listener(request.raw, reply.raw);
+    });
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' });
+    const headers = { 'content-type': path.startsWith('/v1') ? 'application/json' : 'application/vnd.api+json' };
+    const answer = await fetch(origin + path, { method: 'PUT', headers, body: '{"data": {}}' });
+    const text = await answer.text();
+    expect([answer.status, text]).toEqual([status, expect.stringMatching(/fastifyRoute/)]);
+    await app.close();
   });
 });
 
