@@ -7,6 +7,7 @@ export type {
 } from '../notifications/configurations/configuration-input.js';
 export {
   type DestinationKind,
+  type DestinationSpelling,
   destinationKindFromSpelling,
   destinationKinds,
 } from '../notifications/configurations/destination.js';
@@ -56,6 +57,7 @@ export {
   type TriggerDefinition,
   type TriggerFeature,
   type TriggerScope,
+  type TriggerSpelling,
   triggerDefinitions,
   triggerFromSpelling,
   type WorkspaceTrigger,

@@ -85,7 +85,13 @@ async function prepare(file: string, url: string): Promise<void> {
   const engine = createEngine({ storage, clock, ids: randomIds(), delivery: recordingDelivery({ clock }) });
   await orThrow(putWorkspace(engine, hostPrincipal, { id: 'ws', name: 'ws', organization: 'o' }));
   const box = engine.as(hostPrincipal);
-  const attributes = { destinationType: 'generic', enabled: true, name: 'all', url, triggers: ['run:created'] };
+  const attributes = {
+    destinationType: 'generic',
+    enabled: true,
+    name: 'all',
+    url,
+    triggers: ['run:created'],
+  } as const;
   await orThrow(box.notifications.create('ws', attributes));
   await storage.close();
 }

@@ -55,7 +55,7 @@ const hook = {
   enabled: true,
   triggers: ['run:errored', 'run:completed'],
   users: ['user-1'],
-};
+} as const;
 
 const scenarios: Readonly<Record<string, Scenario>> = {
   'a job from its registration to its purge': async ({ box }) => [
@@ -187,7 +187,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       await box.notifications.list('ws-1', { pageSize: 101 }),
       await box.notifications.show(id),
       await box.notifications.update(id, { name: 'renamed', users: null }),
-      await box.notifications.update(id, { triggers: ['none'] }),
+      await box.notifications.update(id, { triggers: ['none' as 'run:errored'] }),
       await box.notifications.verify(id),
       await box.notifications.enable(id),
       await box.notifications.send('ws-1', { trigger: 'run:errored', run_id: 'run-9', idempotency_key: 'k' }),
@@ -326,5 +326,10 @@ describe.each(Object.entries(transports))('waiting %s', (_name, transport) => {
     const misspelled = { ...hook, trigers: ['run:errored'] };
     const refused = (await box.notifications.create('ws-1', misspelled))._unsafeUnwrapErr();
     expect(refused).toMatchObject({ type: 'bad_request', parameter: 'attributes.trigers' });
+    // @ts-expect-error: no such trigger
+    const unknown = await box.notifications.create('ws-1', { ...hook, triggers: ['run:erored'] });
+    // @ts-expect-error: no such destination
+    const nowhere = await box.notifications.create('ws-1', { ...hook, destinationType: 'genric' });
+    expect([unknown.isErr(), nowhere.isErr()]).toEqual([true, true]);
   });
 });

@@ -1,10 +1,12 @@
 import type { DeliveryOptionsInput } from '../delivery/delivery-options.js';
 import type { FieldFault } from '../errors.js';
+import type { TriggerSpelling } from '../events/trigger.js';
+import type { DestinationSpelling } from './destination.js';
 
 /** What a caller may say about a configuration. An absent member means the default on create, the present value on update. */
 export interface ConfigurationInput {
   /** One of `destinationKinds`, or another spelling that `destinationKindFromSpelling` knows. It cannot be changed. */
-  readonly destinationType?: string | undefined;
+  readonly destinationType?: DestinationSpelling | undefined;
   /** Whether it gets notifications. The destination must answer a verification request before it is enabled. */
   readonly enabled?: boolean | undefined;
   /** For people. */
@@ -12,7 +14,7 @@ export interface ConfigurationInput {
   /** Null or empty clears it. */
   readonly token?: string | null | undefined;
   /** Triggers in any spelling; null for none. */
-  readonly triggers?: readonly string[] | null | undefined;
+  readonly triggers?: readonly TriggerSpelling[] | null | undefined;
   /** The destination; not for e-mail. */
   readonly url?: string | null | undefined;
   /** User ids, or JSON:API identifiers of type `users`, bare or under `data`. */

@@ -3,8 +3,13 @@ export const destinationKinds = ['generic', 'email', 'chat-a', 'chat-b'] as cons
 /** One of `destinationKinds`. */
 export type DestinationKind = (typeof destinationKinds)[number];
 
-/** Spellings that existing clients of this interface send. */
-const aliases: Readonly<Record<string, DestinationKind>> = { slack: 'chat-a', 'microsoft-teams': 'chat-b' };
+/** How a destination type may be written: the canonical types, and spellings that existing clients of this interface send. */
+export type DestinationSpelling = DestinationKind | 'slack' | 'microsoft-teams';
+
+const aliases: Readonly<Record<string, DestinationKind>> = {
+  slack: 'chat-a',
+  'microsoft-teams': 'chat-b',
+} satisfies Record<Exclude<DestinationSpelling, DestinationKind>, DestinationKind>;
 
 /** The kind that a written destination type means; undefined for an unknown one. */
 export function destinationKindFromSpelling(spelling: string): DestinationKind | undefined {

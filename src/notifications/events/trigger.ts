@@ -33,11 +33,17 @@ export type WorkspaceTrigger = 'workspace:auto_destro_reminder' | 'workspace:aut
 /** The canonical spelling of a trigger; `triggerFromSpelling` knows the others. */
 export type Trigger = RunTrigger | AssessmentTrigger | WorkspaceTrigger;
 
+/** How a trigger may be written. */
+export type TriggerSpelling = Trigger | 'workspace:auto_destroy_reminder';
+
 function define<V extends Trigger>(
   value: V,
   scope: TriggerScope,
   displayName: string,
-  { needs = null, aliases = [] }: { readonly needs?: TriggerFeature | null; readonly aliases?: readonly string[] } = {},
+  {
+    needs = null,
+    aliases = [],
+  }: { readonly needs?: TriggerFeature | null; readonly aliases?: readonly TriggerSpelling[] } = {},
 ): TriggerDefinition & { readonly value: V } {
   return { value, aliases, scope, displayName, needs };
 }

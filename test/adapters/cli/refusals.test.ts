@@ -63,7 +63,7 @@ it('an event shows which recipients did not get its message', async () => {
     users: ['ada', 'bob'],
     triggers: ['run:errored'],
     enabled: true,
-  };
+  } as const;
   await orThrow(box.notifications.create('ws-1', mail));
   const { eventId } = await orThrow(box.notifications.send('ws-1', { trigger: 'run:errored', run_id: 'run-1' }));
   await clock.advance(60_000);

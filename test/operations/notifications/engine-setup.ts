@@ -15,7 +15,7 @@ import { sequentialIds } from '../../../adapters/memory/sequential-ids.js';
 import type { Principal } from '../../../src/access/principal.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine, type Engine, type EnginePorts } from '../../../src/engine.js';
-import type { ConfigurationInput } from '../../../src/notifications/configurations/configuration-input.js';
+import type { UncheckedConfigurationInput } from '../../../src/notifications/configurations/configuration-input.js';
 import type { RunEvent } from '../../../src/notifications/events/event.js';
 import type { WorkspaceInput } from '../../../src/operations/notifications/index.js';
 import {
@@ -82,7 +82,7 @@ export async function mustFail<T, E>(result: PromiseLike<Result<T, E>>): Promise
 
 export const destination = 'https://hooks.example.net/tf';
 
-export function create(engine: Engine, attributes: ConfigurationInput = {}) {
+export function create(engine: Engine, attributes: UncheckedConfigurationInput = {}) {
   return createNotificationConfiguration(engine, owner, {
     workspaceId,
     attributes: {

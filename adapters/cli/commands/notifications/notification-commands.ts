@@ -1,4 +1,5 @@
 import { orThrow } from '../../../../src/client/index.js';
+import type { DestinationSpelling, TriggerSpelling } from '../../../../src/index.js';
 import { type Command, command } from '../../command-line/command.js';
 import { facts, tableOf } from '../../output/columns.js';
 import { jsonOf } from '../event-commands.js';
@@ -64,11 +65,11 @@ const create = command({
     const token = file === undefined ? undefined : (await terminal.read(file)).trim();
     const created = await orThrow(
       box.notifications.create(workspace, {
-        destinationType: options.type ?? 'generic',
+        destinationType: (options.type ?? 'generic') as DestinationSpelling,
         enabled: !options.disabled,
         name,
         url,
-        triggers: options.trigger,
+        triggers: options.trigger as readonly TriggerSpelling[],
         ...optional('token', token),
       }),
     );
@@ -96,10 +97,10 @@ const put = command({
     const delivery = deliveryFile === undefined ? undefined : await jsonOf(invocation, deliveryFile);
     const stated = await orThrow(
       box.notifications.declare(workspace, {
-        destinationType: options.type ?? 'generic',
+        destinationType: (options.type ?? 'generic') as DestinationSpelling,
         enabled: !options.disabled,
         name,
-        triggers: options.trigger,
+        triggers: options.trigger as readonly TriggerSpelling[],
         ...optional('url', url),
         ...optional('token', token),
         ...optional('delivery', delivery),
