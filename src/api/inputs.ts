@@ -39,6 +39,8 @@ export interface DocumentShape {
   readonly relationships: Readonly<Record<string, { readonly name: string; readonly type: string }>>;
   /** Whether other attributes are refused, and faults around the attributes, before the call is made. Otherwise the call gets the faults. */
   readonly closed?: boolean;
+  /** Members that records have on top of the attributes. Clients pass them over, so that what was read can be sent back changed. */
+  readonly told?: readonly string[];
   readonly schema: JsonSchema;
 }
 

