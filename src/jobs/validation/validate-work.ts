@@ -1,7 +1,6 @@
 import { compilingTime, programBound } from '../../shared/regular-expression.js';
 import type { Job } from '../document/job.js';
 import type { Affinity, Constraint, Spread } from '../document/placement.js';
-import type { TaskGroup } from '../document/task-group.js';
 import type { Report } from './problems.js';
 
 /*
@@ -20,12 +19,18 @@ const maximumExpressions = 200;
 const maximumExpressionTime = 100_000;
 const maximumSchedules = 100;
 
+const bounds = [rulesProblem, metaProblem, expressionsProblem, schedulesProblem];
+
 /** Whether the job stays within the bounds. */
 export function validateWork(job: Job, report: Report): boolean {
-  const problems = [rulesProblem(job), metaProblem(job), expressionsProblem(job), schedulesProblem(job)];
-  const found = problems.filter((problem) => problem !== undefined);
-  found.forEach(report);
-  return found.length === 0;
+  let fits = true;
+  for (const problemOf of bounds) {
+    const problem = problemOf(job);
+    if (problem === undefined) continue;
+    report(problem);
+    fits = false;
+  }
+  return fits;
 }
 
 interface Rules {
@@ -44,9 +49,10 @@ function rulesProblem(job: Job): string | undefined {
   return `at most ${maximumRules} constraints, affinities and spreads can be looked at, those of the job for each group, not ${total}`;
 }
 
-function rulesIn({ Constraints, Affinities, Spreads }: Rules): number {
-  const targets = (Spreads ?? []).reduce((sum, { SpreadTarget }) => sum + (SpreadTarget?.length ?? 0), 0);
-  return (Constraints?.length ?? 0) + (Affinities?.length ?? 0) + (Spreads?.length ?? 0) + targets;
+function rulesIn({ Constraints, Affinities, Spreads = null }: Rules): number {
+  let total = (Constraints?.length ?? 0) + (Affinities?.length ?? 0);
+  if (Spreads !== null) for (const { SpreadTarget } of Spreads) total += 1 + (SpreadTarget?.length ?? 0);
+  return total;
 }
 
 function metaProblem(job: Job): string | undefined {
@@ -58,46 +64,55 @@ function metaProblem(job: Job): string | undefined {
 }
 
 function entriesIn(map: Readonly<Record<string, string>> | null): number {
-  return map === null ? 0 : Object.keys(map).length;
+  let entries = 0;
+  for (const _ in map) entries += 1;
+  return entries;
 }
 
 type Matcher = Pick<Constraint, 'LTarget' | 'RTarget' | 'Operand'>;
 
 function expressionsProblem(job: Job): string | undefined {
-  const different = new Set<string>();
-  let time = 0;
-  for (const { LTarget, RTarget, Operand } of matchersOf(job)) {
-    const isPattern = Operand === 'regexp';
-    if (!isPattern && Operand !== 'version' && Operand !== 'semver') continue;
-    const key = `${Operand} ${RTarget}`;
-    if (isPattern && !different.has(key)) time += compilingTime(RTarget);
-    // Which text a reference stands for is not known here; matching bounds itself.
-    if (isPattern && !LTarget.startsWith('$')) time += (programBound(RTarget) * LTarget.length) / 10;
-    different.add(key);
-    if (different.size > maximumExpressions) {
-      return `at most ${maximumExpressions} different regular expressions and version constraints can be used`;
+  const found = new Expressions();
+  found.addAll(job);
+  for (const group of job.TaskGroups) {
+    found.addAll(group);
+    for (const task of group.Tasks) {
+      found.addAll(task);
+      for (const device of task.Resources.Devices ?? []) found.addAll(device);
     }
-    if (time > maximumExpressionTime) return 'the regular expressions would take too long to compile';
   }
-  return undefined;
-}
-
-function* matchersOf(job: Job): Iterable<Matcher> {
-  yield* matchersIn(job);
-  for (const group of job.TaskGroups) yield* matchersOfGroup(group);
-}
-
-function* matchersOfGroup(group: TaskGroup): Iterable<Matcher> {
-  yield* matchersIn(group);
-  for (const task of group.Tasks) {
-    yield* matchersIn(task);
-    for (const device of task.Resources.Devices ?? []) yield* matchersIn(device);
+  if (found.different > maximumExpressions) {
+    return `at most ${maximumExpressions} different regular expressions and version constraints can be used`;
   }
+  return found.time > maximumExpressionTime ? 'the regular expressions would take too long to compile' : undefined;
 }
 
-function* matchersIn({ Constraints, Affinities }: Rules): Iterable<Matcher> {
-  yield* Constraints ?? [];
-  yield* Affinities ?? [];
+/** The regular expressions and version constraints of a job, as far as they are within the bounds. */
+class Expressions {
+  /** Microseconds. */
+  time = 0;
+  #seen: Set<string> | undefined;
+
+  get different(): number {
+    return this.#seen?.size ?? 0;
+  }
+
+  addAll({ Constraints, Affinities }: Rules): void {
+    if (Constraints !== null) for (const constraint of Constraints) this.#add(constraint);
+    if (Affinities !== null) for (const affinity of Affinities) this.#add(affinity);
+  }
+
+  #add({ LTarget, RTarget, Operand }: Matcher): void {
+    const isPattern = Operand === 'regexp';
+    if (!isPattern && Operand !== 'version' && Operand !== 'semver') return;
+    if (this.different > maximumExpressions || this.time > maximumExpressionTime) return;
+    this.#seen ??= new Set();
+    const key = `${Operand} ${RTarget}`;
+    if (isPattern && !this.#seen.has(key)) this.time += compilingTime(RTarget);
+    // Which text a reference stands for is not known here; matching bounds itself.
+    if (isPattern && !LTarget.startsWith('$')) this.time += (programBound(RTarget) * LTarget.length) / 10;
+    this.#seen.add(key);
+  }
 }
 
 function schedulesProblem({ Periodic: periodic }: Job): string | undefined {
