@@ -2,6 +2,9 @@
  * `npm run bench [-- --only NAME] [-- --json FILE]`: each scenario in a process of its own, with a deadline; ours and the
  * floor alive in one run and taking turns; ratios decide, absolute figures are for this machine. Exits with 1 when a
  * limit is broken.
+ *
+ * `npm run bench:gate` measures only what `regressions.ts` lists, against bounds that a slow or busy machine keeps too: the best of
+ * three runs counts. It fails when a path has become clearly slower than it was, and is part of what must hold before a change lands.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -19,13 +22,19 @@ import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { outOfBounds, regressions } from './regressions.js';
 import { scenarios } from './scenario-list.js';
 import type { Measured } from './scenarios/store-slices.js';
 
 const deadline = 60_000;
 const built = 'node_modules/.cache/signalbox/bench';
 const { values } = parseArgs({
-  options: { only: { type: 'string' }, json: { type: 'string' }, inside: { type: 'string' } },
+  options: {
+    only: { type: 'string' },
+    json: { type: 'string' },
+    inside: { type: 'string' },
+    gate: { type: 'boolean', default: false },
+  },
 });
 
 if (values.inside !== undefined) {
@@ -35,7 +44,9 @@ if (values.inside !== undefined) {
   process.exit(0);
 }
 
-const chosen = scenarios.filter(({ name }) => values.only === undefined || name.startsWith(values.only));
+const chosen = scenarios.filter(
+  ({ name }) => (values.only === undefined || name.startsWith(values.only)) && (!values.gate || name in regressions),
+);
 if (chosen.length === 0) {
   console.error(`--only takes the beginning of one of: ${scenarios.map(({ name }) => name).join(', ')}`);
   process.exit(2);
@@ -46,9 +57,14 @@ const sync = medianSync();
 console.log(
   `Node ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}, load ${loadavg()[0]?.toFixed(1)}, fsync ${sync.toFixed(0)} µs\n`,
 );
+let failed = false;
+if (values.gate) {
+  const broken = chosen.flatMap(({ name }) => gate(name));
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(broken.length === 0 ? 0 : 1);
+}
 console.log(line(['scenario', 'ours', 'floor', 'unit', 'ratio', 'limit', '']));
 const rows: (Measured & { readonly holds: boolean })[] = [];
-let failed = false;
 for (const { name } of chosen) {
   for (const row of measure(name)) {
     const holds = row.ratio <= (row.limit.max ?? Number.POSITIVE_INFINITY) && row.ratio >= (row.limit.min ?? 0);
@@ -74,6 +90,17 @@ if (values.json !== undefined) {
   writeFileSync(values.json, JSON.stringify({ node: process.versions.node, fsyncMicroseconds: sync, rows }, null, 2));
 }
 process.exit(failed ? 1 : 0);
+
+/** The rows of a scenario that are out of their bounds in each of three runs; prints what was measured. */
+function gate(scenario: string): readonly string[] {
+  let broken: readonly string[] = Object.keys(regressions[scenario] ?? {});
+  for (let run = 1; run <= 3 && broken.length > 0; run += 1) {
+    const judged = outOfBounds(scenario, measure(scenario), broken);
+    for (const text of judged.texts) console.log(`${text}${run === 1 ? '' : ` (run ${run})`}`);
+    broken = judged.broken;
+  }
+  return broken;
+}
 
 function measure(name: string): Measured[] {
   const file = join(folder, `${name}.json`);
