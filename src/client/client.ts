@@ -3,7 +3,8 @@ import type { CallInput } from '../api/answers.js';
 import type { Call } from '../api/call.js';
 import type { ErrorOf, ErrorTag } from '../api/errors.js';
 import { type Api, api, type NamedCall } from '../api/index.js';
-import type { DocumentShape, InputValues } from '../api/inputs.js';
+import type { DocumentShape, InputLocation, InputValues } from '../api/inputs.js';
+import { type JsonCodec, printJson } from '../api/json-codecs.js';
 import type { MessageSocket } from '../api/message-socket.js';
 import { type Milliseconds, parseDurationNanos } from '../shared/duration.js';
 import type { BadRequest, ClientError } from './client-error.js';
@@ -150,24 +151,61 @@ function requestFrom(call: Call, args: readonly unknown[]): Result<CallRequest, 
   }));
 }
 
-/** Parameters are judged as a server reads them, so that one is refused in process, too. */
+/** Inputs are judged as a server reads them, so that wrong ones are refused in process, too. */
 function wrongParameter(call: Call, input: CallInput): BadRequest | undefined {
   for (const name in input) {
     const location = call.inputs[name]?.locations[0];
-    if (location === undefined)
-      return { type: 'bad_request', message: `there is no option "${name}"`, parameter: name };
-    if (location.in === 'document') {
-      const stray = strayMember(location.document, input[name]);
-      if (stray !== undefined) {
-        const message = `there is no attribute ${JSON.stringify(stray)}`;
-        return { type: 'bad_request', message, parameter: `${name}.${stray}` };
-      }
-    }
-    if (location.in !== 'query') continue;
-    const read = location.codec.parse(location.codec.print(input[name]), location.name);
-    if (read.isErr()) return { type: 'bad_request', message: read.error, parameter: location.name };
+    const wrong =
+      location === undefined
+        ? badRequest(`there is no option "${name}"`, name)
+        : input[name] === undefined
+          ? undefined
+          : wrongValue(name, location, input[name]);
+    if (wrong !== undefined) return wrong;
   }
   return undefined;
+}
+
+function wrongValue(name: string, location: InputLocation, value: unknown): BadRequest | undefined {
+  switch (location.in) {
+    case 'document': {
+      const stray = strayMember(location.document, value);
+      if (stray === undefined) return undefined;
+      return badRequest(`there is no attribute ${JSON.stringify(stray)}`, `${name}.${stray}`);
+    }
+    case 'query': {
+      const read = location.codec.parse(location.codec.print(value), location.name);
+      return read.match(
+        () => undefined,
+        (message) => badRequest(message, location.name),
+      );
+    }
+    case 'body': {
+      const message = value === null ? undefined : faultOfMember(location.codec, value);
+      return message === undefined ? undefined : badRequest(`"${name}" ${message}`, name);
+    }
+    case 'path':
+    case 'queries':
+    case 'members':
+    case 'bytes':
+      return undefined;
+  }
+}
+
+/** What is wrong with a value of another type than the member of the body has. */
+function faultOfMember(codec: JsonCodec<unknown>, value: unknown): string | undefined {
+  const expected = `must be ${codec.expected}`;
+  try {
+    const read = codec.read(printJson(codec, value));
+    return read === undefined ? expected : 'message' in read ? `${read.pointer} ${read.message}`.trim() : undefined;
+  } catch {
+    // Printing takes values of the declared type for granted.
+    return expected;
+  }
+}
+
+function badRequest(message: string, parameter: string): BadRequest {
+  return { type: 'bad_request', message, parameter };
 }
 
 /** A member that has no place in the document, and that would be lost on the way to a server. */
@@ -182,5 +220,5 @@ function millisecondsOf(wait: Milliseconds | string | undefined): Result<Millise
   if (typeof wait !== 'string') return ok(wait);
   return parseDurationNanos(wait)
     .map((nanos) => Number(nanos) / 1_000_000)
-    .mapErr(({ message }): BadRequest => ({ type: 'bad_request', message, parameter: 'wait' }));
+    .mapErr(({ message }) => badRequest(message, 'wait'));
 }

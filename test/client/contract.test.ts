@@ -331,6 +331,18 @@ describe.each(Object.entries(transports))('waiting %s', (_name, transport) => {
     expect(changed).toMatchObject({ id: made.id, name: 'changed' });
   });
 
+  it.each([
+    ['a duration that is none', 'lifetime', '1h'],
+    ['a time that is none', 'expires', Number.NaN],
+    ['a list that is none', 'policies', 'p'],
+    ['a bool that is none', 'global', 'yes'],
+  ])('refuses %s in a body', async (_what, name, value) => {
+    const box = await transport(engineUnderTest(), hostPrincipal);
+    const options = { name: 'n', type: 'client', [name]: value } as never;
+    const refused = (await box.tokens.create(options))._unsafeUnwrapErr();
+    expect(refused).toMatchObject({ type: 'bad_request', parameter: name });
+  });
+
   it('refuses attributes that a document does not have', async () => {
     const box = await transport(engineUnderTest(), hostPrincipal);
     const misspelled = { ...hook, trigers: ['run:errored'] };
