@@ -21,18 +21,22 @@ import {
   functionDriver,
   type Runner,
   rawExecDriver,
+  type TaskDriver,
   type TaskFunction,
 } from '../../../adapters/runner/index.js';
 import { agentPorts, createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
 import type { JobInput } from '../../../src/jobs/document/input/index.js';
 import type { Task } from '../../../src/jobs/document/task.js';
+import { events } from '../../../src/notifications/events/event.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
+import { putWorkspace } from '../../../src/operations/notifications/workspaces/put-workspace.js';
 import type { AgentLink } from '../../../src/ports/agent-link.js';
 import type { Storage } from '../../../src/ports/storage.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
+import { runProgram } from '../../support/run-program.js';
 
 interface House {
   readonly engine: Engine;
@@ -48,8 +52,13 @@ afterEach(async () => {
 async function house(
   options: {
     functions?: Record<string, TaskFunction>;
+    /** Besides that of the functions. */
+    drivers?: readonly TaskDriver[];
     storage?: Storage;
-    directory?: string;
+    /** Null: the runner has none, and nothing is kept. */
+    directory?: string | null;
+    /** A workspace hears of all runs. */
+    team?: boolean;
     onStop?: 'leave' | 'kill';
     /** No report gets through while this holds. */
     mute?: () => boolean;
@@ -57,15 +66,18 @@ async function house(
 ): Promise<House> {
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), 'signalbox-runner-'));
   const storage = options.storage ?? memoryStorage();
-  const engine = createEngine({ storage, clock: systemClock(), ids: randomIds(), delivery: recordingDelivery() });
+  const ports = { storage, clock: systemClock(), ids: randomIds(), delivery: recordingDelivery() };
+  const engine = createEngine(ports, options.team === true ? { runNotifications: [{ workspace: 'ws-1' }] } : {});
+  const workspace = { id: 'ws-1', name: 'net', organization: 'acme' };
+  if (options.team === true) (await putWorkspace(engine, hostPrincipal, workspace))._unsafeUnwrap();
   engine.start();
-  const drivers = [rawExecDriver(), functionDriver(options.functions ?? {})];
-  const ports = agentPorts(engine);
+  const drivers = [...(options.drivers ?? [rawExecDriver()]), functionDriver(options.functions ?? {})];
+  const agent = agentPorts(engine);
   const report: AgentLink['report'] = (told) =>
-    options.mute?.() === true ? errAsync({ type: 'link_failed', message: 'cut off' }) : ports.link.report(told);
+    options.mute?.() === true ? errAsync({ type: 'link_failed', message: 'cut off' }) : agent.link.report(told);
   const runner = createRunner(
-    { ...ports, link: { ...ports.link, report } },
-    { directory, drivers, onStop: options.onStop ?? 'kill' },
+    { ...agent, link: { ...agent.link, report } },
+    { drivers, onStop: options.onStop ?? 'kill', ...(options.directory === null ? {} : { directory }) },
   );
   (await runner.start())._unsafeUnwrap();
   cleanups.push(async () => {
@@ -113,6 +125,14 @@ async function until(engine: Engine, holds: (all: readonly Allocation[]) => bool
     await engine.storage.waitForChange([allocations], index, limit);
   }
   throw new Error(`The allocations never came to the expected state: ${JSON.stringify(await allAllocations(engine))}`);
+}
+
+/** What the workspace was told, in order. */
+async function heard({ storage }: Engine): Promise<string[]> {
+  const rows = (await storage.read((view) => view.list(events).map(({ record }) => record)))._unsafeUnwrap();
+  return rows
+    .sort((a, b) => a.sequence - b.sequence)
+    .map(({ event }) => (event.kind === 'run' ? `${event.trigger} ${event.runStatus}` : event.kind));
 }
 
 const ended = (all: readonly Allocation[]): boolean =>
@@ -492,4 +512,136 @@ describe('a runner that comes back', () => {
     await house({ storage, directory: first.directory, functions: { work } });
     expect(calls).toEqual(['call']);
   });
+
+  it.each([
+    ['well', 0, 'complete', 'run:completed applied'],
+    ['badly', 3, 'failed', 'run:errored errored'],
+  ])(
+    'tells the start and the end of a process that ended %s before its start was noted',
+    async (_how, code, status, last) => {
+      const storage = memoryStorage();
+      const first = await house({ storage, team: true, drivers: [unanswered(rawExecDriver())], onStop: 'leave' });
+      await run(first.engine, shell(`exit ${code}`));
+      const attempts = (id = ''): string =>
+        join(first.directory, 'allocations', id, 'main', 'private', 'attempts', '1', 'exit');
+      await until(first.engine, (all) => all.length === 1);
+      const [begun] = await allAllocations(first.engine);
+      while (!existsSync(attempts(begun?.ID))) await new Promise((resolve) => setImmediate(resolve));
+      await first.runner.stop({ deadline: 0 });
+      await first.engine.stop();
+      expect((await allAllocations(first.engine))[0]).toMatchObject({
+        ClientStatus: 'pending',
+        TaskStates: { main: { StartedAt: null } },
+      });
+      const second = await house({ storage, team: true, directory: first.directory });
+      const all = await until(second.engine, ended);
+      expect(all).toMatchObject([
+        { ID: begun?.ID, ClientStatus: status, TaskStates: { main: { StartedAt: expect.any(String) } } },
+      ]);
+      expect(eventTypes(all[0]).slice(0, 4)).toEqual(['Received', 'Task Setup', 'Started', 'Terminated']);
+      const told = ['run:created pending', 'run:planning planning', 'run:applying applying', last];
+      expect(await heard(second.engine)).toEqual(told);
+    },
+  );
+});
+
+/** Starts tasks and never says so: what a kill between a start and its note leaves behind. */
+function unanswered(driver: TaskDriver): TaskDriver {
+  const start: TaskDriver['start'] = async (task) => {
+    await driver.start(task);
+    return new Promise<never>(() => undefined);
+  };
+  return { ...driver, start };
+}
+
+describe('a runner without a directory that stops', () => {
+  it('records what it had to break off as interrupted, and leaves it to the next runner', async () => {
+    const storage = memoryStorage();
+    const calls: string[] = [];
+    const hang: TaskFunction = ({ signal, attempt }) =>
+      new Promise<void>((resolve) => {
+        calls.push(`hang ${attempt}`);
+        signal.addEventListener('abort', () => resolve());
+      });
+    const first = await house({ storage, directory: null, team: true, functions: { work: hang } });
+    await run(first.engine, { Driver: 'function', Config: { function: 'work' } });
+    await until(first.engine, (all) => all[0]?.ClientStatus === 'running');
+    const before = await heard(first.engine);
+    await first.runner.stop({ deadline: 10 });
+    const [broken] = await until(first.engine, ([found]) => eventTypes(found).includes('Interrupted'));
+    expect(broken?.ClientStatus).not.toMatch(/complete|failed/);
+    expect(broken?.TaskStates?.['main']).toMatchObject({ Failed: false, Restarts: 0, FinishedAt: null });
+    await first.engine.stop();
+    expect(await heard(first.engine)).toEqual(before);
+    expect(before).toEqual(['run:created pending', 'run:planning planning', 'run:applying applying']);
+    const work: TaskFunction = ({ attempt }) => void calls.push(`done ${attempt}`);
+    const second = await house({ storage, directory: null, team: true, functions: { work } });
+    const all = await until(second.engine, (found) => found.some(({ ClientStatus }) => ClientStatus === 'complete'));
+    expect(calls).toEqual(['hang 1', 'done 1']);
+    // No attempt of the job's policies is used, although they allow none.
+    expect(all.filter(({ ClientStatus }) => ClientStatus === 'failed')).toEqual([]);
+    expect(all.every(({ RescheduleTracker }) => (RescheduleTracker?.Events ?? []).length === 0)).toBe(true);
+    expect(all.map(({ TaskStates }) => TaskStates?.['main']?.Restarts)).toEqual([0, 0]);
+    expect(await heard(second.engine)).toEqual([...before, 'run:completed applied']);
+  });
+
+  it('lets what runs finish before the deadline, takes nothing new meanwhile, and runs nothing twice', async () => {
+    const storage = memoryStorage();
+    const calls: string[] = [];
+    let finish: () => void = () => undefined;
+    const work: TaskFunction = ({ meta }) => {
+      calls.push(meta['n'] ?? '');
+      return new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+    };
+    const first = await house({ storage, directory: null, functions: { work } });
+    const task = { Driver: 'function', Config: { function: 'work' }, Meta: { n: 'one' } };
+    await run(first.engine, task);
+    await until(first.engine, (all) => all[0]?.ClientStatus === 'running');
+    const stopped = first.runner.stop({ deadline: 20_000 });
+    await run(first.engine, { ...task, Meta: { n: 'two' } }, { ID: 'other' });
+    await until(first.engine, (all) => all.length === 2);
+    finish();
+    await stopped;
+    const after = await allAllocations(first.engine);
+    expect(after.find(({ JobID }) => JobID === 'work')?.ClientStatus).toBe('complete');
+    await first.engine.stop();
+    const second = await house({ storage, directory: null, functions: { work } });
+    await until(second.engine, (all) => all.some((one) => one.JobID === 'other' && one.ClientStatus === 'running'));
+    expect(calls).toEqual(['one', 'two']);
+    finish();
+    await until(second.engine, (all) => all.some((one) => one.JobID === 'other' && one.ClientStatus === 'complete'));
+    expect(calls).toEqual(['one', 'two']);
+  });
+});
+
+describe('a process that has only a runner', () => {
+  it('stays alive until the runner is stopped, and then ends by itself', async () => {
+    const from = (path: string): string => JSON.stringify(new URL(`../../../${path}`, import.meta.url).href);
+    // A timer that keeps no process alive fires only where something else does.
+    const program = `
+      import { memoryStorage, recordingDelivery } from ${from('adapters/memory/index.ts')};
+      import { randomIds, systemClock } from ${from('adapters/node/index.ts')};
+      import { createRunner, functionDriver } from ${from('adapters/runner/index.ts')};
+      import { agentPorts, createEngine } from ${from('src/index.ts')};
+      const ports = { storage: memoryStorage(), clock: systemClock(), ids: randomIds(), delivery: recordingDelivery() };
+      const engine = createEngine(ports);
+      engine.start();
+      const runner = createRunner(agentPorts(engine), { drivers: [functionDriver({})] });
+      await runner.start();
+      console.log('started');
+      setTimeout(async () => {
+        console.log('alive');
+        await runner.stop();
+        await engine.stop();
+        console.log('stopped');
+      }, 300).unref();`;
+    const { code, output } = await runProgram(
+      ['--import', 'tsx', '--input-type=module', '-e', program],
+      process.cwd(),
+      30_000,
+    );
+    expect({ code, output }).toEqual({ code: 0, output: 'started\nalive\nstopped\n' });
+  }, 40_000);
 });
