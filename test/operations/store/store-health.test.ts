@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { flaky, manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../adapters/memory/index.js';
+import { sqliteStorage } from '../../../adapters/sqlite/index.js';
+import { loadDriver, type OpenFile } from '../../../adapters/sqlite/sqlite-handle.js';
 import { createEngine, type Engine, hostPrincipal, listNodes } from '../../../src/index.js';
 import { storeHealth } from '../../../src/operations/store/store-health.js';
+import { scratchFolder } from '../../adapters/sqlite/sqlite-files.js';
 
 /** An engine whose writes fail as planned, while its reads go on. */
-function engineWith(failing: (n: number) => boolean): Engine {
-  const clock = manualClock();
+function engineWith(failing: (n: number) => boolean, clock = manualClock()): Engine {
   const storage = flaky(memoryStorage(), {
     write: { calls: failing, error: { type: 'storage_failed', reason: 'full', message: 'no space left on /secret' } },
   });
@@ -24,10 +26,49 @@ describe('readiness', () => {
     expect((await handler(requestFrom({ target: '/health' }))).status).toBe(200);
   });
 
-  it('comes back with the writes', async () => {
-    const engine = engineWith((n) => n === 1);
-    expect((await storeHealth(engine, 0)).ok).toBe(false);
-    expect((await storeHealth(engine, 0)).ok).toBe(true);
+  it('goes and comes back with the writes', async () => {
+    let failing = false;
+    const clock = manualClock();
+    const engine = engineWith(() => failing, clock);
+    const handler = createHttpHandler(engine, { access: 'open' });
+    const asked = async (target: string): Promise<unknown> => (await handler(requestFrom({ target }))).status;
+    const both = async () => [await asked('/ready'), await asked('/v1/agent/health')];
+    expect(await both()).toEqual([200, 200]);
+    failing = true;
+    // Within a second all are told the same.
+    await clock.advance(1000);
+    for (let passed = 0; passed < 3; passed += 1) {
+      expect(await both()).toEqual([503, 500]);
+      await clock.advance(1000);
+    }
+    failing = false;
+    expect(await both()).toEqual([200, 200]);
+  });
+
+  it('is denied while a file cannot be written, and not longer', async () => {
+    const folder = scratchFolder();
+    const file = folder.path('store.db');
+    const storage = (await sqliteStorage(file, { busyMs: 20 }))._unsafeUnwrap();
+    const clock = manualClock();
+    const engine = createEngine({ storage, clock, ids: sequentialIds(), delivery: recordingDelivery({ clock }) });
+    const handler = createHttpHandler(engine, { access: 'open' });
+    const ready = async () => {
+      await clock.advance(1000);
+      const { status, body } = await handler(requestFrom({ target: '/ready' }));
+      return [status, JSON.parse(body.toString()).message];
+    };
+    const nodes = async () => (await listNodes(engine, hostPrincipal)).map(({ value }) => value.items);
+    expect([await ready(), (await nodes())._unsafeUnwrap()]).toEqual([[200, 'ok'], []]);
+    const other = (await loadDriver(undefined)) as OpenFile;
+    const blocker = other(file, false);
+    blocker.exec('BEGIN IMMEDIATE');
+    expect(await ready()).toEqual([503, 'the store cannot be written: busy']);
+    expect((await nodes())._unsafeUnwrap()).toEqual([]);
+    blocker.exec('ROLLBACK');
+    expect(await ready()).toEqual([200, 'ok']);
+    blocker.close();
+    await storage.close();
+    folder.remove();
   });
 
   it('writes once for many who ask together', async () => {
