@@ -177,6 +177,7 @@ describe('a server that receives a signal', () => {
     ['SIGTERM', 'SIGINT'],
     ['SIGINT', 'SIGTERM'],
     ['SIGTERM', 'SIGTERM'],
+    ['SIGINT', 'SIGINT'],
   ] as const)('ends at once at a second signal: %s, then %s', async (first, second) => {
     const child = signalbox(serveArguments);
     const port = Number(new URL(await child.origin()).port);
