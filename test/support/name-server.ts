@@ -15,17 +15,21 @@ export interface NameServer {
 const types: Readonly<Record<number, 'A' | 'AAAA'>> = { 1: 'A', 28: 'AAAA' };
 
 /** A real DNS server over UDP on a free loopback port. IPv4 texts answer A questions, others AAAA questions. */
-export async function startNameServer(answer: (name: string) => NameAnswer, ttl = 60): Promise<NameServer> {
+export async function startNameServer(
+  answer: (name: string) => NameAnswer | Promise<NameAnswer>,
+  ttl = 60,
+): Promise<NameServer> {
   const socket: Socket = createSocket('udp4');
   const asked: string[] = [];
-  socket.on('message', (query, from) => {
+  const reply = async (query: Buffer, from: { readonly port: number; readonly address: string }): Promise<void> => {
     const { name, type, end } = questionOf(query);
     asked.push(`${types[type] ?? type} ${name}`);
-    const said = answer(name);
+    const said = await answer(name);
     if (said === 'silent') return;
     const records = said === 'missing' ? [] : said.filter((text) => text.includes(':') === (type === 28));
     socket.send(responseTo(query, end, said === 'missing' ? 3 : 0, records, type, ttl), from.port, from.address);
-  });
+  };
+  socket.on('message', (query, from) => void reply(query, from));
   await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', () => resolve()));
   return {
     address: `127.0.0.1:${(socket.address() as AddressInfo).port}`,
