@@ -56,16 +56,22 @@ async function started(start: TaskStart): Promise<RunningTask> {
   return outcome.task;
 }
 
-function logs(start: TaskStart, stream = 'stdout'): { names: string[]; text: string; sizes: number[] } {
-  const folder = start.paths?.logs ?? '';
-  const names = readdirSync(folder)
+/** The names of the files, from the oldest on. */
+function logFiles(start: TaskStart, stream = 'stdout'): string[] {
+  return readdirSync(start.paths?.logs ?? '')
     .filter((name) => name.startsWith(`main.${stream}.`))
     .sort((left, right) => Number(left.split('.')[2]) - Number(right.split('.')[2]));
-  return {
-    names,
-    text: names.map((name) => readOr('', join(folder, name))).join(''),
-    sizes: names.map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
-  };
+}
+
+function sizesOf(start: TaskStart, stream = 'stdout'): { names: string[]; sizes: number[] } {
+  const folder = start.paths?.logs ?? '';
+  const names = logFiles(start, stream);
+  return { names, sizes: names.map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0) };
+}
+
+function logs(start: TaskStart, stream = 'stdout'): { names: string[]; text: string; sizes: number[] } {
+  const { names, sizes } = sizesOf(start, stream);
+  return { names, sizes, text: names.map((name) => readOr('', join(start.paths?.logs ?? '', name))).join('') };
 }
 
 /** Files come and go while a task writes. */
@@ -77,11 +83,11 @@ function readOr(fallback: string, file: string): string {
   }
 }
 
-async function eventually(holds: () => boolean): Promise<void> {
+async function eventually(holds: () => boolean, interval = 10): Promise<void> {
   const limit = Date.now() + 10_000;
   while (!holds()) {
     if (Date.now() > limit) throw new Error('It never came to that');
-    await new Promise((resume) => setTimeout(resume, 10));
+    await new Promise((resume) => setTimeout(resume, interval));
   }
 }
 
@@ -103,13 +109,36 @@ describe('the output of a command', () => {
     expect(text).toBe(`${Array.from({ length: 100_000 }, (_, at) => at + 1).join('\n')}\n`);
   });
 
-  it('stays within its limit, however fast it comes', async () => {
-    const start = startOf('yes', { logs: { maximumFiles: 2, maximumFileBytes: 1024 * 1024, disabled: false } });
+  it('loses no byte of what it keeps when older files are removed', async () => {
+    const limit = 10_000;
+    const start = startOf('seq 1 200000', { logs: { maximumFiles: 2, maximumFileBytes: limit, disabled: false } });
+    expect(await (await started(start)).exited).toMatchObject({ code: 0 });
+    const whole = Array.from({ length: 200_000 }, (_, at) => `${at + 1}\n`).join('');
+    const { names, text, sizes } = logs(start);
+    expect(names.length).toBeLessThanOrEqual(2);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(limit);
+    // All removed files were full, so the number of the first one tells what they held.
+    expect(text).toBe(whole.slice(Number(names[0]?.split('.')[2]) * limit));
+  });
+
+  it('stays within its limit, however fast it comes, and costs the runner nothing', async () => {
+    const limit = 1024 * 1024;
+    const start = startOf('yes', { logs: { maximumFiles: 2, maximumFileBytes: limit, disabled: false } });
     const task = await started(start);
-    await eventually(() => Number(logs(start).names[0]?.split('.')[2]) >= 10);
-    const { names, sizes } = logs(start);
-    expect(names.length).toBeLessThanOrEqual(3);
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(1024 * 1024);
+    const newest = (): number => Number(logFiles(start).at(-1)?.split('.')[2] ?? 0);
+    await eventually(() => newest() >= 1);
+    const [before, from] = [process.cpuUsage(), newest()];
+    const seen: { files: number; largest: number }[] = [];
+    await eventually(() => {
+      const { names, sizes } = sizesOf(start);
+      seen.push({ files: names.length, largest: Math.max(...sizes) });
+      return newest() >= from + 200;
+    }, 50);
+    const { user, system } = process.cpuUsage(before);
+    expect(Math.max(...seen.map(({ files }) => files))).toBeLessThanOrEqual(3);
+    expect(Math.max(...seen.map(({ largest }) => largest))).toBeLessThanOrEqual(limit);
+    // Each look of this test costs some time. 200 MiB that passed through this process would cost it 180 ms at the least.
+    expect((user + system) / 1000).toBeLessThan(60 + seen.length);
     await task.destroy();
     await task.exited;
   });

@@ -1,0 +1,55 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { eventually, type Installation, installation } from '../../../support/installation.js';
+import { endAll } from '../../cli/cli-process.js';
+
+let installed: Installation | undefined;
+afterEach(async () => {
+  endAll();
+  await installed?.remove();
+});
+
+const half = 250_000;
+const all = 600_000;
+
+it('the output of a task is kept, cut and rotated while its runner is dead, and is the same afterwards', async () => {
+  installed = await installation();
+  const { child, box } = await installed.serve();
+  const mark = (name: string): string => join(installed?.folder ?? '', name);
+  const text = `seq 1 ${half}; touch ${mark('half')}; while [ ! -e ${mark('go')} ]; do sleep 0.02; done; seq ${half + 1} ${all}; touch ${mark('done')}`;
+  const task = { Name: 'main', Driver: 'raw_exec', Config: { command: '/bin/sh', args: ['-c', text] } };
+  const LogConfig = { MaxFiles: 2, MaxFileSizeMB: 1 };
+  const group = { Name: 'app', Tasks: [{ ...task, LogConfig, Resources: { CPU: 10, MemoryMB: 10 } }] };
+  (await box.jobs.register({ ID: 'loud', Type: 'batch', Datacenters: ['*'], TaskGroups: [group] }))._unsafeUnwrap();
+  expect(await eventually(20_000, () => existsSync(mark('half')))).toBe(true);
+  child.process.kill('SIGKILL');
+  await child.ended;
+  const [id = ''] = readdirSync(join(`${installed.store}-allocations`, 'allocations'));
+  const logs = join(`${installed.store}-allocations`, 'allocations', id, 'alloc', 'logs');
+  const files = (): string[] =>
+    readdirSync(logs)
+      .filter((name) => name.startsWith('main.stdout.'))
+      .sort((left, right) => Number(left.split('.')[2]) - Number(right.split('.')[2]));
+  const kept = (): string =>
+    files()
+      .map((name) => readFileSync(join(logs, name), 'utf8'))
+      .join('');
+  const before = files().at(-1);
+  writeFileSync(mark('go'), '');
+  expect(await eventually(20_000, () => existsSync(mark('done')))).toBe(true);
+  const whole = Array.from({ length: all }, (_, at) => `${at + 1}\n`).join('');
+  // The collector has up to a pipe's content to write when the task ends.
+  expect(await eventually(20_000, () => kept().endsWith(`\n${all}\n`))).toBe(true);
+  const names = files();
+  expect(Number(names.at(-1)?.split('.')[2])).toBeGreaterThan(Number(before?.split('.')[2]));
+  expect(names.length).toBeLessThanOrEqual(LogConfig.MaxFiles);
+  // All removed files were full, so the number of the first one tells what they held.
+  const expected = whole.slice(Number(names[0]?.split('.')[2]) * LogConfig.MaxFileSizeMB * 1024 * 1024);
+  expect(kept() === expected).toBe(true);
+  const again = await installed.serve();
+  const complete = async (): Promise<boolean> =>
+    (await again.box.jobs.allocations('loud'))._unsafeUnwrap().value[0]?.ClientStatus === 'complete';
+  expect(await eventually(20_000, complete)).toBe(true);
+  expect(kept() === expected).toBe(true);
+}, 90_000);
