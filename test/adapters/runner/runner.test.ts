@@ -554,6 +554,56 @@ function unanswered(driver: TaskDriver): TaskDriver {
   return { ...driver, start };
 }
 
+describe('the end of a process of which only the shell before it was killed', () => {
+  /** Notes who it is at its first start, and at the next one whether that process is still there. */
+  const twice = [
+    'if [ ! -s pid ]; then echo $$ > pid; exec sleep 300; fi',
+    'if read -r stat 2>/dev/null < "/proc/$(cat pid)/stat"; then case $stat in *") Z "*) echo alone ;; *) echo beside ;; esac',
+    'else echo alone; fi',
+  ].join('\n');
+
+  async function begun(first: House): Promise<string> {
+    const group = groupDocument({ RestartPolicy: { Attempts: 1, Interval: 60e9, Delay: 0, Mode: 'fail' } }, shell(twice));
+    await run(first.engine, {}, { TaskGroups: [group] });
+    const [running] = await until(first.engine, (all) => all[0]?.ClientStatus === 'running');
+    const folder = join(first.directory, 'allocations', running?.ID ?? '', 'main');
+    while (!existsSync(join(folder, 'pid')) || readFileSync(join(folder, 'pid'), 'utf8') === '')
+      await new Promise((resolve) => setImmediate(resolve));
+    return folder;
+  }
+
+  function killShell(folder: string): void {
+    const [shellPid] = readFileSync(join(folder, 'private', 'attempts', '1', 'process'), 'utf8').split('\n');
+    expect(Number(shellPid)).not.toBe(Number(readFileSync(join(folder, 'pid'), 'utf8')));
+    process.kill(Number(shellPid), 'SIGKILL');
+  }
+
+  it('is awaited before its restart', async () => {
+    const first = await house();
+    const folder = await begun(first);
+    killShell(folder);
+    const [allocation] = await until(first.engine, ended);
+    expect(allocation).toMatchObject({ ClientStatus: 'complete', TaskStates: { main: { Restarts: 1 } } });
+    expect(log(first.directory, allocation)).toBe('alone\n');
+    expect(isGone(Number(readFileSync(join(folder, 'pid'), 'utf8')))).toBe(true);
+  });
+
+  it('is awaited by a runner that came back', async () => {
+    const storage = memoryStorage();
+    const first = await house({ storage, onStop: 'leave' });
+    const folder = await begun(first);
+    await first.runner.stop();
+    await first.engine.stop();
+    const second = await house({ storage, directory: first.directory });
+    await until(second.engine, ([found]) => eventTypes(found).includes('Reconnected'));
+    killShell(folder);
+    const [allocation] = await until(second.engine, ended);
+    expect(allocation).toMatchObject({ ClientStatus: 'complete', TaskStates: { main: { Restarts: 1 } } });
+    expect(log(first.directory, allocation)).toBe('alone\n');
+    expect(isGone(Number(readFileSync(join(folder, 'pid'), 'utf8')))).toBe(true);
+  });
+});
+
 describe('a runner without a directory that stops', () => {
   it('records what it had to break off as interrupted, and leaves it to the next runner', async () => {
     const storage = memoryStorage();

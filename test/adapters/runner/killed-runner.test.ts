@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { eventually, type Installation, installation } from '../../../support/installation.js';
-import { endAll } from '../../cli/cli-process.js';
+import { eventually, type Installation, installation } from '../../support/installation.js';
+import { endAll } from '../cli/cli-process.js';
 
 let installed: Installation | undefined;
 afterEach(async () => {
@@ -52,4 +52,38 @@ it('the output of a task is kept, cut and rotated while its runner is dead, and 
     (await again.box.jobs.allocations('loud'))._unsafeUnwrap().value[0]?.ClientStatus === 'complete';
   expect(await eventually(20_000, complete)).toBe(true);
   expect(kept() === expected).toBe(true);
+}, 90_000);
+
+it('a command whose shell is killed while its runner is dead has ended before it is started again', async () => {
+  installed = await installation();
+  const { child, box } = await installed.serve();
+  const pidFile = join(installed.folder, 'pid');
+  const outcome = join(installed.folder, 'outcome');
+  // Its first start says who it is, and the next one whether that process is still there.
+  const text = [
+    `if [ ! -s ${pidFile} ]; then echo $$ > ${pidFile}; exec sleep 300; fi`,
+    `if read -r stat 2>/dev/null < "/proc/$(cat ${pidFile})/stat"; then case $stat in *") Z "*) s=alone ;; *) s=beside ;; esac`,
+    `else s=alone; fi; echo $s > ${outcome}`,
+  ].join('\n');
+  const task = { Name: 'main', Driver: 'raw_exec', Config: { command: '/bin/sh', args: ['-c', text] } };
+  const group = {
+    Name: 'app',
+    RestartPolicy: { Attempts: 1, Interval: 60e9, Delay: 0, Mode: 'fail' as const },
+    Tasks: [{ ...task, Resources: { CPU: 10, MemoryMB: 10 } }],
+  };
+  (await box.jobs.register({ ID: 'twice', Type: 'batch', Datacenters: ['*'], TaskGroups: [group] }))._unsafeUnwrap();
+  expect(await eventually(20_000, () => existsSync(pidFile) && readFileSync(pidFile, 'utf8') !== '')).toBe(true);
+  child.process.kill('SIGKILL');
+  await child.ended;
+  const [id = ''] = readdirSync(join(`${installed.store}-allocations`, 'allocations'));
+  const attempt = join(`${installed.store}-allocations`, 'allocations', id, 'main', 'private', 'attempts', '1');
+  const [shell] = readFileSync(join(attempt, 'process'), 'utf8').split('\n').map(Number);
+  const command = Number(readFileSync(pidFile, 'utf8'));
+  expect(shell).not.toBe(command);
+  process.kill(shell ?? Number.NaN, 'SIGKILL');
+  // It lives on without its shell, and nobody ends it meanwhile.
+  process.kill(command, 0);
+  await installed.serve();
+  expect(await eventually(20_000, () => existsSync(outcome) && readFileSync(outcome, 'utf8') !== '')).toBe(true);
+  expect(readFileSync(outcome, 'utf8')).toBe('alone\n');
 }, 90_000);
