@@ -563,7 +563,10 @@ describe('the end of a process of which only the shell before it was killed', ()
   ].join('\n');
 
   async function begun(first: House): Promise<string> {
-    const group = groupDocument({ RestartPolicy: { Attempts: 1, Interval: 60e9, Delay: 0, Mode: 'fail' } }, shell(twice));
+    const group = groupDocument(
+      { RestartPolicy: { Attempts: 1, Interval: 60e9, Delay: 0, Mode: 'fail' } },
+      shell(twice),
+    );
     await run(first.engine, {}, { TaskGroups: [group] });
     const [running] = await until(first.engine, (all) => all[0]?.ClientStatus === 'running');
     const folder = join(first.directory, 'allocations', running?.ID ?? '', 'main');

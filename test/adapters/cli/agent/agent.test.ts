@@ -173,25 +173,27 @@ describe('signalbox agent', () => {
     const box = connect({ url });
     const task = { Name: 't', Driver: 'raw_exec', Config: { command: '/bin/sleep', args: ['300'] } };
     const group = { Name: 'g', Tasks: [{ ...task, Resources: { CPU: 10, MemoryMB: 10 } }] };
-    const outcomes = ['SIGTERM SIGTERM', 'SIGINT SIGINT', 'SIGTERM SIGINT', 'SIGINT SIGTERM'].map(async (signals, at) => {
-      const [first, second] = signals.split(' ') as NodeJS.Signals[];
-      const where = ['--server', url, '--directory', join(installed.folder, `second-${at}`), '--name', signals];
-      const agent = installed.run(['agent', ...where, '--on-stop', 'kill']);
-      const nodeId = await agent.printed(/node (\S+) is registered with/);
-      // What runs may finish: the agent waits ten seconds for it.
-      const Constraints = [{ LTarget: '${node.unique.id}', RTarget: nodeId, Operand: '=' }];
-      const job = { ID: `work-${at}`, Type: 'batch', Datacenters: ['*'], Constraints, TaskGroups: [group] } as const;
-      (await box.jobs.register(job))._unsafeUnwrap();
-      let found = (await box.jobs.allocations(job.ID))._unsafeUnwrap();
-      while (found.value[0]?.ClientStatus !== 'running')
-        found = (await box.jobs.allocations(job.ID, { index: found.index }))._unsafeUnwrap();
-      agent.process.kill(first);
-      // Nothing outside tells that it has taken the first one, so the second is sent until it has come after that.
-      const sending = setInterval(() => agent.process.kill(second), 20);
-      const ended = await agent.ended;
-      clearInterval(sending);
-      return [signals, ended];
-    });
+    const outcomes = ['SIGTERM SIGTERM', 'SIGINT SIGINT', 'SIGTERM SIGINT', 'SIGINT SIGTERM'].map(
+      async (signals, at) => {
+        const [first, second] = signals.split(' ') as NodeJS.Signals[];
+        const where = ['--server', url, '--directory', join(installed.folder, `second-${at}`), '--name', signals];
+        const agent = installed.run(['agent', ...where, '--on-stop', 'kill']);
+        const nodeId = await agent.printed(/node (\S+) is registered with/);
+        // What runs may finish: the agent waits ten seconds for it.
+        const Constraints = [{ LTarget: '${node.unique.id}', RTarget: nodeId, Operand: '=' as const }];
+        const job = { ID: `work-${at}`, Type: 'batch', Datacenters: ['*'], Constraints, TaskGroups: [group] } as const;
+        (await box.jobs.register(job))._unsafeUnwrap();
+        let found = (await box.jobs.allocations(job.ID))._unsafeUnwrap();
+        while (found.value[0]?.ClientStatus !== 'running')
+          found = (await box.jobs.allocations(job.ID, { index: found.index }))._unsafeUnwrap();
+        agent.process.kill(first);
+        // Nothing outside tells that it has taken the first one, so the second is sent until it has come after that.
+        const sending = setInterval(() => agent.process.kill(second), 20);
+        const ended = await agent.ended;
+        clearInterval(sending);
+        return [signals, ended];
+      },
+    );
     expect(await Promise.all(outcomes)).toEqual([
       ['SIGTERM SIGTERM', { code: null, signal: 'SIGTERM' }],
       ['SIGINT SIGINT', { code: null, signal: 'SIGINT' }],
