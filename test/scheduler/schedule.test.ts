@@ -308,6 +308,12 @@ describe('batch jobs', () => {
     cluster.evaluate(followUps[0]);
     expect(cluster.live()).toHaveLength(1);
     expect(cluster.live()[0]?.RescheduleTracker?.Events).toHaveLength(1);
+    expect(cluster.live()[0]?.RescheduleTracker?.LastReschedule).toBe('ok');
+    // What the plan says of the first one, which replaced none itself.
+    expect(cluster.allocations[0]).toMatchObject({
+      NextAllocation: cluster.live()[0]?.ID,
+      RescheduleTracker: { Events: null, LastReschedule: 'ok' },
+    });
     cluster.report('failed');
     const last = cluster.evaluate();
     expect(cluster.live()).toEqual([]);

@@ -57,16 +57,25 @@ export function reportAllocations(
 }
 
 function reported(tx: Transaction, before: Allocation, report: AllocationReport): Allocation {
-  const after = {
+  const after = withoutEmpty({
     ...withoutWait(before),
     ClientStatus: report.clientStatus,
     ClientDescription: report.clientDescription,
     TaskStates: report.taskStates,
     ModifyIndex: tx.index,
     ModifyTime: unixNanosFromInstant(tx.now),
-  };
+  });
   const healthy = report.healthy === undefined ? healthByTasks(tx, after) : report.healthy;
   return withReportedHealth(after, healthy, { now: tx.now, index: tx.index });
+}
+
+/** Agents may say nothing of the status or of the tasks: such members are absent (job interface, Allocation). */
+function withoutEmpty(allocation: Allocation): Allocation {
+  const isDescribed = allocation.ClientDescription !== '';
+  const hasStates = Object.keys(allocation.TaskStates ?? {}).length > 0;
+  if (isDescribed && hasStates) return allocation;
+  const { ClientDescription = '', TaskStates = {}, ...rest } = allocation;
+  return { ...rest, ...(isDescribed ? { ClientDescription } : {}), ...(hasStates ? { TaskStates } : {}) };
 }
 
 /** Health where the node does not measure it: by the states of the tasks; null when it is not known yet. */
