@@ -41,7 +41,7 @@ function faultsOf(kind: 'evaluation' | 'allocation', record: Record<string, unkn
   return Object.entries(record).flatMap(([member, value]) => {
     if (known[kind]?.includes(member) !== true) return [`${kind}: ${member} is unknown`];
     return isEmpty(value) && always[kind]?.includes(member) !== true
-      ? [`${kind} ${record['TriggeredBy'] ?? record['ClientStatus']}: ${member} is ${JSON.stringify(value)}`]
+      ? [`${kind} ${String(record['TriggeredBy'] ?? record['ClientStatus'])}: ${member} is ${JSON.stringify(value)}`]
       : [];
   });
 }

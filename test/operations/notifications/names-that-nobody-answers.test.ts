@@ -29,7 +29,7 @@ async function installation(): Promise<{
   readonly names: NameServer;
   readonly receiver: Receiver;
   /** Answers wait until the function that it gives is called. */
-  hold(): () => void;
+  readonly hold: () => () => void;
 }> {
   let held = Promise.resolve();
   const receiver = await startReceiver();
