@@ -17,6 +17,7 @@ import {
 } from '../../../src/index.js';
 import type { JobInput } from '../../../src/jobs/document/input/index.js';
 
+import type { Ids } from '../../../src/ports/ids.js';
 import { type Allocation, allocations, isClientTerminal } from '../../../src/scheduler/allocation.js';
 import { groupDocument } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';
@@ -65,6 +66,10 @@ async function end(...jobIds: string[]): Promise<string[]> {
   return names();
 }
 
+/** Later IDs come first. */
+const inverted = (digits: string): string =>
+  [...digits].map((digit) => (15 - Number.parseInt(digit, 16)).toString(16)).join('');
+
 describe('work that waits for room', () => {
   it('resumes by priority, then by age, whatever its name', async () => {
     await join('n1');
@@ -78,6 +83,25 @@ describe('work that waits for room', () => {
     ] as const;
     for (const [name, Priority] of waiting)
       await register(name, { Priority, TaskGroups: [group('a', 990 + Priority / 10)] });
+    const order: string[] = [];
+    for (let last = ['first.a']; last.length > 0; ) {
+      last = await end((last[0] ?? '').slice(0, -2));
+      order.push(...last);
+    }
+    expect(order).toEqual(['y-high.a', 'm-old.a', 'a-young.a', 'z-low.a', 'b-low.a']);
+  });
+
+  it('resumes so also where all ask for the same, whatever the IDs of their evaluations', async () => {
+    await engine.stop();
+    const ids = sequentialIds();
+    const falling: Ids = { ...ids, next: (kind) => ids.next(kind).replace(/^[0-9a-f]{8}(?=-)/, inverted) };
+    const ports = { storage: memoryStorage(), clock, ids: falling, delivery: recordingDelivery({ clock }) };
+    engine = createEngine(ports);
+    engine.start();
+    await join('n1');
+    await register('first', { TaskGroups: [group('a', 1000)] });
+    const waiting = Object.entries({ 'z-low': 20, 'm-old': 50, 'a-young': 50, 'b-low': 20, 'y-high': 80 });
+    for (const [name, Priority] of waiting) await register(name, { Priority, TaskGroups: [group('a', 900)] });
     const order: string[] = [];
     for (let last = ['first.a']; last.length > 0; ) {
       last = await end((last[0] ?? '').slice(0, -2));
