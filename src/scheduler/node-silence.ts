@@ -48,8 +48,10 @@ export function observeHeartbeats(
   for (const heartbeat of heartbeats) {
     const heard = Math.max(since, heardAt(watch, heartbeat, now));
     if (heartbeat.at === undefined) seen.set(heartbeat.nodeId, { token: heartbeat.token, at: heard });
-    if (now - heard >= ttl) silent.push(heartbeat);
-    else next = Math.min(next ?? Number.POSITIVE_INFINITY, heard + ttl);
+    // The same sum in both cases: with a difference in one of them, a fraction could round to neither silent nor later than now.
+    const due = heard + ttl;
+    if (now >= due) silent.push(heartbeat);
+    else next = Math.min(next ?? Number.POSITIVE_INFINITY, due);
   }
   return { watch: { since, expected: next ?? now, seen }, silent, next };
 }

@@ -15,6 +15,18 @@ describe('observeHeartbeats', () => {
     expect(observeHeartbeats(first.watch, [beat(2, 20)], ttl, 35)).toMatchObject({ silent: [], next: 50 });
   });
 
+  it('never asks to be asked again at once, whatever the fractions of milliseconds', () => {
+    const times = fc.tuple(fc.double({ min: 0, max: 1e9, noNaN: true }), fc.double({ min: 1, max: 1e6, noNaN: true }));
+    fc.assert(
+      fc.property(times, ([at, timeToLive]) => {
+        const watch = newSilenceWatch(at);
+        const { next = 0 } = observeHeartbeats(watch, [beat(1, at)], timeToLive, at);
+        const then = observeHeartbeats({ ...watch, expected: next }, [beat(1, at)], timeToLive, next);
+        expect([silentOf(then), then.next]).toEqual([['n'], undefined]);
+      }),
+    );
+  });
+
   it('gives every node one full time to live after its own start, however old the heartbeat is', () => {
     const started = newSilenceWatch(1000);
     const first = observeHeartbeats(started, [beat(1, 5), { nodeId: 'other', token: 3, at: undefined }], ttl, 1000);
