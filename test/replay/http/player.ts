@@ -67,10 +67,7 @@ function unexpectedIn({ name, different }: PlayedTranscript, acceptable: readonl
   ];
 }
 
-/**
- * Plays transcripts, so many at a time, and gives what `unexpectedIn` finds in them. One with a difference is played again when nothing
- * else is: a step may look at a task that a busy machine is still starting.
- */
+/** Plays transcripts, so many at a time, and gives what `unexpectedIn` finds in them. */
 export async function unexpectedOf(
   origin: string,
   transcripts: readonly Transcript[],
@@ -80,17 +77,13 @@ export async function unexpectedOf(
     ...options
   }: PlayOptions & { readonly accepted: readonly AcceptedSteps[]; readonly lanes: number },
 ): Promise<readonly string[]> {
-  const play = async (transcript: Transcript): Promise<readonly string[]> =>
-    unexpectedIn(await compareTranscript(origin, transcript, options), accepted);
-  const again: Transcript[] = [];
+  const unexpected: string[] = [];
   const queue = [...transcripts];
   const lane = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      if ((await play(next)).length > 0) again.push(next);
+      unexpected.push(...unexpectedIn(await compareTranscript(origin, next, options), accepted));
     }
   };
   await Promise.all(Array.from({ length: lanes }, lane));
-  const unexpected: string[] = [];
-  for (const transcript of again) unexpected.push(...(await play(transcript)));
   return unexpected;
 }
