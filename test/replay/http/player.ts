@@ -5,12 +5,33 @@ import type { AcceptedSteps } from './accepted-steps.js';
 import { differencesOf, type StepDifference } from './compare-outlines.js';
 import { outlinesOf } from './outline.js';
 import { type PlayOptions, playTranscript } from './play-transcript.js';
-import type { Transcript } from './transcript.js';
+import type { Transcript, Until } from './transcript.js';
 
 /** The recorded transcripts of a file; those of this folder when absent. */
 export function recordedTranscripts(file = new URL('exchanges.json.gz', import.meta.url)): readonly Transcript[] {
   const bytes = readFileSync(file);
-  return JSON.parse(gunzipSync(bytes).toString('utf8')) as Transcript[];
+  return (JSON.parse(gunzipSync(bytes).toString('utf8')) as Transcript[]).map(withLaterStates);
+}
+
+/**
+ * What a step has to wait for on top of the recorded condition. An allocation runs as soon as one of its tasks does; in the recording, which
+ * asked once a report of the whole was there, all of them did.
+ */
+const laterStates: readonly { readonly transcript: string; readonly step: number; readonly until: Until }[] = [
+  {
+    transcript: 'create-two-groups-running',
+    step: 6,
+    until: { pointer: '/*/TaskStates/*/State', equals: 'running', count: 5 },
+  },
+];
+
+function withLaterStates(transcript: Transcript): Transcript {
+  const later = laterStates.filter((each) => each.transcript === transcript.name);
+  const steps = transcript.steps.map((recorded, at) => {
+    const until = later.find(({ step }) => step === at)?.until;
+    return until === undefined ? recorded : { ...recorded, until };
+  });
+  return later.length === 0 ? transcript : { ...transcript, steps };
 }
 
 /** An open server in this process, as clients of the upstream use it, with a runner for their tasks. */
