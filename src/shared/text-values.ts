@@ -1,6 +1,6 @@
 /*
  * What a text stands for where the interface compares texts with numbers: the number syntax of the upstream's language, its white
- * space and its order of texts.
+ * space, its order of texts and its upper and lower case.
  */
 
 const INT64_LIMIT = 2n ** 63n;
@@ -72,6 +72,39 @@ export function compareBytes(left: string, right: string): number {
 function codePointOrder(unit: number): number {
   if (unit < 0xd800) return unit;
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}
+
+/**
+ * Simple (one-to-one) case mapping: `ß` stays `ß`, and a final sigma is mapped like any other. JavaScript's own mapping
+ * may lengthen texts and depends on neighbouring characters.
+ */
+export function upperCase(text: string): string {
+  if (!LENGTHENED.test(text)) return text.toUpperCase();
+  return text.replace(RUNS, (run) => (LENGTHENED.test(run) ? run.replace(WITH_IOTA, iotaCapital) : run.toUpperCase()));
+}
+
+export function lowerCase(text: string): string {
+  // The only character whose lower case has two characters, and the only one whose lower case depends on its neighbours.
+  return text.replaceAll('\u0130', 'i').replaceAll('\u03a3', '\u03c3').toLowerCase();
+}
+
+/** Whether a text has characters whose upper case is longer in JavaScript, so that mapping it costs more. */
+export function lengthens(text: string): boolean {
+  return LENGTHENED.test(text);
+}
+
+/** The characters whose upper case is longer in JavaScript. */
+const LENGTHENED =
+  /[\u00df\u0149\u01f0\u0390\u03b0\u0587\u1e96-\u1e9a\u1f50\u1f52\u1f54\u1f56\u1f80-\u1faf\u1fb2-\u1fb4\u1fb6\u1fb7\u1fbc\u1fc2-\u1fc4\u1fc6\u1fc7\u1fcc\u1fd2\u1fd3\u1fd6\u1fd7\u1fe2-\u1fe4\u1fe6\u1fe7\u1ff2-\u1ff4\u1ff6\u1ff7\u1ffc\ufb00-\ufb06\ufb13-\ufb17]/;
+const RUNS = new RegExp(`${LENGTHENED.source}+|${LENGTHENED.source.replace('[', '[^')}+`, 'g');
+
+/** Greek small letters with an iota subscript: one capital letter each, although JavaScript writes the iota out. */
+const WITH_IOTA = /[\u1f80-\u1f87\u1f90-\u1f97\u1fa0-\u1fa7\u1fb3\u1fc3\u1ff3]/g;
+
+/** The capital with an iota beside it, of a letter with an iota below. */
+function iotaCapital(character: string): string {
+  const code = character.charCodeAt(0);
+  return String.fromCharCode(code < 0x1fb0 ? code + 8 : code + 9);
 }
 
 /** White space as Unicode has it: what separates words, line ends included. */

@@ -1,10 +1,10 @@
 import { regularExpression } from '../../shared/regular-expression.js';
-import { trimWhiteSpace } from '../../shared/text-values.js';
+import { lowerCase, trimWhiteSpace, upperCase } from '../../shared/text-values.js';
 import { isList, kindOf, type Value } from '../values.js';
 import { made, ofTexts, smallFrom, textsFrom, wellFormed } from './arguments.js';
 import { joined, shownAs } from './print.js';
 import { type Call, exactly, type TemplateFunction } from './template-function.js';
-import { lowerCase, titleCase, upperCase } from './text-case.js';
+import { titleCase } from './title-case.js';
 
 /** Text functions. The text itself is the last argument, so that they can be used in pipes. */
 export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
@@ -54,22 +54,8 @@ export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
     if (!call.spend(lines.length * (width + 1))) return undefined;
     return lines.map((line) => (line === '' ? line : ' '.repeat(width) + line)).join('\n');
   }),
-  html: {
-    least: 1,
-    most: Number.POSITIVE_INFINITY,
-    run: (args, call) => {
-      const text = joined(args, call, shownAs);
-      return typeof text === 'string' ? made(htmlEscaped(text), call) : undefined;
-    },
-  },
-  urlquery: {
-    least: 1,
-    most: Number.POSITIVE_INFINITY,
-    run: (args, call) => {
-      const text = joined(args, call, shownAs);
-      return typeof text === 'string' ? made(queryEscaped(text), call) : undefined;
-    },
-  },
+  html: escaping(htmlEscaped),
+  urlquery: escaping(queryEscaped),
   base64Encode: ofTexts(1, ([text = ''], call) => {
     return call.spend(text.length * STEP_OF_A_BYTE) ? made(base64(text), call) : undefined;
   }),
@@ -88,6 +74,18 @@ export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
 
 /** A pattern compares each character with all of its parts, at worst 0.1 µs per comparison. */
 const STEP_OF_A_MATCH = 6;
+
+/** Escapes the values as `print` shows them, as one text. */
+function escaping(escaped: (text: string) => string): TemplateFunction {
+  return {
+    least: 1,
+    most: Number.POSITIVE_INFINITY,
+    run: (args, call) => {
+      const text = joined(args, call, shownAs);
+      return typeof text === 'string' ? made(escaped(text), call) : undefined;
+    },
+  };
+}
 
 /** A text that is processed byte by byte, or character by character. */
 const STEP_OF_A_BYTE = 8;

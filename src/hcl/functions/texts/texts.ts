@@ -1,4 +1,5 @@
 import { err, ok } from 'neverthrow';
+import { lowerCase, upperCase } from '../../../shared/text-values.js';
 import { clusterCount, clustersOf } from '../../values/graphemes.js';
 import { countNumber } from '../../values/number.js';
 import type { HclValue } from '../../values/value.js';
@@ -6,7 +7,7 @@ import { listOf, listValue, numberType, numberValue, stringType, stringValue } f
 import { integerAt, itemsAt, textAt } from '../arguments.js';
 import type { CallResult, EagerFunction, FunctionContext } from '../function.js';
 import { defineFunction, fail, failArgument, overBudget, parameter, perCharacter } from '../function.js';
-import { caseWork, lowerCase, titleCase, upperCase } from './case-mapping.js';
+import { caseWork, titleCase } from './case-mapping.js';
 
 const text = parameter('text', stringType);
 
