@@ -23,7 +23,10 @@ interface JobSourceOptions {
   readonly hcl1: boolean;
 }
 
-/** Reads a job file: HCL, or JSON when the name ends so or standard input is a JSON document of a job. Rejects with `Stopped`, which shows every problem with its place. */
+/**
+ * Reads a job file: HCL, or JSON when the name ends so or standard input is a JSON document of a job. Rejects with `Stopped`, which shows
+ * every problem with its place.
+ */
 export async function readJobSource(path: string, options: JobSourceOptions, terminal: Terminal): Promise<JobSource> {
   const source = await terminal.read(path);
   const variables = (await Promise.all(options.files.map((file) => terminal.read(file)))).join('\n');

@@ -155,12 +155,8 @@ function requestFrom(call: Call, args: readonly unknown[]): Result<CallRequest, 
 function wrongParameter(call: Call, input: CallInput): BadRequest | undefined {
   for (const name in input) {
     const location = call.inputs[name]?.locations[0];
-    const wrong =
-      location === undefined
-        ? badRequest(`there is no option "${name}"`, name)
-        : input[name] === undefined
-          ? undefined
-          : wrongValue(name, location, input[name]);
+    if (location === undefined) return badRequest(`there is no option "${name}"`, name);
+    const wrong = input[name] === undefined ? undefined : wrongValue(name, location, input[name]);
     if (wrong !== undefined) return wrong;
   }
   return undefined;

@@ -60,7 +60,7 @@ export {
 } from '../operations/scheduling/index.js';
 export * from '../scheduler/index.js';
 export type { ReadNodePool } from '../scheduler/node-pool.js';
-export type { NodePoolError } from '../scheduler/nodes/check-node-pool.js';
+export type { NodePoolError, NodePoolNotFound } from '../scheduler/nodes/check-node-pool.js';
 export type { DrainSpec } from '../scheduler/nodes/drain.js';
 export type { NodeNotFound, NodeRefused } from '../scheduler/nodes/node-errors.js';
 export type { DynamicMeta, NodeMetadata } from '../scheduler/nodes/node-metadata.js';

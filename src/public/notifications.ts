@@ -48,7 +48,7 @@ export type {
   RunFailure,
 } from '../notifications/events/event.js';
 export type { EventAttributes } from '../notifications/events/event-attributes.js';
-export type { EventType, EventTypeInput } from '../notifications/events/event-type.js';
+export { customEventAttributes, type EventType, type EventTypeInput } from '../notifications/events/event-type.js';
 export { notificationForRunStatus, type RunStatusNotification } from '../notifications/events/run-status.js';
 export {
   type AssessmentTrigger,

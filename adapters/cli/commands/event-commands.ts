@@ -1,5 +1,5 @@
 import { orThrow } from '../../../src/client/index.js';
-import { triggerFromSpelling } from '../../../src/index.js';
+import { customEventAttributes, triggerFromSpelling } from '../../../src/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
 import { findJsonFault } from '../json-fault.js';
 import { facts, tableOf } from '../output/columns.js';
@@ -174,14 +174,10 @@ async function attributesOf(
   return { trigger, ...given, ...pairs('set', options.set) };
 }
 
-/** What an event of an own type may have beside its payload. */
-const ownAttributes = ['trigger', 'message', 'data', 'order_key', 'occurred_at', 'idempotency_key'];
-
 /** Whether the file of an own type holds its payload itself: then it has members that are no attributes. */
 function isPayload(trigger: string, inFile: Readonly<Record<string, unknown>>): boolean {
-  return (
-    triggerFromSpelling(trigger) === undefined && Object.keys(inFile).some((name) => !ownAttributes.includes(name))
-  );
+  if (triggerFromSpelling(trigger) !== undefined) return false;
+  return Object.keys(inFile).some((name) => !customEventAttributes.includes(name));
 }
 
 /** The JSON object of a file. */

@@ -42,6 +42,7 @@ export function parseChecksum(text: string, source: string): Result<Checksum, st
 export function digestInList(list: string, name: string): Digest | undefined {
   for (const line of list.split(/\r?\n/)) {
     const tagged = /^(?:MD5|SHA1|SHA256|SHA512) \((.+)\) = ([0-9A-Fa-f]+)$/.exec(line.trim());
+    // A dot that takes every character: without it a line of blanks and a line separator takes quadratic time.
     const plain = /^([0-9A-Fa-f]+)(?:\s+\*?(.+))?$/s.exec(line.trim());
     const [file, digits] = tagged === null ? [plain?.[2], plain?.[1]] : [tagged[1], tagged[2]];
     if (digits === undefined) continue;

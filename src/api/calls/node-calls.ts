@@ -230,7 +230,7 @@ export const nodePoolCalls = {
       reverse: pageInputs.reverse,
       ...nodeDetails,
     },
-    errors: [...filterFaults, 'node_pool_not_found', 'node_pool_in_use', 'invalid_node_pool'],
+    errors: [...filterFaults, 'node_pool_not_found'],
     statuses: { node_pool_not_found: 404 },
     answer: nodePage,
   }),

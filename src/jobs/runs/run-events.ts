@@ -145,9 +145,14 @@ interface RunAllocation {
 /** What an agent says of an allocation that `max_run_duration` ended. Its status is `complete`, as in existing schedulers. */
 export const exceededDuration = 'Allocation exceeded its maximum run duration';
 
+/** Whether `max_run_duration` ended the allocation. Nothing but its description tells. */
+export function exceededItsDuration({ ClientDescription }: Pick<RunAllocation, 'ClientDescription'>): boolean {
+  return ClientDescription === exceededDuration;
+}
+
 /** Whether an allocation did what it was asked, and was not merely ended. */
 function completedItsWork(allocation: Pick<RunAllocation, 'ClientStatus' | 'ClientDescription'>): boolean {
-  return allocation.ClientStatus === 'complete' && allocation.ClientDescription !== exceededDuration;
+  return allocation.ClientStatus === 'complete' && !exceededItsDuration(allocation);
 }
 
 /** Whether a job has an end of its own, so that its run ends with it. */

@@ -86,17 +86,24 @@ export function decideEventType(
   return ok({ name, description, schema, example, body, createdAt: present?.createdAt ?? now, updatedAt: now });
 }
 
-/** The attributes of an event of a registered type. */
-const eventMembers = ['trigger', 'message', 'data', 'order_key', 'occurred_at', 'idempotency_key'];
+/** The attributes that an event of a registered type may have. Its own payload is `data`. */
+export const customEventAttributes: readonly string[] = [
+  'trigger',
+  'message',
+  'data',
+  'order_key',
+  'occurred_at',
+  'idempotency_key',
+];
 
 /** Members of the payload belong into `data`; beside it they would be lost. */
 function strayFaults(attributes: Readonly<Record<string, unknown>>): readonly FieldFault[] {
   const stray = Object.keys(attributes).filter(
-    (name) => !eventMembers.includes(name) && attributes[name] !== undefined,
+    (name) => !customEventAttributes.includes(name) && attributes[name] !== undefined,
   );
   return stray.map((name) => ({
     pointer: `/data/attributes/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
-    message: `${name} is no attribute of an event of this type, which are ${eventMembers.join(', ')}; its payload is data`,
+    message: `${name} is no attribute of an event of this type, which are ${customEventAttributes.join(', ')}; its payload is data`,
   }));
 }
 

@@ -15,7 +15,12 @@ import {
   nodePools,
   type ReadNodePool,
 } from '../../scheduler/node-pool.js';
-import { checkNodePool, type NodePoolError, nodePoolNotFound } from '../../scheduler/nodes/check-node-pool.js';
+import {
+  checkNodePool,
+  type NodePoolError,
+  type NodePoolNotFound,
+  nodePoolNotFound,
+} from '../../scheduler/nodes/check-node-pool.js';
 import type { Milliseconds } from '../../shared/duration.js';
 import { authoriseArea, authoriseNodePool, type PermissionDenied } from '../authorise.js';
 import { listNodePools as allNodePools, readNodePool as findNodePool } from '../books/node-pool-rows.js';
@@ -134,7 +139,7 @@ export function listNodePoolNodes(
   caller: Principal,
   input: ListRequest & { readonly name: string },
   waiting: Waiting = {},
-): ListAnswer<Row<Node>, PermissionDenied | NodePoolError> {
+): ListAnswer<Row<Node>, PermissionDenied | NodePoolNotFound> {
   const { name } = input;
   const allowed = authoriseArea(caller, 'node', 'read').andThen(() => authoriseNodePool(caller, name, 'read'));
   if (allowed.isErr()) return errAsync(allowed.error);
@@ -148,7 +153,7 @@ export function listNodePoolNodes(
   };
   return context.storage
     .read((view) => findNodePool(view, name) !== undefined)
-    .andThen((isThere): Result<void, NodePoolError> => (isThere ? ok(undefined) : err(nodePoolNotFound(name))))
+    .andThen((isThere) => (isThere ? ok(undefined) : err(nodePoolNotFound(name))))
     .andThen(() => answerList(context, input, list, waiting));
 }
 

@@ -1,14 +1,20 @@
 import { err, ok, type Result } from 'neverthrow';
 import { builtInNodePools, type NodePool } from '../node-pool.js';
 
+/** The pool that a request names is not there. */
+export interface NodePoolNotFound {
+  readonly type: 'node_pool_not_found';
+  readonly name: string;
+  readonly message: string;
+}
+
 /** Why a node pool cannot be read, written or removed: it is malformed, not there, built in, or still in use. */
 export type NodePoolError =
   | { readonly type: 'invalid_node_pool'; readonly name: string; readonly message: string }
-  | { readonly type: 'node_pool_not_found'; readonly name: string; readonly message: string }
+  | NodePoolNotFound
   | { readonly type: 'node_pool_in_use'; readonly name: string; readonly message: string };
 
-/** The pool of a request is not there. */
-export function nodePoolNotFound(name: string): NodePoolError {
+export function nodePoolNotFound(name: string): NodePoolNotFound {
   return { type: 'node_pool_not_found', name, message: 'node pool not found' };
 }
 

@@ -27,7 +27,7 @@ export const poolJobCalls = {
       ...pageInputs,
       meta: inQuery('meta', boolean, 'Add the meta of each job'),
     },
-    errors: [...filterFaults, 'node_pool_not_found', 'node_pool_in_use', 'invalid_node_pool'],
+    errors: [...filterFaults, 'node_pool_not_found'],
     statuses: { node_pool_not_found: 404 },
     answer: rowPage<JobListStub>('JobListStub'),
   }),

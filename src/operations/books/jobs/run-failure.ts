@@ -1,4 +1,4 @@
-import { exceededDuration } from '../../../jobs/runs/run-events.js';
+import { exceededItsDuration } from '../../../jobs/runs/run-events.js';
 import type { RunFailure } from '../../../notifications/events/event.js';
 import type { Allocation, TaskEvent } from '../../../scheduler/allocation.js';
 
@@ -20,9 +20,7 @@ function exitOf(end: TaskEvent | undefined): Pick<RunFailure, 'exitCode' | 'sign
 }
 
 function lastFailed(allocations: readonly Allocation[]): Allocation | undefined {
-  const failed = allocations.filter(
-    ({ ClientStatus, ClientDescription }) => ClientStatus === 'failed' || ClientDescription === exceededDuration,
-  );
+  const failed = allocations.filter((each) => each.ClientStatus === 'failed' || exceededItsDuration(each));
   return failed.reduce<Allocation | undefined>(
     (latest, each) => (latest === undefined || each.ModifyIndex >= latest.ModifyIndex ? each : latest),
     undefined,

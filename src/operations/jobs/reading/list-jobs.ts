@@ -1,4 +1,4 @@
-import { err, errAsync, ok, type Result } from 'neverthrow';
+import { err, errAsync, ok } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs } from '../../../jobs/job-record.js';
@@ -8,7 +8,7 @@ import { jobSummaries } from '../../../jobs/status/job-summary-record.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
 import type { Source } from '../../../queries/page.js';
-import { type NodePoolError, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
+import { type NodePoolNotFound, nodePoolNotFound } from '../../../scheduler/nodes/check-node-pool.js';
 import { authoriseNodePool } from '../../authorise.js';
 import { hasCurrentStubs } from '../../books/jobs/job-stub-rows.js';
 import { readNodePool } from '../../books/node-pool-rows.js';
@@ -64,13 +64,13 @@ export function listPoolJobs(
   context: EngineContext,
   caller: Principal,
   input: ListJobsInput & { readonly pool: string },
-): ListRead<ListedJob, NodePoolError> {
+): ListRead<ListedJob, NodePoolNotFound> {
   const { pool } = input;
   const allowed = authoriseNodePool(caller, pool, 'read');
   if (allowed.isErr()) return errAsync(allowed.error);
   return context.storage
     .read((view) => readNodePool(view, pool) !== undefined)
-    .andThen((isThere): Result<void, NodePoolError> => (isThere ? ok(undefined) : err(nodePoolNotFound(pool))))
+    .andThen((isThere) => (isThere ? ok(undefined) : err(nodePoolNotFound(pool))))
     .andThen(() => listJobs(context, caller, input));
 }
 
