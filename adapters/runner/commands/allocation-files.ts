@@ -1,5 +1,5 @@
-import type { Stats } from 'node:fs';
-import { lstat, open, readdir } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import {
@@ -76,13 +76,18 @@ export function offsetRefused(offset: number): CommandRefused {
   return commandRefused('failed', `a file cannot be read from offset ${offset}`);
 }
 
+/** Opens a file that a task may have replaced meanwhile: it follows no link, and waits for nobody who would write in a pipe. */
+export function openToRead(file: string): Promise<FileHandle> {
+  return open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+}
+
 async function* pieces(
   file: string,
   name: string,
   from: number,
   limit: number,
 ): AsyncGenerator<CommandOutput, void, undefined> {
-  const handle = await open(file, 'r');
+  const handle = await openToRead(file);
   try {
     let offset = from;
     for (let left = limit; left > 0; ) {

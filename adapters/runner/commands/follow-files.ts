@@ -1,10 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CommandOutput, StreamPosition } from '../../../src/agent/link/node-command.js';
 import { logNumbers } from '../logs/log-files.js';
-import { pieceBytes } from './allocation-files.js';
+import { openToRead, pieceBytes } from './allocation-files.js';
 
 /** How often a file that is followed is looked at. In milliseconds. */
 const lookInterval = 100;
@@ -93,7 +93,7 @@ async function* contents(from: FileOffset, name: string, atEnd: AtEnd): AsyncGen
 
 async function openOrUndefined(file: string): Promise<FileHandle | undefined> {
   try {
-    return await open(file, 'r');
+    return await openToRead(file);
   } catch {
     return undefined;
   }

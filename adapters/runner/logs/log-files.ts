@@ -14,12 +14,19 @@ interface LogPosition {
   readonly size: number;
 }
 
-/** The numbers of the files `<base>.N` that are there, rising. */
+const fileNumber = /^(?:0|[1-9][0-9]{0,14})$/;
+
+/**
+ * The numbers of the files `<base>.N` that are there, rising. Tasks can write in the same folder: links, pipes and directories that
+ * have such a name are none of them.
+ */
 export function logNumbers(base: string): number[] {
   const prefix = `${basename(base)}.`;
-  return readdirSync(dirname(base))
-    .filter((name) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)))
-    .map((name) => Number(name.slice(prefix.length)))
+  return readdirSync(dirname(base), { withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.startsWith(prefix))
+    .map(({ name }) => name.slice(prefix.length))
+    .filter((text) => fileNumber.test(text))
+    .map(Number)
     .sort((left, right) => left - right);
 }
 

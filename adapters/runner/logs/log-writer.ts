@@ -1,5 +1,9 @@
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs';
 import { type LogLimits, logPosition } from './log-files.js';
+
+/** To append to a file, never through a link; a pipe that nobody reads fails instead of holding the process. */
+const appending =
+  constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
  * Writes the lines of one stream of a function's log to `<base>.0`, `<base>.1` and so on, and keeps the newest files. A
@@ -49,7 +53,7 @@ export class LogWriter {
   }
 
   #use(number: number, size: number): number {
-    const file = openSync(`${this.#base}.${number}`, 'a', 0o600);
+    const file = openSync(`${this.#base}.${number}`, appending, 0o600);
     this.#number = number;
     this.#size = size;
     this.#file = file;

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -46,5 +47,39 @@ describe('output of which nothing is kept yet', () => {
 
   it('never comes when the allocation is gone', async () => {
     expect(await follow(true).next()).toMatchObject({ done: true });
+  });
+});
+
+describe('what a task has put between the files of its output', () => {
+  const written = async (): Promise<string> => {
+    const texts: string[] = [];
+    for await (const output of { [Symbol.asyncIterator]: () => follow(false) }) {
+      if (output.type === 'piece') texts.push(Buffer.from(output.bytes).toString());
+    }
+    return texts.join('');
+  };
+
+  it('is not read through a link', async () => {
+    mkdirSync(join(folder, 'logs'));
+    writeFileSync(join(folder, 'secret'), 'of somebody else\n');
+    writeFileSync(join(folder, 'logs', 'main.stdout.0'), 'own\n');
+    symlinkSync(join(folder, 'secret'), join(folder, 'logs', 'main.stdout.1'));
+    expect(await written()).toBe('own\n');
+  });
+
+  it('holds nobody when it is a pipe', async () => {
+    mkdirSync(join(folder, 'logs'));
+    writeFileSync(join(folder, 'logs', 'main.stdout.0'), 'own\n');
+    execFileSync('mkfifo', [join(folder, 'logs', 'main.stdout.1')]);
+    expect(await written()).toBe('own\n');
+  });
+
+  it('counts only under a number that the runner would have written', async () => {
+    mkdirSync(join(folder, 'logs'));
+    writeFileSync(join(folder, 'logs', 'main.stdout.0'), 'own\n');
+    for (const name of ['007', '1e3', '9'.repeat(30)]) {
+      writeFileSync(join(folder, 'logs', `main.stdout.${name}`), 'other\n');
+    }
+    expect(await written()).toBe('own\n');
   });
 });
