@@ -1,5 +1,5 @@
-import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import {
@@ -10,6 +10,7 @@ import {
 } from '../../../src/agent/link/node-command.js';
 import { confinedPath } from './confined-path.js';
 import { contentTypeOf } from './content-type.js';
+import { openToRead } from './open-to-read.js';
 
 /** What one piece of an answer holds at most. In bytes. */
 export const pieceBytes = 64 * 1024;
@@ -74,11 +75,6 @@ export async function regularFile(root: string, path: string): Promise<Result<st
 
 export function offsetRefused(offset: number): CommandRefused {
   return commandRefused('failed', `a file cannot be read from offset ${offset}`);
-}
-
-/** Opens a file that a task may have replaced meanwhile: it follows no link, and waits for nobody who would write in a pipe. */
-export function openToRead(file: string): Promise<FileHandle> {
-  return open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
 }
 
 async function* pieces(

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { openToRead } from './open-to-read.js';
 
 /** Bytes of a file that its type is told from. */
 const looked = 512;
@@ -9,7 +9,7 @@ export async function contentTypeOf(file: string, isFile: boolean): Promise<stri
   if (file.endsWith('.json')) return 'application/json';
   if (!isFile) return unknown;
   try {
-    const handle = await open(file, 'r');
+    const handle = await openToRead(file);
     try {
       const { bytesRead, buffer } = await handle.read(Buffer.alloc(looked), 0, looked, 0);
       return bytesRead === 0 ? unknown : contentTypeOfBytes(buffer.subarray(0, bytesRead));

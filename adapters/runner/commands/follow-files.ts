@@ -4,7 +4,8 @@ import { basename, dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CommandOutput, StreamPosition } from '../../../src/agent/link/node-command.js';
 import { logNumbers } from '../logs/log-files.js';
-import { openToRead, pieceBytes } from './allocation-files.js';
+import { pieceBytes } from './allocation-files.js';
+import { openToRead } from './open-to-read.js';
 
 /** How often a file that is followed is looked at. In milliseconds. */
 const lookInterval = 100;

@@ -1,4 +1,5 @@
-import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Logger } from '../../../src/ports/logger.js';
@@ -100,18 +101,57 @@ export class NoteKeeper {
 /** Gives what went wrong. */
 async function replace(file: string, text: string): Promise<string | undefined> {
   try {
-    await writeFile(`${file}.new`, text, { mode: 0o600 });
-    await rename(`${file}.new`, file);
-    return undefined;
+    return await replaceFile(file, text);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return messageOf(error);
+    if (!inTheWay.has(String((error as NodeJS.ErrnoException).code))) return messageOf(error);
   }
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeFile(`${file}.new`, text, { mode: 0o600 });
-    await rename(`${file}.new`, file);
-    return undefined;
+    await clearTheWay(file);
+    return await replaceFile(file, text);
   } catch (error) {
     return messageOf(error);
   }
+}
+
+const writing =
+  constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+async function replaceFile(file: string, text: string): Promise<undefined> {
+  const handle = await open(`${file}.new`, writing, 0o600);
+  try {
+    await handle.writeFile(text);
+  } finally {
+    await handle.close();
+  }
+  await rename(`${file}.new`, file);
+}
+
+/** What tells that something else is where the file or its folders should be, or nothing. */
+const inTheWay: ReadonlySet<string> = new Set([
+  'ENOENT',
+  'ENOTDIR',
+  'EISDIR',
+  'ENOTEMPTY',
+  'EEXIST',
+  'ELOOP',
+  'ENXIO',
+  'EACCES',
+]);
+
+/**
+ * A task has removed its folder, locked it, or put something else in its place. Its end can be told only when it is noted, so the folders are made
+ * anew: that of the notes, that of the task and that of the allocation.
+ */
+async function clearTheWay(file: string): Promise<void> {
+  const notes = dirname(file);
+  for (const folder of [dirname(dirname(notes)), dirname(notes), notes]) {
+    const there = await lstat(folder).catch(() => undefined);
+    if (there === undefined) continue;
+    if (there.isDirectory()) await chmod(folder, there.mode | 0o700);
+    else await rm(folder);
+  }
+  await mkdir(notes, { recursive: true, mode: 0o700 });
+  await rm(`${file}.new`, { recursive: true, force: true });
+  const old = await lstat(file).catch(() => undefined);
+  if (old?.isDirectory() === true) await rm(file, { recursive: true });
 }

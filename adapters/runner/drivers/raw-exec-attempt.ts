@@ -1,4 +1,4 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
 import { type ProcessIdentity, startTimeFromStat } from '../disk/process-identity.js';
@@ -54,14 +54,15 @@ export function claimForRunner(attempt: string): boolean {
   if (existsSync(claim)) return isOfRunner(claim);
   mkdirSync(attempt, { recursive: true });
   const written = join(attempt, 'claim.runner');
-  writeFileSync(written, claimOfRunner);
+  rmSync(written, { recursive: true, force: true });
+  writeFileSync(written, claimOfRunner, { flag: 'wx' });
   // A link appears with its content, or not at all; where there are none, the content comes a moment later.
   if (makes(() => linkSync(written, claim), ['EPERM', 'ENOTSUP', 'ENOSYS'])) return true;
   return makes(() => writeFileSync(claim, claimOfRunner, { flag: 'wx' }), []) || isOfRunner(claim);
 }
 
 function isOfRunner(claim: string): boolean {
-  return readFileSync(claim, 'utf8') === claimOfRunner;
+  return textIn(claim) === claimOfRunner;
 }
 
 /** Whether this made the file; not when it is there already or cannot be made so. Throws other faults. */

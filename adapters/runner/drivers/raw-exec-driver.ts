@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err } from 'neverthrow';
 import { commandRefused, type TaskUsage } from '../../../src/agent/link/node-command.js';
+import { makeFolder } from '../disk/make-folder.js';
 import { isAlive } from '../disk/process-identity.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { lackOf } from '../disk/transient-fault.js';
@@ -217,6 +218,8 @@ const noLogs: Logs = { ended: Promise.resolve() };
 /** Undefined when there can be no log. */
 async function openLogs(start: TaskStart, paths: TaskPaths, when: 'first' | 'again'): Promise<Logs | undefined> {
   if (start.logs.disabled) return noLogs;
+  // Another task of the allocation may have removed it.
+  if (when === 'first') await makeFolder(paths.logs);
   const collector = await startCollector({
     attempt: attemptDirectory(start),
     base: join(paths.logs, start.task),
