@@ -7,8 +7,9 @@ import { type Allocation, isClientTerminal } from './allocation.js';
  */
 export interface NodeAssignment {
   readonly nodeId: string;
+  /** `collected` in the row that tells that ended allocations of the node were removed. */
   readonly allocationId: string;
-  /** The write that the scheduler last changed the allocation in. */
+  /** The write that the scheduler last changed the allocation in, or that removed allocations. */
   readonly index: number;
   /** The server has nothing more to do with the allocation: what still runs of it ends. */
   readonly gone: boolean;
@@ -19,6 +20,17 @@ export const nodeAssignments = table<NodeAssignment>(
   (assignment) => [assignment.nodeId, assignment.allocationId],
   { by_change: { version: 1, key: (assignment) => [assignment.nodeId, assignment.index] } },
 );
+
+const collected = 'collected';
+
+/** Tells the agent of a node that ended allocations were removed: it need not keep their folders any more. */
+export function collectedRow(nodeId: string, index: number): NodeAssignment {
+  return { nodeId, allocationId: collected, index, gone: true };
+}
+
+export function isCollectedRow({ allocationId }: NodeAssignment): boolean {
+  return allocationId === collected;
+}
 
 /**
  * The assignment after a change of an allocation: a row to store, `done` when the agent itself has finished, or `same`.

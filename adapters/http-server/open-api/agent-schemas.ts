@@ -20,6 +20,7 @@ export const agentSchemas: Readonly<Record<string, JsonSchema>> = {
       complete: flag,
       work: { type: 'array', items: objectSchema({ allocation: anyObject, job: anyObject }, ['allocation']) },
       gone: texts,
+      collected: flag,
     },
     ['index', 'complete', 'work', 'gone'],
   ),

@@ -56,8 +56,8 @@ export function httpAgentLink(options: HttpAgentLinkOptions): AgentLink {
         .mapErr(linkError(nodeId)),
     variables: ({ nodeId, ...query }, signal) =>
       patient.agents.variables(nodeId, query, { signal }).mapErr(linkError(nodeId)),
-    report: ({ nodeId, reports, ended }: NodeReport) =>
-      box.agents.report(nodeId, reports, ended === undefined ? {} : { ended }).mapErr(linkError(nodeId)),
+    report: ({ nodeId, reports, ...further }: NodeReport) =>
+      box.agents.report(nodeId, reports, further).mapErr(linkError(nodeId)),
     serve: (nodeId, perform) => {
       const over = new AbortController();
       keepServing(server, options, { nodeId, perform, signal: over.signal }).catch((error: unknown) => {

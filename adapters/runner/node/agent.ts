@@ -12,6 +12,7 @@ import { FinishedAllocations } from './finished-allocations.js';
 import { predecessors } from './predecessors.js';
 import { type Reported, Reporter } from './reporter.js';
 import { endLeft, endUnwanted } from './unwanted-tasks.js';
+import { WorkWatch } from './work-watch.js';
 
 interface AgentOptions {
   readonly link: AgentLink;
@@ -35,6 +36,7 @@ export class Agent {
   readonly #untaken = new Map<string, NodeWork>();
   readonly #finished: FinishedAllocations;
   readonly #reporter: Reporter;
+  readonly #work: WorkWatch;
   /** Aborts when no new work is taken any more. */
   readonly #stopping = new AbortController();
   /** Aborts when the agent is over. */
@@ -51,12 +53,15 @@ export class Agent {
     this.#finished = new FinishedAllocations({ memory, disks, background, keep: keepFinished });
     const present = { actors: this.#actors, untaken: this.#untaken, finished: this.#finished };
     if (disks !== null) disks.predecessors = predecessors(surroundings, present);
+    const { clock, node } = surroundings;
+    this.#work = new WorkWatch({ link, clock, nodeId: node.ID, signal: this.#stopping.signal });
     this.#reporter = new Reporter({
       link,
       clock: surroundings.clock,
       background: surroundings.background,
       nodeId: surroundings.node.ID,
       find: (id) => this.#reported(id),
+      kept: () => this.#finished.ids,
       onTold: ({ ended, unknown }) => this.#afterReport(ended, unknown),
       onFailure: (error) => this.#afterFailure(error),
     });
@@ -135,7 +140,7 @@ export class Agent {
       if (this.#over.signal.aborted) return;
       const beat = await this.#link.heartbeat(this.#node.ID);
       if (beat.isOk()) this.#heard(beat.value.heartbeatTtl);
-      else if (beat.error.type === 'node_not_found' && !this.#stopping.signal.aborted) await this.#register();
+      else await this.#afterFailure(beat.error);
     }
   }
 
@@ -150,19 +155,14 @@ export class Agent {
   }
 
   async #watch(): Promise<void> {
-    let after = 0;
-    while (!this.#stopping.signal.aborted) {
-      const listed = await this.#link.work({ nodeId: this.#node.ID, after }, this.#stopping.signal);
-      if (this.#stopping.signal.aborted) return;
-      if (listed.isErr()) {
-        await this.#clock.sleep(retryPause, this.#stopping.signal);
-        continue;
-      }
-      const left = after === 0 ? await this.#clearUp(listed.value) : [];
-      after = listed.value.index;
-      this.#apply(listed.value);
+    for (let isFirst = true; ; isFirst = false) {
+      const listed = await this.#work.next();
+      if (listed === undefined) return;
+      const left = isFirst ? await this.#clearUp(listed) : [];
+      this.#apply(listed);
       // Only after those that replace them are known.
       for (const id of left) this.#finished.add(id);
+      if (left.length > 0 || listed.collected === true) this.#reporter.askForKept();
     }
   }
 
@@ -255,6 +255,7 @@ export class Agent {
     this.#dropped.delete(id);
     this.#finished.add(id);
     this.#reporter.ended(id);
+    this.#reporter.askForKept();
   }
 
   /** Its tasks are not known any more: their remaining processes are ended. */
@@ -281,9 +282,12 @@ export class Agent {
     return abandoned === undefined ? this.#actors.get(id) : { isDone: true, report: () => abandoned };
   }
 
-  /** The server knows the end: the allocation is over here, and only its newest logs are kept. */
+  /** The server knows the end: the allocation is over here, and only its newest logs are kept, as long as the server knows it. */
   #afterReport(ended: readonly string[], unknown: readonly string[]): void {
-    for (const id of unknown) this.#drop(id);
+    for (const id of unknown) {
+      if (this.#finished.has(id)) this.#background.run('removing an allocation', this.#finished.collect(id));
+      else this.#drop(id);
+    }
     for (const id of ended) {
       this.#actors.delete(id);
       this.#abandoned.delete(id);
@@ -292,7 +296,9 @@ export class Agent {
   }
 
   async #afterFailure(error: AgentLinkError): Promise<void> {
-    if (error.type === 'node_not_found' && !this.#stopping.signal.aborted) await this.#register();
+    if (error.type !== 'node_not_found' || this.#stopping.signal.aborted) return;
+    await this.#register();
+    this.#work.startOver();
   }
 }
 

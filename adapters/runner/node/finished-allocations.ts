@@ -29,6 +29,11 @@ export class FinishedAllocations {
     this.trim();
   }
 
+  /** The oldest first. */
+  get ids(): readonly string[] {
+    return this.#ids;
+  }
+
   has(id: string): boolean {
     return this.#ids.includes(id);
   }

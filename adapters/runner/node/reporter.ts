@@ -1,4 +1,4 @@
-import type { AllocationReport, NodeReport } from '../../../src/agent/link/node-work.js';
+import type { AllocationReport } from '../../../src/agent/link/node-work.js';
 import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Background } from '../background.js';
@@ -15,6 +15,8 @@ interface ReporterOptions {
   readonly background: Background;
   readonly nodeId: string;
   readonly find: (allocationId: string) => Reported | undefined;
+  /** Ended allocations whose folders are still there. */
+  readonly kept: () => readonly string[];
   /** The server has the report: `ended` allocations are over for it, `unknown` ones are none of this node's. */
   readonly onTold: (told: { readonly ended: readonly string[]; readonly unknown: readonly string[] }) => void;
   readonly onFailure: (error: AgentLinkError) => Promise<void>;
@@ -31,6 +33,7 @@ export class Reporter {
   readonly #changed = new Set<string>();
   readonly #gone = new Set<string>();
   readonly #closed = new AbortController();
+  #asksForKept = false;
   #reporting: Promise<void> | undefined;
 
   constructor(options: ReporterOptions) {
@@ -45,6 +48,12 @@ export class Reporter {
   /** Nothing is left of an allocation that the server had nothing more to do with. */
   ended(allocationId: string): void {
     this.#gone.add(allocationId);
+    this.#wake();
+  }
+
+  /** Asks the server which of the ended allocations that are kept it knows no more. */
+  askForKept(): void {
+    this.#asksForKept = true;
     this.#wake();
   }
 
@@ -76,37 +85,35 @@ export class Reporter {
   }
 
   #hasNews(): boolean {
-    return this.#changed.size > 0 || this.#gone.size > 0;
+    return this.#changed.size > 0 || this.#gone.size > 0 || this.#asksForKept;
   }
 
   async #reportOnce(): Promise<void> {
     const { link, clock, nodeId, find, onTold, onFailure } = this.#options;
     const changed = [...this.#changed];
     const ended = [...this.#gone];
+    const kept = this.#asksForKept ? this.#options.kept() : [];
     this.#changed.clear();
     this.#gone.clear();
+    this.#asksForKept = false;
     const found = changed.flatMap((id) => find(id) ?? []);
-    if (found.length === 0 && ended.length === 0) return;
+    if (found.length === 0 && ended.length === 0 && kept.length === 0) return;
     // Both are read now: an allocation may go on to its end while the report is under way.
     const reports = found.map((allocation) => ({ done: allocation.isDone, report: allocation.report() }));
-    const outcome = await link.report(
-      reportOf(
-        nodeId,
-        reports.map(({ report }) => report),
-        ended,
-      ),
-    );
+    const outcome = await link.report({
+      nodeId,
+      reports: reports.map(({ report }) => report),
+      ...(ended.length === 0 ? {} : { ended }),
+      ...(kept.length === 0 ? {} : { kept }),
+    });
     if (outcome.isOk()) {
       const over = reports.filter(({ done }) => done).map(({ report }) => report.allocationId);
       return onTold({ ended: over, unknown: outcome.value.unknown });
     }
     for (const id of changed) this.#changed.add(id);
     for (const id of ended) this.#gone.add(id);
+    this.#asksForKept ||= kept.length > 0;
     await onFailure(outcome.error);
     await clock.sleep(retryPause, this.#closed.signal);
   }
-}
-
-function reportOf(nodeId: string, reports: readonly AllocationReport[], ended: readonly string[]): NodeReport {
-  return ended.length === 0 ? { nodeId, reports } : { nodeId, reports, ended };
 }

@@ -37,8 +37,8 @@ export function readReports(value: unknown): Result<readonly AllocationReport[],
   return read(reports, value, 'reports');
 }
 
-export function readEnded(value: unknown): Result<readonly string[], UnfitForNode> {
-  return read(listOf(uuid, mostReports), value, 'ended');
+export function readIds(value: unknown, field: 'ended' | 'kept'): Result<readonly string[], UnfitForNode> {
+  return read(listOf(uuid, mostReports), value, field);
 }
 
 export function readVariablesQuery(value: unknown): Result<Omit<TaskVariablesQuery, 'nodeId'>, UnfitForNode> {
@@ -52,7 +52,7 @@ function read<T>(shape: Shape<T>, value: unknown, field: string): Result<T, Unfi
     : err({ field: found.at, message: `${found.at} must be ${found.expected}` });
 }
 
-/** Reports, or ended allocations, that one message may hold. */
+/** Reports, or ended or kept allocations, that one message may hold. */
 const mostReports = 10_000;
 /** Events of a task that a report may hold; ten are kept. */
 const mostEvents = 50;

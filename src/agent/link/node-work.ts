@@ -36,6 +36,8 @@ export interface NodeWorkList {
   readonly work: readonly NodeWork[];
   /** Allocations that the server no longer has: they end, and need not be reported. */
   readonly gone: readonly string[];
+  /** Ended allocations of the node were removed: the agent may ask which of those that it keeps are known. Absent as false. */
+  readonly collected?: boolean;
 }
 
 /** What a node's agent says of one of its allocations. */
@@ -55,12 +57,14 @@ export interface NodeReport {
   readonly reports: readonly AllocationReport[];
   /** Of the allocations that are gone: those of which nothing is left here. */
   readonly ended?: readonly string[];
+  /** Ended allocations whose folders are still there: the answer tells which of them the server does not know any more. */
+  readonly kept?: readonly string[];
 }
 
 /** The answer of the server to a report, which is durable by then. */
 export interface ReportOutcome {
   /** Index of the write. */
   readonly index: number;
-  /** Allocations that the server does not know on this node (any more): the agent ends them. */
+  /** Allocations of the reports and of those kept that the server does not know on this node (any more): the agent ends and removes them. */
   readonly unknown: readonly string[];
 }

@@ -95,6 +95,7 @@ export const agentCalls = {
         ),
       ),
       ended: inBody('ended', jsonTexts),
+      kept: inBody('kept', jsonTexts),
     },
     errors: ['node_not_found', 'invalid_request'],
     statuses: { node_not_found: 404 },

@@ -10,7 +10,7 @@ import { isCollectableDeployment, isCollectableNode } from '../../scheduler/coll
 import type { CollectionThresholds } from '../../scheduler/collection/thresholds.js';
 import { type Deployment, deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, evaluations, isTerminalEvaluation } from '../../scheduler/evaluation.js';
-import { type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
+import { type Node, nodes } from '../../scheduler/node.js';
 import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
 import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
@@ -18,6 +18,7 @@ import type { Key, Table } from '../../shared/table.js';
 import { readJobRow, readJobVersions } from '../books/jobs/job-rows.js';
 import { removeJob } from '../books/jobs/remove-job.js';
 import { removeAllocation } from '../books/scheduling/put-allocation.js';
+import { removeNode } from '../books/scheduling/remove-node.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 
@@ -177,10 +178,7 @@ function nodeCollection({ node: keep }: CollectionThresholds): Collection<Node> 
     changedAt: ({ StatusUpdatedAt }) => StatusUpdatedAt * second,
     collect: (tx, record, cutoff) => {
       const own = tx.list(allocations, { index: 'by_node', prefix: [record.ID] }).map((row) => row.record);
-      if (!isCollectableNode(record, own, { now: tx.now, cutoff })) return;
-      tx.remove(nodes, [record.ID]);
-      tx.remove(nodeHeartbeats, [record.ID]);
-      tx.tell('node.changed', { nodeId: record.ID, status: 'purged' });
+      if (isCollectableNode(record, own, { now: tx.now, cutoff })) removeNode(tx, record.ID);
     },
   };
 }

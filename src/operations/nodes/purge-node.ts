@@ -1,11 +1,10 @@
 import { ok, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
-import { nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import type { NodeNotFound } from '../../scheduler/nodes/node-errors.js';
-import { nodeMetadata } from '../../scheduler/nodes/node-metadata.js';
 import type { PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
+import { removeNode } from '../books/scheduling/remove-node.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerOf, type ChangedNode, withNode } from './change-node.js';
 
@@ -16,10 +15,7 @@ export function purgeNode(
   { nodeId }: { readonly nodeId: string },
 ): ResultAsync<ChangedNode, PermissionDenied | NodeNotFound | StorageError> {
   return withNode(context, caller, nodeId, (tx, node) => {
-    tx.remove(nodes, [nodeId]);
-    tx.remove(nodeHeartbeats, [nodeId]);
-    tx.remove(nodeMetadata, [nodeId]);
-    tx.tell('node.changed', { nodeId, status: 'purged' });
+    removeNode(tx, nodeId);
     return ok(answerOf(tx, evaluateForNode(tx, node), tx.index));
   });
 }

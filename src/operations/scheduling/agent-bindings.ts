@@ -2,7 +2,7 @@ import { err, errAsync, ok, okAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import { commandRefused } from '../../agent/link/node-command.js';
 import {
-  readEnded,
+  readIds,
   readNodeDescription,
   readReports,
   readVariablesQuery,
@@ -37,9 +37,13 @@ export const agentBindings: Bindings<typeof agentCalls> = {
     readVariablesQuery(query)
       .mapErr(unfit)
       .asyncAndThen((read) => variablesInTime(context, caller, { ...read, nodeId })),
-  report: (context, caller, { nodeId, reports, ended = [] }) =>
+  report: (context, caller, { nodeId, reports, ended = [], kept = [] }) =>
     readReports(reports)
-      .andThen((read) => readEnded(ended).map((gone) => ({ nodeId, reports: read, ended: gone })))
+      .andThen((read) =>
+        readIds(ended, 'ended').andThen((over) =>
+          readIds(kept, 'kept').map((rest) => ({ nodeId, reports: read, ended: over, kept: rest })),
+        ),
+      )
       .mapErr(unfit)
       .asyncAndThen((report) => known(reportAllocations(context, caller, report))),
   leave: (context, caller, { nodeId }) => known(leaveNode(context, caller, nodeId)),

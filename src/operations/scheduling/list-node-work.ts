@@ -3,7 +3,7 @@ import type { Principal } from '../../access/principal.js';
 import type { NodeWork, NodeWorkList } from '../../agent/link/node-work.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { allocations } from '../../scheduler/allocation.js';
-import { nodeAssignments } from '../../scheduler/node-assignment.js';
+import { isCollectedRow, nodeAssignments } from '../../scheduler/node-assignment.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { readAllocationJob } from '../books/jobs/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -41,8 +41,8 @@ function nodeWorkList(view: ReadView, nodeId: string, after: number): Answer<Nod
   // Without news the reader keeps its own index and goes on waiting.
   const index = complete || assignments.length > 0 ? view.index : after;
   const work = assignments.flatMap((row) => (row.gone ? [] : (workOf(view, row.allocationId) ?? [])));
-  const gone = assignments.filter((row) => row.gone).map((row) => row.allocationId);
-  return { index, value: { index, complete, work, gone } };
+  const gone = assignments.filter((row) => row.gone && !isCollectedRow(row)).map((row) => row.allocationId);
+  return { index, value: { index, complete, work, gone, collected: assignments.some(isCollectedRow) } };
 }
 
 function workOf(view: ReadView, allocationId: string): NodeWork | undefined {

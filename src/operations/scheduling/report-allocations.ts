@@ -52,7 +52,7 @@ export function reportAllocations(
       allocations: [...changed, ...deployed.allocations],
     });
     for (const { after } of changed) tellChange(tx, after);
-    return ok<readonly string[], UnknownNode>(unknown);
+    return ok<readonly string[], UnknownNode>([...unknown, ...unknownAmong(tx, input)]);
   }).map(({ value: unknown, index }) => ({ index, unknown }));
 }
 
@@ -108,6 +108,11 @@ function evaluationsAfter(
 
 function tellChange(tx: Transaction, { Namespace, ID, JobID, ClientStatus }: Allocation): void {
   tx.tell('allocation.changed', { namespace: Namespace, allocationId: ID, jobId: JobID, clientStatus: ClientStatus });
+}
+
+/** Those that the node keeps for nobody. */
+function unknownAmong(tx: Transaction, { nodeId, kept = [] }: NodeReport): readonly string[] {
+  return kept.filter((id) => tx.get(allocations, [id])?.record.NodeID !== nodeId);
 }
 
 interface TakenReports {

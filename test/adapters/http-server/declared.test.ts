@@ -382,6 +382,7 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
   'agents.report': {
     reports: pair([], [{ allocationId: 'x' }]),
     ended: pair([], ['x']),
+    kept: pair([], ['x']),
   },
   'nodePools.jobs': {
     namespace: pair('default', 'spare', { prepare: poolJobs }),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  collectGarbage,
   evaluateNode,
   hostPrincipal,
   listNodePoolNodes,
@@ -12,11 +13,16 @@ import {
   removeNodePool,
   setNodeEligibility,
   setSchedulerConfiguration,
+  stopJob,
 } from '../../../src/index.js';
 import type { ListRequest } from '../../../src/operations/listing/list-request.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
-import { nodes } from '../../../src/scheduler/node.js';
+import { nodeHeartbeats, nodes } from '../../../src/scheduler/node.js';
+import { nodeAssignments } from '../../../src/scheduler/node-assignment.js';
+import { nodeUsages } from '../../../src/scheduler/node-usage.js';
+import { nodeMetadata } from '../../../src/scheduler/nodes/node-metadata.js';
 import { hour, minute } from '../../../src/shared/duration.js';
+import type { Table } from '../../../src/shared/table.js';
 import { fakeCluster } from '../../support/fake-agents.js';
 import { serviceJob, world } from '../jobs/world.js';
 
@@ -184,6 +190,27 @@ describe('nodes', () => {
     await set('eligible');
     await cluster.clock.advance(minute);
     expect(await cluster.rows(allocations)).toMatchObject([{ ClientStatus: 'running' }]);
+  });
+
+  it('leave nothing behind when they and what ran on them are collected', async () => {
+    await using cluster = fakeCluster();
+    for (const [number, purged] of [true, false].entries()) {
+      const id = `n${number}`;
+      await cluster.addNode(id);
+      const job = serviceJob(`web-${number}`);
+      (await registerJob(cluster.engine, hostPrincipal, { job }))._unsafeUnwrap();
+      await cluster.clock.advance(minute);
+      cluster.silence(id);
+      if (purged) (await purgeNode(cluster.engine, hostPrincipal, { nodeId: id }))._unsafeUnwrap();
+      await cluster.clock.advance(minute);
+      (await stopJob(cluster.engine, hostPrincipal, { jobId: `web-${number}` }))._unsafeUnwrap();
+      await cluster.clock.advance(minute);
+    }
+    (await collectGarbage(cluster.engine, hostPrincipal))._unsafeUnwrap();
+    expect(await cluster.rows(allocations)).toEqual([]);
+    for (const table of [nodes, nodeAssignments, nodeHeartbeats, nodeMetadata, nodeUsages]) {
+      expect(await cluster.rows(table as Table<unknown>)).toEqual([]);
+    }
   });
 
   it('that are purged lose what ran on them, and come back when they register', async () => {

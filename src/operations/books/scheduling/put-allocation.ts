@@ -2,7 +2,8 @@ import type { WriteView } from '../../../ports/storage.js';
 import { type Allocation, allocations, isClientTerminal } from '../../../scheduler/allocation.js';
 import { capacitySignals } from '../../../scheduler/capacity-signal.js';
 import { addCapacity, capacityUsedBy, noCapacity, subtractCapacity } from '../../../scheduler/cluster/capacity.js';
-import { assignmentAfter, nodeAssignments } from '../../../scheduler/node-assignment.js';
+import { nodes } from '../../../scheduler/node.js';
+import { assignmentAfter, collectedRow, nodeAssignments } from '../../../scheduler/node-assignment.js';
 import { nodeUsages } from '../../../scheduler/node-usage.js';
 import { withdrawServices } from '../service-rows.js';
 
@@ -22,7 +23,10 @@ export function removeAllocation(view: WriteView, allocation: Allocation): void 
   view.remove(allocations, [allocation.ID]);
   signalRemoval(view, isClientTerminal(allocation) ? allocation.ModifyIndex : view.index);
   moveUsage(view, allocation, undefined);
-  assign(view, allocation, undefined);
+  if (isKnown(view, allocation.NodeID)) {
+    assign(view, allocation, undefined);
+    view.put(nodeAssignments, collectedRow(allocation.NodeID, view.index));
+  } else view.remove(nodeAssignments, [allocation.NodeID, allocation.ID]);
   withdrawServices(view, { ...allocation, DesiredStatus: 'stop' });
 }
 
@@ -45,6 +49,11 @@ function assign(view: WriteView, before: Allocation | undefined, after: Allocati
   else if (after !== undefined) view.remove(nodeAssignments, [after.NodeID, after.ID]);
 }
 
+/** Of a node that was removed nothing is kept: when its agent comes back, it is told all that it has to do. */
+function isKnown(view: WriteView, nodeId: string): boolean {
+  return view.get(nodes, [nodeId]) !== undefined;
+}
+
 function moveUsage(view: WriteView, before: Allocation | undefined, after: Allocation | undefined): void {
   const nodeId = (after ?? before)?.NodeID;
   if (nodeId === undefined) return;
@@ -52,6 +61,9 @@ function moveUsage(view: WriteView, before: Allocation | undefined, after: Alloc
   const is = capacityUsedBy(after);
   if (was.cpu === is.cpu && was.memory === is.memory && was.disk === is.disk) return;
   const used = view.get(nodeUsages, [nodeId])?.record ?? noCapacity;
-  view.put(nodeUsages, { ID: nodeId, ...addCapacity(subtractCapacity(used, was), is) });
+  const uses = addCapacity(subtractCapacity(used, was), is);
+  const isFree = uses.cpu === 0 && uses.memory === 0 && uses.disk === 0;
+  if (isFree && !isKnown(view, nodeId)) view.remove(nodeUsages, [nodeId]);
+  else view.put(nodeUsages, { ID: nodeId, ...uses });
   if (is.cpu < was.cpu || is.memory < was.memory || is.disk < was.disk) signalCapacity(view);
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -316,6 +316,24 @@ describe.each(agentLinkages)('over a link $name', ({ open }) => {
       const named = await restartAllocation(engine, hostPrincipal, { allocationId: waiting.ID, task: 'main' });
       expect(named._unsafeUnwrapErr()).toMatchObject({ type: 'command_failed', message: 'Task not running' });
       (await stopJob(engine, hostPrincipal, { jobId: 'waiting', purge: true }))._unsafeUnwrap();
+    });
+
+    it('remove what is left of allocations that the server has collected, and of no others', async () => {
+      const folderOf = (allocation: Allocation): string => join(directory, 'allocations', allocation.ID);
+      const ended: Allocation[] = [];
+      for (const jobId of ['kept', 'collected']) {
+        const task = { Driver: 'raw_exec', Config: { command: '/bin/true' } };
+        const job = { ID: jobId, Type: 'batch', Datacenters: ['*'], TaskGroups: [groupDocument({}, task)] } as JobInput;
+        (await registerJob(engine, hostPrincipal, { job }))._unsafeUnwrap();
+        ended.push(await until((each) => each.JobID === jobId && each.ClientStatus === 'complete'));
+      }
+      const [kept, collected] = ended as [Allocation, Allocation];
+      await letGo(kept.ID);
+      await letGo(collected.ID);
+      (await stopJob(engine, hostPrincipal, { jobId: 'collected', purge: true }))._unsafeUnwrap();
+      const limit = AbortSignal.timeout(10_000);
+      while (existsSync(folderOf(collected)) && !limit.aborted) await new Promise((done) => setTimeout(done, 20));
+      expect([kept, collected].map((each) => existsSync(folderOf(each)))).toEqual([true, false]);
     });
 
     it('remove what is left of an allocation when it has ended, and not before', async () => {

@@ -1,0 +1,23 @@
+import { allocations } from '../../../scheduler/allocation.js';
+import { nodeHeartbeats, nodes } from '../../../scheduler/node.js';
+import { nodeAssignments } from '../../../scheduler/node-assignment.js';
+import { nodeUsages } from '../../../scheduler/node-usage.js';
+import { nodeMetadata } from '../../../scheduler/nodes/node-metadata.js';
+import type { Transaction } from '../../commit.js';
+
+/**
+ * Removes a node and what the store has of it. What belongs to allocations stays until they are over or collected: an agent that is
+ * still alive comes back, goes on with what is unfinished, and ends what it lost.
+ */
+export function removeNode(tx: Transaction, nodeId: string): void {
+  tx.remove(nodes, [nodeId]);
+  tx.remove(nodeHeartbeats, [nodeId]);
+  tx.remove(nodeMetadata, [nodeId]);
+  for (const { record } of tx.list(nodeAssignments, { prefix: [nodeId] })) {
+    const { allocationId } = record;
+    if (tx.get(allocations, [allocationId]) === undefined) tx.remove(nodeAssignments, [nodeId, allocationId]);
+  }
+  const used = tx.get(nodeUsages, [nodeId])?.record;
+  if (used !== undefined && used.cpu === 0 && used.memory === 0 && used.disk === 0) tx.remove(nodeUsages, [nodeId]);
+  tx.tell('node.changed', { nodeId, status: 'purged' });
+}
