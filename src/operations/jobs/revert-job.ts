@@ -18,6 +18,7 @@ import { authorise, type PermissionDenied } from '../authorise.js';
 import { readJobRow, readJobVersion } from '../books/jobs/job-rows.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { authoriseVolumes } from './registration/authorise-volumes.js';
 import { type Registered, registerWithin } from './registration/register-job.js';
 
 /** The job and the version whose document is registered again. */
@@ -60,13 +61,15 @@ export function revertJob(
     if (current === undefined) return err(jobNotFound(namespace, input.jobId));
     const target = readJobVersion(tx, namespace, input.jobId, input.version)?.record;
     return decideRevert(current, target, request).andThen((document) =>
-      registerWithin(tx, {
-        job: { ...document, NomadTokenID: caller.accessor },
-        version: null,
-        capabilities,
-        triggeredBy: 'job-register',
-        inheritsFrom: input.version,
-      }),
+      authoriseVolumes(caller, document).andThen(() =>
+        registerWithin(tx, {
+          job: { ...document, NomadTokenID: caller.accessor },
+          version: null,
+          capabilities,
+          triggeredBy: 'job-register',
+          inheritsFrom: input.version,
+        }),
+      ),
     );
   }).map(({ value }) => value);
 }

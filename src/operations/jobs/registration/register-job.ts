@@ -30,6 +30,7 @@ import { type WrittenRegistration, writeRegistration } from '../../books/jobs/wr
 import { commit, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { acceptsRegistrations } from './accepts-registrations.js';
+import { authoriseVolumes } from './authorise-volumes.js';
 import { faultsOrRefusal } from './check-job.js';
 import { keepQuota } from './keep-quota.js';
 import { checkDemands } from './meet-policies.js';
@@ -150,11 +151,13 @@ export function authoriseRegistration(
   caller: Principal,
   { job, capabilities, policyOverride }: Pick<JobRegistration, 'job' | 'capabilities' | 'policyOverride'>,
 ): Result<void, PermissionDenied> {
-  return authorise(caller, job.Namespace, capabilities).andThen(() =>
-    policyOverride === true && job.TaskGroups.length > 0
-      ? authorise(caller, job.Namespace, ['policy-override'])
-      : ok(undefined),
-  );
+  return authorise(caller, job.Namespace, capabilities)
+    .andThen(() => authoriseVolumes(caller, job))
+    .andThen(() =>
+      policyOverride === true && job.TaskGroups.length > 0
+        ? authorise(caller, job.Namespace, ['policy-override'])
+        : ok(undefined),
+    );
 }
 
 /** The registration itself, in the caller's transaction: checks, decision, rows. */

@@ -5,6 +5,7 @@ import { jobs, jobVersions } from '../../../../src/jobs/job-record.js';
 import { jobSummaries } from '../../../../src/jobs/status/job-summary-record.js';
 import { listJobVersions, readJobSubmission } from '../../../../src/operations/jobs/reading/read-job.js';
 import { type RegisterJobInput, registerJob } from '../../../../src/operations/jobs/registration/register-job.js';
+import { revertJob } from '../../../../src/operations/jobs/revert-job.js';
 import { evaluations } from '../../../../src/scheduler/evaluation.js';
 import { batchJob, group, parameterizedJob, serviceJob, type World, world } from '../world.js';
 
@@ -12,6 +13,23 @@ const register = async (w: World, input: RegisterJobInput) =>
   (await registerJob(w.engine, hostPrincipal, input))._unsafeUnwrap();
 const refusal = async (w: World, input: object, caller: Principal = hostPrincipal) =>
   (await registerJob(w.engine, caller, input as RegisterJobInput))._unsafeUnwrapErr();
+
+const task = { Name: 't', Driver: 'raw_exec', Config: { command: '/bin/true' } };
+
+function hostVolume(readOnly: boolean, propagation = 'private'): object {
+  const mount = { Volume: 'v', Destination: '/data', ReadOnly: readOnly, PropagationMode: propagation };
+  return group({
+    Volumes: { v: { Type: 'host', Source: 'data', ReadOnly: readOnly } },
+    Tasks: [{ ...task, VolumeMounts: [mount] }],
+  });
+}
+
+const csiVolume = {
+  Type: 'csi',
+  Source: 'data',
+  AccessMode: 'single-node-writer',
+  AttachmentMode: 'file-system',
+};
 
 describe('registerJob', () => {
   it('stores the job, its evaluation and its summary in one write', async () => {
@@ -179,6 +197,43 @@ describe('registerJob', () => {
     expect(await refusal(w, { ...input, policyOverride: true }, caller)).toEqual({ type: 'permission_denied' });
     expect((await registerJob(w.engine, caller, input)).isOk()).toBe(true);
     expect(await w.rows(jobs)).toMatchObject([{ NomadTokenID: 'a' }]);
+  });
+
+  it.each([
+    ['a volume to be read', hostVolume(true), ['read', 'write']],
+    ['a volume to be written', hostVolume(false), ['write']],
+    ['a volume that shows its mounts on the host', hostVolume(true, 'bidirectional'), ['write']],
+    ['a volume of a plugin', group({ Volumes: { data: csiVolume } }), ['plugin']],
+    ['a plugin for volumes', group({ Tasks: [{ ...task, CSIPluginConfig: { ID: 'p', Type: 'node' } }] }), ['provider']],
+  ])('needs the right to %s, also to go back to it', async (_name, groupWithVolumes, permitted) => {
+    const submit = { capabilities: ['submit-job'] as const };
+    const nobody: Principal = { ...hostPrincipal, management: false, namespaces: { default: submit } };
+    const callers: Readonly<Record<string, Principal>> = {
+      nobody,
+      other: { ...nobody, hostVolumes: { other: ['mount-readwrite'] } },
+      read: { ...nobody, hostVolumes: { 'da*': ['mount-readonly'] } },
+      write: { ...nobody, hostVolumes: { data: ['mount-readonly', 'mount-readwrite'] } },
+      mount: { ...nobody, namespaces: { default: { capabilities: ['submit-job', 'csi-mount-volume'] } } },
+      plugin: {
+        ...nobody,
+        namespaces: { default: { capabilities: ['submit-job', 'csi-mount-volume'] } },
+        areas: { plugin: 'read' },
+      },
+      provider: { ...nobody, namespaces: { default: { capabilities: ['submit-job', 'csi-register-plugin'] } } },
+    };
+    const registering: string[] = [];
+    const reverting: string[] = [];
+    for (const [name, caller] of Object.entries(callers)) {
+      const w = world();
+      const job = serviceJob('web', { TaskGroups: [groupWithVolumes] });
+      if ((await registerJob(w.engine, caller, { job })).isOk()) registering.push(name);
+      const before = world();
+      await register(before, { job });
+      await register(before, { job: serviceJob('web') });
+      if ((await revertJob(before.engine, caller, { jobId: 'web', version: 0 })).isOk()) reverting.push(name);
+    }
+    expect(registering).toEqual(permitted);
+    expect(reverting).toEqual(permitted);
   });
 
   it('stores the source with its version, keeps six, and hands it on', async () => {
