@@ -51,6 +51,15 @@ describe('RejectJobRegistration', () => {
     await set(false);
     if (request !== requests.revert) expect((await request(engine, owner)).isOk()).toBe(true);
   });
+
+  it('is told before the faults of a document', async () => {
+    const { engine } = world();
+    const configuration = { RejectJobRegistration: true };
+    (await setSchedulerConfiguration(engine, hostPrincipal, { configuration }))._unsafeUnwrap();
+    const faulty = { job: serviceJob('web', { Priority: 700 }) };
+    expect((await registerJob(engine, owner, faulty))._unsafeUnwrapErr().type).toBe('registrations_disabled');
+    expect((await registerJob(engine, hostPrincipal, faulty))._unsafeUnwrapErr().type).toBe('invalid_job');
+  });
 });
 
 describe('PauseEvalBroker', () => {

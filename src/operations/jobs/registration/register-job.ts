@@ -167,10 +167,10 @@ export function registerWithin(
 ): Result<Registered, InvalidJob | PolicyRefused | QuotaExceeded | RegistrationRefusal | RegistrationsDisabled> {
   const { job, triggeredBy, evalPriority } = registration;
   const current = readJobRow(tx, job.Namespace, job.ID)?.record;
-  const checked = checkDemands(tx, registration, current);
-  if (checked.isErr()) return err(checked.error);
   const accepted = acceptsRegistrations(tx);
   if (accepted.isErr()) return err(accepted.error);
+  const checked = checkDemands(tx, registration, current);
+  if (checked.isErr()) return err(checked.error);
   const { version, enforcedIndex, preserveCounts, preserveResources } = registration;
   const policyId = () => tx.ids.next('uuid');
   const request = { job, version, enforcedIndex, preserveCounts, preserveResources, policyId };
