@@ -7,10 +7,13 @@ import {
   registerJob,
   registerNode,
   reportAllocations,
+  setSchedulerConfiguration,
   stopJob,
 } from '../../../src/index.js';
 import { jobs } from '../../../src/jobs/job-record.js';
+import { jobRuns } from '../../../src/jobs/runs/job-run.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
+import { deleteEvaluations } from '../../../src/operations/jobs/delete-evaluations.js';
 import { leaveNode } from '../../../src/operations/scheduling/take-node-down.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
 import { evaluations } from '../../../src/scheduler/evaluation.js';
@@ -61,6 +64,27 @@ describe('the status of a job', () => {
     await it.clock.settle();
     expect(await statusOf(it, 'web')).toBe('dead');
     await it.engine.stop();
+  });
+
+  it('is dead when the only evaluation of a job that waits is deleted', async () => {
+    const { engine, rows } = world({ runNotifications: [{ namespace: 'default', workspace: 'ws-1' }] });
+    const statuses: string[] = [];
+    engine.events.on('job.status', ({ jobId, status }) => statuses.push(`${jobId} ${status}`));
+    (await registerJob(engine, hostPrincipal, { job: parameterizedJob('work') }))._unsafeUnwrap();
+    const { evalId, dispatchedJobId } = (await dispatchJob(engine, hostPrincipal, { jobId: 'work' }))._unsafeUnwrap();
+    expect(await rows(jobRuns)).toHaveLength(1);
+    const configuration = { PauseEvalBroker: true };
+    (await setSchedulerConfiguration(engine, hostPrincipal, { configuration }))._unsafeUnwrap();
+    const index = (await deleteEvaluations(engine, hostPrincipal, { evalIds: [evalId] }))._unsafeUnwrap().index;
+    expect((await rows(jobs)).find(({ ID }) => ID === dispatchedJobId)).toMatchObject({
+      Status: 'dead',
+      ModifyIndex: index,
+    });
+    expect((await rows(jobSummaries)).find(({ JobID }) => JobID === 'work')).toMatchObject({
+      Children: { Pending: 0, Running: 0, Dead: 1 },
+    });
+    expect(statuses.at(-1)).toBe(`${dispatchedJobId} dead`);
+    expect(await rows(jobRuns)).toEqual([]);
   });
 });
 

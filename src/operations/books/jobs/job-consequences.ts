@@ -8,7 +8,7 @@ import { type Evaluation, evaluations, timeOfChange } from '../../../scheduler/e
 import type { Transaction } from '../../commit.js';
 import { putEvaluation } from '../scheduling/put-evaluation.js';
 import { readJobRow } from './job-rows.js';
-import { type AllocationChange, followRun } from './job-runs.js';
+import { type AllocationChange, endRun, followRun } from './job-runs.js';
 import { completeJobStubs, putJob, putJobStub } from './job-stub-rows.js';
 
 /** What a write has put, after all of it has been put. */
@@ -48,22 +48,37 @@ export function applyJobConsequences(tx: Transaction, changes: SchedulingChanges
  */
 export function recomputeJobStatus(tx: Transaction, namespace: string, jobId: string): void {
   const job = readJobRow(tx, namespace, jobId)?.record;
+  if (job !== undefined) putStatus(tx, job, currentStatus(tx, job));
+}
+
+/**
+ * What follows for a job from the removal of evaluations: without anything else it is dead, even if it has none left, and its
+ * run is canceled.
+ */
+export function followRemovedEvaluations(tx: Transaction, namespace: string, jobId: string): void {
+  const job = readJobRow(tx, namespace, jobId)?.record;
   if (job === undefined) return;
-  const status = currentStatus(tx, job);
+  const status = currentStatus(tx, job, true);
+  if (status === 'dead' && job.Status !== 'dead') endRun(tx, namespace, jobId);
+  putStatus(tx, job, status);
+}
+
+function putStatus(tx: Transaction, job: Job, status: Job['Status']): void {
   if (status === job.Status) return;
+  const { Namespace: namespace, ID: jobId } = job;
   putJob(tx, { ...job, Status: status, ModifyIndex: tx.index });
   moveChild(tx, job, job.Status, status);
   tx.tell('job.status', { namespace, jobId, status, index: tx.index });
 }
 
-/** The status that the stored rows give a job now. */
-export function currentStatus(tx: Transaction, job: Job): Job['Status'] {
+/** The status that the stored rows give a job now. `wasEvaluated`: it has had evaluations, even if none is stored. */
+export function currentStatus(tx: Transaction, job: Job, wasEvaluated = false): Job['Status'] {
   const prefix = [job.Namespace, job.ID];
   return jobStatusOf(job, {
     hasActiveDeployment: () => tx.list(deployments, { index: 'active', prefix, limit: 1 }).length > 0,
     hasLiveAllocation: () => tx.list(allocations, { index: 'live_by_job', prefix, limit: 1 }).length > 0,
     hasOpenEvaluation: () => tx.list(evaluations, { index: 'open_by_job', prefix, limit: 1 }).length > 0,
-    hasAnyEvaluation: () => tx.list(evaluations, { index: 'by_job', prefix, limit: 1 }).length > 0,
+    hasAnyEvaluation: () => wasEvaluated || tx.list(evaluations, { index: 'by_job', prefix, limit: 1 }).length > 0,
   });
 }
 
