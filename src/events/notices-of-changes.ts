@@ -1,13 +1,14 @@
-import type { Allocation } from '../scheduler/allocation.js';
+import { type Cause, causeOf, isPromoted, isToMove } from './cause-of-changes.js';
 import type { Notice } from './cluster-event.js';
 import type { ChangeOf, StateChange, Subjects, Topic } from './state-change.js';
 
 /**
  * The notices for the changes of one transaction (job interface, event stream). The cause determines the type of all of them,
- * including the evaluations of a registration or deregistration. Without a cause, the type follows from the change.
+ * including new evaluations. Without a cause, the type follows from the change. `known`: the cause, where the changes do not
+ * show it.
  */
-export function noticesOfChanges(changes: readonly StateChange[], index: number): readonly Notice[] {
-  const cause = causeOf(changes, index);
+export function noticesOfChanges(changes: readonly StateChange[], index: number, known?: Cause): readonly Notice[] {
+  const cause = known ?? causeOf(changes, index);
   const notices: Notice[] = [];
   for (const change of inOrderOfTelling(changes, cause)) {
     const type = typeOf(change, cause, index);
@@ -18,23 +19,13 @@ export function noticesOfChanges(changes: readonly StateChange[], index: number)
   return notices;
 }
 
-type Cause = 'JobRegistered' | 'JobDeregistered' | undefined;
-
-function causeOf(changes: readonly StateChange[], index: number): Cause {
-  for (const change of changes) {
-    if (change.topic !== 'Job') continue;
-    const { before, after } = change;
-    if (after === undefined || (after.Stop && before?.Stop === false)) return 'JobDeregistered';
-    if (before === undefined || after.JobModifyIndex === index) return 'JobRegistered';
-  }
-  return undefined;
-}
+const ofJobs: ReadonlySet<Cause | undefined> = new Set(['JobRegistered', 'JobDeregistered', 'JobBatchDeregistered']);
 
 /** A registration tells the job first; everything else tells the job's status last. */
-function inOrderOfTelling(changes: readonly StateChange[], cause: Cause): readonly StateChange[] {
+function inOrderOfTelling(changes: readonly StateChange[], cause: Cause | undefined): readonly StateChange[] {
   const jobs = changes.filter(({ topic }) => topic === 'Job');
   const others = changes.filter(({ topic }) => topic !== 'Job');
-  return cause === undefined ? [...others, ...jobs] : [...jobs, ...others];
+  return ofJobs.has(cause) ? [...jobs, ...others] : [...others, ...jobs];
 }
 
 /**
@@ -45,16 +36,17 @@ function isRevived(change: StateChange): boolean {
   return change.topic === 'Job' && change.before?.Status === 'dead' && change.after?.Status === 'pending';
 }
 
-function typeOf(change: StateChange, cause: Cause, index: number): string | undefined {
+/** Undefined for what is not told: evaluations, allocations and deployments go without a word. */
+function typeOf(change: StateChange, cause: Cause | undefined, index: number): string | undefined {
   switch (change.topic) {
     case 'Job':
-      return cause ?? typeOfJob(change);
+      return typeOfJob(change, cause, index);
     case 'Evaluation':
-      return cause !== undefined && change.after?.CreateIndex === index ? cause : 'EvaluationUpdated';
+      return typeOfEvaluation(change, cause, index);
     case 'Allocation':
-      return typeOfAllocation(change, index);
+      return typeOfAllocation(change, cause);
     case 'Deployment':
-      return change.before === undefined ? 'PlanResult' : 'DeploymentStatusUpdate';
+      return typeOfDeployment(change, cause);
     case 'Node':
       return typeOfNode(change);
     case 'NodePool':
@@ -68,29 +60,46 @@ function typeOf(change: StateChange, cause: Cause, index: number): string | unde
   }
 }
 
-/** Of changes without a cause only those of the status have a notice; tags and stability do not. */
-function typeOfJob({ before, after }: ChangeOf<'Job'>): string | undefined {
-  return before?.Status === after?.Status ? undefined : 'EvaluationUpdated';
+/**
+ * Where a job is not what the transaction is about, only changes of its status and returns to an earlier version have a notice; tags
+ * and stability do not. A job runs because of what is placed; that it is over is known when its evaluation is.
+ */
+function typeOfJob({ before, after }: ChangeOf<'Job'>, cause: Cause | undefined, index: number): string | undefined {
+  if (ofJobs.has(cause)) return cause;
+  if (after?.JobModifyIndex === index) return cause === 'AllocationUpdated' ? 'DeploymentStatusUpdate' : cause;
+  if (before?.Status === after?.Status) return undefined;
+  return cause === undefined || (cause === 'PlanResult' && after?.Status !== 'running') ? 'EvaluationUpdated' : cause;
 }
 
-function typeOfAllocation({ before, after }: ChangeOf<'Allocation'>, index: number): string | undefined {
+/** What the scheduler plans is told apart from its evaluations, also from those that it makes. */
+function typeOfEvaluation({ after }: ChangeOf<'Evaluation'>, cause: Cause | undefined, index: number) {
   if (after === undefined) return undefined;
-  if (before === undefined || after.CreateIndex === index) return 'PlanResult';
-  if (isReport(before, after)) return 'AllocationUpdated';
-  return before.DesiredStatus === after.DesiredStatus ? 'AllocationUpdateDesiredStatus' : 'PlanResult';
+  if (ofJobs.has(cause)) return cause;
+  return cause === undefined || cause === 'PlanResult' || after.CreateIndex < index ? 'EvaluationUpdated' : cause;
 }
 
-/** The node's agent reported it. */
-function isReport(before: Allocation, after: Allocation): boolean {
-  return before.ClientStatus !== after.ClientStatus || before.TaskStates !== after.TaskStates
-    ? before.DesiredStatus === after.DesiredStatus
-    : false;
+/** What a report of a node leads to may be wanted of other allocations. */
+function typeOfAllocation(change: ChangeOf<'Allocation'>, cause: Cause | undefined): string | undefined {
+  if (change.after === undefined) return undefined;
+  if (cause !== 'AllocationUpdated') return cause ?? 'PlanResult';
+  return isToMove(change) ? 'AllocationUpdateDesiredStatus' : cause;
+}
+
+/** What a report leads to is a change of the deployment's own when its status changes. */
+function typeOfDeployment(change: ChangeOf<'Deployment'>, cause: Cause | undefined): string | undefined {
+  const { before, after } = change;
+  if (after === undefined) return undefined;
+  if (before === undefined) return 'PlanResult';
+  if (isPromoted(change)) return 'DeploymentPromotion';
+  if (cause === 'AllocationUpdated') return before.Status === after.Status ? cause : 'DeploymentStatusUpdate';
+  return cause ?? 'DeploymentStatusUpdate';
 }
 
 function typeOfNode({ before, after }: ChangeOf<'Node'>): string | undefined {
   if (after === undefined) return 'NodeDeregistration';
   if (before === undefined) return 'NodeRegistration';
   if (before.Status !== after.Status) return 'NodeStreamEvent';
+  if (JSON.stringify(before.DrainStrategy ?? null) !== JSON.stringify(after.DrainStrategy ?? null)) return 'NodeDrain';
   if (before.SchedulingEligibility !== after.SchedulingEligibility) return 'NodeEligibility';
   return 'NodeRegistration';
 }

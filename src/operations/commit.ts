@@ -1,5 +1,6 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../access/principal.js';
+import type { Cause } from '../events/cause-of-changes.js';
 import type { JobPolicy } from '../jobs/admission/job-policy.js';
 import { jobs } from '../jobs/job-record.js';
 import { cleanTraceparent } from '../metrics/traceparent.js';
@@ -39,6 +40,8 @@ export interface Transaction extends WriteView {
   readonly caller: Principal;
   /** The trace that what is written belongs to, as a clean `traceparent`: the caller's, until the work sets another one. */
   trace: string | undefined;
+  /** What the event stream tells as the cause of the changes, if they do not show it. */
+  cause: Cause | undefined;
   /** The name of the person behind the change; undefined when the system itself acts. */
   readonly actor: string | undefined;
   /** Emits a fact when this write is durable. A write that fails emits none. */
@@ -100,7 +103,7 @@ function follow(tx: CommitTransaction, view: WriteView): void {
   const { quotas } = tx.settings.jobs;
   if (quotas.length > 0 && tx.jobsChangedAt !== undefined)
     followQuotas(view, changedJobs(tx.changes), tx.jobsChangedAt);
-  tellChanges(view, tx.changes, tx.settings.events.kept);
+  tellChanges(view, tx.changes, tx.settings.events.kept, tx.cause);
 }
 
 type FactOf<K extends keyof EngineEvents> = Parameters<EngineEvents[K]>;
@@ -200,6 +203,7 @@ class CommitTransaction implements Transaction {
   /** Evaluations that were asked for within a trace. */
   readonly traced: TracedEvaluation[] = [];
   trace: string | undefined;
+  cause: Cause | undefined;
   readonly #view: WriteView;
   readonly #context: EngineContext;
   readonly #draws: Draws;

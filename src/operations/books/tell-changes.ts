@@ -2,6 +2,7 @@ import { policies } from '../../access/policy-record.js';
 import { roles, type StoredRole } from '../../access/role-record.js';
 import { type TokenDocument, tokenDocument } from '../../access/token-document.js';
 import { type StoredToken, tokens } from '../../access/tokens.js';
+import type { Cause } from '../../events/cause-of-changes.js';
 import { type ClusterEvent, eventFrom, type Notice } from '../../events/cluster-event.js';
 import { earlierRecords, type NoticeBatch, noticeBatches } from '../../events/event-records.js';
 import { noticesOfChanges } from '../../events/notices-of-changes.js';
@@ -81,10 +82,10 @@ const removedAtOnce = 256;
 
 /**
  * Writes the notices of a transaction in the same transaction, so that changes and events are stored together and every process
- * over the store can stream them. A notice contains no record; records that are overwritten are kept in another table. Notices
+ * over the store can stream them. `cause`: what the transaction is about, if its changes do not show it. A notice contains no record; records that are overwritten are kept in another table. Notices
  * older than the last `kept` transactions are removed.
  */
-export function tellChanges(view: WriteView, changes: Changes, kept: number): void {
+export function tellChanges(view: WriteView, changes: Changes, kept: number, cause?: Cause): void {
   if (changes.size === 0 || kept <= 0) return;
   const real: Changed[] = [];
   for (const change of changes.values()) {
@@ -93,7 +94,7 @@ export function tellChanges(view: WriteView, changes: Changes, kept: number): vo
     keepEarlier(view, change, kept);
   }
   const last = view.tableIndex(noticeBatches);
-  const batches = batchesOf(real);
+  const batches = batchesOf(real, cause);
   for (const batch of batches) view.put(noticeBatches, batch);
   if (batches.length === 0 || Math.floor(last / lookEvery) === Math.floor(view.index / lookEvery)) return;
   for (const table of [noticeBatches, earlierRecords]) {
@@ -103,7 +104,7 @@ export function tellChanges(view: WriteView, changes: Changes, kept: number): vo
 }
 
 /** One for each index that the transaction has taken, by index. */
-function batchesOf(changes: readonly Changed[]): readonly NoticeBatch[] {
+function batchesOf(changes: readonly Changed[], cause: Cause | undefined): readonly NoticeBatch[] {
   const byIndex = new Map<number, StateChange[]>();
   for (const { topic, before, after, index } of changes) {
     const state = { topic, before: before?.record, after } as StateChange;
@@ -113,7 +114,7 @@ function batchesOf(changes: readonly Changed[]): readonly NoticeBatch[] {
   }
   const batches: NoticeBatch[] = [];
   for (const Index of [...byIndex.keys()].sort((left, right) => left - right)) {
-    const Notices = noticesOfChanges(byIndex.get(Index) ?? [], Index);
+    const Notices = noticesOfChanges(byIndex.get(Index) ?? [], Index, cause);
     if (Notices.length > 0) batches.push({ Index, Notices });
   }
   return batches;

@@ -46,9 +46,12 @@ export function actOnDeployment(
     context,
     caller,
     (tx): Result<ChangedDeployment, Refusal> =>
-      deploymentFor(tx, caller, { deploymentId, capabilities }).andThen((deployment) =>
-        moveDeployment(tx, deployment, eventOf(deployment), true).map((moved) => settle(tx, moved)),
-      ),
+      deploymentFor(tx, caller, { deploymentId, capabilities }).andThen((deployment) => {
+        const event = eventOf(deployment);
+        // By its changes alone it could be the report of a node.
+        if (event.type === 'set_health') tx.cause = 'DeploymentAllocHealth';
+        return moveDeployment(tx, deployment, event, true).map((moved) => settle(tx, moved));
+      }),
   ).map(({ value }) => value);
 }
 

@@ -136,6 +136,7 @@ function jobCollection({ job: keep }: CollectionThresholds): Collection<Job> {
       const question = { job, tagged, evaluations: own.map(({ record }) => withAllocations(tx, record)) };
       if (collectableJob(question, { now: tx.now, cutoff }) === undefined) return;
       for (const { record } of own) tx.remove(evaluations, [record.ID]);
+      tx.cause = 'JobBatchDeregistered';
       removeJob(tx, job);
       tx.tell('job.stopped', { namespace: job.Namespace, jobId: job.ID, purged: true, index: tx.index });
     },
