@@ -23,7 +23,7 @@ export interface Settings {
     readonly maximumDispatchPayloadBytes: number;
     /** Untagged versions kept of a job, and sources kept of its submissions (job interface, Limits). */
     readonly trackedVersions: number;
-    /** Characters of a submission's source, variables and flags together. */
+    /** Bytes of a submission's source, variables and flags together. */
     readonly maximumSourceLength: number;
     /** Highest sum of counts of one job. */
     readonly maximumCount: number;

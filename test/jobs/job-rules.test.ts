@@ -142,6 +142,7 @@ describe('submissions', () => {
   const submission = { Source: 'abc', Format: 'hcl2', VariableFlags: { ab: 'cde' }, Variables: 'x' };
   it('counts source, variables and flags with their names', () => {
     expect(submissionLength(submission)).toBe(9);
+    expect(submissionLength({ ...submission, Source: 'äbc', Variables: '→', VariableFlags: { ü: '€' } })).toBe(12);
   });
   it('drops the oldest by index', () => {
     const rows = [3, 9, 1, 7].map((JobModifyIndex, Version) => ({

@@ -226,7 +226,7 @@ const engineKinds: readonly (readonly [key: string, kind: Kind, summary: string]
   ['jobs.runUrl', pageUrl, 'where a run is looked at, for links; {origin}, {namespace}, {job} and {run} are filled in'],
   ['jobs.trackedVersions', count, 'untagged versions and sources kept of a job'],
   ['jobs.maximumDispatchPayloadBytes', numberKind(0, 16_777_216), 'bytes of a dispatch payload'],
-  ['jobs.maximumSourceLength', numberKind(0, 16_777_216), 'characters of the source of a job'],
+  ['jobs.maximumSourceLength', numberKind(0, 16_777_216), 'bytes of the source of a job'],
   ['jobs.maximumCount', count, 'highest sum of counts of one job'],
   ['scheduling.evaluationAttempts', numberKind(1, 1000), 'attempts at an evaluation before it is marked failed'],
   ['scheduling.decidedAtOnce', numberKind(0, 1_000_000), 'allocations of a job up to which it is decided in one turn'],

@@ -1,9 +1,11 @@
+import { byteLength } from '../validation/text-size.js';
 import type { JobSubmission, SubmissionInput } from './job-submission.js';
 
-/** Characters of a submission that count against the limit: source, variables, and all flags with their names. */
+/** Bytes of a submission that count against the limit: source, variables, and all flags with their names. */
 export function submissionLength(submission: SubmissionInput): number {
-  let length = submission.Source.length + submission.Variables.length;
-  for (const [name, value] of Object.entries(submission.VariableFlags ?? {})) length += name.length + value.length;
+  let length = byteLength(submission.Source) + byteLength(submission.Variables);
+  for (const [name, value] of Object.entries(submission.VariableFlags ?? {}))
+    length += byteLength(name) + byteLength(value);
   return length;
 }
 
@@ -16,6 +18,6 @@ export function prunedSubmissions(submissions: readonly JobSubmission[], tracked
 
 /** The warning for a source that is too long to be kept; the job is registered without it. */
 export function droppedSourceWarning(length: number, maximum: number): string {
-  const [given, most] = [length, maximum].map((characters) => characters.toLocaleString('en-US'));
-  return `job source was not stored: it has ${given} characters, at most ${most} are kept`;
+  const [given, most] = [length, maximum].map((bytes) => bytes.toLocaleString('en-US'));
+  return `job source was not stored: it has ${given} bytes, at most ${most} are kept`;
 }

@@ -258,12 +258,14 @@ describe('registerJob', () => {
     expect(await w.rows(jobSubmissions)).toEqual([]);
   });
 
-  it('keeps sources of up to a million characters', async () => {
+  it('keeps sources of up to a million bytes', async () => {
     const w = world();
     const longest = 'x'.repeat(1_000_000);
     expect((await register(w, { job: serviceJob('web'), submission: source(longest) })).warnings).toBe('');
-    const answer = await register(w, { job: serviceJob('api'), submission: source(`${longest}x`) });
-    expect(answer.warnings).toContain('source was not stored');
+    for (const tooLong of [`${longest}x`, 'ü'.repeat(500_001)]) {
+      const answer = await register(w, { job: serviceJob('api'), submission: source(tooLong) });
+      expect(answer.warnings).toContain('source was not stored');
+    }
     expect((await w.rows(jobSubmissions)).map(({ JobID }) => JobID)).toEqual(['web']);
   });
 
