@@ -36,8 +36,14 @@ function isRevived(change: StateChange): boolean {
   return change.topic === 'Job' && change.before?.Status === 'dead' && change.after?.Status === 'pending';
 }
 
-/** Undefined for what is not told: evaluations, allocations and deployments go without a word. */
+/** Whether the removal of a record has a notice: evaluations, allocations and deployments go without. */
+export function isToldWhenRemoved(topic: Topic): boolean {
+  return topic !== 'Evaluation' && topic !== 'Allocation' && topic !== 'Deployment';
+}
+
+/** Undefined for what has no notice. */
 function typeOf(change: StateChange, cause: Cause | undefined, index: number): string | undefined {
+  if (change.after === undefined && !isToldWhenRemoved(change.topic)) return undefined;
   switch (change.topic) {
     case 'Job':
       return typeOfJob(change, cause, index);
@@ -73,14 +79,12 @@ function typeOfJob({ before, after }: ChangeOf<'Job'>, cause: Cause | undefined,
 
 /** What the scheduler plans is told apart from its evaluations, also from those that it makes. */
 function typeOfEvaluation({ after }: ChangeOf<'Evaluation'>, cause: Cause | undefined, index: number) {
-  if (after === undefined) return undefined;
   if (ofJobs.has(cause)) return cause;
-  return cause === undefined || cause === 'PlanResult' || after.CreateIndex < index ? 'EvaluationUpdated' : cause;
+  return cause === undefined || cause === 'PlanResult' || after?.CreateIndex !== index ? 'EvaluationUpdated' : cause;
 }
 
 /** What a report of a node leads to may be wanted of other allocations. */
 function typeOfAllocation(change: ChangeOf<'Allocation'>, cause: Cause | undefined): string | undefined {
-  if (change.after === undefined) return undefined;
   if (cause !== 'AllocationUpdated') return cause ?? 'PlanResult';
   return isToMove(change) ? 'AllocationUpdateDesiredStatus' : cause;
 }
@@ -88,10 +92,9 @@ function typeOfAllocation(change: ChangeOf<'Allocation'>, cause: Cause | undefin
 /** What a report leads to is a change of the deployment's own when its status changes. */
 function typeOfDeployment(change: ChangeOf<'Deployment'>, cause: Cause | undefined): string | undefined {
   const { before, after } = change;
-  if (after === undefined) return undefined;
   if (before === undefined) return 'PlanResult';
   if (isPromoted(change)) return 'DeploymentPromotion';
-  if (cause === 'AllocationUpdated') return before.Status === after.Status ? cause : 'DeploymentStatusUpdate';
+  if (cause === 'AllocationUpdated') return before.Status === after?.Status ? cause : 'DeploymentStatusUpdate';
   return cause ?? 'DeploymentStatusUpdate';
 }
 

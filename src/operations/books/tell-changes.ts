@@ -5,7 +5,7 @@ import { type StoredToken, tokens } from '../../access/tokens.js';
 import type { Cause } from '../../events/cause-of-changes.js';
 import { type ClusterEvent, eventFrom, type Notice } from '../../events/cluster-event.js';
 import { earlierRecords, type NoticeBatch, noticeBatches } from '../../events/event-records.js';
-import { noticesOfChanges } from '../../events/notices-of-changes.js';
+import { isToldWhenRemoved, noticesOfChanges } from '../../events/notices-of-changes.js';
 import type { StateChange, Topic } from '../../events/state-change.js';
 import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
@@ -129,7 +129,7 @@ function keepEarlier(view: WriteView, { topic, key, before, after, index }: Chan
   const Namespace = key.length === 1 ? '' : String(key[0]);
   const earlier = { Topic: topic, Namespace, Key: String(key.at(-1)), Record: before.record };
   if (before.modifyIndex > view.index - kept) view.put(earlierRecords, { ...earlier, Index: before.modifyIndex });
-  if (after === undefined) view.put(earlierRecords, { ...earlier, Index: index });
+  if (after === undefined && isToldWhenRemoved(topic)) view.put(earlierRecords, { ...earlier, Index: index });
 }
 
 /** The event of a notice, with the record as its transaction left it. */

@@ -18,6 +18,7 @@ import { stopJob } from '../../../src/operations/jobs/stop-job.js';
 import { tagJobVersion } from '../../../src/operations/jobs/tag-job-version.js';
 import { putNamespace } from '../../../src/operations/namespaces/put-namespace.js';
 import { type Allocation, allocations } from '../../../src/scheduler/allocation.js';
+import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { newNodePool, nodePools } from '../../../src/scheduler/node-pool.js';
 import { serviceRegistrations } from '../../../src/services/service-registration.js';
@@ -193,6 +194,20 @@ describe('the event stream', () => {
     expect(told(await again.next())).toEqual(['Job JobRegistered b']);
     expect(told(await again.next())).toEqual(['Job JobRegistered c']);
     again.close();
+  });
+
+  it('keeps nothing of a removal that it does not tell', async () => {
+    const w = world({ events: { kept: 2 } });
+    await register(w, 'web');
+    for (let at = 0; at < 5; at += 1) await register(w, `job-${at}`);
+    const removal = await commit(w.engine, hostPrincipal, (tx) => {
+      const [oldest] = tx.list(evaluations);
+      return ok(tx.remove(evaluations, [oldest?.record.ID ?? '']));
+    });
+    const { index, value } = removal._unsafeUnwrap();
+    expect(value).toBe(true);
+    expect((await w.rows(earlierRecords)).filter(({ Index }) => Index === index)).toEqual([]);
+    expect((await w.rows(noticeBatches)).filter(({ Index }) => Index === index)).toEqual([]);
   });
 
   it('tells a reader that comes back too late, or is too slow, that it missed something', async () => {
