@@ -171,3 +171,12 @@ export function withAttempt(attempts: readonly Attempt[], attempt: Omit<Attempt,
   const number = (attempts.at(-1)?.number ?? 0) + 1;
   return [...attempts.slice(1 - keptAttempts), { ...attempt, number }];
 }
+
+/** The delivery without what its event said and what was answered: a record that there were attempts. */
+export function withoutContents({ body: _body, recipients, ...kept }: Delivery): Delivery {
+  return {
+    ...kept,
+    attempts: kept.attempts.map((attempt) => ({ ...attempt, headers: {}, body: '' })),
+    ...(recipients === undefined ? {} : { recipients: recipients.map((result) => ({ ...result, message: null })) }),
+  };
+}

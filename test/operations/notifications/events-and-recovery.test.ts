@@ -11,6 +11,7 @@ import {
   listNotificationEvents,
   putNotificationConfiguration,
   putWorkspace,
+  redeliver,
   showDelivery,
   showNotificationEvent,
   startBulkRedelivery,
@@ -113,6 +114,39 @@ describe('erasing a message', () => {
     const { items } = await must(listDeliveries(engine, owner, { configurationId: id }));
     expect(items.map(({ outcome }) => outcome)).toEqual(['delivered', 'cancelled']);
     expect((await publish(engine, { runId: 'run-a', runMessage: 'secret content' }, 'key')).repeated).toBe(true);
+    await engine.stop();
+  });
+
+  test.each([
+    ['fails', 503],
+    ['delivers', 200],
+  ])('of one with an attempt under way, which then %s', async (_how, status) => {
+    const { engine } = await world();
+    engine.delivery.answer({ status, body: 'secret answer', headers: { 'x-echo': 'secret' }, after: 5 * second });
+    const { eventId, deliveryIds } = await publish(engine, { runId: 'run-a', runMessage: 'secret content' });
+    await engine.clock.advance(second);
+    await must(eraseNotificationEvent(engine, owner, { eventId }));
+    await engine.clock.advance(hour);
+    const shown = await must(showDelivery(engine, owner, { deliveryId: deliveryIds[0] ?? '' }));
+    expect(shown).toMatchObject({ outcome: 'cancelled', attempts: [{ status, body: '', headers: {} }] });
+    expect(JSON.stringify(shown)).not.toContain('secret');
+    expect(engine.delivery.requests).toHaveLength(1);
+    await engine.stop();
+  });
+
+  test('of one that is being sent again', async () => {
+    const { engine } = await world();
+    const { eventId, deliveryIds } = await publish(engine, { runId: 'run-a', runMessage: 'secret content' });
+    const [deliveryId = ''] = deliveryIds;
+    await engine.clock.advance(second);
+    engine.delivery.answer({ status: 500, body: 'secret answer', after: 5 * second });
+    await must(redeliver(engine, owner, { deliveryId }));
+    await engine.clock.advance(second);
+    await must(eraseNotificationEvent(engine, owner, { eventId }));
+    await engine.clock.advance(minute);
+    const shown = await must(showDelivery(engine, owner, { deliveryId }));
+    expect(shown).toMatchObject({ outcome: 'delivered', attempts: [{ status: 204 }, { status: 500, body: '' }] });
+    expect(JSON.stringify(shown)).not.toContain('secret');
     await engine.stop();
   });
 

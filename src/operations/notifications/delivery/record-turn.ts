@@ -1,8 +1,8 @@
 import { configurations } from '../../../notifications/configurations/configuration.js';
-import { type Delivery, deliveries, deliveryKey } from '../../../notifications/delivery/delivery.js';
+import { type Delivery, deliveries, deliveryKey, withoutContents } from '../../../notifications/delivery/delivery.js';
 import { mergeOutcome } from '../../../notifications/delivery/merge-outcome.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
-import { type CustomEvent, firstSequenceOf } from '../../../notifications/events/event.js';
+import { type CustomEvent, events, firstSequenceOf } from '../../../notifications/events/event.js';
 import { matchConfigurations } from '../../../notifications/explain.js';
 import { type Alert, decideAlerts } from '../../../notifications/queue/decide-alerts.js';
 import {
@@ -123,9 +123,15 @@ function storeOutcome(view: WriteView, outcome: Outcome, trusted: boolean, owned
     return;
   }
   const current = view.get(deliveries, deliveryKey(after))?.record;
-  if (current !== undefined) view.put(deliveries, mergeOutcome(current, outcome, owned));
+  if (current !== undefined) view.put(deliveries, unlessErased(view, mergeOutcome(current, outcome, owned)));
   // Without the lease only what has happened is stored, not what was decided: the next owner will decide for itself.
   else if (owned || event?.type === 'attempt_delivered') view.put(deliveries, after);
+}
+
+/** An event may have been erased while its attempt was under way: then the attempt's contents are not stored either. */
+function unlessErased(view: WriteView, delivery: Delivery): Delivery {
+  const event = view.get(events, [delivery.sequence])?.record;
+  return event?.erasedAt === undefined ? delivery : withoutContents(delivery);
 }
 
 /** The next stored notification of each run whose head is over becomes due. */

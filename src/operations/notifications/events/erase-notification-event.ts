@@ -1,6 +1,6 @@
 import { err, ok, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import { type Delivery, deliveries, isUnfinished } from '../../../notifications/delivery/delivery.js';
+import { type Delivery, deliveries, isUnfinished, withoutContents } from '../../../notifications/delivery/delivery.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import type { NotFound } from '../../../notifications/errors.js';
 import { events, orderKeyOf, type StoredEvent } from '../../../notifications/events/event.js';
@@ -12,7 +12,8 @@ import { deliveriesOf, findEvent } from './events-log.js';
 
 /**
  * Erases what an event said, and every answer to it, and keeps its record: that it was accepted, when, and what became of its
- * deliveries. Those that are not over are cancelled. A request that is under way cannot be called back.
+ * deliveries. Those that are not over are cancelled. A request that is under way cannot be called back; of its answer only the
+ * status is kept.
  */
 export function eraseNotificationEvent(
   context: EngineContext,
@@ -49,13 +50,7 @@ function erased(event: StoredEvent, now: number): StoredEvent {
 
 function eraseDelivery(tx: Transaction, delivery: Delivery): void {
   const cancelled = transitionDelivery(delivery.state, { type: 'cancelled', at: tx.now, reason: 'content_erased' });
-  const { body: _body, recipients, ...kept } = delivery;
-  const next: Delivery = {
-    ...kept,
-    state: cancelled.unwrapOr(delivery.state),
-    attempts: delivery.attempts.map((attempt) => ({ ...attempt, headers: {}, body: '' })),
-    ...(recipients === undefined ? {} : { recipients: recipients.map((result) => ({ ...result, message: null })) }),
-  };
+  const next: Delivery = { ...withoutContents(delivery), state: cancelled.unwrapOr(delivery.state) };
   tx.put(deliveries, next);
   if (!isUnfinished(delivery.state)) return;
   releaseNext(tx, next);
