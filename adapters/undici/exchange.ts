@@ -116,6 +116,11 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
     const connection = this.#connection;
     // Null when the connection was released on purpose, which undici reports as an error, too.
     if (this.settled || connection === null) return;
+    if (endsWithHeaders(this.#status)) {
+      this.#leave(false);
+      this.#answer(false);
+      return;
+    }
     const fault = faultFromError(error, connection.stands ? 'exchanging' : 'connecting');
     if (fault.type === 'connection_reset' && this.#begunOnUsedSocket && this.#headersAt === null && !this.#retried) {
       // Most likely the server closed an idle connection while this request was sent, which is no fault of the request.
@@ -192,6 +197,14 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
 
 function timeOut(exchange: Exchange): void {
   exchange.timeOut();
+}
+
+/**
+ * Answers with these statuses have no body, whatever length their headers announce (RFC 9112, 6.3). Servers exist that announce one;
+ * undici takes that for an error.
+ */
+function endsWithHeaders(status: number): boolean {
+  return status === 204 || status === 304;
 }
 
 /** Microseconds are as exact as the clock is. */

@@ -181,6 +181,18 @@ describe('answers', () => {
     expect(await answered(delivery, requestTo(receiver.url))).toMatchObject({ body: 'as it is', truncated: false });
   });
 
+  it.each([204, 304])('with the status %i end with their headers, also when these announce a body', async (status) => {
+    const receiver = await receiverOf();
+    receiver.behave({ kind: 'answer', status, headers: { 'content-length': '5', 'x-a': 'b' } });
+    const delivery = deliveryOf();
+    for (const n of [1, 2]) {
+      const answer = await answered(delivery, requestTo(`${receiver.url}/${n}`));
+      expect(answer).toMatchObject({ status, headers: { 'x-a': ['b'] }, body: '', truncated: false });
+    }
+    // What follows on such a connection is not known.
+    expect(receiver.connections).toBe(2);
+  });
+
   it('with bytes that are no UTF-8 are text all the same', async () => {
     const body = Buffer.from([0x61, 0xff, 0xc3, 0x28, 0xf0, 0x9f, 0x90]);
     const receiver = await receiverOf({ behaviour: { kind: 'answer', status: 200, body } });
