@@ -44,10 +44,7 @@ export function errorOutputUrl(
 /** The workspace's own page when the host named one. */
 export function workspaceUrl(endpoint: PublicEndpoint, workspace: WorkspaceNames): string {
   const { organization, name } = workspace;
-  return (
-    workspace.url ??
-    `${endpoint.publicOrigin}/app/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`
-  );
+  return workspace.url ?? `${endpoint.publicOrigin}/app/${encoded(organization)}/workspaces/${encoded(name)}`;
 }
 
 /** Half of a surrogate pair, which no URL can hold, becomes the replacement character. */

@@ -1,13 +1,21 @@
 import type { FieldFault } from '../../notifications/errors.js';
 
-/** An id that the host chooses must survive in a URL path: not empty, no slash, no white space. */
+const loneSurrogate = /\p{Surrogate}/u;
+
+/** An id that the host chooses must survive in a URL path: not empty, no slash, no white space, no half of a surrogate pair. */
 export function checkIdentifier(id: unknown, faults: FieldFault[]): void {
-  if (typeof id === 'string' && /^[^\s/]{1,128}$/.test(id)) return;
-  faults.push({ pointer: '/data/id', message: 'id must have 1 to 128 characters without slash and white space' });
+  if (typeof id === 'string' && /^[^\s/]{1,128}$/.test(id) && !loneSurrogate.test(id)) return;
+  faults.push({
+    pointer: '/data/id',
+    message: 'id must have 1 to 128 characters without slash and white space, and be valid Unicode',
+  });
 }
 
-/** A name of the host: 1 to 255 characters, not only white space. */
+/** A name of the host: 1 to 255 characters, not only white space; organizations and workspaces are found by theirs in paths. */
 export function checkName(value: unknown, name: string, faults: FieldFault[]): void {
-  if (typeof value === 'string' && value.trim() !== '' && value.length <= 255) return;
-  faults.push({ pointer: `/data/attributes/${name}`, message: `${name} must be a string of 1 to 255 characters` });
+  if (typeof value === 'string' && value.trim() !== '' && value.length <= 255 && !loneSurrogate.test(value)) return;
+  faults.push({
+    pointer: `/data/attributes/${name}`,
+    message: `${name} must be a string of 1 to 255 characters, and valid Unicode`,
+  });
 }

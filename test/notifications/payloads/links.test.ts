@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorOutputUrl, runUrl } from '../../../src/notifications/payloads/links.js';
+import { errorOutputUrl, runUrl, workspaceUrl } from '../../../src/notifications/payloads/links.js';
 
 const endpoint = { publicOrigin: 'https://box.example.net' };
 const run = { namespace: 'a b', jobId: 'report/dispatch-1?x', runId: 'run-7' };
@@ -24,5 +24,12 @@ describe('runUrl', () => {
 it('errorOutputUrl leads to the error stream of the task', () => {
   expect(errorOutputUrl(endpoint, 'a-1', 'my task')).toBe(
     'https://box.example.net/v1/client/fs/logs/a-1?task=my%20task&type=stderr&plain=true',
+  );
+});
+
+it('workspaceUrl takes what a URL cannot hold', () => {
+  const workspace = { id: 'ws-1', name: 'a\ud800 b', organization: '\udc00/c', url: null };
+  expect(workspaceUrl({ ...endpoint, basePath: '' }, workspace)).toBe(
+    'https://box.example.net/app/%EF%BF%BD%2Fc/workspaces/a%EF%BF%BD%20b',
   );
 });

@@ -436,6 +436,13 @@ describe('nobody learns of what he may not administer', () => {
       '/data/attributes/username',
       '/data/attributes/email',
     ]);
+    // Half of a character: no path can name it.
+    const half = { ...workspaceInput, id: 'ws-\ud800', name: '\udc00', organization: 'a\ud800' };
+    expect(pointersOf((await mustFail(putWorkspace(engine, hostPrincipal, half))) as never)).toEqual([
+      '/data/id',
+      '/data/attributes/name',
+      '/data/attributes/organization',
+    ]);
     await must(create(engine, { enabled: false }));
     await must(removeWorkspace(engine, hostPrincipal, { workspaceId }));
     expect((await mustFail(list(engine))).type).toBe('not_found');

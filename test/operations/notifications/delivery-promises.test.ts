@@ -92,6 +92,23 @@ describe('neighbours on one origin', () => {
   });
 });
 
+describe('a message that cannot be made', () => {
+  test.each(['chat-a', 'email'])('holds up no other one, and ends like one that is not taken: %s', async (kind) => {
+    const { engine, id } = await started({}, { destinationType: kind, users: ['user-1'] });
+    const other = await must(create(engine));
+    engine.delivery.clear();
+    // A value of the host that the types do not allow.
+    const { deliveryIds } = await publish(engine, { runMessage: 5 as never });
+    await publish(engine, { runId: 'run-2' });
+    await engine.clock.advance(second);
+    expect((await log(engine, other.id)).map(({ outcome }) => outcome)).toEqual(['delivered', 'delivered']);
+    expect((await log(engine, id)).map(({ outcome }) => outcome)).toEqual(['delivered', 'pending']);
+    await engine.clock.advance(day);
+    expect((await log(engine, id)).at(-1)).toMatchObject({ id: deliveryIds[0], outcome: 'dead', attemptCount: 6 });
+    await engine.stop();
+  });
+});
+
 describe('a destination that always fails', () => {
   test('300 deliveries are over after a day', async () => {
     const { engine, id } = await started();

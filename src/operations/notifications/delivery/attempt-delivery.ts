@@ -17,8 +17,11 @@ import { beginAttempt } from './attempt-span.js';
 import type { OpenDestination } from './load-destination.js';
 import { silentAttempt } from './silent-attempt.js';
 
-/** Makes one attempt. Never rejects because of a destination. The event is null when it is no longer stored. */
-export function attemptDelivery(
+/**
+ * Makes one attempt. Rejects, and never throws, only for what is no destination's doing: a message that cannot be made, or a
+ * broken transport. The event is null when it is no longer stored.
+ */
+export async function attemptDelivery(
   context: EngineContext,
   delivery: Delivery,
   destination: OpenDestination,
@@ -26,18 +29,18 @@ export function attemptDelivery(
 ): Promise<AttemptReport> {
   switch (destination.type) {
     case 'http':
-      return bodyOf(context, delivery, event).match(
+      return await bodyOf(context, delivery, event).match<AttemptReport | Promise<AttemptReport>>(
         (body) => attemptHttp(context, delivery, destination, body ?? ''),
         (message) => {
           const failure = classifySilence({ type: 'transform_failed', message });
-          return Promise.resolve(silentAttempt(context, { destination: destination.origin }, failure));
+          return silentAttempt(context, { destination: destination.origin }, failure);
         },
       );
     case 'email':
-      return attemptMail(context, delivery, destination, event);
+      return await attemptMail(context, delivery, destination, event);
     case 'unreadable': {
       const failure = classifySilence({ type: 'secret_unreadable', message: destination.message });
-      return Promise.resolve(silentAttempt(context, { destination: '' }, failure));
+      return silentAttempt(context, { destination: '' }, failure);
     }
   }
 }

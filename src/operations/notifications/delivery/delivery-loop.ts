@@ -196,8 +196,8 @@ function start(
   attemptDelivery(context, delivery, destination, event).then(
     (report) => end({ type: 'report', configurationId, sequence, report }),
     () => {
-      // The transport broke its promise never to reject. The delivery is not to blame and keeps its turn.
-      context.logger.error({ delivery: delivery.id }, 'The transport failed unexpectedly');
+      // The transport broke its promise never to reject, or the message could not be made. The delivery keeps its turn.
+      context.logger.error({ delivery: delivery.id }, 'An attempt failed unexpectedly');
       const report = brokenReport(context.clock.now());
       end({ type: 'report', configurationId, sequence, report });
     },

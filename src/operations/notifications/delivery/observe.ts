@@ -112,7 +112,7 @@ function emitEnd(context: EngineContext, { before, event, after }: Outcome): voi
 
 /** For a transport that rejects, which it must not. */
 export function brokenReport(at: Instant): AttemptReport {
-  const failure = classifySilence({ type: 'connect_failed', message: 'The transport failed unexpectedly' });
+  const failure = classifySilence({ type: 'connect_failed', message: 'The attempt failed unexpectedly' });
   return {
     attempt: {
       startedAt: Math.trunc(at),
