@@ -27,10 +27,13 @@ export interface AttemptRules {
 
 /** When and how an attempt ended; `fraction` in [0, 1) sets the jitter of the next wait. */
 interface AttemptEnd {
+  /** In the queues' time, which waits are counted in. */
   readonly at: Instant;
+  /** The same moment of the wall clock: when the delivery was over, if it is. */
+  readonly wall: Instant;
   readonly fraction: number;
-  /** The delivery is over by then: a wait that would be longer ends there, with the last attempt. */
-  readonly expiresAt: Instant;
+  /** Until the delivery is over by its age: a wait that would be longer ends there, with the last attempt. */
+  readonly timeLeft: Milliseconds;
 }
 
 interface ConcludedAttempt {
@@ -67,10 +70,10 @@ function eventOf(delivery: Delivery, report: AttemptReport, rules: AttemptRules,
   const { failure, recipients } = report;
   if (failure === null) {
     const partly = recipients?.some(({ outcome }) => outcome === 'refused') ?? false;
-    return { type: 'attempt_delivered', at: end.at, partly };
+    return { type: 'attempt_delivered', at: end.wall, partly };
   }
   const nextAt = nextAtOf(delivery, report, rules, end);
-  const failed = { type: 'attempt_failed', at: end.at, permanent: failure.permanent, nextAt } as const;
+  const failed = { type: 'attempt_failed', at: end.wall, permanent: failure.permanent, nextAt } as const;
   return isOfDestination(failure) ? failed : { ...failed, uncounted: true };
 }
 
@@ -81,6 +84,6 @@ function nextAtOf(delivery: Delivery, report: AttemptReport, rules: AttemptRules
   const counted = report.failure === null || isOfDestination(report.failure);
   const attempted = counted ? delivery.state.attempted + 1 : Math.max(1, delivery.state.attempted);
   const next = nextAttemptAt(schedule, attempted, end, report.retryAfter);
-  if (next === null || end.expiresAt <= end.at) return null;
-  return Math.min(next, end.expiresAt);
+  if (next === null || end.timeLeft <= 0) return null;
+  return Math.min(next, end.at + end.timeLeft);
 }

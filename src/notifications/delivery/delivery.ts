@@ -49,6 +49,7 @@ export interface RecipientResult {
 /** Waiting for an attempt. */
 interface WaitingState {
   readonly type: 'waiting';
+  /** In the queues' time; of one that was only accepted, when that was. */
   readonly dueAt: Instant;
   /** Scheduled attempts made so far. */
   readonly attempted: number;
@@ -59,7 +60,7 @@ interface BehindState {
   readonly type: 'behind';
 }
 
-/** Over, one way or the other. */
+/** Over, one way or the other, since a moment of the wall clock. */
 export type SettledState =
   | { readonly type: 'delivered'; readonly at: Instant }
   /** E-mail: some recipients have received it, others were refused permanently. */

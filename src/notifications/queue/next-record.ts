@@ -1,6 +1,7 @@
 import type { Instant } from '../../shared/instant.js';
-import type { CancellingQueue, DeliveringQueue } from './held-queue.js';
+import type { CancellingQueue, DeliveringQueue, QueueRules } from './held-queue.js';
 import type { QueueRecord } from './queue-record.js';
+import { endByAge, type QueueTime } from './take-next.js';
 
 /** What a queue's row becomes in a write, apart from its lease. */
 interface RecordChange {
@@ -50,7 +51,8 @@ interface Remainder {
 export function wakeAtOf(
   { breaker, cancellation, pausedAt }: Pick<QueueRecord, 'breaker' | 'cancellation' | 'pausedAt'>,
   { firstFresh, firstDue, firstStored }: Remainder,
-  maximumAge: number,
+  time: QueueTime,
+  rules: Pick<QueueRules, 'maximumAge'>,
 ): Instant | null {
   // A redelivery is due at 0 and waits for no breaker.
   if (cancellation !== null || firstDue === 0) return 0;
@@ -58,6 +60,8 @@ export function wakeAtOf(
   const due = firstFresh === null ? (firstDue ?? 0) : 0;
   const probe = pausedAt !== undefined ? Number.POSITIVE_INFINITY : breaker.type === 'closed' ? null : breaker.until;
   if (probe === null) return due;
-  const ends = [firstFresh, firstStored].flatMap((accepted) => (accepted === null ? [] : [accepted + maximumAge]));
+  const ends = [firstFresh, firstStored].flatMap((accepted) =>
+    accepted === null ? [] : [endByAge(accepted, time, rules)],
+  );
   return Math.min(Math.max(due, probe), ...ends);
 }

@@ -6,10 +6,15 @@ import type { DeliveringQueue, HeldQueue, Outcome, QueuedDelivery, QueueRules } 
 
 /** The two readings of time that a queue is judged by. */
 export interface QueueTime {
-  /** Never steps: what waits and pauses are measured by. */
+  /** The queues' own time, which never steps: what waits and pauses are measured by. */
   readonly now: Instant;
-  /** What ages are measured by: behind `now` while the wall clock is, so that a clock that was set makes nothing old. */
-  readonly forAge: Instant;
+  /** Wall time: when something was over, for people and for the log. */
+  readonly wall: Instant;
+}
+
+/** What ages are measured by: behind `now` while the wall clock is, so that a clock that was set makes nothing old. */
+export function timeForAge({ now, wall }: QueueTime): Instant {
+  return Math.min(now, wall);
 }
 
 /** The next delivery of a queue, and the queue after it was determined. */
@@ -36,12 +41,12 @@ export function takeNext(given: DeliveringQueue, time: QueueTime, rules: QueueRu
     if (urgent !== undefined) return { queue, candidate: urgent, until: null };
     const candidate = earliest(queue);
     if (candidate === undefined) return { queue, candidate: null, until: null };
-    if (expiresAt(candidate, rules) <= time.forAge) {
-      queue = expired(queue, candidate, now);
+    if (expiresAt(candidate, rules) <= timeForAge(time)) {
+      queue = expired(queue, candidate, time.wall);
       continue;
     }
     const allowed = queue.paused ? 'none' : breakerAllows(queue.breaker, now);
-    if (allowed === 'none') return { queue, candidate: null, until: pauseEnd(queue, now, rules) };
+    if (allowed === 'none') return { queue, candidate: null, until: pauseEnd(queue, time, rules) };
     if (allowed === 'one' && queue.running.size > 0) return { queue, candidate: null, until: null };
     if (isFirstOfRun(queue, candidate)) return { queue, candidate, until: null };
     queue = putBehind(withoutFirst(queue, candidate), candidate);
@@ -61,7 +66,12 @@ export function started(queue: DeliveringQueue, candidate: QueuedDelivery): Deli
   return { ...without, running, stalled, runs: queue.runs.with(key, run) };
 }
 
-/** When a delivery is over whatever else happens. */
+/** When a delivery that was accepted then is over by its age, in the queues' time. */
+export function endByAge(createdAt: Instant, time: QueueTime, { maximumAge }: Pick<QueueRules, 'maximumAge'>): Instant {
+  return time.now + createdAt + maximumAge - timeForAge(time);
+}
+
+/** When a delivery is over whatever else happens, by the time for ages. */
 export function expiresAt({ delivery }: QueuedDelivery, { maximumAge }: Pick<QueueRules, 'maximumAge'>): Instant {
   return delivery.createdAt + maximumAge;
 }
@@ -86,10 +96,10 @@ function isFirstOfRun({ runs, stalled }: DeliveringQueue, { delivery }: QueuedDe
 }
 
 /** The end of the breaker's pause, or the first end of a delivery's time before that. */
-function pauseEnd(queue: DeliveringQueue, now: Instant, rules: QueueRules): Instant {
+function pauseEnd(queue: DeliveringQueue, time: QueueTime, rules: QueueRules): Instant {
   const [first] = queue.fresh;
   const inFront = first === undefined ? queue.retries : [...queue.retries, first];
-  const ends = inFront.map((item) => Math.max(expiresAt(item, rules), now + leastPause));
+  const ends = inFront.map((item) => Math.max(endByAge(item.delivery.createdAt, time, rules), time.now + leastPause));
   const probe = queue.breaker.type === 'open' && !queue.paused ? queue.breaker.until : Number.POSITIVE_INFINITY;
   return Math.min(probe, ...ends);
 }
@@ -143,9 +153,9 @@ export function outcomeOf(before: QueuedDelivery, event: DeliveryEvent): Outcome
   return { before, event, attempt: null, after: { ...delivery, state } };
 }
 
-function expired(given: DeliveringQueue, item: QueuedDelivery, now: Instant): DeliveringQueue {
+function expired(given: DeliveringQueue, item: QueuedDelivery, wall: Instant): DeliveringQueue {
   const queue = withoutFirst(given, item);
-  const outcome = outcomeOf(item, { type: 'expired', at: now });
+  const outcome = outcomeOf(item, { type: 'expired', at: wall });
   return runGoesOn({ ...queue, outcomes: [...queue.outcomes, outcome] }, item);
 }
 

@@ -15,7 +15,15 @@ import {
   reopened,
 } from './held-queue.js';
 import type { Cancellation, QueueRecord } from './queue-record.js';
-import { expiresAt, outcomeOf, runGoesOn, withReady, withRowsBehind, withRowsUnderWay } from './take-next.js';
+import {
+  expiresAt,
+  outcomeOf,
+  runGoesOn,
+  timeForAge,
+  withReady,
+  withRowsBehind,
+  withRowsUnderWay,
+} from './take-next.js';
 
 /** What was read of a queue. */
 export interface Portion {
@@ -52,10 +60,12 @@ export type QueueEvent =
       readonly sequence: number;
       readonly report: AttemptReport;
       readonly at: Instant;
+      /** The same moment of the wall clock. */
+      readonly wall: Instant;
       /** In [0, 1), for jitter. */
       readonly fraction: number;
     }
-  /** It was not sent at all: its destination is closed. */
+  /** It was not sent at all: its destination is closed. `at` is wall time. */
   | { readonly type: 'not_sent'; readonly sequence: number; readonly at: Instant; readonly reason: CancelReason }
   | { readonly type: 'recorded'; readonly recorded: Recorded }
   /** Attempts that have been under way for long get a row, so that the position can pass them. */
@@ -178,12 +188,13 @@ function arrived(
 
 function attempted(
   queue: HeldQueue,
-  { sequence, report, at, fraction }: QueueEvent & { readonly type: 'attempted' },
+  { sequence, report, at, wall, fraction }: QueueEvent & { readonly type: 'attempted' },
   rules: QueueRules & AttemptRules,
 ): HeldQueue {
   const before = queue.running.get(sequence);
   if (before === undefined) return queue;
-  const end = { at, fraction, expiresAt: expiresAt(before, rules) };
+  const timeLeft = expiresAt(before, rules) - timeForAge({ now: at, wall });
+  const end = { at, wall, fraction, timeLeft };
   const concluded = concludeAttempt(before.delivery, report, rules, end);
   const outcome = queue.type === 'cancelling' ? notAgain(queue, { before, ...concluded }) : { before, ...concluded };
   const ended = withOutcome(withoutRunning(queue, sequence), outcome);

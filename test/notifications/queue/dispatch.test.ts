@@ -24,7 +24,7 @@ const queue = (name: string, length: number) => ({
 });
 const choose = (names: readonly string[], length: number, given: Partial<Route> = {}, traffic = idle, now = 1000) => {
   const candidates = names.map((name) => ({ queue: queue(name, length), route: route(name, given) }));
-  return dispatch(candidates, traffic, { now, forAge: now }, { ...rules, slots });
+  return dispatch(candidates, traffic, { now, wall: now }, { ...rules, slots });
 };
 const perQueue = (chosen: ReturnType<typeof choose>): Record<string, number> => {
   const counts: Record<string, number> = {};

@@ -54,8 +54,16 @@ describe('a queue that nobody works on', () => {
     ['something old and an open breaker', { firstFresh: null, firstDue: 60, firstStored: -800 }, open, 200],
     ['a redelivery and an open breaker', { firstFresh: null, firstDue: 0, firstStored: 1 }, open, 0],
   ])('with %s', (_what, remainder, breaker, expected) => {
-    expect(wakeAtOf({ breaker, cancellation: null }, remainder, 1000)).toBe(expected);
-    expect(wakeAtOf({ breaker, cancellation }, remainder, 1000)).toBe(0);
+    const time = { now: 100, wall: 100 };
+    expect(wakeAtOf({ breaker, cancellation: null }, remainder, time, { maximumAge: 1000 })).toBe(expected);
+    expect(wakeAtOf({ breaker, cancellation }, remainder, time, { maximumAge: 1000 })).toBe(0);
+  });
+  test('rests as long as the oldest is not over, also when the clock was set back by more than that', () => {
+    const remainder = { firstFresh: -5000, firstDue: null, firstStored: null };
+    const time = { now: 100, wall: -4990 };
+    expect(wakeAtOf({ breaker: closed, cancellation: null, pausedAt: 1 }, remainder, time, { maximumAge: 1000 })).toBe(
+      1090,
+    );
   });
 });
 

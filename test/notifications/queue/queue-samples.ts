@@ -75,7 +75,7 @@ export function startAll(given: DeliveringQueue, now = 1000): { queue: Deliverin
   const sequences: number[] = [];
   let queue = given;
   for (;;) {
-    const next = takeNext(queue, { now, forAge: now }, rules);
+    const next = takeNext(queue, { now, wall: now }, rules);
     queue = next.queue;
     if (next.candidate === null) return { queue, sequences };
     sequences.push(next.candidate.delivery.sequence);
@@ -105,7 +105,7 @@ export function report(failure: FailureClass | null = null, permanent = false): 
 }
 
 export function ended(sequence: number, failure: FailureClass | null = null, at = 1000): QueueEvent {
-  return { type: 'attempted', sequence, report: report(failure), at, fraction: 0.5 };
+  return { type: 'attempted', sequence, report: report(failure), at, wall: at, fraction: 0.5 };
 }
 
 export function recorded(

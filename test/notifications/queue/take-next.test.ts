@@ -17,7 +17,7 @@ describe('what comes next', () => {
 
   test('nothing but redeliveries while the breaker is open, then one at a time', () => {
     const queue = { ...queueOf([fresh(1), fresh(2)]), breaker: open };
-    const shut = takeNext(queue, { now: 4999, forAge: 4999 }, rules);
+    const shut = takeNext(queue, { now: 4999, wall: 4999 }, rules);
     expect(shut).toMatchObject({ candidate: null, until: 5000 });
     const half = startAll(queue, 5000);
     expect(half.sequences).toEqual([1]);
@@ -28,13 +28,13 @@ describe('what comes next', () => {
 
   test('what is too old is over, also while the breaker is open', () => {
     const queue = { ...queueOf([fresh(1), fresh(500)]), breaker: { ...open, until: 200_000 } };
-    const next = takeNext(queue, { now: 100_100, forAge: 100_100 }, rules);
+    const next = takeNext(queue, { now: 100_100, wall: 100_100 }, rules);
     expect(written(next.queue)).toEqual(['1 expired → dead']);
     expect(next.until).toBe(160_100);
   });
 
   test('a clock that was set forward makes nothing old', () => {
-    const next = takeNext(queueOf([fresh(1)]), { now: 200_000, forAge: 500 }, rules);
+    const next = takeNext(queueOf([fresh(1)]), { now: 200_000, wall: 500 }, rules);
     expect(next.candidate?.delivery.sequence).toBe(1);
   });
 

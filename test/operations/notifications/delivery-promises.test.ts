@@ -4,9 +4,11 @@ import { hostPrincipal } from '../../../src/access/principal.js';
 import {
   deleteNotificationConfiguration,
   enableNotificationConfiguration,
+  eraseNotificationEvent,
   listDeliveries,
   pauseNotificationConfiguration,
   putUser,
+  recoverDeliveries,
   redeliver,
   resumeNotificationConfiguration,
   sendNotificationEvent,
@@ -477,6 +479,66 @@ test('setting the clock neither stalls retries nor ends anything', async () => {
     expect(await log(engine, id)).toMatchObject([{ outcome: 'delivered', attemptCount: 3 }]);
     await engine.stop();
   }
+});
+
+describe('after the clock was set', () => {
+  const steps = [-365 * day, -30 * hour, -hour, hour, 365 * day];
+
+  test.each(steps)('a delivery has its whole schedule: by %d ms', async (step) => {
+    const { engine, id } = await started();
+    await engine.clock.step(step);
+    engine.delivery.answer({ status: 500 });
+    const { deliveryIds } = await publish(engine);
+    await engine.clock.advance(day);
+    expect(await log(engine, id)).toMatchObject([{ id: deliveryIds[0], outcome: 'dead', attemptCount: 11 }]);
+    await engine.stop();
+  });
+
+  test.each(steps)('the log tells when deliveries ended, and those are found by it: by %d ms', async (step) => {
+    const { engine, id } = await started();
+    await engine.clock.step(step);
+    engine.delivery.answer({ status: 410 });
+    const since = engine.clock.now();
+    await publish(engine);
+    await engine.clock.advance(second);
+    const [dead] = await log(engine, id);
+    expect(Date.parse(dead?.settledAt ?? '')).toBeGreaterThanOrEqual(since);
+    expect(Date.parse(dead?.settledAt ?? '')).toBeLessThanOrEqual(engine.clock.now());
+    engine.delivery.answer({ status: 204 });
+    expect(await must(recoverDeliveries(engine, owner, { configurationId: id, since }))).toMatchObject({ count: 1 });
+    await engine.clock.advance(second);
+    expect((await log(engine, id)).map(({ outcome }) => outcome)).toEqual(['delivered']);
+    await engine.stop();
+  });
+
+  test.each(steps)('what waited behind an erased message is sent at once: by %d ms', async (step) => {
+    const { engine, id } = await started();
+    await engine.clock.step(step);
+    engine.delivery.answer({ status: 503 });
+    const { eventId } = await publish(engine);
+    await publish(engine, { trigger: 'run:completed' });
+    await engine.clock.advance(second);
+    engine.delivery.answer({ status: 204 });
+    await must(eraseNotificationEvent(engine, owner, { eventId }));
+    await engine.clock.advance(second);
+    expect((await log(engine, id)).map(({ outcome }) => outcome)).toEqual(['delivered', 'cancelled']);
+    await engine.stop();
+  });
+
+  test.each(steps)('the lag of attempts is what they waited: by %d ms', async (step) => {
+    const lags: number[] = [];
+    const record = (name: string, value: number): void => {
+      if (name === 'signalbox.notification.attempt.lag') lags.push(value);
+    };
+    const observer = { count: () => undefined, gauge: () => undefined, record };
+    const { engine } = await started({}, {}, { ports: { observer } });
+    await engine.clock.step(step);
+    engine.delivery.answer((_request, n) => ({ status: n === 2 ? 500 : 204 }));
+    await publish(engine);
+    await engine.clock.advance(minute);
+    expect(lags.map((lag) => Math.round(lag))).toEqual([0, 0]);
+    await engine.stop();
+  });
 });
 
 describe('what is stored of answers and secrets', () => {

@@ -78,15 +78,17 @@ function takeIn({ work, now, context }: Loop): void {
   for (const incoming of work.incoming.splice(0)) {
     const { configurationId, sequence } = incoming;
     const at = now();
+    const wall = context.clock.now();
     if (incoming.type === 'not_sent') {
-      work.apply(configurationId, { type: 'not_sent', sequence, at, reason: incoming.reason }, at);
+      work.apply(configurationId, { type: 'not_sent', sequence, at: wall, reason: incoming.reason }, at);
       continue;
     }
     const { report } = incoming;
     const before = work.held.get(configurationId);
     const fraction = report.failure === null ? 0 : context.ids.fraction();
-    work.apply(configurationId, { type: 'attempted', sequence, report, at, fraction }, at);
-    observeAttempt(context, { before, after: work.held.get(configurationId) }, { sequence, report, at });
+    work.apply(configurationId, { type: 'attempted', sequence, report, at, wall, fraction }, at);
+    const ended = { now: at, wall };
+    observeAttempt(context, { before, after: work.held.get(configurationId) }, { sequence, report, at: ended });
   }
 }
 
@@ -129,7 +131,7 @@ async function startReady(loop: Loop): Promise<void> {
   const now = loop.now();
   const candidates = work.candidates(now);
   if (candidates.length === 0) return;
-  const time = { now, forAge: Math.min(now, context.clock.now()) };
+  const time = { now, wall: context.clock.now() };
   const chosen = dispatch(candidates, work, time, work.rules);
   work.takeOver(chosen, now);
   const lacking = chosen.starts.filter(({ item }) => item.event === null && item.delivery.body === undefined);

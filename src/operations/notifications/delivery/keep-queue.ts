@@ -73,10 +73,10 @@ function givenBack(
   { queue, release }: TurnQueue,
   next: QueueRecord,
 ): QueueRecord | 'over' | null {
-  const { linger, maximumAge } = context.settings.notifications.delivery;
+  const { delivery } = context.settings.notifications;
   const { configurationId } = next;
-  const wakeAt = wakeAtOf(next, remainderOf(view, next), maximumAge);
-  if (release === 'idle' && wakeAt !== null && wakeAt <= now + linger) return null;
+  const wakeAt = wakeAtOf(next, remainderOf(view, next), { now, wall: context.clock.now() }, delivery);
+  if (release === 'idle' && wakeAt !== null && wakeAt <= now + delivery.linger) return null;
   const gone = wakeAt === null && view.get(configurations, [configurationId]) === undefined;
   const { backlog: _served, ...rest } = next;
   return gone && queue.type !== 'lost' ? 'over' : { ...rest, wakeAt, lease: null };

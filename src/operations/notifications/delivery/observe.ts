@@ -3,6 +3,7 @@ import { classifySilence } from '../../../notifications/delivery/classify-failur
 import type { AttemptReport } from '../../../notifications/delivery/conclude-attempt.js';
 import { isUnfinished } from '../../../notifications/delivery/delivery.js';
 import type { HeldQueue, Outcome } from '../../../notifications/queue/held-queue.js';
+import type { QueueTime } from '../../../notifications/queue/take-next.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import { type EngineContext, emit } from '../../context/engine-context.js';
 import type { DeliveryWork, Held } from './delivery-work.js';
@@ -12,13 +13,13 @@ import type { TurnResult } from './record-turn.js';
 export function observeAttempt(
   context: EngineContext,
   { before, after }: { readonly before: Held | undefined; readonly after: Held | undefined },
-  { sequence, report, at }: { readonly sequence: number; readonly report: AttemptReport; readonly at: Instant },
+  { sequence, report, at }: { readonly sequence: number; readonly report: AttemptReport; readonly at: QueueTime },
 ): void {
   const item = before?.queue.running.get(sequence);
   const outcome = after?.queue.outcomes.at(-1);
   if (before === undefined || item === undefined || outcome === undefined) return;
   const { observer } = context;
-  const { kind, state } = item.delivery;
+  const { kind, state, createdAt } = item.delivery;
   observer.count('signalbox.notification.attempts', 1, {
     kind,
     outcome: wordOf(outcome),
@@ -26,8 +27,10 @@ export function observeAttempt(
   });
   observer.record('signalbox.notification.attempt.duration', report.attempt.total / 1000, { kind });
   if (state.type === 'waiting') {
-    const age = Math.max(0, at - report.attempt.total - state.dueAt);
-    observer.record('signalbox.notification.attempt.lag', age / 1000, { kind });
+    // What was only accepted is due since then, by the wall clock; everything else waits in the queues' time.
+    const ended = state.dueAt === createdAt ? at.wall : at.now;
+    const lag = Math.max(0, ended - report.attempt.total - state.dueAt);
+    observer.record('signalbox.notification.attempt.lag', lag / 1000, { kind });
   }
   if (after !== undefined) observeDestination(context, before.queue, after.queue, { kind, report });
 }

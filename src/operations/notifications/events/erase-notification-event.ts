@@ -5,9 +5,11 @@ import { transitionDelivery } from '../../../notifications/delivery/transition-d
 import type { NotFound } from '../../../notifications/errors.js';
 import { events, orderKeyOf, type StoredEvent } from '../../../notifications/events/event.js';
 import type { StorageError } from '../../../ports/storage.js';
+import type { Instant } from '../../../shared/instant.js';
 import { commit, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { touchQueue } from '../log/change-queue.js';
+import { queueClock } from '../log/queue-clock.js';
 import { deliveriesOf, findEvent } from './events-log.js';
 
 /**
@@ -25,7 +27,8 @@ export function eraseNotificationEvent(
     const found = findEvent(tx, caller, eventId);
     if (found.isErr()) return err(found.error);
     const event = found.value;
-    for (const delivery of deliveriesOf(tx, event, ordered)) eraseDelivery(tx, delivery);
+    const { queue: now } = queueClock(context, tx);
+    for (const delivery of deliveriesOf(tx, event, ordered)) eraseDelivery(tx, delivery, now);
     tx.put(events, erased(event, tx.now));
     return ok(undefined);
   }).map(() => undefined);
@@ -48,21 +51,21 @@ function erased(event: StoredEvent, now: number): StoredEvent {
   };
 }
 
-function eraseDelivery(tx: Transaction, delivery: Delivery): void {
+function eraseDelivery(tx: Transaction, delivery: Delivery, now: Instant): void {
   const cancelled = transitionDelivery(delivery.state, { type: 'cancelled', at: tx.now, reason: 'content_erased' });
   const next: Delivery = { ...withoutContents(delivery), state: cancelled.unwrapOr(delivery.state) };
   tx.put(deliveries, next);
   if (!isUnfinished(delivery.state)) return;
-  releaseNext(tx, next);
+  releaseNext(tx, next, now);
   touchQueue(tx, delivery.configurationId);
 }
 
-/** What waited behind the delivery waits no longer. */
-function releaseNext(tx: Transaction, { configurationId, orderKey }: Delivery): void {
+/** What waited behind the delivery waits no longer: it is due now, in the queues' time. */
+function releaseNext(tx: Transaction, { configurationId, orderKey }: Delivery, now: Instant): void {
   if (orderKey === null) return;
   const prefix = [configurationId, orderKey];
   const head = tx.list(deliveries, { index: 'unfinished_of_run', prefix, limit: 1 })[0]?.record;
   if (head === undefined) return;
-  const released = transitionDelivery(head.state, { type: 'released', at: tx.now });
+  const released = transitionDelivery(head.state, { type: 'released', at: now });
   if (released.isOk()) tx.put(deliveries, { ...head, state: released.value });
 }
