@@ -46,10 +46,16 @@ export interface RecipientResult {
   readonly at: Instant;
 }
 
+/**
+ * When a delivery is due that was only accepted: always. The moment of its acceptance is wall time, which can be far from the
+ * queues' time. Not 0, which is for redeliveries.
+ */
+export const dueSinceAcceptance: Instant = 1;
+
 /** Waiting for an attempt. */
 interface WaitingState {
   readonly type: 'waiting';
-  /** In the queues' time; of one that was only accepted, when that was. */
+  /** In the queues' time; see `dueSinceAcceptance`. */
   readonly dueAt: Instant;
   /** Scheduled attempts made so far. */
   readonly attempted: number;

@@ -1,6 +1,6 @@
 import { type NotifiedConfiguration, orderKeyOf, type StoredEvent } from '../events/event.js';
 import { renderBody } from '../payloads/render-payload.js';
-import type { Delivery } from './delivery.js';
+import { type Delivery, dueSinceAcceptance } from './delivery.js';
 import { deliveryIdOf } from './delivery-id.js';
 
 /** The delivery of an event to the configuration at a position of its list, before anything has happened to it. */
@@ -16,7 +16,7 @@ export function freshDelivery(event: StoredEvent, position: number, ordered: boo
     trigger: event.trigger,
     orderKey: ordered ? orderKeyOf(event.event) : null,
     createdAt: event.createdAt,
-    state: { type: 'waiting', dueAt: event.createdAt, attempted: 0 },
+    state: { type: 'waiting', dueAt: dueSinceAcceptance, attempted: 0 },
     attempts: [],
     ...(event.traceparent === undefined ? {} : { traceparent: event.traceparent }),
   };

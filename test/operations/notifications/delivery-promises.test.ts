@@ -525,6 +525,23 @@ describe('after the clock was set', () => {
     await engine.stop();
   });
 
+  test.each(steps)('one that was sent by hand in vain is due as before: by %d ms', async (step) => {
+    const { engine, id } = await started();
+    await engine.clock.step(step);
+    await must(pauseNotificationConfiguration(engine, owner, { configurationId: id }));
+    const { deliveryIds } = await publish(engine);
+    engine.delivery.answer({ status: 500 });
+    await must(redeliver(engine, owner, { deliveryId: deliveryIds[0] ?? '' }));
+    await engine.clock.advance(second);
+    const [waiting] = await log(engine, id);
+    expect(waiting).toMatchObject({ outcome: 'pending', attemptCount: 1, nextAttemptAt: waiting?.createdAt });
+    engine.delivery.answer({ status: 204 });
+    await must(resumeNotificationConfiguration(engine, owner, { configurationId: id }));
+    await engine.clock.advance(second);
+    expect(await log(engine, id)).toMatchObject([{ outcome: 'delivered', attemptCount: 2 }]);
+    await engine.stop();
+  });
+
   test.each(steps)('the lag of attempts is what they waited: by %d ms', async (step) => {
     const lags: number[] = [];
     const record = (name: string, value: number): void => {

@@ -1,7 +1,7 @@
 import type { DestinationKind } from '../../../notifications/configurations/destination.js';
 import { classifySilence } from '../../../notifications/delivery/classify-failure.js';
 import type { AttemptReport } from '../../../notifications/delivery/conclude-attempt.js';
-import { isUnfinished } from '../../../notifications/delivery/delivery.js';
+import { dueSinceAcceptance, isUnfinished } from '../../../notifications/delivery/delivery.js';
 import type { HeldQueue, Outcome } from '../../../notifications/queue/held-queue.js';
 import type { QueueTime } from '../../../notifications/queue/take-next.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
@@ -28,8 +28,8 @@ export function observeAttempt(
   observer.record('signalbox.notification.attempt.duration', report.attempt.total / 1000, { kind });
   if (state.type === 'waiting') {
     // What was only accepted is due since then, by the wall clock; everything else waits in the queues' time.
-    const ended = state.dueAt === createdAt ? at.wall : at.now;
-    const lag = Math.max(0, ended - report.attempt.total - state.dueAt);
+    const waited = state.dueAt === dueSinceAcceptance ? at.wall - createdAt : at.now - state.dueAt;
+    const lag = Math.max(0, waited - report.attempt.total);
     observer.record('signalbox.notification.attempt.lag', lag / 1000, { kind });
   }
   if (after !== undefined) observeDestination(context, before.queue, after.queue, { kind, report });

@@ -5,6 +5,7 @@ import {
   type Delivery,
   type DeliveryOutcome,
   deliveryOutcomes,
+  dueSinceAcceptance,
   isUnfinished,
   outcomeOf,
 } from '../../../notifications/delivery/delivery.js';
@@ -131,7 +132,7 @@ function pendingOf(
 
 /** What was only accepted is due since then. */
 function dueAt({ createdAt, attempts }: Delivery, due: Instant, clock: QueueClock): Instant {
-  return attempts.length === 0 ? createdAt : clock.shown(due);
+  return attempts.length === 0 || due === dueSinceAcceptance ? createdAt : clock.shown(due);
 }
 
 interface Filter {
