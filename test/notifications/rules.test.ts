@@ -118,6 +118,7 @@ describe('retry schedule', () => {
     [undefined, null],
     ['', null],
     ['30', 30_000],
+    ['9999999999', 9_999_999_999_000],
     ['1.5', 1500],
     ['-5', null],
     ['soon', null],

@@ -58,7 +58,7 @@ export function nextAttemptAt(
 export function parseRetryAfter(value: string | undefined, now: Instant): Milliseconds | null {
   const text = value?.trim() ?? '';
   if (text === '' || text.length > 64) return null;
-  if (/^[0-9]{1,9}(\.[0-9]+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
+  if (/^[0-9]+(\.[0-9]+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
   if (!/^[A-Za-z]{3}/.test(text)) return null;
   const date = Date.parse(text);
   return Number.isNaN(date) ? null : Math.max(0, date - now);
