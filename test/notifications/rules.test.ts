@@ -222,6 +222,15 @@ describe('events from outside', () => {
       event: { kind: 'run', message: 'Run Canceled', runUrl: null, speculative: false },
     });
   });
+  test.each(['', ' \n'])('a blank message is one that is left out: %j', (message) => {
+    for (const [attributes, expected] of [
+      [{ trigger: 'run:errored', run_id: 'run-1', run_status: 'canceled' }, 'Run Canceled'],
+      [{ trigger: 'workspace:auto_destroy_run_results' }, 'Auto Destroy Results'],
+    ] as const) {
+      const read = eventFromAttributes({ ...attributes, message });
+      expect(read._unsafeUnwrap().event.message).toBe(expected);
+    }
+  });
   test('the alias of a trigger is the trigger', () => {
     const read = eventFromAttributes({ trigger: 'workspace:auto_destroy_reminder', idempotency_key: 'k' });
     expect(read._unsafeUnwrap()).toMatchObject({

@@ -26,7 +26,7 @@ const root = '/data/attributes';
 
 /**
  * The event that the attributes describe. Its kind follows from the trigger; unknown attributes are ignored. A message
- * that is left out is made from the run's status or the trigger's name. All faults are reported.
+ * that is left out or blank is made from the run's status or the trigger's name. All faults are reported.
  */
 export function eventFromAttributes(
   attributes: EventAttributes,
@@ -51,7 +51,7 @@ function readEvent(
   definition: TriggerDefinition & { readonly value: Trigger },
   reader: AttributeReader,
 ): NotificationEvent | null {
-  const given = reader.text('message', eventLimits.message);
+  const given = messageOf(reader);
   switch (definition.scope) {
     case 'run': {
       const runId = reader.text('run_id', 256);
@@ -96,6 +96,12 @@ function readEvent(
         runCreateErrorMessage: reader.text('run_create_error_message', eventLimits.message),
       };
   }
+}
+
+/** Null when it is left out or blank. */
+function messageOf(reader: AttributeReader): string | null {
+  const message = reader.text('message', eventLimits.message);
+  return message === null || message.trim() === '' ? null : message;
 }
 
 const assessmentMessages: Readonly<Record<AssessmentTrigger, string>> = {
