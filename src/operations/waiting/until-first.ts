@@ -1,3 +1,6 @@
+/** Given as the reason of the abort: without one, each abort makes an exception with its stack trace. */
+const over = 'one of the waits is over';
+
 /**
  * Resolves when the first of the waits is over and the others, which are then aborted, have ended. `waits` gets a signal that aborts
  * with the given one, or when the first wait is over.
@@ -9,11 +12,11 @@ export async function untilFirst(
   // A signal that has aborted already emits no further event.
   if (signal.aborted) return;
   const either = new AbortController();
-  const stop = (): void => either.abort();
+  const stop = (): void => either.abort(over);
   signal.addEventListener('abort', stop, { once: true });
   const started = waits(either.signal);
   await Promise.race(started);
-  either.abort();
+  either.abort(over);
   signal.removeEventListener('abort', stop);
   await Promise.all(started);
 }
