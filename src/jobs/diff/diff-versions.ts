@@ -22,14 +22,20 @@ export interface VersionBaseNotFound {
  * with the type `None`.
  */
 export function diffVersions(versions: readonly Job[], base: VersionBase): Result<JobDiff[], VersionBaseNotFound> {
-  if (base.by === 'predecessor') {
-    return ok(versions.slice(0, -1).map((next, at) => jobDiff(versions[at + 1] ?? null, next, true)));
-  }
+  return baseOf(versions, base).map((from) =>
+    from === undefined
+      ? versions.slice(0, -1).map((next, at) => jobDiff(versions[at + 1] ?? null, next, true))
+      : versions.map((next) => jobDiff(from, next, true)),
+  );
+}
+
+/** The version that all are compared with; undefined for comparisons with the predecessor, and where there are no versions. */
+export function baseOf(versions: readonly Job[], base: VersionBase): Result<Job | undefined, VersionBaseNotFound> {
+  if (base.by === 'predecessor' || versions.length === 0) return ok(undefined);
   const from = versions.find((job) =>
     base.by === 'tag' ? job.VersionTag?.Name === base.tag : job.Version === base.version,
   );
-  if (from === undefined) return err(notFound(base));
-  return ok(versions.map((next) => jobDiff(from, next, true)));
+  return from === undefined ? err(notFound(base)) : ok(from);
 }
 
 function notFound(base: Exclude<VersionBase, { by: 'predecessor' }>): VersionBaseNotFound {

@@ -6,7 +6,7 @@ import type { ReadView, StorageError, TableName } from '../../ports/storage.js';
 import { type Page, type RowFilter, readPage, type Source } from '../../queries/page.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
-import type { Answer } from '../waiting/parked-queries.js';
+import { type Answer, atOnce } from '../waiting/parked-queries.js';
 import type { ListRequest } from './list-request.js';
 
 /** A filter with an error of syntax, or one that names what a record does not have. */
@@ -57,9 +57,6 @@ export function answerList<T, S>(
 function compiled<T, S>(list: List<T, S>, expression = ''): Result<Filter | undefined, FilterSyntaxError> {
   return expression === '' ? ok(undefined) : list.filters(expression);
 }
-
-/** Greater than every index that a reader can have, so that nobody waits for an error. */
-const atOnce = Number.MAX_SAFE_INTEGER;
 
 function pageAnswer<T, S>(
   view: ReadView,

@@ -12,6 +12,9 @@ export interface Answer<T> {
   readonly value: T;
 }
 
+/** The index of an answer that nobody waits for, such as an error: greater than every index that a reader can have. */
+export const atOnce = Number.MAX_SAFE_INTEGER;
+
 export interface BlockingQuery<T> {
   /**
    * Equal keys mean equal queries: they share one run and one answer. Must name everything that `run` depends on. Asked for only

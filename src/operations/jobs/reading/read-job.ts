@@ -1,7 +1,7 @@
-import { ok } from 'neverthrow';
+import { err } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { type JobSubmission, jobSubmissions } from '../../../jobs/changes/job-submission.js';
-import { diffVersions, type VersionBase, type VersionBaseNotFound } from '../../../jobs/diff/diff-versions.js';
+import { baseOf, diffVersions, type VersionBase, type VersionBaseNotFound } from '../../../jobs/diff/diff-versions.js';
 import type { JobDiff } from '../../../jobs/diff/job-diff.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs, jobVersions } from '../../../jobs/job-record.js';
@@ -10,6 +10,7 @@ import { type JobSummary, jobSummaries } from '../../../jobs/status/job-summary-
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { readJobRow, readJobVersions } from '../../books/jobs/job-rows.js';
 import type { EngineContext } from '../../context/engine-context.js';
+import { type Answer, atOnce } from '../../waiting/parked-queries.js';
 import { type NamespaceQuery, queryKey, type Read, readQuery } from './read-query.js';
 
 /** A read of one job. */
@@ -38,13 +39,15 @@ export function listJobVersions(context: EngineContext, caller: Principal, input
   const query = {
     key: () => queryKey('job-versions', namespace, input.jobId),
     tables: [jobs, jobVersions],
-    run: (view: ReadView) => {
-      const rows = readJobVersions(view, namespace, input.jobId);
-      const newest = rows.reduce((highest, row) => Math.max(highest, row.record.ModifyIndex), 0);
-      return { index: newest === 0 ? view.tableIndex(jobs) : newest, value: rows };
-    },
+    run: (view: ReadView) => versionsAt(view, namespace, input.jobId),
   };
   return readQuery(context, caller, { namespace, anyOf: ['read-job'], waiting: input.waiting }, query);
+}
+
+function versionsAt(view: ReadView, namespace: string, jobId: string): Answer<readonly Row<Job>[]> {
+  const rows = readJobVersions(view, namespace, jobId);
+  const newest = rows.reduce((highest, row) => Math.max(highest, row.record.ModifyIndex), 0);
+  return { index: newest === 0 ? view.tableIndex(jobs) : newest, value: rows };
 }
 
 /** The source of one version; undefined when none is kept, with index 0. */
@@ -91,24 +94,49 @@ interface VersionsQuery extends JobQuery {
   readonly diffVersion?: number;
 }
 
-/** The versions of a job, newest first, and their differences when these were asked for; null when there are none. */
+/**
+ * The versions of a job, newest first, and their differences when these were asked for; null when there are none. Nobody waits for a
+ * version to compare with that does not exist.
+ */
 export function compareJobVersions(
   context: EngineContext,
   caller: Principal,
   input: VersionsQuery,
 ): Read<{ readonly versions: readonly Row<Job>[]; readonly diffs: readonly JobDiff[] | null }, VersionBaseNotFound> {
-  const { diffs = false, diffTag = '', diffVersion } = input;
-  return listJobVersions(context, caller, input).andThen(({ index, value: versions }) => {
-    if (!diffs || versions.length === 0) return ok({ index, value: { versions, diffs: null } });
-    const base: VersionBase =
-      diffTag !== ''
-        ? { by: 'tag', tag: diffTag }
-        : diffVersion !== undefined
-          ? { by: 'version', version: diffVersion }
-          : { by: 'predecessor' };
-    return diffVersions(
-      versions.map(({ record }) => record),
-      base,
-    ).map((found) => ({ index, value: { versions, diffs: found.length === 0 ? null : found } }));
+  const base = baseFor(input);
+  if (base === undefined) {
+    return listJobVersions(context, caller, input).map(({ index, value: versions }) => ({
+      index,
+      value: { versions, diffs: null },
+    }));
+  }
+  const namespace = namespaceOf(input);
+  const query = {
+    key: () => queryKey('compared-job-versions', namespace, input.jobId, base),
+    tables: [jobs, jobVersions],
+    run: (view: ReadView): Answer<readonly Row<Job>[] | VersionBaseNotFound> => {
+      const found = versionsAt(view, namespace, input.jobId);
+      const from = baseOf(documentsOf(found.value), base);
+      return from.isErr() ? { index: atOnce, value: from.error } : found;
+    },
+  };
+  const terms = { namespace, anyOf: ['read-job'] as const, waiting: input.waiting };
+  return readQuery(context, caller, terms, query).andThen(({ index, value: versions }) => {
+    if ('type' in versions) return err(versions);
+    return diffVersions(documentsOf(versions), base).map((found) => ({
+      index,
+      value: { versions, diffs: found.length === 0 ? null : found },
+    }));
   });
+}
+
+/** What the versions are to be compared with; undefined when no differences were asked for. */
+function baseFor({ diffs = false, diffTag = '', diffVersion }: VersionsQuery): VersionBase | undefined {
+  if (!diffs) return undefined;
+  if (diffTag !== '') return { by: 'tag', tag: diffTag };
+  return diffVersion === undefined ? { by: 'predecessor' } : { by: 'version', version: diffVersion };
+}
+
+function documentsOf(versions: readonly Row<Job>[]): readonly Job[] {
+  return versions.map(({ record }) => record);
 }
