@@ -129,8 +129,7 @@ export function readServer<
 
 /**
  * A call of the job interface, in a namespace, that is answered once. PUT and POST are equivalent unless `methods` says
- * otherwise. If the access allows the body to name the namespace, the query takes precedence over the body; for the
- * region the body takes precedence.
+ * otherwise. If the access allows the body to name the namespace, it may name the region, too; the query takes precedence over it.
  */
 export function write<
   const I extends Inputs,
@@ -240,7 +239,7 @@ export function socketServer<
 
 const namedInBody = {
   namespace: eitherOf(namespace, inBody('Namespace', jsonName)),
-  region: eitherOf(inBody('Region', jsonName), region),
+  region: eitherOf(region, inBody('Region', jsonName)),
 };
 
 /** The common part of calls of one kind. */

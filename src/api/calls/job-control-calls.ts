@@ -7,7 +7,7 @@ import { jobId } from '../common-inputs.js';
 import { inBody } from '../inputs.js';
 import { jsonBoolean } from '../json-codecs.js';
 import { namedSchema } from '../json-schema.js';
-import { jobDocument, registrationFaults } from './job-calls/forms.js';
+import { jobDocument, regionOfDocument, registrationFaults } from './job-calls/forms.js';
 
 /** A plan with its wire names; the seal is for in-process callers. */
 const plan: AnswerForm<JobPlan, JobPlan> = {
@@ -38,6 +38,7 @@ export const jobControlCalls = {
     args: ['jobId', 'job'],
     inputs: {
       jobId,
+      region: regionOfDocument,
       job: jobDocument,
       diff: inBody('Diff', jsonBoolean),
       policyOverride: inBody('PolicyOverride', jsonBoolean),

@@ -357,6 +357,35 @@ describe('parameters', () => {
     expect(await ask('upstream', 'GET', `/v1/${target}`)).toBe(status);
   });
 
+  describe('a region that the query and the body name', () => {
+    const regions = { query: 'query', body: 'body' } as const;
+    const registering = { Job: sampleJob('x') };
+    const naming = { JobID: 'x' };
+
+    it.each([
+      ['jobs', registering, regions.body],
+      ['job/x', registering, regions.body],
+      ['job/x/plan', registering, regions.body],
+      ['validate/job', registering, regions.query],
+      ['job/x/dispatch', {}, regions.query],
+      ['job/x/evaluate', naming, regions.query],
+      ['job/x/revert', naming, regions.query],
+      ['job/x/stable', naming, regions.query],
+    ] as const)('is for %s the one of the other place only when absent', async (path, body, first) => {
+      const handler = createHttpHandler(engineUnderTest(), { access: 'open', names: 'upstream' });
+      const refused = async (query: string, Region: string): Promise<boolean> => {
+        const target = `/v1/${path}?region=${query}`;
+        const answer = await handler(requestFrom({ method: 'PUT', target, body: { ...body, Region } }));
+        return answer.body.toString().startsWith('No path to region');
+      };
+      expect(await refused('mars', 'global')).toBe(first === regions.query);
+      expect(await refused('global', 'mars')).toBe(first === regions.body);
+      expect(await refused('', 'mars')).toBe(true);
+      expect(await refused('mars', '')).toBe(true);
+      expect(await refused('', '')).toBe(false);
+    });
+  });
+
   it('a body of null has no members', async () => {
     const target = '/v1/operator/scheduler/configuration';
     expect(await ask('upstream', 'PUT', target, Buffer.from('null'))).toBe(200);

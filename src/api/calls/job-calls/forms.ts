@@ -1,9 +1,10 @@
 import type { JobInput } from '../../../jobs/document/submitted-job.js';
 import type { Registered } from '../../../operations/jobs/index.js';
 import { inlinedMetadata, written } from '../../answers.js';
-import { inBody, judgedByOperation } from '../../inputs.js';
-import { jsonDocument } from '../../json-codecs.js';
+import { eitherOf, inBody, inQuery, judgedByOperation } from '../../inputs.js';
+import { jsonDocument, jsonName } from '../../json-codecs.js';
 import { namedSchema } from '../../json-schema.js';
+import { name } from '../../text-codecs.js';
 
 /** A job document from a caller. The operation refuses anything but an object. */
 export const jobDocument = judgedByOperation(
@@ -12,6 +13,12 @@ export const jobDocument = judgedByOperation(
     jsonDocument<JobInput>(() => namedSchema('SubmittedJob')),
   ),
 );
+
+const regionInQuery = inQuery('region', name, 'Region; must be the one of this server');
+const regionInBody = inBody('Region', jsonName);
+
+/** The region that a document is to be registered in: the body takes precedence over the query, unlike elsewhere. */
+export const regionOfDocument = eitherOf(regionInBody, regionInQuery);
 
 /** Errors of a registration or of its plan. */
 export const registrationFaults = [

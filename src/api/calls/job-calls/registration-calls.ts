@@ -7,7 +7,7 @@ import { enforceIndex, jobId } from '../../common-inputs.js';
 import { eitherOf, inBody, inQuery, withDefault } from '../../inputs.js';
 import { jsonBoolean, jsonInteger, jsonName, jsonObject, jsonText, jsonTextMap, member } from '../../json-codecs.js';
 import { name } from '../../text-codecs.js';
-import { jobDocument, registered, registrationFaults } from './forms.js';
+import { jobDocument, regionOfDocument, registered, registrationFaults } from './forms.js';
 
 const submission = inBody(
   'Submission',
@@ -20,6 +20,7 @@ const submission = inBody(
 );
 
 const registering = {
+  region: regionOfDocument,
   job: jobDocument,
   submission,
   enforceIndex,
@@ -79,7 +80,7 @@ export const registrationCalls = {
     args: ['job'],
     inputs: {
       job: jobDocument,
-      region: eitherOf(inBody('Region', jsonName), inQuery('region', name, 'Region; must be the one of this server')),
+      region: eitherOf(inQuery('region', name, 'Region; must be the one of this server'), inBody('Region', jsonName)),
     },
     errors: ['invalid_document', 'admission_refused', 'invalid_request'],
     answer: computed<ValidatedJob>('ValidatedJob', ({ errors, error, warnings }) => ({
