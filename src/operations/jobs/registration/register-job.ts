@@ -107,7 +107,7 @@ export function registerJob(
   caller: Principal,
   input: RegisterJobInput,
 ): ResultAsync<Registered, RegisterJobError> {
-  const read = readAdmitted(context, caller, input);
+  const read = readAdmitted(context, caller, input, faultOfRegistration);
   if (read.isErr()) return errAsync(read.error);
   const { submitted, job } = read.value;
   const registration: JobRegistration = {
@@ -218,16 +218,17 @@ function sourceOf(
   return { source: tx.get(jobSubmissions, [job.Namespace, job.ID, inheritsFrom])?.record, warnings: [] };
 }
 
-/** The document as it was submitted, and as it would be stored. */
+/** The document as it was submitted, and as it would be stored. `faultOf` judges the request before the document is admitted. */
 export function readAdmitted(
   context: EngineContext,
   caller: Principal,
   input: RegisterJobInput,
+  faultOf: FaultOf = faultOfRequest,
 ): Result<
   { readonly submitted: SubmittedJob; readonly job: Job },
   DecodeError | InvalidRequest | UnknownRegion | AdmissionRefused
 > {
-  return readSubmitted(context, input).andThen((submitted) =>
+  return readSubmitted(context, input, faultOf).andThen((submitted) =>
     admitJob(canonicaliseJob(submitted), { region: context.settings.jobs.region }).map((admitted) => ({
       submitted,
       job: { ...admitted, NomadTokenID: caller.accessor },
@@ -239,12 +240,13 @@ export function readAdmitted(
 function readSubmitted(
   context: EngineContext,
   input: RegisterJobInput,
+  faultOf: FaultOf,
 ): Result<SubmittedJob, DecodeError | InvalidRequest | UnknownRegion> {
   if (input.job === undefined || input.job === null) {
     return err(invalidRequest('Job', 'Job must be specified'));
   }
   return decodeJob(input.job, { durationTexts: input.fromWire !== true }).andThen((decoded) => {
-    const fault = faultOfRequest(input, decoded);
+    const fault = faultOf(input, decoded);
     if (fault !== undefined) return err(fault);
     const region = regionOf(context.settings.jobs.region, input.region, decoded.Region);
     if (region.isErr()) return err(region.error);
@@ -253,11 +255,20 @@ function readSubmitted(
   });
 }
 
+type FaultOf = (input: RegisterJobInput, decoded: SubmittedJob) => InvalidRequest | undefined;
+
 function faultOfRequest(input: RegisterJobInput, decoded: SubmittedJob): InvalidRequest | undefined {
   if (decoded.ID === null) return invalidRequest('Job.ID', "Job ID hasn't been provided");
   if (input.jobId !== undefined && decoded.ID !== input.jobId) {
     return invalidRequest('Job.ID', 'Job ID does not match name');
   }
+  return undefined;
+}
+
+/** The same, and what only a registration is refused for: clients plan such jobs. */
+function faultOfRegistration(input: RegisterJobInput, decoded: SubmittedJob): InvalidRequest | undefined {
+  const fault = faultOfRequest(input, decoded);
+  if (fault !== undefined) return fault;
   if (decoded.Type === 'system' && decoded.TaskGroups?.some((group) => group.Scaling !== null)) {
     return invalidRequest('Job.TaskGroups', 'Task groups with job type system do not support scaling blocks');
   }

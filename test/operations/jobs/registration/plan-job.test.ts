@@ -4,7 +4,7 @@ import { evaluations } from '../../../../src/scheduler/evaluation.js';
 import { minute } from '../../../../src/shared/duration.js';
 import { fakeCluster } from '../../../support/fake-agents.js';
 import { nodeFrom } from '../../../support/nodes.js';
-import { batchJob, serviceJob, world } from '../world.js';
+import { batchJob, group, serviceJob, world } from '../world.js';
 
 describe('a plan', () => {
   it('stores nothing, and tells what would wait for room', async () => {
@@ -65,6 +65,13 @@ describe('a plan', () => {
       (await planJob(cluster.engine, hostPrincipal, { job: job(meta) }))._unsafeUnwrap().annotations?.DesiredTGUpdates;
     expect(Object.values((await planned({})) ?? {})).toMatchObject([{ Ignore: 1, Place: 0 }]);
     expect(Object.values((await planned({ a: 'b' })) ?? {})).toMatchObject([{ Ignore: 1, Place: 1 }]);
+  });
+
+  it('is made of a system job with a scaling block, which its registration refuses', async () => {
+    const { engine } = world();
+    const job = serviceJob('web', { Type: 'system', TaskGroups: [group({ Scaling: { Max: 1 } })] });
+    expect((await planJob(engine, hostPrincipal, { job })).isOk()).toBe(true);
+    expect((await registerJob(engine, hostPrincipal, { job }))._unsafeUnwrapErr().type).toBe('invalid_request');
   });
 
   it('does not look at transitions and indexes, and tells faults before the lack of a right', async () => {
