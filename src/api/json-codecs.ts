@@ -43,6 +43,19 @@ export const jsonName: JsonCodec<string> = {
   read: (value) => (value === '' ? { value: undefined as unknown as string } : jsonText.read(value)),
 };
 
+const base64Text = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Bytes in standard base64 with padding. Line ends, which many programs print, are left out. */
+export const jsonBase64: JsonCodec<string> = {
+  schema: () => ({ type: 'string', contentEncoding: 'base64' }),
+  expected: 'standard base64 with padding',
+  read: (value) => {
+    if (typeof value !== 'string') return undefined;
+    const text = value.replace(/[\r\n]+/g, '');
+    return base64Text.test(text) ? { value: text } : undefined;
+  },
+};
+
 export const jsonInteger: JsonCodec<number> = codec({ type: 'integer' }, 'a whole number', isWhole);
 
 export const jsonUnsigned: JsonCodec<number> = codec(

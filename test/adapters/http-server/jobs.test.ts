@@ -197,6 +197,20 @@ describe('dispatch', () => {
     expect(Buffer.from(String(child['Payload']), 'base64')).toEqual(Buffer.from([0, 255, 10]));
   });
 
+  it('takes a payload with line ends, as programs print base64', async () => {
+    const { send } = client();
+    await send('PUT', '/v1/jobs', { Job: batch('raw', { ParameterizedJob: { Payload: 'required' } }) });
+    const done = await send('PUT', '/v1/job/raw/dispatch', { Payload: 'aGVs\r\nbG8=\n' });
+    expect(done.status).toBe(200);
+    const child = json(await send('GET', `/v1/job/${String(json(done)['DispatchedJobID'])}`));
+    expect(child['Payload']).toBe('aGVsbG8=');
+  });
+
+  it('refuses a payload that is no base64 before it looks for the job', async () => {
+    const { send } = client();
+    expect((await send('PUT', '/v1/job/none/dispatch', { Payload: 'aGVsbG8' })).status).toBe(400);
+  });
+
   it.each([
     [{ Meta: {} }, 500, /required meta keys/],
     [{ Meta: { colour: 'red', other: 'x' } }, 500, /unpermitted metadata keys/],

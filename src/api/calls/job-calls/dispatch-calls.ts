@@ -4,7 +4,7 @@ import { written } from '../../answers.js';
 import { write } from '../../call.js';
 import { idempotencyToken, idempotencyTokenInBody, jobId } from '../../common-inputs.js';
 import { asBytes, eitherOf, inBody, repeatedInBody, withDefault } from '../../inputs.js';
-import { jsonInteger, jsonText, jsonTextMap } from '../../json-codecs.js';
+import { jsonBase64, jsonInteger, jsonText, jsonTextMap } from '../../json-codecs.js';
 
 const dispatched = written<DispatchedJob>('DispatchedJob', {
   dispatchedJobId: 'DispatchedJobID',
@@ -33,7 +33,7 @@ export const dispatchCalls = {
     args: ['jobId'],
     inputs: {
       jobId: repeatedInBody(jobId, { name: 'JobID', required: false, what: 'job ID' }),
-      payload: inBody('Payload', jsonText),
+      payload: inBody('Payload', jsonBase64),
       meta: inBody('Meta', jsonTextMap),
       idPrefixTemplate: inBody('IdPrefixTemplate', jsonText),
       priority: inBody('Priority', jsonInteger),
