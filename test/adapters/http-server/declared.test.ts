@@ -243,6 +243,8 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
   'jobs.statusesOf': {
     Jobs: pair([{ ID: 'job' }], [{ ID: 'job' }, { ID: 'template' }]),
     IncludeChildren: pair(false, true, { prepare: childJob, beside: { Jobs: [{ ID: 'child' }] } }),
+    next_token: pair('', '1', { prepare: manyJobs }),
+    include_children: pair('false', 'true', { prepare: childJob }),
   },
   'scaling.policy': { namespace: pair('default', 'spare', { caller: mayNotOverride }) },
   'scaling.policies': { prefix: pair('', 'zz'), job: pair('', 'nobody'), type: pair('', 'vertical') },

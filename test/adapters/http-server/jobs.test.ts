@@ -227,6 +227,42 @@ describe('dispatch', () => {
   });
 });
 
+describe('the statuses that a POST asks for', () => {
+  const statuses = async (query: string, body?: unknown) => {
+    const { send } = client({ access: 'open', names: 'upstream' });
+    for (const id of ['a', 'b', 'c']) await send('PUT', '/v1/jobs', { Job: batch(id) });
+    await send('PUT', '/v1/jobs', { Job: parameterized('p') });
+    const made = await send('PUT', '/v1/job/p/dispatch', { Meta: { colour: 'red' } });
+    const child = String(json(made)['DispatchedJobID']);
+    const named = body === undefined ? undefined : { Jobs: ['a', 'c', child].map((ID) => ({ ID })), ...body };
+    const answer = await send('POST', `/v1/jobs/statuses${query}`, named);
+    if (answer.status !== 200) return answer.status;
+    const found = JSON.parse(answer.body.toString()) as readonly { readonly ID: string }[];
+    return found.map(({ ID }) => ID.replace(/\/dispatch.*/, '/child'));
+  };
+
+  it.each([
+    ['', {}, ['c', 'a']],
+    ['?reverse=true', {}, ['a', 'c']],
+    ['?filter=ID+%21%3D+a', {}, ['c']],
+    ['?include_children=true', {}, ['p/child', 'c', 'a']],
+    ['?include_children=x', {}, 400],
+    ['?filter=%28', {}, 500],
+    ['?per_page=1', {}, ['c', 'a']],
+    ['', { Jobs: [] }, 400],
+  ])('are filtered and ordered as a GET does it: %s %j', async (query, body, expected) => {
+    expect(await statuses(query, body)).toEqual(expected);
+  });
+
+  it.each([
+    ['', ['p', 'c', 'b', 'a']],
+    ['?per_page=1', ['p']],
+    ['?include_children=true&reverse=true', ['a', 'b', 'c', 'p', 'p/child']],
+  ])('are those of all jobs without a body: %s', async (query, expected) => {
+    expect(await statuses(query)).toEqual(expected);
+  });
+});
+
 describe('bad input', () => {
   it.each([
     ['GET', '/v1/jobs?index=abc', /Invalid index/],

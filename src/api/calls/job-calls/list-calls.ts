@@ -4,14 +4,28 @@ import { inNamespace, inNamespaceOf } from '../../access.js';
 import { type AnswerForm, type Indexed, type PageOf, page, rowPage } from '../../answers.js';
 import { read } from '../../call.js';
 import { filterFaults, pageInputs } from '../../common-inputs.js';
-import { inBody, inPath, inQuery, withDefault } from '../../inputs.js';
-import { jsonBoolean, jsonList, jsonObject, jsonText, member } from '../../json-codecs.js';
+import { eitherOf, inBody, inMembers, inPath, inQuery, judgedByOperation } from '../../inputs.js';
+import { jsonBoolean, jsonList, jsonObject, jsonText, type MembersOf, member } from '../../json-codecs.js';
 import { boolean, strictBoolean, text } from '../../text-codecs.js';
 
 /** The index of an empty result is 0. */
 const statuses: AnswerForm<Indexed<PageOf<JobStatusEntry>>, Indexed<PageOf<JobStatusEntry>>> = {
   ...page<JobStatusEntry>('JobStatusEntry'),
   indexOf: ({ index, value }) => (value.items.length === 0 ? 0 : index),
+};
+
+const { prefix: _, ...statusInputs } = pageInputs;
+const includeChildren = inQuery('include_children', strictBoolean, 'Also the instances that other jobs made');
+const statusFaults = { filter_syntax: 500, filter_evaluation: 500 } as const;
+
+/** A body names jobs, even if it names none: it is refused then. */
+const namedJobs = {
+  jobs: member('Jobs', jsonList(jsonObject({ id: member('ID', jsonText), namespace: member('Namespace', jsonText) }))),
+};
+type NamedJobs = NonNullable<MembersOf<typeof namedJobs>['jobs']>;
+const jobsNamed = {
+  read: ({ jobs = [] }: MembersOf<typeof namedJobs>): NamedJobs => jobs,
+  print: (jobs: NamedJobs) => ({ jobs }),
 };
 
 /** The jobs of node pools. */
@@ -50,33 +64,27 @@ export const jobListCalls = {
     path: '/v1/jobs/statuses',
     access: inNamespace('read-job'),
     summary: 'What jobs are doing at present, the one that changed last first',
-    inputs: {
-      filter: pageInputs.filter,
-      perPage: pageInputs.perPage,
-      nextToken: pageInputs.nextToken,
-      reverse: pageInputs.reverse,
-      includeChildren: inQuery('include_children', strictBoolean, 'Also the instances that other jobs made'),
-    },
+    inputs: { ...statusInputs, includeChildren },
     errors: filterFaults,
-    statuses: { filter_syntax: 500, filter_evaluation: 500 },
+    statuses: statusFaults,
     answer: statuses,
   }),
 
-  /** The same for the given jobs. */
+  /** The same for the given jobs. A request without a body asks for all of a namespace. */
   statusesOf: read({
     methods: ['POST'],
     path: '/v1/jobs/statuses',
     access: inNamespaceOf('record', 'read-job'),
-    summary: 'What the named jobs are doing at present',
+    summary: 'What the named jobs are doing at present; all of a namespace where there is no body',
     args: ['jobs'],
     inputs: {
-      jobs: withDefault(
-        inBody('Jobs', jsonList(jsonObject({ id: member('ID', jsonText), namespace: member('Namespace', jsonText) }))),
-        [],
-      ),
-      includeChildren: inBody('IncludeChildren', jsonBoolean),
+      jobs: judgedByOperation(inMembers<NamedJobs, typeof namedJobs>(namedJobs, jobsNamed)),
+      ...statusInputs,
+      includeChildren: eitherOf(inBody('IncludeChildren', jsonBoolean), includeChildren),
     },
+    optionalBody: true,
     errors: [...filterFaults, 'invalid_request'],
+    statuses: statusFaults,
     answer: statuses,
   }),
 } as const;

@@ -21,9 +21,9 @@ interface ListJobStatusesInput extends NamespaceQuery, Omit<ListRequest, 'prefix
 }
 
 /** Which jobs, by their names. Those that name no namespace are in the one of the request. */
-interface NamedJobsInput extends NamespaceQuery {
-  readonly jobs: readonly { readonly id?: string; readonly namespace?: string }[];
-  readonly includeChildren?: boolean;
+interface NamedJobsInput extends ListJobStatusesInput {
+  /** Undefined for all. Named jobs are one page, whatever their number is. */
+  readonly jobs: readonly { readonly id?: string; readonly namespace?: string }[] | undefined;
 }
 
 /** What jobs are doing at present, the one that changed last first (job interface, jobs statuses). */
@@ -43,16 +43,16 @@ export function listNamedJobStatuses(
   caller: Principal,
   input: NamedJobsInput,
 ): ListRead<JobStatusEntry, InvalidRequest> {
-  if (input.jobs.length === 0) return errAsync(invalidRequest('Jobs', 'no jobs in request'));
+  const { jobs: named, perPage: _, ...request } = input;
+  if (named === undefined) return listJobStatuses(context, caller, input);
+  if (named.length === 0) return errAsync(invalidRequest('Jobs', 'no jobs in request'));
   const { includeChildren = false } = input;
   const own = namespaceOf(input);
-  const asked = new Set(
-    input.jobs.map(({ id = '', namespace = '' }) => nameOf(namespace === '' ? own : namespace, id)),
-  );
-  const request = { namespace: everyNamespace, ...(input.waiting === undefined ? {} : { waiting: input.waiting }) };
+  const asked = new Set(named.map(({ id = '', namespace = '' }) => nameOf(namespace === '' ? own : namespace, id)));
   const wanted = (job: Job): boolean =>
     asked.has(nameOf(job.Namespace, job.ID)) && (includeChildren || job.ParentID === '');
-  return statuses(context, caller, request, { key: [[...asked], includeChildren], wanted });
+  const everywhere = { ...request, namespace: everyNamespace };
+  return statuses(context, caller, everywhere, { key: [[...asked], includeChildren], wanted });
 }
 
 function nameOf(namespace: string, id: string): string {
