@@ -10,6 +10,9 @@ export interface AllocationDocument extends Omit<Allocation, OwnMember>, Resourc
   readonly SharedResources: ResourceSum;
 }
 
+/** Members of the document that may not be in the stored allocation. */
+export const derivedMembers = ['Resources', 'SharedResources', 'TaskResources', 'NetworkStatus'] as const;
+
 export function allocationDocument(allocation: Allocation): AllocationDocument {
   const { JobType, JobVersion, JobCreateIndex, JobPriority, MigrateParallel, ...shown } = allocation;
   const { DiskMB, Networks } = allocation.AllocatedResources.Shared;

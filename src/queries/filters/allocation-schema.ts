@@ -1,7 +1,7 @@
 import { flag, integer, listOf, mapOf, nullable, struct, text, time, unsigned } from '../../filter/schema.js';
 import { jobSchema } from './job-schema.js';
 import { metricSchema } from './metric-schema.js';
-import { allocatedResources, networkStatus } from './resources-schema.js';
+import { allocatedResources, networkStatus, resourceSum } from './resources-schema.js';
 
 const taskEvent = struct({
   Type: text,
@@ -61,6 +61,9 @@ export const allocationSchema = struct({
   JobID: text,
   Job: nullable(jobSchema),
   TaskGroup: text,
+  Resources: nullable(resourceSum),
+  SharedResources: nullable(resourceSum),
+  TaskResources: mapOf(nullable(resourceSum)),
   AllocatedResources: nullable(allocatedResources),
   Metrics: nullable(metricSchema),
   DesiredStatus: text,

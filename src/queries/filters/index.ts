@@ -16,7 +16,7 @@ import { nodeSchema } from './node-schema.js';
 /** The filter of each list, asked of stored records as the upstream does it, not of what the list shows of them. */
 export const compileFilter = {
   job: filterCompiler(jobSchema),
-  /** Of an allocation with its job laid in as `Job`, when the filter's `members` have it. */
+  /** Of an allocation with its job laid in as `Job`, and with what its document adds (`derivedMembers`), when the filter's `members` have it. */
   allocation: filterCompiler(allocationSchema),
   evaluation: filterCompiler(evaluationSchema),
   deployment: filterCompiler(deploymentSchema),

@@ -1,4 +1,4 @@
-import { flag, integer, listOf, mapOf, nullable, struct, text } from '../../filter/schema.js';
+import { flag, integer, listOf, mapOf, nullable, struct, text, unsigned } from '../../filter/schema.js';
 
 const dns = struct({ Servers: listOf(text), Searches: listOf(text), Options: listOf(text) });
 
@@ -38,4 +38,18 @@ export const allocatedResources = struct({
     DiskMB: integer,
     Ports: listOf(struct({ Label: text, Value: integer, To: integer, HostIP: text, IgnoreCollision: flag })),
   }),
+});
+
+/** The same in the form in which jobs ask for it. */
+export const resourceSum = struct({
+  CPU: integer,
+  Cores: integer,
+  MemoryMB: integer,
+  MemoryMaxMB: integer,
+  DiskMB: integer,
+  IOPS: integer,
+  Networks: listOf(network),
+  Devices: listOf(struct({ Name: text, Count: unsigned })),
+  NUMA: nullable(struct({ Affinity: text, Devices: listOf(text) })),
+  SecretsMB: integer,
 });

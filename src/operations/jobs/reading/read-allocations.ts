@@ -8,6 +8,7 @@ import type { ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
 import { isUuid } from '../../../queries/list-tokens.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';
+import { allocationDocument, derivedMembers } from '../../../scheduler/allocation-document.js';
 import {
   type AllocationListStub,
   type AllocationStubOptions,
@@ -48,8 +49,10 @@ export function listAllocations(
     tables: [allocations],
     source: (view: ReadView) => createdSource(view, allocations, { ...input, namespace, sees }),
     filters: compileFilter.allocation,
-    filtered: (view, { record }, { members }) =>
-      members.has('Job') ? { ...record, Job: readAllocationJob(view, record)?.record ?? null } : record,
+    filtered: (view, { record }, { members }) => {
+      const named = derivedMembers.some((member) => members.has(member)) ? allocationDocument(record) : record;
+      return members.has('Job') ? { ...named, Job: readAllocationJob(view, record)?.record ?? null } : named;
+    },
     show: (_, { record }) => allocationListStub(record, { resources, taskStates }),
   });
 }
