@@ -1,3 +1,4 @@
+import { equalValues } from '../../jobs/document/equal-values.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { NetworkResource, Port } from '../../jobs/document/network.js';
 import type { ConsulBlock } from '../../jobs/document/policies.js';
@@ -6,11 +7,13 @@ import type { Service } from '../../jobs/document/service.js';
 import type { Task } from '../../jobs/document/task.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
 
-/** Fields that a running task cannot take over: a change of one replaces the allocation. */
+/**
+ * Fields that a running task cannot take over: a change of one replaces the allocation. So does one of `Config`, whose options mean what
+ * the driver makes of them: one that is absent is not one without content.
+ */
 const taskFields = [
   'Driver',
   'User',
-  'Config',
   'Env',
   'Artifacts',
   'Vault',
@@ -76,6 +79,7 @@ function sameGroupParts(before: TaskGroup, after: TaskGroup): boolean {
 function sameTask(before: Task, after: Task): boolean {
   return (
     taskFields.every((field) => sameValue(before[field], after[field])) &&
+    equalValues(before.Config ?? {}, after.Config ?? {}) &&
     resourceFields.every((field) => sameValue(before.Resources[field], after.Resources[field])) &&
     sameNetworks(before.Resources.Networks, after.Resources.Networks) &&
     sameConsul(before.Consul, after.Consul) &&
