@@ -62,7 +62,8 @@ function* stopEverything(system: SystemPlan): Generator<void, SystemEnds> {
   const ending = latest !== undefined && isActiveDeployment(latest) ? latest : undefined;
   intents.deployment = ending;
   yield* applyIntents(intents, { draft, proposal, scene: undefined, deploymentId: ending?.ID });
-  return { classes: undefined, deploymentId: ending?.ID };
+  const unfinished = latest?.Status === 'successful' ? undefined : latest;
+  return { classes: undefined, deploymentId: unfinished?.ID };
 }
 
 function* runEverywhere(system: SystemPlan, job: Job): Generator<void, SystemEnds> {

@@ -80,6 +80,16 @@ describe('system jobs', () => {
   });
 });
 
+describe('evaluations of a stopped job', () => {
+  it.each(['service', 'system'] as const)('name its last deployment, however often there is one (%s)', (type) => {
+    const group = storyGroup({ Update: storyUpdate() });
+    const stopped: Step[] = [register(storyJob('job', type, [group])), begin('job'), { do: 'stop', job: 'job' }];
+    const ended = { eval: { status: 'complete', deployment: 'D1' }, after: { deployment: { status: 'cancelled' } } };
+    expect(lastOf(nodes, stopped)).toMatchObject(ended);
+    expect(lastOf(nodes, [...stopped, evaluate('job', 'node-update')])).toMatchObject(ended);
+  });
+});
+
 describe('a group that waits for room', () => {
   it('waits for nothing any more when a new version wants less', () => {
     const small = [storyNode('n1', { cpu: 250 })];
