@@ -24,7 +24,6 @@ import {
 import type { Milliseconds } from '../../shared/duration.js';
 import { authoriseArea, authoriseNodePool, type PermissionDenied } from '../authorise.js';
 import { listNodePools as allNodePools, readNodePool as findNodePool } from '../books/node-pool-rows.js';
-import { signalCapacity } from '../books/scheduling/put-allocation.js';
 import { commit } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerList, type ListAnswer } from '../listing/answer-list.js';
@@ -73,8 +72,7 @@ export function putNodePool(
   return commit(context, caller, (tx) => {
     const before = tx.get(nodePools, [pool.Name])?.record;
     tx.put(nodePools, { ...pool, CreateIndex: before?.CreateIndex ?? tx.index, ModifyIndex: tx.index });
-    // Work that waits for room may fit under another configuration.
-    signalCapacity(tx);
+    // No capacity signal: neither the algorithm nor oversubscription gives room to what found none.
     return ok(undefined);
   }).map(({ index }) => ({ index }));
 }

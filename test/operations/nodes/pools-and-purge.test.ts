@@ -17,6 +17,7 @@ import {
 } from '../../../src/index.js';
 import type { ListRequest } from '../../../src/operations/listing/list-request.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
+import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodeHeartbeats, nodes } from '../../../src/scheduler/node.js';
 import { nodeAssignments } from '../../../src/scheduler/node-assignment.js';
 import { nodeUsages } from '../../../src/scheduler/node-usage.js';
@@ -56,6 +57,22 @@ describe('node pools', () => {
     expect((await listNodePools(engine, hostPrincipal, { filter: 'Nothing == 1' }))._unsafeUnwrapErr().type).toBe(
       'filter_evaluation',
     );
+  });
+
+  it('have nothing to do with what waits for room: another configuration of the pool tries nothing again', async () => {
+    await using cluster = fakeCluster();
+    const waiting = async () => (await cluster.rows(evaluations)).filter(({ Status }) => Status === 'blocked');
+    await cluster.addNode('n1', { NodePool: 'gpu' });
+    const groups = [{ Name: 'g', Tasks: [{ Name: 't', Driver: 'raw_exec', Resources: { CPU: 5000, MemoryMB: 10 } }] }];
+    const job = { ID: 'large', Datacenters: ['*'], NodePool: 'gpu', TaskGroups: groups };
+    (await registerJob(cluster.engine, hostPrincipal, { job }))._unsafeUnwrap();
+    await cluster.clock.advance(minute);
+    const before = await waiting();
+    expect(before).toHaveLength(1);
+    const schedulerConfiguration = { SchedulerAlgorithm: 'spread', MemoryOversubscriptionEnabled: true };
+    (await putNodePool(cluster.engine, hostPrincipal, { name: 'gpu', schedulerConfiguration }))._unsafeUnwrap();
+    await cluster.clock.advance(minute);
+    expect(await waiting()).toEqual(before);
   });
 
   it('list their nodes in pages', async () => {
