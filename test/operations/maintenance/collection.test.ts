@@ -96,6 +96,26 @@ describe('collection', () => {
     expect(await versions()).toEqual([1]);
   });
 
+  it('looks every five minutes at most, however short records are kept', async () => {
+    const collection = { evaluation: 1, batchEvaluation: 1, job: 1, deployment: 1, node: 1 };
+    await using cluster = fakeCluster({ behaviour: () => ({ ends: 'complete' }), settings: { collection } });
+    const kept = async (): Promise<string[]> => (await cluster.rows(jobs)).map(({ ID }) => ID);
+    const run = async (name: string): Promise<void> => {
+      (await registerJob(cluster.engine, hostPrincipal, { job: batchJob(name) }))._unsafeUnwrap();
+    };
+    await cluster.addNode('n1');
+    await run('first');
+    await cluster.clock.advance(5 * minute - 1);
+    expect(await kept()).toEqual(['first']);
+    await cluster.clock.advance(1);
+    expect(await kept()).toEqual([]);
+    await run('second');
+    await cluster.clock.advance(5 * minute - 1);
+    expect(await kept()).toEqual(['second']);
+    await cluster.clock.advance(minute);
+    expect(await kept()).toEqual([]);
+  });
+
   it('takes nodes that have been down for a day', async () => {
     await using cluster = fakeCluster();
     await cluster.addNode('n1');

@@ -77,6 +77,11 @@ it.each<[string, (tx: Transaction) => unknown]>([
   ],
   ['another job has taken room there', (tx) => changed(tx, undefined, { ...first(tx, 'other'), ID: 'taken' })],
   ['the evaluation was worked on elsewhere', (tx) => processEvaluation(tx, pendingOf(tx, 'web'))],
+  [
+    'nothing but the evaluation has changed',
+    (tx) => tx.put(evaluations, { ...pendingOf(tx, 'web'), Status: 'canceled' }),
+  ],
+  ['the evaluation is gone', (tx) => tx.remove(evaluations, [pendingOf(tx, 'web').ID])],
 ])('refuses a plan when %s', async (_why, change) => {
   const plan = await decided();
   await inOneWrite(change);

@@ -104,6 +104,18 @@ describe('dynamic ports', () => {
     ]);
   });
 
+  it.each([
+    [19, 20_007],
+    [20, 20_001],
+  ])('are the first free one of the range after twenty draws of taken ones (%i draws)', (misses, expected) => {
+    let draws = 0;
+    const draw = (): number => (draws++ < misses ? 0 : 7);
+    const taken = PortBook.of(nodeWith(standard), []).with([{ address: '10.0.0.1', port: 20_000 }]);
+    const offer = assignPorts({ DynamicPorts: [{ Label: 'p' }] }, nodeWith(standard), taken, draw);
+    expect(offer._unsafeUnwrap().ports).toMatchObject([{ Value: expected }]);
+    expect(draws).toBe(20);
+  });
+
   it('come from the range of the node, both ends included, else from 20000 to 32000', () => {
     const four = nodeWith(standard, { MinDynamicPort: 5, MaxDynamicPort: 8 });
     const labels = ['a', 'b', 'c', 'd'].map((Label) => ({ Label }));
