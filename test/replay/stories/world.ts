@@ -129,11 +129,12 @@ export class World {
     if (node.drain === true) this.#changeNode({ do: 'node', name: node.name, drain: true });
   }
 
-  /** The stored form of a document, as a new job. */
+  /** The stored form of a document, as a new job. The pool is filled in as at a registration, whose other steps stories do without. */
   jobFrom(document: JobDocument): Job {
     const decoded = decodeJob(document);
     if (decoded.isErr()) throw new Error(JSON.stringify(decoded.error));
-    return canonicaliseJob(decoded.value);
+    const job = canonicaliseJob(decoded.value);
+    return job.NodePool === '' ? { ...job, NodePool: 'default' } : job;
   }
 
   /** Stores a job as a new version when it differs. */
