@@ -1,3 +1,4 @@
+import { equalSpec } from '../../../src/jobs/document/equal-spec.js';
 import type { Job } from '../../../src/jobs/document/job.js';
 import type { Difference } from '../player.js';
 import { compareStep } from './compare.js';
@@ -59,7 +60,7 @@ export class StoryPlayer {
     const world = this.#world;
     const before = world.jobs.get(step.job.ID);
     world.index += 1;
-    const planned: Job = { ...world.jobFrom(step.job), ...plannedMembers(before, world.index) };
+    const planned = plannedJob(before, world.jobFrom(step.job), world.index);
     const evaluation = { ...world.newEvaluation(planned, 'job-register'), AnnotatePlan: true };
     const decision = world.decide(evaluation, planned);
     this.#name(decision, 'P');
@@ -93,8 +94,11 @@ export class StoryPlayer {
   }
 }
 
-function plannedMembers(before: Job | undefined, index: number): Partial<Job> {
+/** The next version of the job; the one that there is when nothing of it differs. */
+function plannedJob(before: Job | undefined, job: Job, index: number): Job {
+  if (before !== undefined && equalSpec(before, job)) return before;
   return {
+    ...job,
     Version: before === undefined ? 0 : before.Version + 1,
     CreateIndex: before?.CreateIndex ?? index,
     ModifyIndex: index,
