@@ -2,7 +2,7 @@ import type { Job } from '../../jobs/document/job.js';
 import type { ReschedulePolicy } from '../../jobs/document/policies.js';
 import { zeroResources } from '../../jobs/document/resources.js';
 import type { TaskGroup } from '../../jobs/document/task-group.js';
-import type { Allocation } from '../allocation.js';
+import { type Allocation, isClientTerminal } from '../allocation.js';
 import type { AllocationMetric, ExhaustedResources } from '../allocation-metric.js';
 import { drawFrom } from '../assignment/draw.js';
 import { offerOf } from '../assignment/node-offer.js';
@@ -150,12 +150,15 @@ export class JobPlacer {
     draft.change({ ...latest, NextAllocation: id, ...(reschedule === true ? { RescheduleTracker: tracker } : {}) });
   }
 
-  /** Allocations that wait for their replacement by the reschedule policy continue to wait, and record that it was tried. */
+  /**
+   * Allocations that have ended and wait for their replacement by the reschedule policy continue to wait, and record that it was tried. One
+   * that runs, and was requested to stop, stops: its room may be given away already.
+   */
   #giveUp({ previous, reschedule }: Placement): void {
     if (previous === undefined || reschedule !== true) return;
     const tracker = { Events: previous.RescheduleTracker?.Events ?? null, LastReschedule: 'no placement' as const };
     const { draft } = this.#context;
-    const waiting = draft.latest(previous).ClientStatus === 'unknown' ? draft.latest(previous) : previous;
+    const waiting = isClientTerminal(previous) ? previous : draft.latest(previous);
     draft.change({ ...waiting, RescheduleTracker: tracker });
   }
 

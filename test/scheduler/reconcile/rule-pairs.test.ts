@@ -90,6 +90,39 @@ describe('evaluations of a stopped job', () => {
   });
 });
 
+describe('a request to stop running batch work', () => {
+  const policy = { Unlimited: true, Delay: 5_000_000_000, DelayFunction: 'constant', MaxDelay: 0 };
+  const requested = (flags: { readonly migrate?: true; readonly reschedule: true }): Step[] => [
+    register(storyJob('job', 'batch', [storyGroup({ ReschedulePolicy: policy })])),
+    begin('job'),
+    { do: 'advance', ms: 60_000 },
+    { do: 'node', name: 'n1', eligibility: 'ineligible' },
+    { do: 'transition', allocs: ['job.api[0]#1'], ...flags },
+    evaluate('job', 'alloc-stop'),
+  ];
+
+  it.each([{ migrate: true, reschedule: true } as const, { reschedule: true } as const])(
+    'is met although its replacement finds no room, and has it when there is room (%j)',
+    (flags) => {
+      expect(lastOf(nodes.slice(0, 1), requested(flags))).toMatchObject({
+        stopped: [{ alloc: 'job.api[0]#1' }],
+        placed: [],
+        eval: { queued: { api: 1 } },
+        evals: [{ name: 'E1', status: 'blocked' }],
+        after: { allocs: { 'job.api[0]#1': 'stop/running v0' } },
+      });
+      const later: Step[] = [
+        { do: 'node-add', node: storyNode('n2') },
+        { do: 'evaluate', eval: 'E1' },
+      ];
+      expect(lastOf(nodes.slice(0, 1), [...requested(flags), ...later])).toMatchObject({
+        placed: [{ alloc: 'job.api[0]#2', node: 'n2' }],
+        eval: { status: 'complete', queued: { api: 0 } },
+      });
+    },
+  );
+});
+
 describe('a group that waits for room', () => {
   it('waits for nothing any more when a new version wants less', () => {
     const small = [storyNode('n1', { cpu: 250 })];
