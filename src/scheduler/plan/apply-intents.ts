@@ -1,7 +1,8 @@
+import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { AllocatedResources, AllocatedTaskResources } from '../allocated-resources.js';
 import type { Allocation } from '../allocation.js';
 import { useOf } from '../cluster/allocation-use.js';
-import { capacityUsedBy } from '../cluster/capacity.js';
+import { capacityOf, capacityUsedBy } from '../cluster/capacity.js';
 import type { JobProposal } from '../ranking/job-proposal.js';
 import type { Intents, ReplaceIntent, StopIntent } from '../reconcile/intents.js';
 import { becameUnknown, reconnected } from './allocation-changes.js';
@@ -72,12 +73,25 @@ function updateInPlace({ allocation, group }: ReplaceIntent, scene: JobScene, ta
   if (MigrateParallel !== undefined) moved.MigrateParallel = MigrateParallel;
   if (deploymentId !== undefined) moved.DeploymentID = deploymentId;
   draft.change(moved);
-  if (sameRoom(allocation, moved)) return;
-  const slot = proposal.nodes.cluster.slotOf(allocation.NodeID);
-  const use = useOf(moved);
-  if (slot === undefined || use === undefined) return;
-  proposal.release(allocation);
-  proposal.place(slot, use);
+  if (takesOtherRoom(allocation, AllocatedResources)) takeRoom(allocation, AllocatedResources, proposal);
+}
+
+/**
+ * Takes up the room of an allocation that goes on in place under the group as it is now, so that those after it are judged by what it
+ * leaves.
+ */
+export function takeRoomInPlace(
+  allocation: Allocation,
+  group: TaskGroup,
+  { scene, proposal }: { readonly scene: JobScene; readonly proposal: JobProposal },
+): void {
+  const resources = underVersion(allocation.AllocatedResources, scene.assessorOf(group).wanted.resources);
+  if (takesOtherRoom(allocation, resources)) takeRoom(allocation, resources, proposal);
+}
+
+function takeRoom(allocation: Allocation, AllocatedResources: AllocatedResources, proposal: JobProposal): void {
+  const use = useOf({ ...allocation, AllocatedResources });
+  if (use !== undefined) proposal.resize(allocation, use);
 }
 
 /** Without what the version before may have set; where it counts for another deployment, its health starts over. */
@@ -125,8 +139,8 @@ function keepingPicked(
   return { ...asked, Cpu, Networks: before.Networks, Devices: before.Devices };
 }
 
-function sameRoom(before: Allocation, after: Allocation): boolean {
-  const was = capacityUsedBy(before);
-  const is = capacityUsedBy(after);
-  return was.cpu === is.cpu && was.memory === is.memory && was.disk === is.disk;
+function takesOtherRoom(allocation: Allocation, resources: AllocatedResources): boolean {
+  const was = capacityUsedBy(allocation);
+  const is = capacityOf(resources);
+  return was.cpu !== is.cpu || was.memory !== is.memory || was.disk !== is.disk;
 }

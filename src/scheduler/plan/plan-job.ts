@@ -13,7 +13,7 @@ import { reconcileJob } from '../reconcile/reconcile-job.js';
 import { type JobSituation, type SchedulingIds, situationOf, taintOf } from '../reconcile/situation.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
 import { momentOf } from './allocation-changes.js';
-import { applyFollowups, applyIntents, applyStop } from './apply-intents.js';
+import { applyFollowups, applyIntents, applyStop, takeRoomInPlace } from './apply-intents.js';
 import { JobScene } from './job-scene.js';
 import { outcomeOf, type SchedulingResult } from './outcome.js';
 import { JobPlacer } from './place-job.js';
@@ -46,7 +46,7 @@ export function* planJob(
 
   yield;
   const canStay = (allocation: Allocation, group: TaskGroup): boolean =>
-    scene !== undefined && suitsItsNode(allocation, group, scene, proposal);
+    scene !== undefined && staysOnItsNode(allocation, group, scene, proposal);
   const intents = yield* reconcileJob({ situation, allocations, deployment: latest, canStay });
   const deployment = intents.deployment ?? latest;
   yield* applyIntents(intents, { draft, proposal, scene, deploymentId: deployment?.ID });
@@ -115,13 +115,20 @@ export function lostWhileStopping(
   });
 }
 
-/** The node still suits, in the job's pool and datacenters and with room for the group as it is now; its eligibility is not asked. */
-export function suitsItsNode(
+/** Whether the node still suits. An allocation that stays has its room under the group as it is now from then on. */
+export function staysOnItsNode(
   allocation: Allocation,
   group: TaskGroup,
   scene: JobScene,
   proposal: JobProposal,
 ): boolean {
+  if (!suitsItsNode(allocation, group, scene, proposal)) return false;
+  takeRoomInPlace(allocation, group, { scene, proposal });
+  return true;
+}
+
+/** The node still suits, in the job's pool and datacenters and with room for the group as it is now; its eligibility is not asked. */
+function suitsItsNode(allocation: Allocation, group: TaskGroup, scene: JobScene, proposal: JobProposal): boolean {
   const { cluster } = proposal.nodes;
   const slot = cluster.slotOf(allocation.NodeID);
   const node = cluster.nodeOf(allocation.NodeID);

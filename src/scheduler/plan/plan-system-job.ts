@@ -19,7 +19,7 @@ import { JobScene } from './job-scene.js';
 import { type OutcomeRequest, outcomeOf, type SchedulingResult } from './outcome.js';
 import { SystemPlacer } from './place-on-nodes.js';
 import { PlanDraft } from './plan-draft.js';
-import { latestDeployment, lostWhileStopping, suitsItsNode } from './plan-job.js';
+import { latestDeployment, lostWhileStopping, staysOnItsNode } from './plan-job.js';
 import { planSystemGroup, type SystemGroupPlan } from './plan-system-group.js';
 
 /** Decides an evaluation of a system or sysbatch job. */
@@ -79,7 +79,7 @@ function* runEverywhere(system: SystemPlan, job: Job): Generator<void, SystemEnd
   const placer = new SystemPlacer({ job, scene, draft, proposal, snapshot, configuration, newId });
   const plans = [...groups.values()].map((group) => {
     const canStay = (allocation: Allocation, taskGroup: TaskGroup): boolean =>
-      suitsItsNode(allocation, taskGroup, scene, proposal);
+      staysOnItsNode(allocation, taskGroup, scene, proposal);
     const judge = updateJudge({ job, group: group.group, situation, canStay });
     return planSystemGroup(group, { job, judge, current, intents, placer });
   });

@@ -23,6 +23,7 @@ export class JobProposal {
   readonly #changes: CountChange[] = [];
   readonly #properties = new Map<string, PropertyUse>();
   readonly #watchers: ((slot: number) => void)[] = [];
+  readonly #resized = new Set<string>();
 
   /** `allocations` are all of the job that a node has not finished with (others do not matter). */
   constructor(cluster: Cluster, allocations: readonly Allocation[]) {
@@ -79,6 +80,17 @@ export class JobProposal {
     const slot = isClientTerminal(allocation) ? this.nodes.cluster.slotOf(allocation.NodeID) : undefined;
     if (slot === undefined) return;
     this.own.change(slot, allocation.TaskGroup, 1);
+    this.#tell(slot);
+  }
+
+  /** An allocation of the job goes on where it is with other room. Only the first time counts. */
+  resize(allocation: Allocation, use: AllocationUse): void {
+    const slot = this.nodes.cluster.slotOf(allocation.NodeID);
+    const before = useOf(allocation);
+    if (slot === undefined || before === undefined || this.#resized.has(allocation.ID)) return;
+    this.#resized.add(allocation.ID);
+    this.nodes.remove(slot, before);
+    this.nodes.add(slot, use);
     this.#tell(slot);
   }
 

@@ -90,6 +90,54 @@ describe('evaluations of a stopped job', () => {
   });
 });
 
+describe('an update in place that takes more room', () => {
+  const side = (Sidecar: boolean) => storyTask(500, { Name: 'side', Lifecycle: { Hook: 'prestart', Sidecar } });
+  const jobOf = (type: 'service' | 'system', groups: readonly string[], Count: number, sidecar: boolean) =>
+    register(
+      storyJob(
+        'job',
+        type,
+        groups.map((Name) => storyGroup({ Name, Count, Tasks: [storyTask(500), side(sidecar)] })),
+      ),
+    );
+  const small = storyNode('n1', { cpu: 1500 });
+
+  it('leaves less to those after it: what does not fit any more is replaced where there is room', () => {
+    const steps = [jobOf('service', ['api'], 2, false), begin('job'), jobOf('service', ['api'], 2, true)];
+    expect(lastOf([small], steps)).toMatchObject({
+      updatedInPlace: [{ alloc: 'job.api[0]#1' }],
+      placed: [],
+      stopped: [],
+      eval: { queued: { api: 1 } },
+      desired: { api: { inPlaceUpdate: 1, destructiveUpdate: 1 } },
+    });
+    const joined: Step[] = [...steps.slice(0, 2), { do: 'node-add', node: storyNode('n2') }, ...steps.slice(2)];
+    expect(lastOf([small], joined)).toMatchObject({
+      updatedInPlace: [{ alloc: 'job.api[0]#1' }],
+      placed: [{ alloc: 'job.api[1]#2', node: 'n2' }],
+      stopped: [{ alloc: 'job.api[1]#1' }],
+    });
+  });
+
+  it('is counted across the groups of a system job', () => {
+    const steps = [jobOf('system', ['a', 'b'], 1, false), begin('job'), jobOf('system', ['a', 'b'], 1, true)];
+    expect(lastOf([small], steps)).toMatchObject({
+      updatedInPlace: [{ alloc: 'job.a[0]@n1#1' }],
+      stopped: [{ alloc: 'job.b[0]@n1#1' }],
+      eval: { queued: { b: 1 } },
+    });
+  });
+
+  it('keeps to what the node has exactly', () => {
+    const exact = storyNode('n1', { cpu: 2000 });
+    const steps = [jobOf('service', ['api'], 2, false), begin('job'), jobOf('service', ['api'], 2, true)];
+    expect(lastOf([exact], steps)).toMatchObject({
+      desired: { api: { inPlaceUpdate: 2 } },
+      eval: { queued: { api: 0 } },
+    });
+  });
+});
+
 describe('a request to stop running batch work', () => {
   const policy = { Unlimited: true, Delay: 5_000_000_000, DelayFunction: 'constant', MaxDelay: 0 };
   const requested = (flags: { readonly migrate?: true; readonly reschedule: true }): Step[] => [
