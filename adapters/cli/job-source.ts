@@ -1,6 +1,6 @@
 import { parseJob, renderDiagnostics, type SubmittedJob } from '../../src/index.js';
 import { findJsonFault } from './json-fault.js';
-import { Stopped } from './stopped.js';
+import { Stopped, StoppedInColour } from './stopped.js';
 import type { Terminal } from './terminal.js';
 
 /** A job file, read and understood, with what the server keeps as its source. */
@@ -40,7 +40,7 @@ export async function readJobSource(path: string, options: JobSourceOptions, ter
     const diagnostics = parsed.error.map((diagnostic) =>
       diagnostic.file === 'job' ? { ...diagnostic, file: path } : diagnostic,
     );
-    throw new Stopped(
+    throw new StoppedInColour(
       `${path === '-' ? 'standard input' : path} cannot be used\n\n${renderDiagnostics(diagnostics, { colour: terminal.colours })}`,
     );
   }

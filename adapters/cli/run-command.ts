@@ -21,7 +21,7 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     return await dispatch(args, terminal);
   } catch (error) {
     if (!(error instanceof Stopped || error instanceof SignalboxError)) throw error;
-    // What a server says is not trusted; messages of one's own may be coloured.
+    // What a server says is not trusted.
     const message = error instanceof Stopped ? error.message : inLines(error.message);
     terminal.error(`signalbox: ${message}${hintFor(error, terminal)}\n`);
     return error instanceof Stopped ? error.exitCode : 1;

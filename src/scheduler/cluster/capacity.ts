@@ -11,6 +11,10 @@ export interface Capacity {
 
 export const noCapacity: Capacity = { cpu: 0, memory: 0, disk: 0 };
 
+export function sameCapacity(one: Capacity, other: Capacity): boolean {
+  return one.cpu === other.cpu && one.memory === other.memory && one.disk === other.disk;
+}
+
 /** What a node offers to allocations: its resources without those that it keeps for itself. */
 export function nodeCapacity(node: Pick<Node, 'NodeResources' | 'ReservedResources'>): Capacity {
   const { NodeResources: all, ReservedResources: reserved } = node;

@@ -1,6 +1,7 @@
 import { orThrow } from '../../../../src/client/index.js';
 import type { Allocation, AllocationListStub, TaskState } from '../../../../src/index.js';
 import { type Command, command, type Invocation } from '../../command-line/command.js';
+import { inOneLine } from '../../output/cells.js';
 import { facts, short, tableOf } from '../../output/columns.js';
 import { allocationsText } from '../../output/tables.js';
 import { timeText } from '../../output/times.js';
@@ -76,7 +77,7 @@ function allocationText(allocation: Allocation): string {
 }
 
 function taskText(name: string, state: TaskState): string {
-  const head = `Task "${name}" is ${state.State}${state.Failed ? ', failed' : ''}; restarts: ${state.Restarts}\n`;
+  const head = `Task "${inOneLine(name)}" is ${state.State}${state.Failed ? ', failed' : ''}; restarts: ${state.Restarts}\n`;
   const rows = (state.Events ?? []).map(({ Time, Type, DisplayMessage }) => [timeText(Time), Type, DisplayMessage]);
   return head + tableOf(['Time', 'Event', 'Message'], rows, 'nothing has happened yet');
 }

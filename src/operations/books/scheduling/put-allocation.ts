@@ -1,7 +1,13 @@
 import type { WriteView } from '../../../ports/storage.js';
 import { type Allocation, allocations, isClientTerminal } from '../../../scheduler/allocation.js';
 import { capacitySignals } from '../../../scheduler/capacity-signal.js';
-import { addCapacity, capacityUsedBy, noCapacity, subtractCapacity } from '../../../scheduler/cluster/capacity.js';
+import {
+  addCapacity,
+  capacityUsedBy,
+  noCapacity,
+  sameCapacity,
+  subtractCapacity,
+} from '../../../scheduler/cluster/capacity.js';
 import { nodes } from '../../../scheduler/node.js';
 import { assignmentAfter, collectedRow, nodeAssignments } from '../../../scheduler/node-assignment.js';
 import { nodeUsages } from '../../../scheduler/node-usage.js';
@@ -59,11 +65,10 @@ function moveUsage(view: WriteView, before: Allocation | undefined, after: Alloc
   if (nodeId === undefined) return;
   const was = capacityUsedBy(before);
   const is = capacityUsedBy(after);
-  if (was.cpu === is.cpu && was.memory === is.memory && was.disk === is.disk) return;
+  if (sameCapacity(was, is)) return;
   const used = view.get(nodeUsages, [nodeId])?.record ?? noCapacity;
   const uses = addCapacity(subtractCapacity(used, was), is);
-  const isFree = uses.cpu === 0 && uses.memory === 0 && uses.disk === 0;
-  if (isFree && !isKnown(view, nodeId)) view.remove(nodeUsages, [nodeId]);
+  if (sameCapacity(uses, noCapacity) && !isKnown(view, nodeId)) view.remove(nodeUsages, [nodeId]);
   else view.put(nodeUsages, { ID: nodeId, ...uses });
   if (is.cpu < was.cpu || is.memory < was.memory || is.disk < was.disk) signalCapacity(view);
 }

@@ -1,4 +1,5 @@
 import { allocations } from '../../../scheduler/allocation.js';
+import { noCapacity, sameCapacity } from '../../../scheduler/cluster/capacity.js';
 import { nodeHeartbeats, nodes } from '../../../scheduler/node.js';
 import { nodeAssignments } from '../../../scheduler/node-assignment.js';
 import { nodeUsages } from '../../../scheduler/node-usage.js';
@@ -18,6 +19,6 @@ export function removeNode(tx: Transaction, nodeId: string): void {
     if (tx.get(allocations, [allocationId]) === undefined) tx.remove(nodeAssignments, [nodeId, allocationId]);
   }
   const used = tx.get(nodeUsages, [nodeId])?.record;
-  if (used !== undefined && used.cpu === 0 && used.memory === 0 && used.disk === 0) tx.remove(nodeUsages, [nodeId]);
+  if (used !== undefined && sameCapacity(used, noCapacity)) tx.remove(nodeUsages, [nodeId]);
   tx.tell('node.changed', { nodeId, status: 'purged' });
 }
