@@ -26,11 +26,27 @@ function shownBatch(batch: StreamedEvents | undefined): StreamedEvents | undefin
   return batch === undefined || 'Missed' in batch ? batch : { ...batch, Events: batch.Events.map(shownEvent) };
 }
 
+/** Streams that tell the same event print it once. */
+const printed = new WeakMap<ClusterEvent, string>();
+
+function textOf(event: ClusterEvent): string {
+  const known = printed.get(event);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(shownEvent(event));
+  printed.set(event, text);
+  return text;
+}
+
+function batchText(batch: StreamedEvents | undefined): string | undefined {
+  if (batch === undefined || 'Missed' in batch) return JSON.stringify(batch);
+  return `{"Index":${batch.Index},"Events":[${batch.Events.map(textOf).join(',')}]}`;
+}
+
 const batches: AnswerForm<StreamedEvents, StreamedEvents> = {
   schema: namedSchema('EventBatch'),
   status: 200,
   toClient: (batch) => shownBatch(batch) as StreamedEvents,
-  toWire: (batch) => JSON.stringify(shownBatch(batch)),
+  toWire: batchText,
   indexOf: () => undefined,
 };
 

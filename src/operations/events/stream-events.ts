@@ -8,9 +8,9 @@ import type { ReadView, StorageError } from '../../ports/storage.js';
 import { second } from '../../shared/duration.js';
 import type { PermissionDenied } from '../authorise.js';
 import { standingOf } from '../books/caller-standing.js';
-import { eventOfNotice } from '../books/tell-changes.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { untilFirst } from '../waiting/until-first.js';
+import { SharedEvents } from './shared-events.js';
 
 export interface StreamEventsInput {
   /** Topics with keys, as `Job:web`; everything when absent or empty. */
@@ -125,21 +125,31 @@ async function* batchesFrom(
   }
 }
 
+const sharedEvents = new WeakMap<EngineContext, SharedEvents>();
+
+function eventsOf(context: EngineContext): SharedEvents {
+  const known = sharedEvents.get(context);
+  if (known !== undefined) return known;
+  const made = new SharedEvents();
+  sharedEvents.set(context, made);
+  return made;
+}
+
 function readBatches(
   context: EngineContext,
   next: number,
   { wants, stands }: Pick<EventsAsked, 'wants' | 'stands'>,
 ): ResultAsync<Reading, StorageError> {
+  const events = eventsOf(context);
   return context.storage.read((view) => {
     const latest = view.tableIndex(noticeBatches);
     return {
       latest,
       stands: stands(view),
       keptFrom: latest - context.settings.events.kept,
-      batches: view.list(noticeBatches, { from: [next], limit: readAtOnce }).map(({ record: { Index, Notices } }) => ({
-        Index,
-        Events: Notices.filter(wants).map((notice) => eventOfNotice(view, notice, Index)),
-      })),
+      batches: view
+        .list(noticeBatches, { from: [next], limit: readAtOnce })
+        .map(({ record }) => events.batchFor(view, record, wants)),
     };
   });
 }
