@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import {
   type BodyAllowance,
   bodyFrom,
@@ -20,22 +21,22 @@ export interface NodeListenerOptions {
 }
 
 /**
- * The handler as a `node:http` listener, also for Express and Koa (for Fastify: `fastifyRoute`). Writes straight to the
+ * The handler as a `node:http` listener, also for Express, Koa and `node:http2` (for Fastify: `fastifyRoute`). Writes straight to the
  * response, with a content length unless the answer is streamed. Behind a body parser it uses `rawBody` or `body`; under a
  * path prefix that the framework strips it needs nothing, else give the handler its `basePath`.
  */
 export function nodeListener(
   handler: HttpHandler,
   options: NodeListenerOptions = {},
-): (request: IncomingMessage, response: ServerResponse) => void {
+): (request: IncomingMessage | Http2ServerRequest, response: ServerResponse | Http2ServerResponse) => void {
   const answer = answerer(handler, options);
   return (request, response) => answer(request, response, request);
 }
 
 /** The parts of Fastify's request and reply that a route needs. */
 export interface FastifyExchange {
-  readonly request: { readonly raw: IncomingMessage };
-  readonly reply: { readonly raw: ServerResponse; hijack(): unknown };
+  readonly request: { readonly raw: IncomingMessage | Http2ServerRequest };
+  readonly reply: { readonly raw: ServerResponse | Http2ServerResponse; hijack(): unknown };
 }
 
 /**
@@ -63,16 +64,23 @@ export function fastifyRoute(
 function answerer(
   handler: HttpHandler,
   options: NodeListenerOptions,
-): (request: IncomingMessage, response: ServerResponse, original: unknown) => void {
+): (
+  request: IncomingMessage | Http2ServerRequest,
+  response: ServerResponse | Http2ServerResponse,
+  original: unknown,
+) => void {
   const stallTimeout = options.stallTimeout ?? 30_000;
-  return (request, response, original) => {
+  return (incoming, outgoing, original) => {
+    // HTTP/2 has all that is used here, but for `destroyed` and `closed`: `isGone`.
+    const request = incoming as IncomingMessage;
+    const response = outgoing as ServerResponse;
     const record: HttpRequest = {
       method: request.method ?? 'GET',
       target: request.url ?? '/',
       headers: request.headers,
       readBody: (allowance) => readBody(request, allowance),
       whenClosed: (callback) => {
-        if (response.destroyed || response.closed) callback();
+        if (isGone(response)) callback();
         else response.once('close', callback);
       },
       localAddress: () => request.socket.localAddress,
@@ -86,7 +94,7 @@ function write(response: ServerResponse, answer: HttpResponse, stallTimeout: num
   const { status, headers, body } = answer;
   if (!isWhole(body)) return writeStream(response, { status, headers, body }, stallTimeout);
   // The client has gone, or the host has answered in our place (a time limit of its own).
-  if (response.headersSent || response.destroyed) return;
+  if (response.headersSent || isGone(response)) return;
   const length = Buffer.byteLength(body);
   if (status !== 204 && status !== 304) headers.push('Content-Length', String(length));
   if (isClosing(response)) response.shouldKeepAlive = false;
@@ -94,6 +102,11 @@ function write(response: ServerResponse, answer: HttpResponse, stallTimeout: num
   // A text with one byte for each character is ASCII: the same bytes in Latin-1, which is written without being encoded.
   if (typeof body === 'string' && length === body.length) response.end(body, 'latin1');
   else response.end(body);
+}
+
+/** Whether the client can get no answer any more. A response of HTTP/2 knows that by its stream. */
+function isGone(response: ServerResponse & { readonly stream?: { readonly destroyed: boolean } }): boolean {
+  return response.destroyed || response.closed || response.stream?.destroyed === true;
 }
 
 /**
@@ -113,10 +126,11 @@ async function readBody(request: ReadRequest, allowance: BodyAllowance): Promise
   return readStream(request, allowance);
 }
 
-/** A client may announce JSON and send nothing; then there is nothing to parse. */
+/** A client may announce JSON and send nothing; then there is nothing to parse. In HTTP/2 a body need not be announced at all. */
 function announcesBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
-  return length === undefined ? request.headers['transfer-encoding'] !== undefined : length !== '0';
+  if (length !== undefined) return length !== '0';
+  return request.httpVersionMajor >= 2 || request.headers['transfer-encoding'] !== undefined;
 }
 
 function bodyReadBefore(request: ReadRequest, allowance: BodyAllowance): RequestBody {

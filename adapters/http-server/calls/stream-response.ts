@@ -8,7 +8,8 @@ export function streamResponse(definition: Call, input: CallInput, items: AsyncI
   const { answer, contentType = 'application/octet-stream', framesType = jsonType } = definition;
   const framing = framingOf(definition, input);
   const type = framing === 'bytes' ? contentType : framesType;
-  const headers = ['Content-Type', type, 'Cache-Control', 'no-cache'];
+  // Middleware that compresses would keep the items until its buffer is full, which may take hours.
+  const headers = ['Content-Type', type, 'Cache-Control', 'no-cache, no-transform'];
   return { status: answer.status, headers, body: framing === 'bytes' ? bytes() : texts() };
 
   async function* bytes(): AsyncGenerator<Uint8Array> {

@@ -63,7 +63,7 @@ export class DescribedServer {
             const text = Buffer.concat(pieces).toString();
             resolve({ status: statusCode, type: got['content-type'] ?? '', body: text });
           };
-          const isEndless = got(response.headers, 'cache-control') === 'no-cache';
+          const isEndless = got(response.headers, 'cache-control')?.startsWith('no-cache') === true;
           const cut = (): void => {
             end();
             response.destroy();

@@ -1,5 +1,7 @@
+import { Hono } from 'hono';
+import { compress } from 'hono/compress';
 import { describe, expect, it } from 'vitest';
-import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
+import { createHttpHandler, fetchHandler, requestFrom } from '../../../adapters/http-server/index.js';
 import { hostPrincipal, registerJob } from '../../../src/index.js';
 import { engineUnderTest } from './engine-under-test.js';
 
@@ -25,6 +27,20 @@ describe('GET /v1/event/stream', () => {
       ],
     });
     await lines.return?.();
+  });
+
+  it('comes at once behind middleware that compresses', async () => {
+    const app = new Hono();
+    app.use(compress());
+    const answer = fetchHandler(createHttpHandler(engineUnderTest(), { access: 'open' }));
+    app.all('/*', (context) => answer(context.req.raw));
+    const headers = { host: 'localhost', 'accept-encoding': 'gzip' };
+    const response = await app.request('/v1/event/stream', { headers });
+    expect(response.headers.get('cache-control')).toBe('no-cache, no-transform');
+    const reader = response.body?.getReader();
+    const first = await reader?.read();
+    expect(new TextDecoder().decode(first?.value as Uint8Array)).toBe('{}\n');
+    await reader?.cancel();
   });
 
   it.each(['topic=a:b:c', 'index=x', 'index=1.5', 'index=99999999999999999999'])('refuses %s', async (query) => {

@@ -1,4 +1,6 @@
 import { request as httpRequest } from 'node:http';
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import fastify from 'fastify';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -105,6 +107,25 @@ describe.each(Object.entries(mounts))('mounted under %s', (name, mount) => {
     const after = await fetch(origin + '/x');
     expect(after.status).toBe(200);
     await after.text();
+  });
+});
+
+describe('mounted on node:http2', () => {
+  it.each([
+    ['{"a":1}', {}, '{"a":1}'],
+    ['{"a":1}', { 'content-length': '7' }, '{"a":1}'],
+    ['', {}, 'absent'],
+  ])('takes the body %j with the headers %j', async (body, headers, seen) => {
+    const server = createHttp2Server((request, response) => nodeListener(echo)(request, response));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const client = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const asked = client.request({ ':method': 'POST', ':path': '/v1/jobs', ...headers });
+    asked.end(body);
+    let text = '';
+    for await (const chunk of asked.setEncoding('utf8')) text += chunk as string;
+    client.close();
+    await new Promise((resolve) => server.close(resolve));
+    expect(JSON.parse(text)).toMatchObject({ method: 'POST', body: seen });
   });
 });
 
