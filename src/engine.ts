@@ -1,11 +1,12 @@
 import type { ResultAsync } from 'neverthrow';
 import type { Principal } from './access/principal.js';
+import { principalFault } from './access/principal-fault.js';
 import { accessTables } from './access/tables.js';
 import type { CallInput } from './api/answers.js';
 import type { ErrorTag } from './api/errors.js';
 import { boundCalls, type CallName } from './bound-calls.js';
 import { type Client, clientOver } from './client/client.js';
-import type { JobPolicy } from './jobs/admission/job-policy.js';
+import { type JobPolicy, policyLevels } from './jobs/admission/job-policy.js';
 import { jobTables } from './jobs/tables.js';
 import { localTransport } from './local-transport.js';
 import { tokenExpiryLoop } from './operations/access/tokens/token-expiry-loop.js';
@@ -30,6 +31,8 @@ import { schedulingLoops } from './operations/scheduling/index.js';
 import { traceFacts } from './operations/trace-facts.js';
 import { variableLockLoop } from './operations/variables/lock-loop.js';
 import { ParkedQueries } from './operations/waiting/parked-queries.js';
+import { checkOptions, type OptionTable } from './options/check-options.js';
+import { callable, clock, group, ids, listOf, logger, oneOf, optional, port, text } from './options/option-kinds.js';
 import type { Cipher } from './ports/cipher.js';
 import type { Clock } from './ports/clock.js';
 import type { HttpDelivery } from './ports/http-delivery.js';
@@ -73,6 +76,22 @@ export interface EnginePorts {
   readonly logger?: Logger;
 }
 
+const policy = group<JobPolicy>({ name: text, level: oneOf(...policyLevels), refuse: callable });
+
+const portTable: OptionTable<EnginePorts> = {
+  storage: port('a storage, such as memoryStorage()', 'read', 'write', 'waitForChange', 'close'),
+  clock,
+  ids,
+  delivery: port('a delivery, such as undiciDelivery()', 'send', 'check', 'close'),
+  mailer: optional(port('a mailer, such as smtpMailer(…)', 'send', 'close')),
+  cipher: optional(port('a cipher, such as aesCipher(…)', 'seal', 'open')),
+  transform: optional(callable),
+  policies: optional(listOf(policy)),
+  observer: optional(port('an observer, such as prometheusObserver()', 'count', 'record', 'gauge')),
+  tracer: optional(port('a tracer, such as openTelemetryTracer(…)', 'begin')),
+  logger: optional(logger),
+};
+
 /** How long the stop of an engine may take. */
 export interface StopOptions {
   /** Milliseconds that the loops may take to finish what they are at; 10 seconds when absent. */
@@ -88,7 +107,7 @@ export interface Engine extends EngineContext {
    * under way then is taken up again by the next engine on the store.
    */
   stop(options?: StopOptions): Promise<boolean>;
-  /** The interface with the rights of a principal: the same methods that `connect` gives over HTTP. */
+  /** The interface with the rights of a principal: the same methods that `connect` gives over HTTP. Throws a TypeError for anything but a principal. */
   as(principal: Principal): Client;
   /** Makes a call of the interface by its name, for adapters that carry the interface elsewhere. */
   perform(
@@ -123,9 +142,11 @@ const watchedTables: readonly TableName[] = [
 
 /**
  * An engine over the given ports. Several may live in one process, over one store or several: there is no global state,
- * and no signal handler is installed. Throws for a policy rule whose expression cannot be read.
+ * and no signal handler is installed. Throws a TypeError for ports and settings that are missing, unknown or of another type, and for a policy
+ * rule whose expression cannot be read.
  */
 export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = {}): Engine {
+  checkOptions('createEngine', ports, portTable);
   const settings = settingsFrom(overrides);
   const feed = new LogFeed(ports.logger ?? silentLogger, ports.clock);
   const context: EngineContext = {
@@ -176,12 +197,18 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
       running = { controller, done: Promise.all(loops.map((loop) => keepRunning(context, loop, controller.signal))) };
     },
     stop,
-    as: (principal) => clientOver(localTransport(context, principal)),
+    as: (principal) => clientOf(context, principal),
     perform: boundCalls(context),
     async [Symbol.asyncDispose]() {
       await stop();
     },
   };
+}
+
+function clientOf(context: EngineContext, principal: Principal): Client {
+  const fault = principalFault(principal);
+  if (fault !== undefined) throw new TypeError(`engine.as: ${fault}`);
+  return clientOver(localTransport(context, principal));
 }
 
 /** A loop that throws is reported and starts again after a pause: one bad row must not end the service. */

@@ -1,7 +1,10 @@
 import type { QuotaRule } from './jobs/admission/namespace-quota.js';
 import { credentialHeaders } from './notifications/delivery/redact.js';
+import type { RunNotificationRule } from './notifications/run-notification-rule.js';
+import { checkOptions } from './options/check-options.js';
 import type { PolicyRule } from './queries/policy-rule.js';
 import { type CollectionThresholds, defaultThresholds } from './scheduler/collection/thresholds.js';
+import { settingKinds } from './setting-kinds.js';
 import { day, hour, type Milliseconds, minute, second } from './shared/duration.js';
 
 /** Every default and limit of the engine, in one record. All values can be overridden in `createEngine`. */
@@ -170,18 +173,6 @@ export interface Settings {
   readonly runNotifications: readonly RunNotificationRule[];
 }
 
-/** A job belongs to the rule when everything that the rule names matches. */
-export interface RunNotificationRule {
-  /** Workspace id that receives the run events. */
-  readonly workspace: string;
-  /** Namespace glob; absent means every namespace. */
-  readonly namespace?: string;
-  /** Job id glob; a dispatched or periodic run is matched by its parent's id. */
-  readonly job?: string;
-  /** Meta keys and values that the job must have; a value `*` only asks for the key. */
-  readonly meta?: Readonly<Record<string, string>>;
-}
-
 /** The settings of an engine without overrides; `Settings` describes each. */
 export const defaultSettings: Settings = {
   queries: { defaultWait: 5 * minute, maximumWait: 5 * minute },
@@ -263,6 +254,8 @@ export const defaultSettings: Settings = {
   runNotifications: [],
 };
 
+const settingsTable = settingKinds<Settings>(defaultSettings);
+
 /** The settings, or one of their parts (`T`), partial at every depth; lists are replaced whole. */
 export type SettingsOverrides<T = Settings> = T extends readonly unknown[]
   ? T
@@ -270,8 +263,9 @@ export type SettingsOverrides<T = Settings> = T extends readonly unknown[]
     ? { readonly [K in keyof T]?: SettingsOverrides<T[K]> }
     : T;
 
-/** The defaults with the overrides laid over them. */
+/** The defaults with the overrides laid over them. Throws a TypeError for unknown names and for values of another type. */
 export function settingsFrom(overrides: SettingsOverrides): Settings {
+  checkOptions<SettingsOverrides>('settings', overrides, settingsTable);
   return overlay(defaultSettings, overrides) as Settings;
 }
 

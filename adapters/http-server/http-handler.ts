@@ -1,5 +1,7 @@
 import type { MessageSocket } from '../../src/api/message-socket.js';
 import type { Engine } from '../../src/index.js';
+import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
+import { amount, anything, listOf, oneOf, optional, port, text, textLike } from '../../src/options/option-kinds.js';
 import { type Asked, answer, callFrom, type HandlerParts } from './answer-request.js';
 import { compressFor } from './bridges/compression.js';
 import { watchedBody } from './bridges/watched-body.js';
@@ -43,11 +45,28 @@ export type HttpHandlerOptions = AccessOptions & {
 
 /**
  * Both interfaces over the engine, as one function from request to response. `nodeListener` and `fetchHandler` carry it
- * to servers, `upgradeListener` carries its WebSockets. Throws a TypeError when the options decide nothing about access.
+ * to servers, `upgradeListener` carries its WebSockets. Throws a TypeError when the options decide nothing about access, or have unknown
+ * names or values of another type.
  */
 export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): UpgradeHandler {
+  checkArgument('createHttpHandler', 'engine', engine, port('an engine', 'start', 'stop', 'perform'));
+  checkOptions('createHttpHandler', options, optionTable);
   return handlerOver(routeTable, engine, options);
 }
+
+const path = textLike(/^(?:\/.*)?$/, "'' or a path that begins with a slash");
+
+const optionTable: OptionTable<Record<keyof HttpHandlerOptions, unknown>> = {
+  // What decides about access is looked at together, where the authenticator is made.
+  authenticate: optional(anything),
+  access: optional(anything),
+  basePath: optional(path),
+  notificationsPath: optional(path),
+  names: optional(oneOf('neutral', 'upstream')),
+  maximumBodyBytes: optional(amount),
+  maximumHeldBytes: optional(amount),
+  hosts: optional(listOf(text)),
+};
 
 /** The same over another table of routes. */
 export function handlerOver(routes: readonly Route[], engine: Engine, options: HttpHandlerOptions): UpgradeHandler {

@@ -1,4 +1,6 @@
 import { setMaxListeners } from 'node:events';
+import { checkArgument } from '../../src/options/check-options.js';
+import { instant } from '../../src/options/option-kinds.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { Milliseconds } from '../../src/shared/duration.js';
 import type { Instant } from '../../src/shared/instant.js';
@@ -60,6 +62,7 @@ const mostRounds = 10_000;
  * itself; for sockets and files use `hold` or `holding`. Monotonic time counts from the creation of the clock.
  */
 export function manualClock(start: Instant = defaultStart): ManualClock {
+  checkArgument('manualClock', 'start', start, instant);
   const time: ClockTime = { wall: start, passed: 0 };
   const asleep = sleepersOn(time);
   const rest = restWatch();

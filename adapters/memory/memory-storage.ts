@@ -1,3 +1,5 @@
+import { checkOptions } from '../../src/options/check-options.js';
+import { amount, anything, optional } from '../../src/options/option-kinds.js';
 import type { Storage } from '../../src/ports/storage.js';
 import type { Snapshot } from '../../src/storage/overlay.js';
 import type { StoreContents } from '../../src/storage/store-contents.js';
@@ -22,6 +24,10 @@ export interface MemoryStorageOptions {
  * function rolls back and rejects the promise: it is a defect of the caller, not a failure of the store.
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): Storage {
+  checkOptions<MemoryStorageOptions>('memoryStorage', options, {
+    parsedBudget: optional(amount),
+    contents: optional(anything),
+  });
   return storageOver(memoryStore(options), { schedule: queueMicrotask, busyMs: 0 });
 }
 

@@ -1,5 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
+import { checkOptions } from '../../src/options/check-options.js';
+import { anything, callable, clock as clockKind, optional } from '../../src/options/option-kinds.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type {
   DeliveryError,
@@ -61,6 +63,11 @@ export interface RecordingDelivery extends HttpDelivery {
  * the given clock, maximum body and headers, signal) apply as in the real adapter.
  */
 export function recordingDelivery(options: RecordingDeliveryOptions = {}): RecordingDelivery {
+  checkOptions<RecordingDeliveryOptions>('recordingDelivery', options, {
+    answer: optional(anything),
+    clock: optional(clockKind),
+    refuse: optional(callable),
+  });
   const { clock } = options;
   const requests: RecordedRequest[] = [];
   let script: AnswerScript = options.answer ?? { status: 204 };

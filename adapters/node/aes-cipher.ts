@@ -1,5 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { err, ok, type Result } from 'neverthrow';
+import { checkOptions, type OptionKind } from '../../src/options/check-options.js';
+import { group, listOf, text } from '../../src/options/option-kinds.js';
 import type { Cipher, CipherError } from '../../src/ports/cipher.js';
 
 /** A key with the name by which sealed texts refer to it. */
@@ -18,6 +20,11 @@ export interface AesCipherSettings {
   readonly current: string;
 }
 
+const keyKind: OptionKind = {
+  takes: '32 bytes, or a text with them in base64 or hexadecimal digits',
+  fits: (value) => typeof value === 'string' || value instanceof Uint8Array,
+};
+
 const version = 'v1';
 const ivBytes = 12;
 const tagBytes = 16;
@@ -28,6 +35,10 @@ const tagBytes = 16;
  * sealed everything with the new one. Throws a TypeError for unusable keys, without disclosing them.
  */
 export function aesCipher(settings: AesCipherSettings): Cipher {
+  checkOptions<AesCipherSettings>('aesCipher', settings, {
+    keys: listOf(group<AesKey>({ id: text, key: keyKind })),
+    current: text,
+  });
   const keys = new Map<string, Buffer>();
   for (const { id, key } of settings.keys) {
     if (!/^[A-Za-z0-9_-]{1,64}$/.test(id)) throw new TypeError('a key id must be 1 to 64 letters, digits, "-" and "_"');

@@ -1,5 +1,7 @@
 import type { Counter, Gauge, Histogram, Meter } from '@opentelemetry/api';
 import { type Instrument, instruments, type MetricName } from '../../src/metrics/instruments.js';
+import { checkOptions } from '../../src/options/check-options.js';
+import { port } from '../../src/options/option-kinds.js';
 import type { Observer } from '../../src/ports/observer.js';
 
 /** Where measurements go. */
@@ -12,7 +14,11 @@ export interface OpenTelemetrySettings {
  * Passes measurements to a meter of OpenTelemetry, under the names of `instruments` with their units, descriptions and
  * recommended buckets. The application's SDK decides where they are exported.
  */
-export function openTelemetryObserver({ meter }: OpenTelemetrySettings): Observer {
+export function openTelemetryObserver(settings: OpenTelemetrySettings): Observer {
+  checkOptions<OpenTelemetrySettings>('openTelemetryObserver', settings, {
+    meter: port("a meter, such as metrics.getMeter('signalbox')", 'createCounter', 'createGauge', 'createHistogram'),
+  });
+  const { meter } = settings;
   const made = new Map<MetricName, Counter | Gauge | Histogram>();
   const instrument = <T extends Counter | Gauge | Histogram>(name: MetricName, make: (spec: Instrument) => T): T => {
     const known = made.get(name);

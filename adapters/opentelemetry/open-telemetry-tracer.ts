@@ -8,6 +8,8 @@ import type {
   trace,
 } from '@opentelemetry/api';
 import { parseTraceparent, printTraceparent } from '../../src/metrics/traceparent.js';
+import { checkOptions, isRecord } from '../../src/options/check-options.js';
+import { optional, port } from '../../src/options/option-kinds.js';
 import type { SpanStart, Tracer } from '../../src/ports/tracer.js';
 
 /** The part of the module `@opentelemetry/api` that is used. */
@@ -31,7 +33,12 @@ export interface OpenTelemetryTracerSettings {
  * of the process, because most of them come from a store and not from a caller. The application's SDK decides which spans are
  * kept and where they are exported.
  */
-export function openTelemetryTracer({ api, tracer: given }: OpenTelemetryTracerSettings): Tracer {
+export function openTelemetryTracer(settings: OpenTelemetryTracerSettings): Tracer {
+  checkOptions<OpenTelemetryTracerSettings>('openTelemetryTracer', settings, {
+    api: { takes: 'the module @opentelemetry/api', fits: (value) => isRecord(value) && isRecord(value['trace']) },
+    tracer: optional(port('a tracer of OpenTelemetry', 'startSpan')),
+  });
+  const { api, tracer: given } = settings;
   const tracer = given ?? api.trace.getTracer('signalbox');
   const { SERVER: server, CLIENT: client, INTERNAL: internal } = api.SpanKind;
   const kinds = { server, client, internal } as const;

@@ -1,5 +1,21 @@
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import type { NodeDescription } from '../../src/agent/link/node-work.js';
+import { checkOptions, type OptionTable } from '../../src/options/check-options.js';
+import {
+  amount,
+  clock,
+  flag,
+  group,
+  ids,
+  listOf,
+  logger,
+  mapOf,
+  oneOf,
+  optional,
+  port,
+  text,
+  textLike,
+} from '../../src/options/option-kinds.js';
 import type { AgentLink } from '../../src/ports/agent-link.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { Download } from '../../src/ports/download.js';
@@ -22,7 +38,7 @@ import { diskTaskMemory, type TaskMemory, volatileTaskMemory } from './disk/task
 import { messageOf } from './disk/transient-fault.js';
 import type { TaskDriver } from './drivers/task-driver.js';
 import { Agent } from './node/agent.js';
-import { describeHost, type HostOptions } from './node/describe-host.js';
+import { describeHost, type HostOptions, type HostVolume } from './node/describe-host.js';
 import { type VolumeUnusable, volumeFault } from './node/host-volumes.js';
 import { type NodeIdentity, persistentNodeId } from './node/node-identity.js';
 import { within } from './waiting.js';
@@ -81,8 +97,56 @@ const defaultDeadline = 10_000;
 /** How long a stop waits for a disk that is full. */
 const notesPatience = 2000;
 
-/** The agent of one node: takes the allocations that its server gives it, runs their tasks, and reports. */
+const portTable: OptionTable<RunnerPorts> = {
+  link: port(
+    'a link to a server: take the ports of agentPorts(engine), or httpAgentLink(…)',
+    'register',
+    'work',
+    'report',
+  ),
+  clock,
+  ids,
+  logger: optional(logger),
+};
+
+const nodeIdKind = textLike(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'a UUID of 36 characters in lower case');
+
+const optionTable: OptionTable<RunnerOptions> = {
+  drivers: listOf(port('a driver, such as functionDriver(…)', 'start', 'recover')),
+  directory: optional(textLike(/./s, 'the path of a folder')),
+  nodeId: optional(nodeIdKind),
+  onStop: optional(oneOf('leave', 'kill')),
+  download: optional(port('a download, such as undiciDownload()', 'fetch')),
+  artifacts: optional(
+    group<ArtifactLimits>({
+      maximumBytes: optional(amount),
+      totalTimeout: optional(amount),
+      idleTimeout: optional(amount),
+      unpackedBytes: optional(amount),
+      unpackedEntries: optional(amount),
+    }),
+  ),
+  keepFinished: optional(amount),
+  name: optional(text),
+  datacenter: optional(text),
+  nodePool: optional(text),
+  nodeClass: optional(text),
+  meta: optional(mapOf(text)),
+  cpu: optional(amount),
+  memory: optional(amount),
+  disk: optional(amount),
+  reserved: optional(group({ cpu: optional(amount), memory: optional(amount), disk: optional(amount) })),
+  address: optional(text),
+  volumes: optional(mapOf(group<HostVolume>({ path: text, readOnly: optional(flag) }))),
+};
+
+/**
+ * The agent of one node: takes the allocations that its server gives it, runs their tasks, and reports. Throws a TypeError for ports and
+ * options that are missing, unknown or of another type.
+ */
 export function createRunner(ports: RunnerPorts, options: RunnerOptions): Runner {
+  checkOptions('createRunner', ports, portTable);
+  checkOptions('createRunner', options, optionTable);
   const { directory, nodeId } = options;
   const make = (): string => ports.ids.next('node');
   return directory === undefined

@@ -1,5 +1,7 @@
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { SMTPPoolOptions, SMTPPoolSentMessageInfo, SMTPTransportOptions, Transporter } from 'nodemailer';
+import { checkOptions, isRecord, type OptionTable } from '../../src/options/check-options.js';
+import { amount, optional, text, textLike } from '../../src/options/option-kinds.js';
 import type { MailError, Mailer, MailMessage } from '../../src/ports/mailer.js';
 import type { Milliseconds } from '../../src/shared/duration.js';
 import { type Envelope, envelopeOf, type MailAddress, mailAddressFromText } from './mail-envelope.js';
@@ -17,14 +19,25 @@ export type SmtpMailerSettings = {
   | { /** Options of nodemailer's SMTP transport. */ readonly transport: SMTPTransportOptions }
 );
 
+const settingTable: OptionTable<Record<'from' | 'totalTimeout' | 'connections' | 'url' | 'transport', unknown>> = {
+  from: text,
+  totalTimeout: optional(amount),
+  connections: optional(amount),
+  url: optional(textLike(/^smtps?:\/\//i, 'a URL such as smtp://user:password@mail.example.net:587')),
+  transport: optional({ takes: "options of nodemailer's SMTP transport", fits: isRecord }),
+};
+
 type Pool = Transporter<SMTPPoolSentMessageInfo, SMTPPoolOptions>;
 
 /**
  * Mail over SMTP by nodemailer 10, an optional peer that is loaded at the first message. A refusal by the server with a status
  * from 500 is permanent (`mail_rejected`); every other failure is temporary (`mail_unavailable`). That includes failed logins,
- * because they are not caused by the message. Throws a TypeError for a sender that is not an address.
+ * because they are not caused by the message. Throws a TypeError for a sender that is not an
+ * address, and for settings that are missing, unknown or of another type.
  */
 export function smtpMailer(settings: SmtpMailerSettings): Mailer {
+  checkOptions('smtpMailer', settings, settingTable);
+  if ('url' in settings === 'transport' in settings) throw new TypeError('smtpMailer: give either url or transport');
   const from = mailAddressFromText(settings.from);
   if (from === null) throw new TypeError('from must be one address, for example Alerts <alerts@example.net>');
   const totalTimeout = settings.totalTimeout ?? 30_000;

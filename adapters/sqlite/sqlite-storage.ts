@@ -1,6 +1,8 @@
 import { closeSync, openSync, statSync } from 'node:fs';
 import type { Result } from 'neverthrow';
 import { err, ok, ResultAsync } from 'neverthrow';
+import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
+import { either, flag, milliseconds, oneOf, optional, port, text } from '../../src/options/option-kinds.js';
 import type { Storage, StorageError } from '../../src/ports/storage.js';
 import { storageFailure } from '../../src/storage/failures.js';
 import { storageOver } from '../storage-kit/index.js';
@@ -55,6 +57,14 @@ export interface SqliteStorage extends Storage {
   alongside(rows: HostRows): Storage;
 }
 
+const connection = port('an open connection', 'prepare', 'exec', 'close');
+const optionTable: OptionTable<SqliteStorageOptions> = {
+  durability: optional(oneOf('full', 'relaxed')),
+  busyMs: optional(milliseconds),
+  driver: optional(oneOf('node:sqlite', 'better-sqlite3')),
+  checkPages: optional(flag),
+};
+
 const defaultBusyMs = 10_000;
 const checkedBytes = 32 * 1024 * 1024;
 /** SQLite waits this long for a lock, blocking the process; longer waits happen outside of it. */
@@ -65,12 +75,14 @@ const blockingMs = 5;
  * (better-sqlite3, node:sqlite or similar). With a connection, the store uses tables named `signalbox_…` beside yours, sets the
  * connection to write-ahead logging and the requested durability, and leaves it open at `close`. With a path, the write-ahead
  * log is copied into the file in a thread, which starts when there is enough to copy. A new file is readable and writable only
- * by its owner. Fails with `too_new` for a file of a later version and with `corrupt` for a damaged one, and changes neither.
+ * by its owner. Throws a TypeError for arguments of another type. Fails with `too_new` for a file of a later version and with `corrupt` for a damaged one, and changes neither.
  */
 export function sqliteStorage(
   pathOrHandle: string | SqliteHandle,
   options: SqliteStorageOptions = {},
 ): ResultAsync<SqliteStorage, StorageError> {
+  checkArgument('sqliteStorage', 'pathOrHandle', pathOrHandle, either(text, connection));
+  checkOptions('sqliteStorage', options, optionTable);
   return new ResultAsync(openStorage(pathOrHandle, options));
 }
 

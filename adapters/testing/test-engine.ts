@@ -9,6 +9,8 @@ import {
   type SettingsOverrides,
   type StoreContents,
 } from '../../src/index.js';
+import { checkOptions, type OptionTable } from '../../src/options/check-options.js';
+import { anything, callable, either, instant, mapOf, optional, text } from '../../src/options/option-kinds.js';
 import {
   type AnswerScript,
   type ManualClock,
@@ -42,6 +44,15 @@ export interface TestEngineOptions {
   readonly behaviour?: (allocation: Allocation) => Behaviour;
 }
 
+const optionTable: OptionTable<TestEngineOptions> = {
+  settings: optional(anything),
+  functions: optional(mapOf(callable)),
+  answer: optional(anything),
+  start: optional(instant),
+  from: optional(either(text, { takes: 'a URL', fits: (value) => value instanceof URL })),
+  behaviour: optional(callable),
+};
+
 /** A complete installation in one process on one simulated clock. It uses no disk, no network and not the clock of the host. */
 export interface TestEngine extends AsyncDisposable {
   readonly engine: Engine;
@@ -63,6 +74,7 @@ export interface TestEngine extends AsyncDisposable {
  * is not a whole export of this version's form.
  */
 export async function testEngine(options: TestEngineOptions = {}): Promise<TestEngine> {
+  checkOptions('testEngine', options, optionTable);
   const contents = options.from === undefined ? undefined : contentsOf(options.from);
   const clock = manualClock(options.start ?? contents?.at);
   const answer = options.answer === undefined ? {} : { answer: options.answer };

@@ -1,7 +1,10 @@
 import { err, ResultAsync } from 'neverthrow';
+import { checkOptions, type OptionTable } from '../../src/options/check-options.js';
+import { amount, callable, optional } from '../../src/options/option-kinds.js';
 import type { DeliveryRequest, HttpDelivery } from '../../src/ports/http-delivery.js';
 import type { Milliseconds } from '../../src/shared/duration.js';
 import type { Instant } from '../../src/shared/instant.js';
+import { connectionTable } from './connection-options.js';
 import { type ConnectionPool, connectionPool, type PoolSettings } from './connection-pool.js';
 import type { FaultType } from './delivery-fault.js';
 import { type DeliveryUrl, deliveryUrlFromText } from './delivery-url.js';
@@ -47,6 +50,13 @@ type Destination =
   | { readonly target: DeliveryUrl; readonly refusal: null }
   | { readonly target: null; readonly refusal: Refusal };
 
+const settingTable: OptionTable<UndiciDeliverySettings> = {
+  ...connectionTable,
+  socketsPerHost: optional(amount),
+  keepAlive: optional(amount),
+  now: optional(callable),
+};
+
 const mostDestinations = 1000;
 
 /**
@@ -55,6 +65,7 @@ const mostDestinations = 1000;
  * TypeError for settings that cannot be meant.
  */
 export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDelivery {
+  checkOptions('undiciDelivery', settings, settingTable);
   const limits = checkedLimits(settings);
   const guard = outboundGuard(settings.allow, settings.hint);
   const destinationOf = destinationsJudgedBy(settings, guard);

@@ -1,8 +1,10 @@
 import type { EventEmitter } from 'node:events';
 import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Client, Dispatcher } from 'undici';
+import { checkOptions } from '../../src/options/check-options.js';
 import type { Download, DownloadError, DownloadRequest } from '../../src/ports/download.js';
 import { heldSignal } from '../../src/shared/held-signal.js';
+import { connectionTable } from './connection-options.js';
 import { faultError, faultFromError } from './delivery-fault.js';
 import { type DeliveryUrl, deliveryUrlFromText } from './delivery-url.js';
 import { type GuardedConnector, guardedConnector } from './guarded-connector.js';
@@ -24,6 +26,7 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * lead to. Throws a TypeError for settings that cannot be meant.
  */
 export function undiciDownload(settings: UndiciDownloadSettings = {}): Download {
+  checkOptions('undiciDownload', settings, connectionTable);
   const { allow, hint, ca, lookup, proxy } = settings;
   const connector = guardedConnector({
     guard: outboundGuard(allow, hint),

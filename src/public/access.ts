@@ -59,6 +59,7 @@ export {
   type Workload,
   type WorkspaceRight,
 } from '../access/principal.js';
+export { principalFault } from '../access/principal-fault.js';
 export type { RoleInput, StoredRole } from '../access/role-record.js';
 export type { RoleLink, TokenDocument, TokenStub } from '../access/token-document.js';
 export {

@@ -18,6 +18,7 @@ export type {
 export { orThrow, SignalboxError } from '../client/or-throw.js';
 export { createEngine, type Engine, type EnginePorts, type StopOptions } from '../engine.js';
 export type { InvalidTopic } from '../events/subscription.js';
+export type { RunNotificationRule } from '../notifications/run-notification-rule.js';
 export type { CallManner } from '../operations/binding.js';
 export type { EngineEmitter, EngineEvents } from '../operations/events.js';
 export {
@@ -33,7 +34,6 @@ export {
 export type { CollectionThresholds } from '../scheduler/collection/thresholds.js';
 export {
   defaultSettings,
-  type RunNotificationRule,
   type Settings,
   type SettingsOverrides,
   settingsFrom,

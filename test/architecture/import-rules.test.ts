@@ -5,6 +5,7 @@ import { importsOf, type ModuleImport, sourceFiles } from '../support/source-imp
 /** Capabilities that decide: they never wait, and know nothing of ports. */
 const pure = [
   'shared',
+  'options',
   'versions',
   'storage',
   'notifications',
@@ -24,12 +25,13 @@ const pure = [
 /** What each may import of the others. */
 const mayUse: Readonly<Record<string, readonly string[]>> = {
   shared: [],
+  options: ['hcl'],
   versions: ['shared'],
   storage: ['shared', 'ports'],
   hcl: ['shared'],
   notifications: ['shared', 'filter'],
   jobs: ['shared', 'hcl', 'versions', 'templates'],
-  access: ['shared', 'hcl'],
+  access: ['shared', 'hcl', 'options'],
   variables: ['shared'],
   scheduler: ['shared', 'jobs', 'versions'],
   agent: ['shared', 'jobs', 'scheduler', 'templates'],
@@ -182,7 +184,7 @@ describe('who may import whom', () => {
         const from = areaOf(file);
         if (!file.startsWith('src/') || (from !== 'api' && from !== 'client') || target === undefined) return undefined;
         const to = areaOf(target);
-        if (to === from || to === 'shared' || (from === 'client' && to === 'api')) return undefined;
+        if (to === from || to === 'shared' || to === 'options' || (from === 'client' && to === 'api')) return undefined;
         return typeOnly && [...pure, 'ports', 'operations'].includes(to)
           ? undefined
           : 'not the interface, and not a type of the core';
@@ -209,7 +211,7 @@ describe('who may import whom', () => {
       violations(({ file, target }) => {
         const adapter = areaOf(file);
         if (!file.startsWith('adapters/') || driven.includes(adapter) || target === undefined) return undefined;
-        if (frontDoors.includes(target) || target.startsWith('src/api/')) return undefined;
+        if (frontDoors.includes(target) || ['api', 'options'].includes(areaOf(target))) return undefined;
         if (target.startsWith('adapters/') && areaOf(target) === adapter) return undefined;
         if (adapter === 'runner' && [...pure, 'ports', 'channels'].includes(areaOf(target))) return undefined;
         return composing.includes(adapter) && target.startsWith('adapters/') ? undefined : 'not the front door';

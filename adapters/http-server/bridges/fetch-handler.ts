@@ -1,3 +1,4 @@
+import { checkArgument } from '../../../src/options/check-options.js';
 import {
   type BodyAllowance,
   type HttpHandler,
@@ -7,6 +8,7 @@ import {
   type RequestBody,
   type StreamedBody,
 } from '../http-message.js';
+import { handlerKind } from './handler-kind.js';
 
 /**
  * The handler in the web-standard form, for Hono, Next and everything that speaks `Request` and `Response`. On Node the
@@ -14,6 +16,7 @@ import {
  * `authenticate` gets to see of the framework, such as Hono's context; the request itself when it is left out.
  */
 export function fetchHandler(handler: HttpHandler): (request: Request, original?: unknown) => Promise<Response> {
+  checkArgument('fetchHandler', 'handler', handler, handlerKind);
   return async (request, original = request) => {
     const gone = whenGone(request);
     const record: HttpRequest = {

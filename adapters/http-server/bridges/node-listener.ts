@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import { checkArgument, checkOptions } from '../../../src/options/check-options.js';
+import { amount, optional } from '../../../src/options/option-kinds.js';
 import {
   type BodyAllowance,
   bodyFrom,
@@ -9,6 +11,7 @@ import {
   isWhole,
   type RequestBody,
 } from '../http-message.js';
+import { handlerKind } from './handler-kind.js';
 import { writeStream } from './write-stream.js';
 
 /** A request as a framework may hand it on: with a body that has been read already. */
@@ -69,6 +72,8 @@ function answerer(
   response: ServerResponse | Http2ServerResponse,
   original: unknown,
 ) => void {
+  checkArgument('nodeListener', 'handler', handler, handlerKind);
+  checkOptions<NodeListenerOptions>('nodeListener', options, { stallTimeout: optional(amount) });
   const stallTimeout = options.stallTimeout ?? 30_000;
   return (incoming, outgoing, original) => {
     // HTTP/2 has all that is used here, but for `destroyed` and `closed`: `isGone`.

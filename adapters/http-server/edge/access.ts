@@ -4,6 +4,7 @@ import {
   hostPrincipal,
   mayCall,
   type Principal,
+  principalFault,
   tokenAuthenticator,
 } from '../../../src/index.js';
 import type { Query } from '../calls/query.js';
@@ -17,8 +18,13 @@ import { tokenHeaders } from './header-names.js';
  */
 export type AccessOptions =
   | {
-      /** Undefined refuses the request. A rejected promise gives a 500: the host could not authenticate. */
-      readonly authenticate: (request: HttpRequest) => Principal | undefined | Promise<Principal | undefined>;
+      /**
+       * Undefined or null refuses the request. An exception, a rejected promise and a value that is no principal give a 500, and are
+       * logged: the host could not authenticate.
+       */
+      readonly authenticate: (
+        request: HttpRequest,
+      ) => Principal | undefined | null | Promise<Principal | undefined | null>;
       readonly access?: never;
     }
   | {
@@ -40,13 +46,17 @@ export type Authenticator = (request: HttpRequest) => Authentication | Promise<A
 
 /** The authenticator for the options. Throws when no decision was made: serving without one must not happen by accident. */
 export function authenticatorFrom(engine: Engine, options: AccessOptions): Authenticator {
-  if (typeof options.authenticate === 'function') return hostAuthenticator(options.authenticate);
+  if (typeof options.authenticate === 'function' && options.access === undefined) {
+    return hostAuthenticator(options.authenticate);
+  }
+  if (options.authenticate !== undefined) throw new TypeError(undecided);
   if (options.access === 'token') return storeAuthenticator(engine);
   if (options.access === 'open') return () => everybody;
-  throw new TypeError(
-    "createHttpHandler needs a decision about access: give `authenticate`, or `access: 'token'`, or `access: 'open'`",
-  );
+  throw new TypeError(undecided);
 }
+
+const undecided =
+  "createHttpHandler needs one decision about access: give either the function `authenticate`, or `access: 'token'`, or `access: 'open'`";
 
 const everybody: Authentication = { type: 'known', caller: hostPrincipal };
 const unknown: Authentication = { type: 'unknown' };
@@ -54,12 +64,13 @@ const unknown: Authentication = { type: 'unknown' };
 /** The principal of a caller without credentials, which has no rights. */
 export const nobody: Principal = anonymousPrincipal;
 
-function hostAuthenticator(
-  authenticate: (request: HttpRequest) => Principal | undefined | Promise<Principal | undefined>,
-): Authenticator {
+function hostAuthenticator(authenticate: NonNullable<AccessOptions['authenticate']>): Authenticator {
   return async (request) => {
     const caller = await authenticate(request);
-    return caller === undefined ? unknown : { type: 'known', caller };
+    if (caller === undefined || caller === null) return unknown;
+    const fault = principalFault(caller);
+    if (fault !== undefined) throw new TypeError(`authenticate: ${fault}`);
+    return { type: 'known', caller };
   };
 }
 

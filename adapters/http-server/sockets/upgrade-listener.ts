@@ -2,6 +2,8 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocketServer } from 'ws';
 import type { MessageSocket } from '../../../src/api/message-socket.js';
+import { checkArgument, checkOptions, type OptionTable } from '../../../src/options/check-options.js';
+import { amount, oneOf, optional, port, textLike } from '../../../src/options/option-kinds.js';
 import { nodeListener } from '../bridges/node-listener.js';
 import type { HttpHandler, HttpRequest } from '../http-message.js';
 import type { SocketBounds } from './socket-bounds.js';
@@ -48,12 +50,24 @@ const bounds: SocketBounds = {
   stallTimeout: 30_000,
 };
 
+const optionTable: OptionTable<UpgradeOptions> = {
+  mountPath: optional(textLike(/^(?:\/.*)?$/, "'' or a path that begins with a slash")),
+  maximumSockets: optional(amount),
+  unknownPaths: optional(oneOf('refuse', 'ignore')),
+  maximumMessageBytes: optional(amount),
+  maximumQueuedBytes: optional(amount),
+  idleTimeout: optional(amount),
+  stallTimeout: optional(amount),
+};
+
 /**
  * The handler's WebSockets as a listener for the event `upgrade` of a `node:http` server:
  * `server.on('upgrade', upgradeListener(handler))`. With a framework, of the server that it listens with: Express's
  * `app.listen()`, Fastify's `app.server`, what `serve` of Hono's Node server gives. Loads `ws` at the first upgrade.
  */
 export function upgradeListener(handler: UpgradeHandler, options: UpgradeOptions = {}): UpgradeListener {
+  checkArgument('upgradeListener', 'handler', handler, port('a handler, made by createHttpHandler', 'upgrade'));
+  checkOptions<UpgradeOptions>('upgradeListener', options, optionTable);
   const { mountPath = '', maximumSockets = 1024, unknownPaths = 'refuse', ...own } = options;
   const socketBounds: SocketBounds = { ...bounds, ...own };
   const ordinary = nodeListener(handler, { stallTimeout: socketBounds.stallTimeout });

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import type { TaskExit } from '../../../src/agent/task/decide-restart.js';
+import { checkArgument } from '../../../src/options/check-options.js';
+import { callable, mapOf } from '../../../src/options/option-kinds.js';
 import { LogWriter } from '../logs/log-writer.js';
 import type { RunningTask, TaskDriver, TaskStart } from './task-driver.js';
 
@@ -30,6 +32,7 @@ export type TaskFunction = (call: FunctionCall) => unknown;
  * ends with its process; a start that was under way when the process was killed counts as failed.
  */
 export function functionDriver(functions: Readonly<Record<string, TaskFunction>>): TaskDriver {
+  checkArgument('functionDriver', 'functions', functions, mapOf(callable));
   return {
     name: 'function',
     survives: false,

@@ -4,6 +4,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { err } from 'neverthrow';
 import { commandRefused, type TaskUsage } from '../../../src/agent/link/node-command.js';
+import { checkOptions } from '../../../src/options/check-options.js';
+import { either, listOf, oneOf, optional, text } from '../../../src/options/option-kinds.js';
 import { makeFolder } from '../disk/make-folder.js';
 import { isAlive } from '../disk/process-identity.js';
 import type { TaskPaths } from '../disk/task-paths.js';
@@ -39,6 +41,7 @@ const harmless = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'LC_ALL', 'TZ', 'TMPD
  * `config { command = "…", args = […], work_dir = "…" }`. No isolation: whoever may submit jobs may run anything.
  */
 export function rawExecDriver(options: RawExecOptions = {}): TaskDriver {
+  checkOptions<RawExecOptions>('rawExecDriver', options, { inherit: optional(either(oneOf('all'), listOf(text))) });
   /** The processes that run, by the folders of their attempts. */
   const running = new Map<string, Process>();
   const kept = <T extends StartOutcome | RecoverOutcome>(start: TaskStart, outcome: T): T => {

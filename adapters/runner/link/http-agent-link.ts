@@ -3,6 +3,8 @@ import type { NodeReport } from '../../../src/agent/link/node-work.js';
 import { carryOut } from '../../../src/channels/carry-out.js';
 import { Channels } from '../../../src/channels/channels.js';
 import { type Client, type ConnectOptions, connect } from '../../../src/client/index.js';
+import { checkOptions, type OptionTable } from '../../../src/options/check-options.js';
+import { amount, clock, logger as loggerKind, optional, text, textLike } from '../../../src/options/option-kinds.js';
 import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import type { Logger } from '../../../src/ports/logger.js';
@@ -21,6 +23,14 @@ export interface HttpAgentLinkOptions {
   readonly timeout?: number;
 }
 
+const optionTable: OptionTable<HttpAgentLinkOptions> = {
+  url: textLike(/^https?:\/\//i, 'a URL such as https://jobs.example.org'),
+  token: optional(text),
+  clock,
+  logger: optional(loggerKind),
+  timeout: optional(amount),
+};
+
 /** Bytes of the longest message that is taken: messages of channels are shorter. */
 const longestMessage = 128 * 1024;
 
@@ -38,6 +48,7 @@ const longEnough = 60_000;
  * for the commands that the server gives. So nothing needs to reach the host of the agent from outside.
  */
 export function httpAgentLink(options: HttpAgentLinkOptions): AgentLink {
+  checkOptions('httpAgentLink', options, optionTable);
   const { url, token, timeout, logger } = options;
   const server: ConnectOptions = {
     url,

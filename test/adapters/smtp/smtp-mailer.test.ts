@@ -47,7 +47,9 @@ async function mailboxOf(options: SMTPServerOptions = {}): Promise<Mailbox> {
 }
 
 function mailerOf(settings: Partial<Parameters<typeof smtpMailer>[0]> & { url: string }): Mailer {
-  const mailer = smtpMailer({ from: 'Signalbox <alerts@example.net>', totalTimeout: 5000, ...settings });
+  const { url, totalTimeout = 5000, ...others } = settings;
+  const connections = 'connections' in others ? { connections: others.connections } : {};
+  const mailer = smtpMailer({ from: 'Signalbox <alerts@example.net>', url, totalTimeout, ...connections });
   opened.push(mailer);
   return mailer;
 }

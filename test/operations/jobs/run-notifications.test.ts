@@ -5,6 +5,7 @@ import { jobs } from '../../../src/jobs/job-record.js';
 import { jobRuns } from '../../../src/jobs/runs/job-run.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
 import { events } from '../../../src/notifications/events/event.js';
+import type { RunNotificationRule } from '../../../src/notifications/run-notification-rule.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
@@ -12,7 +13,6 @@ import { putWorkspace } from '../../../src/operations/notifications/workspaces/p
 import { registerNode } from '../../../src/operations/scheduling/register-node.js';
 import { reportAllocations } from '../../../src/operations/scheduling/report-allocations.js';
 import { allocations, type ClientStatus, type TaskEvent } from '../../../src/scheduler/allocation.js';
-import type { RunNotificationRule } from '../../../src/settings.js';
 import { nodeFrom } from '../../support/nodes.js';
 import { batchJob, group, parameterizedJob, serviceJob, type World, world } from './world.js';
 

@@ -58,9 +58,10 @@ export async function testEngine(
   } = {},
 ): Promise<TestEngine> {
   const clock = manualClock();
-  const delivery = recordingDelivery({ ...options, clock });
-  const mailer = recordingMailer(options.mail ?? {});
-  const ports = { storage: memoryStorage(), clock, ids: sequentialIds(), delivery, mailer, ...options.ports };
+  const { ports: given, mail, ...answers } = options;
+  const delivery = recordingDelivery({ ...answers, clock });
+  const mailer = recordingMailer(mail ?? {});
+  const ports = { storage: memoryStorage(), clock, ids: sequentialIds(), delivery, mailer, ...given };
   const engine = createEngine(ports, settings);
   await must(putWorkspace(engine, hostPrincipal, workspaceInput));
   for (const id of ['user-1', 'user-2']) {

@@ -125,9 +125,9 @@ describe('policies of the host', () => {
   });
 
   it('cannot be set with an expression that cannot be read', () => {
-    const { engine } = world();
+    const { storage, clock, ids, delivery } = world().engine;
     const policies = [{ ...soft, refuse: 'Count ==' }];
-    expect(() => createEngine(engine as never, { jobs: { policies } })).toThrow(
+    expect(() => createEngine({ storage, clock, ids, delivery }, { jobs: { policies } })).toThrow(
       /^jobs\.policies: the rule small cannot be read: 1:9: /,
     );
   });

@@ -1,0 +1,55 @@
+import { described, faultOfMembers, isRecord, type OptionTable } from '../options/check-options.js';
+import { flag, group, listOf, mapOf, oneOf, optional, text } from '../options/option-kinds.js';
+import { namespaceCapabilities, policyShorthands } from './capability.js';
+import {
+  type Area,
+  type AreaLevel,
+  areas,
+  hostVolumeCapabilities,
+  nodePoolCapabilities,
+  variableCapabilities,
+} from './policy/policy.js';
+import type { NamespaceRule, NodeIdentity, Principal, Workload } from './principal.js';
+
+const rule: OptionTable<NamespaceRule> = {
+  capabilities: listOf(oneOf(...namespaceCapabilities)),
+  policy: optional(oneOf(...policyShorthands)),
+  variables: optional(mapOf(listOf(oneOf(...variableCapabilities)))),
+};
+
+const levels: readonly AreaLevel[] = ['list', 'read', 'write', 'scale', 'deny'];
+const level = optional(oneOf(...levels));
+
+const members: OptionTable<Principal> = {
+  accessor: text,
+  name: text,
+  management: flag,
+  namespaces: mapOf(group(rule)),
+  workspaces: mapOf(oneOf('admin', 'events')),
+  nodePools: optional(mapOf(listOf(oneOf(...nodePoolCapabilities)))),
+  hostVolumes: optional(mapOf(listOf(oneOf(...hostVolumeCapabilities)))),
+  areas: optional(
+    group(Object.fromEntries(areas.map((area) => [area, level])) as OptionTable<Record<Area, AreaLevel>>),
+  ),
+  workload: optional(group<Workload>({ namespace: text, jobId: text, group: text, task: text })),
+  node: optional(group<NodeIdentity>({ id: optional(text), pool: text })),
+  policies: optional(listOf(text)),
+  roles: optional(listOf(text)),
+  // Anything else than a traceparent counts as none.
+  traceparent: optional({ takes: 'a text', fits: () => true }),
+};
+
+/** Principals that were looked at before: hosts give the same one for many calls. */
+const sound = new WeakSet<object>();
+
+/**
+ * Why a value that a host gives as a caller is no principal; undefined when it is one. A value of a wrong type must not pass: the text
+ * `false` as `management` would allow everything. Members that principals do not have are the host's own.
+ */
+export function principalFault(value: unknown): string | undefined {
+  if (!isRecord(value)) return `a principal is an object such as hostPrincipal, not ${described(value)}`;
+  if (sound.has(value)) return undefined;
+  const fault = faultOfMembers(value, members, '');
+  if (fault === undefined) sound.add(value);
+  return fault === undefined ? undefined : `this is no principal: ${fault}`;
+}

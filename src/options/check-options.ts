@@ -1,0 +1,97 @@
+/*
+ * What a factory is given, checked member by member when it is given: a misspelled name or a value of another type would
+ * otherwise have no effect, or fail much later in a place that does not name it.
+ */
+import { suggestName } from '../hcl/diagnostics/suggest.js';
+
+/** What may be given as one option. */
+export interface OptionKind {
+  /** What it has to be, such as `a text`. */
+  readonly takes: string;
+  readonly fits: (value: unknown) => boolean;
+  /** Whether it may be left out. */
+  readonly isOptional?: boolean;
+  /** What is wrong within a value that has parts; undefined when nothing is. */
+  readonly faultWithin?: (value: unknown, path: string) => string | undefined;
+}
+
+/** The kinds of all options of `T`: one that is not in the table is refused. */
+export type OptionTable<T> = { readonly [K in keyof Required<T>]: OptionKind };
+
+/** Throws a TypeError that begins with the name of the factory, when an option is unknown, missing or of another kind. */
+export function checkOptions<T extends object>(factory: string, given: T, table: OptionTable<T>): void {
+  const fault = isRecord(given)
+    ? faultIn(given, table, '')
+    : `expected an object with options, got ${described(given)}`;
+  if (fault !== undefined) throw new TypeError(`${factory}: ${fault}`);
+}
+
+/** Throws a TypeError when a positional argument is of another kind. */
+export function checkArgument(factory: string, name: string, value: unknown, kind: OptionKind): void {
+  const fault = faultOf(value, kind, name);
+  if (fault !== undefined) throw new TypeError(`${factory}: ${fault}`);
+}
+
+/** The first fault of a record; its members are named with `path` before them. */
+export function faultIn(
+  given: Readonly<Record<string, unknown>>,
+  table: Readonly<Record<string, OptionKind>>,
+  path: string,
+): string | undefined {
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined && !Object.hasOwn(table, name)) return unknownName(path + name, path, table);
+  }
+  return faultOfMembers(given, table, path);
+}
+
+/** The same without a look at names that the table does not have. */
+export function faultOfMembers(
+  given: Readonly<Record<string, unknown>>,
+  table: Readonly<Record<string, OptionKind>>,
+  path: string,
+): string | undefined {
+  for (const [name, kind] of Object.entries(table)) {
+    const fault = faultOf(given[name], kind, path + name);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** What is wrong with one value; undefined when nothing is. */
+export function faultOf(value: unknown, kind: OptionKind, name: string): string | undefined {
+  if (value === undefined && kind.isOptional === true) return undefined;
+  if (value === undefined) return `${name} is missing: it takes ${kind.takes}`;
+  return kind.fits(value) ? kind.faultWithin?.(value, name) : `${name} takes ${kind.takes}, got ${described(value)}`;
+}
+
+function unknownName(name: string, path: string, table: Readonly<Record<string, OptionKind>>): string {
+  const nearest = suggestName(name.slice(path.length), Object.keys(table));
+  const shown = name.slice(0, 100);
+  return `there is no option ${shown}${nearest === undefined ? '' : `; did you mean ${path}${nearest}?`}`;
+}
+
+/** What was given, by its type: it may be a secret. */
+export function described(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number') return String(value);
+  if (typeof value === 'object') return describedObject(value);
+  if (typeof value === 'function')
+    return `a function${value.name === '' ? '' : ` (${value.name})`}: was it to be called?`;
+  return wordsOf[typeof value] ?? `a ${typeof value}`;
+}
+
+const wordsOf: Readonly<Record<string, string>> = {
+  string: 'a text',
+  boolean: 'true or false',
+  undefined: 'nothing',
+};
+
+function describedObject(value: object): string {
+  if (typeof Reflect.get(value, 'isOk') === 'function') return 'a result: take its value, for example with orThrow';
+  return typeof Reflect.get(value, 'then') === 'function' ? 'a promise: await it' : 'an object of another kind';
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

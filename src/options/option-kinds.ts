@@ -1,0 +1,93 @@
+import { faultIn, faultOf, isRecord, type OptionKind, type OptionTable } from './check-options.js';
+
+export const text: OptionKind = { takes: 'a text', fits: (value) => typeof value === 'string' };
+
+export const flag: OptionKind = { takes: 'true or false', fits: (value) => typeof value === 'boolean' };
+
+/** Infinity is no limit. */
+export const amount: OptionKind = {
+  takes: 'a number that is not negative',
+  fits: (value) => typeof value === 'number' && value >= 0,
+};
+
+export const milliseconds: OptionKind = { ...amount, takes: 'a number of milliseconds' };
+
+/** A moment, in milliseconds since 1970. */
+export const instant: OptionKind = {
+  takes: 'a number of milliseconds since 1970',
+  fits: (value) => typeof value === 'number' && Number.isFinite(value),
+};
+
+export const callable: OptionKind = { takes: 'a function', fits: (value) => typeof value === 'function' };
+
+/** Not looked at here. */
+export const anything: OptionKind = { takes: 'a value', fits: () => true };
+
+export function optional(kind: OptionKind): OptionKind {
+  return { ...kind, isOptional: true };
+}
+
+export function oneOf(...words: readonly string[]): OptionKind {
+  return {
+    takes: words.map((word) => `'${word}'`).join(' or '),
+    fits: (value) => typeof value === 'string' && words.includes(value),
+  };
+}
+
+export function either(first: OptionKind, second: OptionKind): OptionKind {
+  return { takes: `${first.takes} or ${second.takes}`, fits: (value) => first.fits(value) || second.fits(value) };
+}
+
+/** A text that `pattern` matches. */
+export function textLike(pattern: RegExp, takes: string): OptionKind {
+  return { takes, fits: (value) => typeof value === 'string' && pattern.test(value) };
+}
+
+export function listOf(kind: OptionKind): OptionKind {
+  const faultWithin = (items: unknown, path: string): string | undefined => {
+    for (const [at, item] of (items as readonly unknown[]).entries()) {
+      const fault = faultOf(item, kind, `${path}[${at}]`);
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  };
+  return { takes: 'a list', fits: Array.isArray, faultWithin };
+}
+
+/** An object whose members all are of one kind, under any names. */
+export function mapOf(kind: OptionKind): OptionKind {
+  const faultWithin = (value: unknown, path: string): string | undefined => {
+    const members = value as Readonly<Record<string, unknown>>;
+    return faultIn(members, Object.fromEntries(Object.keys(members).map((name) => [name, kind])), `${path}.`);
+  };
+  return { takes: 'an object', fits: (value) => isRecord(value) && !(value instanceof Map), faultWithin };
+}
+
+/** An object with options of its own. */
+export function group<T extends object>(table: OptionTable<T>): OptionKind {
+  const faultWithin = (value: unknown, path: string): string | undefined =>
+    faultIn(value as Readonly<Record<string, unknown>>, table, `${path}.`);
+  return { takes: 'an object with options', fits: isRecord, faultWithin };
+}
+
+/** A port: an object, or a function, with these methods. */
+export function port(takes: string, ...methods: readonly string[]): OptionKind {
+  return {
+    takes,
+    fits: (value) =>
+      ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
+      methods.every((method) => typeof Reflect.get(value, method) === 'function'),
+  };
+}
+
+export const logger: OptionKind = port(
+  'a logger with the methods debug, info, warn and error',
+  'debug',
+  'info',
+  'warn',
+  'error',
+);
+
+export const clock: OptionKind = port('a clock, such as systemClock()', 'now', 'monotonic', 'sleep', 'sleepUntil');
+
+export const ids: OptionKind = port('a source of IDs, such as randomIds()', 'next', 'fraction');

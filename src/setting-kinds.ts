@@ -1,0 +1,80 @@
+import { policyLevels } from './jobs/admission/job-policy.js';
+import type { QuotaRule } from './jobs/admission/namespace-quota.js';
+import type { RunNotificationRule } from './notifications/run-notification-rule.js';
+import type { OptionKind, OptionTable } from './options/check-options.js';
+import {
+  amount,
+  flag,
+  group,
+  listOf,
+  mapOf,
+  milliseconds,
+  oneOf,
+  optional,
+  text,
+  textLike,
+} from './options/option-kinds.js';
+import type { PolicyRule } from './queries/policy-rule.js';
+
+const policyRule = group<PolicyRule>({
+  name: text,
+  level: oneOf(...policyLevels),
+  refuse: text,
+  message: optional(text),
+});
+
+const quotaRule = group<QuotaRule>({
+  namespace: text,
+  jobs: optional(amount),
+  cpu: optional(amount),
+  cores: optional(amount),
+  memoryMB: optional(amount),
+  dispatchesPerMinute: optional(amount),
+});
+
+const runNotificationRule = group<RunNotificationRule>({
+  workspace: text,
+  namespace: optional(text),
+  job: optional(text),
+  meta: optional(mapOf(text)),
+});
+
+/** Settings whose defaults do not tell what else they may be. */
+const kinds: Readonly<Record<string, OptionKind>> = {
+  'jobs.policies': listOf(policyRule),
+  'jobs.quotas': listOf(quotaRule),
+  'notifications.delivery.retry.generic': listOf(milliseconds),
+  'notifications.delivery.retry.chat': listOf(milliseconds),
+  'notifications.delivery.retry.email': listOf(milliseconds),
+  'notifications.delivery.ordering': oneOf('configuration_and_run', 'none'),
+  'notifications.delivery.autoDisableAfter': {
+    takes: 'a number of milliseconds, or null',
+    fits: (value) => value === null || milliseconds.fits(value),
+  },
+  'notifications.signature.headers': listOf(text),
+  'notifications.redactedHeaders': listOf(text),
+  'notifications.verifyOnUpdate': oneOf('relevant', 'always'),
+  'notifications.omittedUsersOnUpdate': oneOf('keep', 'clear'),
+  'notifications.publicOrigin': textLike(/^https?:\/\/[^\s/]/, "an origin such as 'https://jobs.example.net'"),
+  'notifications.basePath': textLike(/^(?:\/.*)?$/, "'' or a path that begins with a slash"),
+  'notifications.names': oneOf('neutral', 'upstream'),
+  runNotifications: listOf(runNotificationRule),
+};
+
+/** What overrides may be: the names of the defaults, and values of their types. */
+export function settingKinds<S extends object>(defaults: S): OptionTable<S> {
+  return tableOf(defaults, '') as OptionTable<S>;
+}
+
+function tableOf(defaults: object, path: string): Readonly<Record<string, OptionKind>> {
+  return Object.fromEntries(
+    Object.entries(defaults).map(([name, value]) => [name, optional(kinds[path + name] ?? kindOf(value, path + name))]),
+  );
+}
+
+function kindOf(standard: unknown, path: string): OptionKind {
+  if (typeof standard === 'number') return amount;
+  if (typeof standard === 'string') return text;
+  if (typeof standard === 'boolean') return flag;
+  return group<object>(tableOf(standard as object, `${path}.`));
+}
