@@ -12,6 +12,7 @@ import {
   type RequestBody,
 } from '../http-message.js';
 import { handlerKind } from './handler-kind.js';
+import { isGone } from './is-gone.js';
 import { writeStream } from './write-stream.js';
 
 /** A request as a framework may hand it on: with a body that has been read already. */
@@ -107,11 +108,6 @@ function write(response: ServerResponse, answer: HttpResponse, stallTimeout: num
   // A text with one byte for each character is ASCII: the same bytes in Latin-1, which is written without being encoded.
   if (typeof body === 'string' && length === body.length) response.end(body, 'latin1');
   else response.end(body);
-}
-
-/** Whether the client can get no answer any more. A response of HTTP/2 knows that by its stream. */
-function isGone(response: ServerResponse & { readonly stream?: { readonly destroyed: boolean } }): boolean {
-  return response.destroyed || response.closed || response.stream?.destroyed === true;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { StreamedBody } from '../http-message.js';
+import { isGone } from './is-gone.js';
 
 /** An answer whose body comes in pieces. */
 interface StreamedAnswer {
@@ -21,7 +22,7 @@ export async function writeStream(
   const pieces = body[Symbol.asyncIterator]();
   const close = (): void => void Promise.resolve(pieces.return?.()).catch(ignore);
   // The client has gone, or the host has answered in our place. A HEAD has no body.
-  if (response.headersSent || response.destroyed) return close();
+  if (response.headersSent || isGone(response)) return close();
   response.once('close', close);
   response.writeHead(status, headers);
   if (response.req.method === 'HEAD') {
@@ -42,7 +43,7 @@ async function sendPieces(
   pieces: AsyncIterator<string | Uint8Array>,
   stallTimeout: number,
 ): Promise<void> {
-  while (!response.destroyed) {
+  while (!isGone(response)) {
     const next = await pieces.next();
     if (next.done === true) return;
     if (next.value.length === 0 || response.write(next.value)) continue;
@@ -62,7 +63,7 @@ function drained(response: ServerResponse, timeout: number): Promise<boolean> {
     const onClose = (): void => finish(false);
     const timer = setTimeout(onClose, timeout);
     response.on('drain', onDrain).on('close', onClose);
-    if (response.destroyed) onClose();
+    if (isGone(response)) onClose();
   });
 }
 

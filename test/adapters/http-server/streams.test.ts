@@ -1,6 +1,8 @@
+import { EventEmitter } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { writeStream } from '../../../adapters/http-server/bridges/write-stream.js';
 import type { Route } from '../../../adapters/http-server/calls/route.js';
 import { handlerOver } from '../../../adapters/http-server/http-handler.js';
 import {
@@ -264,5 +266,26 @@ describe('a route with a streamed answer', () => {
     const answer = fetchHandler(handlerOver([route], engineUnderTest(), { access: 'open' }));
     const response = await answer(new Request('http://localhost/v1/stream'));
     expect(await response.text()).toBe('{}\n'.repeat(2000));
+  });
+});
+
+describe('a streamed answer over HTTP/2', () => {
+  it('does not wait for a client whose stream has gone', async () => {
+    const stream = { destroyed: false };
+    const takesNothing = Object.assign(new EventEmitter(), {
+      stream,
+      req: { method: 'GET' },
+      writeHead: () => undefined,
+      flushHeaders: () => undefined,
+      end: () => undefined,
+      destroy: () => undefined,
+      write: () => {
+        stream.destroyed = true;
+        return false;
+      },
+    });
+    const script = scripted();
+    script.give('too late');
+    await writeStream(takesNothing as never, { status: 200, headers: [], body: script.body }, 3_600_000);
   });
 });
