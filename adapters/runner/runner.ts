@@ -54,7 +54,7 @@ export interface RunnerPorts {
 /** The node that a runner is, and what it can do with tasks. */
 export interface RunnerOptions extends HostOptions {
   readonly drivers: readonly TaskDriver[];
-  /** Where allocations live, for one runner at a time; absent means that only functions can run, and nothing is kept. */
+  /** Where allocations live, for one runner at a time; absent means that only functions can run, and nothing is kept, logs neither. */
   readonly directory?: string;
   /** ID of the node, a UUID in lower case. Absent: made at the first start, and kept in the directory. */
   readonly nodeId?: string;

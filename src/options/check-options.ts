@@ -38,10 +38,12 @@ export function faultIn(
   table: Readonly<Record<string, OptionKind>>,
   path: string,
 ): string | undefined {
+  const fault = faultOfMembers(given, table, path);
+  if (fault !== undefined) return fault;
   for (const [name, value] of Object.entries(given)) {
     if (value !== undefined && !Object.hasOwn(table, name)) return unknownName(path + name, path, table);
   }
-  return faultOfMembers(given, table, path);
+  return undefined;
 }
 
 /** The same without a look at names that the table does not have. */

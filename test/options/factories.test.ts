@@ -105,7 +105,10 @@ const mistakes: readonly (readonly [message: string, mistake: () => unknown])[] 
   ],
   ['fetchHandler: handler is missing', () => loosely(fetchHandler)],
   ['upgradeListener: handler takes a handler', () => loosely(upgradeListener, engine)],
-  ['createRunner: there is no option storage', () => loosely(createRunner, engine, { drivers: [] })],
+  [
+    'createRunner: link is missing: it takes a link to a server: take the ports of agentPorts(engine)',
+    () => loosely(createRunner, engine, { drivers: [] }),
+  ],
   ['createRunner: expected an object with options, got nothing', () => runner(undefined)],
   ['createRunner: drivers is missing: it takes a list', () => runner({})],
   ['createRunner: drivers takes a list, got an object', () => runner({ drivers: functionDriver({}) })],
