@@ -147,10 +147,14 @@ class Desk implements Handlers {
   }
 
   #folder(allocationId: string): Result<string, CommandRefused> {
-    const folder = this.#options.surroundings.memory.folder(allocationId);
+    const { memory } = this.#options.surroundings;
+    if (memory.root === null) return err(commandRefused('not_found', keepsNothing));
+    const folder = memory.folder(allocationId);
     return folder !== null && existsSync(folder) ? ok(folder) : err(unknown(allocationId));
   }
 }
+
+const keepsNothing = 'The runner of this node has no directory: it keeps no files and no logs of allocations';
 
 function unknown(allocationId: string): CommandRefused {
   return commandRefused('not_found', `Unknown allocation "${allocationId}"`);
