@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { ResultAsync } from 'neverthrow';
 import type { Principal } from './access/principal.js';
 import { principalFault } from './access/principal-fault.js';

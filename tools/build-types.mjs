@@ -1,4 +1,5 @@
 // Declarations for both module systems: the compiler writes `.d.ts`, and each gets a `.d.cts` twin whose imports name twins.
+// Compilers before TypeScript 5.7 know no parameter of `Uint8Array`, whose default is the one that is left out.
 // The code of neverthrow is part of the built files, so its declarations are too: whoever installs the package needs no copy.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,7 +19,7 @@ for (const name of declarations) {
   const text = readFileSync(join(out, name), 'utf8').replace(
     /(['"])neverthrow\1/g,
     `$1${path.startsWith('.') ? path : `./${path}`}.js$1`,
-  );
+  ).replaceAll('Uint8Array<ArrayBufferLike>', 'Uint8Array');
   writeFileSync(join(out, name), text);
   writeFileSync(join(out, name.replace(/\.d\.ts$/, '.d.cts')), text.replace(/(['"])(\.\.?\/[^'"]+)\.js\1/g, '$1$2.cjs$1'));
 }

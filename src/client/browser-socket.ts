@@ -7,7 +7,7 @@ import { aborted, type Unreachable } from './client-error.js';
 export interface WebSocketLike {
   binaryType: string;
   readonly bufferedAmount: number;
-  send(data: string | Uint8Array<ArrayBuffer>): void;
+  send(data: string | ArrayBuffer): void;
   close(code?: number, reason?: string): void;
   addEventListener(type: string, listener: (event: never) => void): void;
 }
@@ -82,7 +82,7 @@ class BrowserSocket implements MessageSocket {
 
   async send(message: string | Uint8Array): Promise<boolean> {
     if (this.#ended) return false;
-    this.#socket.send(typeof message === 'string' ? message : new Uint8Array(message));
+    this.#socket.send(typeof message === 'string' ? message : new Uint8Array(message).buffer);
     while (!this.#ended && this.#socket.bufferedAmount > highWater) {
       await new Promise((resolve) => setTimeout(resolve, lookAgain));
     }

@@ -136,7 +136,10 @@ function withoutFolder(source: string): { readonly path: string; readonly folder
  * The path of a source, and its options: those of its query, and beside them those of the block, which take the places of their names.
  * Not by `URLSearchParams.set`, which reads all that is there for each name.
  */
-export function sourceParts(source: string, options: TaskArtifact['GetterOptions']) {
+export function sourceParts(
+  source: string,
+  options: TaskArtifact['GetterOptions'],
+): { readonly path: string; readonly options: URLSearchParams } {
   const [path = '', query = ''] = source.split(/\?(.*)/s, 2);
   const block = new Map(Object.entries(options ?? {}));
   const all: [name: string, value: string][] = [];

@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -122,6 +123,21 @@ export const all = [orThrow(half(2)), read, ResultAsync.fromSafePromise(Promise.
     run(process.execPath, [compiler, ...flags, ...types, 'uses.mts', 'uses.cts'], folder);
     expect(existsSync(join(folder, 'node_modules/neverthrow'))).toBe(false);
     expect(existsSync(join(folder, 'node_modules/@rollup'))).toBe(false);
+  }, 120_000);
+
+  it('has declarations of what a browser uses that need no types of Node, and that older compilers read', () => {
+    const imports = ['client', 'jobs', 'receiver'].map((name) => `import * as ${name} from 'signalbox/${name}';`);
+    writeFileSync(join(folder, 'page.ts'), `${imports.join('\n')}\nexport const all = [client, jobs, receiver];\n`);
+    const flags = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--module', 'esnext'];
+    const browser = ['--moduleResolution', 'bundler', '--target', 'es2022', '--lib', 'es2022,dom,dom.iterable'];
+    run(process.execPath, [compiler, ...flags, ...browser, '--typeRoots', join(folder, 'none'), 'page.ts'], folder);
+    const types = join(folder, 'node_modules/signalbox/dist/types');
+    const declarations = readdirSync(types, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.d\.c?ts$/.test(name),
+    );
+    // `Uint8Array` has a parameter since TypeScript 5.7.
+    const newer = declarations.filter((name) => readFileSync(join(types, name), 'utf8').includes('Uint8Array<'));
+    expect([declarations.length > 1000, newer]).toEqual([true, []]);
   }, 120_000);
 
   it('serves under Express and Fastify, and one file uses it in process and over HTTP', () => {
