@@ -62,7 +62,10 @@ export interface TestEngine extends AsyncDisposable {
   readonly runner: Runner;
   /** The agents of the nodes that the store of `from` has. */
   readonly agents: SimulatedAgents;
-  /** Advances the clock by the given milliseconds; runs, retries, deadlines and waits within them happen in order. */
+  /**
+   * Advances the clock by the given milliseconds; runs, retries, deadlines and waits within them happen in order. Most of the work of a long
+   * advance are the heartbeats of the node: for months of a schedule give `settings: { scheduling: { heartbeatTtl: 24 * 60 * 60 * 1000 } }`.
+   */
   advance(milliseconds: number): Promise<void>;
   /** Waits until work in progress is idle, without moving time. */
   settle(): Promise<void>;

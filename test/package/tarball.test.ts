@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildSync } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
@@ -139,6 +140,22 @@ export const all = [orThrow(half(2)), read, ResultAsync.fromSafePromise(Promise.
     const newer = declarations.filter((name) => readFileSync(join(types, name), 'utf8').includes('Uint8Array<'));
     expect([declarations.length > 1000, newer]).toEqual([true, []]);
   }, 120_000);
+
+  it('runs tasks within a service that was bundled as a script', () => {
+    const source = `import { testEngine } from 'signalbox/testing';
+void testEngine({ functions: {} }).then(async (world) => { console.log(world.runner.nodeId.length); await world.stop(); });
+`;
+    buildSync({
+      stdin: { contents: source, resolveDir: folder },
+      bundle: true,
+      platform: 'node',
+      format: 'cjs',
+      logLevel: 'silent',
+      outfile: join(folder, 'bundled.cjs'),
+      external: ['node-pty', 'tar-stream', 'yauzl'],
+    });
+    expect(run(process.execPath, ['bundled.cjs'], folder)).toBe('36\n');
+  });
 
   it('serves under Express and Fastify, and one file uses it in process and over HTTP', () => {
     for (const name of ['express', 'fastify'])

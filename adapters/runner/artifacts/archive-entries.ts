@@ -27,8 +27,9 @@ const longestTarget = 4096;
 
 /** Whether the optional packages that read archives are installed. */
 export function canReadArchives(): boolean {
-  const { resolve } = createRequire(import.meta.url);
   try {
+    // In a bundle nothing may be known of where the module was, and then nothing is resolved.
+    const { resolve } = createRequire(import.meta.url);
     return ['tar-stream', 'yauzl'].every((name) => resolve(name) !== '');
   } catch {
     return false;
