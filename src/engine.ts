@@ -171,6 +171,7 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
     events: createEmitter(),
     parked: new ParkedQueries(ports.storage, ports.clock, watchedTables, rightsIndex),
     agents: new NodeSwitch(),
+    ownNodes: new Set(),
     accepted: new AcceptedEventsFeed(),
     cluster: new ClusterMemory(),
     outages: { lastAt: Number.NEGATIVE_INFINITY },

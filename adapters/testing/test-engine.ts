@@ -63,8 +63,7 @@ export interface TestEngine extends AsyncDisposable {
   /** The agents of the nodes that the store of `from` has. */
   readonly agents: SimulatedAgents;
   /**
-   * Advances the clock by the given milliseconds; runs, retries, deadlines and waits within them happen in order. Most of the work of a long
-   * advance are the heartbeats of the node: for months of a schedule give `settings: { scheduling: { heartbeatTtl: 24 * 60 * 60 * 1000 } }`.
+   * Advances the clock by the given milliseconds; runs, retries, deadlines and waits within them happen in order.
    */
   advance(milliseconds: number): Promise<void>;
   /** Waits until work in progress is idle, without moving time. */
@@ -130,7 +129,7 @@ function readyNodes(contents: StoreContents | undefined): readonly Node[] {
 
 function runnerOf(engine: Engine, { functions = {} }: TestEngineOptions): Runner {
   const node = { name: 'test-node', cpu: 1_000_000, memory: 1_000_000 };
-  return createRunner(agentPorts(engine), { ...node, drivers: [functionDriver(functions)] });
+  return createRunner(agentPorts(engine, { heartbeats: false }), { ...node, drivers: [functionDriver(functions)] });
 }
 
 async function started(runner: Runner): Promise<void> {

@@ -47,6 +47,7 @@ export {
 } from '../operations/nodes/index.js';
 export {
   type AgentPorts,
+  type AgentPortsOptions,
   agentLink,
   agentPorts,
   heartbeatNode,

@@ -58,6 +58,8 @@ export interface EngineContext {
   readonly parked: ParkedQueries;
   /** @internal The agents of nodes that are connected to this engine. */
   readonly agents: NodeSwitch;
+  /** @internal Nodes that are alive because their agents serve in this process, without heartbeats. */
+  readonly ownNodes: Set<string>;
   /** @internal What was read of nodes and allocations, as long as it is still so. */
   readonly cluster: ClusterMemory;
   /** @internal What this engine has accepted for its delivery loop. */

@@ -7,6 +7,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { StorageError } from '../../ports/storage.js';
+import { day } from '../../shared/duration.js';
 import type { PermissionDenied } from '../authorise.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { listNodeWork } from './list-node-work.js';
@@ -27,10 +28,41 @@ export interface AgentPorts {
   readonly logger: Logger;
 }
 
+/** What the agent of this process need not do. */
+export interface AgentPortsOptions {
+  /**
+   * `false` where no other process works on the store: the node is alive as long as its agent serves, and is not written down every few
+   * seconds. When the agent ends without leaving, the node is silent from then on. `true` when absent.
+   */
+  readonly heartbeats?: boolean;
+}
+
 /** For an agent in the engine's own process: linked to the engine, and on the engine's clock. */
-export function agentPorts(context: EngineContext): AgentPorts {
+export function agentPorts(context: EngineContext, { heartbeats = true }: AgentPortsOptions = {}): AgentPorts {
   const { clock, ids, logger } = context;
-  return { link: agentLink(context), clock, ids, logger };
+  const link = agentLink(context);
+  return { link: heartbeats ? link : withoutHeartbeats(context, link), clock, ids, logger };
+}
+
+/** How often such an agent shows that it is there all the same. */
+const rarely = 3 * day;
+
+function withoutHeartbeats(context: EngineContext, link: AgentLink): AgentLink {
+  return {
+    ...link,
+    register: (node) => link.register(node).map((registered) => ({ ...registered, heartbeatTtl: rarely })),
+    heartbeat: (nodeId) => link.heartbeat(nodeId).map(() => ({ heartbeatTtl: rarely })),
+    serve: (nodeId, perform) => {
+      const stop = link.serve(nodeId, perform);
+      context.ownNodes.add(nodeId);
+      return () => {
+        stop();
+        context.ownNodes.delete(nodeId);
+        // From now on the node is silent. One that has left needs no more than that.
+        void link.heartbeat(nodeId);
+      };
+    },
+  };
 }
 
 /** The link of an agent in the engine's own process. */
@@ -63,6 +95,7 @@ async function waitForWork(
     { nodeId },
     {
       after,
+      isPatient: true,
       whenCancelled: (cancelWait) => {
         cancel = cancelWait;
         if (signal.aborted) cancelWait();

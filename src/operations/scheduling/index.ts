@@ -2,7 +2,7 @@ import type { BackgroundLoop } from '../context/engine-context.js';
 import { evaluationLoop } from './evaluation-loop.js';
 import { nodeLivenessLoop } from './node-liveness-loop.js';
 
-export { type AgentPorts, agentLink, agentPorts } from './agent-link.js';
+export { type AgentPorts, type AgentPortsOptions, agentLink, agentPorts } from './agent-link.js';
 export { listNodeWork } from './list-node-work.js';
 export { type ListNodesInput, listNodes, readNode } from './read-nodes.js';
 export { heartbeatNode, registerNode } from './register-node.js';

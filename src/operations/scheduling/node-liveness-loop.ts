@@ -48,22 +48,23 @@ async function sweep(context: EngineContext, before: SilenceWatch): Promise<Swee
   const ttl = context.settings.scheduling.heartbeatTtl;
   const watch = { ...before, since: Math.max(before.since, context.outages.lastAt) };
   const seen = await context.storage.read((view) => ({
-    ...observeHeartbeats(watch, heartbeatsOf(view, context.clock.timeline), ttl, context.clock.monotonic()),
+    ...observeHeartbeats(watch, heartbeatsOf(context, view), ttl, context.clock.monotonic()),
     index: view.index,
   }));
   if (seen.isErr()) return failed(context, seen.error.message);
   if (seen.value.silent.length === 0) return seen.value;
   const written = await commit(context, hostPrincipal, (tx) => {
     // Judged again on what is stored now, and by the time at which it is stored: this process may have been stopped in between.
-    const judged = observeHeartbeats(watch, heartbeatsOf(tx, tx.timeline), ttl, tx.monotonic);
+    const judged = observeHeartbeats(watch, heartbeatsOf(context, tx), ttl, tx.monotonic);
     for (const { nodeId } of judged.silent) takeForDown(tx, nodeId);
     return ok<Sweep, never>({ watch: judged.watch, next: judged.next, index: tx.index });
   });
   return written.isErr() ? failed(context, written.error.message) : written.value.value;
 }
 
-function heartbeatsOf(view: ReadView, timeline: string): Heartbeat[] {
-  return view.list(nodeHeartbeats).map(({ record, modifyIndex }) => ({
+function heartbeatsOf({ clock: { timeline }, ownNodes }: EngineContext, view: ReadView): Heartbeat[] {
+  const others = view.list(nodeHeartbeats).filter(({ record }) => !ownNodes.has(record.ID));
+  return others.map(({ record, modifyIndex }) => ({
     nodeId: record.ID,
     token: modifyIndex,
     at: record.timeline === timeline ? record.at : undefined,

@@ -10,6 +10,8 @@ export interface Waiting {
   readonly after?: number;
   /** How long; absent or not positive means the default, and more than the maximum means the maximum. */
   readonly wait?: Milliseconds;
+  /** Wait for as long as it takes: for a reader in this process, which no connection breaks off. */
+  readonly isPatient?: boolean;
   /** Receives a function that ends the wait, for a reader that goes away. */
   readonly whenCancelled?: (cancel: () => void) => void;
   /** Called when rights of callers have changed during the wait: the answer may contain more than the caller may read by then. */
@@ -56,8 +58,10 @@ function answerOrPark<T>(context: EngineContext, query: BlockingQuery<T>, asked:
     resolve(ok(answer));
     return;
   }
-  const deadline = context.clock.monotonic() + waitWithJitter(context, waiting.wait);
-  const { whenCancelled, whenRightsChanged } = waiting;
+  const { whenCancelled, whenRightsChanged, isPatient = false } = waiting;
+  const deadline = isPatient
+    ? Number.POSITIVE_INFINITY
+    : context.clock.monotonic() + waitWithJitter(context, waiting.wait);
   const wait = { after, deadline, whenCancelled, whenRightsChanged, resolve };
   context.parked.park(query, { current: answer, snapshot }, wait);
 }

@@ -30,7 +30,7 @@ type Outcome<T> = Result<Answer<T>, StorageError>;
 
 interface Waiter {
   readonly after: number;
-  /** On the monotonic clock. */
+  /** On the monotonic clock; infinite for a reader that waits for as long as it takes. */
   readonly deadline: Milliseconds;
   group: Group | undefined;
   /** Of the snapshot with which the wait began. */
@@ -217,6 +217,7 @@ export class ParkedQueries {
   }
 
   #setAlarm(deadline: Milliseconds): void {
+    if (deadline === Number.POSITIVE_INFINITY) return;
     if (this.#groups.size === 0 || (this.#alarm !== undefined && this.#alarm.at <= deadline)) return;
     this.#alarm?.controller.abort();
     const controller = new AbortController();
