@@ -125,11 +125,17 @@ function begin(
   const located = parts.locate(request.method, target.path);
   const plain = asksForPlain(request);
   const errors = errorsFor(located?.interface ?? 'jobs', plain);
-  const refused = parts.guard(request);
+  const refused = parts.guard(request, located !== undefined && changesByAnyMethod(located));
   if (refused !== undefined) return errors.refused(refused.status, refused.message);
   if (located === undefined) return plain ? errors.unknownPath() : emptyResponse(404);
   const body = new HeldBody(request, parts.budget, parts.maximumBodyBytes);
   return { located, asked: { request, errors, plain, query: queryFrom(request, parts.names, target.query), body } };
+}
+
+/** Some calls that change something are also made by GET, as clients do: an image in a page could make them, too. */
+function changesByAnyMethod({ match }: Located): boolean {
+  if (match.isErr() || match.value.type !== 'found') return false;
+  return match.value.route.methods.some((method) => method !== 'GET' && method !== 'HEAD');
 }
 
 function finished(

@@ -18,14 +18,17 @@ interface EdgeGuardOptions {
   readonly hosts: readonly string[];
 }
 
-/** Gives the refusal, or undefined for a request that may go on. */
-export type EdgeGuard = (request: HttpRequest) => EdgeRefusal | undefined;
+/**
+ * Gives the refusal, or undefined for a request that may go on. `changes`: the request leads to a call that changes something,
+ * whatever its method says.
+ */
+export type EdgeGuard = (request: HttpRequest, changes?: boolean) => EdgeRefusal | undefined;
 
 /**
  * Keeps web pages away from a server that trusts its network location or the browser's credentials. A host is answered when
  * it is loopback, the address that the client connected to, the public origin's, or named in `hosts`; ports do not count.
- * A write (everything but GET and HEAD, and every upgrade) is refused when a browser says that a page of another origin
- * sent it. Clients that are no browsers send neither `Origin` nor `Sec-Fetch-Site`, and are not affected.
+ * A write (everything but GET and HEAD, every upgrade, and a GET of a call that changes something) is refused when a browser
+ * says that a page of another origin sent it. Clients that are no browsers send neither `Origin` nor `Sec-Fetch-Site`, and are not affected.
  */
 export function edgeGuard({ publicOrigin, hosts }: EdgeGuardOptions): EdgeGuard {
   const known = new Set(['localhost', '[::1]', hostNameOf(hostOfOrigin(publicOrigin)), ...hosts.map(asHostName)]);
@@ -45,10 +48,12 @@ export function edgeGuard({ publicOrigin, hosts }: EdgeGuardOptions): EdgeGuard 
     return known.has(name) || isLoopback(name) || name === addressAsHost(request.localAddress?.());
   };
 
-  return (request) => {
+  return (request, changes = false) => {
     const host = headerValue(request, 'host') ?? headerValue(request, ':authority') ?? authorityOf(request.target);
     if (host !== undefined && !anyHost && !answersTo(host, request)) return unknownHost(host);
-    return isWrite(request) && isFromForeignPage(request, [ownOrigin, host?.toLowerCase()]) ? foreignPage : undefined;
+    return (changes || isWrite(request)) && isFromForeignPage(request, [ownOrigin, host?.toLowerCase()])
+      ? foreignPage
+      : undefined;
   };
 }
 
