@@ -63,6 +63,12 @@ export function jobListStub(job: Job, summary: JobSummary | undefined, withMeta:
   };
 }
 
+/** A job as a filter sees it for those who may list jobs and not read them: what a list shows; everything else is not set. */
+export function jobAsListed(job: Job): Partial<Record<keyof Job, unknown>> {
+  const { JobSummary: _, Periodic, ParameterizedJob, ...shown } = jobListStub(job, undefined, true);
+  return { ...shown, Periodic: Periodic ? {} : null, ParameterizedJob: ParameterizedJob ? {} : null };
+}
+
 /** Readers rely on the summary being there. */
 function emptySummary(job: Job): JobSummary {
   return {

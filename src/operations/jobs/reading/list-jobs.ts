@@ -1,9 +1,10 @@
 import { err, errAsync, ok } from 'neverthrow';
+import { everyNamespace } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Job } from '../../../jobs/document/job.js';
 import { jobs } from '../../../jobs/job-record.js';
 import { namespaceOf } from '../../../jobs/job-reference.js';
-import { type JobListStub, jobListStub, jobStubs } from '../../../jobs/status/job-stub.js';
+import { type JobListStub, jobAsListed, jobListStub, jobStubs } from '../../../jobs/status/job-stub.js';
 import { jobSummaries } from '../../../jobs/status/job-summary-record.js';
 import type { ReadView, Row } from '../../../ports/storage.js';
 import { compileFilter } from '../../../queries/filters/index.js';
@@ -34,16 +35,18 @@ export interface ListedJob {
 
 /**
  * The jobs of a namespace, or of all that the caller may list, by namespace and ID; instances are among them. Index: that
- * of the jobs and summaries tables. It reads the stubs of jobs, and the jobs themselves only for a filter or the meta.
+ * of the jobs and summaries tables. It reads the stubs of jobs, and the jobs themselves only for a filter or the meta. A filter
+ * sees the jobs themselves only where the caller may read them.
  */
 export function listJobs(context: EngineContext, caller: Principal, input: ListJobsInput): ListRead<ListedJob> {
   const namespace = namespaceOf(input);
   const { key, sees } = visibilityOf(caller, namespace, ['list-jobs']);
   const { meta = false, filter = '', pool } = input;
+  const readable = visibilityOf(caller, everyNamespace, ['read-job']);
   const request = { ...input, namespace, sees };
   const fromStubs = (view: ReadView): boolean => !meta && filter === '' && pool === undefined && hasCurrentStubs(view);
   return readList(context, caller, input, {
-    key: ['jobs', namespace, key, meta, pool],
+    key: ['jobs', namespace, key, meta, pool, filter === '' ? '' : readable.key],
     anyOf: ['list-jobs'],
     tables: [jobs, jobSummaries],
     source: (view: ReadView): Source<StubRow | Row<Job>> =>
@@ -54,7 +57,8 @@ export function listJobs(context: EngineContext, caller: Principal, input: ListJ
             pool,
           ),
     filters: compileFilter.job,
-    filtered: (_, { record }) => record,
+    // With a filter the rows are those of the jobs.
+    filtered: (_, { record }) => (readable.sees(record.Namespace) ? record : jobAsListed(record as Job)),
     show: (view: ReadView, row) => (fromStubs(view) ? (row as StubRow) : shownJob(view, row as Row<Job>, meta)),
   });
 }
