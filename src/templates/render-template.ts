@@ -49,6 +49,8 @@ class Renderer {
   readonly #variables: Variable[] = [{ name: '$', value: undefined }];
   readonly #reads = new Reads();
   readonly #call: Call;
+  /** Constants that were evaluated so far. */
+  readonly #written = new Set<Value>();
   #left = MAX_OUTPUT;
   #work = MAX_WORK;
   #offset = 0;
@@ -62,6 +64,7 @@ class Renderer {
       reads: this.#reads,
       spend: (characters) => this.#spend(characters / CHARACTERS_PER_STEP),
       fail: (message) => this.#fail(message),
+      isWritten: (value) => this.#written.has(value),
     };
   }
 
@@ -215,6 +218,7 @@ class Renderer {
       case 'variable':
         return this.#variables.findLast((variable) => variable.name === base.name)?.value;
       case 'constant':
+        this.#written.add(base.value);
         return base.value;
       case 'call':
         return this.#run(base.name, [], offset);

@@ -225,3 +225,28 @@ describe('rendering', () => {
     expect(template.render({ ...inputs, env: { HOME: '/' } })._unsafeUnwrap().text).toBe('/');
   });
 });
+
+/* Messages become events of the task, which more people may read than the variables. */
+describe('a message about a value that is not written in the template', () => {
+  it.each([
+    ['{{ with nomadVar "app/db" }}{{ .password | parseInt }}{{ end }}', '1:44: the text is no whole number of 64 bits'],
+    ['{{ with nomadVar "app/db" }}{{ parseBool .password }}{{ end }}', '1:32: the text is no truth value'],
+    ['{{ with nomadVar "app/db" }}{{ print "[" .user | parseFloat }}{{ end }}', '1:50: the text is no number'],
+    ['{{ with nomadVar "app/db" }}{{ "x" | regexMatch (print "[" .password) }}{{ end }}', '1:38: the pattern is no'],
+    [
+      '{{ with nomadVar "app/db" }}{{ "x" | regexReplaceAll (print "(" .user) "y" }}{{ end }}',
+      '1:38: the pattern is no',
+    ],
+    ['{{ with nomadVar "app/db" }}{{ mustEnv .password }}{{ end }}', '1:32: the environment has no such name'],
+    ['{{ index (split "," "a,b") (env "COUNT" | parseInt) }}', '1:4: the list has no such place: it has 2 items'],
+    ['{{ slice "ab" 1 (env "COUNT" | parseInt) }}', '1:4: there is no such part: the length is 2'],
+  ])('does not quote it: %s', (source, message) => {
+    const told = render(source);
+    expect(told).toContain(message);
+    for (const secret of ['p w', 'svc', '3']) expect(told.replace(/^[0-9:]+/, '')).not.toContain(secret);
+  });
+
+  it('quotes what is written there', () => {
+    expect(render('{{ index (split "," "a,b") 5 }}')).toBe('1:4: the list has no place 5: it has 2 items');
+  });
+});

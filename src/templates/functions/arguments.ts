@@ -40,6 +40,11 @@ export function smallFrom(value: Value, call: Call): number | undefined {
   return call.fail(`a whole number is needed here, not ${kindOf(value)}`);
 }
 
+/** The beginning of a text in quotes, for messages. */
+export function quotedStart(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}
+
 /** Replaces lone surrogates, which UTF-8 cannot encode. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\uFFFD');

@@ -1,7 +1,7 @@
 import { parseBoolean, parseFloat64, parseInt64 } from '../../shared/text-values.js';
 import { isWhole64 } from '../numbers.js';
 import { kindOf, textOf, type Value } from '../values.js';
-import { ofTexts } from './arguments.js';
+import { ofTexts, quotedStart } from './arguments.js';
 import { type Call, exactly, type TemplateFunction } from './template-function.js';
 
 /** Arithmetic. A pipe passes its value as the last argument: `5 | subtract 2` is 3. */
@@ -90,6 +90,6 @@ function wholeResult(value: bigint | undefined, call: Call): Value {
 function parser(what: string, parse: (text: string) => Value, zero: Value): TemplateFunction {
   return ofTexts(1, ([text = ''], call) => {
     if (text === '') return zero;
-    return parse(text) ?? call.fail(`${JSON.stringify(text.slice(0, 40))} is no ${what}`);
+    return parse(text) ?? call.fail(`${call.isWritten(text) ? quotedStart(text) : 'the text'} is no ${what}`);
   });
 }

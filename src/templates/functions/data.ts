@@ -34,7 +34,10 @@ function indexed(value: Value, keys: readonly Value[], call: Call): Value {
     } else if (isList(found)) {
       const at = smallFrom(key, call);
       if (at === undefined) return undefined;
-      if (at < 0 || at >= found.length) return call.fail(`the list has no place ${at}: it has ${found.length} items`);
+      if (at < 0 || at >= found.length) {
+        const place = call.isWritten(key) ? `place ${at}` : 'such place';
+        return call.fail(`the list has no ${place}: it has ${found.length} items`);
+      }
       found = found[at];
     } else {
       return call.fail(`${kindOf(found)} has no items`);
@@ -58,7 +61,9 @@ function partOf(length: number, from: Value, to: Value, call: Call): readonly [n
   const [start, end] = [smallFrom(from, call), to === undefined ? length : smallFrom(to, call)];
   if (start === undefined || end === undefined) return undefined;
   if (start >= 0 && end >= start && end <= length) return [start, end];
-  call.fail(`there is no part from ${start} to ${end}: the length is ${length}`);
+  const areWritten = call.isWritten(from) && (to === undefined || call.isWritten(to));
+  const part = areWritten ? `part from ${start} to ${end}` : 'such part';
+  call.fail(`there is no ${part}: the length is ${length}`);
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import { trimWhiteSpace } from '../../shared/text-values.js';
 import type { Value } from '../values.js';
 import { VariableItems } from '../variable-items.js';
-import { ofTexts, textsFrom } from './arguments.js';
+import { ofTexts, quotedStart, textsFrom } from './arguments.js';
 import { type Call, exactly, type TemplateFunction, type VariableRead } from './template-function.js';
 
 /** The inputs of a task: its environment, its meta, and the variables of the store. */
@@ -10,7 +10,8 @@ export const storeFunctions: Readonly<Record<string, TemplateFunction>> = {
   envOrDefault: ofTexts(2, ([name = '', otherwise = ''], { inputs }) => member(inputs.env, name) ?? otherwise),
   mustEnv: ofTexts(1, ([name = ''], call) => {
     const value = member(call.inputs.env, name) || undefined;
-    return value ?? call.fail(`the environment has no ${JSON.stringify(name.slice(0, 100))}, or an empty one`);
+    const what = call.isWritten(name) ? quotedStart(name) : 'such name';
+    return value ?? call.fail(`the environment has no ${what}, or an empty one`);
   }),
   meta: ofTexts(1, ([name = ''], { inputs }) => member(inputs.meta, name) ?? ''),
   nomadVar: exactly(1, (args, call) => {

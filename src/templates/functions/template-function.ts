@@ -6,8 +6,10 @@ export interface Call {
   readonly reads: ReadsOf;
   /** Charges characters that are read or produced; false if the template's budget is spent. */
   spend(characters: number): boolean;
-  /** Stops the rendering. */
+  /** Stops the rendering. The message becomes an event of the task: it may quote only what is written in the template. */
   fail(message: string): undefined;
+  /** Whether the value is one of the constants of the template. Others come from variables and the environment, and may be secret. */
+  isWritten(value: Value): boolean;
 }
 
 /** A template function. After `fail` its result is ignored. */

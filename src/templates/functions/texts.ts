@@ -1,7 +1,7 @@
 import { regularExpression } from '../../shared/regular-expression.js';
 import { lowerCase, trimWhiteSpace, upperCase } from '../../shared/text-values.js';
 import { isList, kindOf, type Value } from '../values.js';
-import { made, ofTexts, smallFrom, textsFrom, wellFormed } from './arguments.js';
+import { made, ofTexts, quotedStart, smallFrom, textsFrom, wellFormed } from './arguments.js';
 import { joined, shownAs } from './print.js';
 import { type Call, exactly, type TemplateFunction } from './template-function.js';
 import { titleCase } from './title-case.js';
@@ -32,14 +32,14 @@ export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
   }),
   regexMatch: ofTexts(2, ([pattern = '', text = ''], call) => {
     const expression = regularExpression(pattern);
-    if (expression.isErr()) return call.fail(`${JSON.stringify(pattern.slice(0, 100))}: ${expression.error}`);
+    if (expression.isErr()) return noExpression(pattern, expression.error, call);
     return call.spend(text.length * expression.value.size * STEP_OF_A_MATCH)
       ? expression.value.matches(text)
       : undefined;
   }),
   regexReplaceAll: ofTexts(3, ([pattern = '', replacement = '', text = ''], call) => {
     const expression = regularExpression(pattern);
-    if (expression.isErr()) return call.fail(`${JSON.stringify(pattern.slice(0, 100))}: ${expression.error}`);
+    if (expression.isErr()) return noExpression(pattern, expression.error, call);
     const { size, replaceAll } = expression.value;
     const longest = (text.length + 1) * (replacement.length + 1) + text.length;
     if (!call.spend(text.length * size * STEP_OF_A_MATCH) || !call.spend(longest)) return undefined;
@@ -76,6 +76,11 @@ export const textFunctions: Readonly<Record<string, TemplateFunction>> = {
 const STEP_OF_A_MATCH = 6;
 
 /** Escapes the values as `print` shows them, as one text. */
+function noExpression(pattern: string, problem: string, call: Call): undefined {
+  const isWritten = call.isWritten(pattern);
+  return call.fail(isWritten ? `${quotedStart(pattern)}: ${problem}` : 'the pattern is no regular expression');
+}
+
 function escaping(escaped: (text: string) => string): TemplateFunction {
   return {
     least: 1,
