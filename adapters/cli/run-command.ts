@@ -10,6 +10,7 @@ import { productVersion } from './product-version.js';
 import { keyUsage, newKeyCommand } from './serve/encryption-keys.js';
 import { exportCommand, exportUsage } from './serve/export-command.js';
 import { serveUsage, settingsUsage } from './serve/serve-options.js';
+import { serverAddress } from './server-address.js';
 import { configCommand, configUsage } from './settings/config-command.js';
 import { didYouMean } from './settings/resolve-settings.js';
 import { Stopped } from './stopped.js';
@@ -135,10 +136,9 @@ function serverAt(address: string | undefined, { base, token, sockets }: Access)
 }
 
 function checked(address = 'http://127.0.0.1:4646'): string {
-  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
-    throw new Stopped(`the address must be a URL such as http://127.0.0.1:4646, not ${JSON.stringify(address)}`, 2);
-  }
-  return address;
+  const server = serverAddress(address);
+  if ('url' in server) return server.url;
+  throw new Stopped(`the address must be a URL such as http://127.0.0.1:4646, not ${server.told}`, 2);
 }
 
 async function send(url: string, token: string | undefined, { method, headers, body }: RawRequest): Promise<Response> {

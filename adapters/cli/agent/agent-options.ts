@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type OutboundOptions, outboundOptionsFrom } from '../serve/serve-options.js';
+import { serverAddress } from '../server-address.js';
 import { type NodeOptions, nodeOptionsFrom } from '../settings/node-options.js';
 import { type FlagText, resolveSettings, type SettingsFile } from '../settings/resolve-settings.js';
 import { Stopped } from '../stopped.js';
@@ -89,9 +90,9 @@ function flagTexts(flags: AgentFlags): readonly FlagText[] {
 }
 
 function serverFrom(text: string | undefined): string {
-  const url = text === undefined || text === '' ? 'http://127.0.0.1:4646' : text;
-  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  throw misused(`--server takes a URL such as https://jobs.example.org, not ${quoted(url)}`);
+  const server = serverAddress(text === undefined || text === '' ? 'http://127.0.0.1:4646' : text);
+  if ('url' in server) return server.url;
+  throw misused(`--server takes a URL such as https://jobs.example.org, not ${server.told}`);
 }
 
 function quoted(text: string): string {

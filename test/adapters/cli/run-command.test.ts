@@ -113,6 +113,23 @@ describe('signalbox parse and job', () => {
     expect(ended.error).toMatch(/http:\/\/127\.0\.0\.1:9 cannot be reached/);
   });
 
+  it.each([
+    'http://user:sesame@127.0.0.1:9',
+    'http://user:se/same@127.0.0.1:9',
+    'ftp://user:sesame@127.0.0.1',
+    'user:sesame@127.0.0.1:9',
+  ])('never tells the password in the address %s', async (address) => {
+    for (const words of [
+      ['operator', 'api', '/v1/jobs'],
+      ['job', 'status'],
+    ]) {
+      const ended = await run([...words, '--address', address]);
+      expect(ended.code).toBeGreaterThan(0);
+      expect(ended.error).toContain('127.0.0.1');
+      expect(ended.error + ended.out).not.toContain('same');
+    }
+  });
+
   it.each<[readonly string[], RegExp]>([
     [['fly'], /no command "fly"/],
     [['job', 'fly'], /no command "job fly"/],

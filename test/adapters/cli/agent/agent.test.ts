@@ -91,6 +91,7 @@ describe('the options of an agent', () => {
   it.each<[Partial<AgentFlags>, string]>([
     [{ server: 'jobs.example.org' }, '--server takes a URL'],
     [{ server: 'ftp://x' }, '--server takes a URL'],
+    [{ server: 'ftp://user:sesame@x' }, 'not "ftp://x"'],
     [{ driver: ['docker'] }, 'there is no driver "docker"'],
     [{ 'node-id': 'web-1' }, '--node-id takes a UUID'],
     [{ meta: ['rack'] }, '--meta takes KEY=VALUE'],
