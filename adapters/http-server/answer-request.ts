@@ -23,6 +23,8 @@ export interface HandlerParts {
   readonly guard: EdgeGuard;
   readonly names: HeaderNames;
   readonly budget: BodyBudget;
+  /** The part of the budget that bodies of those who have no right yet can take, so that they cannot lock out the others. */
+  readonly shareOfStrangers: BodyBudget;
   readonly maximumBodyBytes: number;
   readonly notificationsPath: string;
   /** Whether answers are worded for clients of the upstream. */
@@ -90,6 +92,7 @@ function answerTo(
   const isStranger = isLookedAt && !mayHaveRight(route, caller, pathValues, query);
   if (isStranger && (!forUpstream || caller.node !== undefined)) return errors.forbidden();
   if (isStranger) asked.body.narrow(bodyOfStrangers);
+  if (isStranger || needsNothing(route, caller)) asked.body.countAgainst(parts.shareOfStrangers);
   const answered = route.handle(callFrom(parts, asked, caller, pathValues));
   if (!isStranger && !forUpstream) return answered;
   const worded = (response: HttpResponse): HttpResponse => {
@@ -97,6 +100,11 @@ function answerTo(
     return forUpstream && response.status === 403 ? (refusedRight(route.path) ?? response) : response;
   };
   return 'status' in answered ? worded(answered) : answered.then(worded);
+}
+
+/** Whether anybody can make the call, and the caller has shown no token. */
+function needsNothing({ access }: Route, { accessor }: Principal): boolean {
+  return access.type === 'public' || (access.type === 'any' && accessor === nobody.accessor);
 }
 
 function isForUpstream(route: Route, { names }: HandlerParts, { plain }: Asked): boolean {

@@ -34,7 +34,10 @@ export type HttpHandlerOptions = AccessOptions & {
   readonly names?: Vocabulary;
   /** Bytes of a request body; 4 MiB when absent. */
   readonly maximumBodyBytes?: number;
-  /** Bytes of all request bodies that are held at once; 64 MiB when absent. Beyond it requests with bodies get a 503. */
+  /**
+   * Bytes of all request bodies that are held at once; 64 MiB when absent. Beyond it requests with bodies get a 503. Callers without
+   * the right, and those without a token on calls that need none, can take an eighth of it.
+   */
   readonly maximumHeldBytes?: number;
   /**
    * Names and addresses, without ports, that requests may be sent to besides loopback, the address that the client
@@ -73,13 +76,15 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
   const notificationsPath = withoutEndSlash(options.notificationsPath ?? engine.settings.notifications.basePath);
   const upstream = (options.names ?? engine.settings.notifications.names) === 'upstream';
   const basePath = withoutEndSlash(options.basePath ?? '');
+  const maximumHeldBytes = options.maximumHeldBytes ?? 64 * 1024 * 1024;
   const parts: HandlerParts = {
     engine,
     authenticate: authenticatorFrom(engine, options),
     knowsTokens: options.access !== 'open',
     guard: edgeGuard({ publicOrigin: engine.settings.notifications.publicOrigin, hosts: options.hosts ?? [] }),
     names: headerNamesFor(options.names ?? engine.settings.notifications.names),
-    budget: new BodyBudget(options.maximumHeldBytes ?? 64 * 1024 * 1024),
+    budget: new BodyBudget(maximumHeldBytes),
+    shareOfStrangers: new BodyBudget(Math.floor(maximumHeldBytes / 8)),
     maximumBodyBytes: options.maximumBodyBytes ?? 4 * 1024 * 1024,
     notificationsPath,
     upstream,

@@ -31,6 +31,8 @@ export class HeldBody {
   readonly #request: HttpRequest;
   readonly #budget: BodyBudget;
   #limit: number;
+  /** A further budget that the body counts against. */
+  #share: BodyBudget | undefined;
   #held = 0;
   #released = false;
 
@@ -45,22 +47,31 @@ export class HeldBody {
     this.#limit = Math.min(this.#limit, limit);
   }
 
+  /** Also counts the body against a smaller budget. Before it is read. */
+  countAgainst(share: BodyBudget): void {
+    this.#share = share;
+  }
+
   read(): Promise<RequestBody> {
-    const allowance: BodyAllowance = {
-      limit: this.#limit,
-      take: (bytes) => {
-        const taken = !this.#released && this.#budget.take(bytes);
-        if (taken) this.#held += bytes;
-        return taken;
-      },
-    };
+    const allowance: BodyAllowance = { limit: this.#limit, take: (bytes) => this.#take(bytes) };
     return this.#request.readBody(allowance);
+  }
+
+  #take(bytes: number): boolean {
+    if (this.#released || this.#share?.take(bytes) === false) return false;
+    if (!this.#budget.take(bytes)) {
+      this.#share?.release(bytes);
+      return false;
+    }
+    this.#held += bytes;
+    return true;
   }
 
   /** Gives back what the body took; it takes nothing any more. */
   release(): void {
     this.#released = true;
     this.#budget.release(this.#held);
+    this.#share?.release(this.#held);
     this.#held = 0;
   }
 }

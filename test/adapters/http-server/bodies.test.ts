@@ -2,8 +2,9 @@ import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
+import type { BodyAllowance } from '../../../adapters/http-server/http-message.js';
 import { createHttpHandler, fetchHandler, nodeListener, requestFrom } from '../../../adapters/http-server/index.js';
-import type { Principal } from '../../../src/index.js';
+import { anonymousPrincipal, hostPrincipal, type Principal } from '../../../src/index.js';
 import { engineUnderTest } from './engine-under-test.js';
 import { bodyFor, bodySchemaOf, sampleJob, targetFor } from './route-samples.js';
 
@@ -124,6 +125,35 @@ describe('bodies held at once', () => {
     second.destroy();
     await until(port, put(head) + body, '400');
   });
+
+  it.each([
+    ['without the right', 'PUT', '/v1/jobs', noRight],
+    ['without a token, on a call that needs none', 'POST', '/v1/acl/token/onetime/exchange', anonymousPrincipal],
+    ['without a token, on a call for everybody', 'POST', '/v1/search/fuzzy', anonymousPrincipal],
+  ])(
+    'of callers %s are an eighth of all at most, so that the others are served',
+    async (_what, method, target, caller) => {
+      const callers = [caller, caller, hostPrincipal];
+      const handler = createHttpHandler(engineUnderTest(), {
+        authenticate: () => callers.shift(),
+        names: 'upstream',
+        maximumHeldBytes: 8000,
+      });
+      /** Whether the beginning of a body was taken; the rest of it never comes. */
+      const takes = (request: { readonly method: string; readonly target: string }, bytes: number): Promise<boolean> =>
+        new Promise((resolve) => {
+          const readBody = (allowance: BodyAllowance): Promise<never> => {
+            resolve(allowance.take(bytes));
+            return new Promise(() => undefined);
+          };
+          void handler({ ...requestFrom({ ...request, body: {} }), readBody });
+        });
+      expect(await takes({ method, target }, 900)).toBe(true);
+      expect(await takes({ method, target }, 200)).toBe(false);
+      callers.splice(0, callers.length, hostPrincipal);
+      expect(await takes({ method: 'PUT', target: '/v1/jobs' }, 7000)).toBe(true);
+    },
+  );
 
   it('are given back when a request has been answered', async () => {
     const answer = fetchHandler(
