@@ -10,7 +10,7 @@ import {
 } from '../../agent/link/task-variables.js';
 import type { AgentRefused, LinkFailed } from '../../ports/agent-link.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import { allocations } from '../../scheduler/allocation.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { textHash } from '../../scheduler/text-hash.js';
 import type { VariableName, VariableRead } from '../../templates/index.js';
 import { type StoredVariable, variables } from '../../variables/variable.js';
@@ -77,15 +77,25 @@ function taskOf(
   view: ReadView,
   { nodeId, allocationId, task }: TaskVariablesQuery,
 ): Result<{ readonly task: Principal; readonly namespace: string }, AgentRefused> {
-  const allocation = view.get(allocations, [allocationId])?.record;
+  const allocation = workingOn(view, nodeId, allocationId);
   const job = allocation === undefined ? undefined : readAllocationJob(view, allocation)?.record;
   const group = job?.TaskGroups.find(({ Name }) => Name === allocation?.TaskGroup);
-  if (allocation?.NodeID !== nodeId || job === undefined || !group?.Tasks.some(({ Name }) => Name === task)) {
+  if (allocation === undefined || job === undefined || !group?.Tasks.some(({ Name }) => Name === task)) {
     return err(refused('The node has no such task'));
   }
   const jobId = job.ParentID === '' ? job.ID : job.ParentID;
   const { Namespace: namespace } = allocation;
   return ok({ task: readWorkload(view, { namespace, jobId, group: group.Name, task }), namespace });
+}
+
+/**
+ * An allocation of the node whose end it has not told: the token of a node is good for the work that the node has. What a server takes
+ * for lost may still have tasks to end with.
+ */
+function workingOn(view: ReadView, nodeId: string, allocationId: string): Allocation | undefined {
+  const found = view.get(allocations, [allocationId])?.record;
+  const hasEnded = found?.ClientStatus === 'complete' || found?.ClientStatus === 'failed';
+  return found?.NodeID === nodeId && !hasEnded ? found : undefined;
 }
 
 function readable(

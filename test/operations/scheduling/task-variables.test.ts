@@ -6,6 +6,7 @@ import {
   putVariable,
   registerJob,
   removeVariable,
+  stopJob,
   type TaskVariablesQuery,
 } from '../../../src/index.js';
 import type { JobInput } from '../../../src/jobs/document/input/index.js';
@@ -74,6 +75,21 @@ describe('the variables of a task', () => {
     const second = wait(come.version);
     await removeVariable(engine, hostPrincipal, { path: 'nomad/jobs/web' });
     expect((await second).items).toEqual([null]);
+  });
+
+  it('are not told any more when the allocation has ended', async () => {
+    const { cluster, engine, ask, put } = await placed();
+    await using _ended = cluster;
+    await put('nomad/jobs/web', { key: '1' });
+    const variables = [{ path: 'nomad/jobs/web' }];
+    expect((await ask({ variables }))._unsafeUnwrap().items).toEqual([{ key: '1' }]);
+    (await stopJob(engine, hostPrincipal, { jobId: 'web' }))._unsafeUnwrap();
+    await cluster.clock.advance(5 * second);
+    expect((await cluster.rows(allocations)).map(({ ClientStatus }) => ClientStatus)).toEqual(['complete']);
+    expect((await ask({ variables }))._unsafeUnwrapErr()).toEqual({
+      type: 'node_refused',
+      message: 'The node has no such task',
+    });
   });
 
   it('end a wait when the asker goes away', async () => {
