@@ -130,11 +130,15 @@ function begin(
   const located = parts.locate(request.method, target.path);
   const plain = asksForPlain(request);
   const errors = errorsFor(located?.interface ?? 'jobs', plain);
-  const refused = parts.guard(request, located !== undefined && changesByAnyMethod(located));
+  const changes = located !== undefined && changesByAnyMethod(located);
+  const refused = parts.guard(request, changes);
   if (refused !== undefined) return errors.refused(refused.status, refused.message);
   if (located === undefined) return plain ? errors.unknownPath() : emptyResponse(404);
   const body = new HeldBody(request, parts.budget, parts.maximumBodyBytes);
-  return { located, asked: { request, errors, plain, query: queryFrom(request, parts.names, target.query), body } };
+  return {
+    located,
+    asked: { request, errors, plain, query: queryFrom(request, parts.names, target.query, { changes }), body },
+  };
 }
 
 /** Some calls that change something are also made by GET, as clients do: an image in a page could make them, too. */
@@ -198,7 +202,7 @@ function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
     request,
     errors: errorsFor(located.interface, false),
     plain: false,
-    query: queryFrom(request, parts.names, target.query),
+    query: queryFrom(request, parts.names, target.query, { changes: false }),
     body: new HeldBody(request, parts.budget, 0),
   };
   const call = callFrom(parts, asked, nobody, pathValues);

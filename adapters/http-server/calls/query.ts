@@ -42,8 +42,14 @@ export class Query {
 }
 
 /** Reads of clients of the upstream are answered as there, without what cannot be decoded; what would change something is refused. */
-export function queryFrom(request: HttpRequest, { vocabulary }: HeaderNames, raw: string): Query {
-  return new Query(raw, raw !== '' && vocabulary === 'upstream' && request.method === 'GET' && !asksForPlain(request));
+export function queryFrom(
+  request: HttpRequest,
+  { vocabulary }: HeaderNames,
+  raw: string,
+  { changes }: { readonly changes: boolean },
+): Query {
+  const isRead = request.method === 'GET' && !changes;
+  return new Query(raw, raw !== '' && vocabulary === 'upstream' && isRead && !asksForPlain(request));
 }
 
 export function asksForPlain(request: HttpRequest): boolean {

@@ -131,6 +131,8 @@ describe('parameters that cannot be decoded', () => {
     const handler = createHttpHandler(engineUnderTest(), { access: 'open', names: 'upstream' });
     const { status } = await handler(requestFrom({ method: 'DELETE', target: '/v1/job/x?namespace=%zz' }));
     expect(status).toBe(400);
+    // Without the node it would be about all nodes.
+    expect((await handler(requestFrom({ target: '/v1/client/gc?node_id=%zz' }))).status).toBe(400);
   });
 });
 
