@@ -13,6 +13,7 @@ import { bodyOfStrangers, refusedRight, refusedToken } from './edge/upstream-ref
 import { withinTrace } from './edge/within-trace.js';
 import type { InterfaceErrors } from './errors/interface-errors.js';
 import type { HttpRequest, HttpResponse } from './http-message.js';
+import type { Handshakes } from './sockets/handshakes.js';
 
 /** What a handler is made of. */
 export interface HandlerParts {
@@ -30,6 +31,7 @@ export interface HandlerParts {
   /** Whether answers are worded for clients of the upstream. */
   readonly upstream: boolean;
   readonly locate: Locate;
+  readonly handshakes: Handshakes;
   /** Socket routes: an unknown path is reported by the close code. */
   readonly socketsBelow: string;
 }

@@ -21,6 +21,7 @@ import { errorsFor } from './errors/errors-for.js';
 import { type HttpHandler, type HttpRequest, type HttpResponse, headerValue, isWhole } from './http-message.js';
 import { discoveryRoute } from './notifications/service-discovery.js';
 import { workspacePageRoute } from './notifications/workspace-page.js';
+import { Handshakes } from './sockets/handshakes.js';
 import { serveSocket } from './sockets/serve-socket.js';
 import type { UpgradeAnswer, UpgradeHandler } from './sockets/upgrade-listener.js';
 
@@ -89,6 +90,7 @@ export function handlerOver(routes: readonly Route[], engine: Engine, options: H
     notificationsPath,
     upstream,
     locate: locator([...routes, ...furtherRoutes(upstream)], basePath, notificationsPath),
+    handshakes: new Handshakes(),
     socketsBelow: `${basePath}/v1/client/allocation/`,
   };
   const handle: HttpHandler = (request) => respond(parts, request);
@@ -208,7 +210,7 @@ function openSocket(parts: HandlerParts, request: HttpRequest): UpgradeAnswer {
   const call = callFrom(parts, asked, nobody, pathValues);
   return {
     type: 'accepted',
-    serve: (socket) => serveSocket({ call, route, authenticate: parts.authenticate }, socket),
+    serve: (socket) => serveSocket({ call, route, gate: parts }, socket),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Query } from '../calls/query.js';
 import { type Authentication, type Authenticator, tokenFrom } from '../edge/access.js';
 import { tokenHeaders } from '../edge/header-names.js';
 import type { HttpRequest } from '../http-message.js';
+import type { Handshakes } from './handshakes.js';
 
 /** Why a socket is closed, and with which code: 1008 for what the client did wrong, 1011 for all else. */
 interface SocketRefusal {
@@ -18,6 +19,12 @@ type SocketAdmission =
   /** The client went away before it had said who it is. */
   | { readonly type: 'gone' };
 
+/** What decides who gets in. */
+export interface Gate {
+  readonly authenticate: Authenticator;
+  readonly handshakes: Handshakes;
+}
+
 /** Milliseconds that the first message may take to come, when it is to carry the token. */
 const handshakeTimeout = 10_000;
 
@@ -29,14 +36,16 @@ export async function admitSocket(
   request: HttpRequest,
   query: Query,
   socket: MessageSocket,
-  authenticate: Authenticator,
+  { authenticate, handshakes }: Gate,
 ): Promise<SocketAdmission> {
   const announced = query.get('ws_handshake');
   if (announced.isErr()) return refused(1008, announced.error.message);
   const asked = isHandshakeAnnounced(announced.value);
   if (typeof asked === 'object') return refused(1008, asked.fault);
   if (!asked) return admissionOf(await authenticate(request));
-  const first = await firstMessage(socket);
+  const awaited = await handshakes.during(async () => ({ message: await firstMessage(socket) }));
+  if (awaited === 'full') return refused(1011, 'too many sockets wait for their handshake; try again in a moment');
+  const first = awaited.message;
   if (first === undefined) return { type: 'gone' };
   const token = tokenOfHandshake(first);
   if (typeof token === 'object') return refused(1008, token.fault);

@@ -2,15 +2,15 @@ import type { CallAccess } from '../../../src/api/access.js';
 import type { MessageSocket } from '../../../src/api/message-socket.js';
 import type { Principal } from '../../../src/index.js';
 import type { Route, RouteCall } from '../calls/route.js';
-import { type Authenticator, mayHaveRight } from '../edge/access.js';
-import { admitSocket } from './admit-socket.js';
+import { mayHaveRight } from '../edge/access.js';
+import { admitSocket, type Gate } from './admit-socket.js';
 
 /** A socket that was opened, before anybody knows who has opened it. */
 interface OpenedSocket {
   /** Its caller is not yet known. */
   readonly call: RouteCall;
   readonly route: Route;
-  readonly authenticate: Authenticator;
+  readonly gate: Gate;
 }
 
 /** A right that the record decides is the operation's to judge: it alone knows whether there is such a record. */
@@ -19,9 +19,9 @@ function isJudgedHere(access: CallAccess, caller: Principal): boolean {
 }
 
 /** Admits the caller, has the conversation of the route, and ends the socket. Never rejects. */
-export async function serveSocket({ call, route, authenticate }: OpenedSocket, socket: MessageSocket): Promise<void> {
+export async function serveSocket({ call, route, gate }: OpenedSocket, socket: MessageSocket): Promise<void> {
   try {
-    const admission = await admitSocket(call.request, call.query, socket, authenticate);
+    const admission = await admitSocket(call.request, call.query, socket, gate);
     if (admission.type === 'gone') return;
     if (admission.type === 'refused') return socket.close(admission.refusal.code, admission.refusal.reason);
     const { caller } = admission;

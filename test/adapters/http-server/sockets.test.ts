@@ -246,6 +246,25 @@ describe('sockets', () => {
       expect(peer.received).toEqual(['able']);
     });
 
+    it('are awaited from 64 sockets at once, and others with a header are served meanwhile', async () => {
+      const port = await guarded();
+      const silent = Array.from({ length: 64 }, () => peerAt(port, '/v1/talk/x?ws_handshake=true', {}));
+      for (const { opened } of silent) await opened;
+      const further = peerAt(port, '/v1/talk/x?ws_handshake=true', {});
+      expect(await further.ended).toMatchObject({
+        code: 1011,
+        reason: expect.stringContaining('too many sockets wait'),
+      });
+      const able = peerAt(port, '/v1/talk/x', { 'X-Nomad-Token': 'may-run-commands' });
+      expect((await able.ended).code).toBe(1000);
+      for (const { webSocket } of silent) webSocket.send(hello('nobody-has-this-one'));
+      for (const { ended } of silent) await ended;
+      const again = peerAt(port, '/v1/talk/x?ws_handshake=true', {});
+      await again.opened;
+      again.webSocket.send(hello('may-run-commands'));
+      expect((await again.ended).code).toBe(1000);
+    });
+
     it.each([
       ['none', '', {}, undefined, 1011, 'Permission denied'],
       ['an empty one', '?ws_handshake=true', {}, hello(''), 1011, 'Permission denied'],
