@@ -48,8 +48,10 @@ function lookByHttp(check: ServiceCheck, { address, port }: Endpoint, timeout: n
   return new Promise((resolve) => {
     const failed = (error: unknown): void =>
       resolve({ passed: false, output: error instanceof Error ? error.message : 'failed', statusCode: 0 });
+    let isAnswered = false;
     try {
       const asked = make(options, (answer) => {
+        isAnswered = true;
         const statusCode = answer.statusCode ?? 0;
         let output = '';
         const end = (): void => resolve({ passed: statusCode >= 200 && statusCode < 400, output, statusCode });
@@ -61,7 +63,11 @@ function lookByHttp(check: ServiceCheck, { address, port }: Endpoint, timeout: n
         answer.once('close', end);
         answer.once('error', failed);
       });
-      asked.once('error', failed);
+      asked.on('error', failed);
+      // A change of the protocol, which nobody here takes, is no answer and no error: the connection is closed.
+      asked.once('close', () => {
+        if (!isAnswered) failed(new Error('the server gave no answer that HTTP knows'));
+      });
       asked.end(check.Body === '' ? undefined : check.Body);
     } catch (error) {
       failed(error);

@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { look } from '../../../../adapters/runner/checks/look.js';
 import type { ServiceCheck } from '../../../../src/jobs/document/service.js';
@@ -50,5 +50,26 @@ describe('a look at a service', () => {
     expect((await lookAt(200, 'x'.repeat(3072))).output).toHaveLength(3072);
     server?.close();
     expect((await lookAt(200, 'x'.repeat(5000))).output).toHaveLength(3072);
+  });
+
+  it.each([
+    [
+      'a change of the protocol',
+      'GET',
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n',
+    ],
+    ['the consent to a tunnel', 'CONNECT', 'HTTP/1.1 200 OK\r\n\r\n'],
+  ])('that is answered with %s fails', async (_answer, Method, head) => {
+    const odd = createSocketServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.write(head));
+    });
+    await new Promise<void>((resolve) => {
+      odd.listen(0, '127.0.0.1', resolve);
+    });
+    const { port } = odd.address() as AddressInfo;
+    const result = await look({ ...checkOf(), Method }, { address: '127.0.0.1', port });
+    expect(result).toMatchObject({ passed: false, statusCode: 0 });
+    await new Promise((resolve) => odd.close(resolve));
   });
 });
