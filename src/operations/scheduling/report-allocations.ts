@@ -9,6 +9,7 @@ import { withReportedHealth } from '../../scheduler/deployment/reported-health.j
 import type { Evaluation } from '../../scheduler/evaluation.js';
 import { triggerAfterReport } from '../../scheduler/evaluation-after-report.js';
 import { nodes } from '../../scheduler/node.js';
+import { withTimesInLife } from '../../scheduler/nodes/reported-times.js';
 import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
 import { unixNanosFromInstant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
@@ -61,7 +62,7 @@ function reported(tx: Transaction, before: Allocation, report: AllocationReport)
     ...withoutWait(before),
     ClientStatus: report.clientStatus,
     ClientDescription: report.clientDescription,
-    TaskStates: report.taskStates,
+    TaskStates: withTimesInLife(report.taskStates, before, tx.now),
     ModifyIndex: tx.index,
     ModifyTime: unixNanosFromInstant(tx.now),
   });
@@ -121,13 +122,16 @@ interface TakenReports {
   readonly changed: readonly { readonly before: Allocation; readonly after: Allocation }[];
 }
 
+/** Of several reports of one allocation in a message the last one counts, as if they had come one after the other. */
 function takeReports(tx: Transaction, { nodeId, reports }: NodeReport): TakenReports {
   const unknown: string[] = [];
-  const changed: { before: Allocation; after: Allocation }[] = [];
+  const changed = new Map<string, { before: Allocation; after: Allocation }>();
   for (const report of reports) {
-    const before = tx.get(allocations, [report.allocationId])?.record;
-    if (before === undefined || before.NodeID !== nodeId) unknown.push(report.allocationId);
-    else if (!isClientTerminal(before)) changed.push({ before, after: reported(tx, before, report) });
+    const { allocationId } = report;
+    const before = changed.get(allocationId)?.before ?? tx.get(allocations, [allocationId])?.record;
+    const latest = changed.get(allocationId)?.after ?? before;
+    if (before === undefined || latest === undefined || before.NodeID !== nodeId) unknown.push(allocationId);
+    else if (!isClientTerminal(latest)) changed.set(allocationId, { before, after: reported(tx, latest, report) });
   }
-  return { unknown, changed };
+  return { unknown, changed: [...changed.values()] };
 }

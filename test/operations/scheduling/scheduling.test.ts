@@ -8,6 +8,7 @@ import {
 } from '../../../adapters/memory/index.js';
 import type { NodeDescription } from '../../../src/agent/link/node-work.js';
 import { createEngine, type Engine, hostPrincipal } from '../../../src/index.js';
+import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
 import { dispatchJob } from '../../../src/operations/jobs/dispatch-job.js';
 import { registerJob } from '../../../src/operations/jobs/registration/register-job.js';
 import { stopJob } from '../../../src/operations/jobs/stop-job.js';
@@ -22,6 +23,7 @@ import { blockedRequirements } from '../../../src/scheduler/blocked/blocked-requ
 import { type Evaluation, evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { nodeUsages } from '../../../src/scheduler/node-usage.js';
+import { minute, second } from '../../../src/shared/duration.js';
 import { groupDocument } from '../../support/jobs.js';
 import { nodeFrom } from '../../support/nodes.js';
 
@@ -219,6 +221,59 @@ describe('reports', () => {
     const reports = [{ allocationId: 'gone', clientStatus: 'running' as const, clientDescription: '', taskStates: {} }];
     const outcome = (await reportAllocations(engine, hostPrincipal, { nodeId: 'n1', reports }))._unsafeUnwrap();
     expect(outcome.unknown).toEqual(['gone']);
+  });
+
+  it('of one allocation in one message count as one change: the last before its end', async () => {
+    open();
+    await join('n1');
+    await register({ Type: 'batch', TaskGroups: [groupDocument({ Count: 2 })] });
+    const [first, second] = (await stored()).allocations as [Allocation, Allocation];
+    const saying = ({ ID }: Allocation, clientStatus: 'running' | 'complete' | 'failed') => ({
+      allocationId: ID,
+      clientStatus,
+      clientDescription: '',
+      taskStates: {},
+    });
+    const reports = [
+      saying(first, 'running'),
+      saying(first, 'complete'),
+      saying(second, 'running'),
+      saying(first, 'failed'),
+      saying(first, 'complete'),
+    ];
+    (await reportAllocations(engine, hostPrincipal, { nodeId: 'n1', reports }))._unsafeUnwrap();
+    await clock.settle();
+    const after = await stored();
+    expect(after.usage).toEqual({ n1: 100 });
+    expect(after.allocations.map(({ ClientStatus }) => ClientStatus).sort()).toEqual(['complete', 'running']);
+    const read = await engine.storage.read((view) => view.get(jobSummaries, ['default', 'web'])?.record.Summary);
+    expect(read._unsafeUnwrap()).toMatchObject({ app: { Complete: 1, Running: 1, Failed: 0, Starting: 0 } });
+  });
+
+  it.each([
+    ['a day ahead', 24 * 60 * minute],
+    ['a day behind', -24 * 60 * minute],
+  ])('of a node whose clock is %s are taken for what is possible', async (_clock, off) => {
+    open();
+    await join('n1');
+    const ReschedulePolicy = { Unlimited: true, Delay: 30 * 1_000_000_000, DelayFunction: 'constant' };
+    await register({ TaskGroups: [groupDocument({ ReschedulePolicy })] });
+    const [first] = (await stored()).allocations as [Allocation];
+    await clock.advance(10 * second);
+    const at = new Date(clock.now() + off).toISOString();
+    const main = { ...dead(true), StartedAt: at, LastRestart: at, FinishedAt: at };
+    const failed = {
+      allocationId: first.ID,
+      clientStatus: 'failed',
+      clientDescription: '',
+      taskStates: { main },
+    } as const;
+    (await reportAllocations(engine, hostPrincipal, { nodeId: 'n1', reports: [failed] }))._unsafeUnwrap();
+    await clock.advance(15 * second);
+    expect((await stored()).allocations).toHaveLength(1);
+    (await heartbeatNode(engine, hostPrincipal, 'n1'))._unsafeUnwrap();
+    await clock.advance(20 * second);
+    expect((await stored()).allocations).toHaveLength(2);
   });
 
   it('never bring a finished allocation back', async () => {
