@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { resolve } from 'node:path';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { getSystemErrorMap } from 'node:util';
 import { err, ok, type Result } from 'neverthrow';
 import {
@@ -29,7 +29,11 @@ export function runWithPipes(request: ExecRequest): Result<AsyncIterable<Command
     child.once('error', () => undefined);
     return err(notStarted(`fork/exec ${command}: resource temporarily unavailable`));
   }
-  const outlet = commandOutlet(request, () => killGroup(child));
+  const outlet = commandOutlet(request, () => {
+    killGroup(child);
+    // What the command has left behind may hold their other ends for as long as the task runs.
+    for (const pipe of child.stdio) pipe?.destroy();
+  });
   const streams = (['stdout', 'stderr'] as const).map((name) => pump(child[name] as Readable, name, outlet));
   child.stdin?.on('error', () => undefined);
   feed(child, request.input).catch(() => outlet.end());
@@ -94,13 +98,18 @@ async function feed(child: ChildProcess, input: AsyncIterable<CommandInput>): Pr
   if (stdin === null) return;
   for await (const message of input) {
     if (message.type === 'end') stdin.end();
-    else if (message.type === 'data' && stdin.writable && !stdin.write(message.bytes)) {
-      await new Promise<void>((resume) => {
-        stdin.once('drain', resume);
-        stdin.once('close', resume);
-      });
-    }
+    else if (message.type === 'data' && stdin.writable && !stdin.write(message.bytes)) await drained(stdin);
   }
+}
+
+function drained(stdin: Writable): Promise<void> {
+  return new Promise((resume) => {
+    const settle = (): void => {
+      stdin.removeListener('drain', settle).removeListener('close', settle);
+      resume();
+    };
+    stdin.on('drain', settle).on('close', settle);
+  });
 }
 
 function killGroup(child: ChildProcess): void {

@@ -1,0 +1,63 @@
+import { tmpdir } from 'node:os';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { runWithPipes } from '../../../../adapters/runner/drivers/raw-exec-session.js';
+import type { CommandInput, CommandOutput } from '../../../../src/agent/link/node-command.js';
+
+let asker = new AbortController();
+const left: number[] = [];
+
+afterEach(() => {
+  asker.abort();
+  asker = new AbortController();
+  for (const pid of left.splice(0)) process.kill(pid, 'SIGKILL');
+});
+
+async function* nothing(): AsyncGenerator<CommandInput> {
+  yield { type: 'end' };
+}
+
+function session(text: string, input: AsyncIterable<CommandInput> = nothing()): AsyncIterator<CommandOutput> {
+  const begun = runWithPipes({
+    command: ['/bin/sh', '-c', text],
+    terminal: false,
+    directory: tmpdir(),
+    environment: { PATH: process.env['PATH'] ?? '' },
+    input,
+    signal: asker.signal,
+    taskEnded: new AbortController().signal,
+  });
+  return begun._unsafeUnwrap()[Symbol.asyncIterator]();
+}
+
+const openPipes = (): number => process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
+
+describe('a command beside a task', () => {
+  it('keeps no pipe open when its asker has gone, although a process that it has left holds the other ends', async () => {
+    const before = openPipes();
+    // It tells its number when it is in a group of its own, and then says nothing.
+    const outputs = session(`setsid sh -c 'echo $$; exec sleep 60' & wait`);
+    const { value } = await outputs.next();
+    left.push(Number(Buffer.from((value as { bytes: Uint8Array }).bytes).toString()));
+    expect(openPipes()).toBeGreaterThan(before);
+    asker.abort();
+    await vi.waitFor(() => expect(openPipes()).toBe(before));
+  });
+
+  it('adds nothing to its input for each time that it was slow to read', async () => {
+    const warnings: string[] = [];
+    const note = ({ message }: Error): void => void warnings.push(message);
+    process.on('warning', note);
+    const piece = new Uint8Array(256 * 1024);
+    async function* pieces(): AsyncGenerator<CommandInput> {
+      for (let sent = 0; sent < 20; sent += 1) yield { type: 'data', bytes: piece };
+      yield { type: 'end' };
+    }
+    const said: CommandOutput[] = [];
+    for await (const output of { [Symbol.asyncIterator]: () => session('wc -c', pieces()) }) said.push(output);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    const written = said.flatMap((output) => (output.type === 'data' ? [Buffer.from(output.bytes).toString()] : []));
+    expect(written.join('').trim()).toBe(String(20 * piece.length));
+    expect(warnings).toEqual([]);
+  });
+});
