@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, opendir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import {
@@ -18,17 +18,31 @@ export const pieceBytes = 64 * 1024;
 /** Entries of one folder that are listed; the rest of a larger one is left out. */
 const maximumEntries = 10_000;
 
+/** Entries of a folder that are read in one step. */
+const entriesAtOnce = 256;
+
 export async function listFiles(root: string, path: string): Promise<Result<FileDescription[], CommandRefused>> {
   const target = await listablePath(root, path);
   if (target.isErr()) return err(target.error);
   if (!(await lstat(target.value)).isDirectory()) return err(commandRefused('failed', `"${path}" is not a directory`));
-  const entries = await readdir(target.value);
   const described: FileDescription[] = [];
-  for (const name of entries.sort().slice(0, maximumEntries)) {
+  for (const name of await firstNames(target.value)) {
     const stats = await lstat(join(target.value, name)).catch(() => undefined);
     if (stats !== undefined) described.push(describe(name, stats));
   }
   return ok(described);
+}
+
+/** The first names of a folder in their order. It is read in steps: a task can fill it with millions. */
+async function firstNames(folder: string): Promise<string[]> {
+  const names: string[] = [];
+  const keepFirst = (): void => void names.sort().splice(maximumEntries);
+  for await (const { name } of await opendir(folder, { bufferSize: entriesAtOnce })) {
+    names.push(name);
+    if (names.length >= 2 * maximumEntries) keepFirst();
+  }
+  keepFirst();
+  return names;
 }
 
 export async function statFile(root: string, path: string): Promise<Result<FileDescription, CommandRefused>> {

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CommandOutput, StreamPosition } from '../../../src/agent/link/node-command.js';
@@ -9,6 +9,9 @@ import { openToRead } from './open-to-read.js';
 
 /** How often a file that is followed is looked at. In milliseconds. */
 const lookInterval = 100;
+
+/** How many times longer than a look into the folder of the logs the rest after it is at least. */
+const restFactor = 4;
 
 interface FileOffset {
   readonly file: string;
@@ -42,22 +45,23 @@ export async function* followLogs(
   position: StreamPosition,
   signal: AbortSignal,
 ): AsyncGenerator<CommandOutput> {
-  let from = startOf(base, position);
+  let from = await startOf(base, position);
   while (from === undefined && position.follow && !signal.aborted && existsSync(dirname(base))) {
     await wait(signal);
-    from = startOf(base, position);
+    from = await startOf(base, position);
   }
   while (from !== undefined && !signal.aborted) {
     const { file } = from;
-    const after = (): string | undefined => nextFile(base, file);
+    const after = (): Promise<string | undefined> => nextFile(base, file);
     yield* contents(from, `alloc/logs/${basename(file)}`, async () => {
       // The next file is created only after the last byte of this one was written, so this file is complete.
-      if (after() !== undefined) return 'last';
+      const begun = performance.now();
+      if ((await after()) !== undefined) return 'last';
       if (!position.follow || signal.aborted) return 'end';
-      await wait(signal);
+      await wait(signal, restFactor * (performance.now() - begun));
       return signal.aborted ? 'end' : 'again';
     });
-    const next = signal.aborted ? undefined : after();
+    const next = signal.aborted ? undefined : await after();
     from = next === undefined ? undefined : { file: next, offset: 0 };
   }
 }
@@ -110,36 +114,52 @@ async function fileEvent(
   return existsSync(file) ? undefined : 'deleted';
 }
 
-function nextFile(base: string, file: string): string | undefined {
+async function nextFile(base: string, file: string): Promise<string | undefined> {
   const present = Number(file.slice(base.length + 1));
-  const next = numbersOf(base).find((number) => number > present);
+  const next = (await logNumbers(base)).find((number) => number > present);
   return next === undefined ? undefined : `${base}.${next}`;
 }
 
 /** Undefined when nothing is kept. No bytes from the end stand for the newest file from its beginning, as clients know it. */
-function startOf(base: string, { offset, origin }: StreamPosition): FileOffset | undefined {
-  const files = numbersOf(base).map((number) => ({ file: `${base}.${number}`, size: sizeOf(`${base}.${number}`) }));
+async function startOf(base: string, { offset, origin }: StreamPosition): Promise<FileOffset | undefined> {
+  const files = (await logNumbers(base)).map((number) => `${base}.${number}`);
   const newest = files.at(-1);
   if (newest === undefined) return undefined;
-  if (origin === 'end' && offset === 0) return { file: newest.file, offset: 0 };
-  const total = files.reduce((sum, { size }) => sum + size, 0);
-  const fromEnd = origin === 'end' || offset < 0;
-  let left = fromEnd ? Math.max(0, total - Math.abs(offset)) : offset;
-  for (const { file, size } of files) {
+  if (origin === 'end' && offset === 0) return { file: newest, offset: 0 };
+  return origin === 'end' || offset < 0 ? fromEnd(files, Math.abs(offset)) : fromStart(files, offset);
+}
+
+async function fromStart(files: readonly string[], offset: number): Promise<FileOffset | undefined> {
+  let last: FileOffset | undefined;
+  let left = offset;
+  for (const file of files) {
+    const size = await sizeOf(file);
     if (left < size) return { file, offset: left };
     left -= size;
+    last = { file, offset: size };
   }
-  return { file: newest.file, offset: newest.size };
+  return last;
 }
 
-function numbersOf(base: string): number[] {
-  return existsSync(dirname(base)) ? logNumbers(base) : [];
+/** The beginning of the oldest file where there is less. */
+async function fromEnd(files: readonly string[], distance: number): Promise<FileOffset | undefined> {
+  let first: FileOffset | undefined;
+  let left = distance;
+  for (const file of [...files].reverse()) {
+    const size = await sizeOf(file);
+    first = { file, offset: Math.max(0, size - left) };
+    if (left <= size) return first;
+    left -= size;
+  }
+  return first;
 }
 
-function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+async function sizeOf(file: string): Promise<number> {
+  const found = await stat(file).catch(() => undefined);
+  return found?.size ?? 0;
 }
 
-async function wait(signal: AbortSignal): Promise<void> {
-  await pause(lookInterval, undefined, { signal, ref: false }).catch(() => undefined);
+async function wait(signal: AbortSignal, shortest = 0): Promise<void> {
+  const time = Math.max(lookInterval, shortest);
+  await pause(time, undefined, { signal, ref: false }).catch(() => undefined);
 }

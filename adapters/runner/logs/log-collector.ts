@@ -3,7 +3,7 @@ import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive, type ProcessIdentity, startTimeFromStat } from '../disk/process-identity.js';
 import { textIn } from '../disk/text-file.js';
-import { type LogLimits, logPosition } from './log-files.js';
+import { findLogPosition, type LogLimits } from './log-files.js';
 
 /**
  * Takes a task's output from two named pipes and writes it to `<base>.N`, each file up to its limit, and removes the oldest.
@@ -79,8 +79,8 @@ export interface Collector {
 }
 
 /** Starts the collector of one attempt; resolves when both pipes are there. */
-export function startCollector({ attempt, base, limits, when }: LogCollection): Promise<Collector> {
-  const parameters = [attempt, ...collectorParameters(base, limits, when)];
+export async function startCollector({ attempt, base, limits, when }: LogCollection): Promise<Collector> {
+  const parameters = [attempt, ...(await collectorParameters(base, limits, when))];
   const child = spawn('/bin/sh', ['-c', script, 'signalbox-log', ...parameters], {
     cwd: '/',
     env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' },
@@ -105,18 +105,24 @@ export function startCollector({ attempt, base, limits, when }: LogCollection): 
   });
 }
 
-function collectorParameters(
+async function collectorParameters(
   base: string,
   { maximumFileBytes, maximumFiles }: LogLimits,
   when: LogCollection['when'],
-): string[] {
+): Promise<string[]> {
   const maximum = Math.max(1, Math.floor(maximumFileBytes));
-  const stream = (name: string): string[] => {
-    const { number, size } = logPosition(`${base}.${name}`);
+  const stream = async (name: string): Promise<string[]> => {
+    const { number, size } = await findLogPosition(`${base}.${name}`);
     const isFull = size >= maximum;
     return [`${base}.${name}`, String(isFull ? number + 1 : number), String(isFull ? maximum : maximum - size)];
   };
-  return [String(maximum), String(Math.max(1, maximumFiles)), when, ...stream('stdout'), ...stream('stderr')];
+  return [
+    String(maximum),
+    String(Math.max(1, maximumFiles)),
+    when,
+    ...(await stream('stdout')),
+    ...(await stream('stderr')),
+  ];
 }
 
 /**

@@ -83,3 +83,35 @@ describe('what a task has put between the files of its output', () => {
     expect(await written()).toBe('own\n');
   });
 });
+
+describe('a folder of logs in which a task has made many files', () => {
+  beforeEach(() => {
+    mkdirSync(join(folder, 'logs'));
+    for (let number = 0; number < 500; number += 1) {
+      writeFileSync(join(folder, 'logs', `main.stdout.${number}`), number === 499 ? 'last' : '');
+    }
+  });
+
+  /** The first piece, and how many turns of the loop came before it. */
+  async function firstOf(position: Parameters<typeof followLogs>[1]) {
+    let turns = 0;
+    let isOver = false;
+    const turn = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const outputs = followLogs(join(folder, 'logs', 'main.stdout'), position, reading.signal);
+    const { value } = await outputs.next();
+    isOver = true;
+    await outputs.return(undefined);
+    return { value, turns };
+  }
+
+  it.each(['start', 'end'] as const)('holds up nobody while it is read from its %s', async (origin) => {
+    const { value, turns } = await firstOf({ offset: 2, origin, follow: true });
+    expect(value).toMatchObject({ type: 'piece', file: 'alloc/logs/main.stdout.499' });
+    expect(value?.type === 'piece' && Buffer.from(value.bytes).toString()).toBe('st');
+    expect(turns).toBeGreaterThan(5);
+  });
+});
