@@ -37,6 +37,8 @@ export class WorkWatch {
         this.#after = listed.value.index;
         return listed.value;
       }
+      // The server may come back with an older store, whose indexes are lower and tell something else.
+      this.#after = 0;
       await clock.sleep(retryPause, signal);
     }
     return undefined;

@@ -36,8 +36,9 @@ export function listNodeWork(
 }
 
 function nodeWorkList(view: ReadView, nodeId: string, after: number): Answer<NodeWorkList> {
-  const assignments = listAssignments(view, nodeId, after);
-  const complete = after === 0;
+  // An index that is yet to come is of a store that this one has replaced, as after a backup was restored.
+  const complete = after === 0 || after > view.index;
+  const assignments = listAssignments(view, nodeId, complete ? 0 : after);
   // Without news the reader keeps its own index and goes on waiting.
   const index = complete || assignments.length > 0 ? view.index : after;
   const work = assignments.flatMap((row) => (row.gone ? [] : (workOf(view, row.allocationId) ?? [])));

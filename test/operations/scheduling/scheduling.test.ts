@@ -214,6 +214,19 @@ describe('time', () => {
   });
 });
 
+describe('work that is asked for after an index which the store has not reached', () => {
+  it('is everything, when the wait is over: the store is an older copy', async () => {
+    open();
+    await join('n1');
+    await register({});
+    const asked = listNodeWork(engine, hostPrincipal, { nodeId: 'n1' }, { after: 1_000_000, wait: second });
+    await clock.advance(2 * second);
+    const { value } = (await asked)._unsafeUnwrap();
+    expect(value).toMatchObject({ complete: true, work: [{ allocation: { JobID: 'web' } }] });
+    expect(value.index).toBeLessThan(1_000_000);
+  });
+});
+
 describe('reports', () => {
   it('names allocations that the node should not have', async () => {
     open();
