@@ -4,12 +4,14 @@ import type { Node } from '../../scheduler/node.js';
 import type { AllocationReport, NodeDescription } from './node-work.js';
 import {
   amount,
+  count,
   decimal,
   fitted,
   flag,
   listOf,
   mapOf,
   matching,
+  moment,
   objectOf,
   oneOf,
   orNull,
@@ -60,8 +62,8 @@ const mostEvents = 50;
 const uuid = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'a UUID of 36 characters in lower case');
 const name = matching(/^[^\0]{1,255}$/, 'a text of 1 to 255 characters without NUL');
 const poolName = matching(/^(?!all$)[a-zA-Z0-9-_]{1,128}$/, '1 to 128 letters, digits, dashes and underscores');
-const moment = text(64);
 const note = text(16_384);
+const port = count(65_535);
 const texts = mapOf(text(4096));
 
 const network = objectOf({ Mode: text(), Device: text(), IP: text() }, { CIDR: text(), MBits: amount });
@@ -98,8 +100,8 @@ const nodeDescription: Shape<NodeDescription> = objectOf(
       {
         Cpu: objectOf({
           CpuShares: amount,
-          TotalCpuCores: amount,
-          ReservableCpuCores: orNull(listOf(amount, 10_000)),
+          TotalCpuCores: count(),
+          ReservableCpuCores: orNull(listOf(count(), 10_000)),
         }),
         Memory: megabytes.Memory,
         Disk: disk,
@@ -108,8 +110,8 @@ const nodeDescription: Shape<NodeDescription> = objectOf(
         Networks: orNull(listOf(network, 100)),
         NodeNetworks: orNull(listOf(nodeInterface, 100)),
         Devices: orNull(listOf(deviceGroup, 100)),
-        MinDynamicPort: amount,
-        MaxDynamicPort: amount,
+        MinDynamicPort: port,
+        MaxDynamicPort: port,
       },
     ),
     ReservedResources: objectOf(
@@ -131,7 +133,7 @@ const nodeDescription: Shape<NodeDescription> = objectOf(
   {
     Links: orNull(texts),
     HostVolumes: orNull(mapOf(objectOf({ Name: text(), Path: text(4096), ReadOnly: flag }, { ID: text() }))),
-    NodeMaxAllocs: amount,
+    NodeMaxAllocs: count(),
   },
 ) satisfies Shape<Partial<Node>>;
 
@@ -165,7 +167,7 @@ const taskEvent: Shape<TaskEvent> = objectOf({
 const taskState: Shape<TaskState> = objectOf({
   State: oneOf('pending', 'running', 'dead'),
   Failed: flag,
-  Restarts: amount,
+  Restarts: count(),
   LastRestart: orNull(moment),
   StartedAt: orNull(moment),
   FinishedAt: orNull(moment),

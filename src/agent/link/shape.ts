@@ -50,6 +50,23 @@ export const flag: Shape<boolean> = (value, at) => (typeof value === 'boolean' ?
 export const whole: Shape<number> = (value, at) =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : misfit(at, 'a whole number');
 
+/** A whole number from 0 to `most`. */
+export function count(most: number = Number.MAX_SAFE_INTEGER): Shape<number> {
+  const expected = most === Number.MAX_SAFE_INTEGER ? 'a whole number from 0 on' : `a whole number from 0 to ${most}`;
+  return (value, at) =>
+    Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= most
+      ? (value as number)
+      : misfit(at, expected);
+}
+
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+
+/** A moment by RFC 3339. */
+export const moment: Shape<string> = (value, at) =>
+  typeof value === 'string' && rfc3339.test(value) && !Number.isNaN(Date.parse(value))
+    ? value
+    : misfit(at, 'a moment such as 2030-01-31T12:00:00Z');
+
 /** Not negative. */
 export const amount: Shape<number> = (value, at) =>
   typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= Number.MAX_SAFE_INTEGER

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readCommandOutput, readCommandRefusal } from '../../../src/agent/link/command-shapes.js';
 import { readNodeDescription, readReports } from '../../../src/agent/link/node-shapes.js';
-import { fitted, flag, listOf, mapOf, objectOf, orNull, text } from '../../../src/agent/link/shape.js';
+import { count, fitted, flag, listOf, mapOf, moment, objectOf, orNull, text } from '../../../src/agent/link/shape.js';
 
 const shape = objectOf({ name: text(5), list: listOf(flag, 2) }, { more: mapOf(orNull(flag)) });
 
@@ -29,6 +29,51 @@ describe('shapes', () => {
     const read = fitted(shape, given, 'it');
     expect(JSON.stringify(read)).toBe('{"value":{"name":"x","list":[],"more":{"__proto__":true,"constructor":false}}}');
     expect(fitted(shape, JSON.parse('{"__proto__":{"name":"x","list":[]}}'), 'it')).toHaveProperty('at');
+  });
+});
+
+describe('moments and counts', () => {
+  it.each(['2030-01-31T12:00:00Z', '2030-01-31T12:00:00.123456789+02:00', '0001-01-01T00:00:00Z'])('are %s', (text) => {
+    expect(fitted(moment, text, 'it')).toEqual({ value: text });
+  });
+
+  it.each(['', 'yesterday', '2030-13-01T00:00:00Z', '+275760-09-13T00:00:00Z', '2030-01-31', 1])(
+    'are not %j',
+    (given) => {
+      expect(fitted(moment, given, 'it')).toHaveProperty('expected');
+    },
+  );
+
+  it.each([
+    [0, true],
+    [9, true],
+    [10, false],
+    [1.5, false],
+    [-1, false],
+    [Number.NaN, false],
+    ['1', false],
+  ])('of at most nine: %j is one: %j', (given, fits) => {
+    expect('value' in fitted(count(9), given, 'it')).toBe(fits);
+  });
+
+  it('are required of the reports of tasks, whose ends begin delays', () => {
+    const state = {
+      State: 'dead',
+      Failed: true,
+      Restarts: 0,
+      LastRestart: null,
+      StartedAt: null,
+      Events: [],
+      Paused: '',
+    };
+    const report = (FinishedAt: unknown) => ({
+      allocationId: '00000000-0000-4000-8000-000000000001',
+      clientStatus: 'failed',
+      clientDescription: '',
+      taskStates: { main: { ...state, FinishedAt } },
+    });
+    expect(readReports([report('2030-01-31T12:00:00Z')]).isOk()).toBe(true);
+    expect(readReports([report('garbage')])._unsafeUnwrapErr().field).toBe('reports[0].taskStates.main.FinishedAt');
   });
 });
 

@@ -8,6 +8,7 @@ import { readAllocationStats, stopAllocation } from '../../../src/operations/all
 import type { AgentLink } from '../../../src/ports/agent-link.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { nodes } from '../../../src/scheduler/node.js';
+import { type Instant, isoFromInstant } from '../../../src/shared/instant.js';
 import type { TestFunction } from '../storage/index.js';
 
 export interface AgentLinkSubject {
@@ -102,8 +103,8 @@ const cases: Readonly<Record<string, Case>> = {
   'what is reported is kept, however often, and what is not the node’s is told back': async (opened) => {
     const { engine, link, node } = opened;
     const { id } = await placed(opened);
-    const running = reportOf(id, 'running');
-    const foreign = reportOf('00000000-0000-4000-8000-0000000000ff', 'running');
+    const running = reportOf(id, 'running', engine.clock.now());
+    const foreign = reportOf('00000000-0000-4000-8000-0000000000ff', 'running', engine.clock.now());
     for (let time = 0; time < 2; time += 1) {
       const told = (await link.report({ nodeId: node.ID, reports: [running, foreign] }))._unsafeUnwrap();
       assert.deepEqual(told.unknown, [foreign.allocationId]);
@@ -111,7 +112,7 @@ const cases: Readonly<Record<string, Case>> = {
     const kept = await allocationIn(engine, id);
     assert.equal(kept?.ClientStatus, 'running');
     assert.deepEqual(kept?.TaskStates, running.taskStates);
-    const over = { ...reportOf(id, 'complete'), healthy: null };
+    const over = { ...reportOf(id, 'complete', engine.clock.now()), healthy: null };
     (await link.report({ nodeId: node.ID, reports: [over], ended: [] }))._unsafeUnwrap();
     assert.equal((await allocationIn(engine, id))?.ClientStatus, 'complete');
   },
@@ -209,8 +210,12 @@ async function placed({ engine, link, node }: OpenedLink) {
   }
 }
 
-function reportOf(allocationId: string, clientStatus: AllocationReport['clientStatus']): AllocationReport {
-  const StartedAt = '2026-01-01T00:00:00Z';
+function reportOf(
+  allocationId: string,
+  clientStatus: AllocationReport['clientStatus'],
+  startedAt: Instant,
+): AllocationReport {
+  const StartedAt = isoFromInstant(startedAt);
   const taskStates = { t: { ...pendingTask, State: 'running' as const, StartedAt } };
   return { allocationId, clientStatus, clientDescription: 'as told', taskStates };
 }
