@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { setMaxListeners } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -155,6 +156,8 @@ class Process implements RunningTask {
   constructor(start: TaskStart, pid: number, ended: Promise<void>, logs: Logs) {
     this.#start = start;
     this.#pid = pid;
+    // Each command beside the task waits for its end, and there may be many.
+    setMaxListeners(0, this.#ending.signal);
     this.#collected = this.#collect(logs);
     this.exited = this.#end(ended);
   }

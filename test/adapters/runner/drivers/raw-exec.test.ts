@@ -16,6 +16,7 @@ import { claimForRunner, readIdentity } from '../../../../adapters/runner/driver
 import { rawExecDriver } from '../../../../adapters/runner/drivers/raw-exec-driver.js';
 import type { RunningTask, TaskStart } from '../../../../adapters/runner/drivers/task-driver.js';
 import { startCollector } from '../../../../adapters/runner/logs/log-collector.js';
+import type { CommandInput } from '../../../../src/agent/link/node-command.js';
 
 const driver = rawExecDriver();
 const running: RunningTask[] = [];
@@ -47,6 +48,10 @@ function startOf(text: string, change: Partial<TaskStart> = {}): TaskStart {
     logs: { maximumFiles: 3, maximumFileBytes: 10_000, disabled: false },
     ...change,
   };
+}
+
+async function* nothing(): AsyncGenerator<CommandInput> {
+  yield { type: 'end' };
 }
 
 async function started(start: TaskStart): Promise<RunningTask> {
@@ -236,6 +241,25 @@ describe('a command that a new runner finds', () => {
     mkdirSync(attempt, { recursive: true });
     writeFileSync(join(attempt, 'claim'), '');
     expect(await driver.recover(start)).toMatchObject({ type: 'exited', exit: { code: 137 } });
+  });
+});
+
+describe('commands beside a task', () => {
+  it('may be many at once without a warning of a leak', async () => {
+    const warnings: string[] = [];
+    const note = ({ message }: Error): void => void warnings.push(message);
+    process.on('warning', note);
+    const start = startOf('sleep 60');
+    await started(start);
+    const asker = new AbortController();
+    for (let number = 0; number < 12; number += 1) {
+      const command = { command: ['/bin/sleep', '60'], terminal: false, input: nothing() };
+      (await driver.exec?.(start, { ...command, signal: AbortSignal.any([asker.signal]) }))?._unsafeUnwrap();
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    asker.abort();
+    expect(warnings).toEqual([]);
   });
 });
 
