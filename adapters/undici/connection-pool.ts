@@ -3,6 +3,7 @@ import type { buildConnector, Client, Dispatcher } from 'undici';
 import type { ClientCertificate } from '../../src/ports/http-delivery.js';
 import type { Milliseconds } from '../../src/shared/duration.js';
 import type { GuardedConnector } from './guarded-connector.js';
+import { withInterimAnswers } from './interim-answers.js';
 
 /** The state of one request that the pool uses. */
 export interface PooledExchange {
@@ -13,6 +14,8 @@ export interface PooledExchange {
   readonly options: Dispatcher.DispatchOptions;
   /** It needs no connection any more. */
   readonly settled: boolean;
+  /** The head of its answer has come; interim answers do not count. */
+  readonly answered: boolean;
   /** It is dispatched on this connection, which its handler then releases or discards. */
   begin(connection: Connection): Dispatcher.DispatchHandler;
 }
@@ -203,7 +206,11 @@ class PooledConnection implements Connection {
     const options = { timeout: connectTimeout, partition, clientCertificate: this.#origin.clientCertificate };
     this.#closeSocket = this.#pool.settings.connector(target, options, (error, standing) => {
       this.address = standing?.remoteAddress ?? null;
-      if (standing !== null) callback(null, standing);
+      if (standing !== null)
+        callback(
+          null,
+          withInterimAnswers(standing, () => this.#exchange?.answered === false),
+        );
       else callback(error ?? new Error('no connection'), null as never);
     });
   }

@@ -57,6 +57,6 @@ function isTlsCode(code: string): boolean {
 function isBadAnswer(error: object, code: string): boolean {
   if (code.startsWith('HPE_') || code.startsWith('UND_ERR_RES') || code === 'UND_ERR_HEADERS_OVERFLOW') return true;
   if ('name' in error && error.name === 'HTTPParserError') return true;
-  // An unrequested upgrade or an early 100 is a socket error with one of these texts.
+  // An unrequested upgrade, or bytes before there is a request, are a socket error with one of these texts.
   return 'message' in error && (error.message === 'bad response' || error.message === 'bad upgrade');
 }

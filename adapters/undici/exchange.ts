@@ -74,6 +74,10 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
     }
   }
 
+  get answered(): boolean {
+    return this.#headersAt !== null;
+  }
+
   begin(connection: Connection): this {
     this.#connection = connection;
     return this;

@@ -29,7 +29,9 @@ export type Behaviour =
   /** Announces 100 bytes, sends ten and ends. */
   | 'cut_short'
   /** Bytes that are not HTTP. */
-  | 'garbage';
+  | 'garbage'
+  /** Writes these bytes instead of an answer, and keeps the connection. */
+  | { readonly kind: 'bytes'; readonly bytes: string };
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 
@@ -211,6 +213,8 @@ function act(behaviour: Behaviour, response: ServerResponse, socket: Socket, req
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n0123456789');
   } else if (behaviour === 'garbage') {
     socket.end('SSH-2.0-OpenSSH_9.2p1\r\n\r\n');
+  } else if (behaviour.kind === 'bytes') {
+    socket.write(behaviour.bytes);
   } else if (behaviour.kind === 'answer') {
     response.writeHead(behaviour.status, behaviour.headers as Record<string, string | string[]> | undefined);
     response.end(behaviour.body);

@@ -208,6 +208,19 @@ describe('answers', () => {
     expect(answer.headers).toMatchObject({ constructor: ['c'], hasownproperty: ['d'], 'x-a': ['e'] });
   });
 
+  it.each([
+    'HTTP/1.1 100 Continue\r\n\r\n',
+    'HTTP/1.1 100\r\nserver: early\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n',
+    'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n',
+    'HTTP/1.1 102 Processing\r\n\r\n',
+  ])('may follow interim ones that nobody asked for: %j', async (interim) => {
+    const body = 'HTTP/1.1 100 Continue';
+    const bytes = `${interim}HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const receiver = await receiverOf({ behaviour: { kind: 'bytes', bytes } });
+    expect(await answered(deliveryOf(), requestTo(receiver.url))).toMatchObject({ status: 200, body });
+    expect(receiver.requests).toHaveLength(1);
+  });
+
   it('that drip forever end with the total timeout and say that headers had come', async () => {
     const receiver = await receiverOf({ behaviour: { kind: 'drip', every: 5 } });
     const error = await refused(deliveryOf(), requestTo(receiver.url, { totalTimeout: 150 }));
