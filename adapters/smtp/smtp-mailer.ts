@@ -30,9 +30,9 @@ const settingTable: OptionTable<Record<'from' | 'totalTimeout' | 'connections' |
 type Pool = Transporter<SMTPPoolSentMessageInfo, SMTPPoolOptions>;
 
 /**
- * Mail over SMTP by nodemailer 10, an optional peer that is loaded at the first message. A refusal by the server with a status
- * from 500 is permanent (`mail_rejected`); every other failure is temporary (`mail_unavailable`). That includes failed logins,
- * because they are not caused by the message. Throws a TypeError for a sender that is not an
+ * Mail over SMTP by nodemailer 10, an optional peer that is loaded at the first message. A refusal of the sender, the recipient or the
+ * content with a status from 500 is permanent (`mail_rejected`); every other failure is temporary (`mail_unavailable`). That includes
+ * refused connections and failed logins, because they are not caused by the message. Throws a TypeError for a sender that is not an
  * address, and for settings that are missing, unknown or of another type.
  */
 export function smtpMailer(settings: SmtpMailerSettings): Mailer {
@@ -115,20 +115,31 @@ function mailErrorFrom(error: unknown): MailError {
   }
   const code = textOf(error, 'code');
   const status = statusOf(error);
-  // 530, 534, 535 and 538 refuse the login. The server's text is left out, because some servers repeat the user name.
-  if (code === 'EAUTH' || (status >= 530 && status <= 539)) {
-    return {
-      type: 'mail_unavailable',
-      message: `the mail server refused the login${status > 0 ? ` (${status})` : ''}`,
-    };
-  }
+  // The server's text is left out, because some servers repeat the user name.
+  if (code === 'EAUTH') return refusedLogin('refused the login', status);
+  if (status >= 530 && status <= 539) return refusedLogin('wants a login, another one, or TLS', status);
   const response = textOf(error, 'response')
     .replace(/[^\x20-\x7e]+/g, ' ')
     .slice(0, 200);
-  if (status >= 500) return { type: 'mail_rejected', message: `the mail server rejected the message: ${response}` };
-  if (status > 0) return { type: 'mail_unavailable', message: `the mail server deferred the message: ${response}` };
-  if (code === 'EENVELOPE') return { type: 'mail_rejected', message: 'the mail server accepts no such recipient' };
+  if (status > 0) return refusal(code, status, response);
+  if (code === 'EENVELOPE' && response === '') {
+    return { type: 'mail_rejected', message: 'the mail server accepts no such recipient' };
+  }
   return { type: 'mail_unavailable', message: `the mail server could not be used${code === '' ? '' : ` (${code})`}` };
+}
+
+/** 530, 534, 535 and 538 are about the login, in answer to whichever command. */
+function refusedLogin(what: string, status: number): MailError {
+  return { type: 'mail_unavailable', message: `the mail server ${what}${status > 0 ? ` (${status})` : ''}` };
+}
+
+/** A message is refused by the answers to its sender, recipient and content; before them, it is the connection that is refused. */
+function refusal(code: string, status: number, response: string): MailError {
+  if (status < 500) return { type: 'mail_unavailable', message: `the mail server deferred the message: ${response}` };
+  if (code === 'EENVELOPE' || code === 'EMESSAGE') {
+    return { type: 'mail_rejected', message: `the mail server rejected the message: ${response}` };
+  }
+  return { type: 'mail_unavailable', message: `the mail server refused the connection: ${response}` };
 }
 
 function statusOf(error: unknown): number {

@@ -1,4 +1,5 @@
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
+import { createInterface } from 'node:readline';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -44,6 +45,38 @@ async function mailboxOf(options: SMTPServerOptions = {}): Promise<Mailbox> {
   opened.push({ close: () => new Promise((resolve) => server.close(() => resolve())) });
   const { port } = server.server.address() as AddressInfo;
   return { url: `smtp://127.0.0.1:${port}`, port, mails };
+}
+
+/** The answer to a command, `.` for the end of the content; null closes the connection instead. */
+type ScriptedAnswers = Readonly<Record<string, string | null>>;
+
+/** A mail server that gives these answers, and to all other commands the usual ones. */
+async function scriptedServer(answers: ScriptedAnswers): Promise<{ readonly url: string; contents(): number }> {
+  let contents = 0;
+  const usual: ScriptedAnswers = { greeting: '220 ready', EHLO: '250 ready', DATA: '354 go on', QUIT: '221 bye' };
+  const server = createServer((socket) => {
+    let inContent = false;
+    const say = (command: string): void => {
+      const answer = command in answers ? answers[command] : (usual[command] ?? '250 ok');
+      if (answer === null) socket.destroy();
+      else socket.write(`${answer}\r\n`);
+      if (command === 'DATA' && answer?.startsWith('354')) inContent = true;
+    };
+    socket.on('error', () => undefined);
+    createInterface({ input: socket }).on('line', (line) => {
+      if (!inContent) say(line.slice(0, 4).trim().toUpperCase());
+      else if (line === '.') {
+        inContent = false;
+        contents += 1;
+        say('.');
+      }
+    });
+    say('greeting');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  opened.push({ close: () => new Promise((resolve) => server.close(() => resolve())) });
+  const { port } = server.address() as AddressInfo;
+  return { url: `smtp://127.0.0.1:${port}`, contents: () => contents };
 }
 
 function mailerOf(settings: Partial<Parameters<typeof smtpMailer>[0]> & { url: string }): Mailer {
@@ -192,6 +225,32 @@ describe('smtpMailer', () => {
     const error = await errorOf(mailerOf(mailbox), message());
     expect(error.type).toBe(type);
     expect(error.message).toContain(String(status));
+  });
+
+  it.each<[string, ScriptedAnswers, MailError['type'], string]>([
+    [
+      'greeting',
+      { greeting: '554 no service here' },
+      'mail_unavailable',
+      'refused the connection: 554 no service here',
+    ],
+    ['hello', { EHLO: '550 go away', HELO: '550 go away' }, 'mail_unavailable', 'refused the connection: 550 go away'],
+    ['sender', { MAIL: '550 not yours' }, 'mail_rejected', 'rejected the message: 550 not yours'],
+    ['TLS', { MAIL: '530 Must issue STARTTLS' }, 'mail_unavailable', 'wants a login, another one, or TLS (530)'],
+    ['data', { DATA: '554 no' }, 'mail_rejected', 'rejected the message: 554 no'],
+    ['no SMTP', { RCPT: 'hello there' }, 'mail_unavailable', 'could not be used (EENVELOPE)'],
+    [
+      'pipelined',
+      { EHLO: '250-x\r\n250 PIPELINING', RCPT: '450 later', DATA: '503 no recipients' },
+      'mail_unavailable',
+      '450 later',
+    ],
+    ['closed after the content', { '.': null }, 'mail_unavailable', 'could not be used (ECONNECTION)'],
+  ])('takes a refusal for permanent only where the message is refused: %s', async (_name, answers, type, text) => {
+    const server = await scriptedServer(answers);
+    const error = await errorOf(mailerOf({ url: server.url }), message());
+    expect(error).toEqual({ type, message: expect.stringContaining(text) });
+    expect(server.contents()).toBe('.' in answers ? 1 : 0);
   });
 
   it('takes a message refused after its data by its status', async () => {
