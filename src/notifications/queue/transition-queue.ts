@@ -1,7 +1,13 @@
 import type { Instant } from '../../shared/instant.js';
 import { type Failure, isOfDestination } from '../delivery/classify-failure.js';
 import { type AttemptReport, type AttemptRules, concludeAttempt } from '../delivery/conclude-attempt.js';
-import { type CancelReason, type Delivery, isInOrder, isUnfinished } from '../delivery/delivery.js';
+import {
+  type CancelReason,
+  type Delivery,
+  isInOrder,
+  isUnfinished,
+  type RecipientResult,
+} from '../delivery/delivery.js';
 import { type AdaptiveLimit, afterAnswer, afterOverload, isOverload } from './adaptive-limit.js';
 import { afterFailure, afterSuccess, type Breaker } from './circuit-breaker.js';
 import {
@@ -200,10 +206,11 @@ function attempted(
   const ended = withOutcome(withoutRunning(queue, sequence), outcome);
   if (ended.type === 'lost') return ended;
   const full = queue.running.size >= ended.limit.limit;
+  const failure = failureOfDestination(before.delivery, report);
   const judged = {
     ...ended,
-    breaker: nextBreaker(ended.breaker, before, { failure: report.failure, at }, rules),
-    failingSince: nextFailingSince(ended.failingSince, before, report.failure, at),
+    breaker: failure === undefined ? ended.breaker : nextBreaker(ended.breaker, failure, at, rules),
+    failingSince: failure === undefined ? ended.failingSince : failure === null ? null : (ended.failingSince ?? at),
     limit: nextLimit(ended.limit, report, { full, at }, rules),
   };
   return judged.type === 'delivering' ? runAfterAttempt(judged, before, concluded.after) : judged;
@@ -217,27 +224,29 @@ function notAgain({ cancellation }: CancellingQueue, outcome: Outcome): Outcome 
   return { ...ended, before: outcome.before, attempt: outcome.attempt };
 }
 
-function nextBreaker(
-  breaker: Breaker,
-  { delivery }: QueuedDelivery,
-  { failure, at }: { readonly failure: Failure | null; readonly at: Instant },
-  rules: QueueRules,
-): Breaker {
-  if (failure === null) return afterSuccess(breaker);
-  // A refused address says nothing about the mail server, and a failed redelivery nothing that scheduled attempts would not find out.
-  if (delivery.state.type === 'manual' || failure.class === 'mail_rejected' || !isOfDestination(failure))
-    return breaker;
-  return afterFailure(breaker, rules.breaker, at);
+/**
+ * What the attempt says about the destination: null that it works, undefined nothing. A failed redelivery finds out nothing that
+ * scheduled attempts would not. A mail server that has taken the mail for one recipient works, and puts off the others for reasons of
+ * their own, such as a full mailbox: the mails of other events must not wait for that.
+ */
+function failureOfDestination(
+  { state, recipients: earlier }: Delivery,
+  { failure, recipients }: AttemptReport,
+): Failure | null | undefined {
+  if (failure === null) return null;
+  const accepted = acceptedOf(recipients);
+  if (accepted > acceptedOf(earlier)) return null;
+  return accepted > 0 || state.type === 'manual' || !isOfDestination(failure) ? undefined : failure;
 }
 
-function nextFailingSince(
-  since: Instant | null,
-  { delivery }: QueuedDelivery,
-  failure: Failure | null,
-  at: Instant,
-): Instant | null {
-  if (failure === null) return null;
-  return delivery.state.type === 'manual' || !isOfDestination(failure) ? since : (since ?? at);
+function acceptedOf(recipients: readonly RecipientResult[] | null | undefined): number {
+  return recipients?.filter(({ outcome }) => outcome === 'accepted').length ?? 0;
+}
+
+function nextBreaker(breaker: Breaker, failure: Failure | null, at: Instant, rules: QueueRules): Breaker {
+  if (failure === null) return afterSuccess(breaker);
+  // A refused address says nothing about the mail server.
+  return failure.class === 'mail_rejected' ? breaker : afterFailure(breaker, rules.breaker, at);
 }
 
 function nextLimit(

@@ -431,6 +431,22 @@ describe('e-mail', () => {
     await engine.stop();
   });
 
+  test('a recipient whose mailbox is full holds up no mail of the others, and the configuration is well', async () => {
+    const fail = ({ to }: { to: string }) =>
+      to.startsWith('user-2') ? ({ type: 'mail_unavailable', message: '452 mailbox full' } as const) : null;
+    const delivery = { autoDisableAfter: hour };
+    const { engine, id } = await started({ notifications: { delivery } }, email, { mail: { fail } });
+    for (let n = 1; n <= 12; n += 1) {
+      await publish(engine, { runId: `run-${n}` });
+      await engine.clock.advance(20 * minute);
+      expect(engine.mailer.messages).toHaveLength(n);
+    }
+    const shown = await must(showNotificationConfiguration(engine, owner, { configurationId: id }));
+    expect(shown).toMatchObject({ enabled: true, health: { breaker: 'closed', failingSince: null } });
+    expect((await log(engine, id, { outcome: 'dead' }))[0]).toMatchObject({ lastFailure: 'mail_unavailable' });
+    await engine.stop();
+  });
+
   test('a verification that one of two refuses names both', async () => {
     const fail = ({ to }: { to: string }) =>
       to.startsWith('user-1') ? ({ type: 'mail_rejected', message: 'no such box' } as const) : null;
