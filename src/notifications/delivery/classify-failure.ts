@@ -68,9 +68,11 @@ export function classifySilence(error: { readonly type: FailureClass; readonly m
   return { class: error.type, permanent, message: error.message };
 }
 
+const ofOurs: ReadonlySet<FailureClass> = new Set(['proxy_failed', 'transform_failed', 'aborted']);
+
 /** Whether a failure is the destination's. Others, such as those of a proxy, use up no attempt and do not open the breaker. */
 export function isOfDestination(failure: Pick<Failure, 'class'>): boolean {
-  return failure.class !== 'proxy_failed' && failure.class !== 'transform_failed';
+  return !ofOurs.has(failure.class);
 }
 
 function classOf(status: number): FailureClass {

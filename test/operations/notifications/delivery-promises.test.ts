@@ -1,5 +1,6 @@
-import { errAsync, ResultAsync } from 'neverthrow';
+import { errAsync, okAsync, ResultAsync } from 'neverthrow';
 import { describe, expect, test } from 'vitest';
+import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import {
   deleteNotificationConfiguration,
@@ -429,6 +430,35 @@ describe('e-mail', () => {
     );
     expect(tried.length / shown.attemptCount).toBe(asked);
     await engine.stop();
+  });
+
+  test('a stop between the mails of a delivery records who has had theirs: they get it once', async () => {
+    const sent: string[] = [];
+    let stop = async (): Promise<void> => undefined;
+    const send: Mailer['send'] = ({ to }) => {
+      sent.push(to);
+      void stop();
+      return okAsync({ messageId: '<m@example.org>' });
+    };
+    const storage = memoryStorage();
+    const ports = { storage, mailer: { send, close: async () => undefined } };
+    const first = await testEngine({}, { ports });
+    stop = async () => void (await first.stop());
+    const { id } = await must(create(first, email));
+    first.start();
+    await publish(first);
+    await first.clock.advance(second);
+    await first.stop();
+    expect(sent).toEqual(['user-1@example.org']);
+    expect((await log(first, id))[0]).toMatchObject({ outcome: 'pending', lastFailure: 'aborted' });
+
+    stop = async () => undefined;
+    const next = await testEngine({}, { ports: { ...ports, clock: first.clock } });
+    next.start();
+    await first.clock.advance(minute);
+    expect(sent).toEqual(['user-1@example.org', 'user-2@example.org']);
+    expect((await log(next, id))[0]).toMatchObject({ outcome: 'delivered', attemptCount: 2 });
+    await next.stop();
   });
 
   test('a recipient whose mailbox is full holds up no mail of the others, and the configuration is well', async () => {

@@ -12,24 +12,24 @@ import type { TracedSpan } from '../../../ports/tracer.js';
 import type { Transform } from '../../../ports/transform.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { certificateOf, extraHeaders } from '../configurations/verify-destination.js';
-import { attemptMail } from './attempt-mail.js';
+import { type AttemptInputs, attemptMail } from './attempt-mail.js';
 import { beginAttempt } from './attempt-span.js';
 import type { OpenDestination } from './load-destination.js';
 import { silentAttempt } from './silent-attempt.js';
 
 /**
  * Makes one attempt. Rejects, and never throws, only for what is no destination's doing: a message that cannot be made, or a
- * broken transport. The event is null when it is no longer stored.
+ * broken transport.
  */
 export async function attemptDelivery(
   context: EngineContext,
   delivery: Delivery,
   destination: OpenDestination,
-  event: StoredEvent | null,
+  inputs: AttemptInputs,
 ): Promise<AttemptReport> {
   switch (destination.type) {
     case 'http':
-      return await bodyOf(context, delivery, event).match<AttemptReport | Promise<AttemptReport>>(
+      return await bodyOf(context, delivery, inputs.event).match<AttemptReport | Promise<AttemptReport>>(
         (body) => attemptHttp(context, delivery, destination, body ?? ''),
         (message) => {
           const failure = classifySilence({ type: 'transform_failed', message });
@@ -37,7 +37,7 @@ export async function attemptDelivery(
         },
       );
     case 'email':
-      return await attemptMail(context, delivery, destination, event);
+      return await attemptMail(context, delivery, destination, inputs);
     case 'unreadable': {
       const failure = classifySilence({ type: 'secret_unreadable', message: destination.message });
       return silentAttempt(context, { destination: '' }, failure);

@@ -9,6 +9,14 @@ import { beginAttempt } from './attempt-span.js';
 import type { OpenDestination } from './load-destination.js';
 import { silentAttempt } from './silent-attempt.js';
 
+/** What an attempt needs beside the delivery and its destination. */
+export interface AttemptInputs {
+  /** Null when it is no longer stored. */
+  readonly event: StoredEvent | null;
+  /** Aborted when the engine stops. */
+  readonly stopping: AbortSignal;
+}
+
 /**
  * One message per recipient that has not had one. Addresses that are refused for good are not tried again; when nobody is
  * left to try again for, it has delivered if anybody got it.
@@ -17,10 +25,10 @@ export async function attemptMail(
   context: EngineContext,
   delivery: Delivery,
   destination: OpenDestination & { readonly type: 'email' },
-  event: StoredEvent | null,
+  { event, stopping }: AttemptInputs,
 ): Promise<AttemptReport> {
   const span = beginAttempt(context, delivery, { 'server.address': 'mailto:' });
-  const report = await mailWaiting(context, delivery, destination, event);
+  const report = await mailWaiting(context, delivery, destination, { event, stopping });
   const recipients = report.recipients ?? [];
   const attributes = {
     'signalbox.recipients': recipients.length,
@@ -34,7 +42,7 @@ async function mailWaiting(
   context: EngineContext,
   delivery: Delivery,
   destination: OpenDestination & { readonly type: 'email' },
-  event: StoredEvent | null,
+  { event, stopping }: AttemptInputs,
 ): Promise<AttemptReport> {
   const startedAt = context.clock.now();
   const earlier = (delivery.recipients ?? []).filter(({ outcome }) => outcome !== 'waiting');
@@ -45,7 +53,8 @@ async function mailWaiting(
   if (context.mailer === undefined) return failed('mail_unavailable', 'No mail transport is configured');
   if (event === null) return failed('mail_rejected', 'The event of this delivery is no longer stored');
 
-  const results = [...earlier, ...(await mailAll(context, delivery, { ...destination, recipients }, event))];
+  const mails = mailsTo(context, delivery, { ...destination, recipients }, event);
+  const results = [...earlier, ...(await sendEach(context, mails, stopping))];
   const failure = failureOfMail(results);
   const report = silentAttempt(context, { destination: 'mailto:', startedAt }, failure, results);
   const refused = results.filter(({ outcome }) => outcome === 'refused');
@@ -54,12 +63,17 @@ async function mailWaiting(
   return { ...report, attempt: { ...report.attempt, body } };
 }
 
-async function mailAll(
+interface AddressedMail {
+  readonly mail: MailMessage;
+  readonly userId: string;
+}
+
+function mailsTo(
   context: EngineContext,
   delivery: Delivery,
   { configuration, workspace, recipients }: OpenDestination & { readonly type: 'email' },
   event: StoredEvent,
-): Promise<RecipientResult[]> {
+): AddressedMail[] {
   const { notifications } = context.settings;
   const now = context.clock.now();
   const rendered = renderPayload(
@@ -73,19 +87,21 @@ async function mailAll(
     },
   );
   const mails = rendered.type === 'email' ? rendered.mails : [];
-  return sendEach(
-    context,
-    mails.map((mail, index) => ({ mail, userId: recipients[index]?.userId ?? '' })),
-  );
+  return mails.map((mail, index) => ({ mail, userId: recipients[index]?.userId ?? '' }));
 }
 
 async function sendEach(
   { clock, mailer, settings }: EngineContext,
-  mails: readonly { readonly mail: MailMessage; readonly userId: string }[],
+  mails: readonly AddressedMail[],
+  stopping: AbortSignal,
 ): Promise<RecipientResult[]> {
   const results: RecipientResult[] = [];
   const end = clock.monotonic() + settings.notifications.delivery.totalTimeout;
   for (const { mail, userId } of mails) {
+    if (stopping.aborted) {
+      results.push({ userId, outcome: 'waiting', message: notSentAtStop, at: clock.now() });
+      continue;
+    }
     const last = results.at(-1);
     if (last !== undefined && clock.monotonic() > end && isSilent(results)) {
       results.push({ ...last, userId, at: clock.now() });
@@ -99,6 +115,9 @@ async function sendEach(
   return results;
 }
 
+/** A stop does not wait for all mails, so that those who have had theirs are recorded and get it only once. */
+const notSentAtStop = 'The engine stopped before this mail was sent';
+
 /** Mails in a row that a server may leave waiting before the attempt ends without the others, once its time is over. */
 const mostSilent = 3;
 
@@ -111,6 +130,9 @@ function isSilent(results: readonly RecipientResult[]): boolean {
 }
 
 function failureOfMail(results: readonly RecipientResult[]): Failure | null {
+  if (results.some(({ message }) => message === notSentAtStop)) {
+    return classifySilence({ type: 'aborted', message: notSentAtStop });
+  }
   const waiting = results.find(({ outcome }) => outcome === 'waiting');
   if (waiting !== undefined) return classifySilence({ type: 'mail_unavailable', message: waiting.message ?? '' });
   if (results.length === 0 || results.some(({ outcome }) => outcome === 'accepted')) return null;

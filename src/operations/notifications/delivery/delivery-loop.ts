@@ -24,7 +24,7 @@ import { runTurn, type TurnOutcome, type TurnResult } from './record-turn.js';
 export const deliveryLoop: BackgroundLoop = {
   name: 'notification-deliveries',
   async run(context, signal) {
-    const loop = newLoop(context, await joinTimeline(context));
+    const loop = newLoop(context, await joinTimeline(context), signal);
     const watching = new AbortController();
     const wake = (): void => loop.bell.wake();
     signal.addEventListener('abort', wake, { once: true });
@@ -178,7 +178,7 @@ function applyOutcome(work: DeliveryWork, outcome: TurnOutcome, released: boolea
 
 /** Makes the attempt; what comes of it waits for the next round. */
 function start(
-  { work, context, bell }: Loop,
+  { work, context, bell, stopping }: Loop,
   configurationId: string,
   { delivery, event }: QueuedDelivery & { readonly event: StoredEvent | null },
   destination: OpenDestination,
@@ -195,7 +195,7 @@ function start(
     end({ type: 'not_sent', configurationId, sequence, reason: 'no_recipients' });
     return;
   }
-  attemptDelivery(context, delivery, destination, event).then(
+  attemptDelivery(context, delivery, destination, { event, stopping }).then(
     (report) => end({ type: 'report', configurationId, sequence, report }),
     () => {
       // The transport broke its promise never to reject, or the message could not be made. The delivery keeps its turn.

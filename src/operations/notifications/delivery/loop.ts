@@ -12,6 +12,8 @@ export interface Loop {
   readonly context: EngineContext;
   readonly work: DeliveryWork;
   readonly bell: Waker;
+  /** Aborted when the engine stops. */
+  readonly stopping: AbortSignal;
   /** The queues' time. */
   readonly now: () => Instant;
   /** The turn that is being written, and what it came to. */
@@ -25,12 +27,13 @@ export type TurnEnd =
   | { readonly type: 'failed'; readonly error: StorageError }
   | { readonly type: 'thrown'; readonly thrown: unknown };
 
-export function newLoop(context: EngineContext, timeline: Timeline): Loop {
+export function newLoop(context: EngineContext, timeline: Timeline, stopping: AbortSignal): Loop {
   const { clock, settings } = context;
   return {
     context,
     work: new DeliveryWork(rulesFrom(settings), settings.notifications.delivery),
     bell: waker(clock),
+    stopping,
     now: () => queueTime(timeline, clock.monotonic()),
     turn: null,
     pausedUntil: Number.NEGATIVE_INFINITY,
