@@ -3,7 +3,7 @@ import type { AttemptReport } from '../../../notifications/delivery/conclude-att
 import type { Delivery, RecipientResult } from '../../../notifications/delivery/delivery.js';
 import type { StoredEvent } from '../../../notifications/events/event.js';
 import { renderPayload } from '../../../notifications/payloads/render-payload.js';
-import type { MailMessage } from '../../../ports/mailer.js';
+import type { Mailer, MailMessage } from '../../../ports/mailer.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { beginAttempt } from './attempt-span.js';
 import type { OpenDestination } from './load-destination.js';
@@ -98,21 +98,21 @@ async function sendEach(
   const results: RecipientResult[] = [];
   const end = clock.monotonic() + settings.notifications.delivery.totalTimeout;
   for (const { mail, userId } of mails) {
-    if (stopping.aborted) {
-      results.push({ userId, outcome: 'waiting', message: notSentAtStop, at: clock.now() });
-      continue;
-    }
-    const last = results.at(-1);
-    if (last !== undefined && clock.monotonic() > end && isSilent(results)) {
-      results.push({ ...last, userId, at: clock.now() });
-      continue;
-    }
-    const sent = await mailer?.send(mail);
-    const error = sent?.isErr() ? sent.error : null;
-    const outcome = error === null ? 'accepted' : error.type === 'mail_rejected' ? 'refused' : 'waiting';
-    results.push({ userId, outcome, message: error?.message ?? null, at: clock.now() });
+    const unsent = stopping.aborted ? notSentAtStop : clock.monotonic() > end ? silence(results) : null;
+    const result = unsent === null ? await sendOne(mailer, mail) : ({ outcome: 'waiting', message: unsent } as const);
+    results.push({ ...result, userId, at: clock.now() });
   }
   return results;
+}
+
+async function sendOne(
+  mailer: Mailer | undefined,
+  mail: MailMessage,
+): Promise<Pick<RecipientResult, 'outcome' | 'message'>> {
+  const sent = await mailer?.send(mail);
+  const error = sent?.isErr() ? sent.error : null;
+  const outcome = error === null ? 'accepted' : error.type === 'mail_rejected' ? 'refused' : 'waiting';
+  return { outcome, message: error?.message ?? null };
 }
 
 /** A stop does not wait for all mails, so that those who have had theirs are recorded and get it only once. */
@@ -122,11 +122,13 @@ const notSentAtStop = 'The engine stopped before this mail was sent';
 const mostSilent = 3;
 
 /**
- * Whether the server has not taken the last few mails. Each of them may have waited until its own time was over, and there can be a
- * thousand recipients; a server that defers recipients at once is asked for all of them.
+ * What the server left the last few mails waiting with; null when it did not. Each of them may have waited until its own time was over,
+ * and there can be a thousand recipients; a server that defers recipients at once is asked for all of them.
  */
-function isSilent(results: readonly RecipientResult[]): boolean {
-  return results.length >= mostSilent && results.slice(-mostSilent).every(({ outcome }) => outcome === 'waiting');
+function silence(results: readonly RecipientResult[]): string | null {
+  const last = results.slice(-mostSilent);
+  const silent = last.length === mostSilent && last.every(({ outcome }) => outcome === 'waiting');
+  return silent ? (last.at(-1)?.message ?? '') : null;
 }
 
 function failureOfMail(results: readonly RecipientResult[]): Failure | null {
