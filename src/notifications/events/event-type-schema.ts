@@ -7,10 +7,20 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 /** What is wrong with a JSON Schema, as the end of a sentence; null when events can be checked by it. */
 export function schemaProblem(schema: JsonSchema, longest: number): string | null {
   if (typeof schema !== 'object' || Array.isArray(schema)) return 'must be a JSON Schema, an object';
-  const source = JSON.stringify(schema);
+  const source = jsonOf(schema);
+  if (source === null) return 'must be a JSON Schema, and not nested too deep';
   if (source.length > longest) return `must have at most ${longest} characters as JSON`;
   const compiled = compile(source);
   return typeof compiled === 'string' ? `cannot be used: ${compiled}` : null;
+}
+
+/** The JSON text of a value of a caller; null when it has none: it contains itself, a bigint, or is nested too deep. */
+export function jsonOf(value: unknown): string | null {
+  try {
+    return JSON.stringify(value) ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** Where data does not fit a schema, with pointers that begin at `root`. A schema of null takes everything. */
@@ -18,12 +28,24 @@ export function dataFaults(schema: JsonSchema | null, data: unknown, root: strin
   if (schema === null) return [];
   const compiled = compile(JSON.stringify(schema));
   if (typeof compiled === 'string') return [{ pointer: root, message: `the schema cannot be used: ${compiled}` }];
-  const parsed = compiled.safeParse(withoutPrototypes(data, 0));
+  const parsed = parse(compiled, data);
+  if (parsed === null)
+    return [{ pointer: root, message: 'data: is nested too deep, or its schema is for ever within itself' }];
   if (parsed.success) return [];
   return parsed.error.issues.slice(0, 20).map(({ path, message }) => ({
     pointer: [root, ...path.map((part) => shown(part).replaceAll('~', '~0').replaceAll('/', '~1'))].join('/'),
     message: `${path.length === 0 ? 'data' : path.map(shown).join('.')}: ${message}`,
   }));
+}
+
+/** Null when the stack does not suffice: for data nested thousands of levels deep, or a schema that refers to itself at the same level. */
+function parse(schema: ZodType, data: unknown): ReturnType<ZodType['safeParse']> | null {
+  try {
+    return schema.safeParse(withoutPrototypes(data, 0));
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 /** What `__proto__` is called while data are checked: as a name of a property, it would set a prototype. */
@@ -104,6 +126,7 @@ const compile = remembered(
     try {
       return zod().fromJSONSchema(withRequiredProperties(JSON.parse(source), 'data'));
     } catch (error) {
+      if (error instanceof RangeError) return 'it is nested too deep';
       return error instanceof Error ? error.message : 'it cannot be read';
     }
   },

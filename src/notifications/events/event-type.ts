@@ -3,7 +3,7 @@ import type { Instant } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
 import type { FieldFault, InvalidAttributes } from '../errors.js';
 import type { CustomEvent } from './event.js';
-import { dataFaults, schemaProblem } from './event-type-schema.js';
+import { dataFaults, jsonOf, schemaProblem } from './event-type-schema.js';
 import { triggerFromSpelling } from './trigger.js';
 
 /** A kind of event that the application publishes, beside those of the notification interface. */
@@ -51,7 +51,9 @@ const namePattern = /^[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*$/;
 function schemaFaults(schema: EventType['schema'], example: EventType['example']): readonly FieldFault[] {
   const problem = schema === null ? null : schemaProblem(schema, eventTypeLimits.schema);
   if (problem !== null) return [{ pointer: '/data/attributes/schema', message: `schema ${problem}` }];
-  return example === null ? [] : dataFaults(schema, example, '/data/attributes/example');
+  if (example === null) return [];
+  if (jsonOf(example) !== null) return dataFaults(schema, example, '/data/attributes/example');
+  return [{ pointer: '/data/attributes/example', message: 'example must be JSON, and not nested too deep' }];
 }
 
 function isShortText(value: unknown, most: number): boolean {
@@ -107,6 +109,13 @@ function strayFaults(attributes: Readonly<Record<string, unknown>>): readonly Fi
   }));
 }
 
+function dataProblem(data: unknown): string | null {
+  if (typeof data !== 'object' || Array.isArray(data)) return 'must be an object';
+  const text = jsonOf(data);
+  if (text === null) return 'must be JSON, and not nested too deep';
+  return text.length > eventTypeLimits.data ? `must have at most ${eventTypeLimits.data} characters as JSON` : null;
+}
+
 /** An event of a registered type from its attributes: `message`, `data`, `order_key`, `occurred_at`. */
 export function customEvent(
   type: EventType,
@@ -129,10 +138,9 @@ export function customEvent(
     refuse('occurred_at', 'must be a time such as 2026-01-02T03:04:05.000Z');
   }
   const data = attributes['data'] ?? {};
-  if (typeof data !== 'object' || Array.isArray(data)) refuse('data', 'must be an object');
-  else if (JSON.stringify(data).length > eventTypeLimits.data) {
-    refuse('data', `must have at most ${eventTypeLimits.data} characters as JSON`);
-  } else faults.push(...dataFaults(type.schema, data, '/data/attributes/data'));
+  const problem = dataProblem(data);
+  if (problem !== null) refuse('data', problem);
+  else faults.push(...dataFaults(type.schema, data, '/data/attributes/data'));
   if (faults.length > 0) return err({ type: 'invalid_attributes', faults });
   return ok({
     kind: 'custom',

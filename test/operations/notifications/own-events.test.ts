@@ -186,6 +186,53 @@ describe('own event types', () => {
   });
 });
 
+describe('schemas and data that are nested or refer to themselves without end', () => {
+  type Json = Record<string, unknown>;
+  const nested = (levels: number, member: (inner: Json) => Json): Json => {
+    let value: Json = {};
+    for (let level = 0; level < levels; level += 1) value = member(value);
+    return value;
+  };
+
+  test('are faults of the schema', async () => {
+    const { engine } = await world();
+    const circular: Record<string, unknown> = { type: 'object' };
+    circular['properties'] = { a: circular };
+    for (const schema of [
+      nested(20_000, (inner) => ({ anyOf: [inner] })),
+      nested(900, (inner) => ({ type: 'object', properties: { a: inner } })),
+      circular,
+    ]) {
+      const failed = await mustFail(putEventType(engine, hostPrincipal, { ...orderType, schema }));
+      expect(failed).toMatchObject({ type: 'invalid_attributes', faults: [{ pointer: '/data/attributes/schema' }] });
+    }
+    const example = { circular };
+    const failed = await mustFail(putEventType(engine, hostPrincipal, { ...orderType, schema: null, example }));
+    expect(failed).toMatchObject({ type: 'invalid_attributes', faults: [{ pointer: '/data/attributes/example' }] });
+    await engine.stop();
+  });
+
+  test('are faults of the data', async () => {
+    const { engine } = await world();
+    const circular: Record<string, unknown> = {};
+    circular['next'] = circular;
+    const list = { type: 'object', properties: { next: { $ref: '#' } } };
+    for (const [schema, data] of [
+      [list, nested(9000, (next) => ({ next }))],
+      [list, nested(100_000, (next) => ({ next }))],
+      [list, circular],
+      [{ $ref: '#' }, {}],
+      [{}, { amount: 1n }],
+    ] as const) {
+      await must(putEventType(engine, hostPrincipal, { name: 'list.made', schema }));
+      const attributes = { trigger: 'list.made', data };
+      const failed = await mustFail(sendNotificationEvent(engine, owner, { workspaceId, attributes }));
+      expect(failed).toMatchObject({ type: 'invalid_attributes', faults: [{ pointer: '/data/attributes/data' }] });
+    }
+    await engine.stop();
+  });
+});
+
 describe('subscriptions', () => {
   test.each([
     [{ eventTypes: ['order.created'] }, []],
