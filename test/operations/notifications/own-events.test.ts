@@ -357,6 +357,17 @@ describe('the transform of the host', () => {
     expect(shown.body).toBe(request?.body);
     await engine.stop();
   });
+  test('that is async by mistake, and rejects, holds the message back', async () => {
+    const mistaken = (async () => Promise.reject(new Error('no'))) as unknown as Transform;
+    const engine = await testEngine({}, { ports: { transform: mistaken } });
+    const { id: configurationId } = await must(create(engine));
+    engine.start();
+    await publish(engine, { runId: 'run-a' });
+    await engine.clock.advance(second);
+    const { items } = await must(listDeliveries(engine, owner, { configurationId }));
+    expect(items).toMatchObject([{ outcome: 'pending', lastFailure: 'transform_failed' }]);
+    await engine.stop();
+  });
   test('that throws holds the message back and nothing else', async () => {
     const engine = await testEngine({}, { ports: { transform } });
     const { id: configurationId } = await must(create(engine));

@@ -71,6 +71,8 @@ function transformed(
   const { workspaceId } = event;
   try {
     const next: unknown = transform({ configurationId: id, workspaceId, trigger, event: event.event, body });
+    // Of an async function by mistake: its rejection, which nobody awaits, would end the process.
+    if (next instanceof Promise) next.catch(() => undefined);
     return typeof next === 'string' ? ok(next) : err('The transform of the service gave no text');
   } catch (error) {
     // What it says may hold contents, which are none of the log's business.
