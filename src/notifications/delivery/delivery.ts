@@ -123,6 +123,8 @@ export interface Delivery {
   readonly traceparent?: string;
   /** The body that was sent, kept from the first failure on, so that every repetition sends the same bytes. */
   readonly body?: string;
+  /** Set when the content of its event was erased: there is nothing left to send. */
+  readonly erased?: true;
 }
 
 /**
@@ -183,6 +185,7 @@ export function withAttempt(attempts: readonly Attempt[], attempt: Omit<Attempt,
 export function withoutContents({ body: _body, recipients, ...kept }: Delivery): Delivery {
   return {
     ...kept,
+    erased: true,
     attempts: kept.attempts.map((attempt) => ({ ...attempt, headers: {}, body: '' })),
     ...(recipients === undefined ? {} : { recipients: recipients.map((result) => ({ ...result, message: null })) }),
   };

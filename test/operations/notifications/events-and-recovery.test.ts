@@ -11,6 +11,7 @@ import {
   listNotificationEvents,
   putNotificationConfiguration,
   putWorkspace,
+  recoverDeliveries,
   redeliver,
   showDelivery,
   showNotificationEvent,
@@ -147,6 +148,32 @@ describe('erasing a message', () => {
     const shown = await must(showDelivery(engine, owner, { deliveryId }));
     expect(shown).toMatchObject({ outcome: 'delivered', attempts: [{ status: 204 }, { status: 500, body: '' }] });
     expect(JSON.stringify(shown)).not.toContain('secret');
+    await engine.stop();
+  });
+
+  test('of one that has ended: neither a redelivery nor a recovery sends what is left of it', async () => {
+    const { engine, id } = await world(noBreaker);
+    const since = engine.clock.now();
+    engine.delivery.answer({ status: 410 });
+    const { eventId, deliveryIds } = await publish(engine, { runId: 'run-a', runMessage: 'secret content' });
+    const unsent = await publish(engine, { runId: 'run-b' });
+    await engine.clock.advance(second);
+    await must(eraseNotificationEvent(engine, owner, { eventId }));
+    engine.delivery.answer({ status: 204 });
+    engine.delivery.clear();
+    const refused = await mustFail(redeliver(engine, owner, { deliveryId: deliveryIds[0] ?? '' }));
+    expect(refused).toMatchObject({ type: 'conflict', message: expect.stringContaining('erased') });
+    expect((await must(countRecoverable(engine, owner, { workspaceId, since }))).count).toBe(1);
+    await must(recoverDeliveries(engine, owner, { configurationId: id, since }));
+    await engine.clock.advance(minute);
+    expect(engine.delivery.requests.map(({ body }) => JSON.parse(body).run_id)).toEqual(['run-b']);
+    await must(eraseNotificationEvent(engine, owner, { eventId: unsent.eventId }));
+    await must(startBulkRedelivery(engine, owner, { workspaceId, since }));
+    await engine.clock.advance(minute);
+    expect(await must(listBulkRedeliveries(engine, owner, { workspaceId }))).toMatchObject([
+      { state: 'done', total: 0, redelivered: 0 },
+    ]);
+    expect(engine.delivery.requests).toHaveLength(1);
     await engine.stop();
   });
 

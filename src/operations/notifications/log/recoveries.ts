@@ -12,7 +12,7 @@ import { commit, type Transaction } from '../../commit.js';
 import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
 import { findWorkspace } from '../find-resource.js';
 import { touchQueue } from './change-queue.js';
-import { requestAttempt } from './redeliver.js';
+import { endOf, requestAttempt } from './redeliver.js';
 
 /** Deliveries of a workspace or of one of its configurations that ended in a span of time, to be sent again. */
 export interface BulkRedeliveryRequest {
@@ -188,16 +188,21 @@ function step(tx: Transaction, recovery: Recovery): void {
 function takeUpTo(
   room: number,
   rows: readonly Delivery[],
-  { trigger, reached: before }: Recovery,
+  { reached: before, ...filter }: Recovery,
 ): { readonly taken: readonly Delivery[]; readonly reached: Recovery['reached'] } {
   const taken: Delivery[] = [];
   let reached = before;
   for (const delivery of rows) {
     if (taken.length === room) break;
     reached = endOf(delivery);
-    if (trigger === null || trigger === delivery.trigger) taken.push(delivery);
+    if (isMeant(delivery, filter)) taken.push(delivery);
   }
   return { taken, reached };
+}
+
+/** Of an erased event nothing is left to send. */
+function isMeant(delivery: Delivery, { trigger }: Pick<RecoveryFilter, 'trigger'>): boolean {
+  return delivery.erased !== true && (trigger === null || trigger === delivery.trigger);
 }
 
 /** What ended in the span, oldest end first, after the given one; a chunk of it. */
@@ -210,10 +215,6 @@ function endedOnes(
   const from = after === null ? [configurationId, outcome, since] : [configurationId, outcome, after[0], after[1] + 1];
   const range = { from, to: [configurationId, outcome, until], limit: chunk };
   return view.list(deliveries, { index: 'failed', ...range }).map(({ record }) => record);
-}
-
-function endOf({ state, sequence }: Delivery): readonly [Instant, number] {
-  return ['at' in state ? state.at : 0, sequence];
 }
 
 type Decided = Pick<Recovery, 'workspaceId' | 'configurations' | 'outcome' | 'since' | 'until' | 'trigger'>;
@@ -254,7 +255,7 @@ function countOf(view: ReadView, decided: Decided): RecoverableCount {
     let after: Recovery['reached'] = null;
     for (;;) {
       const rows: readonly Delivery[] = endedOnes(view, configurationId, decided, after);
-      count += rows.filter(({ trigger }) => decided.trigger === null || decided.trigger === trigger).length;
+      count += rows.filter((delivery) => isMeant(delivery, decided)).length;
       looked += rows.length;
       const last = rows.at(-1);
       if (last === undefined || rows.length < chunk) break;

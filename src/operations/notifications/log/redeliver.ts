@@ -39,6 +39,12 @@ export function redeliver(
         message: 'The notification configuration is disabled; enable it before redelivering',
       });
     }
+    if (delivery.erased === true) {
+      return err({
+        type: 'conflict',
+        message: 'The content of this notification was erased; there is nothing to send',
+      });
+    }
     const asked = requestAttempt(tx, delivery);
     touchQueue(tx, delivery.configurationId);
     return ok(summariseDelivery(asked, { nextAttemptAt: tx.now, waitsFor: null }));
@@ -92,36 +98,65 @@ async function recover(
   const limit = context.settings.notifications.maximumRecover;
   let count = 0;
   let reached: Instant | null = null;
+  let after: End | null = null;
   for (;;) {
     const size = Math.min(recoverBatch, limit - count);
-    const written = await commit<{ taken: Instant[]; more: boolean }, NotFound | Conflict>(context, caller, (tx) => {
-      const found = findConfiguration(tx, caller, configurationId);
-      if (found.isErr()) return err(found.error);
-      if (!found.value.configuration.enabled) {
-        return err({
-          type: 'conflict',
-          message: 'The notification configuration is disabled; enable it before recovering',
-        });
-      }
-      const rows = tx.list(deliveries, {
-        index: 'failed',
-        from: [configurationId, outcome, since],
-        to: [configurationId, outcome, until],
-        limit: size + 1,
-      });
-      const taken = rows.slice(0, size).map(({ record }) => {
-        requestAttempt(tx, record);
-        return 'at' in record.state ? record.state.at : tx.now;
-      });
-      if (taken.length > 0) touchQueue(tx, configurationId);
-      return ok({ taken, more: rows.length > size });
-    });
+    const span: Span = { configurationId, outcome, since, until, after, size };
+    const written = await commit<Portion, NotFound | Conflict>(context, caller, (tx) =>
+      recoverPortion(tx, caller, span),
+    );
     if (written.isErr()) return err(written.error);
-    const { taken, more } = written.value.value;
+    const { taken, more, last } = written.value.value;
     count += taken.length;
     reached = taken.at(-1) ?? reached;
+    after = last ?? after;
     if (!more || count >= limit) return ok({ count, more, reached });
   }
+}
+
+/** When a delivery ended, and its place among those that ended at once. */
+type End = readonly [Instant, number];
+
+export function endOf({ state, sequence }: Delivery): End {
+  return ['at' in state ? state.at : 0, sequence];
+}
+
+interface Portion {
+  /** When those that are sent again had ended. */
+  readonly taken: readonly Instant[];
+  readonly more: boolean;
+  /** Of all that were looked at; null when there was none. */
+  readonly last: End | null;
+}
+
+type Span = Required<RecoverRequest> & {
+  /** Looked at already. */
+  readonly after: End | null;
+  /** How many are looked at. */
+  readonly size: number;
+};
+
+function recoverPortion(tx: Transaction, caller: Principal, span: Span): Result<Portion, NotFound | Conflict> {
+  const { configurationId, outcome, since, until, after, size } = span;
+  const found = findConfiguration(tx, caller, configurationId);
+  if (found.isErr()) return err(found.error);
+  if (!found.value.configuration.enabled) {
+    const message = 'The notification configuration is disabled; enable it before recovering';
+    return err({ type: 'conflict', message });
+  }
+  const from = after === null ? [configurationId, outcome, since] : [configurationId, outcome, after[0], after[1] + 1];
+  const range = { from, to: [configurationId, outcome, until], limit: size + 1 };
+  const rows = tx.list(deliveries, { index: 'failed', ...range }).map(({ record }) => record);
+  const looked = rows.slice(0, size);
+  const taken = looked.filter(({ erased }) => erased !== true);
+  for (const delivery of taken) requestAttempt(tx, delivery);
+  if (taken.length > 0) touchQueue(tx, configurationId);
+  const last = looked.at(-1);
+  return ok({
+    taken: taken.map((delivery) => endOf(delivery)[0]),
+    more: rows.length > size,
+    last: last === undefined ? null : endOf(last),
+  });
 }
 
 /** Attempts outside the schedule stand before all others in the queue and do not wait for an open breaker. */
