@@ -37,10 +37,7 @@ export function findAllocation(
   return lookUpAllocation(context, caller, id, anyOf);
 }
 
-/**
- * The same, but an unknown allocation is reported to every caller, as clients expect where they open a conversation. For callers who have
- * the right elsewhere, an allocation in a namespace where they lack it is unknown, too.
- */
+/** The same, but an unknown allocation is reported to every caller, as clients expect where they open a conversation. */
 export function lookUpAllocation(
   context: EngineContext,
   caller: Principal,
@@ -53,8 +50,7 @@ export function lookUpAllocation(
     .read((view) => view.get(allocations, [id.toLowerCase()])?.record)
     .andThen((allocation): Result<Allocation, AllocationCommandError> => {
       if (allocation === undefined) return err(unknownAllocation(id));
-      if (allows(caller, allocation.Namespace, anyOf)) return ok(allocation);
-      return err(allows(caller, everyNamespace, anyOf) ? unknownAllocation(id) : { type: 'permission_denied' });
+      return allows(caller, allocation.Namespace, anyOf) ? ok(allocation) : err({ type: 'permission_denied' });
     });
 }
 

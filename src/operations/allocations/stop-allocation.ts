@@ -30,7 +30,7 @@ export interface StoppedAllocation {
 
 /**
  * Has the scheduler end an allocation and place another one, where the job still wants it (job interface, stopping an
- * allocation). Needs `alloc-lifecycle` in the allocation's namespace; for callers who have it elsewhere there is no such allocation.
+ * allocation). Needs `alloc-lifecycle` in the allocation's namespace.
  */
 export function stopAllocation(
   context: EngineContext,
@@ -44,9 +44,8 @@ export function stopAllocation(
   if (fault !== undefined) return errAsync(fault);
   return commit(context, caller, (tx): Result<StoppedAllocation, AllocationCommandError> => {
     const allocation = tx.get(allocations, [id.toLowerCase()])?.record;
-    if (allocation === undefined || !allows(caller, allocation.Namespace, ['alloc-lifecycle'])) {
-      return err(commandRefused('not_found', 'allocation not found'));
-    }
+    if (allocation === undefined) return err(commandRefused('not_found', 'allocation not found'));
+    if (!allows(caller, allocation.Namespace, ['alloc-lifecycle'])) return err({ type: 'permission_denied' });
     return evaluateStop(tx, allocation).map((evaluation) => {
       markAsLeaving(tx, allocation, input);
       return { evalId: evaluation.ID, index: tx.index };

@@ -1,5 +1,4 @@
-import { err, ok, type Result, type ResultAsync } from 'neverthrow';
-import { allows, everyNamespace } from '../../access/allows.js';
+import { err, type Result, type ResultAsync } from 'neverthrow';
 import type { Capability } from '../../access/capability.js';
 import type { Principal } from '../../access/principal.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
@@ -56,21 +55,15 @@ export function actOnDeployment(
   ).map(({ value }) => value);
 }
 
-/**
- * The deployment, for a caller who has one of the capabilities in its namespace. For callers who have it elsewhere there is no such
- * deployment; those who have it nowhere do not learn what exists.
- */
+/** The deployment, for a caller who has one of the capabilities in its namespace. */
 export function deploymentFor(
   view: ReadView,
   caller: Principal,
   { deploymentId, capabilities }: DeploymentReference & { readonly capabilities: readonly Capability[] },
 ): Result<Deployment, PermissionDenied | DeploymentNotFound> {
   const deployment = view.get(deployments, [deploymentId])?.record;
-  return authorise(caller, everyNamespace, capabilities).andThen(() =>
-    deployment !== undefined && allows(caller, deployment.Namespace, capabilities)
-      ? ok(deployment)
-      : err(deploymentNotFound(deploymentId)),
-  );
+  if (deployment === undefined) return err(deploymentNotFound(deploymentId));
+  return authorise(caller, deployment.Namespace, capabilities).map(() => deployment);
 }
 
 /** What an action has changed may call for more, as healthy canaries call for their promotion. */

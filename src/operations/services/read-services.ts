@@ -146,33 +146,31 @@ export function listJobServices(
   return answerQuery(context, query, waiting);
 }
 
-/**
- * The instances that one allocation offers; undefined when there is no such allocation, and when it is in a namespace where the caller
- * may not read. Needs `read-job`.
- */
+/** The instances that one allocation offers; undefined when there is no such allocation. Needs `read-job`. */
 export function listAllocationServices(
   context: EngineContext,
   caller: Principal,
   { allocationId }: { readonly allocationId: string },
   waiting: Waiting = {},
 ): ServiceRead<readonly ServiceRegistration[] | undefined, InvalidRequest> {
-  const allowed = authorise(caller, everyNamespace, ['read-job']);
-  if (allowed.isErr()) return errAsync(allowed.error);
-  if (!isUuid(allocationId)) return errAsync(malformedId());
   const query = {
-    // What is seen depends on who asks.
-    key: `allocation-services:${JSON.stringify([allocationId, caller.management ? '' : caller.namespaces])}`,
+    key: `allocation-services:${allocationId}`,
     tables: [serviceRegistrations],
     run: (view: ReadView) => {
-      const namespace = view.get(allocations, [allocationId])?.record.Namespace;
-      const rows =
-        namespace !== undefined && allows(caller, namespace, ['read-job'])
-          ? view.list(serviceRegistrations, { index: 'by_allocation', prefix: [allocationId] })
-          : undefined;
+      const visible = view.get(allocations, [allocationId]) !== undefined;
+      const rows = visible
+        ? view.list(serviceRegistrations, { index: 'by_allocation', prefix: [allocationId] })
+        : undefined;
       return { index: view.tableIndex(serviceRegistrations), value: rows?.map(({ record }) => record) };
     },
   };
-  return answerQuery(context, query, waiting);
+  const allowed = authorise(caller, everyNamespace, ['read-job']);
+  if (allowed.isErr()) return errAsync(allowed.error);
+  if (!isUuid(allocationId)) return errAsync(malformedId());
+  return context.storage
+    .read((view) => view.get(allocations, [allocationId])?.record.Namespace)
+    .andThen((namespace) => (namespace === undefined ? ok(undefined) : authorise(caller, namespace, ['read-job'])))
+    .andThen(() => answerQuery(context, query, waiting));
 }
 
 interface RemoveServiceInput {

@@ -1,4 +1,4 @@
-import { errAsync } from 'neverthrow';
+import { err, errAsync, ok } from 'neverthrow';
 import { allows, everyNamespace } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
 import type { Job } from '../../../jobs/document/job.js';
@@ -129,16 +129,13 @@ export interface AllocationWithJob {
   readonly job: Row<Job> | undefined;
 }
 
-/** The caller may not read in any namespace: answered as if there were no such allocation. */
+/** The caller may not read in the allocation's namespace, or in any: answered as if there were no such allocation. */
 export interface UnknownAllocation {
   readonly type: 'unknown_allocation';
   readonly message: string;
 }
 
-/**
- * One allocation; undefined when there is none, and when it is in a namespace where the caller may not read: nothing tells the two
- * apart.
- */
+/** One allocation; undefined when there is none. */
 export function readAllocation(
   context: EngineContext,
   caller: Principal,
@@ -146,18 +143,20 @@ export function readAllocation(
 ): Read<AllocationWithJob | undefined, InvalidRequest | UnknownAllocation> {
   if (!allows(caller, everyNamespace, ['read-job'])) return errAsync(unknownAllocation(input.id));
   if (!isUuid(input.id)) return errAsync(malformedId());
-  const visible = visibilityOf(caller, everyNamespace, ['read-job']);
   const query = {
-    key: () => queryKey('allocation', input.id, visible.key),
+    key: () => queryKey('allocation', input.id),
     tables: [allocations],
     run: (view: ReadView) => {
-      const found = view.get(allocations, [input.id.toLowerCase()]);
-      const row = found !== undefined && visible.sees(found.record.Namespace) ? found : undefined;
+      const row = view.get(allocations, [input.id.toLowerCase()]);
       const value = row === undefined ? undefined : { allocation: row, job: readAllocationJob(view, row.record) };
       return { index: row?.modifyIndex ?? view.tableIndex(allocations), value };
     },
   };
-  return answerQuery(context, query, input.waiting);
+  return answerQuery(context, query, input.waiting).andThen((answer) => {
+    const found = answer.value?.allocation.record;
+    if (found === undefined || allows(caller, found.Namespace, ['read-job'])) return ok(answer);
+    return err(unknownAllocation(found.ID));
+  });
 }
 
 function unknownAllocation(id: string): UnknownAllocation {
