@@ -58,8 +58,11 @@ function withoutHeartbeats(context: EngineContext, link: AgentLink): AgentLink {
       return () => {
         stop();
         context.ownNodes.delete(nodeId);
-        // From now on the node is silent. One that has left needs no more than that.
-        void link.heartbeat(nodeId);
+        // From now on the node is silent. One that has left is down already.
+        void link.heartbeat(nodeId).then((heard) => {
+          if (heard.isErr() && heard.error.type !== 'node_not_found')
+            context.logger.warn({ node: nodeId, error: heard.error.message }, 'The end of an agent could not be noted');
+        });
       };
     },
   };
