@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -111,9 +111,12 @@ test('a task that damages its own folders ends like any other, and holds up nobo
 });
 
 test('the next runner finds what it can, and ends the rest', async () => {
-  await registerAll((deed) => `${deed}; i=0; while [ $i -lt 40 ]; do sleep 0.1; i=$((i + 1)); done`);
-  await when(({ TaskStates }) => TaskStates?.['main']?.State === 'running');
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  const done = join(directory, 'done');
+  mkdirSync(done);
+  await registerAll(
+    (deed) => `${deed}; echo >"${done}/$NOMAD_JOB_ID"; i=0; while [ $i -lt 40 ]; do sleep 0.1; i=$((i + 1)); done`,
+  );
+  await when(({ TaskStates, JobID }) => TaskStates?.['main']?.State === 'running' && existsSync(join(done, JobID)));
   await runner.stop({ deadline: 0 });
   await startRunner();
   const ended = await when(hasEnded);
