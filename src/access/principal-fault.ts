@@ -1,5 +1,5 @@
 import { described, faultOfMembers, isRecord, type OptionTable } from '../options/check-options.js';
-import { flag, group, listOf, mapOf, oneOf, optional, text } from '../options/option-kinds.js';
+import { anything, flag, group, listOf, mapOf, oneOf, optional, text } from '../options/option-kinds.js';
 import { namespaceCapabilities, policyShorthands } from './capability.js';
 import {
   type Area,
@@ -36,7 +36,7 @@ const members: OptionTable<Principal> = {
   policies: optional(listOf(text)),
   roles: optional(listOf(text)),
   // Anything else than a traceparent counts as none.
-  traceparent: optional({ takes: 'a text', fits: () => true }),
+  traceparent: optional(anything),
 };
 
 /** Principals that were looked at before: hosts give the same one for many calls. */

@@ -87,7 +87,8 @@ export function framingOf(call: Call, input: Readonly<Record<string, unknown>>):
 }
 
 const namespace = inQuery('namespace', name, 'Namespace; `default` when absent');
-const region = inQuery('region', name, 'Region; must be the one of this server');
+/** Calls name one region: that of this server. */
+export const region = inQuery('region', name, 'Region; must be the one of this server');
 
 /** The common inputs of all calls of the job interface. */
 export interface ServerInputs {

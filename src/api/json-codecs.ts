@@ -1,5 +1,6 @@
 import { type Milliseconds, parseDurationNanos } from '../shared/duration.js';
 import { type Instant, isoFromInstant } from '../shared/instant.js';
+import { isBase64 } from '../shared/text-values.js';
 import type { JsonSchema } from './json-schema.js';
 import { orNull } from './json-schema.js';
 import { quoted } from './quoted.js';
@@ -43,8 +44,6 @@ export const jsonName: JsonCodec<string> = {
   read: (value) => (value === '' ? { value: undefined as unknown as string } : jsonText.read(value)),
 };
 
-const base64Text = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
 /** Bytes in standard base64 with padding. Line ends, which many programs print, are left out. */
 export const jsonBase64: JsonCodec<string> = {
   schema: () => ({ type: 'string', contentEncoding: 'base64' }),
@@ -52,7 +51,7 @@ export const jsonBase64: JsonCodec<string> = {
   read: (value) => {
     if (typeof value !== 'string') return undefined;
     const text = value.replace(/[\r\n]+/g, '');
-    return base64Text.test(text) ? { value: text } : undefined;
+    return isBase64(text) ? { value: text } : undefined;
   },
 };
 

@@ -1,6 +1,6 @@
 /*
  * What a text stands for where the interface compares texts with numbers: the number syntax of the upstream's language, its white
- * space, its order of texts and its upper and lower case.
+ * space, its order of texts, its upper and lower case, and base64.
  */
 
 const INT64_LIMIT = 2n ** 63n;
@@ -47,6 +47,13 @@ export function parseBoolean(text: string): boolean | undefined {
 /** The message for a text that `parseBoolean` does not accept. The text is cut to keep the message short. */
 export function noBooleanText(name: string, text: string): string {
   return `${name} value is not a boolean: strconv.ParseBool: parsing ${JSON.stringify(text.slice(0, 80))}: invalid syntax`;
+}
+
+const standardBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Whether a text is base64 with the standard letters and padding (RFC 4648, section 4); line ends are none of them. */
+export function isBase64(text: string): boolean {
+  return standardBase64.test(text);
 }
 
 /** Without white space at both ends, as Unicode defines it: `U+0085` counts and `U+FEFF` does not, unlike in `String.trim`. */

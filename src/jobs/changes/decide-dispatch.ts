@@ -1,5 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { type Instant, unixNanosFromInstant, unixSecondsFromInstant, type WriteMoment } from '../../shared/instant.js';
+import { isBase64 } from '../../shared/text-values.js';
 import type { Job, ParameterizedJobConfig } from '../document/job.js';
 import { type DispatchRefused, type InvalidRequest, invalidRequest } from '../errors.js';
 import { isParameterized } from '../job-record.js';
@@ -22,8 +23,6 @@ export interface DispatchRequest {
 export interface DispatchLimits {
   readonly maximumDispatchPayloadBytes: number;
 }
-
-const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Checks a dispatch against its parent, in the order that the contract gives (job interface, dispatch). */
 export function checkDispatch(
@@ -52,7 +51,7 @@ function checkPayload(
 ): Result<void, DispatchRefused | InvalidRequest> {
   // A longer one is refused by its size below, without a look at every character.
   const looked = payload.length <= 2 * maximum + 4;
-  if (looked && !base64.test(payload))
+  if (looked && !isBase64(payload))
     return err(invalidRequest('Payload', 'Payload must be standard base64 with padding'));
   const bytes = decodedLength(payload);
   if (block.Payload === 'required' && bytes === 0)

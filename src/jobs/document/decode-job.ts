@@ -1,5 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { parseDurationNanos } from '../../shared/duration.js';
+import { isBase64 } from '../../shared/text-values.js';
 import { type CompiledBlock, type CompiledField, compileBlock, type Template } from './compiled-block.js';
 import { jobBlock } from './fields/job-fields.js';
 import type { SubmittedJob } from './submitted-job.js';
@@ -154,11 +155,9 @@ function readDurationText(reading: Reading, raw: string): number | undefined {
   return nanos.isOk() ? Number(nanos.value) : fail(reading, 'a duration such as "30s" or "1h30m"', raw);
 }
 
-const base64Pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
 function readBase64(reading: Reading, raw: unknown): string | undefined {
   if (typeof raw !== 'string') return fail(reading, 'base64 text', raw);
-  return base64Pattern.test(raw) ? raw : fail(reading, 'padded standard base64 text', raw);
+  return isBase64(raw) ? raw : fail(reading, 'padded standard base64 text', raw);
 }
 
 // The three commonest shapes have loops of their own: a shared one that calls back costs as much again as the parsing.

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { CommandInput } from '../../agent/link/node-command.js';
 import { jsonFaultText, jsonValueEnd, wrongJsonType } from '../../shared/json-scan.js';
+import { isBase64 } from '../../shared/text-values.js';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -79,7 +80,7 @@ function firstValueOf(text: string): Result<unknown, string> {
 /** The offset of what makes a text no base64 (RFC 4648, section 4, padded; line ends not counted); undefined when it is. */
 function base64Fault(data: string): number | undefined {
   const text = data.replace(/[\r\n]/g, '');
-  if (/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) return undefined;
+  if (isBase64(text)) return undefined;
   const at = /^(?:[A-Za-z0-9+/]{4})*/.exec(text)?.[0].length ?? 0;
   const [padded = ''] = /^(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)/.exec(text.slice(at)) ?? [];
   if (padded !== '') return at + padded.length;

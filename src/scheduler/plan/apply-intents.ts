@@ -2,7 +2,7 @@ import type { TaskGroup } from '../../jobs/document/task-group.js';
 import type { AllocatedResources, AllocatedTaskResources } from '../allocated-resources.js';
 import type { Allocation } from '../allocation.js';
 import { useOf } from '../cluster/allocation-use.js';
-import { capacityOf, capacityUsedBy } from '../cluster/capacity.js';
+import { capacityOf, capacityUsedBy, sameCapacity } from '../cluster/capacity.js';
 import type { JobProposal } from '../ranking/job-proposal.js';
 import type { Intents, ReplaceIntent, StopIntent } from '../reconcile/intents.js';
 import { becameUnknown, reconnected } from './allocation-changes.js';
@@ -140,7 +140,5 @@ function keepingPicked(
 }
 
 function takesOtherRoom(allocation: Allocation, resources: AllocatedResources): boolean {
-  const was = capacityUsedBy(allocation);
-  const is = capacityOf(resources);
-  return was.cpu !== is.cpu || was.memory !== is.memory || was.disk !== is.disk;
+  return !sameCapacity(capacityUsedBy(allocation), capacityOf(resources));
 }

@@ -1,5 +1,5 @@
 import { regularExpression } from '../../shared/regular-expression.js';
-import { lowerCase, trimWhiteSpace, upperCase } from '../../shared/text-values.js';
+import { isBase64, lowerCase, trimWhiteSpace, upperCase } from '../../shared/text-values.js';
 import { isList, kindOf, type Value } from '../values.js';
 import { made, ofTexts, quotedStart, smallFrom, textsFrom, wellFormed } from './arguments.js';
 import { joined, shownAs } from './print.js';
@@ -140,7 +140,7 @@ function base64(text: string): string {
 function decoded(text: string, call: Call): Value {
   if (!call.spend(text.length * STEP_OF_A_BYTE)) return undefined;
   const compact = text.replace(/[\r\n]/g, '');
-  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(compact)) {
+  if (!isBase64(compact)) {
     return call.fail('the text is not in base64');
   }
   const bytes = Uint8Array.from(atob(compact), (character) => character.charCodeAt(0));

@@ -1,10 +1,10 @@
 import type { JobInput } from '../../../jobs/document/submitted-job.js';
 import type { Registered } from '../../../operations/jobs/index.js';
 import { inlinedMetadata, written } from '../../answers.js';
-import { eitherOf, inBody, inQuery, judgedByOperation } from '../../inputs.js';
+import { region } from '../../call.js';
+import { eitherOf, inBody, judgedByOperation } from '../../inputs.js';
 import { jsonDocument, jsonName } from '../../json-codecs.js';
 import { namedSchema } from '../../json-schema.js';
-import { name } from '../../text-codecs.js';
 
 /** A job document from a caller. The operation refuses anything but an object. */
 export const jobDocument = judgedByOperation(
@@ -14,11 +14,8 @@ export const jobDocument = judgedByOperation(
   ),
 );
 
-const regionInQuery = inQuery('region', name, 'Region; must be the one of this server');
-const regionInBody = inBody('Region', jsonName);
-
 /** The region that a document is to be registered in: the body takes precedence over the query, unlike elsewhere. */
-export const regionOfDocument = eitherOf(regionInBody, regionInQuery);
+export const regionOfDocument = eitherOf(inBody('Region', jsonName), region);
 
 /** Errors of a registration or of its plan. */
 export const registrationFaults = [

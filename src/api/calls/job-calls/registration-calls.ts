@@ -2,11 +2,10 @@ import type { ParsedJob } from '../../../jobs/parse-job.js';
 import type { ValidatedJob } from '../../../operations/jobs/index.js';
 import { inNamespace, inNamespaceOf } from '../../access.js';
 import { computed } from '../../answers.js';
-import { write } from '../../call.js';
+import { region, write } from '../../call.js';
 import { enforceIndex, jobId } from '../../common-inputs.js';
-import { eitherOf, inBody, inQuery, withDefault } from '../../inputs.js';
+import { eitherOf, inBody, withDefault } from '../../inputs.js';
 import { jsonBoolean, jsonInteger, jsonName, jsonObject, jsonText, jsonTextMap, member } from '../../json-codecs.js';
-import { name } from '../../text-codecs.js';
 import { jobDocument, regionOfDocument, registered, registrationFaults } from './forms.js';
 
 const submission = inBody(
@@ -80,7 +79,7 @@ export const registrationCalls = {
     args: ['job'],
     inputs: {
       job: jobDocument,
-      region: eitherOf(inQuery('region', name, 'Region; must be the one of this server'), inBody('Region', jsonName)),
+      region: eitherOf(region, inBody('Region', jsonName)),
     },
     errors: ['invalid_document', 'admission_refused', 'invalid_request'],
     answer: computed<ValidatedJob>('ValidatedJob', ({ errors, error, warnings }) => ({

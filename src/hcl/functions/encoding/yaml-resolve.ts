@@ -1,3 +1,4 @@
+import { isBase64 } from '../../../shared/text-values.js';
 import { parseNumber } from '../../values/number.js';
 import type { HclValue } from '../../values/value.js';
 import { dynamicNull, falseValue, numberValue, stringValue, trueValue } from '../../values/value.js';
@@ -9,7 +10,7 @@ import { localTime, timestampText } from '../dates/instant-text.js';
  */
 export function resolveScalar(text: string, tag: string | undefined, quoted: boolean): HclValue | undefined {
   if (tag === '!' || tag === '!!str') return stringValue(text);
-  if (tag === '!!binary') return BASE64.test(text.replace(/[\r\n]/g, '')) ? stringValue(text) : undefined;
+  if (tag === '!!binary') return isBase64(text.replace(/[\r\n]/g, '')) ? stringValue(text) : undefined;
   if (tag !== undefined && !TAGS.has(tag)) return undefined;
   if (quoted && SPECIAL_START.test(text)) return stringValue(text);
   if (tag === undefined && /^[-+]?\.(?:nan|NaN|NAN)$/.test(text)) return undefined;
@@ -17,7 +18,6 @@ export function resolveScalar(text: string, tag: string | undefined, quoted: boo
 }
 
 const TAGS: ReadonlySet<string> = new Set(['!!bool', '!!null', '!!int', '!!float', '!!timestamp']);
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** How a text begins that could be a word, a number or a date. */
 const SPECIAL_START = /^(?:$|[-+0-9.yYnNtTfFoO~])/;
