@@ -4,6 +4,7 @@ import type { Call } from '../api/call.js';
 import { waitingInputs } from '../api/call.js';
 import type { DocumentShape, Input, InputLocation } from '../api/inputs.js';
 import { isJsonObject, type JsonMembers, printJson } from '../api/json-codecs.js';
+import { hasLoneSurrogate } from '../shared/text-values.js';
 import type { TransportOptions } from './client.js';
 import type { BadRequest } from './client-error.js';
 
@@ -122,7 +123,7 @@ function relatedTo(type: string, value: unknown): unknown {
 /** URLs drop the segments `.` and `..`, escaped or not, so that no path can carry them. */
 function pathOf(pattern: string, values: ReadonlyMap<string, string>): Result<string, BadRequest> {
   for (const [name, value] of values) {
-    if (value === '' || value === '.' || value === '..' || /\p{Surrogate}/u.test(value)) {
+    if (value === '' || value === '.' || value === '..' || hasLoneSurrogate(value)) {
       return err(badInput(`${name} cannot be ${JSON.stringify(value)}`, name));
     }
   }

@@ -1,6 +1,6 @@
 /*
  * What a text stands for where the interface compares texts with numbers: the number syntax of the upstream's language, its white
- * space, its order of texts, its upper and lower case, and base64.
+ * space, its order of texts, its upper and lower case, base64 and valid Unicode.
  */
 
 const INT64_LIMIT = 2n ** 63n;
@@ -47,6 +47,16 @@ export function parseBoolean(text: string): boolean | undefined {
 /** The message for a text that `parseBoolean` does not accept. The text is cut to keep the message short. */
 export function noBooleanText(name: string, text: string): string {
   return `${name} value is not a boolean: strconv.ParseBool: parsing ${JSON.stringify(text.slice(0, 80))}: invalid syntax`;
+}
+
+/** Whether a text has half of a surrogate pair: no UTF-8 and no path can carry it. */
+export function hasLoneSurrogate(text: string): boolean {
+  return /\p{Surrogate}/u.test(text);
+}
+
+/** The text with the replacement character for each half of a surrogate pair. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }
 
 const standardBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;

@@ -1,3 +1,4 @@
+import { hasLoneSurrogate } from '../shared/text-values.js';
 import type { VariableItems } from './variable.js';
 
 /** Bytes of all names and texts of a variable together. */
@@ -26,7 +27,7 @@ export function itemsFault(items: VariableItems): string | undefined {
     // UTF-8 takes at least one byte for a UTF-16 unit: what is longer need not be counted.
     size += name.length + text.length > maximumVariableSize ? maximumVariableSize + 1 : bytesOf(name) + bytesOf(text);
     if (size > maximumVariableSize) return 'variables are limited to 64KiB in total size';
-    if (/\p{Surrogate}/u.test(name) || /\p{Surrogate}/u.test(text)) return 'items must be valid Unicode';
+    if (hasLoneSurrogate(name) || hasLoneSurrogate(text)) return 'items must be valid Unicode';
   }
   return undefined;
 }

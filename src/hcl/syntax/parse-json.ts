@@ -1,3 +1,4 @@
+import { hasLoneSurrogate } from '../../shared/text-values.js';
 import type { Problem } from '../diagnostics/diagnostic.js';
 import type { JsonMember, JsonValue } from './json-tree.js';
 import type { ParseLimits } from './parser.js';
@@ -157,11 +158,9 @@ function readString(reader: Reader): (JsonValue & { kind: 'json-string' }) | und
   const inner = reader.text.slice(start + 1, end - 1);
   const verbatim = !inner.includes('\\');
   const text = verbatim ? inner : (JSON.parse(reader.text.slice(start, end)) as string);
-  if (LONE_SURROGATE.test(text)) return fail(reader, { start, end }, 'The string is not valid Unicode.');
+  if (hasLoneSurrogate(text)) return fail(reader, { start, end }, 'The string is not valid Unicode.');
   return { kind: 'json-string', text, verbatim, start, end };
 }
-
-const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Offset behind a string; undefined when it is not closed, or holds a control character or a wrong escape. */
 function stringEnd(text: string, start: number): number | undefined {

@@ -1,3 +1,4 @@
+import { hasLoneSurrogate } from '../../shared/text-values.js';
 import { quoted } from './problem-texts.js';
 import type { Report } from './problems.js';
 import { byteLength } from './text-size.js';
@@ -29,7 +30,6 @@ export const operationSuffixes: readonly string[] = [
 ];
 
 /** Half of a pair: no text that can be written in UTF-8. */
-const loneSurrogate = /\p{Surrogate}/u;
 
 /** Bytes of an ID as it stands in a path; servers and clients cut paths that are much longer. */
 const maximumIdLength = 8_000;
@@ -49,7 +49,7 @@ export function jobIdProblem(id: string): string | undefined {
 
 /** Why no path can name the ID. */
 export function unreachable(id: string): string | undefined {
-  if (loneSurrogate.test(id)) return 'the job ID contains half of a surrogate pair, which no path can carry';
+  if (hasLoneSurrogate(id)) return 'the job ID contains half of a surrogate pair, which no path can carry';
   // A UTF-16 unit takes at most nine characters in a path.
   if (
     id.length * 9 > maximumIdLength &&
@@ -85,7 +85,7 @@ export function validateTaskName(name: string, report: Report): void {
 function validateFileName(name: string, report: Report): void {
   if (name.includes('\0')) report('the name must not contain NUL');
   else if (name === '.' || name === '..') report(`the name must not be ${quoted(name)}`);
-  else if (loneSurrogate.test(name)) report('the name contains half of a surrogate pair');
+  else if (hasLoneSurrogate(name)) report('the name contains half of a surrogate pair');
   else if (name.length > maximumNameLength || byteLength(name) > maximumNameLength) {
     report(`the name must not be longer than ${maximumNameLength} bytes`);
   }

@@ -1,3 +1,4 @@
+import { wellFormed } from '../../shared/text-values.js';
 import type { WorkspaceNames } from '../workspace.js';
 
 /** Where the service is seen from outside. */
@@ -49,5 +50,5 @@ export function workspaceUrl(endpoint: PublicEndpoint, workspace: WorkspaceNames
 
 /** Half of a surrogate pair, which no URL can hold, becomes the replacement character. */
 function encoded(text: string): string {
-  return encodeURIComponent(text.replaceAll(/\p{Surrogate}/gu, '\ufffd'));
+  return encodeURIComponent(wellFormed(text));
 }

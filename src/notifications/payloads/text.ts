@@ -1,3 +1,5 @@
+import { wellFormed } from '../../shared/text-values.js';
+
 /*
  * Users write run messages, names and identifiers; chat services and mail programs read them as markup. These functions
  * make a text harmless before a renderer puts its own markup around it.
@@ -28,11 +30,11 @@ const longestText = 40_000;
 
 function cleaned(text: string): string {
   const bounded = text.length > longestText ? text.slice(0, longestText) + cutMark : text;
-  return bounded
+  const plain = bounded
     .replace(/\r\n?|[\u0085\u2028\u2029]/g, '\n')
     .replace(/[\u202a-\u202e\u2066-\u2069\ufeff]/g, '')
-    .replace(/(?!\n)\p{Cc}/gu, ' ')
-    .replace(/\p{Surrogate}/gu, '\ufffd');
+    .replace(/(?!\n)\p{Cc}/gu, ' ');
+  return wellFormed(plain);
 }
 
 /**

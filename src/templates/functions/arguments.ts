@@ -44,8 +44,3 @@ export function smallFrom(value: Value, call: Call): number | undefined {
 export function quotedStart(text: string): string {
   return JSON.stringify(text.slice(0, 100));
 }
-
-/** Replaces lone surrogates, which UTF-8 cannot encode. */
-export function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\uFFFD');
-}

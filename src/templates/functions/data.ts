@@ -1,6 +1,7 @@
+import { wellFormed } from '../../shared/text-values.js';
 import { MAX_DEPTH } from '../limits.js';
 import { isItem, isList, isMap, isMetadata, kindOf, namesOf, textOf, type Value } from '../values.js';
-import { made, ofTexts, smallFrom, textsFrom, wellFormed } from './arguments.js';
+import { made, ofTexts, smallFrom, textsFrom } from './arguments.js';
 import { type Call, exactly, type TemplateFunction } from './template-function.js';
 
 /** Lists, maps and JSON. */

@@ -1,7 +1,7 @@
+import { wellFormed } from '../../shared/text-values.js';
 import { floatText } from '../float-text.js';
 import { isList, isMap, isMetadata, namesOf, textOf, type Value } from '../values.js';
 import { VariableItems } from '../variable-items.js';
-import { wellFormed } from './arguments.js';
 import type { Verb } from './format.js';
 import { canBackquote, quotedText } from './quoted-text.js';
 

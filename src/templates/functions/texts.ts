@@ -1,7 +1,7 @@
 import { regularExpression } from '../../shared/regular-expression.js';
-import { isBase64, lowerCase, trimWhiteSpace, upperCase } from '../../shared/text-values.js';
+import { isBase64, lowerCase, trimWhiteSpace, upperCase, wellFormed } from '../../shared/text-values.js';
 import { isList, kindOf, type Value } from '../values.js';
-import { made, ofTexts, quotedStart, smallFrom, textsFrom, wellFormed } from './arguments.js';
+import { made, ofTexts, quotedStart, smallFrom, textsFrom } from './arguments.js';
 import { joined, shownAs } from './print.js';
 import { type Call, exactly, type TemplateFunction } from './template-function.js';
 import { titleCase } from './title-case.js';

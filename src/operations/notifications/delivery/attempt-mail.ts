@@ -54,8 +54,9 @@ async function mailWaiting(
   if (event === null) return failed('mail_rejected', 'The event of this delivery is no longer stored');
 
   const mails = mailsTo(context, delivery, { ...destination, recipients }, event);
-  const results = [...earlier, ...(await sendEach(context, mails, stopping))];
-  const failure = failureOfMail(results);
+  const { results: now, isBrokenOff } = await sendEach(context, mails, stopping);
+  const results = [...earlier, ...now];
+  const failure = isBrokenOff ? classifySilence({ type: 'aborted', message: notSentAtStop }) : failureOfMail(results);
   const report = silentAttempt(context, { destination: 'mailto:', startedAt }, failure, results);
   const refused = results.filter(({ outcome }) => outcome === 'refused');
   if (failure !== null || refused.length === 0) return report;
@@ -90,19 +91,22 @@ function mailsTo(
   return mails.map((mail, index) => ({ mail, userId: recipients[index]?.userId ?? '' }));
 }
 
+/** `isBrokenOff`: the engine stopped before all of them were sent. */
 async function sendEach(
   { clock, mailer, settings }: EngineContext,
   mails: readonly AddressedMail[],
   stopping: AbortSignal,
-): Promise<RecipientResult[]> {
+): Promise<{ readonly results: readonly RecipientResult[]; readonly isBrokenOff: boolean }> {
   const results: RecipientResult[] = [];
+  let isBrokenOff = false;
   const end = clock.monotonic() + settings.notifications.delivery.totalTimeout;
   for (const { mail, userId } of mails) {
-    const unsent = stopping.aborted ? notSentAtStop : clock.monotonic() > end ? silence(results) : null;
+    isBrokenOff ||= stopping.aborted;
+    const unsent = isBrokenOff ? notSentAtStop : clock.monotonic() > end ? silence(results) : null;
     const result = unsent === null ? await sendOne(mailer, mail) : ({ outcome: 'waiting', message: unsent } as const);
     results.push({ ...result, userId, at: clock.now() });
   }
-  return results;
+  return { results, isBrokenOff };
 }
 
 async function sendOne(
@@ -132,9 +136,6 @@ function silence(results: readonly RecipientResult[]): string | null {
 }
 
 function failureOfMail(results: readonly RecipientResult[]): Failure | null {
-  if (results.some(({ message }) => message === notSentAtStop)) {
-    return classifySilence({ type: 'aborted', message: notSentAtStop });
-  }
   const waiting = results.find(({ outcome }) => outcome === 'waiting');
   if (waiting !== undefined) return classifySilence({ type: 'mail_unavailable', message: waiting.message ?? '' });
   if (results.length === 0 || results.some(({ outcome }) => outcome === 'accepted')) return null;
