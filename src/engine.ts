@@ -20,6 +20,7 @@ import { emit } from './operations/context/engine-context.js';
 import { LogFeed } from './operations/context/log-feed.js';
 import { NodeSwitch } from './operations/context/node-switch.js';
 import { EvaluationTraces } from './operations/context/traces.js';
+import { Turns } from './operations/context/turns.js';
 import { deploymentLoops } from './operations/deployments/index.js';
 import { createEmitter } from './operations/events.js';
 import { maintenanceLoops } from './operations/maintenance/index.js';
@@ -174,6 +175,7 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
     ownNodes: new Set(),
     accepted: new AcceptedEventsFeed(),
     cluster: new ClusterMemory(),
+    turns: new Turns(),
     outages: { lastAt: Number.NEGATIVE_INFINITY },
     owner: ports.ids.next('lease_owner'),
   };

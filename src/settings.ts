@@ -187,7 +187,7 @@ export const defaultSettings: Settings = {
     policies: [],
     quotas: [],
   },
-  scheduling: { evaluationAttempts: 3, decidedAtOnce: 250, writtenAtOnce: 32, heartbeatTtl: 30 * second },
+  scheduling: { evaluationAttempts: 3, decidedAtOnce: 50, writtenAtOnce: 16, heartbeatTtl: 30 * second },
   collection: { ...defaultThresholds, interval: 5 * minute },
   notifications: {
     maximumPerWorkspace: 20,

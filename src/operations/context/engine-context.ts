@@ -18,6 +18,7 @@ import type { ClusterMemory } from './cluster-memory.js';
 import type { LogFeed } from './log-feed.js';
 import type { NodeSwitch } from './node-switch.js';
 import type { EvaluationTraces } from './traces.js';
+import type { Turns } from './turns.js';
 
 /**
  * What every operation works with. `Engine` is one of these with a start and a stop, and only `createEngine` makes one. Members marked
@@ -62,6 +63,8 @@ export interface EngineContext {
   readonly ownNodes: Set<string>;
   /** @internal What was read of nodes and allocations, as long as it is still so. */
   readonly cluster: ClusterMemory;
+  /** @internal Turns of the event loop for work in parts. */
+  readonly turns: Turns;
   /** @internal What this engine has accepted for its delivery loop. */
   readonly accepted: AcceptedEventsFeed;
   /** @internal When this engine last failed to reach its store, by the monotonic clock: what others sent it then may be lost. */

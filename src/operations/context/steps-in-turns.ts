@@ -3,7 +3,7 @@ import type { ReadView, StorageError } from '../../ports/storage.js';
 import type { EngineContext } from './engine-context.js';
 
 /** One turn takes so many milliseconds, or so many steps where the clock stands still. */
-const turnMs = 4;
+const turnMs = 2;
 const stepsInTurn = 64;
 
 /** Reading and deciding in steps, each of them in the view that was given last: a view ends with its run. */
@@ -35,7 +35,7 @@ export async function stepsInTurns<T>(
   signal: AbortSignal,
 ): Promise<Result<T | undefined, StorageError>> {
   for (;;) {
-    await new Promise((resolve) => setImmediate(resolve));
+    await context.turns.next();
     if (signal.aborted) return ok(undefined);
     const turn = await oneTurn(context, work);
     if (turn.isErr() || turn.value.done === true) return turn.map(({ value }) => value ?? undefined);

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
-import type { StorageError } from '../../ports/storage.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
 import { type Allocation, allocations, isTerminalAllocation } from '../../scheduler/allocation.js';
 import { withHealth } from '../../scheduler/deployment/actions.js';
 import { type Deployment, deployments, isActiveDeployment } from '../../scheduler/deployment/deployment.js';
@@ -15,6 +15,7 @@ import { applyJobConsequences } from '../books/jobs/job-consequences.js';
 import { putAllocation } from '../books/scheduling/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
+import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
 import { changeOrMoment } from '../waiting/change-or-moment.js';
 
 /** While deployments are under way they are looked at no more often than this, however busy the cluster is. */
@@ -32,7 +33,7 @@ export const deploymentLoop: BackgroundLoop = {
   run: async (context, signal) => {
     while (!signal.aborted) {
       const began = context.clock.monotonic();
-      const seen = await judgeOnce(context);
+      const seen = await judgeOnce(context, signal);
       const took = context.clock.monotonic() - began;
       if (seen === undefined) {
         await context.clock.sleep(second, signal);
@@ -51,10 +52,11 @@ interface Seen {
   readonly next: Instant | undefined;
 }
 
-/** Undefined when the store failed. */
-async function judgeOnce(context: EngineContext): Promise<Seen | undefined> {
-  const seen = await lookInTurns(context, context.clock.now());
+/** Undefined when the store failed, or the signal aborted. */
+async function judgeOnce(context: EngineContext, signal: AbortSignal): Promise<Seen | undefined> {
+  const seen = await lookInTurns(context, context.clock.now(), signal);
   if (seen.isErr()) return failed(context, seen.error.message);
+  if (seen.value === undefined) return undefined;
   const { health, late, ...rest } = seen.value;
   if (health.length + late.length === 0) return rest;
   const works = parted(health).map((ids) => (tx: Transaction) => judge(tx, ids));
@@ -62,7 +64,7 @@ async function judgeOnce(context: EngineContext): Promise<Seen | undefined> {
   for (const work of works) {
     const written = await commit(context, hostPrincipal, (tx) => ok(work(tx)));
     if (written.isErr()) return failed(context, written.error.message);
-    await new Promise((resolve) => setImmediate(resolve));
+    await context.turns.next();
   }
   // What was written may be the reason to look again, and so may what turned out not to be due any more.
   return { ...rest, next: context.clock.now() };
@@ -83,49 +85,58 @@ interface Look {
   readonly moments: readonly Instant[];
 }
 
-/** Allocations that are looked at in one turn of the event loop. */
-const lookedAtOnce = 64;
+/** Allocations that are looked at in one step. */
+const lookedAtOnce = 16;
 /** Allocations of which the health is written at once. */
-const writtenAtOnce = 32;
+const writtenAtOnce = 16;
 
-/** The work that may be due and when, found without blocking other work. The write checks again whether it is due. */
+/**
+ * The work that may be due and when, found without blocking other work. The write checks again whether it is due. Undefined when
+ * the signal aborts.
+ */
 async function lookInTurns(
   context: EngineContext,
   now: Instant,
-): Promise<Result<Due & { readonly index: number }, StorageError>> {
+  signal: AbortSignal,
+): Promise<Result<(Due & { readonly index: number }) | undefined, StorageError>> {
   const begun = await context.storage.read((view) => ({
     index: view.index,
     watched: view.list(deployments, { index: 'active' }).flatMap(({ record }) => watchedHead(view, record) ?? []),
   }));
   if (begun.isErr()) return err(begun.error);
   const { index, watched } = begun.value;
-  const looks: Look[] = [];
-  for (const head of watched) {
-    const found = await lookAtOne(context, head, now);
-    if (found.isErr()) return err(found.error);
-    looks.push(found.value);
-  }
-  return ok({ index, ...dueOf(looks, now) });
+  const work = steppedWork((current) => looksInSteps(current, watched, now));
+  const looks = await stepsInTurns(context, work, signal);
+  return looks.map((all) => all && { index, ...dueOf(all, now) });
 }
 
-async function lookAtOne(context: EngineContext, head: WatchedHead, now: Instant): Promise<Result<Look, StorageError>> {
+function* looksInSteps(
+  view: () => ReadView,
+  watched: readonly WatchedHead[],
+  now: Instant,
+): Generator<void, readonly Look[]> {
+  const looks: Look[] = [];
+  for (const head of watched) looks.push(yield* lookAtOne(view, head, now));
+  return looks;
+}
+
+function* lookAtOne(view: () => ReadView, head: WatchedHead, now: Instant): Generator<void, Look> {
   const measured: Measured[] = [];
   const healthy: Allocation[] = [];
   const prefix = [head.deployment.ID];
   for (let from: Key = prefix; ; ) {
-    const page = await context.storage.read((view) =>
-      view.list(allocations, { index: 'by_deployment', prefix, from, limit: lookedAtOnce }).map(({ record }) => record),
-    );
-    if (page.isErr()) return err(page.error);
-    for (const allocation of page.value) {
+    const page = view()
+      .list(allocations, { index: 'by_deployment', prefix, from, limit: lookedAtOnce })
+      .map(({ record }) => record);
+    yield;
+    for (const allocation of page) {
       measured.push(...unknownHealth(head, allocation, now));
       if (allocation.DeploymentStatus?.Healthy === true) healthy.push(allocation);
     }
-    const last = page.value.at(-1);
+    const last = page.at(-1);
     // Allocations that are not healthy do not count for what a deployment has reached.
-    if (last === undefined || page.value.length < lookedAtOnce) return ok(lookOf(head, measured, healthy));
+    if (last === undefined || page.length < lookedAtOnce) return lookOf(head, measured, healthy);
     from = [...prefix, `${last.ID}\u0000`];
-    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

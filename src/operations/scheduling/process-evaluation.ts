@@ -84,7 +84,7 @@ export function beginEvaluation(
 }
 
 /** Allocations that are read in one step. */
-const readInStep = 64;
+const readInStep = 16;
 
 /** Nothing is read yet, so that even the first step may come in another view. */
 function begin(

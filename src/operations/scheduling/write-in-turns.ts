@@ -36,7 +36,7 @@ export async function writeInTurns<T>(
   let { index } = plan.basis;
   const { parts } = plan;
   for (const [at, part] of parts.entries()) {
-    if (at > 0) await new Promise((resolve) => setImmediate(resolve));
+    if (at > 0) await context.turns.next();
     const reached = { cluster: before.known, index, parts: at };
     if (signal.aborted) return ok({ ...reached, end: 'stopped' });
     const write = await commit(context, hostPrincipal, (tx) => {

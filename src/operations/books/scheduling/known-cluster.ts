@@ -72,7 +72,7 @@ function withChanged(cluster: Cluster, rows: readonly Row<Allocation>[]): Cluste
 }
 
 /** Records in memory at once: of each, the cluster keeps a twentieth. */
-const readInStep = 64;
+const readInStep = 16;
 
 /**
  * Brings what is known up to date in steps, or reads the cluster where nothing is known or the changes are not enough. Each step reads from
