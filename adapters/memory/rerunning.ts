@@ -1,5 +1,5 @@
 import type { Storage } from '../../src/ports/storage.js';
-import { rehearsalOf } from '../../src/storage/views.js';
+import { rehearsalOver } from '../../src/storage/views.js';
 
 /**
  * The same storage, which runs the work of each write this many extra times, on changes that are discarded, before the run that
@@ -15,7 +15,7 @@ export function rerunning(storage: Storage, times: number | ((write: number) => 
       const vain = typeof times === 'number' ? times : times(writes);
       return storage.write((view) => {
         for (let run = 0; run < vain; run += 1) {
-          const rehearsal = rehearsalOf(view);
+          const rehearsal = rehearsalOver(() => view);
           try {
             forget(work(rehearsal));
           } catch {

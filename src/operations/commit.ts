@@ -8,15 +8,17 @@ import { events, type StoredEvent } from '../notifications/events/event.js';
 import type { IdKind, Ids } from '../ports/ids.js';
 import type { ListQuery, Row, StorageError, TableName, WriteView, Written } from '../ports/storage.js';
 import { type Evaluation, evaluations } from '../scheduler/evaluation.js';
+import type { Steps } from '../scheduler/steps.js';
 import type { Settings } from '../settings.js';
 import type { Milliseconds } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import type { Key, Table } from '../shared/table.js';
-import { rehearsalOf } from '../storage/views.js';
+import { rehearsalOver } from '../storage/views.js';
 import { followQuotas } from './books/jobs/quota-books.js';
 import { type Changes, changedJobs, noteChange, tellChanges } from './books/tell-changes.js';
 import { type AcceptedEvents, AcceptedEventsNote } from './context/accepted-events.js';
 import { type EngineContext, emit } from './context/engine-context.js';
+import { type SteppedWork, steppedWork } from './context/steps-in-turns.js';
 import type { EngineEvents } from './events.js';
 
 /**
@@ -123,7 +125,7 @@ export function rehearse<T, E>(
 ): ResultAsync<T, E | StorageError> {
   return context.storage
     .read((view) => {
-      const rehearsal = rehearsalOf(view);
+      const rehearsal = rehearsalOver(() => view);
       try {
         return work(new CommitTransaction(context, caller, rehearsal, new Draws(context)));
       } finally {
@@ -131,6 +133,25 @@ export function rehearse<T, E>(
       }
     })
     .andThen((result): Result<T, E> => (result.isOk() ? ok(result.value) : err(result.error)));
+}
+
+/**
+ * A rehearsal in steps, for work that takes longer than a turn of the event loop should: each turn reads what is stored by then, under the
+ * changes that the work has made before. Whoever uses the result looks at what has changed meanwhile.
+ */
+export function rehearseInSteps<T>(
+  context: EngineContext,
+  caller: Principal,
+  work: (tx: Transaction) => Steps<T>,
+): SteppedWork<T> {
+  return steppedWork(function* (current) {
+    const rehearsal = rehearsalOver(current);
+    try {
+      return yield* work(new CommitTransaction(context, caller, rehearsal, new Draws(context)));
+    } finally {
+      rehearsal.end();
+    }
+  });
 }
 
 interface TracedEvaluation {

@@ -97,22 +97,28 @@ export class OverlayView extends SnapshotView<Overlay> implements WriteView {
   }
 }
 
-/** A view to rehearse a write on: reads what the view shows, takes changes, and is thrown away. */
-export function rehearsalOf(view: ReadView): OverlayView {
-  return new OverlayView(new Overlay(snapshotOf(view), view.index + 1));
+/**
+ * A view to rehearse a write on: reads what `current` shows, takes changes, and is thrown away. `current` may give a newer view later; the
+ * index stays that after the first one.
+ */
+export function rehearsalOver(current: () => ReadView): OverlayView {
+  return new OverlayView(new Overlay(snapshotOf(current), current().index + 1));
 }
 
 /** The rows of a view have no sort keys: they are computed from the records when needed. */
-function snapshotOf(view: ReadView): Snapshot {
+function snapshotOf(current: () => ReadView): Snapshot {
   const keyed = (table: AnyTable, row: Row<unknown>): KeyedRow => new ComputedRow(table, row);
   return {
-    index: view.index,
+    index: current().index,
     find: (table, key) => {
-      const row = view.get(table, key);
+      const row = current().get(table, key);
       return row === undefined ? undefined : keyed(table, row);
     },
-    scan: (table, query) => view.list(table, query).map((row) => keyed(table, row)),
-    tableIndex: (name) => view.tableIndex({ name }),
+    scan: (table, query) =>
+      current()
+        .list(table, query)
+        .map((row) => keyed(table, row)),
+    tableIndex: (name) => current().tableIndex({ name }),
   };
 }
 

@@ -42,13 +42,8 @@ export { type GroupScaleStatus, type JobScaleStatus, readJobScaleStatus } from '
 export type { RecordQuery } from './reading/record-query.js';
 export { applyPlan } from './registration/apply-plan.js';
 export { type ParseJobSourceInput, parseJobSource, type UnreadableSource } from './registration/parse-job-source.js';
-export {
-  type JobPlan,
-  type PlanJobError,
-  type PlanJobInput,
-  type PlannedEvaluation,
-  planJob,
-} from './registration/plan-job.js';
+export { type PlanJobError, type PlanJobInput, planJob } from './registration/plan-job.js';
+export type { JobPlan, PlannedEvaluation } from './registration/plan-steps.js';
 export {
   type JobDocumentInput,
   type Registered,

@@ -1,7 +1,4 @@
 import type { Job } from '../../jobs/document/job.js';
-import { jobSummaries } from '../../jobs/status/job-summary-record.js';
-import type { ReadView } from '../../ports/storage.js';
-import { allocations } from '../../scheduler/allocation.js';
 import { requirementNames } from '../../scheduler/blocked/requirement-names.js';
 import { deployments } from '../../scheduler/deployment/deployment.js';
 import { type Evaluation, type EvaluationStatus, evaluations } from '../../scheduler/evaluation.js';
@@ -16,13 +13,14 @@ import { readJobRow, readJobVersion } from '../books/jobs/job-rows.js';
 import type { AllocationChange } from '../books/jobs/job-runs.js';
 import { putJobVersion } from '../books/jobs/job-stub-rows.js';
 import { clusterAfter, clusterAt, type KnownCluster } from '../books/scheduling/known-cluster.js';
+import { isLarge } from '../books/scheduling/large-jobs.js';
 import { newEvaluation } from '../books/scheduling/new-evaluation.js';
+import { allows, lookAgain, type PlanBasis, type PlanWatch, watchOf } from '../books/scheduling/plan-basis.js';
 import { putAllocation } from '../books/scheduling/put-allocation.js';
 import { putEvaluation } from '../books/scheduling/put-evaluation.js';
-import { readSchedulingSnapshot, snapshotInSteps } from '../books/scheduling/scheduling-snapshot.js';
+import { readInStep, readSchedulingSnapshot, snapshotInSteps } from '../books/scheduling/scheduling-snapshot.js';
 import type { Transaction } from '../commit.js';
 import { type SteppedWork, steppedWork } from '../context/steps-in-turns.js';
-import { allows, lookAgain, type PlanBasis, type PlanWatch, watchOf } from './plan-basis.js';
 import { changesOf, countedDeployments } from './plan-changes.js';
 
 interface ProcessedEvaluation {
@@ -66,7 +64,8 @@ export function beginEvaluation(
   { known, atMost }: { readonly known: KnownCluster | undefined; readonly atMost: number },
 ): (ProcessedEvaluation & { readonly type: 'processed' }) | (BegunEvaluation & { readonly type: 'begun' }) {
   const cluster = clusterAt(tx, known);
-  if (Number.isFinite(atMost) && isLarge(tx, evaluation, cluster, atMost)) {
+  const job = readJobRow(tx, evaluation.Namespace, evaluation.JobID)?.record;
+  if (isLarge(tx, { whose: evaluation, job, nodes: cluster.cluster.books.length }, atMost)) {
     return { type: 'begun', ...begin(tx, evaluation, cluster) };
   }
   const snapshot = readSchedulingSnapshot(tx, evaluation, cluster.cluster, tx.stopwatch);
@@ -82,9 +81,6 @@ export function beginEvaluation(
     }),
   };
 }
-
-/** Allocations that are read in one step. */
-const readInStep = 16;
 
 /** Nothing is read yet, so that even the first step may come in another view. */
 function begin(
@@ -103,21 +99,6 @@ function begin(
     return { basis: { index, evaluation, snapshot, existing }, known, result, parts: cut };
   });
   return { evaluation, index, known, ...work };
-}
-
-/** As far as the counters of the job tell. */
-function isLarge(view: ReadView, { Namespace, JobID }: Evaluation, { cluster }: KnownCluster, atMost: number): boolean {
-  const job = readJobRow(view, Namespace, JobID)?.record;
-  const summary = view.get(jobSummaries, [Namespace, JobID])?.record;
-  if (job === undefined || summary === undefined) {
-    const prefix = [Namespace, JobID, 'open'];
-    return view.list(allocations, { index: 'current_by_job', prefix, limit: atMost + 1 }).length > atMost;
-  }
-  const groups = Object.values(summary.Summary);
-  const open = groups.reduce((sum, { Running, Starting, Unknown }) => sum + Running + Starting + Unknown, 0);
-  const everywhere = job.Type === 'system' || job.Type === 'sysbatch';
-  const wanted = job.TaskGroups.reduce((sum, { Count }) => sum + (everywhere ? cluster.books.length : Count), 0);
-  return Math.max(open, job.Stop ? 0 : wanted) > atMost;
 }
 
 /** How far a plan that was decided before is written. */

@@ -2,9 +2,9 @@ import { err, ok, type Result } from 'neverthrow';
 import { hostPrincipal } from '../../access/principal.js';
 import type { StorageError } from '../../ports/storage.js';
 import type { KnownCluster } from '../books/scheduling/known-cluster.js';
+import { watchOf } from '../books/scheduling/plan-basis.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
-import { watchOf } from './plan-basis.js';
 import { type DecidedPlan, type WrittenSoFar, writeDecided } from './process-evaluation.js';
 
 /** What became of a plan. The evaluation is still open unless it is complete. */

@@ -6,12 +6,12 @@ import { jobRuns } from '../../../src/jobs/runs/job-run.js';
 import { jobSummaries } from '../../../src/jobs/status/job-summary-record.js';
 import { applyJobConsequences } from '../../../src/operations/books/jobs/job-consequences.js';
 import type { AllocationChange } from '../../../src/operations/books/jobs/job-runs.js';
+import { watchOf } from '../../../src/operations/books/scheduling/plan-basis.js';
 import { putAllocation } from '../../../src/operations/books/scheduling/put-allocation.js';
 import { putEvaluation } from '../../../src/operations/books/scheduling/put-evaluation.js';
 import { readSchedulerConfiguration } from '../../../src/operations/books/scheduling/scheduler-configuration-rows.js';
 import { commit, type Transaction } from '../../../src/operations/commit.js';
 import { putWorkspace } from '../../../src/operations/notifications/index.js';
-import { watchOf } from '../../../src/operations/scheduling/plan-basis.js';
 import {
   beginEvaluation,
   type DecidedPlan,

@@ -34,7 +34,7 @@ export function* currentAllocationsInSteps(
     inPages(view, [namespace, jobId, state, ...rest], limit, page);
   const open = yield* read('open');
   if (job === undefined) return open;
-  const count = wanted(job, nodes);
+  const count = wantedAllocations(job, nodes);
   // A batch job does not repeat what it has completed in this version, so each of those allocations counts.
   const complete =
     job.Type === 'batch'
@@ -71,8 +71,8 @@ function keyBehind({ Namespace, JobID, ClientStatus, JobVersion, CreateIndex, ID
 /** Ended ones that decide nothing by themselves, such as those of services that count as history. */
 const few = 64;
 
-/** How many allocations the job wants in all. */
-function wanted({ Type, TaskGroups }: JobOfAllocations, nodes: number): number {
+/** How many allocations the job wants in all, at most. */
+export function wantedAllocations({ Type, TaskGroups }: Pick<Job, 'Type' | 'TaskGroups'>, nodes: number): number {
   if (Type === 'system' || Type === 'sysbatch') return nodes * TaskGroups.length;
   return TaskGroups.reduce((sum, { Count }) => sum + Count, 0);
 }

@@ -34,7 +34,7 @@ export function clusterAt(view: ReadView, known: KnownCluster | undefined): Know
 }
 
 /** Changes of allocations that are caught up with in one write; more of them in turns of the event loop, before the write. */
-const changesInWrite = 256;
+const changesInWrite = 64;
 
 /** Bringing what is known up to date takes longer than a write should. */
 export function needsTurns(view: ReadView, known: KnownCluster | undefined): boolean {

@@ -24,6 +24,8 @@ export function readSchedulingSnapshot(
 }
 
 const everything = Number.POSITIVE_INFINITY;
+/** Allocations that are read in one step of work that is done in turns: about a millisecond. */
+export const readInStep = 16;
 
 /** What a snapshot is made with, besides what is read. */
 interface SnapshotParts extends Pick<SchedulingSnapshot, 'cluster' | 'stopwatch' | 'index'> {

@@ -1,35 +1,21 @@
-import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import { registrationOf } from '../../../jobs/changes/decide-registration.js';
-import { annotateDiff } from '../../../jobs/diff/annotate-diff.js';
-import { jobDiff } from '../../../jobs/diff/diff-jobs.js';
-import type { JobDiff } from '../../../jobs/diff/job-diff.js';
-import type { Job } from '../../../jobs/document/job.js';
-import type { InvalidJob, PolicyRefused, QuotaExceeded, RegistrationsDisabled } from '../../../jobs/errors.js';
-import { nextLaunch } from '../../../jobs/periodic/next-launch.js';
-import { timeZone, utc } from '../../../jobs/periodic/time-zone.js';
+import type { RegistrationsDisabled } from '../../../jobs/errors.js';
 import { documentWarnings } from '../../../jobs/validation/document-warnings.js';
-import { warningsText } from '../../../jobs/validation/problem-texts.js';
-import type { AllocationMetric } from '../../../scheduler/allocation-metric.js';
-import type { Cluster } from '../../../scheduler/cluster/cluster.js';
-import type { Evaluation, PlanAnnotations } from '../../../scheduler/evaluation.js';
-import type { SchedulingResult } from '../../../scheduler/plan/outcome.js';
-import { schedule } from '../../../scheduler/schedule.js';
-import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import type { StorageError } from '../../../ports/storage.js';
+import { finish } from '../../../scheduler/steps.js';
 import { authorise } from '../../authorise.js';
-import { readJobRow } from '../../books/jobs/job-rows.js';
-import { writeRegistration } from '../../books/jobs/write-registration.js';
 import { clusterAt, needsTurns } from '../../books/scheduling/known-cluster.js';
-import { newEvaluation } from '../../books/scheduling/new-evaluation.js';
-import { readSchedulingSnapshot } from '../../books/scheduling/scheduling-snapshot.js';
-import { rehearse, type Transaction } from '../../commit.js';
+import { isLarge } from '../../books/scheduling/large-jobs.js';
+import { lookAtSituation, watchOf } from '../../books/scheduling/plan-basis.js';
+import { readInStep } from '../../books/scheduling/scheduling-snapshot.js';
+import { rehearse, rehearseInSteps, type Transaction } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
-import { learnCluster, refreshCluster } from '../../context/learn-cluster.js';
+import { refreshCluster } from '../../context/learn-cluster.js';
+import { stepsInTurns } from '../../context/steps-in-turns.js';
 import { faultsOrRefusal } from './check-job.js';
-import { keepQuota } from './keep-quota.js';
-import { checkDemands } from './meet-policies.js';
+import { type JobPlan, type MadePlan, type PlanRefusal, type PlanRequest, planInSteps } from './plan-steps.js';
 import { type JobRegistration, type RegisterJobError, type RegisterJobInput, readAdmitted } from './register-job.js';
-import { type PlanSeal, sealOf } from './sealed-plan.js';
 
 /** The job whose registration is planned, in the form that `registerJob` takes. */
 export interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' | 'jobId' | 'namespace' | 'region'> {
@@ -41,31 +27,6 @@ export interface PlanJobInput extends Pick<RegisterJobInput, 'job' | 'fromWire' 
 
 /** A plan changes nothing: it is made while registrations are refused, too. */
 export type PlanJobError = Exclude<RegisterJobError, RegistrationsDisabled>;
-
-/** An evaluation that is not made: it belongs to no write. */
-export type PlannedEvaluation = Omit<Evaluation, 'SnapshotIndex' | 'CreateIndex' | 'ModifyIndex'>;
-
-/** What a registration would come to now (job interface, plan). Nothing of it is stored. */
-export interface JobPlan {
-  /** Counts of what would happen to each group, and the allocations that would be preempted. */
-  readonly annotations: PlanAnnotations | null;
-  /** Groups that found no room, with the reasons; null when all did. */
-  readonly failedPlacements: Readonly<Record<string, AllocationMetric>> | null;
-  /** Index of the specification that is registered now: register with it to be sure that the plan still holds. 0 for a new job. */
-  readonly jobModifyIndex: number;
-  /** Evaluations that would come after, such as the one that waits for room; null when there are none. */
-  readonly createdEvaluations: readonly PlannedEvaluation[] | null;
-  /** Null unless asked for. */
-  readonly diff: JobDiff | null;
-  /** RFC 3339; null for a job that the clock does not launch. */
-  readonly nextPeriodicLaunch: string | null;
-  /** What is questionable about the document, as one text; empty when nothing is. */
-  readonly warnings: string;
-  /** Index of the state that the plan was made on. */
-  readonly index: number;
-  /** For `applyPlan`: registers the job only if nothing has changed that the plan was decided on. */
-  readonly seal: PlanSeal;
-}
 
 /**
  * Plans a registration: the registration itself and the scheduling of its evaluation, on a copy of the state that is thrown away. A
@@ -91,88 +52,64 @@ export function planJob(
     policyOverride === true ? authorise(caller, job.Namespace, ['policy-override']) : ok(undefined),
   );
   if (allowed.isErr()) return faultsOrRefusal(context, job, allowed.error);
-  const planned = (tx: Transaction) => {
-    const known = clusterAt(tx, context.cluster.known);
-    const made = plan(tx, registration, { diff: input.diff === true, cluster: known.cluster });
-    return made.map((jobPlan) => ({ jobPlan, known }));
-  };
-  return learnCluster(context)
-    .andThen(() =>
-      rehearse(context, caller, (tx) => (needsTurns(tx, context.cluster.known) ? ok(undefined) : planned(tx))),
-    )
-    .andThen((done) => (done ? ok(done) : refreshCluster(context).andThen(() => rehearse(context, caller, planned))))
-    .map(({ jobPlan, known }) => {
-      context.cluster.remember(known);
-      return jobPlan;
-    });
-}
-
-function plan(
-  tx: Transaction,
-  registration: JobRegistration,
-  { diff: withDiff, cluster }: { readonly diff: boolean; readonly cluster: Cluster },
-): Result<JobPlan, InvalidJob | PolicyRefused | QuotaExceeded> {
-  const { job, version } = registration;
-  const seal = sealOf(tx, registration.job, registration.policyOverride === true);
-  const current = readJobRow(tx, job.Namespace, job.ID)?.record;
-  const checked = checkDemands(tx, registration, current);
-  if (checked.isErr()) return err(checked.error);
-  const request = { job, version, policyId: () => tx.ids.next('uuid') };
-  const kept = keepQuota(tx, registrationOf(current, request, tx.index, tx.now));
-  if (kept.isErr()) return err(kept.error);
-  const decided = kept.value;
-  const planned = writeRegistration(tx, decided, { triggeredBy: 'job-register' }, undefined).job;
-  const result = scheduleWithin(tx, planned, cluster);
-  const { PlanAnnotations: annotations = null, FailedTGAllocs: failedPlacements = null } = result.evaluation;
-  const diff = withDiff ? annotateDiff(jobDiff(current ?? null, submitted(decided.job, job), true), annotations) : null;
-  const jobModifyIndex = current?.JobModifyIndex ?? 0;
-  return ok({
-    annotations,
-    failedPlacements,
-    jobModifyIndex,
-    createdEvaluations: result.followUps.length === 0 ? null : result.followUps.map((one) => neverStored(one, current)),
-    diff,
-    nextPeriodicLaunch: nextLaunchOf(job, tx.now),
-    warnings: warningsText([...checked.value, ...(registration.warnings ?? [])]),
-    index: jobModifyIndex,
-    seal,
+  const request: PlanRequest = { registration, diff: input.diff === true };
+  return new ResultAsync(madePlan(context, caller, request)).map(({ plan, known }) => {
+    context.cluster.remember(known);
+    return plan;
   });
 }
 
-/** The document with the ids that a registration would give to its scaling policies. */
-function submitted(decided: Job, job: Job): Job {
-  return { ...job, TaskGroups: decided.TaskGroups };
+/** In one view, or for a large job in turns of the event loop. */
+async function madePlan(
+  context: EngineContext,
+  caller: Principal,
+  request: PlanRequest,
+): Promise<Result<MadePlan, PlanRefusal | StorageError>> {
+  const behind = await context.storage.read((view) => needsTurns(view, context.cluster.known));
+  if (behind.isErr()) return err(behind.error);
+  const ready = behind.value ? await refreshCluster(context) : ok(undefined);
+  if (ready.isErr()) return err(ready.error);
+  const inTurns = () => plannedInTurns(context, caller, request);
+  for (const attempt of [() => plannedIfSmall(context, caller, request), inTurns, inTurns]) {
+    const plan = await attempt();
+    if (plan.isErr()) return err(plan.error);
+    if (plan.value !== undefined) return ok(plan.value);
+  }
+  return rehearse(context, caller, (tx) => plannedWithin(tx, context, request));
 }
 
-/** Looks at the job as it would be registered. A template of instances is planned as if it were one of them. */
-function scheduleWithin(tx: Transaction, job: Job, cluster: Cluster): SchedulingResult {
-  const evaluation = { ...newEvaluation(tx, job, { triggeredBy: 'job-register' }), AnnotatePlan: true };
-  return schedule(readSchedulingSnapshot(tx, evaluation, cluster, tx.stopwatch), evaluation, tx.now, tx.ids);
+/** Undefined for a job whose evaluation would be decided in turns, too. */
+function plannedIfSmall(context: EngineContext, caller: Principal, request: PlanRequest) {
+  const { job } = request.registration;
+  const whose = { Namespace: job.Namespace, JobID: job.ID };
+  const nodes = context.cluster.known?.cluster.books.length ?? 0;
+  const { decidedAtOnce } = context.settings.scheduling;
+  return rehearse(context, caller, (tx) =>
+    isLarge(tx, { whose, job, nodes }, decidedAtOnce) ? ok(undefined) : plannedWithin(tx, context, request),
+  );
 }
 
-/** A planned evaluation has no index of a write. For an existing job its JobModifyIndex is the one after the present one. */
-function neverStored(evaluation: Evaluation, current: Job | undefined): PlannedEvaluation {
-  const {
-    SnapshotIndex: _,
-    JobModifyIndex: _job,
-    CreateIndex: _created,
-    ModifyIndex: _modified,
-    ...planned
-  } = evaluation;
-  return current === undefined ? planned : { ...planned, JobModifyIndex: current.JobModifyIndex + 1 };
+function plannedWithin(tx: Transaction, { cluster }: EngineContext, request: PlanRequest) {
+  const known = clusterAt(tx, cluster.known);
+  return finish(planInSteps(tx, request, { known, page: Number.POSITIVE_INFINITY }));
 }
 
-function nextLaunchOf({ Periodic: periodic }: Job, now: Instant): string | null {
-  if (periodic?.Enabled !== true) return null;
-  const next = nextLaunch(periodic, now).unwrapOr(undefined);
-  return next === undefined ? null : isoInZone(next, (timeZone(periodic.TimeZone) ?? utc).offsetAt(next));
-}
-
-/** Whole seconds as the zone's clocks show them. `offset` in seconds. */
-function isoInZone(instant: Instant, offset: number): string {
-  const wall = isoFromInstant(instant + offset * 1000).slice(0, 19);
-  if (offset === 0) return `${wall}Z`;
-  const minutes = Math.abs(Math.trunc(offset / 60));
-  const [hours, rest] = [Math.trunc(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));
-  return `${wall}${offset < 0 ? '-' : '+'}${hours}:${rest}`;
+/** Undefined when something that the plan was made on has changed meanwhile. */
+async function plannedInTurns(
+  context: EngineContext,
+  caller: Principal,
+  request: PlanRequest,
+): Promise<Result<MadePlan | undefined, PlanRefusal | StorageError>> {
+  const work = rehearseInSteps(context, caller, (tx) =>
+    planInSteps(tx, request, { known: clusterAt(tx, context.cluster.known), page: readInStep }),
+  );
+  const planned = await stepsInTurns(context, work, new AbortController().signal);
+  if (planned.isErr()) return err(planned.error);
+  if (planned.value === undefined) return ok(undefined);
+  if (planned.value.isErr()) return err(planned.value.error);
+  const { value: plan } = planned.value;
+  const { registration } = request;
+  const whose = { Namespace: registration.job.Namespace, JobID: registration.job.ID };
+  const seen = { whose, job: plan.current, cluster: plan.known.cluster };
+  return context.storage.read((view) => (lookAtSituation(view, seen, watchOf(plan)) === undefined ? undefined : plan));
 }

@@ -1,16 +1,16 @@
-import type { ReadView } from '../../ports/storage.js';
-import { type Allocation, allocations } from '../../scheduler/allocation.js';
-import { capacitySignals } from '../../scheduler/capacity-signal.js';
-import { useOf } from '../../scheduler/cluster/allocation-use.js';
-import type { Cluster } from '../../scheduler/cluster/cluster.js';
-import { deployments } from '../../scheduler/deployment/deployment.js';
-import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
-import { nodes } from '../../scheduler/node.js';
-import { nodePools } from '../../scheduler/node-pool.js';
-import type { PlanPart } from '../../scheduler/plan/plan-parts.js';
-import { schedulerConfigurations } from '../../scheduler/scheduler-configuration.js';
-import type { SchedulingSnapshot } from '../../scheduler/snapshot.js';
-import { readJobRow } from '../books/jobs/job-rows.js';
+import type { ReadView } from '../../../ports/storage.js';
+import { type Allocation, allocations } from '../../../scheduler/allocation.js';
+import { capacitySignals } from '../../../scheduler/capacity-signal.js';
+import { useOf } from '../../../scheduler/cluster/allocation-use.js';
+import type { Cluster } from '../../../scheduler/cluster/cluster.js';
+import { deployments } from '../../../scheduler/deployment/deployment.js';
+import { type Evaluation, evaluations } from '../../../scheduler/evaluation.js';
+import { nodes } from '../../../scheduler/node.js';
+import { nodePools } from '../../../scheduler/node-pool.js';
+import type { PlanPart } from '../../../scheduler/plan/plan-parts.js';
+import { schedulerConfigurations } from '../../../scheduler/scheduler-configuration.js';
+import type { SchedulingSnapshot } from '../../../scheduler/snapshot.js';
+import { readJobRow } from '../jobs/job-rows.js';
 
 /** What a plan was decided on, as far as another write may have changed it since. */
 export interface PlanBasis {
@@ -35,7 +35,7 @@ export interface PlanWatch {
   readonly crowded: ReadonlySet<string>;
 }
 
-export function watchOf({ index }: PlanBasis): PlanWatch {
+export function watchOf({ index }: Pick<PlanBasis, 'index'>): PlanWatch {
   return { since: index, reported: new Set(), crowded: new Set() };
 }
 
@@ -45,13 +45,23 @@ export function watchOf({ index }: PlanBasis): PlanWatch {
  */
 export function lookAgain(view: ReadView, basis: PlanBasis, watch: PlanWatch): PlanWatch | undefined {
   const { evaluation } = basis;
+  const changed = view.get(evaluations, [evaluation.ID])?.modifyIndex ?? Number.POSITIVE_INFINITY;
+  return changed > watch.since ? undefined : lookAtSituation(view, { whose: evaluation, ...basis.snapshot }, watch);
+}
+
+/** What the scheduler looks at, as it was: `job` is undefined where there was none. */
+interface Situation extends Pick<SchedulingSnapshot, 'job' | 'cluster'> {
+  readonly whose: Pick<Evaluation, 'Namespace' | 'JobID'>;
+}
+
+/** `lookAgain` without the evaluation, which a rehearsal does not store. */
+export function lookAtSituation(view: ReadView, seen: Situation, watch: PlanWatch): PlanWatch | undefined {
   const { since } = watch;
   if (lookedAtWhole.some((table) => view.tableIndex(table) > since)) return undefined;
-  if ((view.get(evaluations, [evaluation.ID])?.modifyIndex ?? Number.POSITIVE_INFINITY) > since) return undefined;
-  if (!isSameJob(view, basis) || deploymentsChanged(view, evaluation, since)) return undefined;
+  if (!isSameJob(view, seen) || deploymentsChanged(view, seen.whose, since)) return undefined;
   // Of removed allocations nothing tells where they were.
   if ((view.get(capacitySignals, ['removal'])?.record.index ?? 0) > since) return undefined;
-  return lookAtAllocations(view, basis, watch);
+  return lookAtAllocations(view, seen, watch);
 }
 
 /**
@@ -64,8 +74,8 @@ export function allows({ reported, crowded }: PlanWatch, { allocations: own, las
 }
 
 /** Its status follows from its allocations, and nothing is decided by it. */
-function isSameJob(view: ReadView, { evaluation, snapshot: { job } }: PlanBasis): boolean {
-  const now = readJobRow(view, evaluation.Namespace, evaluation.JobID)?.record;
+function isSameJob(view: ReadView, { whose, job }: Situation): boolean {
+  const now = readJobRow(view, whose.Namespace, whose.JobID)?.record;
   if (now === undefined || job === undefined) return now === job;
   return (
     now.CreateIndex === job.CreateIndex &&
@@ -75,21 +85,21 @@ function isSameJob(view: ReadView, { evaluation, snapshot: { job } }: PlanBasis)
   );
 }
 
-function deploymentsChanged(view: ReadView, { Namespace, JobID }: Evaluation, since: number): boolean {
+function deploymentsChanged(view: ReadView, { Namespace, JobID }: Situation['whose'], since: number): boolean {
   if (view.tableIndex(deployments) <= since) return false;
   return view
     .list(deployments, { index: 'by_job', prefix: [Namespace, JobID] })
     .some(({ modifyIndex }) => modifyIndex > since);
 }
 
-function lookAtAllocations(view: ReadView, { evaluation, snapshot }: PlanBasis, watch: PlanWatch) {
+function lookAtAllocations(view: ReadView, { whose, cluster }: Situation, watch: PlanWatch) {
   const { since } = watch;
   if (view.tableIndex(allocations) <= since) return { ...watch, since: view.index };
   const reported = new Set(watch.reported);
   const crowded = new Set(watch.crowded);
   for (const { record } of view.list(allocations, { index: 'by_modify', from: [since + 1] })) {
-    if (record.JobID !== evaluation.JobID || record.Namespace !== evaluation.Namespace) {
-      if (!usesNoMore(snapshot.cluster, record)) crowded.add(record.NodeID);
+    if (record.JobID !== whose.JobID || record.Namespace !== whose.Namespace) {
+      if (!usesNoMore(cluster, record)) crowded.add(record.NodeID);
     } else if (record.AllocModifyIndex > since) return undefined;
     else reported.add(record.ID);
   }

@@ -1,0 +1,152 @@
+import { err, ok, type Result } from 'neverthrow';
+import { registrationOf } from '../../../jobs/changes/decide-registration.js';
+import { annotateDiff } from '../../../jobs/diff/annotate-diff.js';
+import { jobDiff } from '../../../jobs/diff/diff-jobs.js';
+import type { JobDiff } from '../../../jobs/diff/job-diff.js';
+import type { Job } from '../../../jobs/document/job.js';
+import type { InvalidJob, PolicyRefused, QuotaExceeded } from '../../../jobs/errors.js';
+import { nextLaunch } from '../../../jobs/periodic/next-launch.js';
+import { timeZone, utc } from '../../../jobs/periodic/time-zone.js';
+import { warningsText } from '../../../jobs/validation/problem-texts.js';
+import type { AllocationMetric } from '../../../scheduler/allocation-metric.js';
+import type { Evaluation, PlanAnnotations } from '../../../scheduler/evaluation.js';
+import type { SchedulingResult } from '../../../scheduler/plan/outcome.js';
+import { schedulingSteps } from '../../../scheduler/schedule.js';
+import type { Steps } from '../../../scheduler/steps.js';
+import { type Instant, isoFromInstant } from '../../../shared/instant.js';
+import { readJobRow } from '../../books/jobs/job-rows.js';
+import { writeRegistration } from '../../books/jobs/write-registration.js';
+import type { KnownCluster } from '../../books/scheduling/known-cluster.js';
+import { newEvaluation } from '../../books/scheduling/new-evaluation.js';
+import { snapshotInSteps } from '../../books/scheduling/scheduling-snapshot.js';
+import type { Transaction } from '../../commit.js';
+import { keepQuota } from './keep-quota.js';
+import { checkDemands } from './meet-policies.js';
+import type { JobRegistration } from './register-job.js';
+import { type PlanSeal, sealOf } from './sealed-plan.js';
+
+/** An evaluation that is not made: it belongs to no write. */
+export type PlannedEvaluation = Omit<Evaluation, 'SnapshotIndex' | 'CreateIndex' | 'ModifyIndex'>;
+
+/** What a registration would come to now (job interface, plan). Nothing of it is stored. */
+export interface JobPlan {
+  /** Counts of what would happen to each group, and the allocations that would be preempted. */
+  readonly annotations: PlanAnnotations | null;
+  /** Groups that found no room, with the reasons; null when all did. */
+  readonly failedPlacements: Readonly<Record<string, AllocationMetric>> | null;
+  /** Index of the specification that is registered now: register with it to be sure that the plan still holds. 0 for a new job. */
+  readonly jobModifyIndex: number;
+  /** Evaluations that would come after, such as the one that waits for room; null when there are none. */
+  readonly createdEvaluations: readonly PlannedEvaluation[] | null;
+  /** Null unless asked for. */
+  readonly diff: JobDiff | null;
+  /** RFC 3339; null for a job that the clock does not launch. */
+  readonly nextPeriodicLaunch: string | null;
+  /** What is questionable about the document, as one text; empty when nothing is. */
+  readonly warnings: string;
+  /** Index of the state that the plan was made on. */
+  readonly index: number;
+  /** For `applyPlan`: registers the job only if nothing has changed that the plan was decided on. */
+  readonly seal: PlanSeal;
+}
+
+export interface PlanRequest {
+  readonly registration: JobRegistration;
+  /** Whether the plan contains the differences from the registered job. */
+  readonly diff: boolean;
+}
+
+export type PlanRefusal = InvalidJob | PolicyRefused | QuotaExceeded;
+
+/** A plan, and what it was made on. */
+export interface MadePlan {
+  readonly plan: JobPlan;
+  readonly known: KnownCluster;
+  /** The job as it is registered; undefined for a new one. */
+  readonly current: Job | undefined;
+  /** Index of the last write before the plan was begun. */
+  readonly index: number;
+}
+
+interface PlanMeans {
+  readonly known: KnownCluster;
+  /** Allocations that are read in one step. */
+  readonly page: number;
+}
+
+/**
+ * The registration itself and the scheduling of its evaluation, in a transaction that is thrown away. The registration is one step; reading
+ * and deciding are many.
+ */
+export function* planInSteps(
+  tx: Transaction,
+  { registration, diff: withDiff }: PlanRequest,
+  { known, page }: PlanMeans,
+): Steps<Result<MadePlan, PlanRefusal>> {
+  const { job, version } = registration;
+  const seal = sealOf(tx, registration.job, registration.policyOverride === true);
+  const current = readJobRow(tx, job.Namespace, job.ID)?.record;
+  const checked = checkDemands(tx, registration, current);
+  if (checked.isErr()) return err(checked.error);
+  const request = { job, version, policyId: () => tx.ids.next('uuid') };
+  const kept = keepQuota(tx, registrationOf(current, request, tx.index, tx.now));
+  if (kept.isErr()) return err(kept.error);
+  const decided = kept.value;
+  const planned = writeRegistration(tx, decided, { triggeredBy: 'job-register' }, undefined).job;
+  const result = yield* scheduleInSteps(tx, planned, { known, page });
+  const { PlanAnnotations: annotations = null, FailedTGAllocs: failedPlacements = null } = result.evaluation;
+  const diff = withDiff ? annotateDiff(jobDiff(current ?? null, submitted(decided.job, job), true), annotations) : null;
+  const jobModifyIndex = current?.JobModifyIndex ?? 0;
+  const plan: JobPlan = {
+    annotations,
+    failedPlacements,
+    jobModifyIndex,
+    createdEvaluations: result.followUps.length === 0 ? null : result.followUps.map((one) => neverStored(one, current)),
+    diff,
+    nextPeriodicLaunch: nextLaunchOf(job, tx.now),
+    warnings: warningsText([...checked.value, ...(registration.warnings ?? [])]),
+    index: jobModifyIndex,
+    seal,
+  };
+  return ok({ plan, known, current, index: tx.index - 1 });
+}
+
+/** The document with the ids that a registration would give to its scaling policies. */
+function submitted(decided: Job, job: Job): Job {
+  return { ...job, TaskGroups: decided.TaskGroups };
+}
+
+/** Looks at the job as it would be registered. A template of instances is planned as if it were one of them. */
+function* scheduleInSteps(tx: Transaction, job: Job, { known, page }: PlanMeans): Steps<SchedulingResult> {
+  const evaluation = { ...newEvaluation(tx, job, { triggeredBy: 'job-register' }), AnnotatePlan: true };
+  const parts = { cluster: known.cluster, stopwatch: tx.stopwatch, index: tx.index, page };
+  const snapshot = yield* snapshotInSteps(() => tx, evaluation, parts);
+  return yield* schedulingSteps(snapshot, evaluation, tx.now, tx.ids);
+}
+
+/** A planned evaluation has no index of a write. For an existing job its JobModifyIndex is the one after the present one. */
+function neverStored(evaluation: Evaluation, current: Job | undefined): PlannedEvaluation {
+  const {
+    SnapshotIndex: _,
+    JobModifyIndex: _job,
+    CreateIndex: _created,
+    ModifyIndex: _modified,
+    ...planned
+  } = evaluation;
+  return current === undefined ? planned : { ...planned, JobModifyIndex: current.JobModifyIndex + 1 };
+}
+
+function nextLaunchOf({ Periodic: periodic }: Job, now: Instant): string | null {
+  if (periodic?.Enabled !== true) return null;
+  const next = nextLaunch(periodic, now).unwrapOr(undefined);
+  return next === undefined ? null : isoInZone(next, (timeZone(periodic.TimeZone) ?? utc).offsetAt(next));
+}
+
+/** Whole seconds as the zone's clocks show them. `offset` in seconds. */
+function isoInZone(instant: Instant, offset: number): string {
+  const wall = isoFromInstant(instant + offset * 1000).slice(0, 19);
+  if (offset === 0) return `${wall}Z`;
+  const minutes = Math.abs(Math.trunc(offset / 60));
+  const [hours, rest] = [Math.trunc(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));
+  return `${wall}${offset < 0 ? '-' : '+'}${hours}:${rest}`;
+}
