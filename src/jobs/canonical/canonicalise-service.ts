@@ -145,9 +145,7 @@ function canonicaliseIngress(ingress: Ingress): Ingress {
       mapList(ingress.Listeners, (listener) => ({
         ...listener,
         Protocol: listener.Protocol || 'tcp',
-        Services: nullIfEmpty(
-          mapList(listener.Services, (service) => ({ ...service, Hosts: nullIfEmpty(service.Hosts) })),
-        ),
+        Services: nullIfEmpty(listener.Services),
       })),
     ),
   };

@@ -15,6 +15,7 @@ import {
   canonicaliseCsiPlugin,
   canonicaliseLogs,
   canonicaliseResources,
+  canonicaliseSecret,
   canonicaliseSpreads,
   canonicaliseTemplate,
   canonicaliseVault,
@@ -30,7 +31,7 @@ import {
   defaultUpdate,
   hasDefaultReschedule,
 } from './default-policies.js';
-import { filled, mapList, overlaid } from './overlay.js';
+import { filled, mapList, nullIfEmpty, overlaid } from './overlay.js';
 
 type Update = Submitted<typeof updateBlock>;
 type Restart = Submitted<typeof restartBlock>;
@@ -61,6 +62,7 @@ export function canonicaliseSubmitted(job: SubmittedJob): SubmittedJob {
     Update: head.Update,
     Periodic: job.Periodic === null ? null : canonicalisePeriodic(job.Periodic),
     Multiregion: job.Multiregion === null ? null : canonicaliseMultiregion(job.Multiregion),
+    UI: job.UI === null ? null : { ...job.UI, Links: nullIfEmpty(job.UI.Links) },
     Affinities: canonicaliseAffinities(job.Affinities),
     Spreads: canonicaliseSpreads(job.Spreads),
     TaskGroups: mapList(job.TaskGroups, (group) => canonicaliseGroup(group, head)),
@@ -181,6 +183,7 @@ function canonicaliseTask(task: SubmittedTask, restartOfGroup: Restart, groupNam
     LogConfig: canonicaliseLogs(task.LogConfig),
     Artifacts: mapList(task.Artifacts, canonicaliseArtifact),
     Vault: task.Vault === null ? null : canonicaliseVault(task.Vault),
+    Secrets: mapList(task.Secrets, canonicaliseSecret),
     Consul: task.Consul === null ? null : canonicaliseConsul(task.Consul, ''),
     Templates: mapList(task.Templates, canonicaliseTemplate),
     Affinities: canonicaliseAffinities(task.Affinities),

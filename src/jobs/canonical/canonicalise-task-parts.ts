@@ -6,6 +6,7 @@ import type {
   artifactBlock,
   csiPluginBlock,
   logConfigBlock,
+  secretBlock,
   templateBlock,
   vaultBlock,
   volumeMountBlock,
@@ -20,6 +21,7 @@ type Vault = Submitted<typeof vaultBlock>;
 type LogConfig = Submitted<typeof logConfigBlock>;
 type VolumeMount = Submitted<typeof volumeMountBlock>;
 type CsiPlugin = Submitted<typeof csiPluginBlock>;
+type Secret = Submitted<typeof secretBlock>;
 type Affinity = Submitted<typeof affinityBlock>;
 type Spread = Submitted<typeof spreadBlock>;
 
@@ -57,7 +59,10 @@ export function canonicaliseResources(given: Resources | null): Resources {
       Count: device.Count ?? 1,
       Affinities: canonicaliseAffinities(device.Affinities),
     })),
-    NUMA: resources.NUMA === null ? null : { ...resources.NUMA, Affinity: resources.NUMA.Affinity || 'none' },
+    NUMA:
+      resources.NUMA === null
+        ? null
+        : { Affinity: resources.NUMA.Affinity || 'none', Devices: nullIfEmpty(resources.NUMA.Devices) },
   };
 }
 
@@ -81,10 +86,11 @@ export function canonicaliseArtifact(artifact: Artifact): Artifact {
   };
 }
 
-/** A file keeps its name; a source without one leaves the directory itself. */
+/** A file keeps its name below `local`. The path is a clean one: a source without a name, or `.`, is the directory itself. */
 function fileDestination(source: string): string {
   const name = lastPart(source);
-  return name === '' ? 'local' : `local/${name}`;
+  if (name === '..') return '.';
+  return name === '' || name === '.' ? 'local' : `local/${name}`;
 }
 
 /** The last part of a source's path, its query included. */
@@ -140,6 +146,10 @@ export function canonicaliseTemplate(template: Template): Template {
 
 export function canonicaliseVolumeMount(mount: VolumeMount): VolumeMount {
   return filled({ ...mount }, { PropagationMode: 'private', ReadOnly: false, SELinuxLabel: '' });
+}
+
+export function canonicaliseSecret(secret: Secret): Secret {
+  return { ...secret, Config: nullIfEmpty(secret.Config), Env: nullIfEmpty(secret.Env) };
 }
 
 export function canonicaliseCsiPlugin(plugin: CsiPlugin): CsiPlugin {

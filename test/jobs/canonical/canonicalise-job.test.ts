@@ -292,6 +292,41 @@ test('a file without a name is fetched into the directory itself', () => {
   expect(task(input).Artifacts?.[0]?.RelativeDest).toBe('local');
 });
 
+test.each([
+  ['.', 'local'],
+  ['git::https://host/a/.', 'local'],
+  ['..', '.'],
+  ['https://host/a/../', '.'],
+  ['https://host/...', 'local/...'],
+])('a file from %j is fetched to %j: the path is a clean one', (GetterSource, destination) => {
+  const Artifacts = [{ GetterMode: 'file', GetterSource }];
+  const input: JobInput = { ID: 'web', TaskGroups: [{ Name: 'g', Tasks: [{ Name: 't', Driver: 'mock', Artifacts }] }] };
+  expect(task(input).Artifacts?.[0]?.RelativeDest).toBe(destination);
+});
+
+test('empty lists and maps of cores, secrets and links are null in both forms', () => {
+  const input: JobInput = {
+    ID: 'web',
+    UI: { Description: 'd', Links: [] },
+    TaskGroups: [
+      { Name: 'g', Tasks: [{ Name: 't', Resources: { NUMA: { Devices: [] } }, Secrets: [{ Config: {}, Env: {} }] }] },
+    ],
+  };
+  const expected = {
+    UI: { Links: null },
+    TaskGroups: [{ Tasks: [{ Resources: { NUMA: { Devices: null } }, Secrets: [{ Config: null, Env: null }] }] }],
+  };
+  expect(canonicaliseSubmitted(submitted(input))).toMatchObject(expected);
+  expect(stored(input)).toMatchObject(expected);
+});
+
+test('a service of an ingress gateway keeps an empty list of hosts', () => {
+  const Ingress = { Listeners: [{ Services: [{ Name: 's', Hosts: [] }, { Name: 's' }] }] };
+  const input: JobInput = { ID: 'web', TaskGroups: [{ Name: 'g', Services: [{ Connect: { Gateway: { Ingress } } }] }] };
+  const listeners = group(input).Services?.[0]?.Connect?.Gateway?.Ingress?.Listeners;
+  expect(listeners?.[0]?.Services?.map((service) => service.Hosts)).toEqual([[], null]);
+});
+
 test('mounts of a sidecar task have the defaults of all mounts', () => {
   const Connect = { SidecarService: {}, SidecarTask: { VolumeMounts: [{ Volume: 'certificates' }] } };
   const input: JobInput = {
