@@ -29,6 +29,7 @@ const SYNTAX: Readonly<Record<VersionSyntax, RegExp>> = {
 
 /** Segments are signed 64-bit integers. */
 const MAX_SEGMENT = 2n ** 63n - 1n;
+const MIN_SEGMENT = -(2n ** 63n);
 
 /** Characters of a version. */
 const MAX_LENGTH = 1_000;
@@ -93,21 +94,32 @@ function comparePrereleases(left: string, right: string): number {
 
 /**
  * Numbers by value and before texts, texts by their bytes. A missing identifier stands before a number, yet behind a text, as
- * existing schedulers have it: `1.0.0-rc` is newer than `1.0.0-rc.x`.
+ * existing schedulers have it: `1.0.0-rc` is newer than `1.0.0-rc.x`. Two more of their rules depend on the side: of two spellings of
+ * one number (`1`, `01`) the left one is older, and a number beyond 64 bits is a text that is newer than every text on its right.
  */
 function compareIdentifiers(left: string | undefined, right: string | undefined): number {
   if (left === right) return 0;
   if (left === undefined) return isNumber(right) ? -1 : 1;
   if (right === undefined) return isNumber(left) ? 1 : -1;
   if (isNumber(left) !== isNumber(right)) return isNumber(left) ? -1 : 1;
-  if (!isNumber(left)) return compareBytes(left, right);
-  const difference = BigInt(left) - BigInt(right);
-  return difference > 0n ? 1 : difference < 0n ? -1 : 0;
+  if (!isNumber(left) && compareBytes(left, right) > 0) return 1;
+  return clamped(left) > clamped(right) ? 1 : -1;
 }
 
-/** Digits and an optional minus sign, within 64 bits. */
+/** Digits and an optional minus sign. */
+const DIGITS = /^-?[0-9]+$/;
+
+/** A number within 64 bits. */
 function isNumber(identifier: string | undefined): identifier is string {
-  if (identifier === undefined || !/^-?[0-9]{1,400}$/.test(identifier)) return false;
+  if (identifier === undefined || !DIGITS.test(identifier)) return false;
   const value = BigInt(identifier);
-  return value >= -MAX_SEGMENT - 1n && value <= MAX_SEGMENT;
+  return value >= MIN_SEGMENT && value <= MAX_SEGMENT;
+}
+
+/** The nearest number of 64 bits; 0 for a text. */
+function clamped(identifier: string): bigint {
+  if (!DIGITS.test(identifier)) return 0n;
+  const value = BigInt(identifier);
+  if (value > MAX_SEGMENT) return MAX_SEGMENT;
+  return value < MIN_SEGMENT ? MIN_SEGMENT : value;
 }

@@ -71,6 +71,15 @@ describe('constraints', () => {
     ['1.2.3', '>= 1.2.3-rc1', true],
     ['1.2.3+x', '= 1.2.3+y', true],
     ['1.2.3', '\t>=\n1.2 , <2', true],
+    ['1.2.3-01', '= 1.2.3-1', false],
+    ['1.2.3-01', '< 1.2.3-1', true],
+    ['1.2.3-1', '<= 1.2.3-01', true],
+    ['1.2.3-1', '>= 1.2.3-01', false],
+    ['1.2.3-0', '!= 1.2.3--0', true],
+    ['1.2.3-99999999999999999999', '> 1.2.3-99a', true],
+    ['1.2.3-99a', '< 1.2.3-99999999999999999999', false],
+    ['1.2.3-99999999999999999999', '< 1.2.3-99999999999999999998', false],
+    ['1.2.3-99999999999999999998', '< 1.2.3-99999999999999999999', true],
   ])('%s in %j', (text, constraint, holds) => {
     expect(loose(text, constraint)).toBe(holds);
   });
@@ -86,6 +95,11 @@ describe('constraints', () => {
       expect(parseVersionConstraint(text, 'loose').isErr()).toBe(true);
     },
   );
+
+  it('counts two spellings of one number as different where versions are semantic, too', () => {
+    expect(semver('1.2.3-rc.01', '= 1.2.3-rc.1')).toBe(false);
+    expect(semver('1.2.3-rc.01', '>= 1.2.3-rc.1')).toBe(false);
+  });
 
   it('refuses ~> where versions are semantic', () => {
     expect(parseVersionConstraint('~> 1.2', 'semver')._unsafeUnwrapErr()).toBe('malformed constraint: ~> 1.2');
