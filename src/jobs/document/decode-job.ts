@@ -155,9 +155,11 @@ function readDurationText(reading: Reading, raw: string): number | undefined {
   return nanos.isOk() ? Number(nanos.value) : fail(reading, 'a duration such as "30s" or "1h30m"', raw);
 }
 
+/** Line ends, which many programs print, are left out. */
 function readBase64(reading: Reading, raw: unknown): string | undefined {
   if (typeof raw !== 'string') return fail(reading, 'base64 text', raw);
-  return isBase64(raw) ? raw : fail(reading, 'padded standard base64 text', raw);
+  const text = raw.replace(/[\r\n]+/g, '');
+  return isBase64(text) ? text : fail(reading, 'padded standard base64 text', raw);
 }
 
 // The three commonest shapes have loops of their own: a shared one that calls back costs as much again as the parsing.

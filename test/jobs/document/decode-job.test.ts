@@ -70,6 +70,10 @@ describe('decodeJob', () => {
     expect(failure(input)).toMatchObject({ type: 'invalid_document', path, expected, got });
   });
 
+  test('line ends in a payload, as programs print base64, are left out', () => {
+    expect(decoded({ Payload: 'cGF5\r\nbG9h\nZA==\n' }).Payload).toBe('cGF5bG9hZA==');
+  });
+
   test('a block key that names the prototype does nothing', () => {
     const job = decoded(JSON.parse('{"__proto__":{"ID":"evil"},"constructor":{},"ID":"a"}'));
     expect(job.ID).toBe('a');
