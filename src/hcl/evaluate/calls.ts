@@ -2,7 +2,7 @@ import type { DiagnosticCode } from '../diagnostics/codes.js';
 import { suggestName } from '../diagnostics/suggest.js';
 import type { EagerFunction, FunctionError, LazyFunction } from '../functions/function.js';
 import { absentFunctionHints } from '../functions/unavailable.js';
-import { leadingSpan } from '../syntax/spans.js';
+import { callHead, leadingSpan } from '../syntax/spans.js';
 import type { Call, Span } from '../syntax/tree.js';
 import { convert } from '../values/convert.js';
 import { typeText } from '../values/render.js';
@@ -78,14 +78,17 @@ function reportFailure(context: EvaluationContext, call: Call, error: FunctionEr
 }
 
 function failureSpan(call: Call, { argument, type }: FunctionError): Span {
-  // An expanded argument has the span of the whole expression.
-  const expression = argument === undefined ? undefined : (call.arguments[argument] ?? call.arguments.at(-1));
-  if (expression === undefined) return head(call);
-  return type === 'null_argument' ? expression : leadingSpan(expression);
+  if (type === 'too_few_arguments') return closingParenthesis(call);
+  if (argument === undefined) return callHead(call);
+  const last = call.arguments.length - 1;
+  const expression = call.arguments[Math.min(argument, last)];
+  if (expression === undefined) return callHead(call);
+  // An argument that comes from an expanded list has the span of the whole list.
+  return type === 'null_argument' || (call.expandLast && argument >= last) ? expression : leadingSpan(expression);
 }
 
-function head(call: Call): Span {
-  return { start: call.nameSpan.start, end: call.openSpan.end };
+function closingParenthesis({ end }: Call): Span {
+  return { start: end - 1, end };
 }
 
 function sentence(text: string): string {
@@ -97,9 +100,8 @@ function sentence(text: string): string {
 function callLazy(context: EvaluationContext, call: Call, known: LazyFunction): HclValue | undefined {
   const count = call.arguments.length;
   if (count < known.minimum || (known.maximum !== undefined && count > known.maximum)) {
-    const extra = known.maximum === undefined ? undefined : call.arguments[known.maximum];
     const wanted = known.maximum === known.minimum ? `${known.minimum}` : `at least ${known.minimum}`;
-    const span = count < known.minimum || extra === undefined ? head(call) : leadingSpan(extra);
+    const span = wrongCountSpan(call, known);
     const unit = known.minimum === 1 ? 'argument' : 'arguments';
     return problem(
       context,
@@ -122,6 +124,13 @@ function callLazy(context: EvaluationContext, call: Call, known: LazyFunction): 
   }
 }
 
+/** Where an argument is missing, or the first that is too many; the head of a call that takes any number of them, but not none. */
+function wrongCountSpan(call: Call, { maximum }: LazyFunction): Span {
+  if (maximum === undefined) return callHead(call);
+  const extra = call.arguments[maximum];
+  return extra === undefined ? closingParenthesis(call) : leadingSpan(extra);
+}
+
 /** The first argument that can be evaluated. A spent budget fails the whole call. */
 function callTry(context: EvaluationContext, call: Call): HclValue | undefined {
   const reasons: string[] = [];
@@ -133,7 +142,7 @@ function callTry(context: EvaluationContext, call: Call): HclValue | undefined {
     const [first] = inner.problems;
     if (first !== undefined && reasons.length < 5) reasons.push(first.message);
   }
-  return problem(context, 'function_failed', head(call), {
+  return problem(context, 'function_failed', callHead(call), {
     message: 'None of the values can be evaluated.',
     detail: reasons.join(' '),
   });

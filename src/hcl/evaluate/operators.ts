@@ -17,9 +17,11 @@ import { boolType, boolValue, type HclValue, numberType, numberValue } from '../
 import { arithmeticWork, comparisonWork } from '../values/work.js';
 import { type EvaluationContext, paidFor, problem } from './context.js';
 
-export function evaluateUnary(context: EvaluationContext, { operator, operand }: Unary): HclValue | undefined {
+export function evaluateUnary(context: EvaluationContext, unary: Unary): HclValue | undefined {
+  const { operator, operand } = unary;
   const value = context.evaluate(context, operand);
   if (value === undefined) return undefined;
+  if (value.kind === 'null') return nullOperand(context, unary, operator === '-' ? 'a number' : 'a bool');
   if (operator === '-') {
     const number = asNumber(context, value, operand, operator);
     return number === undefined ? undefined : numberValue(negateNumber(number));
@@ -50,12 +52,25 @@ function applyBinary(context: EvaluationContext, binary: Binary, left: HclValue 
     if (!paidFor(context, binary, comparisonWork(left, right))) return undefined;
     return boolValue(valuesEqual(left, right) === (operator === '=='));
   }
-  const leftNumber = asNumber(context, left, binary.left, operator);
-  const rightNumber = asNumber(context, right, binary.right, operator);
-  if (leftNumber === undefined || rightNumber === undefined) return undefined;
+  const numbers = operandNumbers(context, binary, left, right);
+  if (numbers === undefined) return undefined;
+  const [leftNumber, rightNumber] = numbers;
   if (!paidForNumbers(context, binary, leftNumber, rightNumber)) return undefined;
   if (operator in ORDERS) return boolValue(ORDERS[operator as Order](compareNumbers(leftNumber, rightNumber)));
   return computed(context, binary, CALCULATIONS[operator as Calculation](leftNumber, rightNumber));
+}
+
+function operandNumbers(
+  context: EvaluationContext,
+  binary: Binary,
+  left: HclValue,
+  right: HclValue,
+): readonly [left: HclNumber, right: HclNumber] | undefined {
+  const leftNumber = left.kind === 'null' ? null : asNumber(context, left, binary.left, binary.operator);
+  const rightNumber = right.kind === 'null' ? null : asNumber(context, right, binary.right, binary.operator);
+  if (leftNumber === undefined || rightNumber === undefined) return undefined;
+  if (leftNumber === null || rightNumber === null) return nullOperand(context, binary, 'a number');
+  return [leftNumber, rightNumber];
 }
 
 function paidForNumbers(context: EvaluationContext, binary: Binary, left: HclNumber, right: HclNumber): boolean {
@@ -88,11 +103,22 @@ const CALCULATIONS: Readonly<
 /** Evaluates the right side only if the left side does not decide. */
 function applyLogic(context: EvaluationContext, binary: Binary, left: HclValue | undefined): HclValue | undefined {
   const { operator } = binary;
-  const first = left === undefined ? undefined : asBool(context, left, binary.left, operator);
+  const first = left === undefined ? undefined : operandBool(context, left, binary.left, operator);
   if (first === (operator === '||')) return boolValue(first);
   const right = context.evaluate(context, binary.right);
-  const second = right === undefined ? undefined : asBool(context, right, binary.right, operator);
-  return first === undefined || second === undefined ? undefined : boolValue(second);
+  const second = right === undefined ? undefined : operandBool(context, right, binary.right, operator);
+  if (first === undefined || second === undefined) return undefined;
+  return first === null || second === null ? nullOperand(context, binary, 'a bool') : boolValue(second);
+}
+
+/** Null for null: whether that is a problem depends on the other operand. */
+function operandBool(
+  context: EvaluationContext,
+  value: HclValue,
+  operand: Expression,
+  operator: string,
+): boolean | null | undefined {
+  return value.kind === 'null' ? null : asBool(context, value, operand, operator);
 }
 
 function computed(
@@ -133,6 +159,17 @@ function asBool(
   const bool = value.kind === 'string' ? convert(value, boolType).unwrapOr(undefined) : undefined;
   if (bool?.kind === 'bool') return bool.value;
   return badOperand(context, { value, operand, operator }, 'a bool');
+}
+
+/** The whole operation is at fault: no operand is of another kind than the operator needs. */
+function nullOperand(context: EvaluationContext, operation: Unary | Binary, wanted: string): undefined {
+  const where = operation.kind === 'unary' ? '' : ' on both sides';
+  return problem(
+    context,
+    'bad_operand',
+    operation,
+    `The operator "${operation.operator}" needs ${wanted}${where}, not null.`,
+  );
 }
 
 /** The value of an operand, and its expression. */

@@ -87,7 +87,7 @@ function constructedType(
     case 'optional':
       return problem(context, 'bad_type', call.nameSpan, 'Attributes of a type cannot be optional here.');
     default:
-      return problem(context, 'bad_type', call.nameSpan, {
+      return problem(context, 'bad_type', call, {
         message: `There is no type "${name.slice(0, 60)}".`,
         detail: FORMS,
       });
@@ -127,7 +127,11 @@ function objectType(
 }
 
 function wrongArguments(context: EvaluationContext, call: Call): undefined {
-  return problem(context, 'bad_type', call.nameSpan, {
+  const [first, second] = call.arguments;
+  const nothing = { start: call.openSpan.start, end: call.end };
+  const surplus =
+    second === undefined ? undefined : { start: second.start, end: call.arguments.at(-1)?.end ?? call.end };
+  return problem(context, 'bad_type', surplus ?? first ?? nothing, {
     message: `The type "${call.name}" is not complete.`,
     detail: FORMS,
   });

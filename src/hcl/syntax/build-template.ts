@@ -19,22 +19,28 @@ type RawSequence = Span & { readonly trimBefore: boolean; readonly trimBehind: b
     | { readonly kind: 'endfor' }
   );
 
+/** Where a template is in the source, and where the line of a heredoc's closing word begins. */
+interface TemplateSpan extends Span {
+  readonly close?: number;
+}
+
 /** Applies the strip markers, then the indentation of `<<-`, then joins literal pieces and nests the directives. */
 export function buildTemplate(
   parser: Parser,
   raw: readonly RawPart[],
-  span: Span,
+  span: TemplateSpan,
   unindent: boolean,
 ): Template | undefined {
+  const { start, end } = span;
   const only = raw[0];
   if (raw.length === 1 && only !== undefined && (only.kind === 'text' || only.kind === 'interpolation') && !unindent) {
     const parts: readonly TemplatePart[] =
       only.kind === 'text' ? [only] : [{ kind: 'interpolation', value: only.value, start: only.start, end: only.end }];
-    return { kind: 'template', parts, passThrough: only.kind === 'interpolation', ...span };
+    return { kind: 'template', parts, passThrough: only.kind === 'interpolation', start, end };
   }
   const trimmed = trim(raw);
   const parts = nest(parser, unindent ? removeIndentation(trimmed) : trimmed, span);
-  return parts === undefined ? undefined : { kind: 'template', parts, passThrough: false, ...span };
+  return parts === undefined ? undefined : { kind: 'template', parts, passThrough: false, start, end };
 }
 
 function trim(raw: readonly RawPart[]): readonly RawPart[] {
@@ -92,7 +98,7 @@ type Frame = {
 
 const CLOSES = { endif: 'if', endfor: 'for' } as const;
 
-function nest(parser: Parser, raw: readonly RawPart[], span: Span): TemplatePart[] | undefined {
+function nest(parser: Parser, raw: readonly RawPart[], span: TemplateSpan): TemplatePart[] | undefined {
   const root: Frame = { opening: undefined, parts: [], whenTrue: undefined };
   const stack: Frame[] = [root];
   let frame = root;
@@ -129,15 +135,18 @@ function nest(parser: Parser, raw: readonly RawPart[], span: Span): TemplatePart
     }
   }
   if (frame.opening === undefined) return root.parts;
-  const keyword = frame.opening.kind;
-  const end = Math.max(span.start, span.end - 1);
+  return unclosed(parser, frame.opening, span);
+}
+
+function unclosed(parser: Parser, directive: RawSequence, { start, end, close = end - 1 }: TemplateSpan): undefined {
+  const keyword = directive.kind;
   return report(
     parser,
     'unbalanced_directive',
-    { start: end, end: span.end },
+    { start: Math.max(start, close), end },
     {
       message: `The text ends before the "${keyword}" directive in it is closed.`,
-      detail: `Close it with %{ end${keyword} }; it starts with: ${opening(parser, frame.opening)}`,
+      detail: `Close it with %{ end${keyword} }; it starts with: ${opening(parser, directive)}`,
     },
   );
 }

@@ -3,7 +3,7 @@ import { advance, type TokenKind } from './lexer.js';
 import { at, enter, leave, type Parser, report, reportToken, tokenName } from './parser.js';
 import { readObject, readTuple } from './read-collection.js';
 import { readSteps } from './read-steps.js';
-import { startSpan } from './spans.js';
+import { callHead, startSpan } from './spans.js';
 import type { BinaryOperator, Expression, Span } from './tree.js';
 
 /** Reads one expression from the current token; afterwards the current token is the one after it. */
@@ -205,7 +205,12 @@ function readCall(parser: Parser, name: string, nameSpan: Span): Expression | un
     else if (!at(parser, ')')) {
       lexer.ignoreNewlines = outer;
       return at(parser, 'end')
-        ? report(parser, 'not_closed', openSpan, `The call of ${name} is never closed with ")".`)
+        ? report(
+            parser,
+            'not_closed',
+            callHead({ nameSpan, openSpan }),
+            `The call of ${name} is never closed with ")".`,
+          )
         : reportToken(
             parser,
             'separator_expected',

@@ -160,7 +160,7 @@ function readHeredoc(parser: Parser): Template | undefined {
   }
   const end = markerEnd(text, lineEnd);
   continueAt(lexer, end);
-  return buildTemplate(parser, raw, { start, end }, indented);
+  return buildTemplate(parser, raw, { start, end, close: at }, indented);
 }
 
 /** Offset behind the closing marker, before the line end at an offset. */

@@ -1,4 +1,4 @@
-import type { Expression, Reference, Span } from './tree.js';
+import type { Call, Expression, Reference, Span } from './tree.js';
 
 /** A plain copy of the offsets of something. */
 export function startSpan(span: Span): Span {
@@ -6,8 +6,8 @@ export function startSpan(span: Span): Span {
 }
 
 /**
- * Position of a problem with an expression's value: for a template its first part, for a call its name, for a collection its
- * opening bracket, for an operator its left operand, and for all others the whole expression.
+ * Position of a problem with an expression's value: for a template its first part, for a call its name with the opening parenthesis, for
+ * a collection its opening bracket, for an operator its left operand, and for all others the whole expression.
  */
 export function leadingSpan(expression: Expression): Span {
   let current = expression;
@@ -22,7 +22,7 @@ export function leadingSpan(expression: Expression): Span {
         break;
       }
       case 'call':
-        return current.nameSpan;
+        return callHead(current);
       case 'tuple':
       case 'object':
       case 'for':
@@ -47,6 +47,11 @@ export function leadingSpan(expression: Expression): Span {
         return current;
     }
   }
+}
+
+/** The name of a call with the opening parenthesis. */
+export function callHead({ nameSpan, openSpan }: Pick<Call, 'nameSpan' | 'openSpan'>): Span {
+  return { start: nameSpan.start, end: openSpan.end };
 }
 
 /** The span of a reference's name, without its steps. */

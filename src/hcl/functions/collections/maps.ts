@@ -94,7 +94,7 @@ function zipmap(args: readonly HclValue[]): CallResult {
   const names = itemsAt(args, 0);
   const list = argumentAt(args, 1);
   if (list.kind !== 'list' && list.kind !== 'tuple')
-    return failArgument(1, `the values must be a list or a tuple, not ${described(list)}`);
+    return fail(`the values must be a list or a tuple, not ${described(list)}`);
   if (names.length !== list.items.length) {
     return fail(`there are ${names.length} keys but ${list.items.length} values`);
   }

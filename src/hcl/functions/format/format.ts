@@ -47,10 +47,18 @@ function formatList(args: readonly HclValue[], { budget }: FunctionContext): Cal
   for (let round = 0; round < rounds; round += 1) {
     const row = columns.map((items, at) => (items === undefined ? argumentAt(args, at + 1) : argumentAt(items, round)));
     const text = formatText(pattern, row, budget);
-    if (text.isErr()) return err({ ...text.error, message: `in round ${round}: ${text.error.message}` });
+    if (text.isErr()) return err(inRound(round, text.error));
     texts.push(stringValue(text.value));
   }
   return ok(listValue(stringType, texts));
+}
+
+/** The values of a round belong to no single argument, so the whole call is at fault. */
+function inRound(round: number, { type, message }: FunctionError): FunctionError {
+  return {
+    type: type === 'budget_exceeded' ? type : 'function_failed',
+    message: `in round ${round}: ${message}`,
+  };
 }
 
 /** Flags, `[n]` before or after width and precision, letter. */
@@ -96,7 +104,7 @@ function formatText(pattern: string, values: readonly HclValue[], budget: Budget
     text += part.value;
   }
   if (highest < values.length) {
-    return fail(`the format uses ${highest} of ${values.length} values; the others would be lost`);
+    return failArgument(highest + 1, `the format uses ${highest} of ${values.length} values; the others would be lost`);
   }
   return ok(text + pattern.slice(at));
 }
