@@ -39,8 +39,8 @@ export function specsOf({ Spec, Specs }: PeriodicSchedule): readonly string[] {
  * clocks skip does not come on that day; one that they show twice comes twice.
  */
 export function nextMatch(cron: CronExpression, zone: TimeZone, after: Instant): Result<Instant | undefined, string> {
-  if (cron.months.length === 0) return err('the month field names no month');
   if (!(after < END_OF_YEARS)) return ok(undefined);
+  if (cron.months.length === 0) return withoutMonths(cron, zone, after);
   let from = (Math.floor(Math.max(after, START_OF_YEARS) / 1000) + 1) * 1000;
   for (;;) {
     const offset = zone.offsetAt(from);
@@ -53,6 +53,12 @@ export function nextMatch(cron: CronExpression, zone: TimeZone, after: Instant):
     else if (wall === undefined) return ok(undefined);
     else from = match - WINDOW + hour;
   }
+}
+
+/** An error as long as there are years in which a month is looked for. */
+function withoutMonths({ years }: CronExpression, zone: TimeZone, after: Instant): Result<undefined, string> {
+  const year = new Date(after + zone.offsetAt(after) * 1000).getUTCFullYear();
+  return years.some((each) => each >= year) ? err('the month field names no month') : ok(undefined);
 }
 
 /** Longer than the greatest step that the clocks of a zone have made: a day. */

@@ -63,6 +63,24 @@ describe('the next launch', () => {
   });
 });
 
+describe('an expression without a month', () => {
+  it.each([
+    ['0 0 1 dec-jan * *', 'UTC', '2026-03-01T00:00:00Z'],
+    ['0 0 1 dec-jan * 2026', 'UTC', '2026-12-31T23:59:59Z'],
+    ['0 0 1 dec-jan * 2026', 'America/New_York', '2027-01-01T04:59:59Z'],
+  ])('%j in %s is an error at %s', (Spec, TimeZone, from) => {
+    expect(nextLaunch({ Spec, Specs: null, SpecType: 'cron', TimeZone }, Date.parse(from)).isErr()).toBe(true);
+  });
+
+  it.each([
+    ['0 0 1 dec-jan * 2025', 'UTC', '2026-03-01T00:00:00Z'],
+    ['0 0 1 dec-jan * 2026', 'Europe/Berlin', '2026-12-31T23:00:00Z'],
+    ['0 0 1 dec-jan *', 'UTC', '2101-01-01T00:00:00Z'],
+  ])('%j in %s is merely over at %s', (spec, zone, from) => {
+    expect(after(spec, zone, from)).toBeUndefined();
+  });
+});
+
 /** Fields as sets, printed as a cron expression and matched without one. */
 interface Wanted {
   readonly minutes: readonly number[] | null;
