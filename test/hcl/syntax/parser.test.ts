@@ -64,6 +64,7 @@ describe('structure', () => {
     ['a = b.*.c.*\n', ['1:11-1:12 nested_splat']],
     ['a = f(b..., c)\n', ['1:11-1:12 not_closed']],
     ['a = [b...]\n', ['1:7-1:10 separator_expected']],
+    ['b "x\ry" {}\n', ['1:3-1:5 text_not_closed']],
     ['a = "x\ry"\n', ['1:7-1:8 newline_in_text']],
     ['a = "$\r"\n', ['1:7-1:8 newline_in_text']],
     ['a = <<E\nx\ry\nE\nb = \n', ['2:2-2:3 bad_character', '4:5-5:1 expression_expected']],
