@@ -48,7 +48,7 @@ import type { Transform } from './ports/transform.js';
 import { type PolicyRule, policyOfRule } from './queries/policy-rule.js';
 import { schedulerTables } from './scheduler/tables.js';
 import { serviceTables } from './services/service-registration.js';
-import { type SettingsOverrides, settingsFrom } from './settings.js';
+import { type Settings, type SettingsOverrides, settingsFrom } from './settings.js';
 import { second } from './shared/duration.js';
 import { variableTables } from './variables/tables.js';
 
@@ -149,36 +149,7 @@ const watchedTables: readonly TableName[] = [
  */
 export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = {}): Engine {
   checkOptions('createEngine', ports, portTable);
-  const settings = settingsFrom(overrides);
-  const feed = new LogFeed(ports.logger ?? silentLogger, ports.clock);
-  const context: EngineContext = {
-    storage: ports.storage,
-    clock: ports.clock,
-    ids: ports.ids,
-    delivery: ports.delivery,
-    mailer: ports.mailer,
-    cipher: ports.cipher,
-    transform: ports.transform,
-    observer: ports.observer ?? silentObserver,
-    tracer: ports.tracer,
-    traces: new EvaluationTraces(),
-    logger: feed,
-    feed,
-    settings,
-    policies: [
-      ...(ports.policies ?? []).map((policy) => logged(policy, feed)),
-      ...settings.jobs.policies.map(policyFrom),
-    ],
-    events: createEmitter(),
-    parked: new ParkedQueries(ports.storage, ports.clock, watchedTables, rightsIndex),
-    agents: new NodeSwitch(),
-    ownNodes: new Set(),
-    accepted: new AcceptedEventsFeed(),
-    cluster: new ClusterMemory(),
-    turns: new Turns(),
-    outages: { lastAt: Number.NEGATIVE_INFINITY },
-    owner: ports.ids.next('lease_owner'),
-  };
+  const context = contextOf(ports, settingsFrom(overrides));
   let running: { readonly controller: AbortController; readonly done: Promise<unknown> } | undefined;
 
   const stop = async (options: StopOptions = {}): Promise<boolean> => {
@@ -206,6 +177,39 @@ export function createEngine(ports: EnginePorts, overrides: SettingsOverrides = 
     async [Symbol.asyncDispose]() {
       await stop();
     },
+  };
+}
+
+/** What the operations and loops of one engine share. */
+function contextOf(ports: EnginePorts, settings: Settings): EngineContext {
+  const feed = new LogFeed(ports.logger ?? silentLogger, ports.clock);
+  return {
+    storage: ports.storage,
+    clock: ports.clock,
+    ids: ports.ids,
+    delivery: ports.delivery,
+    mailer: ports.mailer,
+    cipher: ports.cipher,
+    transform: ports.transform,
+    observer: ports.observer ?? silentObserver,
+    tracer: ports.tracer,
+    traces: new EvaluationTraces(),
+    logger: feed,
+    feed,
+    settings,
+    policies: [
+      ...(ports.policies ?? []).map((policy) => logged(policy, feed)),
+      ...settings.jobs.policies.map(policyFrom),
+    ],
+    events: createEmitter(),
+    parked: new ParkedQueries(ports.storage, ports.clock, watchedTables, rightsIndex),
+    agents: new NodeSwitch(),
+    ownNodes: new Set(),
+    accepted: new AcceptedEventsFeed(),
+    cluster: new ClusterMemory(),
+    turns: new Turns(),
+    outages: { lastAt: Number.NEGATIVE_INFINITY },
+    owner: ports.ids.next('lease_owner'),
   };
 }
 

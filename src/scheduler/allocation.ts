@@ -258,6 +258,16 @@ export const allocations = table<Allocation>('allocations', (allocation) => [all
     version: 1,
     key: (allocation) => (allocation.DeploymentID ? [allocation.DeploymentID, allocation.ID] : undefined),
   },
+  /** Those of deployments of which something is known: `failing` ones, and `healthy` ones with the last that became so first. */
+  by_health: {
+    version: 1,
+    key: (allocation) => {
+      const { DeploymentID, DeploymentStatus: status, ID } = allocation;
+      if (!DeploymentID) return undefined;
+      if (isFailing(allocation)) return [DeploymentID, 'failing', ID];
+      return status?.Healthy === true ? [DeploymentID, 'healthy', -status.ModifyIndex, ID] : undefined;
+    },
+  },
   by_create: { version: 1, key: (allocation) => [allocation.CreateIndex] },
   /** What has changed since a write. */
   by_modify: { version: 1, key: (allocation) => [allocation.ModifyIndex] },
@@ -278,6 +288,14 @@ export function isClientTerminal(allocation: Pick<Allocation, 'ClientStatus'>): 
   return (
     allocation.ClientStatus === 'complete' || allocation.ClientStatus === 'failed' || allocation.ClientStatus === 'lost'
   );
+}
+
+/** Unhealthy for its deployment, or failed in a group that may have none. */
+export function isFailing({
+  DeploymentStatus,
+  ClientStatus,
+}: Pick<Allocation, 'DeploymentStatus' | 'ClientStatus'>): boolean {
+  return DeploymentStatus?.Healthy === false || ClientStatus === 'failed';
 }
 
 /** Stopped or evicted by the scheduler, or finished on its node (job interface, job status). */

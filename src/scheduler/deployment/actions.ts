@@ -39,14 +39,14 @@ export function resumeDeployment(
 /** Accepts the canaries of the groups, or of all: those of the older version may be replaced. Groups without canaries are passed over. */
 export function promoteDeployment(
   deployment: Deployment,
-  allocations: readonly Allocation[],
+  canaries: readonly Allocation[],
   groups: readonly string[] | undefined,
   moment: WriteMoment,
 ): Result<DeploymentChange, DeploymentError> {
   const chosen = groups ?? Object.keys(deployment.TaskGroups);
   return whenActive(deployment, 'promote')
     .andThen(() => knownGroups(deployment, chosen))
-    .andThen(() => healthyCanaries(deployment, allocations, chosen))
+    .andThen(() => healthyCanaries(deployment, canaries, chosen))
     .map((healthy) => promoted(deployment, healthy, chosen, moment));
 }
 
@@ -165,14 +165,14 @@ function knownGroups(deployment: Deployment, groups: readonly string[]): Result<
 /** The healthy canaries of the groups, or what is missing. */
 function healthyCanaries(
   deployment: Deployment,
-  allocations: readonly Allocation[],
+  placed: readonly Allocation[],
   groups: readonly string[],
 ): Result<readonly Allocation[], DeploymentError> {
   const all: Allocation[] = [];
   const missing: { group: string; healthy: number; wanted: number }[] = [];
   for (const [group, state] of Object.entries(deployment.TaskGroups)) {
     if (!groups.includes(group) || state.DesiredCanaries === 0) continue;
-    const canaries = healthyOf(state, allocations);
+    const canaries = healthyOf(state, placed);
     if (canaries.length < state.DesiredCanaries) {
       missing.push({ group, healthy: canaries.length, wanted: state.DesiredCanaries });
     }

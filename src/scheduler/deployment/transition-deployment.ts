@@ -2,7 +2,7 @@ import { ok, type Result } from 'neverthrow';
 import { equalSpec } from '../../jobs/document/equal-spec.js';
 import type { Job } from '../../jobs/document/job.js';
 import type { Instant, WriteMoment } from '../../shared/instant.js';
-import { type Allocation, isTerminalAllocation } from '../allocation.js';
+import { type Allocation, isFailing, isTerminalAllocation } from '../allocation.js';
 import { hasAttemptsLeft } from '../reconcile/reschedule.js';
 import {
   changed,
@@ -32,10 +32,8 @@ export type DeploymentEvent =
   | { readonly type: 'set_health'; readonly healthy: readonly string[]; readonly unhealthy: readonly string[] };
 
 /** A deployment with everything that its rules look at. */
-export interface WatchedDeployment {
+export interface WatchedDeployment extends WatchedAllocations {
   readonly deployment: Deployment;
-  /** Those that count for it. There may be many, and reading them may be put off until a rule asks for them. */
-  readonly allocations: readonly Allocation[];
   /** The job as registered now. */
   readonly job: Job;
   /** The version that the deployment brings out. */
@@ -44,6 +42,43 @@ export interface WatchedDeployment {
   readonly versions: () => readonly Job[];
   /** Index of the newest state that an evaluation of the job has seen. */
   readonly evaluatedIndex: number;
+}
+
+/** What is looked at of the allocations that count for a deployment. Reading each member may be put off until a rule asks for it. */
+interface WatchedAllocations {
+  /** All of them. There may be many. */
+  readonly allocations: readonly Allocation[];
+  /** Those that are unhealthy or have failed. */
+  readonly failing: readonly Allocation[];
+  /** Placed canaries. */
+  readonly canaries: readonly Allocation[];
+  /** Index of the write by which the last of them became healthy; 0 when none is. */
+  readonly healthyIndex: number;
+}
+
+/** What is looked at, where all allocations are at hand. */
+export function watchedAllocations(deployment: Deployment, allocations: readonly Allocation[]): WatchedAllocations {
+  const canaries = new Set(placedCanaries(deployment));
+  return {
+    allocations,
+    failing: allocations.filter(isFailing),
+    canaries: allocations.filter(({ ID }) => canaries.has(ID)),
+    healthyIndex: newestHealth(allocations),
+  };
+}
+
+/** Their IDs. */
+export function placedCanaries({ TaskGroups }: Deployment): readonly string[] {
+  return Object.values(TaskGroups).flatMap(({ PlacedCanaries }) => PlacedCanaries ?? []);
+}
+
+/** Index of the write by which the last of the allocations became healthy; 0 when none is. */
+export function newestHealth(allocations: readonly Allocation[]): number {
+  return allocations.reduce(
+    (newest, { DeploymentStatus: status }) =>
+      status?.Healthy === true ? Math.max(newest, status.ModifyIndex) : newest,
+    0,
+  );
 }
 
 /** What has to follow from a change, besides storing it. */
@@ -81,7 +116,7 @@ export function transitionDeployment(
         failed(watched, deploymentDescriptions.failedByUser, revertsAny(deployment), moment),
       );
     case 'promote':
-      return promoteDeployment(deployment, watched.allocations, event.groups, moment).map(stepOf);
+      return promoteDeployment(deployment, watched.canaries, event.groups, moment).map(stepOf);
     case 'set_health':
       return setAllocationHealth(deployment, watched.allocations, event, moment).map((change) =>
         afterHealth(watched, change, moment),
@@ -139,7 +174,7 @@ function afterChange(
 function unhealthyOf(watched: WatchedDeployment, known: readonly Allocation[] | undefined): readonly Allocation[] {
   const { deployment } = watched;
   const hasNone = Object.values(deployment.TaskGroups).every(({ UnhealthyAllocs }) => UnhealthyAllocs === 0);
-  const looked = known !== undefined && hasNone ? known : watched.allocations;
+  const looked = known !== undefined && hasNone ? known : watched.failing;
   return looked.filter(
     (allocation) => allocation.DeploymentStatus?.Healthy === false || failsOutside(deployment, allocation),
   );
@@ -152,9 +187,8 @@ export function failsOutside({ TaskGroups }: Deployment, { TaskGroup, ClientStat
 
 /** An allocation has become healthy that no evaluation has seen so: one of the known ones, or any. */
 function hasNews(watched: WatchedDeployment, known: readonly Allocation[]): boolean {
-  const isNews = ({ DeploymentStatus: status }: Allocation): boolean =>
-    status?.Healthy === true && status.ModifyIndex > watched.evaluatedIndex;
-  return known.some(isNews) || watched.allocations.some(isNews);
+  const { evaluatedIndex } = watched;
+  return newestHealth(known) > evaluatedIndex || watched.healthyIndex > evaluatedIndex;
 }
 
 function afterDeadline(watched: WatchedDeployment, moment: WriteMoment): DeploymentStep {
@@ -227,10 +261,10 @@ function autoPromoted(watched: WatchedDeployment, moment: WriteMoment): Deployme
   const waiting = Object.values(deployment.TaskGroups).filter((state) => state.DesiredCanaries > 0);
   if (!waiting.some((state) => !state.Promoted)) return undefined;
   const ready = waiting.every(
-    (state) => state.AutoPromote && healthyOf(state, watched.allocations).length >= state.DesiredCanaries,
+    (state) => state.AutoPromote && healthyOf(state, watched.canaries).length >= state.DesiredCanaries,
   );
   if (!ready) return undefined;
-  return promoteDeployment(deployment, watched.allocations, undefined, moment).unwrapOr(undefined);
+  return promoteDeployment(deployment, watched.canaries, undefined, moment).unwrapOr(undefined);
 }
 
 function withRescheduleFlag(allocation: Allocation, { index }: WriteMoment): Allocation {

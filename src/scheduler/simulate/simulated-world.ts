@@ -10,6 +10,7 @@ import {
   type DeploymentStep,
   transitionDeployment,
   type WatchedDeployment,
+  watchedAllocations,
 } from '../deployment/transition-deployment.js';
 import type { Evaluation, EvaluationTrigger } from '../evaluation.js';
 import type { Node } from '../node.js';
@@ -103,7 +104,8 @@ export class SimulatedWorld {
     const allocations = this.allocationsOf(job.ID).filter(({ DeploymentID }) => DeploymentID === deployment.ID);
     const newest = [...this.evaluations.values()].filter(({ JobID }) => JobID === job.ID).at(-1);
     const evaluatedIndex = newest?.SnapshotIndex ?? newest?.CreateIndex ?? 0;
-    return { deployment, allocations, job, version, versions: () => versions, evaluatedIndex };
+    const watched = watchedAllocations(deployment, allocations);
+    return { ...watched, deployment, job, version, versions: () => versions, evaluatedIndex };
   }
 
   /** Works on everything that is due, the most urgent first, blocked work after the rest. */

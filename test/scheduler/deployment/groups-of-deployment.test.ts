@@ -8,6 +8,7 @@ import {
   progressDeadlineOf,
   transitionDeployment,
   type WatchedDeployment,
+  watchedAllocations,
 } from '../../../src/scheduler/deployment/transition-deployment.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
 
@@ -35,9 +36,15 @@ function watched(groups: Readonly<Record<string, State>>, allocations: readonly 
   const TaskGroups = Object.fromEntries(Object.entries(groups).map(([name, state]) => [name, { ...whole, ...state }]));
   const job = (Version: number, more: Partial<Job> = {}): Job =>
     jobFrom({ TaskGroups: Object.keys(groups).map((Name) => groupDocument({ Name })) }, { Version, ...more });
+  const deployment = {
+    ID: 'd',
+    Status: 'running',
+    StatusDescription: 'as before',
+    TaskGroups,
+  } as unknown as Deployment;
   return {
-    deployment: { ID: 'd', Status: 'running', StatusDescription: 'as before', TaskGroups } as unknown as Deployment,
-    allocations,
+    ...watchedAllocations(deployment, allocations),
+    deployment,
     job: job(2, { Priority: 60 }),
     version: job(2),
     versions: () => [job(1, { Stable: true })],

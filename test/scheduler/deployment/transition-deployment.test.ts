@@ -9,6 +9,7 @@ import {
   progressDeadlineOf,
   transitionDeployment,
   type WatchedDeployment,
+  watchedAllocations,
 } from '../../../src/scheduler/deployment/transition-deployment.js';
 import { groupDocument, jobFrom } from '../../support/jobs.js';
 
@@ -61,8 +62,8 @@ function watched(
     ModifyIndex: 1,
   };
   return {
+    ...watchedAllocations(deployment as unknown as Deployment, rest.allocations ?? []),
     deployment: deployment as unknown as Deployment,
-    allocations: [],
     job: job(2),
     version: job(2),
     versions: () => [],
@@ -97,7 +98,7 @@ function counted(state: Partial<DeploymentState>, all: readonly Allocation[], ev
   const joining = all.map((one) => ({ ...one, DeploymentStatus: { ...one.DeploymentStatus, Healthy: null } }));
   const placed = joining.reduce((so, one) => withAllocation(so, undefined, one as Allocation), before.deployment);
   const deployment = all.reduce((so, one, at) => withAllocation(so, joining[at] as Allocation, one), placed);
-  return { ...before, deployment, allocations: all, evaluatedIndex };
+  return { ...before, ...watchedAllocations(deployment, all), deployment, evaluatedIndex };
 }
 
 it('comes to the same, whether it is told which allocations have changed or looks at all of them', () => {
@@ -123,14 +124,19 @@ it('comes to the same, whether it is told which allocations have changed or look
   );
 });
 
-it('looks at no other allocation when one has become healthy', () => {
-  const healthy = allocation('a0', true, {
-    DeploymentStatus: { Healthy: true, Timestamp: past, Canary: false, ModifyIndex: 50 },
-  });
-  const unread = Object.defineProperty({ ...watched({ HealthyAllocs: 1 }) }, 'allocations', {
+const seenAt = (ModifyIndex: number, Healthy: boolean | null) =>
+  allocation('a0', Healthy, { DeploymentStatus: { Healthy, Timestamp: past, Canary: false, ModifyIndex } });
+
+it.each<[string, WatchedDeployment, Allocation, readonly string[]]>([
+  ['one has become healthy', watched({ HealthyAllocs: 1 }), seenAt(50, true), ['evaluate']],
+  ['one has become healthy after another was not', watched({ UnhealthyAllocs: 1 }), seenAt(50, true), ['evaluate']],
+  ['one is unhealthy', watched({ UnhealthyAllocs: 1 }), seenAt(50, false), []],
+  ['canaries wait', watched(canaries(['a0', 'a1'], { AutoPromote: true })), seenAt(50, true), ['evaluate']],
+])('does not look at all allocations when %s', (_what, before, changed, effects) => {
+  const unread = Object.defineProperty(before, 'allocations', {
     get: () => expect.unreachable('the allocations were read'),
   });
-  expect(outcome(unread, { type: 'allocations_changed', changed: [healthy] })).toMatchObject({ effects: ['evaluate'] });
+  expect(outcome(unread, { type: 'allocations_changed', changed: [changed] })).toMatchObject({ effects });
 });
 const unhealthy = { allocations: [allocation('a', false)] };
 

@@ -3,13 +3,15 @@ import { decideRegistration } from '../../../jobs/changes/decide-registration.js
 import { decideRevert } from '../../../jobs/changes/decide-revert.js';
 import { jobSubmissions } from '../../../jobs/changes/job-submission.js';
 import type { Job } from '../../../jobs/document/job.js';
-import type { ReadView } from '../../../ports/storage.js';
+import type { ListQuery, ReadView } from '../../../ports/storage.js';
 import { type Allocation, allocations } from '../../../scheduler/allocation.js';
 import { type Deployment, deployments } from '../../../scheduler/deployment/deployment.js';
 import type { DeploymentError } from '../../../scheduler/deployment/deployment-errors.js';
 import {
   type DeploymentEvent,
   type DeploymentStep,
+  newestHealth,
+  placedCanaries,
   transitionDeployment,
   type WatchedDeployment,
 } from '../../../scheduler/deployment/transition-deployment.js';
@@ -65,20 +67,37 @@ export function watchedHead(view: ReadView, deployment: Deployment): WatchedHead
 }
 
 /** Everything that the rules of a deployment look at; undefined when its job is gone. */
-function watchedDeployment(view: ReadView, deployment: Deployment): WatchedDeployment | undefined {
+export function watchedDeployment(view: ReadView, deployment: Deployment): WatchedDeployment | undefined {
   const { ID, Namespace, JobID } = deployment;
   const head = watchedHead(view, deployment);
   if (head === undefined) return undefined;
   let own: readonly Allocation[] | undefined;
+  let failing: readonly Allocation[] | undefined;
   return {
     ...head,
     get allocations() {
-      own ??= view.list(allocations, { index: 'by_deployment', prefix: [ID] }).map(({ record }) => record);
+      own ??= listed(view, { index: 'by_deployment', prefix: [ID] });
       return own;
+    },
+    get failing() {
+      failing ??= listed(view, { index: 'by_health', prefix: [ID, 'failing'] });
+      return failing;
+    },
+    get canaries() {
+      const placed = placedCanaries(deployment).flatMap((id) => view.get(allocations, [id])?.record ?? []);
+      return placed.filter(({ DeploymentID }) => DeploymentID === ID);
+    },
+    get healthyIndex() {
+      const last = listed(view, { index: 'by_health', prefix: [ID, 'healthy'], limit: 1 });
+      return newestHealth([...last, ...this.failing]);
     },
     versions: () => readJobVersions(view, Namespace, JobID).map(({ record }) => record),
     evaluatedIndex: evaluatedIndexOf(view, deployment),
   };
+}
+
+function listed(view: ReadView, query: ListQuery): readonly Allocation[] {
+  return view.list(allocations, query).map(({ record }) => record);
 }
 
 function evaluatedIndexOf(view: ReadView, { Namespace, JobID }: Deployment): number {
