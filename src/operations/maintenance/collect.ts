@@ -3,7 +3,7 @@ import { hostPrincipal } from '../../access/principal.js';
 import type { Job } from '../../jobs/document/job.js';
 import { jobs } from '../../jobs/job-record.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
-import { allocations } from '../../scheduler/allocation.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { collectableEvaluation } from '../../scheduler/collection/collectable-evaluation.js';
 import { collectableJob, hasEnded } from '../../scheduler/collection/collectable-job.js';
 import { isCollectableDeployment, isCollectableNode } from '../../scheduler/collection/collectable-records.js';
@@ -15,12 +15,13 @@ import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
 import { hour, type Milliseconds, second } from '../../shared/duration.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import type { Key, Table } from '../../shared/table.js';
-import { readJobRow, readJobVersions } from '../books/jobs/job-rows.js';
+import { readJobRow } from '../books/jobs/job-rows.js';
 import { removeJob } from '../books/jobs/remove-job.js';
 import { removeAllocation } from '../books/scheduling/put-allocation.js';
 import { removeNode } from '../books/scheduling/remove-node.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { hasTag, isLargeEvaluation, isLargeJob, type Trimming, trimEvaluation, trimJob } from './collect-in-parts.js';
 
 /** How records of one sort are collected. */
 interface Collection<R> {
@@ -30,7 +31,15 @@ interface Collection<R> {
   readonly candidate: (record: R) => boolean;
   readonly changedAt: (record: R) => Instant;
   /** Removes what may go of the record; `cutoff`: what changed after it stays. */
-  readonly collect: (tx: Transaction, record: R, cutoff: number) => void;
+  readonly collect: (tx: Transaction, record: R, cutoff: Instant) => void;
+  /** What of the record is too much for one write, if that can be. */
+  readonly parts?: LargeRecords<R>;
+}
+
+interface LargeRecords<R> {
+  readonly isLarge: (view: ReadView, record: R) => boolean;
+  /** Removes allocations in small writes. False when the record has to stay. */
+  readonly trim: (trimming: Trimming, record: R, cutoff: Instant) => Promise<Result<boolean, StorageError>>;
 }
 
 /** What a collection leaves to do. */
@@ -44,17 +53,20 @@ interface Swept {
 /** Until those are looked at again that are old enough and stay for the sake of another record. */
 const retry = hour;
 
-/** Rows that are looked at in one read, and of which one write removes what may go. */
-const page = 200;
+/** Rows that are looked at in one read. */
+const page = 32;
+/** Rows of which one write removes what may go. */
+const removedAtOnce = 8;
 
 /**
  * Removes what has ended and is older than its threshold: jobs with everything of them, evaluations with their allocations, deployments,
- * nodes. Works through the tables page by page; each page is decided again in its write, so nothing that has come to life is taken.
+ * nodes. Works through the tables page by page, in turns of the event loop; what goes is decided again in its write, so nothing that has come
+ * to life is taken.
  */
 export async function collect(
   context: EngineContext,
   thresholds: CollectionThresholds,
-  signal?: AbortSignal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<Result<Swept, StorageError>> {
   const began = await context.storage.read((view) => view.index);
   if (began.isErr()) return err(began.error);
@@ -88,21 +100,19 @@ function comingOfAge(thresholds: readonly Milliseconds[], now: Instant): ComingO
 async function sweep<R>(
   context: EngineContext,
   collection: Collection<R> & { readonly age: ComingOfAge },
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<StorageError | undefined> {
   const { table, candidate, age } = collection;
   let after: Key | undefined = [];
-  while (after !== undefined && signal?.aborted !== true) {
+  while (after !== undefined && !signal.aborted) {
     const from: Key = after;
+    await context.turns.next();
     const read = await context.storage.read((view) => view.list(table, { from, limit: page }).map((row) => row.record));
     if (read.isErr()) return read.error;
     const ended = read.value.filter(candidate);
     for (const record of ended) age.look(collection.changedAt(record));
-    const candidates = ended.map((record) => table.key(record));
-    if (candidates.length > 0) {
-      const written = await removeAmong(context, collection, candidates);
-      if (written.isErr()) return written.error;
-    }
+    const removed = await removeAmong({ context, signal }, collection, ended);
+    if (removed.isErr()) return removed.error;
     const last: R | undefined = read.value.length < page ? undefined : read.value.at(-1);
     // A key after this one: no part of a key sorts before an absent one.
     after = last === undefined ? undefined : [...table.key(last), null];
@@ -110,15 +120,49 @@ async function sweep<R>(
   return undefined;
 }
 
-function removeAmong<R>(
+/** Large records one by one, the others several in a write. */
+async function removeAmong<R>(
+  trimming: Trimming,
+  collection: Collection<R>,
+  ended: readonly R[],
+): Promise<Result<void, StorageError>> {
+  const { context, signal } = trimming;
+  const small: R[] = [];
+  for (const record of ended) {
+    const ready = await trimmed(trimming, collection, record);
+    if (ready.isErr()) return err(ready.error);
+    if (ready.value) small.push(record);
+  }
+  for (let at = 0; at < small.length && !signal.aborted; at += removedAtOnce) {
+    if (at > 0) await context.turns.next();
+    const written = await remove(context, collection, small.slice(at, at + removedAtOnce));
+    if (written.isErr()) return err(written.error);
+  }
+  return ok(undefined);
+}
+
+/** False for a record that has to stay because of what is left of it. */
+async function trimmed<R>(
+  trimming: Trimming,
+  { parts, keep }: Collection<R>,
+  record: R,
+): Promise<Result<boolean, StorageError>> {
+  if (parts === undefined) return ok(true);
+  const { context } = trimming;
+  const large = await context.storage.read((view) => parts.isLarge(view, record));
+  if (large.isErr()) return err(large.error);
+  return large.value ? parts.trim(trimming, record, context.clock.now() - keep(record)) : ok(true);
+}
+
+function remove<R>(
   context: EngineContext,
-  { table, candidate, collect: remove, keep }: Collection<R>,
-  keys: readonly Key[],
+  { table, candidate, collect: removeFrom, keep }: Collection<R>,
+  records: readonly R[],
 ): ResultAsync<unknown, StorageError> {
   return commit(context, hostPrincipal, (tx) => {
-    for (const key of keys) {
-      const record = tx.get(table, key)?.record;
-      if (record !== undefined && candidate(record)) remove(tx, record, tx.now - keep(record));
+    for (const one of records) {
+      const record = tx.get(table, table.key(one))?.record;
+      if (record !== undefined && candidate(record)) removeFrom(tx, record, tx.now - keep(record));
     }
     return ok(undefined);
   });
@@ -130,8 +174,9 @@ function jobCollection({ job: keep }: CollectionThresholds): Collection<Job> {
     keep: () => keep,
     candidate: hasEnded,
     changedAt: ({ SubmitTime }) => instantFromUnixNanos(SubmitTime),
+    parts: { isLarge: isLargeJob, trim: trimJob },
     collect: (tx, job, cutoff) => {
-      const tagged = readJobVersions(tx, job.Namespace, job.ID).some(({ record }) => record.VersionTag !== null);
+      const tagged = hasTag(tx, job);
       const own = tx.list(evaluations, { index: 'by_job', prefix: [job.Namespace, job.ID] });
       const question = { job, tagged, evaluations: own.map(({ record }) => withAllocations(tx, record)) };
       if (collectableJob(question, { now: tx.now, cutoff }) === undefined) return;
@@ -149,6 +194,7 @@ function evaluationCollection({ evaluation, batchEvaluation }: CollectionThresho
     keep: ({ Type }) => (Type === 'batch' || Type === 'sysbatch' ? batchEvaluation : evaluation),
     candidate: isTerminalEvaluation,
     changedAt: ({ ModifyTime }) => instantFromUnixNanos(ModifyTime),
+    parts: { isLarge: isLargeEvaluation, trim: trimEvaluation },
     collect: (tx, record, cutoff) => {
       const job = readJobRow(tx, record.Namespace, record.JobID)?.record;
       const gone = collectableEvaluation({ ...withAllocations(tx, record), job }, { now: tx.now, cutoff });
@@ -165,7 +211,7 @@ function deploymentCollection({ deployment: keep }: CollectionThresholds): Colle
     candidate: ({ Status }) => Status === 'successful' || Status === 'failed' || Status === 'cancelled',
     changedAt: ({ ModifyTime }) => instantFromUnixNanos(ModifyTime),
     collect: (tx, record, cutoff) => {
-      const own = tx.list(allocations, { index: 'by_deployment', prefix: [record.ID] }).map((row) => row.record);
+      const own = allocationsIn(tx, 'by_deployment', record.ID);
       if (isCollectableDeployment(record, own, { now: tx.now, cutoff })) tx.remove(deployments, [record.ID]);
     },
   };
@@ -178,7 +224,7 @@ function nodeCollection({ node: keep }: CollectionThresholds): Collection<Node> 
     candidate: isOutOfReach,
     changedAt: ({ StatusUpdatedAt }) => StatusUpdatedAt * second,
     collect: (tx, record, cutoff) => {
-      const own = tx.list(allocations, { index: 'by_node', prefix: [record.ID] }).map((row) => row.record);
+      const own = allocationsIn(tx, 'by_node', record.ID);
       if (isCollectableNode(record, own, { now: tx.now, cutoff })) removeNode(tx, record.ID);
     },
   };
@@ -187,4 +233,15 @@ function nodeCollection({ node: keep }: CollectionThresholds): Collection<Node> 
 function withAllocations(view: ReadView, evaluation: Evaluation) {
   const own = view.list(allocations, { index: 'by_evaluation', prefix: [evaluation.ID] });
   return { evaluation, allocations: own.map(({ record }) => record) };
+}
+
+/** One page after the other, so that whoever has seen enough does not read the rest. Both indexes are in the order of IDs. */
+function* allocationsIn(view: ReadView, index: 'by_deployment' | 'by_node', id: string): Generator<Allocation> {
+  for (let from: Key = [id]; ; ) {
+    const rows = view.list(allocations, { index, prefix: [id], from, limit: page });
+    for (const { record } of rows) yield record;
+    const last = rows.at(-1)?.record;
+    if (last === undefined || rows.length < page) return;
+    from = [id, `${last.ID}\u0000`];
+  }
 }

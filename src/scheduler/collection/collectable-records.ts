@@ -5,21 +5,26 @@ import type { Node } from '../node.js';
 import { isOutOfReach } from '../nodes/silent-status.js';
 import type { CollectionMoment } from './collectable-evaluation.js';
 
-/** The deployment is over, and no allocation of it is left to run. */
+/** The deployment is over, and no allocation of it is left to run. The allocations are read up to the first that is. */
 export function isCollectableDeployment(
   deployment: Deployment,
-  allocations: readonly Allocation[],
+  allocations: Iterable<Allocation>,
   { cutoff }: CollectionMoment,
 ): boolean {
   if (isActiveDeployment(deployment) || instantFromUnixNanos(deployment.ModifyTime) > cutoff) return false;
-  return allocations.every(isTerminalAllocation);
+  return areOver(allocations);
 }
 
 /** The node has been down or disconnected for long enough, and nothing of it is awaited any more. */
 export function isCollectableNode(
   node: Pick<Node, 'Status' | 'StatusUpdatedAt'>,
-  allocations: readonly Allocation[],
+  allocations: Iterable<Allocation>,
   { cutoff }: CollectionMoment,
 ): boolean {
-  return isOutOfReach(node) && node.StatusUpdatedAt * 1000 <= cutoff && allocations.every(isTerminalAllocation);
+  return isOutOfReach(node) && node.StatusUpdatedAt * 1000 <= cutoff && areOver(allocations);
+}
+
+function areOver(allocations: Iterable<Allocation>): boolean {
+  for (const allocation of allocations) if (!isTerminalAllocation(allocation)) return false;
+  return true;
 }

@@ -15,7 +15,7 @@ import { evaluations } from '../../../src/scheduler/evaluation.js';
 import { nodes } from '../../../src/scheduler/node.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';
 import { type FakeCluster, fakeCluster } from '../../support/fake-agents.js';
-import { batchJob, serviceJob } from '../jobs/world.js';
+import { batchJob, group, serviceJob } from '../jobs/world.js';
 
 async function counts(cluster: FakeCluster): Promise<Record<string, number>> {
   return {
@@ -130,6 +130,79 @@ describe('collection', () => {
     await using cluster = fakeCluster();
     const stranger = { ...hostPrincipal, management: false };
     expect((await collectGarbage(cluster.engine, stranger))._unsafeUnwrapErr().type).toBe('permission_denied');
+  });
+});
+
+describe('collection of what has many allocations', () => {
+  const many = 40;
+  const wide = (job: object) => ({
+    ...job,
+    TaskGroups: [group({ Count: many })],
+  });
+
+  /** As above, each job with more allocations than one write removes. */
+  async function livedWide(): Promise<FakeCluster> {
+    const cluster = fakeCluster({
+      behaviour: ({ JobType }) => (JobType === 'batch' ? { ends: 'complete', after: second } : {}),
+    });
+    for (let at = 0; at < 30; at += 1) await cluster.addNode(`n${at}`);
+    for (const job of [batchJob('sums'), serviceJob('web'), serviceJob('old')]) {
+      (await registerJob(cluster.engine, hostPrincipal, { job: wide(job) }))._unsafeUnwrap();
+    }
+    await cluster.clock.advance(minute);
+    (await stopJob(cluster.engine, hostPrincipal, { jobId: 'old' }))._unsafeUnwrap();
+    await cluster.clock.advance(minute);
+    return cluster;
+  }
+
+  const ofJob = async (cluster: FakeCluster, job: string): Promise<number> =>
+    (await cluster.rows(allocations)).filter(({ JobID }) => JobID === job).length;
+
+  it('takes what has ended, and nothing that lives', async () => {
+    await using cluster = await livedWide();
+    for (const job of ['sums', 'web', 'old']) expect(await ofJob(cluster, job)).toBe(many);
+    (await collectGarbage(cluster.engine, hostPrincipal))._unsafeUnwrap();
+    expect((await cluster.rows(jobs)).map(({ ID }) => ID)).toEqual(['web']);
+    expect(await cluster.rows(allocations)).toHaveLength(many);
+    expect((await cluster.rows(evaluations)).every(({ JobID }) => JobID === 'web')).toBe(true);
+  });
+
+  it('goes by the thresholds of evaluations, before the job is due', async () => {
+    await using cluster = await livedWide();
+    await cluster.clock.advance(50 * minute);
+    expect(await ofJob(cluster, 'old')).toBe(many);
+    await cluster.clock.advance(20 * minute);
+    expect(await ofJob(cluster, 'old')).toBe(0);
+    expect(await ofJob(cluster, 'sums')).toBe(many);
+    expect(await ofJob(cluster, 'web')).toBe(many);
+  });
+
+  it('leaves a job of which a version has a tag, with what it has done', async () => {
+    await using cluster = await livedWide();
+    (await tagJobVersion(cluster.engine, hostPrincipal, { jobId: 'sums', name: 'kept', version: 0 }))._unsafeUnwrap();
+    (await collectGarbage(cluster.engine, hostPrincipal))._unsafeUnwrap();
+    expect((await cluster.rows(jobs)).map(({ ID }) => ID)).toEqual(['sums', 'web']);
+    expect(await ofJob(cluster, 'sums')).toBe(many);
+  });
+
+  it('leaves a job that is registered again while it is being collected', async () => {
+    await using cluster = await livedWide();
+    const { engine } = cluster;
+    const collecting = collectGarbage(engine, hostPrincipal);
+    let again = false;
+    while (!again) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if ((await ofJob(cluster, 'sums')) < many) {
+        const job = { ...wide(batchJob('sums')), Meta: { version: '2' } };
+        (await registerJob(engine, hostPrincipal, { job }))._unsafeUnwrap();
+        again = true;
+      }
+    }
+    (await collecting)._unsafeUnwrap();
+    expect((await cluster.rows(jobs)).map(({ ID, Version }) => [ID, Version])).toContainEqual(['sums', 1]);
+    await cluster.clock.advance(minute);
+    const versions = (await cluster.rows(allocations)).filter(({ JobID }) => JobID === 'sums');
+    expect(versions.filter(({ JobVersion }) => JobVersion === 1)).toHaveLength(many);
   });
 });
 

@@ -1,0 +1,157 @@
+import { err, ok, type Result } from 'neverthrow';
+import { hostPrincipal } from '../../access/principal.js';
+import type { Job } from '../../jobs/document/job.js';
+import type { ReadView, StorageError } from '../../ports/storage.js';
+import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { type CollectionMoment, collectableEvaluation } from '../../scheduler/collection/collectable-evaluation.js';
+import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
+import type { Steps } from '../../scheduler/steps.js';
+import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
+import type { Key } from '../../shared/table.js';
+import { readJobRow, readJobVersions } from '../books/jobs/job-rows.js';
+import { removeAllocation } from '../books/scheduling/put-allocation.js';
+import { commit, type Transaction } from '../commit.js';
+import type { EngineContext } from '../context/engine-context.js';
+import { steppedWork, stepsInTurns } from '../context/steps-in-turns.js';
+
+/** What goes through records that are too much for one write. */
+export interface Trimming {
+  readonly context: EngineContext;
+  readonly signal: AbortSignal;
+}
+
+/** Allocations that are read in one step, and that one write removes. */
+const part = 16;
+
+/** It has more allocations than one write should read and remove. */
+export function isLargeEvaluation(view: ReadView, { ID }: Evaluation): boolean {
+  return view.list(allocations, { index: 'by_evaluation', prefix: [ID], limit: part + 1 }).length > part;
+}
+
+/** It has more allocations than one write should remove. */
+export function isLargeJob(view: ReadView, { Namespace, ID }: Job): boolean {
+  return view.list(allocations, { index: 'by_job', prefix: [Namespace, ID], limit: part + 1 }).length > part;
+}
+
+/** A version of it has a tag, so a user may want to revert to it. */
+export function hasTag(view: ReadView, { Namespace, ID }: Job): boolean {
+  return readJobVersions(view, Namespace, ID).some(({ record }) => record.VersionTag !== null);
+}
+
+/** Removes the allocations of an evaluation that may go. False when one of them has to stay. */
+export async function trimEvaluation(
+  trimming: Trimming,
+  evaluation: Evaluation,
+  cutoff: Instant,
+): Promise<Result<boolean, StorageError>> {
+  const rule: Rule = { cutoff, endsJob: false };
+  const going = await lookedThrough(trimming, [evaluation], rule);
+  if (going.isErr()) return err(going.error);
+  const removed = await removeInParts(trimming, going.value.gone, rule);
+  return removed.map((all) => all && going.value.all);
+}
+
+/** Removes the allocations of a job that may go as a whole. False when it has to stay: then nothing is removed. */
+export async function trimJob(trimming: Trimming, job: Job, cutoff: Instant): Promise<Result<boolean, StorageError>> {
+  const { context } = trimming;
+  const seen = await context.storage.read((view) => ({
+    tagged: hasTag(view, job),
+    own: view.list(evaluations, { index: 'by_job', prefix: [job.Namespace, job.ID] }).map(({ record }) => record),
+  }));
+  if (seen.isErr()) return err(seen.error);
+  if (seen.value.tagged || instantFromUnixNanos(job.SubmitTime) > cutoff) return ok(false);
+  const rule = { cutoff, endsJob: true };
+  const going = await lookedThrough(trimming, seen.value.own, rule);
+  if (going.isErr()) return err(going.error);
+  return going.value.all ? removeInParts(trimming, going.value.gone, rule) : ok(false);
+}
+
+interface Rule {
+  readonly cutoff: CollectionMoment['cutoff'];
+  /** The job is to go with its allocations: that it is dead is enough. */
+  readonly endsJob: boolean;
+}
+
+/** Allocations that may go, as far as they were looked at. */
+interface Going {
+  readonly gone: readonly Pick<Allocation, 'ID' | 'EvalID'>[];
+  /** None has to stay. */
+  readonly all: boolean;
+}
+
+/** Looks in turns of the event loop; nothing may go when the signal aborts. */
+async function lookedThrough(
+  { context, signal }: Trimming,
+  own: readonly Evaluation[],
+  rule: Rule,
+): Promise<Result<Going, StorageError>> {
+  const moment = { now: context.clock.now(), cutoff: rule.cutoff };
+  const looked = await stepsInTurns(
+    context,
+    steppedWork((view) => goingInSteps(view, own, { moment, endsJob: rule.endsJob })),
+    signal,
+  );
+  return looked.map((going) => going ?? { gone: [], all: false });
+}
+
+interface Look {
+  readonly moment: CollectionMoment;
+  readonly endsJob: boolean;
+}
+
+function* goingInSteps(view: () => ReadView, own: readonly Evaluation[], { moment, endsJob }: Look): Steps<Going> {
+  const gone: Pick<Allocation, 'ID' | 'EvalID'>[] = [];
+  let all = true;
+  for (const evaluation of own) {
+    for (const page of pagesOf(view, evaluation)) {
+      const job = readJobRow(view(), evaluation.Namespace, evaluation.JobID)?.record;
+      const going = collectableEvaluation({ evaluation, allocations: page, job }, moment, endsJob);
+      gone.push(...going.allocations.map(({ ID, EvalID }) => ({ ID, EvalID })));
+      all &&= going.evaluation;
+      if (!all && endsJob) return { gone: [], all };
+      yield;
+    }
+  }
+  return { gone, all };
+}
+
+/** The allocations of an evaluation, each page from the view that is current by then; at least one page, if empty. */
+function* pagesOf(view: () => ReadView, { ID }: Evaluation): Generator<readonly Allocation[]> {
+  for (let from: Key = [ID]; ; ) {
+    const page = view().list(allocations, { index: 'by_evaluation', prefix: [ID], from, limit: part });
+    yield page.map(({ record }) => record);
+    const last = page.at(-1)?.record;
+    if (last === undefined || page.length < part) return;
+    from = [ID, `${last.ID}\u0000`];
+  }
+}
+
+/** Small writes, each of which decides again. False when one of the allocations has to stay now, or the signal aborts. */
+async function removeInParts(
+  { context, signal }: Trimming,
+  gone: Going['gone'],
+  rule: Rule,
+): Promise<Result<boolean, StorageError>> {
+  for (let at = 0; at < gone.length; at += part) {
+    await context.turns.next();
+    if (signal.aborted) return ok(false);
+    const written = await commit(context, hostPrincipal, (tx) => ok(removePart(tx, gone.slice(at, at + part), rule)));
+    if (written.isErr()) return err(written.error);
+    if (!written.value.value) return ok(false);
+  }
+  return ok(true);
+}
+
+function removePart(tx: Transaction, gone: Going['gone'], { cutoff, endsJob }: Rule): boolean {
+  return gone.every(({ ID, EvalID }) => {
+    const allocation = tx.get(allocations, [ID])?.record;
+    const evaluation = tx.get(evaluations, [EvalID])?.record;
+    if (allocation === undefined || evaluation === undefined) return true;
+    const job = readJobRow(tx, allocation.Namespace, allocation.JobID)?.record;
+    const question = { evaluation, allocations: [allocation], job };
+    const going = collectableEvaluation(question, { now: tx.now, cutoff }, endsJob);
+    if (!going.evaluation) return false;
+    removeAllocation(tx, allocation);
+    return true;
+  });
+}
