@@ -1,5 +1,5 @@
 import { type Milliseconds, parseDurationNanos } from '../shared/duration.js';
-import { type Instant, isoFromInstant } from '../shared/instant.js';
+import { type Instant, instantFromRfc3339, isoFromInstant } from '../shared/instant.js';
 import { isBase64 } from '../shared/text-values.js';
 import type { JsonSchema } from './json-schema.js';
 import { orNull } from './json-schema.js';
@@ -198,16 +198,14 @@ export const jsonDurationText: JsonCodec<Milliseconds> = {
   print: (milliseconds) => `${milliseconds}ms`,
 };
 
-const momentText = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
-
 /** An RFC 3339 timestamp; the zero time (year 1) means "not given". */
 export const jsonInstant: JsonCodec<Instant> = {
   schema: () => ({ type: 'string', format: 'date-time' }),
   expected: 'a time such as "2030-01-31T12:00:00Z"',
   read: (value) => {
-    if (typeof value !== 'string' || !momentText.test(value)) return undefined;
-    const instant = Date.parse(value);
-    if (Number.isNaN(instant)) return undefined;
+    if (typeof value !== 'string') return undefined;
+    const instant = instantFromRfc3339(value);
+    if (instant === undefined) return undefined;
     return { value: value.startsWith('0001-') ? (undefined as unknown as Instant) : instant };
   },
   print: isoFromInstant,

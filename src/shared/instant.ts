@@ -13,6 +13,17 @@ export function isoFromInstant(instant: Instant): string {
 }
 
 /**
+ * The moment of an RFC 3339 timestamp, cut to milliseconds; undefined for any other text. A text without an offset is none: it
+ * would depend on the time zone of the process.
+ */
+export function instantFromRfc3339(text: string): Instant | undefined {
+  const instant = rfc3339.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(instant) ? undefined : instant;
+}
+
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+
+/**
  * Unix nanoseconds as the job interface prints them. Beyond 2^53, but a double built from milliseconds prints its exact
  * decimal digits, because JSON prints the shortest text that reads back as the same double.
  */

@@ -1,3 +1,5 @@
+import { instantFromRfc3339 } from '../../shared/instant.js';
+
 /* Checks data of another process member by member: types and limits. Unknown members are dropped. */
 
 /** What is wrong: a path into the value, such as `reports[2].clientStatus`, and what must stand there. */
@@ -59,11 +61,9 @@ export function count(most: number = Number.MAX_SAFE_INTEGER): Shape<number> {
       : misfit(at, expected);
 }
 
-const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
-
 /** A moment by RFC 3339. */
 export const moment: Shape<string> = (value, at) =>
-  typeof value === 'string' && rfc3339.test(value) && !Number.isNaN(Date.parse(value))
+  typeof value === 'string' && instantFromRfc3339(value) !== undefined
     ? value
     : misfit(at, 'a moment such as 2030-01-31T12:00:00Z');
 

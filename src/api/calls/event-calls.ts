@@ -9,7 +9,7 @@ import type {
   RecoverableCount,
   RecoveryView,
 } from '../../operations/notifications/index.js';
-import { isoFromInstant } from '../../shared/instant.js';
+import { instantFromRfc3339, isoFromInstant } from '../../shared/instant.js';
 import { management, onWorkspace } from '../access.js';
 import { nothing, resource } from '../answers.js';
 import { notification } from '../call.js';
@@ -29,8 +29,8 @@ const typeName = inPath('event_type', text);
 const moment: TextCodec<number> = {
   schema: { type: 'string', format: 'date-time' },
   parse: (written, name) => {
-    const instant = /^\d{4}-\d{2}-\d{2}T/.test(written) ? Date.parse(written) : Number.NaN;
-    return Number.isNaN(instant)
+    const instant = instantFromRfc3339(written);
+    return instant === undefined
       ? err(`"${name}" must be a time such as 2026-01-02T03:04:05Z, not ${quoted(written)}`)
       : ok(instant);
   },

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
+import { instantFromRfc3339 } from '../../shared/instant.js';
 import type { FieldFault, InvalidAttributes } from '../errors.js';
 import type { AssessmentResult, NotificationEvent } from './event.js';
 import { notificationForRunStatus } from './run-status.js';
@@ -149,8 +150,6 @@ interface AttributeReader {
   needed<T>(value: T | null, name: string, otherwise: T): T;
 }
 
-const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
-
 function attributeReader(attributes: EventAttributes, pointer: string, faults: FieldFault[]): AttributeReader {
   const refuse = (name: string, problem: string): void => {
     faults.push({ pointer: `${pointer}/${name}`, message: `${name} ${problem}` });
@@ -173,7 +172,7 @@ function attributeReader(attributes: EventAttributes, pointer: string, faults: F
     text,
     time(name) {
       const found = text(name, 64);
-      if (found === null || (rfc3339.test(found) && !Number.isNaN(Date.parse(found)))) return found;
+      if (found === null || instantFromRfc3339(found) !== undefined) return found;
       refuse(name, 'must be a time such as 2026-01-02T03:04:05.000Z');
       return null;
     },

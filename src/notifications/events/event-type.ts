@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import type { Instant } from '../../shared/instant.js';
+import { type Instant, instantFromRfc3339 } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
 import type { FieldFault, InvalidAttributes } from '../errors.js';
 import type { CustomEvent } from './event.js';
@@ -134,7 +134,7 @@ export function customEvent(
   const message = text('message', eventTypeLimits.message);
   const orderKey = text('order_key', 256);
   const occurredAt = text('occurred_at', 64);
-  if (occurredAt !== null && Number.isNaN(Date.parse(occurredAt))) {
+  if (occurredAt !== null && instantFromRfc3339(occurredAt) === undefined) {
     refuse('occurred_at', 'must be a time such as 2026-01-02T03:04:05.000Z');
   }
   const data = attributes['data'] ?? {};

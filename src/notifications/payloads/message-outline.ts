@@ -1,4 +1,4 @@
-import type { Instant } from '../../shared/instant.js';
+import { type Instant, instantFromRfc3339 } from '../../shared/instant.js';
 import type { AssessmentEvent, AutoDestroyEvent, CustomEvent, RunEvent, RunFailure } from '../events/event.js';
 import type { MessageContext } from './message-context.js';
 import { linkFrom, onOneLine, onSeveralLines } from './text.js';
@@ -247,10 +247,8 @@ function textFact(title: string, value: string | null): Fact[] {
   return text === '' ? [] : [{ title, value: text }];
 }
 
-const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
-
 /** No fact when the text is no time: a message with less in it is better than none. */
 function timeFact(title: string, value: string | null): Fact[] {
-  const at = value !== null && rfc3339.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? [] : [{ title, value: { at } }];
+  const at = instantFromRfc3339(value ?? '');
+  return at === undefined ? [] : [{ title, value: { at } }];
 }

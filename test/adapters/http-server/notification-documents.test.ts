@@ -138,3 +138,16 @@ it('names the attribute that was probably meant', async () => {
   const { document } = await server()('PUT', '/workspaces/ws-new', body);
   expect(document.errors[0].detail).toMatch(/"drift-detecton" here; did you mean drift-detection\?/);
 });
+
+it.each(['2026-01-01T00:00:00', '2026-01-01T00:00Z', '2026-01-01', 'yesterday'])(
+  'refuses %j as a moment: it names none, or another one in each time zone',
+  async (since) => {
+    const ask = server();
+    await ask('PUT', '/workspaces/ws-new', { type: 'workspaces', attributes });
+    const listed = await ask('GET', `/workspaces/ws-new/notification-events?filter[since]=${since}`);
+    expect(listed).toMatchObject({ status: 400, document: { errors: [{ source: { parameter: 'filter[since]' } }] } });
+    const body = { type: 'notification-recoveries', attributes: { since } };
+    const recovered = await ask('POST', '/workspaces/ws-new/notification-recoveries/actions/count', body);
+    expect(recovered.document.errors[0].detail).toMatch(/^since must be a time/);
+  },
+);

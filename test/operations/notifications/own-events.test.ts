@@ -85,6 +85,8 @@ describe('own event types', () => {
       ['/data/attributes/message', '/data/attributes/order_key'],
     ],
     [{ data: { id: 'a', total: 1 }, occurred_at: 'soon' }, ['/data/attributes/occurred_at']],
+    [{ data: { id: 'a', total: 1 }, occurred_at: '2' }, ['/data/attributes/occurred_at']],
+    [{ data: { id: 'a', total: 1 }, occurred_at: '2026-01-02T03:04:05' }, ['/data/attributes/occurred_at']],
     [{ data: { id: 'a', total: 1 }, idempotency_key: '' }, ['/data/attributes/idempotency_key']],
     [{ trigger: 'order.unknown' }, ['/data/attributes/trigger']],
   ])('%j is refused', async (event, pointers) => {
