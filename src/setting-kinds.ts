@@ -40,41 +40,48 @@ const runNotificationRule = group<RunNotificationRule>({
 });
 
 /** Settings whose defaults do not tell what else they may be. */
-const kinds: Readonly<Record<string, OptionKind>> = {
+const kinds: Kinds = {
   'jobs.policies': listOf(policyRule),
   'jobs.quotas': listOf(quotaRule),
   'notifications.delivery.retry.generic': listOf(milliseconds),
   'notifications.delivery.retry.chat': listOf(milliseconds),
   'notifications.delivery.retry.email': listOf(milliseconds),
-  'notifications.delivery.ordering': oneOf('configuration_and_run', 'none'),
   'notifications.delivery.autoDisableAfter': {
     takes: 'a number of milliseconds, or null',
     fits: (value) => value === null || milliseconds.fits(value),
   },
   'notifications.signature.headers': listOf(text),
   'notifications.redactedHeaders': listOf(text),
-  'notifications.verifyOnUpdate': oneOf('relevant', 'always'),
-  'notifications.omittedUsersOnUpdate': oneOf('keep', 'clear'),
   'notifications.publicOrigin': textLike(/^https?:\/\/[^\s/]/, "an origin such as 'https://jobs.example.net'"),
   'notifications.basePath': textLike(/^(?:\/.*)?$/, "'' or a path that begins with a slash"),
-  'notifications.names': oneOf('neutral', 'upstream'),
   runNotifications: listOf(runNotificationRule),
 };
 
-/** What overrides may be: the names of the defaults, and values of their types. */
-export function settingKinds<S extends object>(defaults: S): OptionTable<S> {
-  return tableOf(defaults, '') as OptionTable<S>;
+/**
+ * What overrides may be: the names of the defaults, and values of their types. `choices` has the words of the settings that
+ * take one of a few, by their paths.
+ */
+export function settingKinds<S extends object>(
+  defaults: S,
+  choices: Readonly<Record<string, readonly string[]>>,
+): OptionTable<S> {
+  const ofChoices = Object.entries(choices).map(([path, words]) => [path, oneOf(...words)] as const);
+  return tableOf(defaults, '', { ...kinds, ...Object.fromEntries(ofChoices) }) as OptionTable<S>;
 }
 
-function tableOf(defaults: object, path: string): Readonly<Record<string, OptionKind>> {
+type Kinds = Readonly<Record<string, OptionKind>>;
+
+function tableOf(defaults: object, path: string, known: Kinds): Kinds {
   return Object.fromEntries(
-    Object.entries(defaults).map(([name, value]) => [name, optional(kinds[path + name] ?? kindOf(value, path + name))]),
+    Object.entries(defaults).map(([name, value]) => {
+      return [name, optional(known[path + name] ?? kindOf(value, path + name, known))];
+    }),
   );
 }
 
-function kindOf(standard: unknown, path: string): OptionKind {
+function kindOf(standard: unknown, path: string, known: Kinds): OptionKind {
   if (typeof standard === 'number') return amount;
   if (typeof standard === 'string') return text;
   if (typeof standard === 'boolean') return flag;
-  return group<object>(tableOf(standard as object, `${path}.`));
+  return group<object>(tableOf(standard as object, `${path}.`, known));
 }

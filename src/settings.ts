@@ -156,6 +156,7 @@ export interface Settings {
     readonly traceparent: boolean;
     /** When an update of an enabled configuration probes: only if url or token change, or always. */
     readonly verifyOnUpdate: 'relevant' | 'always';
+    /** Whether an update that names no users keeps those that the configuration has, or removes them. */
     readonly omittedUsersOnUpdate: 'keep' | 'clear';
     /** Public origin of the service, for links in messages and payloads, without a trailing slash. */
     readonly publicOrigin: string;
@@ -254,7 +255,20 @@ export const defaultSettings: Settings = {
   runNotifications: [],
 };
 
-const settingsTable = settingKinds<Settings>(defaultSettings);
+/** The words of the settings that take one of a few, by the paths of the settings. */
+export const settingChoices = {
+  'notifications.delivery.ordering': ['configuration_and_run', 'none'],
+  'notifications.verifyOnUpdate': ['relevant', 'always'],
+  'notifications.omittedUsersOnUpdate': ['keep', 'clear'],
+  'notifications.names': ['neutral', 'upstream'],
+} as const satisfies {
+  readonly 'notifications.delivery.ordering': readonly Settings['notifications']['delivery']['ordering'][];
+  readonly 'notifications.verifyOnUpdate': readonly Settings['notifications']['verifyOnUpdate'][];
+  readonly 'notifications.omittedUsersOnUpdate': readonly Settings['notifications']['omittedUsersOnUpdate'][];
+  readonly 'notifications.names': readonly Settings['notifications']['names'][];
+};
+
+const settingsTable = settingKinds<Settings>(defaultSettings, settingChoices);
 
 /** The settings, or one of their parts (`T`), partial at every depth; lists are replaced whole. */
 export type SettingsOverrides<T = Settings> = T extends readonly unknown[]

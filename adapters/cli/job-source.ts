@@ -1,5 +1,5 @@
 import { parseJob, renderDiagnostics, type SubmittedJob } from '../../src/index.js';
-import { findJsonFault } from './json-fault.js';
+import { findJsonFault, jsonValueOf } from './json-fault.js';
 import { Stopped, StoppedInColour } from './stopped.js';
 import type { Terminal } from './terminal.js';
 
@@ -52,7 +52,7 @@ export async function readJobSource(path: string, options: JobSourceOptions, ter
 /** Whether a text is what `job inspect` prints, or a job alone; the language has a JSON form, too, which begins with `job`. */
 function isJobDocument(source: string): boolean {
   if (!/^\ufeff?\s*\{/.test(source) || findJsonFault(source) !== undefined) return false;
-  const document: unknown = JSON.parse(source.replace(/^\ufeff/, ''));
+  const document: unknown = jsonValueOf(source);
   return isObject(document) && (isObject(document['Job']) || typeof document['ID'] === 'string');
 }
 
@@ -60,7 +60,7 @@ function isJobDocument(source: string): boolean {
 function jobFromJson(source: string, path: string): Readonly<Record<string, unknown>> {
   const fault = findJsonFault(source);
   if (fault !== undefined) throw new Stopped(`${path}:${fault.line}:${fault.column}: ${fault.message}`);
-  const document: unknown = JSON.parse(source.replace(/^\ufeff/, ''));
+  const document: unknown = jsonValueOf(source);
   const job = isObject(document) && isObject(document['Job']) ? document['Job'] : document;
   if (!isObject(job)) throw new Stopped(`${path}: a job is a JSON object`);
   return job;

@@ -16,6 +16,11 @@ export function findJsonFault(text: string): JsonFault | undefined {
   return fault === undefined ? undefined : told(text, fault);
 }
 
+/** The value of a JSON text in which `findJsonFault` finds nothing. */
+export function jsonValueOf(text: string): unknown {
+  return JSON.parse(text.replace(/^\ufeff/, ''));
+}
+
 function told(text: string, { at, token, context }: TextFault): JsonFault {
   const message = messages[context];
   if (at >= text.length && text[token] === '"') {

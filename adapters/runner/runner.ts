@@ -1,6 +1,7 @@
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import type { NodeDescription } from '../../src/agent/link/node-work.js';
 import { checkOptions, type OptionTable } from '../../src/options/check-options.js';
+import { recordId } from '../../src/options/node-kinds.js';
 import {
   amount,
   clock,
@@ -109,12 +110,10 @@ const portTable: OptionTable<RunnerPorts> = {
   logger: optional(logger),
 };
 
-const nodeIdKind = textLike(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'a UUID of 36 characters in lower case');
-
 const optionTable: OptionTable<RunnerOptions> = {
   drivers: listOf(port('a driver, such as functionDriver(…)', 'start', 'recover')),
   directory: optional(textLike(/./s, 'the path of a folder')),
-  nodeId: optional(nodeIdKind),
+  nodeId: optional(recordId),
   onStop: optional(oneOf('leave', 'kill')),
   download: optional(port('a download, such as undiciDownload()', 'fetch')),
   artifacts: optional(

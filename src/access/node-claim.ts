@@ -40,13 +40,3 @@ export function decideNodeClaim(identity: NodeIdentity, claimed: ClaimedNode): R
 function refused(message: string): Result<NodeIdentity, ClaimRefused> {
   return err({ type: 'claim_refused', message });
 }
-
-/** IDs of nodes whose agents connect over a network. */
-export function isNodeId(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
-}
-
-/** `all` stands for every pool. */
-export function isPoolName(text: string): boolean {
-  return /^[a-zA-Z0-9-_]{1,128}$/.test(text) && text !== 'all';
-}

@@ -1,7 +1,7 @@
+import { nodePoolName, recordId } from '../options/node-kinds.js';
 import { hour, type Milliseconds, minute } from '../shared/duration.js';
 import type { Instant } from '../shared/instant.js';
 import { table } from '../shared/table.js';
-import { isNodeId, isPoolName } from './node-claim.js';
 import type { NamespaceRule, NodeIdentity, WorkspaceRight } from './principal.js';
 
 /**
@@ -103,10 +103,8 @@ export function tokenFaults(
 
 function nodeFaults({ nodeId, nodePool }: TokenChoice): readonly string[] {
   const faults: string[] = [];
-  if (nodeId !== undefined && !isNodeId(nodeId)) faults.push('node ID must be a UUID of 36 characters in lower case');
-  if (nodePool !== undefined && !isPoolName(nodePool)) {
-    faults.push('node pool must be 1 to 128 letters, digits, dashes and underscores, and not "all"');
-  }
+  if (nodeId !== undefined && !recordId.fits(nodeId)) faults.push(`node ID must be ${recordId.takes}`);
+  if (nodePool !== undefined && !nodePoolName.fits(nodePool)) faults.push(`node pool must be ${nodePoolName.takes}`);
   return faults;
 }
 

@@ -36,6 +36,7 @@ export {
   defaultSettings,
   type Settings,
   type SettingsOverrides,
+  settingChoices,
   settingsFrom,
 } from '../settings.js';
 export type { RecordContents, StoreContents, TableContents } from '../storage/store-contents.js';

@@ -34,7 +34,7 @@ const mayUse: Readonly<Record<string, readonly string[]>> = {
   access: ['shared', 'hcl', 'options'],
   variables: ['shared'],
   scheduler: ['shared', 'jobs', 'versions'],
-  agent: ['shared', 'jobs', 'scheduler', 'templates'],
+  agent: ['shared', 'options', 'jobs', 'scheduler', 'templates'],
   services: ['shared', 'jobs', 'scheduler', 'agent'],
   filter: ['shared'],
   templates: ['shared'],

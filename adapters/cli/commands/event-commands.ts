@@ -1,7 +1,7 @@
 import { orThrow } from '../../../src/client/index.js';
 import { customEventAttributes, triggerFromSpelling } from '../../../src/index.js';
 import { type Command, command, type Invocation } from '../command-line/command.js';
-import { findJsonFault } from '../json-fault.js';
+import { findJsonFault, jsonValueOf } from '../json-fault.js';
 import { facts, tableOf } from '../output/columns.js';
 import { Stopped } from '../stopped.js';
 import { optional, pairs } from './option-values.js';
@@ -185,7 +185,7 @@ export async function jsonOf({ terminal }: Pick<Invocation, 'terminal'>, file: s
   const text = await terminal.read(file);
   const fault = findJsonFault(text);
   if (fault !== undefined) throw new Stopped(`${file}:${fault.line}:${fault.column}: ${fault.message}`, 2);
-  const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
+  const value: unknown = jsonValueOf(text);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Stopped(`${file}: an object is expected`, 2);
   return value as Record<string, never>;

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import { findJsonFault } from '../json-fault.js';
+import { findJsonFault, jsonValueOf } from '../json-fault.js';
 import type { SeedFile } from './seed-file-schema.js';
 
 /** What is wrong with a seed file, and where: one line per fault. */
@@ -15,7 +15,7 @@ export async function parseSeedFile(text: string, fileName: string): Promise<Res
     return err(seedFault(`${fileName}:${fault.line}:${fault.column}: ${fault.message}`));
   }
   const { seedFileSchema } = await import('./seed-file-schema.js');
-  const parsed = seedFileSchema.safeParse(JSON.parse(text.replace(/^\ufeff/, '')));
+  const parsed = seedFileSchema.safeParse(jsonValueOf(text));
   if (parsed.success) return ok(parsed.data);
   return err(
     seedFault(parsed.error.issues.map((issue) => `${fileName}: at ${pointerFrom(issue)}: ${issue.message}`).join('\n')),

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
-import type { SettingsOverrides } from '../../../src/index.js';
+import type { Settings, SettingsOverrides } from '../../../src/index.js';
 import { columns } from '../output/columns.js';
 import { type NodeOptions, nodeOptionsFrom } from '../settings/node-options.js';
 import { readFlags } from '../settings/read-flags.js';
@@ -11,7 +11,7 @@ export interface ServeOptions {
   readonly port: number;
   /** A path means SQLite, null means memory. */
   readonly storePath: string | null;
-  readonly names: 'neutral' | 'upstream';
+  readonly names: Settings['notifications']['names'];
   readonly access: 'token' | 'open';
   readonly seedFile: string | null;
   /** Keys for tokens and URLs at rest; null keeps them in the clear. */

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { parseDurationNanos } from '../../../src/index.js';
+import type { OptionKind } from '../../../src/options/check-options.js';
 
 /** Where in a value of the settings file a fault lies; empty for the value itself. */
 interface Misfit {
@@ -41,6 +42,11 @@ export function textKind(
     toJson: (value) => value,
     schema: { type: 'string', ...schema },
   };
+}
+
+/** Text of a kind that options of factories have, too. */
+export function textOf(kind: OptionKind): Kind {
+  return textKind(`takes ${kind.takes}`, (text) => (kind.fits(text) ? text : undefined));
 }
 
 /** The path of a file. */

@@ -1,7 +1,19 @@
 import { isIP, isIPv6 } from 'node:net';
-import { defaultSettings } from '../../../src/index.js';
+import { defaultSettings, settingChoices } from '../../../src/index.js';
+import { nodeName, nodePoolName, recordId } from '../../../src/options/node-kinds.js';
 import { hostVolumeFrom } from '../host-volumes.js';
-import { durationKind, fileKind, flagKind, type Kind, listKind, numberKind, oneOf, orNone, textKind } from './kind.js';
+import {
+  durationKind,
+  fileKind,
+  flagKind,
+  type Kind,
+  listKind,
+  numberKind,
+  oneOf,
+  orNone,
+  textKind,
+  textOf,
+} from './kind.js';
 
 /** One setting of `signalbox serve`. */
 export interface Setting {
@@ -93,7 +105,7 @@ const ofProcess: readonly Setting[] = [
   {
     key: 'names',
     flag: 'names',
-    kind: oneOf('neutral', 'upstream'),
+    kind: oneOf(...settingChoices['notifications.names']),
     default: 'neutral',
     summary: 'spelling of headers and of notification words',
   },
@@ -184,25 +196,17 @@ const pageUrl = textKind('takes a URL such as https://ci.example.net/{job}/{run}
   /^(?:\{origin\}\/|https?:\/\/)[^\s]{0,2000}$/.test(text) ? text : undefined,
 );
 
-const nodeName = textKind('takes a text of 1 to 255 characters', (text) =>
-  /^[^\0]{1,255}$/.test(text) ? text : undefined,
-);
-const poolName = textKind('takes letters, digits, dashes and underscores, and not "all"', (text) =>
-  /^(?!all$)[a-zA-Z0-9-_]{1,128}$/.test(text) ? text : undefined,
-);
-const nodeId = textKind('takes a UUID of 36 characters in lower case', (text) =>
-  /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text) ? text : undefined,
-);
+const nodeText = textOf(nodeName);
 const pair = textKind('takes KEY=VALUE', (text) => (/^[^=\0]{1,255}=[^\0]{0,4096}$/.test(text) ? text : undefined));
 const amount = numberKind(0, 1_000_000_000);
 
 /** The node of this host: for the runner of a server, and for an agent. */
 const ofNode: readonly Setting[] = [
-  { key: 'node.id', kind: nodeId, summary: 'ID of the node; made at the first start, and kept, when absent' },
-  { key: 'node.name', kind: nodeName, summary: 'name of the node; that of the host when absent' },
-  { key: 'node.pool', kind: poolName, default: 'default', summary: 'node pool' },
-  { key: 'node.datacenter', kind: nodeName, default: 'dc1', summary: 'datacenter of the node' },
-  { key: 'node.class', kind: nodeName, summary: 'class of the node, which jobs may ask for' },
+  { key: 'node.id', kind: textOf(recordId), summary: 'ID of the node; made at the first start, and kept, when absent' },
+  { key: 'node.name', kind: nodeText, summary: 'name of the node; that of the host when absent' },
+  { key: 'node.pool', kind: textOf(nodePoolName), default: 'default', summary: 'node pool' },
+  { key: 'node.datacenter', kind: nodeText, default: 'dc1', summary: 'datacenter of the node' },
+  { key: 'node.class', kind: nodeText, summary: 'class of the node, which jobs may ask for' },
   { key: 'node.meta', kind: listKind(pair), default: [], summary: 'words about the node, which jobs may ask for' },
   { key: 'node.cpu', kind: amount, summary: 'MHz of the node; all cores when absent' },
   { key: 'node.memory', kind: amount, summary: 'MiB of memory of the node; that of the host when absent' },
@@ -281,7 +285,7 @@ const engineKinds: readonly (readonly [key: string, kind: Kind, summary: string]
   ['notifications.delivery.rate.email', rate, 'the same for mail'],
   [
     'notifications.delivery.ordering',
-    oneOf('configuration_and_run', 'none'),
+    oneOf(...settingChoices['notifications.delivery.ordering']),
     'whether notifications of one run keep their order',
   ],
   ['notifications.delivery.breaker.failures', count, 'failures in a row that open the circuit breaker'],
@@ -314,10 +318,14 @@ const engineKinds: readonly (readonly [key: string, kind: Kind, summary: string]
   ['notifications.traceparent', flagKind, 'messages of events within a trace have the header traceparent'],
   [
     'notifications.verifyOnUpdate',
-    oneOf('relevant', 'always'),
+    oneOf(...settingChoices['notifications.verifyOnUpdate']),
     'when an update of an enabled configuration verifies it',
   ],
-  ['notifications.omittedUsersOnUpdate', oneOf('keep', 'clear'), 'what becomes of the users that an update leaves out'],
+  [
+    'notifications.omittedUsersOnUpdate',
+    oneOf(...settingChoices['notifications.omittedUsersOnUpdate']),
+    'what becomes of the users that an update leaves out',
+  ],
 ];
 
 /** Every setting, in the order of the help. */

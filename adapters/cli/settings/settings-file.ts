@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { findJsonFault } from '../json-fault.js';
+import { findJsonFault, jsonValueOf } from '../json-fault.js';
 import { Stopped } from '../stopped.js';
 import type { SettingsFile } from './resolve-settings.js';
 
@@ -26,5 +26,5 @@ export async function readSettingsFile(
   if (text === null) return null;
   const fault = findJsonFault(text);
   if (fault !== undefined) throw new Stopped(`${path}:${fault.line}:${fault.column}: ${fault.message}`, 2);
-  return { path, content: JSON.parse(text.replace(/^\ufeff/, '')) };
+  return { path, content: jsonValueOf(text) };
 }

@@ -24,3 +24,6 @@ export interface InterfaceErrors {
 interface TaggedError {
   readonly type: ErrorTag;
 }
+
+/** What a caller is told of a fault of the server itself. */
+export const internalErrorText = 'internal error; the server log has the cause';

@@ -2,7 +2,7 @@ import type { JobCallError } from '../../../src/api/errors.js';
 import { emptyResponse, textResponse } from '../calls/responses.js';
 import type { HttpResponse } from '../http-message.js';
 import type { BadInput } from './bad-input.js';
-import type { InterfaceErrors } from './interface-errors.js';
+import { type InterfaceErrors, internalErrorText } from './interface-errors.js';
 
 const worded = [
   'permission_denied',
@@ -137,7 +137,7 @@ export const jobErrors: InterfaceErrors = {
     const status = statuses[error.type];
     return status === undefined ? response : { ...response, status };
   },
-  internal: () => textResponse(500, 'internal error; the server log has the cause'),
+  internal: () => textResponse(500, internalErrorText),
 };
 
 function statusOfBadInput(error: BadInput): number {

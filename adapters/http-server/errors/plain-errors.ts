@@ -1,7 +1,7 @@
 import { plainType } from '../../../src/api/plain-type.js';
 import { type HttpResponse, isWhole } from '../http-message.js';
 import type { BadInput } from './bad-input.js';
-import type { InterfaceErrors } from './interface-errors.js';
+import { type InterfaceErrors, internalErrorText } from './interface-errors.js';
 
 /**
  * The errors of an interface for clients that take values and errors as the engine gives them: with the statuses and
@@ -17,7 +17,7 @@ export function plainErrorsOf(errors: InterfaceErrors): InterfaceErrors {
     forbidden: () => plain(errors.forbidden(), { type: 'permission_denied' }),
     refused: (status, message) => plain(errors.refused(status, message), refusedAs(message)),
     callError: (error, statuses) => plain(errors.callError(error, statuses), error),
-    internal: () => plain(errors.internal(), refusedAs('internal error; the server log has the cause')),
+    internal: () => plain(errors.internal(), refusedAs(internalErrorText)),
   };
 }
 

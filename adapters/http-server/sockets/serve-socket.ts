@@ -3,6 +3,7 @@ import type { MessageSocket } from '../../../src/api/message-socket.js';
 import type { Principal } from '../../../src/index.js';
 import type { Route, RouteCall } from '../calls/route.js';
 import { mayHaveRight } from '../edge/access.js';
+import { internalErrorText } from '../errors/interface-errors.js';
 import { admitSocket, type Gate } from './admit-socket.js';
 
 /** A socket that was opened, before anybody knows who has opened it. */
@@ -31,6 +32,6 @@ export async function serveSocket({ call, route, gate }: OpenedSocket, socket: M
     socket.close();
   } catch (error) {
     call.engine.logger.error({ error: error instanceof Error ? error.stack : 'unknown' }, 'A socket failed');
-    socket.close(1011, 'internal error; the server log has the cause');
+    socket.close(1011, internalErrorText);
   }
 }

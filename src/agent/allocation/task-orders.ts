@@ -1,4 +1,4 @@
-import type { TaskHappening } from '../task/task-happening.js';
+import { allTasksRestart, type TaskHappening } from '../task/task-happening.js';
 import { isOver, type TaskLife } from '../task/task-life.js';
 import type { TaskPhase } from '../task/task-phase.js';
 import type { TaskPlan } from '../task/task-plan.js';
@@ -74,7 +74,7 @@ function reasonsToEnd(
   course: Course,
 ): readonly TaskHappening[] | undefined {
   if (course === 'ending') return [];
-  if (course === 'restarting') return [{ type: 'restart_asked', reason: 'All tasks restart' }];
+  if (course === 'restarting') return [{ type: 'restart_asked', reason: allTasksRestart }];
   const failed = tasks.find((other) => other !== task && other.life.record.outcome === 'failed');
   if (failed !== undefined) return [{ type: 'sibling_failed', sibling: failed.plan.name }];
   if (tasks.some((other) => other !== task && other.plan.leader && isDead(other))) return [{ type: 'leader_dead' }];

@@ -10,7 +10,7 @@ export function portVariables(allocation: Allocation, task: string | undefined):
   const { Shared, Tasks } = allocation.AllocatedResources;
   const variables: Record<string, string> = {};
   for (const [name, resources] of Object.entries(Tasks)) {
-    const infix = name === task ? '' : `${cleaned(name)}_`;
+    const infix = name === task ? '' : `${cleanName(name)}_`;
     for (const port of portsOf(resources.Networks)) add(variables, infix, port);
   }
   for (const port of groupPorts(Shared)) add(variables, '', port);
@@ -41,7 +41,7 @@ function add(
   infix: string,
   { Label, Value, To = 0, HostIP = '' }: AllocatedPort,
 ): void {
-  const label = infix + cleaned(Label);
+  const label = infix + cleanName(Label);
   const inside = String(To > 0 ? To : Value);
   const address = `${HostIP.includes(':') ? `[${HostIP}]` : HostIP}:${Value}`;
   variables[`ADDR_${label}`] = address;
@@ -53,6 +53,7 @@ function add(
   variables[`ALLOC_PORT_${label}`] = inside;
 }
 
-function cleaned(name: string): string {
+/** A name with the characters that names of environment variables have here; every other one becomes an underscore. */
+export function cleanName(name: string): string {
   return name.replace(/[^A-Za-z0-9_.]/g, '_');
 }

@@ -5,7 +5,7 @@ import type { Allocation } from '../../scheduler/allocation.js';
 import type { Node } from '../../scheduler/node.js';
 import { indexFromName } from '../../scheduler/reconcile/names.js';
 import { combinedMeta } from '../../scheduler/reconcile/same-tasks.js';
-import { portVariables } from './port-variables.js';
+import { cleanName, portVariables } from './port-variables.js';
 
 /** Directories of a task, as the task sees them. */
 interface TaskDirectories {
@@ -47,7 +47,7 @@ export function taskEnvironment(context: TaskContext): Readonly<Record<string, s
 
 /** Names with a prefix of the known variables have their characters; others stay as the job writes them. */
 function variableName(name: string): string {
-  return prefixes.some((prefix) => name.startsWith(prefix)) ? name.replace(/[^A-Za-z0-9_.]/g, '_') : name;
+  return prefixes.some((prefix) => name.startsWith(prefix)) ? cleanName(name) : name;
 }
 
 /** Fills the references of a text; one that is not known stays as it is written. */
@@ -147,7 +147,7 @@ function metaVariables(job: Job, group: TaskGroup, task: Task | null): Record<st
     ...(task === null ? { ...job.Meta, ...group.Meta } : combinedMeta(job, group, task)),
   };
   for (const [key, value] of Object.entries(meta)) {
-    const name = key.replace(/[^A-Za-z0-9_.]/g, '_');
+    const name = cleanName(key);
     variables[`META_${name}`] = value;
     variables[`META_${name.toUpperCase()}`] = value;
   }

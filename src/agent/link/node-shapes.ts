@@ -1,4 +1,5 @@
 import { err, ok, type Result } from 'neverthrow';
+import { nodeName, nodePoolName, recordId } from '../../options/node-kinds.js';
 import type { TaskEvent, TaskState } from '../../scheduler/allocation.js';
 import type { Node } from '../../scheduler/node.js';
 import type { AllocationReport, NodeDescription } from './node-work.js';
@@ -10,13 +11,13 @@ import {
   flag,
   listOf,
   mapOf,
-  matching,
   moment,
   objectOf,
   oneOf,
   orNull,
   type Shape,
   text,
+  textOf,
   whole,
 } from './shape.js';
 import { MAX_TASK_READS, type TaskVariablesQuery } from './task-variables.js';
@@ -59,9 +60,9 @@ const mostReports = 10_000;
 /** Events of a task that a report may hold; ten are kept. */
 const mostEvents = 50;
 
-const uuid = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'a UUID of 36 characters in lower case');
-const name = matching(/^[^\0]{1,255}$/, 'a text of 1 to 255 characters without NUL');
-const poolName = matching(/^(?!all$)[a-zA-Z0-9-_]{1,128}$/, '1 to 128 letters, digits, dashes and underscores');
+const uuid = textOf(recordId);
+const name = textOf(nodeName);
+const poolName = textOf(nodePoolName);
 const note = text(16_384);
 const port = count(65_535);
 const texts = mapOf(text(4096));

@@ -1,3 +1,4 @@
+import type { OptionKind } from '../../options/check-options.js';
 import { instantFromRfc3339 } from '../../shared/instant.js';
 
 /* Checks data of another process member by member: types and limits. Unknown members are dropped. */
@@ -39,8 +40,9 @@ export function text(longest = 1024): Shape<string> {
       : misfit(at, `a text of at most ${longest} characters`);
 }
 
-export function matching(pattern: RegExp, expected: string): Shape<string> {
-  return (value, at) => (typeof value === 'string' && pattern.test(value) ? value : misfit(at, expected));
+/** A text of a kind that options have, too. */
+export function textOf(kind: OptionKind): Shape<string> {
+  return (value, at) => (typeof value === 'string' && kind.fits(value) ? value : misfit(at, kind.takes));
 }
 
 export function oneOf<const T extends string>(...words: readonly T[]): Shape<T> {

@@ -1,6 +1,9 @@
 import type { Milliseconds } from '../../shared/duration.js';
 import type { TaskExit } from './decide-restart.js';
 
+/** The reason of the restarts when the whole allocation is restarted. */
+export const allTasksRestart = 'All tasks restart';
+
 /** What can happen to a task, each with its data. */
 export type TaskHappening =
   | { readonly type: 'received' }

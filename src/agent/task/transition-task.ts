@@ -2,7 +2,7 @@ import { afterExit, afterFault, prepare, recover, start } from './begin-attempt.
 import type { TaskExit } from './decide-restart.js';
 import { beginEnd, endProcess, endSooner, finishEnd, nextStage } from './end-attempt.js';
 import { Course, hasProcess, isEnding, type TaskTransition } from './task-course.js';
-import type { TaskHappening } from './task-happening.js';
+import { allTasksRestart, type TaskHappening } from './task-happening.js';
 import { mayHaveProcess, type TaskLife, type TaskLifeEvent } from './task-life.js';
 import type { TaskPlan } from './task-plan.js';
 import type { Moment } from './task-record.js';
@@ -78,7 +78,7 @@ const handlers: { readonly [T in TaskLifeEvent['type']]: Handler<T> } = {
   revive(course) {
     if (course.step.type !== 'over' || course.step.as !== 'dead') return course;
     const state = { ...course.record.state, State: 'pending' as const, Failed: false, FinishedAt: null };
-    const happening = { type: 'restarting', after: 0, reason: 'All tasks restart' } as const;
+    const happening = { type: 'restarting', after: 0, reason: allTasksRestart } as const;
     return course.note({ outcome: null, state }).tell(happening).take({ type: 'idle' });
   },
   tell: (course, { happening }) => course.tell(happening),

@@ -1,3 +1,4 @@
+import { isBase64 } from '../../shared/text-values.js';
 import { type Evaluation, fail } from '../evaluation.js';
 import type { FilterType } from '../schema.js';
 
@@ -24,8 +25,7 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
 
 /** The bytes of a base64 text; empty if it is invalid. */
 export function decodedBytes(value: unknown): Uint8Array {
-  if (typeof value !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(value) || value.length % 4 !== 0)
-    return new Uint8Array();
+  if (typeof value !== 'string' || !isBase64(value)) return new Uint8Array();
   return Uint8Array.from(atob(value), (character) => character.charCodeAt(0));
 }
 

@@ -1,3 +1,4 @@
+import { isWhiteSpace } from '../../shared/text-values.js';
 import { normalizeText } from '../values/normalize-text.js';
 import { buildTemplate, type RawPart } from './build-template.js';
 import { beginsSequence, readEscape, sequenceKind } from './escapes.js';
@@ -241,19 +242,12 @@ export function heredocEnd(text: string, start: number, bodyStart: number): numb
 
 function isMarkerLine(text: string, start: number, lineEnd: number, marker: string): boolean {
   let from = start;
-  while (from < lineEnd && isBlank(text.charCodeAt(from))) from += 1;
+  while (from < lineEnd && isWhiteSpace(text.charCodeAt(from))) from += 1;
   if (!text.startsWith(marker, from)) return false;
   let behind = from + marker.length;
-  while (behind < lineEnd && isBlank(text.charCodeAt(behind))) behind += 1;
+  while (behind < lineEnd && isWhiteSpace(text.charCodeAt(behind))) behind += 1;
   return behind === lineEnd;
 }
-
-/** Any white space of Unicode: around the marker it may come from a web page. */
-function isBlank(unit: number): boolean {
-  return unit === 32 || (unit >= 9 && unit <= 13) || (unit >= 128 && WIDE_SPACE.test(String.fromCharCode(unit)));
-}
-
-const WIDE_SPACE = /[\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
 /** Offset of the next `${` or `%{` before the line end that is not escaped, or -1. */
 function nextSequence(text: string, start: number, lineEnd: number): number {

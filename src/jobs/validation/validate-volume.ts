@@ -3,13 +3,8 @@ import type { TaskGroup, VolumeRequest } from '../document/task-group.js';
 import { choiceProblem, quoted } from './problem-texts.js';
 import { type Report, reportIf } from './problems.js';
 
-const hostAccessModes = [
-  '',
-  'single-node-reader-only',
-  'single-node-writer',
-  'single-node-single-writer',
-  'single-node-multi-writer',
-];
+/** What a volume of a node can be mounted with; the other modes need several nodes. */
+const hostAccessModes = ['', ...volumeBlock.fields.AccessMode.values.filter((mode) => mode.startsWith('single-node-'))];
 
 /** A request of a group for a volume of its node, or of a volume plugin. */
 export function validateVolume(volume: VolumeRequest, group: TaskGroup, jobType: string, report: Report): void {

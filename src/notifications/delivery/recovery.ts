@@ -1,5 +1,6 @@
 import type { Instant } from '../../shared/instant.js';
 import { type Key, table } from '../../shared/table.js';
+import type { InvalidParameter } from '../errors.js';
 
 /** Which deliveries are to be sent again: those that ended in one way in a span of time. */
 export interface RecoveryFilter {
@@ -38,3 +39,10 @@ export const recoveries = table<Recovery>('notification_recoveries', ({ id }) =>
   running: { version: 1, key: ({ state, id }): Key | undefined => (state === 'running' ? [id] : undefined) },
   by_workspace: { version: 1, key: ({ workspaceId, createdAt, id }) => [workspaceId, createdAt, id] },
 });
+
+/** Why no deliveries can lie between these moments; undefined when some can. */
+export function spanFault(since: Instant, until: Instant): InvalidParameter | undefined {
+  if (Number.isFinite(since) && Number.isFinite(until) && since <= until) return undefined;
+  const message = 'since and until must be times, and since the earlier one';
+  return { type: 'invalid_parameter', parameter: 'since', message };
+}

@@ -1,3 +1,5 @@
+import { isBase64 } from '../../../shared/text-values.js';
+
 /** UTF-8; halves of surrogate pairs become the replacement character. */
 export function bytesFromText(text: string): Uint8Array {
   return new TextEncoder().encode(text);
@@ -19,6 +21,5 @@ export function base64FromBytes(bytes: Uint8Array): string {
 /** Standard alphabet with padding; line breaks are skipped. Undefined for anything else. */
 export function bytesFromBase64(text: string): Uint8Array | undefined {
   const compact = text.replace(/[\r\n]/g, '');
-  if (compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(compact)) return undefined;
-  return Buffer.from(compact, 'base64');
+  return isBase64(compact) ? Buffer.from(compact, 'base64') : undefined;
 }

@@ -1,4 +1,5 @@
 import { ok } from 'neverthrow';
+import { wellFormed } from '../../../shared/text-values.js';
 import { meteredJsonText } from '../../values/json-text.js';
 import type { HclValue } from '../../values/value.js';
 import { dynamicType, stringType, stringValue } from '../../values/value.js';
@@ -54,7 +55,7 @@ function decodeBase64(args: readonly HclValue[]): CallResult {
 
 /** Form encoding: a space becomes `+`; only letters, digits and `-_.~` stay. */
 function urlEncoded(value: string): string {
-  const encoded = encodeURIComponent(value.replace(/\p{Cs}/gu, '\ufffd'));
+  const encoded = encodeURIComponent(wellFormed(value));
   return Object.entries(FORM_ENCODED).reduce((text, [found, written]) => text.replaceAll(found, written), encoded);
 }
 

@@ -1,4 +1,5 @@
 import { ok } from 'neverthrow';
+import { wellFormed } from '../../../shared/text-values.js';
 import type { Budget } from '../../evaluate/budget.js';
 import { typesEqual } from '../../values/equal.js';
 import { normalizeText } from '../../values/normalize-text.js';
@@ -118,7 +119,7 @@ function readArray(reader: Reader, depth: number): Read {
 function readString(reader: Reader): string | undefined {
   const literal = match(reader, STRING);
   if (literal === undefined) return undefined;
-  return String(JSON.parse(literal)).replace(/\p{Cs}/gu, '\ufffd');
+  return wellFormed(String(JSON.parse(literal)));
 }
 
 function next(reader: Reader, character: string): boolean {

@@ -1,5 +1,5 @@
 import { err, ok } from 'neverthrow';
-import { lowerCase, upperCase } from '../../../shared/text-values.js';
+import { lowerCase, trimWhiteSpace, upperCase } from '../../../shared/text-values.js';
 import { clusterCount, clustersOf } from '../../values/graphemes.js';
 import { countNumber } from '../../values/number.js';
 import type { HclValue } from '../../values/value.js';
@@ -15,7 +15,7 @@ export const textFunctions: readonly EagerFunction[] = [
   mapped('upper', upperCase, (args) => caseWork(textAt(args, 0))),
   mapped('lower', lowerCase, perCharacter(1 / 16)),
   mapped('title', titleCase, perCharacter(1)),
-  mapped('trimspace', (value) => value.replace(LEADING_SPACE, '').replace(TRAILING_SPACE, ''), perCharacter(1 / 4)),
+  mapped('trimspace', trimWhiteSpace, perCharacter(1 / 4)),
   mapped('chomp', withoutLineEnds, perCharacter(1 / 16)),
   defineFunction('reverse', [text], reversed),
   defineFunction('strrev', [text], reversed),
@@ -39,11 +39,6 @@ export const textFunctions: readonly EagerFunction[] = [
   defineFunction('strlen', [text], length),
   defineFunction('substr', [text, parameter('offset', numberType), parameter('length', numberType)], substring),
 ];
-
-/** Unicode white space. JavaScript's `trim` also removes the byte-order mark, but not the next-line character. */
-const LEADING_SPACE = /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
-const TRAILING_SPACE =
-  /(?<![\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000])[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/;
 
 function mapped(
   name: string,

@@ -3,7 +3,7 @@ import { allowsWorkspace } from '../../../access/allows.js';
 import { hostPrincipal, type Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import { type Delivery, deliveries } from '../../../notifications/delivery/delivery.js';
-import { type Recovery, type RecoveryFilter, recoveries } from '../../../notifications/delivery/recovery.js';
+import { type Recovery, type RecoveryFilter, recoveries, spanFault } from '../../../notifications/delivery/recovery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
 import { triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
@@ -229,10 +229,8 @@ function decide(
   const until = request.until ?? Math.max(since, now + 1);
   const workspace = findWorkspace(view, caller, workspaceId);
   if (workspace.isErr()) return err(workspace.error);
-  if (!Number.isFinite(since) || !Number.isFinite(until) || since > until) {
-    const message = 'since and until must be times, and since the earlier one';
-    return err({ type: 'invalid_parameter', parameter: 'since', message });
-  }
+  const fault = spanFault(since, until);
+  if (fault !== undefined) return err(fault);
   const own = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] }).map(({ record }) => record);
   const asked = own.filter(({ id, enabled }) => (configurationId === undefined ? enabled : id === configurationId));
   if (configurationId !== undefined && asked.length === 0) {

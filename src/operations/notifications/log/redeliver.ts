@@ -2,6 +2,7 @@ import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import { type Delivery, deliveries } from '../../../notifications/delivery/delivery.js';
+import { spanFault } from '../../../notifications/delivery/recovery.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import type { Conflict, InvalidParameter, NotFound } from '../../../notifications/errors.js';
 import type { StorageError } from '../../../ports/storage.js';
@@ -91,10 +92,8 @@ async function recover(
 ): Promise<Result<Recovered, NotFound | Conflict | InvalidParameter | StorageError>> {
   const { configurationId, since, outcome = 'dead' } = request;
   const until = request.until ?? Math.max(since, context.clock.now() + 1);
-  if (!Number.isFinite(since) || !Number.isFinite(until) || since > until) {
-    const message = 'since and until must be times, and since the earlier one';
-    return err({ type: 'invalid_parameter', parameter: 'since', message });
-  }
+  const fault = spanFault(since, until);
+  if (fault !== undefined) return err(fault);
   const limit = context.settings.notifications.maximumRecover;
   let count = 0;
   let reached: Instant | null = null;
