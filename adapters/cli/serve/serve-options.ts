@@ -2,9 +2,11 @@ import { err, ok, type Result } from 'neverthrow';
 import type { Settings, SettingsOverrides } from '../../../src/index.js';
 import { columns } from '../output/columns.js';
 import { type NodeOptions, nodeOptionsFrom } from '../settings/node-options.js';
+import { listenParts } from '../settings/process-settings.js';
 import { readFlags } from '../settings/read-flags.js';
 import { type ResolvedSettings, resolveSettings, type SettingSources } from '../settings/resolve-settings.js';
-import { atPath, listenParts, settingTable, variableOf } from '../settings/setting-table.js';
+import { atPath, variableOf } from '../settings/setting.js';
+import { settingTable } from '../settings/setting-table.js';
 
 export interface ServeOptions {
   readonly host: string;

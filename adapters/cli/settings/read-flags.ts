@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import { err, ok, type Result } from 'neverthrow';
 import { didYouMean, type FlagText } from './resolve-settings.js';
-import { settingTable, variableOf } from './setting-table.js';
+import { variableOf } from './setting.js';
+import { settingTable } from './setting-table.js';
 
 interface ServeFlags {
   readonly flags: readonly FlagText[];

@@ -1,7 +1,8 @@
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { err, ok, type Result } from 'neverthrow';
 import { suggestName } from '../../../src/hcl/index.js';
-import { type Setting, settingTable, variableOf } from './setting-table.js';
+import { type Setting, variableOf } from './setting.js';
+import { settingTable } from './setting-table.js';
 
 /** Where settings come from; the first that has a value wins: flags, environment, file, default. */
 export interface SettingSources {

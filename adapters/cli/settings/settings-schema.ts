@@ -1,4 +1,5 @@
-import { type Setting, settingTable, variableOf } from './setting-table.js';
+import { type Setting, variableOf } from './setting.js';
+import { settingTable } from './setting-table.js';
 
 interface Group {
   readonly type: 'object';

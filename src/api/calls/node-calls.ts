@@ -1,39 +1,15 @@
 import type { Job } from '../../jobs/document/job.js';
 import type { ChangedNode, EvaluatedNode } from '../../operations/nodes/index.js';
 import type { AllocationDocument } from '../../scheduler/allocation-document.js';
-import type { ReadNodePool } from '../../scheduler/node-pool.js';
-import type { SchedulerConfiguration } from '../../scheduler/scheduler-configuration.js';
-import { anyCaller, inArea, onNodePool } from '../access.js';
-import {
-  type AnswerForm,
-  done,
-  found,
-  type Indexed,
-  listSchema,
-  page,
-  type StoredRow,
-  shown,
-  written,
-} from '../answers.js';
+import { inArea } from '../access.js';
+import { type AnswerForm, listSchema, type StoredRow, shown, written } from '../answers.js';
 import { readServer, writeServer } from '../call.js';
-import { filterFaults, nodeDetails, pageInputs } from '../common-inputs.js';
-import { eitherOf, inBody, inPath, inQuery, repeatedInBody, required } from '../inputs.js';
-import {
-  jsonBoolean,
-  jsonDurationText,
-  jsonInteger,
-  jsonObject,
-  jsonText,
-  jsonTextMap,
-  jsonUnsigned,
-  member,
-} from '../json-codecs.js';
+import { eitherOf, inBody, inPath, inQuery } from '../inputs.js';
+import { jsonBoolean, jsonInteger, jsonObject, jsonText, jsonTextMap, member } from '../json-codecs.js';
 import { namedSchema } from '../json-schema.js';
-import { nodePage } from '../node-documents.js';
-import { strictBoolean, type TextCodec, text, unsigned } from '../text-codecs.js';
+import { strictBoolean, type TextCodec, text } from '../text-codecs.js';
 
 const nodeId = inPath('node_id', text);
-const poolName = inPath('name', text);
 
 const enableDescription =
   'Spelling of old clients, without a body: true stops everything at once, false ends the drain';
@@ -180,140 +156,5 @@ export const nodeActionCalls = {
     inputs: { nodeId },
     errors: ['node_not_found'],
     answer: changedNode(registration),
-  }),
-} as const;
-
-const poolContent = {
-  description: inBody('Description', jsonText),
-  meta: inBody('Meta', jsonTextMap),
-  schedulerConfiguration: inBody(
-    'SchedulerConfiguration',
-    jsonObject({
-      SchedulerAlgorithm: member('SchedulerAlgorithm', jsonText),
-      MemoryOversubscriptionEnabled: member('MemoryOversubscriptionEnabled', jsonBoolean),
-    }),
-  ),
-  nodeIdentityTtl: inBody('NodeIdentityTTL', jsonDurationText),
-} as const;
-
-/** Node pools: sets of nodes that jobs choose by name. */
-export const nodePoolCalls = {
-  list: readServer({
-    path: '/v1/node/pools',
-    access: anyCaller,
-    summary: 'The node pools that the caller may read, by name',
-    inputs: { ...pageInputs, prefix: inQuery('prefix', text, 'Only names that begin with this') },
-    errors: filterFaults,
-    answer: page<ReadNodePool>('NodePool'),
-  }),
-
-  read: readServer({
-    path: '/v1/node/pool/{name}',
-    access: onNodePool('read'),
-    summary: 'One node pool',
-    args: ['name'],
-    inputs: { name: poolName },
-    answer: found<ReadNodePool | undefined>('NodePool'),
-    absent: 'node pool not found',
-  }),
-
-  nodes: readServer({
-    path: '/v1/node/pool/{name}/nodes',
-    access: inArea('node', 'read'),
-    summary: 'The nodes of a pool, by ID',
-    args: ['name'],
-    inputs: {
-      name: poolName,
-      filter: pageInputs.filter,
-      perPage: pageInputs.perPage,
-      nextToken: pageInputs.nextToken,
-      reverse: pageInputs.reverse,
-      ...nodeDetails,
-    },
-    errors: [...filterFaults, 'node_pool_not_found'],
-    statuses: { node_pool_not_found: 404 },
-    answer: nodePage,
-  }),
-
-  /** Makes a pool, or changes it; what is left out is cleared. */
-  put: writeServer({
-    path: '/v1/node/pools',
-    access: onNodePool('write'),
-    summary: 'Makes a node pool, or changes it; what is left out is cleared',
-    args: ['name'],
-    inputs: { name: required(inBody('Name', jsonText)), ...poolContent },
-    errors: ['invalid_node_pool', 'node_pool_not_found', 'node_pool_in_use'],
-    answer: done(),
-  }),
-
-  putNamed: writeServer({
-    path: '/v1/node/pool/{name}',
-    access: onNodePool('write'),
-    summary: 'The same for the pool of the path',
-    args: ['name'],
-    inputs: { name: repeatedInBody(poolName, { name: 'Name', required: true, what: 'name' }), ...poolContent },
-    errors: ['invalid_node_pool', 'node_pool_not_found', 'node_pool_in_use'],
-    answer: done(),
-  }),
-
-  remove: writeServer({
-    methods: ['DELETE'],
-    path: '/v1/node/pool/{name}',
-    access: onNodePool('delete'),
-    summary: 'Removes a node pool that holds no node and no living job',
-    args: ['name'],
-    inputs: { name: poolName },
-    errors: ['invalid_node_pool', 'node_pool_not_found', 'node_pool_in_use'],
-    answer: done(),
-  }),
-} as const;
-
-const metadata = { LastContact: 0, KnownLeader: true, NextToken: '' } as const;
-
-/** The configuration; on the wire wrapped in an object. */
-const configuration: AnswerForm<Indexed<SchedulerConfiguration>, Indexed<SchedulerConfiguration>> = {
-  schema: namedSchema('SchedulerConfigurationAnswer'),
-  status: 200,
-  toClient: (answer) => answer,
-  toWire: ({ index, value }) => JSON.stringify({ SchedulerConfig: value, Index: index, ...metadata }),
-  indexOf: ({ index }) => index,
-};
-
-const preemption = {
-  SystemSchedulerEnabled: member('SystemSchedulerEnabled', jsonBoolean),
-  SysBatchSchedulerEnabled: member('SysBatchSchedulerEnabled', jsonBoolean),
-  BatchSchedulerEnabled: member('BatchSchedulerEnabled', jsonBoolean),
-  ServiceSchedulerEnabled: member('ServiceSchedulerEnabled', jsonBoolean),
-} as const;
-
-/** Scheduler configuration of the whole installation. */
-export const schedulerCalls = {
-  readConfiguration: readServer({
-    path: '/v1/operator/scheduler/configuration',
-    access: inArea('operator', 'read'),
-    summary: 'How placements are chosen in the whole installation',
-    inputs: {},
-    answer: configuration,
-  }),
-
-  /** Replaces the configuration; what is left out is set to its default. */
-  setConfiguration: writeServer({
-    path: '/v1/operator/scheduler/configuration',
-    access: inArea('operator', 'write'),
-    summary: 'Replaces the configuration of the scheduler; what is left out is set to its default',
-    inputs: {
-      checkIndex: inQuery('cas', unsigned('Error parsing cas value'), 'Only when it was last changed at this index'),
-      SchedulerAlgorithm: inBody('SchedulerAlgorithm', jsonText),
-      PreemptionConfig: inBody('PreemptionConfig', jsonObject(preemption)),
-      MemoryOversubscriptionEnabled: inBody('MemoryOversubscriptionEnabled', jsonBoolean),
-      RejectJobRegistration: inBody('RejectJobRegistration', jsonBoolean),
-      PauseEvalBroker: inBody('PauseEvalBroker', jsonBoolean),
-      NodeLimitForFeasibilityChecks: inBody('NodeLimitForFeasibilityChecks', jsonUnsigned),
-    },
-    errors: ['invalid_request'],
-    answer: written<{ readonly updated: boolean; readonly index: number }>('UpdatedConfiguration', {
-      updated: 'Updated',
-      index: 'Index',
-    }),
   }),
 } as const;

@@ -7,9 +7,17 @@ import {
   secretsOf,
 } from '../delivery/delivery-options.js';
 import type { FieldFault, InvalidAttributes } from '../errors.js';
-import { triggerDefinitions, triggerFromSpelling } from '../events/trigger.js';
-import { signingKeyProblem } from '../signature.js';
-import type { User } from '../user.js';
+import { triggerFromSpelling } from '../events/trigger.js';
+import {
+  type ConfigurationSurroundings,
+  checkContents,
+  checkEmail,
+  checkName,
+  checkSameKind,
+  checkUrl,
+  destinationTypeMessage,
+  type Refuse,
+} from './check-configuration.js';
 import {
   pointers,
   type ReadConfigurationInput,
@@ -31,27 +39,11 @@ export interface ConfigurationContents {
   readonly options: DeliveryOptions;
 }
 
-/** What the checks need from outside the request. */
-interface ConfigurationSurroundings {
-  /** The organization of the workspace. */
-  readonly organization: string;
-  readonly findUser: (id: string) => User | undefined;
-  /** Whether the outbound rules could ever allow the URL. */
-  readonly checkUrl: (
-    url: string,
-  ) => { readonly allowed: true } | { readonly allowed: false; readonly message: string };
-  /** Why e-mail cannot be sent; null when it can. */
-  readonly mailObstacle: string | null;
-}
-
 export interface DecidedConfiguration {
   readonly contents: ConfigurationContents;
   /** Whether the destination must answer a verification request before this is saved. */
   readonly probes: boolean;
 }
-
-/** Bounds of what is stored; beyond them a request is refused. */
-const configurationLimits = { name: 255, url: 4096, token: 4096, triggers: 200, users: 1000 } as const;
 
 /**
  * The pure half of creating a configuration: defaults, checks, aliases (notification interface, Resources and Create).
@@ -182,121 +174,6 @@ function readWith(
 /** An empty URL counts as no URL. */
 function urlOf({ url }: ReadConfigurationInput): string | null {
   return url === undefined || url === '' ? null : url;
-}
-
-function checkSameKind(given: string, { kind, destinationType }: ConfigurationContents, refuse: Refuse): void {
-  const asked = destinationKindFromSpelling(given);
-  if (asked === undefined) refuse(pointers.destinationType, destinationTypeMessage(given));
-  else if (asked !== kind) {
-    const advice = 'delete the configuration and create another';
-    refuse(pointers.destinationType, `Destination type cannot be changed from ${destinationType}; ${advice}`);
-  }
-}
-
-function checkContents({ token, triggers }: ReadConfigurationInput, refuse: Refuse): void {
-  checkToken(token, refuse);
-  checkTriggers(triggers ?? [], refuse);
-}
-
-function checkEmail(
-  read: ReadConfigurationInput,
-  present: readonly string[],
-  surroundings: ConfigurationSurroundings,
-  refuse: Refuse,
-): void {
-  checkRecipients(read, present, surroundings, refuse);
-  checkMail(read.enabled, surroundings, refuse);
-}
-
-type Refuse = (pointer: string, message: string) => void;
-
-function destinationTypeMessage(given: string | undefined): string {
-  const allowed = 'generic, email, chat-a, chat-b (or slack, microsoft-teams)';
-  return given === undefined
-    ? `Destination type is missing; use one of ${allowed}`
-    : `Destination type must be one of ${allowed}`;
-}
-
-function checkName(name: string | undefined, refuse: Refuse): void {
-  if (name === undefined || name.trim() === '') refuse(pointers.name, "Name can't be blank");
-  else if (name.length > configurationLimits.name) {
-    refuse(pointers.name, `Name must have at most ${configurationLimits.name} characters`);
-  }
-}
-
-function checkUrl(url: string | null, surroundings: ConfigurationSurroundings, refuse: Refuse): void {
-  const at = pointers.url;
-  if (url === null || url.trim() === '') {
-    refuse(at, "Url can't be blank");
-    return;
-  }
-  if (url.length > configurationLimits.url) {
-    refuse(at, `Url must have at most ${configurationLimits.url} characters`);
-    return;
-  }
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') || parsed.hostname === '') {
-    refuse(at, 'Url must be an http or https address with a host');
-    return;
-  }
-  if (url.includes('#')) {
-    refuse(at, 'Url must not have a fragment');
-    return;
-  }
-  const verdict = surroundings.checkUrl(url);
-  if (!verdict.allowed) refuse(at, `Url is not allowed: ${verdict.message}`);
-}
-
-function checkToken(token: string | null | undefined, refuse: Refuse): void {
-  if (token !== undefined && token !== null && token.length > configurationLimits.token) {
-    refuse(pointers.token, `Token must have at most ${configurationLimits.token} characters`);
-    return;
-  }
-  const problem = signingKeyProblem(token ?? '');
-  if (problem !== null) {
-    refuse(pointers.token, `Token ${problem}`);
-  }
-}
-
-function checkTriggers(triggers: readonly string[], refuse: Refuse): void {
-  if (triggers.length > configurationLimits.triggers) {
-    refuse(pointers.triggers, `Triggers must have at most ${configurationLimits.triggers} elements`);
-    return;
-  }
-  triggers.forEach((trigger, index) => {
-    if (triggerFromSpelling(trigger) !== undefined) return;
-    const known = triggerDefinitions.map((definition) => definition.value).join(', ');
-    refuse(`${pointers.triggers}/${index}`, `Trigger is unknown; the triggers are ${known}`);
-  });
-}
-
-/** Existing recipients remain acceptable: a user who has left the organization must not block a rename. */
-function checkRecipients(
-  read: ReadConfigurationInput,
-  present: readonly string[],
-  surroundings: ConfigurationSurroundings,
-  refuse: Refuse,
-): void {
-  if ((read.emailAddresses ?? []).length > 0) {
-    refuse(pointers.emailAddresses, 'Email addresses are not supported here; name users of the organization instead');
-  }
-  const users = read.users ?? [];
-  if (users.length > configurationLimits.users) {
-    refuse(pointers.users, `Users must have at most ${configurationLimits.users} elements`);
-    return;
-  }
-  for (const id of users) {
-    if (present.includes(id)) continue;
-    if (surroundings.findUser(id)?.organization !== surroundings.organization) {
-      refuse(pointers.users, `User ${id.slice(0, 64)} is not a member of the organization`);
-      return;
-    }
-  }
-}
-
-/** A configuration whose messages could never be sent must not be enabled. */
-function checkMail(enabled: boolean | undefined, { mailObstacle }: ConfigurationSurroundings, refuse: Refuse): void {
-  if (enabled === true && mailObstacle !== null) refuse(pointers.enabled, `E-mail cannot be enabled: ${mailObstacle}`);
 }
 
 /** The first spelling of each trigger, in the order given. */

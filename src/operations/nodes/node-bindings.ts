@@ -1,5 +1,7 @@
-import type { nodeActionCalls, nodePoolCalls, schedulerCalls } from '../../api/calls/node-calls.js';
+import type { nodeActionCalls } from '../../api/calls/node-calls.js';
 import type { nodeMetadataCalls } from '../../api/calls/node-metadata-calls.js';
+import type { nodePoolCalls } from '../../api/calls/node-pool-calls.js';
+import type { schedulerCalls } from '../../api/calls/scheduler-calls.js';
 import { allocationDocument } from '../../scheduler/allocation-document.js';
 import type { Bindings } from '../binding.js';
 import { drainNode } from './drain-node.js';

@@ -1,18 +1,18 @@
 import { err, ok, type Result, type ResultAsync } from 'neverthrow';
 import { allowsWorkspace } from '../../../access/allows.js';
-import { hostPrincipal, type Principal } from '../../../access/principal.js';
+import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
-import { type Delivery, deliveries } from '../../../notifications/delivery/delivery.js';
+import type { Delivery } from '../../../notifications/delivery/delivery.js';
 import { type Recovery, type RecoveryFilter, recoveries, spanFault } from '../../../notifications/delivery/recovery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
 import { triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
-import { commit, type Transaction } from '../../commit.js';
-import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
+import { commit } from '../../commit.js';
+import type { EngineContext } from '../../context/engine-context.js';
 import { findWorkspace } from '../find-resource.js';
-import { touchQueue } from './change-queue.js';
-import { endOf, requestAttempt } from './redeliver.js';
+import { endedOnes, isMeant, readAtOnce } from './ended-deliveries.js';
+import { endOf } from './redeliver.js';
 
 /** Deliveries of a workspace or of one of its configurations that ended in a span of time, to be sent again. */
 export interface BulkRedeliveryRequest {
@@ -52,11 +52,6 @@ export interface RecoverableCount {
 
 /** Deliveries counted at most. */
 const mostCounted = 100_000;
-const chunk = 500;
-/** Redeliveries of one queue that wait at once: what is new must not stand behind all of them. */
-const mostWaiting = 32;
-/** Between two looks at queues that have enough to do. */
-const pause = 250;
 
 /** Counts first: what `startBulkRedelivery` with the same request would send again. Writes nothing. */
 export function countRecoverable(
@@ -128,95 +123,6 @@ export function cancelBulkRedelivery(
   }).map(({ value }) => value);
 }
 
-/** Carries bulk redeliveries out, a few deliveries in each write. Several engines take turns without knowing of each other. */
-export const recoveryLoop: BackgroundLoop = {
-  name: 'notification-recoveries',
-  async run(context, signal) {
-    let after = 0;
-    while (!signal.aborted) {
-      const found = await context.storage.read((view) => ({
-        index: view.index,
-        running: view.list(recoveries, { index: 'running', limit: 50 }).map(({ record }) => record.id),
-      }));
-      if (found.isErr()) throw new Error(found.error.message);
-      for (const id of found.value.running) await advance(context, id);
-      if (found.value.running.length > 0) await context.clock.sleep(pause, signal);
-      else after = await context.storage.waitForChange([recoveries], Math.max(after, found.value.index), signal);
-    }
-  },
-};
-
-async function advance(context: EngineContext, id: string): Promise<void> {
-  const written = await commit<void, never>(context, hostPrincipal, (tx) => {
-    const recovery = tx.get(recoveries, [id])?.record;
-    if (recovery?.state === 'running') step(tx, recovery);
-    return ok(undefined);
-  });
-  if (written.isErr()) throw new Error(written.error.message);
-}
-
-/** Asks for as many deliveries of the present configuration as its queue has room for. */
-function step(tx: Transaction, recovery: Recovery): void {
-  const [configurationId, ...others] = recovery.configurations;
-  if (configurationId === undefined) {
-    tx.put(recoveries, { ...recovery, state: 'done', finishedAt: tx.now });
-    return;
-  }
-  const enabled = tx.get(configurations, [configurationId])?.record.enabled ?? false;
-  const waiting = tx.list(deliveries, {
-    index: 'due',
-    from: [configurationId, 0],
-    to: [configurationId, 1],
-    limit: mostWaiting,
-  });
-  const room = mostWaiting - waiting.length;
-  if (enabled && room <= 0) return;
-  const rows = enabled ? endedOnes(tx, configurationId, recovery, recovery.reached) : [];
-  const { taken, reached } = takeUpTo(room, rows, recovery);
-  for (const delivery of taken) requestAttempt(tx, delivery);
-  if (taken.length > 0) touchQueue(tx, configurationId);
-  const over = taken.length < room && rows.length < chunk;
-  tx.put(recoveries, {
-    ...recovery,
-    redelivered: recovery.redelivered + taken.length,
-    configurations: over ? others : recovery.configurations,
-    reached: over ? null : reached,
-  });
-}
-
-/** The deliveries that the recovery is about, as many as there is room for, and the end of the last one looked at. */
-function takeUpTo(
-  room: number,
-  rows: readonly Delivery[],
-  { reached: before, ...filter }: Recovery,
-): { readonly taken: readonly Delivery[]; readonly reached: Recovery['reached'] } {
-  const taken: Delivery[] = [];
-  let reached = before;
-  for (const delivery of rows) {
-    if (taken.length === room) break;
-    reached = endOf(delivery);
-    if (isMeant(delivery, filter)) taken.push(delivery);
-  }
-  return { taken, reached };
-}
-
-/** Of an erased event nothing is left to send. */
-function isMeant(delivery: Delivery, { trigger }: Pick<RecoveryFilter, 'trigger'>): boolean {
-  return delivery.erased !== true && (trigger === null || trigger === delivery.trigger);
-}
-
-/** What ended in the span, oldest end first, after the given one; a chunk of it. */
-function endedOnes(
-  view: ReadView,
-  configurationId: string,
-  { outcome, since, until }: RecoveryFilter,
-  after: Recovery['reached'],
-): Delivery[] {
-  const from = after === null ? [configurationId, outcome, since] : [configurationId, outcome, after[0], after[1] + 1];
-  const range = { from, to: [configurationId, outcome, until], limit: chunk };
-  return view.list(deliveries, { index: 'failed', ...range }).map(({ record }) => record);
-}
-
 type Decided = Pick<Recovery, 'workspaceId' | 'configurations' | 'outcome' | 'since' | 'until' | 'trigger'>;
 
 function decide(
@@ -256,7 +162,7 @@ function countOf(view: ReadView, decided: Decided): RecoverableCount {
       count += rows.filter((delivery) => isMeant(delivery, decided)).length;
       looked += rows.length;
       const last = rows.at(-1);
-      if (last === undefined || rows.length < chunk) break;
+      if (last === undefined || rows.length < readAtOnce) break;
       if (looked >= mostCounted) return { count, whole: false };
       after = endOf(last);
     }

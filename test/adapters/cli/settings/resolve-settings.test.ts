@@ -8,7 +8,8 @@ import {
   resolveSettings,
   type SettingSources,
 } from '../../../../adapters/cli/settings/resolve-settings.js';
-import { settingTable, variableOf } from '../../../../adapters/cli/settings/setting-table.js';
+import { variableOf } from '../../../../adapters/cli/settings/setting.js';
+import { settingTable } from '../../../../adapters/cli/settings/setting-table.js';
 import { settingsSchema } from '../../../../adapters/cli/settings/settings-schema.js';
 import { defaultSettings, settingsFrom } from '../../../../src/index.js';
 

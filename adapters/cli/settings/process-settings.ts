@@ -1,0 +1,156 @@
+import { isIP, isIPv6 } from 'node:net';
+import { settingChoices } from '../../../src/index.js';
+import { hostVolumeFrom } from '../host-volumes.js';
+import { fileKind, flagKind, type Kind, listKind, numberKind, oneOf, textKind } from './kind.js';
+import type { Setting } from './setting.js';
+
+const host = textKind('takes names or addresses without ports, such as jobs.internal', (text) =>
+  text === '*' || isIPv6(text) || /^[A-Za-z0-9._-]{1,253}$/.test(text) ? text : undefined,
+);
+const hostPattern = textKind('takes host names, such as hooks.internal or *.corp.example', (text) =>
+  isIPv6(text) || /^(?:\*\.)?[A-Za-z0-9._-]{1,253}$/.test(text) ? text : undefined,
+);
+const range = textKind('takes ranges such as 10.0.0.0/8 or fd00::/8', (text) => {
+  const [address = '', bits = ''] = text.split('/');
+  const most = isIP(address) === 6 ? 128 : 32;
+  return isIP(address) !== 0 && /^[0-9]{1,3}$/.test(bits) && Number(bits) <= most ? text : undefined;
+});
+const volume = textKind(
+  'takes NAME=PATH with an absolute path, such as media=/srv/media or media=/srv/media:ro',
+  (text) => (hostVolumeFrom(text) === undefined ? undefined : text),
+);
+const origin = textKind('takes a URL such as https://example.org', (text) =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? new URL(text).origin : undefined,
+);
+const proxyUrl = textKind('takes an http: or https: URL such as http://proxy.corp.example:3128', (text) =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) ? text : undefined,
+);
+const smtpUrl = textKind('takes a URL such as smtp://user:password@mail.example.net:587', (text) =>
+  URL.canParse(text) && /^smtps?:$/.test(new URL(text).protocol) ? text : undefined,
+);
+const listen = textKind('takes HOST:PORT, such as 127.0.0.1:4646 or [::1]:0', (text) =>
+  listenParts(text) === undefined ? undefined : text,
+);
+const store: Kind = {
+  ...textKind('takes memory or sqlite:PATH', (text) => (/^(?:memory|sqlite:[^\0]+)$/s.test(text) ? text : undefined)),
+  path: 'store',
+};
+const base = textKind('takes a path, such as / or /api/v2', (text) => {
+  if (text === '/' || text === '') return '';
+  return /^(?:\/[A-Za-z0-9._~-]+)+\/?$/.test(text) ? text.replace(/\/$/, '') : undefined;
+});
+const address = textKind('takes a mail address', (text) => (/^[^\0-\x1f]{3,320}$/.test(text) ? text : undefined));
+
+/** Host and port of `127.0.0.1:4646` or `[::1]:0`. */
+export function listenParts(text: string): { readonly host: string; readonly port: number } | undefined {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]\s]+)):([0-9]{1,5})$/.exec(text);
+  const port = Number(match?.[3]);
+  const name = match?.[1] ?? match?.[2];
+  return name === undefined || port > 65_535 ? undefined : { host: name, port };
+}
+
+/** What the server itself takes: where it listens and stores, who may call it, and where its notifications may go. */
+export const processSettings: readonly Setting[] = [
+  {
+    key: 'listen',
+    flag: 'listen',
+    kind: listen,
+    default: '127.0.0.1:4646',
+    summary: 'address to listen on; port 0 takes a free one',
+  },
+  {
+    key: 'store',
+    flag: 'store',
+    kind: store,
+    default: 'memory',
+    summary: 'where everything is kept: memory or sqlite:PATH',
+  },
+  {
+    key: 'names',
+    flag: 'names',
+    kind: oneOf(...settingChoices['notifications.names']),
+    default: 'neutral',
+    summary: 'spelling of headers and of notification words',
+  },
+  {
+    key: 'access',
+    flag: 'access',
+    kind: oneOf('token', 'open'),
+    default: 'token',
+    summary: 'token: callers need tokens; open: everybody may do everything, only on a loopback address',
+  },
+  {
+    key: 'seed',
+    flag: 'seed',
+    kind: fileKind,
+    summary: 'JSON with workspaces, users, namespaces, policies, tokens and configurations, applied at every start',
+  },
+  {
+    key: 'encryptionKeyFile',
+    flag: 'encryption-key-file',
+    kind: fileKind,
+    summary: 'lines ID KEY: tokens, URLs and variables are encrypted with the first key, all of them decrypt',
+  },
+  { key: 'runner', kind: flagKind, default: true, summary: 'run jobs on this host' },
+  {
+    key: 'volumes',
+    flag: 'volume',
+    kind: listKind(volume),
+    default: [],
+    summary: 'folders of this host that jobs may mount, NAME=PATH with :ro behind it where it is read-only',
+  },
+  {
+    key: 'publicOrigin',
+    flag: 'public-origin',
+    kind: origin,
+    summary: 'origin of this server as others see it, for links; http://HOST:PORT when absent',
+  },
+  {
+    key: 'allowHosts',
+    flag: 'allow-host',
+    kind: listKind(host),
+    default: [],
+    summary:
+      'names that requests may be sent to besides loopback, the address listened on and the public origin; * is every name',
+  },
+  {
+    key: 'notificationsBase',
+    flag: 'notifications-base',
+    kind: base,
+    summary: 'path of the notification interface; / with neutral names, /api/v2 with upstream names when absent',
+  },
+  {
+    key: 'allowOutbound',
+    flag: 'allow-outbound',
+    kind: listKind(range),
+    default: [],
+    summary: 'private ranges that notifications may be sent to',
+  },
+  {
+    key: 'allowOutboundHosts',
+    kind: listKind(hostPattern),
+    default: [],
+    summary: 'hosts that notifications may be sent to although their addresses are private',
+  },
+  { key: 'httpsOnly', kind: flagKind, default: false, summary: 'send notifications to https: URLs only' },
+  {
+    key: 'forbiddenPorts',
+    kind: listKind(numberKind(1, 65_535)),
+    default: [],
+    summary: 'ports that notifications are never sent to',
+  },
+  {
+    key: 'caFile',
+    kind: fileKind,
+    summary: 'certificate authorities (PEM) trusted beside the usual ones when notifications are sent',
+  },
+  { key: 'proxy', kind: proxyUrl, secret: true, summary: 'proxy that notifications are sent through' },
+  {
+    key: 'proxyExcept',
+    kind: listKind(hostPattern),
+    default: [],
+    summary: 'hosts that are connected to without the proxy',
+  },
+  { key: 'smtpUrl', kind: smtpUrl, secret: true, summary: 'mail server; without one there is no e-mail' },
+  { key: 'mailFrom', kind: address, summary: 'sender of mail, such as Alerts <alerts@example.net>' },
+];

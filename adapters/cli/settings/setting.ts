@@ -1,0 +1,33 @@
+import type { Kind } from './kind.js';
+
+/** One setting of `signalbox serve`. */
+export interface Setting {
+  /** Its path in the settings file, with dots: `notifications.delivery.rate.generic`. */
+  readonly key: string;
+  readonly kind: Kind;
+  /** Absent: nothing is set. */
+  readonly default?: unknown;
+  /** One line, without a full stop. */
+  readonly summary: string;
+  /** Its flag, without dashes; other settings are given as `--set KEY=VALUE`. */
+  readonly flag?: string;
+  /** The value is never printed. */
+  readonly secret?: true;
+  /** Part of the engine's settings, under the same key. */
+  readonly ofEngine?: true;
+}
+
+/** The variable of the environment that holds a setting: `SIGNALBOX_ALLOW_HOSTS`. */
+export function variableOf(key: string): string {
+  const words = key.replaceAll('.', '_').replace(/[A-Z]/g, (capital) => `_${capital}`);
+  return `SIGNALBOX_${words.toUpperCase()}`;
+}
+
+/** The value at a key with dots; undefined when there is none. */
+export function atPath(record: unknown, key: string): unknown {
+  return key.split('.').reduce<unknown>((within, name) => {
+    return typeof within === 'object' && within !== null && Object.hasOwn(within, name)
+      ? (within as Record<string, unknown>)[name]
+      : undefined;
+  }, record);
+}

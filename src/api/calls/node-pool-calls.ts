@@ -1,0 +1,96 @@
+import type { ReadNodePool } from '../../scheduler/node-pool.js';
+import { anyCaller, inArea, onNodePool } from '../access.js';
+import { done, found, page } from '../answers.js';
+import { readServer, writeServer } from '../call.js';
+import { filterFaults, nodeDetails, pageInputs } from '../common-inputs.js';
+import { inBody, inPath, inQuery, repeatedInBody, required } from '../inputs.js';
+import { jsonBoolean, jsonDurationText, jsonObject, jsonText, jsonTextMap, member } from '../json-codecs.js';
+import { nodePage } from '../node-documents.js';
+import { text } from '../text-codecs.js';
+
+const poolName = inPath('name', text);
+
+const poolContent = {
+  description: inBody('Description', jsonText),
+  meta: inBody('Meta', jsonTextMap),
+  schedulerConfiguration: inBody(
+    'SchedulerConfiguration',
+    jsonObject({
+      SchedulerAlgorithm: member('SchedulerAlgorithm', jsonText),
+      MemoryOversubscriptionEnabled: member('MemoryOversubscriptionEnabled', jsonBoolean),
+    }),
+  ),
+  nodeIdentityTtl: inBody('NodeIdentityTTL', jsonDurationText),
+} as const;
+
+/** Node pools: sets of nodes that jobs choose by name. */
+export const nodePoolCalls = {
+  list: readServer({
+    path: '/v1/node/pools',
+    access: anyCaller,
+    summary: 'The node pools that the caller may read, by name',
+    inputs: { ...pageInputs, prefix: inQuery('prefix', text, 'Only names that begin with this') },
+    errors: filterFaults,
+    answer: page<ReadNodePool>('NodePool'),
+  }),
+
+  read: readServer({
+    path: '/v1/node/pool/{name}',
+    access: onNodePool('read'),
+    summary: 'One node pool',
+    args: ['name'],
+    inputs: { name: poolName },
+    answer: found<ReadNodePool | undefined>('NodePool'),
+    absent: 'node pool not found',
+  }),
+
+  nodes: readServer({
+    path: '/v1/node/pool/{name}/nodes',
+    access: inArea('node', 'read'),
+    summary: 'The nodes of a pool, by ID',
+    args: ['name'],
+    inputs: {
+      name: poolName,
+      filter: pageInputs.filter,
+      perPage: pageInputs.perPage,
+      nextToken: pageInputs.nextToken,
+      reverse: pageInputs.reverse,
+      ...nodeDetails,
+    },
+    errors: [...filterFaults, 'node_pool_not_found'],
+    statuses: { node_pool_not_found: 404 },
+    answer: nodePage,
+  }),
+
+  /** Makes a pool, or changes it; what is left out is cleared. */
+  put: writeServer({
+    path: '/v1/node/pools',
+    access: onNodePool('write'),
+    summary: 'Makes a node pool, or changes it; what is left out is cleared',
+    args: ['name'],
+    inputs: { name: required(inBody('Name', jsonText)), ...poolContent },
+    errors: ['invalid_node_pool', 'node_pool_not_found', 'node_pool_in_use'],
+    answer: done(),
+  }),
+
+  putNamed: writeServer({
+    path: '/v1/node/pool/{name}',
+    access: onNodePool('write'),
+    summary: 'The same for the pool of the path',
+    args: ['name'],
+    inputs: { name: repeatedInBody(poolName, { name: 'Name', required: true, what: 'name' }), ...poolContent },
+    errors: ['invalid_node_pool', 'node_pool_not_found', 'node_pool_in_use'],
+    answer: done(),
+  }),
+
+  remove: writeServer({
+    methods: ['DELETE'],
+    path: '/v1/node/pool/{name}',
+    access: onNodePool('delete'),
+    summary: 'Removes a node pool that holds no node and no living job',
+    args: ['name'],
+    inputs: { name: poolName },
+    errors: ['invalid_node_pool', 'node_pool_not_found', 'node_pool_in_use'],
+    answer: done(),
+  }),
+} as const;

@@ -1,0 +1,58 @@
+import type { SchedulerConfiguration } from '../../scheduler/scheduler-configuration.js';
+import { inArea } from '../access.js';
+import { type AnswerForm, type Indexed, written } from '../answers.js';
+import { readServer, writeServer } from '../call.js';
+import { inBody, inQuery } from '../inputs.js';
+import { jsonBoolean, jsonObject, jsonText, jsonUnsigned, member } from '../json-codecs.js';
+import { namedSchema } from '../json-schema.js';
+import { unsigned } from '../text-codecs.js';
+
+const metadata = { LastContact: 0, KnownLeader: true, NextToken: '' } as const;
+
+/** The configuration; on the wire wrapped in an object. */
+const configuration: AnswerForm<Indexed<SchedulerConfiguration>, Indexed<SchedulerConfiguration>> = {
+  schema: namedSchema('SchedulerConfigurationAnswer'),
+  status: 200,
+  toClient: (answer) => answer,
+  toWire: ({ index, value }) => JSON.stringify({ SchedulerConfig: value, Index: index, ...metadata }),
+  indexOf: ({ index }) => index,
+};
+
+const preemption = {
+  SystemSchedulerEnabled: member('SystemSchedulerEnabled', jsonBoolean),
+  SysBatchSchedulerEnabled: member('SysBatchSchedulerEnabled', jsonBoolean),
+  BatchSchedulerEnabled: member('BatchSchedulerEnabled', jsonBoolean),
+  ServiceSchedulerEnabled: member('ServiceSchedulerEnabled', jsonBoolean),
+} as const;
+
+/** Scheduler configuration of the whole installation. */
+export const schedulerCalls = {
+  readConfiguration: readServer({
+    path: '/v1/operator/scheduler/configuration',
+    access: inArea('operator', 'read'),
+    summary: 'How placements are chosen in the whole installation',
+    inputs: {},
+    answer: configuration,
+  }),
+
+  /** Replaces the configuration; what is left out is set to its default. */
+  setConfiguration: writeServer({
+    path: '/v1/operator/scheduler/configuration',
+    access: inArea('operator', 'write'),
+    summary: 'Replaces the configuration of the scheduler; what is left out is set to its default',
+    inputs: {
+      checkIndex: inQuery('cas', unsigned('Error parsing cas value'), 'Only when it was last changed at this index'),
+      SchedulerAlgorithm: inBody('SchedulerAlgorithm', jsonText),
+      PreemptionConfig: inBody('PreemptionConfig', jsonObject(preemption)),
+      MemoryOversubscriptionEnabled: inBody('MemoryOversubscriptionEnabled', jsonBoolean),
+      RejectJobRegistration: inBody('RejectJobRegistration', jsonBoolean),
+      PauseEvalBroker: inBody('PauseEvalBroker', jsonBoolean),
+      NodeLimitForFeasibilityChecks: inBody('NodeLimitForFeasibilityChecks', jsonUnsigned),
+    },
+    errors: ['invalid_request'],
+    answer: written<{ readonly updated: boolean; readonly index: number }>('UpdatedConfiguration', {
+      updated: 'Updated',
+      index: 'Index',
+    }),
+  }),
+} as const;

@@ -1,0 +1,87 @@
+import { ok } from 'neverthrow';
+import { hostPrincipal } from '../../../access/principal.js';
+import { configurations } from '../../../notifications/configurations/configuration.js';
+import { type Delivery, deliveries } from '../../../notifications/delivery/delivery.js';
+import { type Recovery, recoveries } from '../../../notifications/delivery/recovery.js';
+import { commit, type Transaction } from '../../commit.js';
+import type { BackgroundLoop, EngineContext } from '../../context/engine-context.js';
+import { touchQueue } from './change-queue.js';
+import { endedOnes, isMeant, readAtOnce } from './ended-deliveries.js';
+import { endOf, requestAttempt } from './redeliver.js';
+
+/** Redeliveries of one queue that wait at once: what is new must not stand behind all of them. */
+const mostWaiting = 32;
+/** Between two looks at queues that have enough to do. */
+const pause = 250;
+
+/** Carries bulk redeliveries out, a few deliveries in each write. Several engines take turns without knowing of each other. */
+export const recoveryLoop: BackgroundLoop = {
+  name: 'notification-recoveries',
+  async run(context, signal) {
+    let after = 0;
+    while (!signal.aborted) {
+      const found = await context.storage.read((view) => ({
+        index: view.index,
+        running: view.list(recoveries, { index: 'running', limit: 50 }).map(({ record }) => record.id),
+      }));
+      if (found.isErr()) throw new Error(found.error.message);
+      for (const id of found.value.running) await advance(context, id);
+      if (found.value.running.length > 0) await context.clock.sleep(pause, signal);
+      else after = await context.storage.waitForChange([recoveries], Math.max(after, found.value.index), signal);
+    }
+  },
+};
+
+async function advance(context: EngineContext, id: string): Promise<void> {
+  const written = await commit<void, never>(context, hostPrincipal, (tx) => {
+    const recovery = tx.get(recoveries, [id])?.record;
+    if (recovery?.state === 'running') step(tx, recovery);
+    return ok(undefined);
+  });
+  if (written.isErr()) throw new Error(written.error.message);
+}
+
+/** Asks for as many deliveries of the present configuration as its queue has room for. */
+function step(tx: Transaction, recovery: Recovery): void {
+  const [configurationId, ...others] = recovery.configurations;
+  if (configurationId === undefined) {
+    tx.put(recoveries, { ...recovery, state: 'done', finishedAt: tx.now });
+    return;
+  }
+  const enabled = tx.get(configurations, [configurationId])?.record.enabled ?? false;
+  const waiting = tx.list(deliveries, {
+    index: 'due',
+    from: [configurationId, 0],
+    to: [configurationId, 1],
+    limit: mostWaiting,
+  });
+  const room = mostWaiting - waiting.length;
+  if (enabled && room <= 0) return;
+  const rows = enabled ? endedOnes(tx, configurationId, recovery, recovery.reached) : [];
+  const { taken, reached } = takeUpTo(room, rows, recovery);
+  for (const delivery of taken) requestAttempt(tx, delivery);
+  if (taken.length > 0) touchQueue(tx, configurationId);
+  const over = taken.length < room && rows.length < readAtOnce;
+  tx.put(recoveries, {
+    ...recovery,
+    redelivered: recovery.redelivered + taken.length,
+    configurations: over ? others : recovery.configurations,
+    reached: over ? null : reached,
+  });
+}
+
+/** The deliveries that the recovery is about, as many as there is room for, and the end of the last one looked at. */
+function takeUpTo(
+  room: number,
+  rows: readonly Delivery[],
+  { reached: before, ...filter }: Recovery,
+): { readonly taken: readonly Delivery[]; readonly reached: Recovery['reached'] } {
+  const taken: Delivery[] = [];
+  let reached = before;
+  for (const delivery of rows) {
+    if (taken.length === room) break;
+    reached = endOf(delivery);
+    if (isMeant(delivery, filter)) taken.push(delivery);
+  }
+  return { taken, reached };
+}
