@@ -11,8 +11,9 @@ import { day, hour, type Milliseconds, minute, second } from './shared/duration.
 export interface Settings {
   /** Reads that wait for a change. */
   readonly queries: {
-    /** Longest and default wait of a blocking query. */
+    /** The wait of a blocking query that names none. */
     readonly defaultWait: Milliseconds;
+    /** The longest wait of a blocking query; a longer one is cut to it. */
     readonly maximumWait: Milliseconds;
   };
   /** The event stream of the job interface. */
@@ -57,16 +58,30 @@ export interface Settings {
     readonly heartbeatTtl: Milliseconds;
   };
   /** How long ended records are kept, and the least time between two collections. */
-  readonly collection: CollectionThresholds & { readonly interval: Milliseconds };
+  readonly collection: CollectionThresholds & {
+    /** The least time from one collection to the next. */
+    readonly interval: Milliseconds;
+  };
   /** Configurations, events and deliveries. */
   readonly notifications: {
     /** Configurations per workspace (notification interface, Limits). */
     readonly maximumPerWorkspace: number;
+    /** Entries of a page of a list that names no size. */
     readonly defaultPageSize: number;
+    /** The largest page that a list gives. */
     readonly maximumPageSize: number;
-    readonly verification: { readonly connectTimeout: Milliseconds; readonly totalTimeout: Milliseconds };
-    readonly delivery: {
+    /** The requests by which a destination shows that it takes notifications. */
+    readonly verification: {
+      /** Time until the connection stands, TLS included. */
       readonly connectTimeout: Milliseconds;
+      /** Time of the whole request, with its answer. */
+      readonly totalTimeout: Milliseconds;
+    };
+    /** How notifications are sent and repeated. */
+    readonly delivery: {
+      /** Time of one attempt until its connection stands, TLS included. */
+      readonly connectTimeout: Milliseconds;
+      /** Time of one whole attempt, with its answer. */
       readonly totalTimeout: Milliseconds;
       /**
        * How long an engine has a configuration's queue for itself without renewal; it renews at half time. After a crash
@@ -94,53 +109,79 @@ export interface Settings {
       readonly concurrencyPerOrigin: number;
       /** Waits before the second, third, … attempt; the attempt after the last wait is the last one. */
       readonly retry: {
+        /** At webhooks. */
         readonly generic: readonly Milliseconds[];
+        /** At both chat services. */
         readonly chat: readonly Milliseconds[];
+        /** At the mail server. */
         readonly email: readonly Milliseconds[];
       };
       /** Share by which a wait may be shorter or longer. */
       readonly jitter: number;
+      /** The longest wait that a destination can ask for with `Retry-After`; a longer one is cut to it. */
       readonly maximumRetryAfter: Milliseconds;
       /**
        * Attempts per second of one configuration, or at one URL of a chat service; waiting does not use up attempts. `0` is no
        * limit.
        */
       readonly rate: {
+        /** Webhooks. */
         readonly generic: number;
+        /** The first chat service (Slack). */
         readonly chatA: number;
+        /** The second chat service (Microsoft Teams). */
         readonly chatB: number;
+        /** E-mail. */
         readonly email: number;
       };
       /** `configuration_and_run` keeps the order of one run's notifications of one configuration. */
       readonly ordering: 'configuration_and_run' | 'none';
+      /** The circuit breaker of each configuration, which suspends attempts at a failing destination. */
       readonly breaker: {
+        /** Failures in a row that open it. */
         readonly failures: number;
+        /** How long it stays open at first before one attempt is let through; each failure of such an attempt doubles the pause. */
         readonly pause: Milliseconds;
+        /** The longest pause. */
         readonly maximumPause: Milliseconds;
       };
       /** A destination that has failed for this long is reported as `signalbox.destination.failing`. */
       readonly alertAfter: Milliseconds;
       /** Disable a configuration after this long without a success; null (the default) never does. */
       readonly autoDisableAfter: Milliseconds | null;
+      /** Bytes kept of each answer of a destination. */
       readonly maximumResponseBytes: number;
     };
     /**
      * An event is acknowledged later while more than `from` deliveries wait for their first attempt in a queue that it enters:
      * `maximumWait` later with `span` more, less with fewer.
      */
-    readonly pressure: { readonly from: number; readonly span: number; readonly maximumWait: Milliseconds };
+    readonly pressure: {
+      /** Waiting deliveries of a queue from which acknowledgements are delayed. */
+      readonly from: number;
+      /** Waiting deliveries beyond `from` at which the delay reaches `maximumWait`. */
+      readonly span: number;
+      /** The longest delay of an acknowledgement. */
+      readonly maximumWait: Milliseconds;
+    };
+    /** How long records of the delivery log are kept. */
     readonly retention: {
+      /** Deliveries that arrived, from their end on. */
       readonly delivered: Milliseconds;
+      /** Deliveries that ended otherwise, from their end on. */
       readonly dead: Milliseconds;
+      /** Idempotency keys of events; after this time a key can be used for another event. */
       readonly idempotency: Milliseconds;
     };
     /** Largest number of deliveries that one bulk recovery re-sends. */
     readonly maximumRecover: number;
+    /** How requests to destinations are identified and signed. */
     readonly signature: {
       /** Header names of the HMAC-SHA512 signature. */
       readonly headers: readonly string[];
-      /** Headers that every request has: which message it is, and when its event was accepted. Stable over repetitions. */
+      /** The header with the ID of the message, the same in every repetition. */
       readonly idHeader: string;
+      /** The header with the time at which the event was accepted, the same in every repetition. */
       readonly timestampHeader: string;
       /** Also send `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
       readonly standardWebhooks: boolean;

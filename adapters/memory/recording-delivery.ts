@@ -18,11 +18,14 @@ import type { Instant } from '../../src/shared/instant.js';
 export type ScriptedAnswer =
   | {
       readonly status: number;
+      /** None when absent. */
       readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+      /** Empty when absent. */
       readonly body?: string;
       /** How long it takes on the given clock. */
       readonly after?: Milliseconds;
     }
+  /** Fails without an answer. */
   | { readonly error: DeliveryError['type']; readonly message?: string; readonly after?: Milliseconds }
   /** Never answers: the request ends by its total timeout or its signal. */
   | { readonly hang: true };

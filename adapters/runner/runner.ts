@@ -46,9 +46,13 @@ import { within } from './waiting.js';
 
 /** What a runner needs from outside; `agentPorts(engine)` gives those of an engine in this process. */
 export interface RunnerPorts {
+  /** The server that the runner works for. */
   readonly link: AgentLink;
+  /** Time for restarts, deadlines and heartbeats. */
   readonly clock: Clock;
+  /** Makes the ID of the node and those of events. */
   readonly ids: Ids;
+  /** Receives what operators should know; nothing is logged when absent. */
   readonly logger?: Logger;
 }
 

@@ -55,10 +55,15 @@ const optionTable: OptionTable<TestEngineOptions> = {
 
 /** A complete installation in one process on one simulated clock. It uses no disk, no network and not the clock of the host. */
 export interface TestEngine extends AsyncDisposable {
+  /** The started engine, on memory storage. */
   readonly engine: Engine;
+  /** The time of everything; it stands still until it is advanced. */
   readonly clock: ManualClock;
+  /** Takes all requests to destinations, keeps them in `requests` and answers by a script. */
   readonly delivery: RecordingDelivery;
+  /** Takes all mail and keeps it in `messages`. */
   readonly mailer: RecordingMailer;
+  /** The node of the installation; it runs tasks of the driver `function`. */
   readonly runner: Runner;
   /** The agents of the nodes that the store of `from` has. */
   readonly agents: SimulatedAgents;
@@ -68,6 +73,7 @@ export interface TestEngine extends AsyncDisposable {
   advance(milliseconds: number): Promise<void>;
   /** Waits until work in progress is idle, without moving time. */
   settle(): Promise<void>;
+  /** Ends the runner and the engine. */
   stop(): Promise<void>;
 }
 

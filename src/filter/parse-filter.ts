@@ -3,13 +3,14 @@ import { positionsIn, unquoted } from '../shared/source-text.js';
 import type { Expression, Match, Names, Selector, Test } from './expression.js';
 import { Scanner } from './scanner.js';
 
-/** A syntax error. */
+/** Why a filter expression cannot be read, and where. */
 export interface FilterSyntaxError {
   readonly type: 'filter_syntax';
   /** The problem and what was expected, preceded by the position: `1:8: …`. */
   readonly message: string;
-  /** Both from 1; columns count characters. */
+  /** From 1. */
   readonly line: number;
+  /** From 1, in characters. */
   readonly column: number;
   /** Offset in UTF-16 units. */
   readonly offset: number;

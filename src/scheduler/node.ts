@@ -142,6 +142,7 @@ export interface Node {
   readonly ID: string;
   /** For people; the host name unless the agent is told another. Need not be unique. */
   readonly Name: string;
+  /** The datacenter that the node says it is in, by which jobs choose. */
   readonly Datacenter: string;
   /** The pool that the node belongs to; a new one is made when it does not exist. */
   readonly NodePool: string;
@@ -162,6 +163,7 @@ export interface Node {
     readonly Cpu: {
       /** MHz of all cores. */
       readonly CpuShares: number;
+      /** Number of cores. */
       readonly TotalCpuCores: number;
       /** Cores that tasks may have for themselves; null: all. */
       readonly ReservableCpuCores: readonly number[] | null;
@@ -173,8 +175,9 @@ export interface Node {
     /** Absent: the node's own address, as host network `default`. */
     readonly NodeNetworks?: readonly NodeInterface[] | null;
     readonly Devices?: readonly NodeDeviceGroup[] | null;
-    /** First and last port that dynamic ports are taken from; 20000 and 32000 unless given. */
+    /** The first port that dynamic ports are taken from; 20000 unless given. */
     readonly MinDynamicPort?: number;
+    /** The last port that dynamic ports are taken from; 32000 unless given. */
     readonly MaxDynamicPort?: number;
   };
   /** What of it is not for allocations. */
@@ -204,7 +207,9 @@ export interface Node {
   readonly StatusUpdatedAt: number;
   /** The last ten. */
   readonly Events?: readonly NodeEvent[] | null;
+  /** The index of the write that registered the node. */
   readonly CreateIndex: number;
+  /** The index of the last write that changed it. */
   readonly ModifyIndex: number;
 }
 

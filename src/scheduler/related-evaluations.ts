@@ -1,6 +1,9 @@
 import type { Evaluation } from './evaluation.js';
 
-/** What an evaluation shows of another one (job interface, evaluations). */
+/**
+ * What an evaluation shows of another one (job interface, evaluations). Members are those of `Evaluation`; an ID or a text that is
+ * not there is empty.
+ */
 export interface EvaluationStub {
   readonly ID: string;
   readonly Namespace: string;

@@ -8,16 +8,23 @@ import type { TaskDriver } from '../drivers/task-driver.js';
 
 /** What the host offers, where the operator says otherwise than it looks. */
 export interface HostOptions {
+  /** Name of the node, for people; that of the host when absent. */
   readonly name?: string;
+  /** Datacenter of the node, by which jobs choose; `dc1` when absent. */
   readonly datacenter?: string;
+  /** Pool of the node, by which jobs choose; `default` when absent. */
   readonly nodePool?: string;
+  /** Class of the node, for constraints; none when absent. */
   readonly nodeClass?: string;
+  /** Names and texts about the node, for constraints (`${meta.rack}`). */
   readonly meta?: Readonly<Record<string, string>>;
-  /** MHz, MiB and MiB that allocations may use. */
+  /** MHz of the node; those of all cores of the host when absent. */
   readonly cpu?: number;
+  /** MiB of memory of the node; that of the host when absent. */
   readonly memory?: number;
+  /** MiB of disk of the node; what is free when absent. */
   readonly disk?: number;
-  /** What of them allocations do not get, in the same units. */
+  /** What of the three allocations do not get, in the same units; nothing when absent. */
   readonly reserved?: { readonly cpu?: number; readonly memory?: number; readonly disk?: number };
   /** Host and port by which clients reach the server that speaks for this node; none when absent. */
   readonly address?: string;

@@ -3,7 +3,7 @@ import type { Job, Multiregion } from '../document/job.js';
 import { isParameterized, isPeriodic } from '../job-record.js';
 import type { JobSummary } from './job-summary-record.js';
 
-/** A job as a list shows it (job interface, JobListStub). */
+/** A job as a list shows it (job interface, JobListStub). Members that `Job` has, too, are the same as there. */
 export interface JobListStub {
   readonly ID: string;
   readonly ParentID: string;

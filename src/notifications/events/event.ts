@@ -50,19 +50,25 @@ export interface RunFailure {
 /** One result of a health assessment, with the payload's own field names: it is passed on as it is. */
 export interface AssessmentResult {
   readonly id: string;
+  /** Where the result is read. */
   readonly url: string;
   /** Whether the assessment itself could be made. */
   readonly succeeded: boolean;
   /** Whether resources differ from their configuration. */
   readonly drifted: boolean;
+  /** Whether every check passed. */
   readonly all_checks_succeeded: boolean;
   /** How many resources differ. */
   readonly resources_drifted: number;
   /** How many resources do not. */
   readonly resources_undrifted: number;
+  /** How many checks passed. */
   readonly checks_passed: number;
+  /** How many checks failed. */
   readonly checks_failed: number;
+  /** How many checks could not be evaluated. */
   readonly checks_errored: number;
+  /** How many checks have no known result. */
   readonly checks_unknown: number;
   /** RFC 3339. */
   readonly created_at: string;

@@ -4,13 +4,19 @@ import type { WorkspaceNames } from '../workspace.js';
 /** The body of a health assessment notification, version 2 as a number (notification interface, Health assessment payload). */
 export interface AssessmentPayload {
   readonly payload_version: 2;
+  /** The configuration that is notified. */
   readonly notification_configuration_id: string;
+  /** Where the configuration is read, as a path. */
   readonly notification_configuration_url: string;
   readonly trigger_scope: 'assessment';
+  /** The trigger, spelled as the configuration spells it. */
   readonly trigger: string;
+  /** What was found, as a sentence for people. */
   readonly message: string;
   readonly details: {
+    /** The result that the notification is about. */
     readonly new_assessment_result: AssessmentResult;
+    /** The one before it; null for the first. */
     readonly prior_assessment_result: AssessmentResult | null;
     readonly workspace_id: string;
     readonly workspace_name: string;

@@ -4,17 +4,27 @@ import type { WorkspaceNames } from '../workspace.js';
 /** The body of an auto destroy notification, version 2 as a string (notification interface, Auto destroy payload). */
 export interface AutoDestroyPayload {
   readonly payload_version: '2';
+  /** The configuration that is notified. */
   readonly notification_configuration_id: string;
+  /** Where the configuration is read, as a path. */
   readonly notification_configuration_url: string;
   readonly trigger_scope: 'workspace';
+  /** The trigger, spelled as the configuration spells it. */
   readonly trigger: string;
+  /** What will happen or has happened, as a sentence for people. */
   readonly message: string;
   readonly details: {
+    /** Of a reminder: when it will happen, in RFC 3339. */
     readonly auto_destroy_at: string | null;
+    /** Of results: when the run was created, in RFC 3339. */
     readonly run_created_at: string | null;
+    /** Of results: the status of the run. */
     readonly run_status: string | null;
+    /** Of results: the ID of the run. */
     readonly run_external_id: string | null;
+    /** Of results: why no run could be created; null when one was. */
     readonly run_create_error_message: string | null;
+    /** Whether it is announced (`reminder`) or over (`results`). */
     readonly trigger_type: 'reminder' | 'results';
     readonly workspace_name: string;
     readonly organization_name: string;

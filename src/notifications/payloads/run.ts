@@ -4,24 +4,36 @@ import type { WorkspaceNames } from '../workspace.js';
 /** The body of a run notification, version 1 (notification interface, Run payload). Keys in this order, all always present. */
 export interface RunPayload {
   readonly payload_version: 1;
+  /** The configuration that is notified. */
   readonly notification_configuration_id: string;
+  /** The page of the run; null when there is none. */
   readonly run_url: string | null;
+  /** The run; null in a verification request, as are the other members about runs and workspaces. */
   readonly run_id: string | null;
+  /** Why the run was queued; null when that is not known. */
   readonly run_message: string | null;
+  /** RFC 3339. */
   readonly run_created_at: string | null;
+  /** The name of a person or program; null when it is not known. */
   readonly run_created_by: string | null;
   readonly workspace_id: string | null;
   readonly workspace_name: string | null;
   readonly organization_name: string | null;
+  /** What happened: one entry. */
   readonly notifications: readonly [RunNotification];
 }
 
 /** One entry of the payload of a run. */
 export interface RunNotification {
+  /** What happened, as a sentence for people. */
   readonly message: string;
+  /** The trigger, spelled as the configuration spells it. */
   readonly trigger: string;
+  /** The new state of the run; null when it is not known. */
   readonly run_status: string | null;
+  /** When the run came into this state, in RFC 3339; null when that is not known. */
   readonly run_updated_at: string | null;
+  /** The name of the person who moved the run; null when nobody did. */
   readonly run_updated_by: string | null;
   /** Only of a job's run that ended by a failure. */
   readonly run_failure?: {

@@ -50,9 +50,9 @@ export interface GatewayProxyInput {
 export interface GatewayBindAddressInput {
   /** @deprecated Ignored: the label counts. */
   readonly Name?: string | null;
-  /** The address. */
+  /** The address to listen on. */
   readonly Address?: string | null;
-  /** The port. */
+  /** The port to listen on. */
   readonly Port?: number | null;
 }
 
@@ -88,7 +88,7 @@ export interface GatewayTLSSDSConfigInput {
 
 /** A port that the gateway listens on. The block `listener` of a job specification. */
 export interface IngressListenerInput {
-  /** The port. */
+  /** The port to listen on. */
   readonly Port?: number | null;
   /** `tcp`, `http`, `http2` or `grpc`. Default: `tcp`. */
   readonly Protocol?: string | null;
@@ -134,13 +134,13 @@ export interface TerminatingGatewayInput {
 
 /** A service outside the mesh. The block `service` of a job specification. */
 export interface LinkedServiceInput {
-  /** The name of the service. */
+  /** The name in the catalogue of the service that the gateway leads to. */
   readonly Name?: string | null;
   /** The file of the authority that signed its certificate. */
   readonly CAFile?: string | null;
   /** The file of the certificate that the gateway shows. */
   readonly CertFile?: string | null;
-  /** The file of its key. */
+  /** The file with the private key of the client certificate. */
   readonly KeyFile?: string | null;
   /** The name that is asked for. */
   readonly SNI?: string | null;
@@ -183,7 +183,7 @@ export interface SidecarProxyInput {
 
 /** Paths that are reachable without the mesh. The block `expose` of a job specification. */
 export interface ExposeConfigInput {
-  /** The paths. */
+  /** Each with the port on which the proxy serves it. */
   readonly Paths?: readonly ExposePathInput[] | null;
   /** @deprecated An older spelling of `Paths`. */
   readonly Path?: readonly ExposePathInput[] | null;
@@ -191,7 +191,7 @@ export interface ExposeConfigInput {
 
 /** A path that is reachable without the mesh. The block `path` of a job specification. */
 export interface ExposePathInput {
-  /** The path. */
+  /** The path of requests that need no mesh, such as `/health`. */
   readonly Path?: string | null;
   /** `http` or `http2`. */
   readonly Protocol?: string | null;
@@ -203,19 +203,19 @@ export interface ExposePathInput {
 
 /** Another service that the task reaches through the sidecar. The block `upstreams` of a job specification. */
 export interface UpstreamInput {
-  /** The name of the service. */
+  /** The name of the service that is reached. */
   readonly DestinationName?: string | null;
-  /** Its namespace. */
+  /** The namespace of that service in Consul. */
   readonly DestinationNamespace?: string | null;
-  /** Its partition. */
+  /** The partition of that service in Consul. */
   readonly DestinationPartition?: string | null;
-  /** Its peer. */
+  /** The peered cluster that the service is in. */
   readonly DestinationPeer?: string | null;
   /** `service` or `prepared_query`. */
   readonly DestinationType?: string | null;
   /** The port on which the task reaches it. */
   readonly LocalBindPort?: number | null;
-  /** Its datacenter. */
+  /** The datacenter that the service is in; the own one when left out. */
   readonly Datacenter?: string | null;
   /** The address on which the task reaches it. */
   readonly LocalBindAddress?: string | null;
@@ -255,7 +255,7 @@ export interface TransparentProxyInput {
 
 /** Changes the task that runs the sidecar proxy. The block `sidecar_task` of a job specification. */
 export interface SidecarTaskInput {
-  /** The name of the task. */
+  /** The name of the proxy as a task of the group. */
   readonly Name?: string | null;
   /** What runs the proxy. */
   readonly Driver?: string | null;

@@ -10,7 +10,7 @@ export interface WorkloadIdentityInput {
   readonly Audience?: readonly string[] | null;
   /** What happens when a new token is made: `noop`, `restart` or `signal`. */
   readonly ChangeMode?: 'noop' | 'restart' | 'signal' | null;
-  /** The signal for `signal`. */
+  /** What the task is sent when `ChangeMode` is `signal`, such as `SIGHUP`. */
   readonly ChangeSignal?: string | null;
   /** Gives the token to the task as `NOMAD_TOKEN_<name>`. No node here can: the job waits. */
   readonly Env?: boolean | null;

@@ -121,7 +121,7 @@ export interface MultiregionStrategyInput {
 
 /** One region of the job. The block `region` of a job specification. */
 export interface MultiregionRegionInput {
-  /** The name of the region. */
+  /** The region, as its servers are configured. */
   readonly Name?: string | null;
   /** The count of groups that have the count 0. Default: `1`. */
   readonly Count?: number | null;

@@ -25,7 +25,7 @@ export interface ServiceInput {
   readonly Address?: string | null;
   /** Lets others change the tags in Consul. */
   readonly EnableTagOverride?: boolean | null;
-  /** Tags of the service. */
+  /** Labels in the catalogue, by which clients choose. */
   readonly Tags?: readonly string[] | null;
   /** Tags while the allocation is a canary. */
   readonly CanaryTags?: readonly string[] | null;

@@ -107,8 +107,8 @@ export interface VolumeRequestInput {
 
 /** How the volume is mounted. The block `mount_options` of a job specification. */
 export interface CSIMountOptionsInput {
-  /** The file system. */
+  /** The type of the file system, such as `ext4`. */
   readonly FSType?: string | null;
-  /** Flags of the mount. */
+  /** Options of the mount, such as `noatime`. */
   readonly MountFlags?: readonly string[] | null;
 }

@@ -35,7 +35,7 @@ export interface VaultInput {
   readonly Policies?: readonly string[] | null;
   /** The role of the token. */
   readonly Role?: string | null;
-  /** The namespace of Vault. */
+  /** The namespace in Vault that the token is for. */
   readonly Namespace?: string | null;
   /** The cluster of Vault. Default: `default`. */
   readonly Cluster?: string | null;
@@ -45,7 +45,7 @@ export interface VaultInput {
   readonly DisableFile?: boolean | null;
   /** What happens when the token changes: `noop`, `restart` or `signal`. Default: `restart`. */
   readonly ChangeMode?: 'noop' | 'restart' | 'signal' | null;
-  /** The signal for `signal`. Default: `SIGHUP`. */
+  /** What the task is sent when `ChangeMode` is `signal`, such as `SIGHUP`. Default: `SIGHUP`. */
   readonly ChangeSignal?: string | null;
   /** Does not renew the token. Default: `false`. */
   readonly AllowTokenExpiration?: boolean | null;
@@ -75,9 +75,9 @@ export interface TemplateInput {
   readonly EmbeddedTmpl?: string | null;
   /** What happens when the text changes: `noop`, `restart`, `signal` or `script`. Default: `restart`. */
   readonly ChangeMode?: 'noop' | 'restart' | 'signal' | 'script' | null;
-  /** The script for `script`. */
+  /** What is run when `ChangeMode` is `script`. */
   readonly ChangeScript?: ChangeScriptInput | null;
-  /** The signal for `signal`; SIGHUP when left out. */
+  /** What the task is sent when `ChangeMode` is `signal`; SIGHUP when left out. */
   readonly ChangeSignal?: string | null;
   /** Renders only before the task starts. Default: `false`. */
   readonly Once?: boolean | null;

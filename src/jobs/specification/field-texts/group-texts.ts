@@ -122,5 +122,8 @@ export const groupTexts: readonly BlockTexts[] = [
     MountOptions: 'Options of the mount. For volumes of a plugin.',
     PerAlloc: 'Adds the index of the allocation to the source, so that each has a volume of its own.',
   }),
-  textsOf(mountOptionsBlock, { FSType: 'The file system.', MountFlags: 'Flags of the mount.' }),
+  textsOf(mountOptionsBlock, {
+    FSType: 'The type of the file system, such as `ext4`.',
+    MountFlags: 'Options of the mount, such as `noatime`.',
+  }),
 ];

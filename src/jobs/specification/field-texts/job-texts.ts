@@ -66,7 +66,7 @@ export const jobTexts: readonly BlockTexts[] = [
     OnFailure: 'What a failed region does to the others: `fail_all`, `fail_local`, or nothing.',
   }),
   textsOf(multiregionRegionBlock, {
-    Name: 'The name of the region.',
+    Name: 'The region, as its servers are configured.',
     Count: 'The count of groups that have the count 0.',
     Datacenters: 'Replaces those of the job.',
     NodePool: 'Replaces that of the job.',

@@ -11,7 +11,7 @@ export const serviceTexts: readonly BlockTexts[] = [
       'Which address Consul registers: `auto`, `host`, `driver`, `alloc` or `alloc_ipv6`. The built-in catalogue takes that of the port.',
     Address: 'An address of your own. Needs the mode `auto`.',
     EnableTagOverride: 'Lets others change the tags in Consul.',
-    Tags: 'Tags of the service.',
+    Tags: 'Labels in the catalogue, by which clients choose.',
     CanaryTags: 'Tags while the allocation is a canary.',
     Checks: 'How the health of the service is found out.',
     CheckRestart: 'The policy that checks without one of their own take over.',

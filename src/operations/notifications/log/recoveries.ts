@@ -33,6 +33,7 @@ export interface BulkRedeliveryRequest {
 export interface RecoveryView {
   readonly id: string;
   readonly workspaceId: string;
+  /** Whether it goes on, is done or was cancelled. */
   readonly state: Recovery['state'];
   /** Deliveries that were counted at its start. */
   readonly total: number;
