@@ -54,7 +54,7 @@ export interface Settings {
     readonly decidedAtOnce: number;
     /** Allocations in one write of a plan that was decided in several turns. */
     readonly writtenAtOnce: number;
-    /** A node that has not been heard of for this long is down. */
+    /** A node that has not been heard from for this long is down. */
     readonly heartbeatTtl: Milliseconds;
   };
   /** How long ended records are kept, and the least time between two collections. */

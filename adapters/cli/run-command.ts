@@ -194,7 +194,7 @@ function unknownCommand(args: readonly string[]): Stopped {
   const text = known ? topicHelp(topic, commands) : 'signalbox --help lists the commands\n';
   if (known && word === undefined) return new Stopped(`${topic} needs the name of a command\n\n${text}`, 2);
   if (!known && topic.startsWith('-')) {
-    return new Stopped(`options such as ${topic.slice(0, 60)} stand behind the command\n\n${text}`, 2);
+    return new Stopped(`options such as ${topic.slice(0, 60)} go after the command\n\n${text}`, 2);
   }
   const given = args.slice(0, known ? 2 : 1).join(' ');
   const names = known

@@ -124,7 +124,7 @@ export function refuseFile(handle: SqliteHandle, thoroughly: boolean): StorageEr
     if (isReadOnlyRefusal(thrown)) return undefined;
     const error = storageErrorFrom(thrown);
     if (error !== undefined && !isSqlError(thrown)) return error;
-    return storageFailure('corrupt', `The file is no store of this program or is damaged: ${textOf(thrown)}.`);
+    return storageFailure('corrupt', `The file is not a store of this program or is damaged: ${textOf(thrown)}.`);
   }
 }
 

@@ -51,5 +51,5 @@ export function principalFault(value: unknown): string | undefined {
   if (sound.has(value)) return undefined;
   const fault = faultOfMembers(value, members, '');
   if (fault === undefined) sound.add(value);
-  return fault === undefined ? undefined : `this is no principal: ${fault}`;
+  return fault === undefined ? undefined : `this is not a principal: ${fault}`;
 }

@@ -33,7 +33,7 @@ export function compileQuantified(
     const collection = read(evaluation);
     if (evaluation.error !== undefined) return false;
     const entries = collection === ABSENT ? [] : isCollection ? entriesOf(collection, type) : undefined;
-    if (entries === undefined) return fail(evaluation, `${where}: it is no list and no map`);
+    if (entries === undefined) return fail(evaluation, `${where}: it is neither a list nor a map`);
     if (!spend(evaluation, entries.length)) return false;
     for (const entry of entries) {
       if (isAmbiguous(names)) return fail(evaluation, `${where}: ${names.index} cannot name both index and value`);

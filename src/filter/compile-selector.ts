@@ -100,7 +100,7 @@ function memberStep(type: StructType, part: string, where: string): { type: Filt
 
 function indexStep(part: string, where: string): Step {
   const index = part === '' ? 0n : parseInt64Literal(part);
-  if (index === undefined) return failing(`${where}: ${named(part)} is no position in a list`);
+  if (index === undefined) return failing(`${where}: ${named(part)} is not a position in a list`);
   return (value, evaluation) => {
     const list = Array.isArray(value) ? value : [];
     if (index < 0n || index >= BigInt(list.length)) {

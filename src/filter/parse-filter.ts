@@ -71,7 +71,7 @@ function readConnective(scanner: Scanner, word: 'and' | 'or'): boolean {
 }
 
 function parseNot(scanner: Scanner, depth: number): Expression | undefined {
-  if (depth === 0) return scanner.mistake(`a filter may be nested ${MAX_DEPTH} deep at most`);
+  if (depth === 0) return scanner.mistake(`a filter may be nested at most ${MAX_DEPTH} levels deep`);
   const operand = scanner.attempt(() =>
     scanner.readWord('not') && scanner.readSpace() ? parseNot(scanner, depth - 1) : undefined,
   );

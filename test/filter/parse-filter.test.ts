@@ -99,9 +99,9 @@ describe('problems', () => {
 
   it('bounds length and depth', () => {
     expect(problem('a'.repeat(MAX_FILTER_LENGTH + 1))).toContain('may have at most 65536 characters, not 65537');
-    expect(problem(`${'('.repeat(1_000)}a == 1${')'.repeat(1_000)}`)).toContain('nested 200 deep at most');
-    expect(problem(`${'not '.repeat(1_000)}a == 1`)).toContain('nested 200 deep at most');
-    expect(problem('any a as b { '.repeat(1_000))).toContain('nested 200 deep at most');
+    expect(problem(`${'('.repeat(1_000)}a == 1${')'.repeat(1_000)}`)).toContain('nested at most 200 levels deep');
+    expect(problem(`${'not '.repeat(1_000)}a == 1`)).toContain('nested at most 200 levels deep');
+    expect(problem('any a as b { '.repeat(1_000))).toContain('nested at most 200 levels deep');
     expect(parseFilter(`${'('.repeat(100)}a == 1${')'.repeat(100)}`).isOk()).toBe(true);
   });
 

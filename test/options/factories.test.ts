@@ -199,7 +199,7 @@ describe('a caller', () => {
   it('has a management right that is true or false', () => {
     const caller = { ...hostPrincipal, management: 'false' };
     expect(() => engine.as(caller as never)).toThrow(
-      'engine.as: this is no principal: management takes true or false, got a text',
+      'engine.as: this is not a principal: management takes true or false, got a text',
     );
   });
 });

@@ -154,7 +154,7 @@ describe('rendering', () => {
     ['{{ (nomadVar "/other@prod").key }}', 'of prod'],
     ['{{ range nomadVarList "app" }}{{ .Path }} {{ end }}', 'app/db app/flags '],
     ['{{ if nomadVarExists "app/db" }}yes{{ end }}{{ if nomadVarExists "x" }}no{{ end }}', 'yes'],
-    ['{{ nomadVar "a@b@c" }}', '1:4: the path of a variable is needed, with @ and its namespace behind it if need be'],
+    ['{{ nomadVar "a@b@c" }}', '1:4: the path of a variable is needed, followed by @ and its namespace if need be'],
   ])('%s', (source, expected) => {
     expect(render(source)).toBe(expected);
   });

@@ -100,5 +100,5 @@ function quoted(text: string): string {
 }
 
 function misused(message: string): Stopped {
-  return new Stopped(`${message}\nsignalbox agent --help tells the options`, 2);
+  return new Stopped(`${message}\nsignalbox agent --help lists the options`, 2);
 }

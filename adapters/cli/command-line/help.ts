@@ -16,7 +16,7 @@ export function topicHelp(topic: string, commands: readonly Command[]): string {
   const rows = commands
     .filter(({ words }) => words.split(' ')[0] === topic)
     .map(({ words, parameters, summary }) => [`  signalbox ${words} ${parameters}`.trimEnd(), summary]);
-  return `${columns(rows)}\nsignalbox COMMAND --help tells the options of a command.\n`;
+  return `${columns(rows)}\nsignalbox COMMAND --help lists the options of a command.\n`;
 }
 
 /** The topics, each with its commands in one line. */

@@ -139,11 +139,11 @@ function checkedCount(command: Command, given: readonly string[]): readonly stri
   const needed = words.filter((word) => !word.startsWith('[')).length;
   const most = command.parameters.includes('...') ? Number.POSITIVE_INFINITY : words.length;
   if (given.length < needed) throw misused(command, `${command.words} needs ${command.parameters}`);
-  if (given.length > most) throw misused(command, `"${String(given[most]).slice(0, 60)}" is one too many`);
+  if (given.length > most) throw misused(command, `"${String(given[most]).slice(0, 60)}" is an unexpected argument`);
   return given;
 }
 
 function misused(command: Command, message: string): Stopped {
   const usage = ['signalbox', command.words, command.parameters].filter((word) => word !== '').join(' ');
-  return new Stopped(`${message}\nusage: ${usage}; signalbox ${command.words} --help tells the options`, 2);
+  return new Stopped(`${message}\nusage: ${usage}; signalbox ${command.words} --help lists the options`, 2);
 }

@@ -44,7 +44,7 @@ export const agent = command({
     volume: {
       type: 'list',
       value: 'NAME=PATH',
-      summary: 'a folder that jobs may mount, with :ro behind it where it is read-only; may be repeated',
+      summary: 'a folder that jobs may mount: NAME=PATH, or NAME=PATH:ro for reading only; may be repeated',
     },
     'allow-outbound': {
       type: 'list',
@@ -54,12 +54,12 @@ export const agent = command({
     config: {
       type: 'text',
       value: 'FILE',
-      summary: 'settings of the node in a file (SIGNALBOX_CONFIG, else signalbox.json in the working folder)',
+      summary: 'file with the settings of the node (SIGNALBOX_CONFIG, else signalbox.json in the working folder)',
     },
     'on-stop': {
       type: 'text',
       value: 'leave|kill',
-      summary: 'what a stop of the agent does to running processes (leave)',
+      summary: 'what happens to running processes when the agent stops (leave)',
     },
   },
   // The other commands need no runner.

@@ -50,7 +50,7 @@ function headerFrom(text: string): [string, string] {
 /** The path with these parameters, unless it has them itself. */
 function pathWith(given: string, parameters: Readonly<Record<string, string>>): string {
   const [path = '', query = ''] = given.split(/\?(.*)/s);
-  if (/^[a-z]+:/i.test(path)) throw new Stopped('PATH is the part behind the address, such as /v1/jobs', 2);
+  if (/^[a-z]+:/i.test(path)) throw new Stopped('PATH is the part after the address, such as /v1/jobs', 2);
   const search = new URLSearchParams(query);
   const added = Object.entries(parameters).filter(([name]) => !search.has(name));
   const whole = [

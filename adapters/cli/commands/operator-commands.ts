@@ -38,7 +38,7 @@ const settings = {
   'scheduler-algorithm': { type: 'text', value: 'NAME', summary: 'binpack or spread' },
   'memory-oversubscription': flag('whether tasks may use more than they reserve, up to memory_max'),
   'reject-job-registration': flag('whether registrations are refused, but for management tokens'),
-  'pause-eval-broker': flag('whether no evaluation is worked on'),
+  'pause-eval-broker': flag('whether the processing of evaluations is paused'),
   'preempt-system-scheduler': flag('whether system jobs displace others'),
   'preempt-service-scheduler': flag('whether service jobs displace others'),
   'preempt-batch-scheduler': flag('whether batch jobs displace others'),

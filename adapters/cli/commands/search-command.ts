@@ -36,7 +36,7 @@ const showing: readonly Command[] = [
 export const search = command({
   words: 'status',
   parameters: '[PREFIX]',
-  summary: 'the jobs, or whatever begins so: job, allocation, evaluation, deployment, node, node pool or namespace',
+  summary: 'the jobs, or what has this prefix: job, allocation, evaluation, deployment, node, pool or namespace',
   options: {},
   run: async (invocation) => {
     const [prefix] = invocation.parameters;

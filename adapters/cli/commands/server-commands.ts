@@ -5,7 +5,7 @@ import { confirm, passOn } from './print.js';
 const collect = command({
   words: 'system gc',
   parameters: '',
-  summary: 'collect everything that has ended, however short ago',
+  summary: 'collect everything that has ended, however recently',
   options: {},
   run: (invocation) => confirm(invocation, invocation.box.maintenance.collectGarbage(), 'what has ended is collected'),
 });

@@ -104,7 +104,7 @@ export function checkedTogether(settings: ResolvedSettings): Result<ResolvedSett
     faults.push(`${access} is allowed only when ${nameOf('listen')} is a loopback address, such as 127.0.0.1:4646`);
   }
   for (const [one, other] of together) {
-    if (isSet(inForce(one)) && !isSet(inForce(other))) faults.push(`${nameOf(one)} is of no use without ${other}`);
+    if (isSet(inForce(one)) && !isSet(inForce(other))) faults.push(`${nameOf(one)} has no effect without ${other}`);
   }
   for (const [smaller, larger] of ordered) {
     if (Number(inForce(smaller)) > Number(inForce(larger))) {

@@ -42,7 +42,7 @@ export function orStop<T>(result: {
     (value) => value,
     (message) => {
       throw new Stopped(
-        `${message}\nsignalbox serve --help tells the options, signalbox help settings the settings`,
+        `${message}\nsignalbox serve --help lists the options, signalbox help settings the settings`,
         2,
       );
     },

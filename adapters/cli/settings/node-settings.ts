@@ -17,7 +17,7 @@ export const nodeSettings: readonly Setting[] = [
   { key: 'node.cpu', kind: amount, summary: 'MHz of the node; all cores when absent' },
   { key: 'node.memory', kind: amount, summary: 'MiB of memory of the node; that of the host when absent' },
   { key: 'node.disk', kind: amount, summary: 'MiB of disk of the node; what is free when absent' },
-  { key: 'node.reserved.cpu', kind: amount, default: 0, summary: 'MHz of them that jobs do not get' },
+  { key: 'node.reserved.cpu', kind: amount, default: 0, summary: 'MHz that jobs do not get' },
   { key: 'node.reserved.memory', kind: amount, default: 0, summary: 'MiB of memory that jobs do not get' },
   { key: 'node.reserved.disk', kind: amount, default: 0, summary: 'MiB of disk that jobs do not get' },
 ];

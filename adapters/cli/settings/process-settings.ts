@@ -97,7 +97,7 @@ export const processSettings: readonly Setting[] = [
     flag: 'volume',
     kind: listKind(volume),
     default: [],
-    summary: 'folders of this host that jobs may mount, NAME=PATH with :ro behind it where it is read-only',
+    summary: 'folders of this host that jobs may mount: NAME=PATH, or NAME=PATH:ro for reading only',
   },
   {
     key: 'publicOrigin',

@@ -91,5 +91,5 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function pointersOf(error: z.ZodError): string {
   const pointers = error.issues.slice(0, 5).map(({ path }) => `/${path.map(String).join('/')}`);
-  return `these are not as they should be: ${pointers.join(', ')}`;
+  return `these are not valid: ${pointers.join(', ')}`;
 }

@@ -37,7 +37,7 @@ async function folderOf(
   if ((ReadOnly || request.ReadOnly || offered.ReadOnly) && isWritable(offered.Path)) {
     throw new PathRefused(`The volume ${Volume} is to be read-only, and a link cannot make it so`);
   }
-  if (!(await stat(offered.Path)).isDirectory()) throw new PathRefused(`The volume ${source} is no directory any more`);
+  if (!(await stat(offered.Path)).isDirectory()) throw new PathRefused(`The volume ${source} is no longer a directory`);
   return offered.Path;
 }
 

@@ -199,7 +199,7 @@ export class TaskPerformer {
       const driver = this.driver;
       if (driver === undefined) return threw(`This node has no driver ${this.assignment.task.Driver}`);
       const answer = await ask(driver);
-      return typeof answer?.type === 'string' ? answer : threw('The driver gave an answer that means nothing');
+      return typeof answer?.type === 'string' ? answer : threw('The driver gave an answer that is not understood');
     } catch (error) {
       return { type: 'threw', message: messageOf(error), transient: isTransientFault(error) };
     }
@@ -280,7 +280,7 @@ async function exitOf(task: RunningTask): Promise<TaskExit> {
 function soundExit(exit: TaskExit | undefined): TaskExit {
   if (exit?.type === 'start_failed') return exit;
   if (exit?.type === 'exited' && Number.isInteger(exit.code) && Number.isInteger(exit.signal)) return exit;
-  return lost('The driver told of an end that means nothing');
+  return lost('The driver reported an end that is not understood');
 }
 
 function lost(message: string): TaskExit {

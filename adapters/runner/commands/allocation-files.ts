@@ -84,7 +84,7 @@ export async function regularFile(root: string, path: string): Promise<Result<st
   }
   const stats = await lstat(target.value);
   if (stats.isDirectory()) return err(commandRefused('invalid', `file "${path}" is a directory`));
-  return stats.isFile() ? ok(target.value) : err(commandRefused('invalid', `"${path}" is no regular file`));
+  return stats.isFile() ? ok(target.value) : err(commandRefused('invalid', `"${path}" is not a regular file`));
 }
 
 export function offsetRefused(offset: number): CommandRefused {

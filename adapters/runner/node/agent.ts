@@ -117,7 +117,10 @@ export class Agent {
   async leave(): Promise<void> {
     const left = await this.#link.leave(this.#node.ID);
     if (left.isErr())
-      this.#surroundings.logger.warn({ error: textOf(left.error) }, 'The node could not take its leave');
+      this.#surroundings.logger.warn(
+        { error: textOf(left.error) },
+        'The node could not tell the server that it leaves',
+      );
   }
 
   async #register(): Promise<void> {

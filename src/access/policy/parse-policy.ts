@@ -139,7 +139,7 @@ function checkName(
   faults: Faults,
 ): void {
   if (valid.test(name)) return;
-  faults.note(name === '' ? `a block for a ${what} has no name` : `"${shown(name)}" is no name of a ${what}`, at);
+  faults.note(name === '' ? `a block for a ${what} has no name` : `"${shown(name)}" is not a name of a ${what}`, at);
 }
 
 /** The shorthand of a block; `''` if it has none. */
@@ -151,7 +151,7 @@ function levelIn(
 ): string {
   const level = textMember(items, 'policy', faults) ?? '';
   if (level === '' || known.has(level)) return level;
-  faults.note(`"${shown(level)}" is no policy for a ${what}: it is one of ${[...known].join(', ')}`, at);
+  faults.note(`"${shown(level)}" is not a policy: ${what} takes ${[...known].join(', ')}`, at);
   return '';
 }
 

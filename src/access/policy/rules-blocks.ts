@@ -42,7 +42,7 @@ function labelled({ keys, value, assigned, at }: RulesItem, kind: string, faults
 /** The single block of a kind without labels; undefined if there is none. */
 export function areaBlock(items: readonly RulesItem[], kind: string, faults: Faults): RulesItem | undefined {
   const [block, second] = items.filter(({ keys }) => keys[0] === kind);
-  if (second !== undefined) faults.note(`the block ${kind} stands here a second time`, second.at);
+  if (second !== undefined) faults.note(`the block ${kind} is given twice here`, second.at);
   if (block !== undefined && block.keys.length > 1) faults.note(`a block ${kind} has no label`, block.at);
   return block;
 }
@@ -64,7 +64,7 @@ function objectsIn(value: RulesValue, kind: string, at: number, faults: Faults):
 /** The text of a member; undefined when it is absent or null. */
 export function textMember(items: readonly RulesItem[], name: string, faults: Faults): string | undefined {
   const [member, second] = membersNamed(items, name);
-  if (second !== undefined) faults.note(`"${name}" stands here a second time`, second.at);
+  if (second !== undefined) faults.note(`"${name}" is given twice here`, second.at);
   if (member === undefined || member.value.type === 'nothing') return undefined;
   if (member.value.type === 'text') return member.value.text;
   return faults.note(`"${name}" must be a text`, member.at);

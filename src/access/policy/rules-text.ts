@@ -55,7 +55,7 @@ function readWhole(reader: RulesReader): readonly RulesItem[] {
 function readItems(reader: RulesReader, end: '}' | undefined, depth: number): readonly RulesItem[] {
   const items: RulesItem[] = [];
   if (depth > maximumDepth) {
-    fail(reader, `blocks stand more than ${maximumDepth} deep in each other`);
+    fail(reader, `blocks are nested more than ${maximumDepth} levels deep`);
     return items;
   }
   while (reader.fault === undefined) {
@@ -153,7 +153,7 @@ function readWord(reader: RulesReader): RulesValue | undefined {
 }
 
 function readList(reader: RulesReader, depth: number): RulesValue | undefined {
-  if (depth > maximumDepth) return fail(reader, `lists stand more than ${maximumDepth} deep in each other`);
+  if (depth > maximumDepth) return fail(reader, `lists are nested more than ${maximumDepth} levels deep`);
   reader.at += 1;
   const values: RulesValue[] = [];
   for (;;) {

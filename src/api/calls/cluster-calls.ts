@@ -59,7 +59,7 @@ export const clusterCalls = {
     summary:
       'The changes of jobs, evaluations, allocations, deployments, services and nodes as they come, one transaction a line',
     inputs: {
-      topics: inQueries('topic', 'A topic, with a key behind a colon or without; everything when absent'),
+      topics: inQueries('topic', 'A topic, or a topic and a key, as TOPIC:KEY; everything when absent'),
       index: inQuery(
         'index',
         signedInteger('Unable to parse index'),

@@ -8,7 +8,7 @@ export function equality(type: FilterType, text: string, where: string): ValueTe
   if (!isComparable(type)) return failing(`${where}: a value of type ${type.kind} cannot be compared`);
   if (type.kind === 'any') return equalityByValue(text, where);
   const wanted = coerced(type.kind, text);
-  if (wanted === undefined) return failing(`${where}: ${quoted(text)} is no value of type ${type.kind}`);
+  if (wanted === undefined) return failing(`${where}: ${quoted(text)} is not a value of type ${type.kind}`);
   const zero = ZERO[type.kind];
   return (value, evaluation) => {
     if (value !== null && value !== undefined) return value === wanted;

@@ -12,7 +12,7 @@ export function patternMatch(type: FilterType, pattern: string, where: string): 
     return failing(`${where}: a pattern cannot match a value of type ${type.kind}`);
   }
   const compiled = regularExpression(pattern);
-  if (compiled.isErr()) return failing(`${where}: ${quoted(pattern)} is no regular expression: ${compiled.error}`);
+  if (compiled.isErr()) return failing(`${where}: ${quoted(pattern)} is not a regular expression: ${compiled.error}`);
   const { matches, size } = compiled.value;
   const matchesText: ValueTest = (value, evaluation) => {
     const text = value as string;

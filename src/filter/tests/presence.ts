@@ -12,14 +12,14 @@ export function emptiness(type: FilterType, where: string): ValueTest {
     case 'map':
       return (value) => isEmpty(value) ?? true;
     case 'any':
-      return (value, evaluation) => isEmpty(value) ?? fail(evaluation, `${where}: it is neither empty nor not`);
+      return (value, evaluation) => isEmpty(value) ?? fail(evaluation, `${where}: it cannot be tested for being empty`);
     case 'boolean':
     case 'integer':
     case 'unsigned':
     case 'float':
     case 'time':
     case 'struct':
-      return failing(`${where}: a value of type ${type.kind} is neither empty nor not`);
+      return failing(`${where}: a value of type ${type.kind} cannot be tested for being empty`);
   }
 }
 

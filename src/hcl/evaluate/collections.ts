@@ -98,7 +98,7 @@ function evaluateObjectFor(
     else {
       problem(inner, 'duplicate_key', keyExpression, {
         message: `Two elements have the key ${quoted(key)}.`,
-        detail: 'Write "..." behind the value to collect all values of a key.',
+        detail: 'Write "..." after the value to collect all values of a key.',
       });
       return false;
     }

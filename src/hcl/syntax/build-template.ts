@@ -179,7 +179,7 @@ function unbalanced(parser: Parser, part: RawSequence, frame: Frame): undefined 
       ? 'No directive is open here.'
       : `The open directive is: ${opening(parser, frame.opening)}${frame.whenTrue === undefined ? '' : ' with its "else"'}`;
   return report(parser, 'unbalanced_directive', part, {
-    message: `The "${part.kind}" directive has nothing that it belongs to.`,
+    message: `The "${part.kind}" directive does not belong to an open directive.`,
     detail: within,
   });
 }

@@ -82,7 +82,7 @@ function readItem(reader: LiteralReader): BodyItem | undefined {
   if (first === undefined) return fail(reader, reader.at, reader.at + 1, 'A key is expected here.');
   if (reader.text.charAt(reader.at) === '=') {
     const [label] = labels;
-    if (label !== undefined) return fail(reader, label.start, label.end, 'Only one key can stand in front of "=".');
+    if (label !== undefined) return fail(reader, label.start, label.end, 'Only one key can come before "=".');
     reader.at += 1;
     skipSpace(reader);
     if (reader.text.charAt(reader.at) !== '{') {

@@ -25,7 +25,7 @@ export function readLiteralString(text: string, start: number): LiteralText {
       pieces.push(text.slice(pieceStart, at));
       return { text: literalText(pieces.join('')), end: at + 1 };
     } else if (character === '\n') {
-      return { text: undefined, errorAt: at, message: 'A quoted text cannot go on to the next line.' };
+      return { text: undefined, errorAt: at, message: 'A quoted text cannot continue on the next line.' };
     } else if (character === '\\') {
       const escaped = readEscape(text, at);
       if (escaped === undefined) return { text: undefined, errorAt: at, message: 'There is no such escape.' };

@@ -106,7 +106,7 @@ function readObject(reader: Reader): JsonValue | undefined {
       if (name === undefined) return undefined;
       skipSpace(reader);
       if (reader.text.charAt(reader.at) !== ':') {
-        return fail(reader, oneAt(reader.at), 'A ":" is expected behind the name.');
+        return fail(reader, oneAt(reader.at), 'A ":" is expected after the name.');
       }
       reader.at += 1;
       const value = readValue(reader);

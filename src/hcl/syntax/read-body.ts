@@ -116,7 +116,7 @@ function endItem(parser: Parser, item: BodyItem): boolean {
   reportToken(
     parser,
     'newline_expected',
-    `A new line is expected behind the ${what}, not ${tokenName(parser)}.`,
+    `A new line is expected after the ${what}, not ${tokenName(parser)}.`,
     at(parser, ',') ? 'Attributes of a block are not separated by commas: give each its own line.' : undefined,
   );
   return false;
@@ -183,9 +183,9 @@ function readLabels(parser: Parser, type: string): readonly Label[] | undefined 
         parser,
         'block_header',
         labels.length === 0
-          ? `Behind the name "${shorten(type)}" a "=", a label or a "{" is expected, not ${tokenName(parser)}.`
+          ? `After the name "${shorten(type)}" a "=", a label or a "{" is expected, not ${tokenName(parser)}.`
           : `A "{" is expected here, not ${tokenName(parser)}.`,
-        at(parser, 'newline') ? 'The "{" of a block stands on the same line as its type.' : undefined,
+        at(parser, 'newline') ? 'The "{" of a block must be on the same line as its type.' : undefined,
       );
     }
   }
@@ -206,7 +206,7 @@ function readOneLine(parser: Parser, open: Span): BodyItem[] | undefined {
       parser,
       'one_line_block',
       { start: nameSpan.start, end: lexer.end },
-      { message: 'A block on one line can hold a single attribute only.', detail: 'Start a new line behind the "{".' },
+      { message: 'A block on one line can hold a single attribute only.', detail: 'Start a new line after the "{".' },
     );
   }
   const item = readAttribute(parser, name, nameSpan);
@@ -215,8 +215,8 @@ function readOneLine(parser: Parser, open: Span): BodyItem[] | undefined {
   return reportToken(
     parser,
     'one_line_block',
-    `A block on one line ends with "}" behind its single attribute, not with ${tokenName(parser)}.`,
-    'For more than one attribute start a new line behind the "{".',
+    `A block on one line ends with "}" after its single attribute, not with ${tokenName(parser)}.`,
+    'For more than one attribute start a new line after the "{".',
   );
 }
 

@@ -75,7 +75,7 @@ function readObjectItems(parser: Parser, open: Span, outer: boolean): Expression
       return reportToken(
         parser,
         'separator_expected',
-        `A "," or a new line is expected behind the value, not ${tokenName(parser)}.`,
+        `A "," or a new line is expected after the value, not ${tokenName(parser)}.`,
       );
     }
   }
@@ -91,7 +91,7 @@ function readObjectItem(parser: Parser): ObjectItem | undefined {
     return reportToken(
       parser,
       'separator_expected',
-      `A "=" or ":" is expected behind the key, not ${tokenName(parser)}.`,
+      `A "=" or ":" is expected after the key, not ${tokenName(parser)}.`,
       at(parser, '=>') ? '"=>" belongs to for-expressions only.' : undefined,
     );
   }
@@ -121,7 +121,7 @@ function readFor(parser: Parser, open: Span, outer: boolean): Expression | undef
   const collection = parser.readExpression(parser);
   if (collection === undefined) return undefined;
   if (!at(parser, ':')) {
-    return badFor(parser, kind, `A ":" is expected behind the collection, not ${tokenName(parser)}.`);
+    return badFor(parser, kind, `A ":" is expected after the collection, not ${tokenName(parser)}.`);
   }
   advance(lexer);
   const made = readForElement(parser, kind);
@@ -143,13 +143,13 @@ function readForNames(parser: Parser, kind: ForKind): Pick<ForExpression, 'keyNa
   const { lexer } = parser;
   advance(lexer);
   const first = readName(parser);
-  if (first === undefined) return badFor(parser, kind, `A name is expected behind "for", not ${tokenName(parser)}.`);
+  if (first === undefined) return badFor(parser, kind, `A name is expected after "for", not ${tokenName(parser)}.`);
   let second: string | undefined;
   if (at(parser, ',')) {
     advance(lexer);
     second = readName(parser);
     if (second === undefined) {
-      return badFor(parser, kind, `A second name is expected behind the comma, not ${tokenName(parser)}.`);
+      return badFor(parser, kind, `A second name is expected after the comma, not ${tokenName(parser)}.`);
     }
   }
   if (!isWord(lexer, 'in')) return badFor(parser, kind, `"in" is expected here, not ${tokenName(parser)}.`);
@@ -168,7 +168,7 @@ function readForElement(parser: Parser, kind: ForKind): Pick<ForExpression, 'key
     return report(parser, 'bad_for', leadingSpan(first), text);
   }
   if (!keyed && kind.object) {
-    return badFor(parser, kind, `"=>" and a value are expected behind the key, not ${tokenName(parser)}.`);
+    return badFor(parser, kind, `"=>" and a value are expected after the key, not ${tokenName(parser)}.`);
   }
   if (!keyed) {
     if (at(parser, '...')) return badFor(parser, kind, 'Only a for-expression in "{ }" can group its values.');

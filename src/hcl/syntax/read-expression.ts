@@ -156,7 +156,7 @@ function readName(parser: Parser): Expression | undefined {
     qualified = true;
     advance(lexer);
     if (!at(parser, 'identifier')) {
-      return reportToken(parser, 'expression_expected', 'The name of a function is expected behind "::".');
+      return reportToken(parser, 'expression_expected', 'The name of a function is expected after "::".');
     }
     name += `::${lexer.text.slice(lexer.start, lexer.end)}`;
     end = lexer.end;

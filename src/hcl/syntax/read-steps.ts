@@ -93,7 +93,7 @@ function readAttributeSplat(parser: Parser, start: number): SplatStep | undefine
     advance(lexer);
     if (at(parser, '*')) {
       return report(parser, 'nested_splat', lexer, {
-        message: 'A ".*" cannot stand within the reach of another one.',
+        message: 'A ".*" cannot be used within another one.',
         detail: 'Use "[*]", or a for-expression.',
       });
     }

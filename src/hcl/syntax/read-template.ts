@@ -113,7 +113,7 @@ function reportOpenQuote(parser: Parser, start: number, at: number): undefined {
     'newline_in_text',
     { start: at, end: at + length },
     {
-      message: 'A quoted text cannot go on to the next line.',
+      message: 'A quoted text cannot continue on the next line.',
       detail: 'Close it with a double quote; use \\n, or a heredoc for a text of several lines.',
     },
   );
@@ -180,7 +180,7 @@ function reportLoneReturn(parser: Parser, start: number, headerEnd: number, at: 
     'bad_character',
     { start: at, end: at + 1 },
     {
-      message: 'A carriage return needs a line feed behind it.',
+      message: 'A carriage return needs a line feed after it.',
       detail: 'Save the text with line ends of one kind.',
     },
   );

@@ -60,11 +60,11 @@ function unknownField(block: Block<FieldSet>, key: string, path: string): Unknow
   const suggestion = byLowerCase.get(suggestName(key.toLowerCase(), byLowerCase.keys()) ?? '');
   const location = /^\w{1,64}$/.test(key) ? `${path}.${key}` : `${path}[${quoted(key)}]`;
   if (suggestion === undefined)
-    return { path: location, message: `${location} is no field of a job and has no effect` };
+    return { path: location, message: `${location} is not a field of a job and has no effect` };
   return {
     path: location,
     suggestion,
-    message: `${location} is no field of a job and has no effect; did you mean ${suggestion}?`,
+    message: `${location} is not a field of a job and has no effect; did you mean ${suggestion}?`,
   };
 }
 

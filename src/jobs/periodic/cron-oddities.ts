@@ -36,7 +36,7 @@ function ordered({ second, minute, hour, dayOfMonth, month, dayOfWeek, year }: C
 }
 
 function meaninglessFields({ rest }: CronFields): CronOddity[] {
-  return rest === 0 ? [] : trap(`it has ${rest + 7} fields: those after the seventh mean nothing`);
+  return rest === 0 ? [] : trap(`it has ${rest + 7} fields: those after the seventh have no meaning`);
 }
 
 function emptyRange(entry: CronEntry, name: FieldName): CronOddity[] {

@@ -94,7 +94,7 @@ function upcoming(timetables: readonly Timetable[], zone: TimeZone, from: Instan
 
 function neverDue({ spec, cron }: Timetable, zone: TimeZone, from: Instant): CronFinding[] {
   if (dueAfter(cron, zone, from) !== undefined) return [];
-  return [{ kind: 'never', spec, message: `${quoted(spec)} is not due any more until the end of 2099` }];
+  return [{ kind: 'never', spec, message: `${quoted(spec)} is not due again before the end of 2099` }];
 }
 
 /** A change of a zone's clocks: up to `at` they are ahead of UTC by `before`, from then on by `after` seconds. */

@@ -19,7 +19,7 @@ export function periodicProblems(periodic: PeriodicSchedule): string[] {
 function expressionProblem(spec: string): string[] {
   return parseCron(spec).match(
     () => [],
-    (problem) => [`${JSON.stringify(spec)} is no cron expression: ${problem}`],
+    (problem) => [`${JSON.stringify(spec)} is not a cron expression: ${problem}`],
   );
 }
 

@@ -74,7 +74,7 @@ function warnAboutNeeds(group: TaskGroup, unmet: NonNullable<WarningContext['unm
 
 function warnAboutTask(task: Task, warn: Report): void {
   if (task.Resources.IOPS !== 0) warn('resources: iops has no effect any more');
-  if (task.Resources.Networks !== null) warn('resources: networks belong into the group');
+  if (task.Resources.Networks !== null) warn('resources: networks belong in the group');
   for (const [index, template] of (task.Templates ?? []).entries()) {
     if (template.VaultGrace !== 0) warn(`template ${index + 1}: vault_grace has no effect any more`);
   }

@@ -147,7 +147,7 @@ function validateTotals(job: Job, context: ValidationContext, report: Report): v
   if (job.Priority < 1 || job.Priority > 100) report(`the priority must be from 1 to 100, not ${job.Priority}`);
   const total = job.TaskGroups.reduce((sum, group) => sum + group.Count, 0);
   const maximum = context.maximumCount ?? 50_000;
-  if (total > maximum) report(`the counts of the groups sum up to ${total}, more than the allowed ${maximum}`);
+  if (total > maximum) report(`the counts of the groups add up to ${total}, more than the allowed ${maximum}`);
 }
 
 /** Whether the text takes more bytes in UTF-8. */

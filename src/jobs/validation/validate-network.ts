@@ -29,7 +29,7 @@ function validateNetwork(network: NetworkResource, use: PortUse, report: Report)
   for (const port of network.DynamicPorts ?? []) validatePort(port, network, use, report);
   const hostname = network.Hostname ?? '';
   if (hostname !== '' && !hostname.includes('${') && !isDomainName(hostname)) {
-    report(`the hostname ${quoted(hostname)} is no DNS name`);
+    report(`the hostname ${quoted(hostname)} is not a DNS name`);
   }
   validatePluginArguments(network, use, report);
 }

@@ -53,7 +53,7 @@ function validateMatcher(operand: string, value: string, report: Report): void {
     if (value === '') report(`the operator ${operand} needs a value`);
   } else if (operand === 'regexp') {
     const expression = regularExpression(value);
-    if (expression.isErr()) report(`the value is no regular expression: ${expression.error}`);
+    if (expression.isErr()) report(`the value is not a regular expression: ${expression.error}`);
   } else if (operand === 'version' || operand === 'semver') {
     const constraint = parseVersionConstraint(value, operand === 'version' ? 'loose' : 'semver');
     if (constraint.isErr()) report(`${quoted(value)} is no ${operand} constraint such as ">= 1.2.0"`);
@@ -100,6 +100,6 @@ export function validateSpreads(spreads: readonly Spread[] | null, at: At): void
       if (target.Percent > 100) report(`the target ${quoted(target.Value)} has more than 100 percent`);
       sum += target.Percent;
     }
-    if (sum > 100) report(`the targets sum up to ${sum} percent, more than 100`);
+    if (sum > 100) report(`the targets add up to ${sum} percent, more than 100`);
   });
 }

@@ -60,7 +60,7 @@ function variableFrom(args: readonly Value[], call: Call, otherwise?: string): V
   // The beginning of paths may end with a slash, a path does not.
   const path = trimWhiteSpace(whole).replace(otherwise === undefined ? /^\/+|\/+$/g : /^\/+/, '') || otherwise;
   if (path === undefined || more.length > 0 || (namespace !== undefined && !/^[\w-]+$/.test(namespace))) {
-    return call.fail('the path of a variable is needed, with @ and its namespace behind it if need be');
+    return call.fail('the path of a variable is needed, followed by @ and its namespace if need be');
   }
   return namespace === undefined ? { path } : { path, namespace };
 }

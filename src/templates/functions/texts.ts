@@ -78,7 +78,7 @@ const STEP_OF_A_MATCH = 6;
 /** Escapes the values as `print` shows them, as one text. */
 function noExpression(pattern: string, problem: string, call: Call): undefined {
   const isWritten = call.isWritten(pattern);
-  return call.fail(isWritten ? `${quotedStart(pattern)}: ${problem}` : 'the pattern is no regular expression');
+  return call.fail(isWritten ? `${quotedStart(pattern)}: ${problem}` : 'the pattern is not a regular expression');
 }
 
 function escaping(escaped: (text: string) => string): TemplateFunction {

@@ -118,7 +118,7 @@ describe('the two forms', () => {
     'namespace "a" {\n policy = <<EOT\nread\nEOT\n }',
   ])('%s', (text) => {
     const policy = parsePolicy(text);
-    if (text.includes('EOT')) expect(policy._unsafeUnwrapErr().message).toContain('"read\n" is no policy');
+    if (text.includes('EOT')) expect(policy._unsafeUnwrapErr().message).toContain('"read\n" is not a policy');
     else expect({ ...policy._unsafeUnwrap(), Raw: '' }).toEqual({ ...parsed(hcl), Raw: '' });
   });
 
@@ -138,27 +138,27 @@ describe('the two forms', () => {
 describe('refusals', () => {
   it.each<[string, string, number, number]>([
     ['namespace', 'needs a block in braces', 1, 10],
-    ['namespace "default" { policy = "everything" }', '"everything" is no policy for a namespace', 1, 1],
-    ['namespace "default" { policy = "list" }', '"list" is no policy for a namespace', 1, 1],
+    ['namespace "default" { policy = "everything" }', '"everything" is not a policy: namespace takes', 1, 1],
+    ['namespace "default" { policy = "list" }', '"list" is not a policy: namespace takes', 1, 1],
     ['\nnode {}\n  namespace "default" { capabilities = ["fly"] }', 'the block node needs a policy', 2, 1],
     ['\n  namespace "default" { capabilities = ["fly"] }', 'no namespace capability "fly"', 2, 3],
     ['namespace { policy = "read" }', 'has no name', 1, 1],
-    ['namespace "a b" { policy = "read" }', '"a b" is no name of a namespace', 1, 1],
+    ['namespace "a b" { policy = "read" }', '"a b" is not a name of a namespace', 1, 1],
     ['namespace "a" "b" { policy = "read" }', 'has one label', 1, 1],
     ['namespace "a" { policy = ["read"] }', '"policy" must be a text', 1, 17],
-    ['namespace "a" { policy = "read" policy = "deny" }', 'a second time', 1, 33],
+    ['namespace "a" { policy = "read" policy = "deny" }', 'given twice', 1, 33],
     ['namespace "a" { capabilities = ["read-job", {}] }', '"capabilities" must be a list of texts', 1, 17],
     ['namespace "a" = "b"', 'namespace must be a block', 1, 1],
     ['planet "earth" { policy = "read" }', 'no block "planet"', 1, 1],
     ['node { policy = "read" } planet "earth" {}', 'no block "planet"', 1, 26],
-    ['node { policy = "read" } node { policy = "deny" }', 'a second time', 1, 26],
+    ['node { policy = "read" } node { policy = "deny" }', 'given twice', 1, 26],
     ['node "x" { policy = "read" }', 'has no label', 1, 1],
-    ['agent { policy = "list" }', '"list" is no policy for a agent', 1, 1],
-    ['operator { policy = "none" }', '"none" is no policy', 1, 1],
+    ['agent { policy = "list" }', '"list" is not a policy: agent takes', 1, 1],
+    ['operator { policy = "none" }', '"none" is not a policy: operator takes read, write, scale, deny', 1, 1],
     ['operator { policy = "read" capabilities = ["rule"] }', 'no operator capability "rule"', 1, 1],
-    ['plugin { policy = "write" }', '"write" is no policy for a plugin', 1, 1],
-    ['node_pool "a b" { policy = "read" }', '"a b" is no name of a node pool', 1, 1],
-    ['host_volume "a_b" { policy = "read" }', 'is no name of a host volume', 1, 1],
+    ['plugin { policy = "write" }', '"write" is not a policy: plugin takes', 1, 1],
+    ['node_pool "a b" { policy = "read" }', '"a b" is not a name of a node pool', 1, 1],
+    ['host_volume "a_b" { policy = "read" }', 'is not a name of a host volume', 1, 1],
     ['host_volume "a" { capabilities = ["read"] }', 'no host volume capability "read"', 1, 1],
     ['namespace "a" { variables {} }', 'needs a block path', 1, 17],
     ['namespace "a" { variables { path "" {} } }', 'has no path', 1, 29],

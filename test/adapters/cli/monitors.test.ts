@@ -181,7 +181,7 @@ describe('node drain', () => {
     expect(out).toMatch(/node \w{8}: the drain is complete\n$/);
     // There is nothing left to see.
     expect(await run('node', 'drain', '-monitor', id)).toMatchObject({ code: 0 });
-    expect((await run('node', 'drain', '-disable', id)).out).toMatch(/^node \w{8} drains no more\n$/);
+    expect((await run('node', 'drain', '-disable', id)).out).toMatch(/^node \w{8} no longer drains\n$/);
   });
 
   it('ends with the exit code 1 when somebody ends the drain before', async () => {

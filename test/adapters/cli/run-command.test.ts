@@ -134,7 +134,7 @@ describe('signalbox parse and job', () => {
     [['fly'], /no command "fly"/],
     [['job', 'fly'], /no command "job fly"/],
     [['parse'], /parse needs FILE/],
-    [['parse', 'a', 'b'], /"b" is one too many/],
+    [['parse', 'a', 'b'], /"b" is an unexpected argument/],
     [['parse', 'x.hcl', '--var', 'novalue'], /cannot be read|--var takes/],
     [['job', 'run', 'x', '--nonsense'], /--nonsense/],
   ])('refuses %j', async (args, message) => {

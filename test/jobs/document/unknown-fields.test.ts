@@ -7,21 +7,21 @@ const messages = (input: unknown) => unknownFields(input).map(({ message }) => m
 
 describe('unknownFields', () => {
   test.each<[object, string]>([
-    [{ Prioriti: 5 }, 'Job.Prioriti is no field of a job and has no effect; did you mean Priority?'],
+    [{ Prioriti: 5 }, 'Job.Prioriti is not a field of a job and has no effect; did you mean Priority?'],
     [
       { TaskGroups: [{}, { Contraints: [] }] },
-      'Job.TaskGroups[1].Contraints is no field of a job and has no effect; did you mean Constraints?',
+      'Job.TaskGroups[1].Contraints is not a field of a job and has no effect; did you mean Constraints?',
     ],
     [
       { TaskGroups: [{ Tasks: [{ Resources: { Memory: 5 } }] }] },
-      'Job.TaskGroups[0].Tasks[0].Resources.Memory is no field of a job and has no effect; did you mean MemoryMB?',
+      'Job.TaskGroups[0].Tasks[0].Resources.Memory is not a field of a job and has no effect; did you mean MemoryMB?',
     ],
     [
       { TaskGroups: [{ Volumes: { data: { Sourze: 'x' } } }] },
-      'Job.TaskGroups[0].Volumes["data"].Sourze is no field of a job and has no effect; did you mean Source?',
+      'Job.TaskGroups[0].Volumes["data"].Sourze is not a field of a job and has no effect; did you mean Source?',
     ],
-    [{ entirely_different: 1 }, 'Job.entirely_different is no field of a job and has no effect'],
-    [{ 'a b': 1 }, 'Job["a b"] is no field of a job and has no effect'],
+    [{ entirely_different: 1 }, 'Job.entirely_different is not a field of a job and has no effect'],
+    [{ 'a b': 1 }, 'Job["a b"] is not a field of a job and has no effect'],
   ])('%j', (input, message) => {
     expect(messages(input)).toEqual([message]);
   });

@@ -52,7 +52,7 @@ describe('lint', () => {
     const { launches, findings } = lintCron(schedule(['0 0 30 2 *', '0 */2 * * *', '0 */3 * * *']), start, 4);
     expect(launches.map(({ specs }) => specs.length)).toEqual([1, 1, 1, 2]);
     expect(findings).toEqual([
-      { kind: 'never', spec: '0 0 30 2 *', message: '"0 0 30 2 *" is not due any more until the end of 2099' },
+      { kind: 'never', spec: '0 0 30 2 *', message: '"0 0 30 2 *" is not due again before the end of 2099' },
       {
         kind: 'together',
         spec: '0 */2 * * *',
@@ -65,7 +65,7 @@ describe('lint', () => {
     ['0 9 * * 5-7', '"5-7" in the day-of-week field ends with Saturday; add ",0" for Sunday'],
     ['0 9 * * 03', '"03" in the day-of-week field is read as Sunday; write 3'],
     ['0 22-2 * * *', '"22-2" in the hour field ends before it begins, so it stands for nothing'],
-    ['@daily at noon', 'it has 9 fields: those after the seventh mean nothing'],
+    ['@daily at noon', 'it has 9 fields: those after the seventh have no meaning'],
   ])('tells the trap in %s', (spec, message) => {
     expect(lintCron(schedule([spec]), start, 0).findings).toContainEqual({
       kind: 'trap',
@@ -99,8 +99,8 @@ describe('problems', () => {
     [
       schedule(['x', '* * * * *', '@reboot'], 'europe/berlin'),
       [
-        '"x" is no cron expression: a cron expression has five to seven fields, not 1',
-        '"@reboot" is no cron expression: the only words are @yearly, @annually, @monthly, @weekly, @daily and @hourly',
+        '"x" is not a cron expression: a cron expression has five to seven fields, not 1',
+        '"@reboot" is not a cron expression: the only words are @yearly, @annually, @monthly, @weekly, @daily and @hourly',
         'unknown time zone "europe/berlin": a name of the IANA database is needed, such as Europe/Berlin',
       ],
     ],
@@ -108,7 +108,7 @@ describe('problems', () => {
       { ...schedule(['x'], 'Mars/Base'), Spec: '* * * * *' },
       [
         'cron and crons exclude each other',
-        '"x" is no cron expression: a cron expression has five to seven fields, not 1',
+        '"x" is not a cron expression: a cron expression has five to seven fields, not 1',
         'unknown time zone "Mars/Base": a name of the IANA database is needed, such as Europe/Berlin',
       ],
     ],

@@ -39,7 +39,11 @@ const put = command({
   summary: 'store a policy with the rules of a file, such as `namespace "default" { policy = "read" }`',
   options: {
     description: { type: 'text', value: 'TEXT', summary: 'what it is for' },
-    job: { type: 'text', value: 'JOB', summary: 'it is for what runs of this job, in the namespace of the command' },
+    job: {
+      type: 'text',
+      value: 'JOB',
+      summary: 'it applies to the tasks of this job, in the namespace of the command',
+    },
     group: { type: 'text', value: 'GROUP', summary: 'with --job: of this group' },
     task: { type: 'text', value: 'TASK', summary: 'with --group: of this task' },
   },

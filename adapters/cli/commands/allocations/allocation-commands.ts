@@ -17,7 +17,7 @@ const status = command({
   words: 'alloc status',
   parameters: '[ALLOCATION]',
   summary: 'the allocations, or one with its tasks and what happened to them',
-  options: { stats: { type: 'flag', summary: 'what its tasks use at present' } },
+  options: { stats: { type: 'flag', summary: 'what its tasks use now' } },
   run: async (invocation) => {
     const [prefix] = invocation.parameters;
     if (invocation.options.stats) return print(invocation, await usageOf(invocation, prefix), usageText);
@@ -42,7 +42,7 @@ export async function allocationOf({ box, inNamespace }: Invocation, prefix: str
 
 /** For commands that take an allocation: its ID is then that of a job. */
 export const ofJobOption = {
-  job: { type: 'flag', summary: 'ALLOCATION is the ID of a job: in its newest allocation that runs' },
+  job: { type: 'flag', summary: 'ALLOCATION is the ID of a job: take its newest running allocation' },
 } as const;
 
 type Choose = (allocations: readonly AllocationListStub[], wanted: Wanted) => AllocationListStub | undefined;
@@ -119,7 +119,7 @@ const signal = command({
     const [prefix = '', ...others] = parameters;
     const name = options.s ?? others.shift();
     if (name === undefined) throw new Stopped('name the signal: alloc signal ALLOCATION SIGHUP', 2);
-    if (others.length > 1) throw new Stopped(`"${others[1]}" is one too many`, 2);
+    if (others.length > 1) throw new Stopped(`"${others[1]}" is an unexpected argument`, 2);
     const task = namedOnce('task', others[0], options.task);
     const { ID } = await allocationOf(invocation, prefix);
     const answer = invocation.box.allocations.signal(ID, name, optional('task', task));

@@ -16,9 +16,9 @@ import { statusOfJob } from './status-of-job.js';
 const status = command({
   words: 'job status',
   parameters: '[JOB]',
-  summary: 'the jobs, or the job whose ID begins so with its groups, deployment and allocations',
+  summary: 'the jobs, or one, by a prefix of its ID, with its groups, deployment and allocations',
   options: {
-    'all-allocs': { type: 'flag', summary: 'also allocations of an earlier job of this ID' },
+    'all-allocs': { type: 'flag', summary: 'also allocations of an earlier job with this ID' },
     evals: { type: 'flag', summary: 'also the evaluations of the job' },
   },
   run: async (invocation) => {
@@ -71,7 +71,7 @@ const run = command({
     'eval-priority': { type: 'text', value: 'N', summary: 'priority of the evaluation, 1 to 100' },
     'preserve-counts': { type: 'flag', summary: 'keep the counts of a job that is there' },
     'preserve-resources': { type: 'flag', summary: 'keep the resources of a job that is there' },
-    'policy-override': { type: 'flag', summary: 'pass over policies that may be overridden' },
+    'policy-override': { type: 'flag', summary: 'override the policies that allow it' },
   },
   run: async (invocation) => {
     const { parameters, options, terminal, box, inNamespace } = invocation;
@@ -157,7 +157,7 @@ const scale = command({
   words: 'job scale',
   parameters: 'JOB GROUP COUNT',
   summary: 'change the count of a group',
-  options: { ...detach, message: { type: 'text', value: 'TEXT', summary: 'why, kept with the scaling event' } },
+  options: { ...detach, message: { type: 'text', value: 'TEXT', summary: 'a reason, kept with the scaling event' } },
   run: async (invocation) => {
     const { parameters, options, box, inNamespace } = invocation;
     const [jobId = '', group = '', text] = parameters;

@@ -13,7 +13,7 @@ const allocs = command({
   words: 'job allocs',
   parameters: 'JOB',
   summary: 'the allocations of a job',
-  options: { all: { type: 'flag', summary: 'also those of an earlier job of this ID' } },
+  options: { all: { type: 'flag', summary: 'also those of an earlier job with this ID' } },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;
     const [jobId = ''] = parameters;
@@ -29,7 +29,7 @@ const deployments = command({
   summary: 'the deployments of a job',
   options: {
     latest: { type: 'flag', summary: 'only the newest, with the state of its groups' },
-    all: { type: 'flag', summary: 'also those of an earlier job of this ID' },
+    all: { type: 'flag', summary: 'also those of an earlier job with this ID' },
   },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters } = invocation;

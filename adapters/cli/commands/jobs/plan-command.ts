@@ -21,7 +21,7 @@ export const plan = command({
   options: {
     ...jobFileOptions,
     'no-diff': { type: 'flag', summary: 'only what the scheduler would do' },
-    'policy-override': { type: 'flag', summary: 'pass over policies that may be overridden' },
+    'policy-override': { type: 'flag', summary: 'override the policies that allow it' },
   },
   run: async (invocation) => {
     try {

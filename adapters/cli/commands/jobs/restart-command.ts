@@ -19,7 +19,7 @@ const options = {
   reschedule: { type: 'flag', summary: 'replace the allocations by new ones, perhaps on other nodes' },
   'no-shutdown-delay': { type: 'flag', summary: 'with --reschedule: end the tasks without shutdown delays' },
   'on-error': { type: 'text', value: 'WHAT', summary: 'fail, continue or ask when one does not run again (fail)' },
-  yes: { type: 'flag', summary: 'take every question for answered with yes' },
+  yes: { type: 'flag', summary: 'answer every question with yes' },
 } as const;
 
 type Options = OptionValues<typeof options>;
@@ -128,11 +128,11 @@ class Restart {
 
   async #goesOnAfterError(): Promise<boolean> {
     const onError = this.#options['on-error'] ?? 'fail';
-    return onError === 'continue' || (onError === 'ask' && (await this.#ask('go on with the next batch?')));
+    return onError === 'continue' || (onError === 'ask' && (await this.#ask('continue with the next batch?')));
   }
 
   async #goesOnAfterWait(): Promise<boolean> {
-    if (this.#wait === 'ask') return this.#ask('go on with the next batch?');
+    if (this.#wait === 'ask') return this.#ask('continue with the next batch?');
     if (this.#wait > 0) {
       this.#say(`waiting ${this.#options['batch-wait']}`);
       await pause(this.#wait);

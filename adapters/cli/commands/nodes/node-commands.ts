@@ -20,7 +20,7 @@ const status = command({
   summary: 'the nodes, or one node',
   options: {
     ...self,
-    stats: { type: 'flag', summary: 'what the node uses at present' },
+    stats: { type: 'flag', summary: 'what the node uses now' },
     allocs: { type: 'flag', summary: 'the allocations of the node' },
     filter: { type: 'text', value: 'EXPRESSION', summary: 'only the nodes for which it holds' },
   },
@@ -126,11 +126,11 @@ const drainOptions = {
   detach: { type: 'flag', of: 'enable', summary: 'do not wait until the node is empty' },
   deadline: { type: 'text', of: 'enable', value: 'DURATION', summary: 'what is still there then is stopped (1h)' },
   'no-deadline': { type: 'flag', of: 'enable', summary: 'wait for allocations as long as they take to move' },
-  m: { type: 'text', of: 'enable', value: 'TEXT', summary: 'why, kept with the drain' },
+  m: { type: 'text', of: 'enable', value: 'TEXT', summary: 'a reason, kept with the drain' },
   meta: { type: 'list', of: 'enable', value: 'KEY=VALUE', summary: 'kept with the drain, may be repeated' },
   force: { type: 'flag', of: 'enable', summary: 'stop everything at once' },
   'ignore-system': { type: 'flag', of: 'enable', summary: 'leave the allocations of system jobs' },
-  'keep-ineligible': { type: 'flag', of: 'disable', summary: 'with --disable: nothing new all the same' },
+  'keep-ineligible': { type: 'flag', of: 'disable', summary: 'with --disable: still take no new allocations' },
 } as const;
 
 function isGiven(options: Readonly<Record<string, unknown>>, name: string): boolean {
@@ -144,7 +144,7 @@ const drain = command({
   summary: 'move everything away from a node, or end that; waits until the node is empty',
   options: {
     enable: { type: 'flag', summary: 'begin' },
-    disable: { type: 'flag', summary: 'end, and let it take new allocations' },
+    disable: { type: 'flag', summary: 'end the drain, and let the node take new allocations' },
     monitor: { type: 'flag', summary: 'only show how a drain goes on' },
     ...self,
     ...yes,
@@ -162,7 +162,7 @@ const drain = command({
     const { ID } = await chosenNode(invocation);
     if (monitor) return followDrain(invocation, ID);
     const order = () => box.nodes.drain(ID, enable ? { spec, meta } : { markEligible: !options['keep-ineligible'] });
-    if (disable) return confirm(invocation, order(), `node ${short(ID)} drains no more`);
+    if (disable) return confirm(invocation, order(), `node ${short(ID)} no longer drains`);
     if (options.detach || json) return confirm(invocation, order(), `node ${short(ID)} drains`);
     const { value: ordered } = await orThrow(box.nodes.allocations(ID));
     await orThrow(order());

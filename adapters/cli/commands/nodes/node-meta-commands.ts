@@ -22,7 +22,7 @@ const apply = command({
   words: 'node meta apply',
   parameters: 'NODE [KEY=VALUE...]',
   summary: 'add names to the meta of a node, or change them; constraints of jobs look at them as ${meta.KEY}',
-  options: { unset: { type: 'list', value: 'KEY', summary: 'take this name away, may be repeated' } },
+  options: { unset: { type: 'list', value: 'KEY', summary: 'remove this name, may be repeated' } },
   run: async (invocation) => {
     const { box, options, parameters } = invocation;
     const [prefix = '', ...words] = parameters;
@@ -38,8 +38,7 @@ function namedValues(words: readonly string[]): Readonly<Record<string, string>>
   return Object.fromEntries(
     words.map((word) => {
       const equals = word.indexOf('=');
-      if (equals < 1)
-        throw new Stopped(`a name of meta is given as KEY=VALUE, not ${JSON.stringify(word.slice(0, 40))}`, 2);
+      if (equals < 1) throw new Stopped(`meta is given as KEY=VALUE, not ${JSON.stringify(word.slice(0, 40))}`, 2);
       return [word.slice(0, equals), word.slice(equals + 1)];
     }),
   );

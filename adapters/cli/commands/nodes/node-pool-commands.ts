@@ -11,7 +11,7 @@ import { nodesText } from './node-commands.js';
 const list = command({
   words: 'node pool list',
   parameters: '[PREFIX]',
-  summary: 'the node pools, or those whose name begins so',
+  summary: 'the node pools, or those whose names have this prefix',
   options: {},
   run: async (invocation) => {
     const { value } = await orThrow(invocation.box.nodePools.list(optional('prefix', invocation.parameters[0])));

@@ -27,7 +27,7 @@ const list = command({
 const show = command({
   words: 'notification show',
   parameters: 'CONFIGURATION',
-  summary: 'one notification configuration and how its deliveries fare',
+  summary: 'one notification configuration and the state of its deliveries',
   options: {},
   run: async (invocation) => {
     const configuration = await orThrow(invocation.box.notifications.show(invocation.parameters[0] ?? ''));
@@ -54,7 +54,7 @@ const create = command({
   summary: 'create a webhook configuration, verified and enabled',
   options: {
     type: { type: 'text', value: 'TYPE', summary: 'generic, slack or microsoft-teams (generic)' },
-    trigger: { type: 'list', value: 'TRIGGER', summary: 'what it is told of, may be repeated' },
+    trigger: { type: 'list', value: 'TRIGGER', summary: 'trigger that it is notified of, may be repeated' },
     'token-file': { type: 'text', value: 'FILE', summary: 'file with the secret that signs what is sent; - for input' },
     disabled: { type: 'flag', summary: 'neither verify nor enable it' },
   },
@@ -83,7 +83,7 @@ const put = command({
   summary: 'create the configuration of this name, or change it into what is stated',
   options: {
     type: { type: 'text', value: 'TYPE', summary: 'generic, slack, microsoft-teams or email (generic)' },
-    trigger: { type: 'list', value: 'TRIGGER', summary: 'what it is told of, may be repeated' },
+    trigger: { type: 'list', value: 'TRIGGER', summary: 'trigger that it is notified of, may be repeated' },
     user: { type: 'list', value: 'USER', summary: 'who gets the mail, may be repeated' },
     'token-file': { type: 'text', value: 'FILE', summary: 'file with the secret that signs what is sent; - for input' },
     'delivery-file': { type: 'text', value: 'FILE', summary: 'JSON with delivery options: filter, headers, rate, ...' },

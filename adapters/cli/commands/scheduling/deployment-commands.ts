@@ -63,7 +63,7 @@ const pause = command({
 const resume = command({
   words: 'deployment resume',
   parameters: 'DEPLOYMENT',
-  summary: 'let a paused deployment go on',
+  summary: 'let a paused deployment continue',
   options: {},
   run: async (invocation) => {
     const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');
@@ -85,7 +85,7 @@ const fail = command({
 const unblock = command({
   words: 'deployment unblock',
   parameters: 'DEPLOYMENT',
-  summary: 'let a deployment go on that waits for other regions',
+  summary: 'let a deployment that waits for other regions continue',
   options: {},
   run: async (invocation) => {
     const { ID } = await deploymentOf(invocation, invocation.parameters[0] ?? '');

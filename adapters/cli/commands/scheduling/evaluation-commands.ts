@@ -47,7 +47,7 @@ const list = command({
       value: 'N',
       summary: 'at most so many; the token of the next page goes to the error stream',
     },
-    'page-token': { type: 'text', value: 'TOKEN', summary: 'the page that begins here' },
+    'page-token': { type: 'text', value: 'TOKEN', summary: 'the page that begins at this token' },
   },
   run: async (invocation) => {
     const { box, inNamespace, options, terminal } = invocation;

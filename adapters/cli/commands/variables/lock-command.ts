@@ -21,7 +21,7 @@ export const lockVariable: Command = command({
   raw: true,
   options: {
     ttl: { type: 'text', value: 'TIME', summary: 'how long the lock is held when nothing renews it, 10s to 24h (15s)' },
-    delay: { type: 'text', value: 'TIME', summary: 'how long nobody gets it after it was lost (15s)' },
+    delay: { type: 'text', value: 'TIME', summary: 'how long nobody else can take it after it is lost (15s)' },
     'max-wait': { type: 'text', value: 'TIME', summary: 'give up when another one still holds it after this time' },
   },
   run: async ({ box, inNamespace, options, parameters, terminal }) => {
@@ -58,7 +58,7 @@ async function givenBack(variable: LockedVariable, lock: HeldLock, { error }: Te
     await releaseLock(variable, lock);
   } catch (fault) {
     if (!(fault instanceof SignalboxError)) throw fault;
-    error(`the lock is not given back and lasts until its time is over: ${fault.message}\n`);
+    error(`the lock was not released and lasts until its TTL is over: ${fault.message}\n`);
   }
 }
 

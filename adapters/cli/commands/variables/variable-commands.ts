@@ -82,7 +82,7 @@ const put = command({
     'store a variable with these items alone: KEY=VALUE, KEY=@FILE, KEY=-, and JSON as @FILE or - (standard input)',
   options: {
     ...checkIndex,
-    force: { type: 'flag', summary: 'whatever index the JSON document of a variable was read at' },
+    force: { type: 'flag', summary: 'whatever the index at which the JSON document of the variable was read' },
   },
   run: async (invocation) => {
     const { box, inNamespace, options, parameters, terminal } = invocation;

@@ -135,5 +135,5 @@ function timeAdd(args: readonly HclValue[]): CallResult {
 }
 
 function notATimestamp(text: string): string {
-  return `${JSON.stringify(shortened(text))} is no RFC 3339 timestamp like "2006-01-02T15:04:05Z"`;
+  return `${JSON.stringify(shortened(text))} is not an RFC 3339 timestamp like "2006-01-02T15:04:05Z"`;
 }

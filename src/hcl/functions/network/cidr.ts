@@ -96,6 +96,6 @@ function networkAt(args: readonly HclValue[], blame?: number): Result<Network, F
   const text = textAt(args, 0);
   const network = parseNetwork(text);
   if (network !== undefined) return ok(network);
-  const message = `${JSON.stringify(shortened(text))} is no network in CIDR notation like "10.0.0.0/8"`;
+  const message = `${JSON.stringify(shortened(text))} is not a network in CIDR notation like "10.0.0.0/8"`;
   return blame === undefined ? fail(message) : failArgument(blame, message);
 }

@@ -81,7 +81,7 @@ function compiled(pattern: string, budget: Budget): Result<RE2JS, FunctionError>
     return ok(re2().compile(pattern));
   } catch (error) {
     const reason = error instanceof Error ? error.message : 'it cannot be read';
-    return fail(`${JSON.stringify(shortened(pattern))} is no regular expression (RE2 syntax): ${reason}`);
+    return fail(`${JSON.stringify(shortened(pattern))} is not a regular expression (RE2 syntax): ${reason}`);
   }
 }
 

@@ -32,7 +32,7 @@ function requestProblem(check: ServiceCheck): string | undefined {
   if (type === 'script') return check.Command === '' ? 'a script check needs a command' : undefined;
   if (type !== 'http') return undefined;
   if (check.Path === '') return 'an http check needs a path';
-  if (!isUrl(check.Path)) return `the path ${quoted(check.Path)} of an http check is no URL path`;
+  if (!isUrl(check.Path)) return `the path ${quoted(check.Path)} of an http check is not a URL path`;
   return /^[A-Za-z][A-Za-z0-9+.-]*:/.test(check.Path) ? 'the path of an http check must be relative' : undefined;
 }
 

@@ -59,7 +59,7 @@ describe('a command that there is not', () => {
     ['jbo status', /^signalbox: there is no command "jbo"; did you mean job\?\n/],
     ['job statsu web', /^signalbox: there is no command "job statsu"; did you mean job status\?\n/],
     ['serv', /; did you mean serve\?/],
-    ['-json job status', /^signalbox: options such as -json stand behind the command\n/],
+    ['-json job status', /^signalbox: options such as -json go after the command\n/],
   ])('%s is told what there is', async (given, message) => {
     const { code, error } = await typed('http://127.0.0.1:1', {}, ...given.split(' '));
     expect([code, error]).toEqual([2, expect.stringMatching(message)]);

@@ -283,7 +283,7 @@ describe('the command line itself', () => {
     const { code, error } = await type('job run -detatch job.hcl');
     expect(code).toBe(2);
     expect(error).toMatch(
-      /^signalbox: there is no option --detatch; did you mean --detach\?\nusage: signalbox job run FILE; signalbox job run --help tells the options\n$/,
+      /^signalbox: there is no option --detatch; did you mean --detach\?\nusage: signalbox job run FILE; signalbox job run --help lists the options\n$/,
     );
   });
 

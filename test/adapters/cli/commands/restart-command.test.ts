@@ -134,11 +134,11 @@ describe('job restart', () => {
     await register(groupOf('web', 2, { main: forever }));
     const words = ['job', 'restart', '-batch-wait=ask', job];
     const no = await given({ keyboard, input: ['n\n'] }, ...words);
-    expect([no.code, no.error]).toEqual([1, 'go on with the next batch? [y/N] ']);
+    expect([no.code, no.error]).toEqual([1, 'continue with the next batch? [y/N] ']);
     expect(no.out).toMatch(/1 allocation restarted, 0 failed, 1 left as they were\n$/);
     expect((await given({ keyboard, input: ['y\n'] }, ...words)).code).toBe(0);
     expect((await run('job', 'restart', '-yes', '-batch-wait=ask', job)).code).toBe(0);
-    expect((await run(...words)).error).toBe('signalbox: there is no terminal to ask at\n');
+    expect((await run(...words)).error).toBe('signalbox: there is no terminal to ask on\n');
   });
 
   it.each([

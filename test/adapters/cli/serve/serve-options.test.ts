@@ -108,7 +108,7 @@ describe('parseServeOptions', () => {
     [['--set', 'x'], /--set takes KEY=VALUE/],
     [['--set', 'jobs.regoin=x'], /there is no setting "jobs.regoin"; did you mean jobs.region\?/],
     [['--set', 'smtpUrl=smtp://a:b@c'], /SIGNALBOX_SMTP_URL or in the file/],
-    [['--set', 'proxyExcept=a.example'], /--set proxyExcept is of no use without proxy/],
+    [['--set', 'proxyExcept=a.example'], /--set proxyExcept has no effect without proxy/],
     [
       ['--set', 'notifications.delivery.connectTimeout=1h'],
       /must not be more than notifications.delivery.totalTimeout/,
