@@ -68,7 +68,7 @@ export interface EnginePorts {
   readonly cipher?: Cipher;
   /** Changes the bodies of HTTP messages before they are signed. */
   readonly transform?: Transform;
-  /** Demands on jobs beyond the rules of the interface; they are asked with those of `settings.jobs.policies`. */
+  /** Requirements on jobs beyond the rules of the interface; checked together with those of `settings.jobs.policies`. */
   readonly policies?: readonly JobPolicy[];
   /** Where measurements go; nowhere when absent. */
   readonly observer?: Observer;
@@ -96,7 +96,7 @@ const portTable: OptionTable<EnginePorts> = {
 
 /** How long the stop of an engine may take. */
 export interface StopOptions {
-  /** Milliseconds that the loops may take to finish what they are at; 10 seconds when absent. */
+  /** Milliseconds that the loops may take to finish their current work; 10 seconds when absent. */
   readonly deadline?: number;
 }
 

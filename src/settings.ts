@@ -31,16 +31,16 @@ export interface Settings {
     readonly maximumSourceLength: number;
     /** Highest sum of counts of one job. */
     readonly maximumCount: number;
-    /** The region that this installation is. */
+    /** The name of the region that this installation forms. */
     readonly region: string;
     /**
-     * Where a run is looked at, for links in notifications: `{origin}` is `notifications.publicOrigin`, `{namespace}`, `{job}` and `{run}` are
+     * The page of a run, for links in notifications: `{origin}` is `notifications.publicOrigin`, `{namespace}`, `{job}` and `{run}` are
      * percent-encoded.
      */
     readonly runUrl: string;
-    /** Demands on jobs, as filter expressions; beside those that the host gives as functions. */
+    /** Requirements on jobs, as filter expressions, in addition to those that the host gives as functions. */
     readonly policies: readonly PolicyRule[];
-    /** What the jobs of a namespace may ask for in all. Where several processes work on one store, all have the same. */
+    /** Totals that the jobs of a namespace may ask for. All processes over one store must have the same. */
     readonly quotas: readonly QuotaRule[];
   };
   /** Evaluations and nodes. */
@@ -116,7 +116,7 @@ export interface Settings {
         /** At the mail server. */
         readonly email: readonly Milliseconds[];
       };
-      /** Share by which a wait may be shorter or longer. */
+      /** Share by which a wait may be shorter or longer, from 0 to 1; `0.2` is ±20 %. */
       readonly jitter: number;
       /** The longest wait that a destination can ask for with `Retry-After`; a longer one is cut to it. */
       readonly maximumRetryAfter: Milliseconds;

@@ -113,7 +113,7 @@ function isForUpstream(route: Route, { names }: HandlerParts, { plain }: Asked):
   return names.vocabulary === 'upstream' && route.interface !== 'notifications' && !plain;
 }
 
-/** A body that is too large for the one who sent it, or that there is no room for. */
+/** The statuses for a body that is larger than its sender may send, or for which there is no room. */
 const unread: ReadonlySet<number> = new Set([413, 503]);
 
 /** The route of a request, or the answer to one that has none. */

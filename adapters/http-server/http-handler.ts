@@ -61,7 +61,7 @@ export function createHttpHandler(engine: Engine, options: HttpHandlerOptions): 
 const path = textLike(/^(?:\/.*)?$/, "'' or a path that begins with a slash");
 
 const optionTable: OptionTable<Record<keyof HttpHandlerOptions, unknown>> = {
-  // What decides about access is looked at together, where the authenticator is made.
+  // The options about access are checked together, where the authenticator is made.
   authenticate: optional(anything),
   access: optional(anything),
   basePath: optional(path),
@@ -102,7 +102,7 @@ function furtherRoutes(upstream: boolean): readonly Route[] {
   return upstream ? [workspacePageRoute, discoveryRoute, ...emptyListRoutes] : [workspacePageRoute];
 }
 
-/** The only step of a request that waits, but for what a caller or a body makes it wait for: the others hand promises on. */
+/** The only step that awaits a request's answer; the others return the promises that they get. */
 async function respond(parts: HandlerParts, request: HttpRequest): Promise<HttpResponse> {
   const begun = begin(parts, request);
   if (!('located' in begun)) return finished(parts, request, begun);
@@ -160,7 +160,7 @@ function finished(
   return compressFor(request, response, response.body, upstream);
 }
 
-/** Measures a request to a known path, and tells readers of the monitor; the time of one that fails inside is not known to mean anything. */
+/** Measures an answered request to a known path, and notes it for readers of the monitor. */
 function observe({ observer, clock, feed }: Engine, { match }: Located, { request, response, began }: Exchange): void {
   if (match.isErr() || match.value.type !== 'found') return;
   const duration = clock.monotonic() - began;

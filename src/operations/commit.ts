@@ -36,7 +36,7 @@ export interface Transaction extends WriteView {
   readonly stopwatch: () => number;
   readonly ids: Ids;
   readonly settings: Settings;
-  /** What the host demands of jobs. */
+  /** The host's requirements on jobs. */
   readonly policies: readonly JobPolicy[];
   /** The caller; the host itself for background loops. */
   readonly caller: Principal;

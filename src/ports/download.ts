@@ -23,7 +23,7 @@ export interface DownloadRequest {
 export interface DownloadError {
   readonly type: 'download_failed';
   readonly message: string;
-  /** Asking again changes nothing: the address is forbidden, or the URL is none. */
+  /** Asking again changes nothing: the address is forbidden, or the URL is not valid. */
   readonly isFinal: boolean;
 }
 

@@ -19,9 +19,9 @@ export interface DeliveryRequest {
   readonly maximumResponseBytes: number;
   /** Ends the attempt early: the error is `aborted`. */
   readonly signal?: AbortSignal;
-  /** On whose behalf: what one of them uses up (name look-ups, for example) is not missing to another one. */
+  /** On whose behalf the request is sent: limits (of name look-ups, for example) are counted for each one separately. */
   readonly partition?: string;
-  /** Shown to https: destinations that ask who connects. */
+  /** Presented to https: destinations that ask for a certificate. */
   readonly clientCertificate?: ClientCertificate;
 }
 
@@ -43,7 +43,7 @@ export interface DeliveryTiming {
   readonly total: Milliseconds;
 }
 
-/** Any HTTP answer, also 3xx (never followed), 4xx and 5xx. */
+/** Any HTTP answer, including 3xx (never followed), 4xx and 5xx. */
 export interface DeliveryResponse {
   /** The status code of HTTP. */
   readonly status: number;

@@ -7,7 +7,7 @@ export interface SpanStart {
   /** `server`: a request that came in; `client`: one that goes out. */
   readonly kind: 'server' | 'client' | 'internal';
   /**
-   * The span that caused it, as a `traceparent` of W3C Trace Context; without one, or with what is none, it begins a trace of
+   * The span that caused it, as a `traceparent` of W3C Trace Context; when it is absent or invalid, the span begins a trace of
    * its own.
    */
   readonly parent?: string | undefined;
@@ -21,7 +21,7 @@ export interface SpanStart {
 export interface SpanEnd {
   /** When it ended; now when absent. */
   readonly at?: Instant;
-  /** Why what it stands for has failed; absent when it has not. */
+  /** Why the work of the span failed; absent when it did not. */
   readonly failure?: string;
   /** Values that were not known at the start. */
   readonly attributes?: Readonly<Record<string, string | number>>;

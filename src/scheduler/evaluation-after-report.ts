@@ -5,8 +5,8 @@ import type { EvaluationTrigger } from './evaluation.js';
 import { hasAttemptsLeft } from './reconcile/reschedule.js';
 
 /**
- * The evaluation that a node's report of an allocation calls for; undefined when none. An allocation that was taken for lost to sight is
- * back; a failed one may be replaced by its policy; a service that ended by itself, although services are not supposed to, is replaced.
+ * The evaluation that a node's report of an allocation calls for; undefined when none. An allocation whose node had been out of
+ * contact is back; a failed one may be replaced by its policy; a service that ended by itself, which services should not, is replaced.
  */
 export function triggerAfterReport(
   job: Job,

@@ -13,7 +13,7 @@ export interface Heartbeat {
 export interface SilenceWatch {
   /** It has been able to receive heartbeats since then, so no node counts as silent for longer. */
   readonly since: Milliseconds;
-  /** When it meant to look again. Later than that by much, it was absent itself. */
+  /** When it meant to look again; if it looks much later, the watcher itself was absent. */
   readonly expected: Milliseconds;
   /** When each heartbeat of another timeline was first seen. */
   readonly seen: ReadonlyMap<string, { readonly token: number; readonly at: Milliseconds }>;
@@ -48,7 +48,7 @@ export function observeHeartbeats(
   for (const heartbeat of heartbeats) {
     const heard = Math.max(since, heardAt(watch, heartbeat, now));
     if (heartbeat.at === undefined) seen.set(heartbeat.nodeId, { token: heartbeat.token, at: heard });
-    // The same sum in both cases: with a difference in one of them, a fraction could round to neither silent nor later than now.
+    // Both branches use one sum: computed in two ways, rounding could make a node neither silent now nor due later.
     const due = heard + ttl;
     if (now >= due) silent.push(heartbeat);
     else next = Math.min(next ?? Number.POSITIVE_INFINITY, due);

@@ -154,7 +154,7 @@ export interface Node {
   readonly HTTPAddr: string;
   /** What the agent found out about the host, for constraints (`${attr.cpu.arch}`). */
   readonly Attributes: Readonly<Record<string, string>>;
-  /** What operators say of the node, for constraints (`${meta.rack}`): that of the agent with the changes by the interface. */
+  /** Names and texts about the node, for constraints (`${meta.rack}`): those that the agent reports, with the changes made by the interface. */
   readonly Meta: Readonly<Record<string, string>> | null;
   /** Not set here. */
   readonly Links?: Readonly<Record<string, string>> | null;
@@ -226,7 +226,7 @@ export const nodes = table<Node>('nodes', (node) => [node.ID], {
   by_provision: { version: 1, key: (node) => [provisionOf(node) ?? '', node.ID] },
 });
 
-/** When each node was last heard of; apart from the node, so that a heartbeat does not count as a change of the node. */
+/** When each node was last heard from; apart from the node, so that a heartbeat does not count as a change of the node. */
 interface NodeHeartbeat {
   readonly ID: string;
   /** The monotonic time of the process that marked the node as down, and its timeline. */

@@ -8,7 +8,7 @@ import type { SchedulingSnapshot } from './snapshot.js';
 import { finish } from './steps.js';
 
 /**
- * Brings a job's allocations to what the job wants, as far as the nodes have room. Pure: the same arguments give the same result. Planning
+ * Decides how a job's allocations become what the job declares, as far as the nodes have room. Pure: the same arguments give the same result. Planning
  * a job is the same call on a snapshot that holds the job as it would be.
  */
 export function schedule(
@@ -20,7 +20,10 @@ export function schedule(
   return finish(schedulingSteps(snapshot, evaluation, now, ids));
 }
 
-/** `schedule` in steps of well under a millisecond each, for those who do other things in between. Nothing that it was given may change meanwhile. */
+/**
+ * `schedule` in steps of well under a millisecond each, between which the caller can do other work. The arguments must not change until the
+ * last step.
+ */
 export function* schedulingSteps(
   snapshot: SchedulingSnapshot,
   evaluation: Evaluation,

@@ -1,4 +1,4 @@
-/** Work that is done in steps, so that whoever goes through it can let other work go on in between. */
+/** Work in steps, between which its caller can do other work. */
 export type Steps<T> = Generator<void, T>;
 
 /** Allocations that are looked at between two yields. */

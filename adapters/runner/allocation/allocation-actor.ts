@@ -120,7 +120,7 @@ export class AllocationActor {
     return after === undefined || isAtRest(this.#life) ? undefined : Math.max(after, leastPatience);
   }
 
-  /** The server was heard of just now: the time without it begins again. */
+  /** The server has just answered: the time without it begins again. */
   heard(): void {
     this.#contact.abort();
     const after = this.patience;

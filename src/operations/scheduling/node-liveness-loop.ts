@@ -78,7 +78,7 @@ function takeForDown(tx: Transaction, nodeId: string): void {
     takeNodeDown(
       tx,
       node,
-      'The node has not been heard of for too long',
+      'The node has not been heard from for too long',
       silentStatus(unfinishedOn(tx, nodeId), tx.now),
     );
 }
