@@ -1,11 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { routeTable } from '../../../adapters/http-server/calls/route-table.js';
-import type { HttpResponse } from '../../../adapters/http-server/http-message.js';
-import { createHttpHandler, requestFrom } from '../../../adapters/http-server/index.js';
-import { hostPrincipal, putToken } from '../../../src/index.js';
-import { engineUnderTest, everything, filledEngine } from './engine-under-test.js';
-import { bodyFor, bodySchemaOf, pathValues, targetFor } from './route-samples.js';
+import { routeTable } from '../../../../adapters/http-server/calls/route-table.js';
+import type { HttpResponse } from '../../../../adapters/http-server/http-message.js';
+import { createHttpHandler, requestFrom } from '../../../../adapters/http-server/index.js';
+import { hostPrincipal, putToken } from '../../../../src/index.js';
+import { engineUnderTest, everything, filledEngine } from '../engine-under-test.js';
+import { bodyFor, bodySchemaOf, pathValues, targetFor } from '../route-samples.js';
 
 const named = routeTable.map((route) => ({ name: `${route.methods[0]} ${route.path}`, route }));
 

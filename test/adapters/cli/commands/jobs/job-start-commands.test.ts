@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connect, orThrow } from '../../../src/client/index.js';
-import { endAll, signalbox } from './cli-process.js';
-import { typed } from './typed-commands.js';
+import { connect, orThrow } from '../../../../../src/client/index.js';
+import { endAll, signalbox } from '../../cli-process.js';
+import { typed } from '../../typed-commands.js';
 
 /** Commands that begin a job, against a server with a runner. */
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { allocationToRead, allocationToUse } from '../../../../adapters/cli/commands/allocations/choose-allocation.js';
-import type { AllocationListStub } from '../../../../src/index.js';
+import {
+  allocationToRead,
+  allocationToUse,
+} from '../../../../../adapters/cli/commands/allocations/choose-allocation.js';
+import type { AllocationListStub } from '../../../../../src/index.js';
 
 /** `name:group:status:task=state`, in the order in which they were made. */
 function allocations(...texts: readonly string[]): AllocationListStub[] {

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawn } from 'node-pty';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Client, connect, orThrow } from '../../../src/client/index.js';
-import { commandLine, endAll, signalbox } from './cli-process.js';
-import { typed } from './typed-commands.js';
+import { type Client, connect, orThrow } from '../../../../src/client/index.js';
+import { commandLine, endAll, signalbox } from '../cli-process.js';
+import { typed } from '../typed-commands.js';
 
 /** Commands that show how something goes on, against a server with a real runner; once in a terminal. */
 
