@@ -1,7 +1,9 @@
 import type { Logger } from '../../../src/index.js';
+import { tokenSecret } from '../../../src/options/access-kinds.js';
 import { randomIds, systemClock } from '../../node/index.js';
 import { createRunner, httpAgentLink, type RunnerPorts, rawExecDriver } from '../../runner/index.js';
 import { firstSignal } from '../first-signal.js';
+import { isLoopback } from '../loopback.js';
 import { outboundFrom } from '../outbound.js';
 import { readSettingsFile } from '../settings/settings-file.js';
 import { stderrLogger } from '../stderr-logger.js';
@@ -69,15 +71,14 @@ export async function runAgent({ options: flags, terminal, json }: AgentCommand)
 async function tokenOf({ tokenFile }: AgentOptions, terminal: Terminal): Promise<string | undefined> {
   const text = tokenFile === null ? (terminal.environment['SIGNALBOX_TOKEN'] ?? '') : await terminal.read(tokenFile);
   const secret = text.trim();
-  if (tokenFile !== null && !/^[\x21-\x7e]{1,256}$/.test(secret))
+  if (tokenFile !== null && !tokenSecret.fits(secret))
     throw new Stopped(`${tokenFile} does not hold a secret: one line of visible ASCII characters`);
   return secret === '' ? undefined : secret;
 }
 
 function warnOfPlainText(url: string, token: string | undefined, logger: Logger): void {
   const { protocol, hostname } = new URL(url);
-  const isLocal = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');
-  if (token !== undefined && protocol === 'http:' && !isLocal)
+  if (token !== undefined && protocol === 'http:' && !isLoopback(hostname))
     logger.warn({ server: url }, 'The token goes over the network unencrypted: use https');
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { capabilityFromName, policyLevels, policyOfRule, policyShorthands } from '../../../src/index.js';
+import { tokenSecret } from '../../../src/options/access-kinds.js';
 
 const identifier = z.string().min(1).max(255);
 const capability = z.string().transform((name, context) => {
@@ -76,7 +77,7 @@ export const seedFileSchema = z.strictObject({
       z.strictObject({
         secret: z
           .string()
-          .regex(/^[\x21-\x7e]{1,256}$/, 'a secret has visible ASCII characters without blanks')
+          .refine((secret) => tokenSecret.fits(secret), `a secret has ${tokenSecret.takes}`)
           .min(
             shortestSecret,
             `a secret has at least ${shortestSecret} characters; make one with: openssl rand -hex 16`,

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import type { Settings, SettingsOverrides } from '../../../src/index.js';
+import { isLoopback } from '../loopback.js';
 import { columns } from '../output/columns.js';
 import { type NodeOptions, nodeOptionsFrom } from '../settings/node-options.js';
 import { listenParts } from '../settings/process-settings.js';
@@ -190,11 +191,6 @@ function engineSettings(settings: ResolvedSettings): SettingsOverrides {
     within[last] = value;
   }
   return overrides as SettingsOverrides;
-}
-
-/** `localhost` is trusted to be what it says; every other name could resolve to anything. */
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.[0-9]{1,3}){3}$/.test(host);
 }
 
 /** `read` gives the value that is in force. */

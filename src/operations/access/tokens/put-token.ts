@@ -1,6 +1,7 @@
 import { err, ok, type ResultAsync } from 'neverthrow';
 import type { NamespaceRule, Principal, WorkspaceRight } from '../../../access/principal.js';
 import { type StoredToken, tokens } from '../../../access/tokens.js';
+import { tokenSecret } from '../../../options/access-kinds.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { authoriseManagement, type PermissionDenied } from '../../authorise.js';
 import { secretHash } from '../../books/secret-hash.js';
@@ -113,13 +114,9 @@ export function tokenInfo(token: StoredToken): TokenInfo {
   return { accessor, name, management, namespaces, workspaces, policies, createdAt };
 }
 
-/** Secrets travel in a header. */
 function checkSecret(secret: string) {
-  if (/^[\x21-\x7e]{1,256}$/.test(secret)) return ok(undefined);
-  return err<never, UnfitSecret>({
-    type: 'unfit_secret',
-    message: 'a token secret is 1 to 256 visible ASCII characters without blanks',
-  });
+  if (tokenSecret.fits(secret)) return ok(undefined);
+  return err<never, UnfitSecret>({ type: 'unfit_secret', message: `a token secret is ${tokenSecret.takes}` });
 }
 
 function sameToken(a: StoredToken, b: StoredToken): boolean {
