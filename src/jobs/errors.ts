@@ -153,12 +153,16 @@ export type RegistrationRefusal = IndexConflict | TransitionRefused | InvalidReq
 
 /** Why a namespace cannot be read, written or removed: it is malformed, not there, built in, or something still lives in it. */
 export type NamespaceError =
+  /** The document of the namespace is malformed. */
   | {
       readonly type: 'invalid_namespace';
       readonly message: string;
     }
+  /** There is no namespace with this name. */
   | { readonly type: 'namespace_not_found'; readonly name: string; readonly message: string }
+  /** The namespace is built in and cannot be removed. */
   | { readonly type: 'namespace_protected'; readonly name: string; readonly message: string }
+  /** Something still lives in the namespace, so it cannot be removed. */
   | { readonly type: 'namespace_in_use'; readonly name: string; readonly message: string };
 
 export function invalidRequest(field: string, message: string): InvalidRequest {

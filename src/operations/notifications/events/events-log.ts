@@ -30,6 +30,7 @@ import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst } from
 export interface EventSummary {
   /** `ne-` and 16 characters. */
   readonly id: string;
+  /** The workspace that the event is about. */
   readonly workspaceId: string;
   /** A trigger, or the name of an event type. */
   readonly trigger: string;

@@ -13,13 +13,17 @@ import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 export interface DeliverySummary {
   /** `nd-` and 16 characters. */
   readonly id: string;
+  /** The workspace of the event and of the configuration. */
   readonly workspaceId: string;
+  /** The configuration that is notified. */
   readonly configurationId: string;
+  /** The event that it is notified of. */
   readonly eventId: string;
   /** The kind of the destination when the event was accepted. */
   readonly kind: DestinationKind;
   /** A trigger, or the name of an event type. */
   readonly trigger: string;
+  /** How it ended, or `pending`. */
   readonly outcome: DeliveryOutcome;
   /** Why it ended without success; null otherwise. */
   readonly reason: string | null;

@@ -33,11 +33,15 @@ export interface EntitlementView {
 /** A workspace as callers see it. */
 export interface WorkspaceView {
   readonly id: string;
+  /** Its name, for people. */
   readonly name: string;
+  /** The organization that it belongs to, whose users it can notify. */
   readonly organization: string;
   /** Where its runs are executed. */
   readonly executionMode: ExecutionMode;
+  /** Needed by the drift and check triggers. */
   readonly driftDetection: boolean;
+  /** Needed by the trigger of failed assessments. */
   readonly healthAssessments: boolean;
   /** The page that the host named; null when it named none. */
   readonly url: string | null;
