@@ -1,5 +1,5 @@
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
-import { allowsVariable } from '../../access/allows.js';
+import { allowsVariable, everyNamespace } from '../../access/allows.js';
 import { policies } from '../../access/policy-record.js';
 import type { Principal } from '../../access/principal.js';
 import {
@@ -10,6 +10,7 @@ import {
 } from '../../agent/link/task-variables.js';
 import type { AgentRefused, LinkFailed } from '../../ports/agent-link.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
+import { readPage } from '../../queries/page.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
 import { textHash } from '../../scheduler/text-hash.js';
 import type { VariableName, VariableRead } from '../../templates/index.js';
@@ -19,6 +20,7 @@ import { readAllocationJob } from '../books/jobs/job-rows.js';
 import { openItems } from '../books/variable-items.js';
 import { readWorkload } from '../books/workload-rules.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { everythingSeen, namespacedSource } from '../listing/keyed-source.js';
 
 type Fault = PermissionDenied | AgentRefused | LinkFailed | StorageError;
 
@@ -107,11 +109,16 @@ function readable(
   return allowsVariable(task, { namespace, path }, 'read') ? view.get(variables, [namespace, path])?.record : undefined;
 }
 
+/** The first of those that the task may list: others do not count. */
 function listed(view: ReadView, task: Principal, own: string, { path, namespace = own }: VariableRead): VariableName[] {
-  return view
-    .list(variables, { prefix: [namespace], textPrefix: path, limit: MAX_LISTED_VARIABLES })
-    .filter(({ record }) => allowsVariable(task, { namespace, path: record.Path }, 'list'))
-    .map(({ record }) => ({ path: record.Path, namespace }));
+  if (namespace === everyNamespace) return [];
+  const request = { namespace, prefix: path, sees: everythingSeen };
+  const source = namespacedSource(view, variables, request, ({ Path }) => Path);
+  return readPage(source, MAX_LISTED_VARIABLES, ({ record }) =>
+    ok<boolean, never>(allowsVariable(task, { namespace, path: record.Path }, 'list')),
+  )
+    .map(({ items }) => items.map(({ record }) => ({ path: record.Path, namespace })))
+    .unwrapOr([]);
 }
 
 function versionOf(found: readonly (StoredVariable | undefined)[], lists: readonly VariableName[][]): string {

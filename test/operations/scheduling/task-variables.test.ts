@@ -1,3 +1,4 @@
+import { ok } from 'neverthrow';
 import { describe, expect, it } from 'vitest';
 import {
   agentLink,
@@ -12,6 +13,7 @@ import {
 import type { JobInput } from '../../../src/jobs/document/input/index.js';
 import { allocations } from '../../../src/scheduler/allocation.js';
 import { second } from '../../../src/shared/duration.js';
+import { variables as variableTable } from '../../../src/variables/variable.js';
 import { fakeCluster } from '../../support/fake-agents.js';
 import { groupDocument } from '../../support/jobs.js';
 
@@ -53,6 +55,21 @@ describe('the variables of a task', () => {
     (await putPolicy(engine, hostPrincipal, { Name: 'web', Description: '', Rules, JobACL }))._unsafeUnwrap();
     const granted = (await ask({ variables }))._unsafeUnwrap();
     expect(granted.items).toEqual([{ path: 'nomad/jobs/web' }, null, { path: 'shared/key' }, null]);
+  });
+
+  it('are listed up to a limit that counts only those that the task may list', async () => {
+    const { cluster, engine, ask, put } = await placed();
+    await using _ended = cluster;
+    await put('nomad/jobs/web', { key: '1' });
+    const template = (await engine.storage.read((view) => view.list(variableTable)[0]?.record))._unsafeUnwrap()!;
+    const filled = await engine.storage.write((tx) => {
+      for (let at = 0; at < 10_500; at += 1)
+        tx.put(variableTable, { ...template, Path: `a/${String(at).padStart(5, '0')}` });
+      return ok(undefined);
+    });
+    filled._unsafeUnwrap();
+    const { lists } = (await ask({ prefixes: [{ path: '' }] }))._unsafeUnwrap();
+    expect(lists).toEqual([[{ path: 'nomad/jobs/web', namespace: 'default' }]]);
   });
 
   it('are told again when one of them is another, comes or goes, and not when others change', async () => {
