@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { connect } from 'node:net';
+import { StringDecoder } from 'node:string_decoder';
 import type { CheckResult } from '../../../src/agent/checks/check-state.js';
 import type { ServiceCheck } from '../../../src/jobs/document/service.js';
 import { millisecondsFromNanos } from '../../../src/shared/duration.js';
@@ -32,6 +33,17 @@ function lookByTcp({ address, port }: Endpoint, timeout: number): Promise<CheckR
   });
 }
 
+/** The beginning of an answer as text. A character that is cut is left out. */
+function outputOf(pieces: readonly Buffer[]): string {
+  const text = beginningOf(Buffer.concat(pieces));
+  // Bytes that are no UTF-8 become characters of three bytes.
+  return beginningOf(Buffer.from(text));
+}
+
+function beginningOf(bytes: Buffer): string {
+  return new StringDecoder('utf8').write(bytes.subarray(0, maximumOutput));
+}
+
 function lookByHttp(check: ServiceCheck, { address, port }: Endpoint, timeout: number): Promise<CheckResult> {
   const make = check.Protocol === 'https' ? secureRequest : request;
   const options = {
@@ -53,12 +65,14 @@ function lookByHttp(check: ServiceCheck, { address, port }: Endpoint, timeout: n
       const asked = make(options, (answer) => {
         isAnswered = true;
         const statusCode = answer.statusCode ?? 0;
-        let output = '';
-        const end = (): void => resolve({ passed: statusCode >= 200 && statusCode < 400, output, statusCode });
-        answer.setEncoding('utf8');
-        answer.on('data', (piece: string) => {
-          output = (output + piece).slice(0, maximumOutput);
-          if (output.length >= maximumOutput) answer.destroy();
+        const pieces: Buffer[] = [];
+        let size = 0;
+        const end = (): void =>
+          resolve({ passed: statusCode >= 200 && statusCode < 400, output: outputOf(pieces), statusCode });
+        answer.on('data', (piece: Buffer) => {
+          pieces.push(piece);
+          size += piece.length;
+          if (size >= maximumOutput) answer.destroy();
         });
         answer.once('close', end);
         answer.once('error', failed);

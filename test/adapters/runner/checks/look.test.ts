@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 /** What a look at a server with this answer comes to. */
-async function lookAt(status: number, body: string, check: Partial<ServiceCheck> = {}) {
+async function lookAt(status: number, body: string | Buffer, check: Partial<ServiceCheck> = {}) {
   const started = createServer((_request, response) => response.writeHead(status).end(body));
   server = started;
   await new Promise<void>((resolve) => {
@@ -50,6 +50,18 @@ describe('a look at a service', () => {
     expect((await lookAt(200, 'x'.repeat(3072))).output).toHaveLength(3072);
     server?.close();
     expect((await lookAt(200, 'x'.repeat(5000))).output).toHaveLength(3072);
+  });
+
+  it('counts bytes, and does not cut a character', async () => {
+    expect((await lookAt(200, '€'.repeat(1024))).output).toBe('€'.repeat(1024));
+    server?.close();
+    expect((await lookAt(200, 'é'.repeat(5000))).output).toBe('é'.repeat(1536));
+    server?.close();
+    expect((await lookAt(200, `x${'€'.repeat(5000)}`)).output).toBe(`x${'€'.repeat(1023)}`);
+    server?.close();
+    expect((await lookAt(200, `${'😀'.repeat(5000)}`)).output).toBe('😀'.repeat(768));
+    server?.close();
+    expect((await lookAt(200, Buffer.alloc(5000, 0xff))).output).toBe('\ufffd'.repeat(1024));
   });
 
   it.each([
