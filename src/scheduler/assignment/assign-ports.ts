@@ -7,10 +7,18 @@ import type { Node, NodeAddress } from '../node.js';
 import type { Draw } from './draw.js';
 
 /** What a network gets of one node. */
-interface PortOffer {
+export interface PortOffer {
   readonly ports: readonly AllocatedPort[];
   /** The requested network, with the values of its dynamic ports and an address. */
   readonly network: AllocatedNetwork;
+}
+
+/** Where ports are taken from. */
+interface PortSupply {
+  readonly node: Node;
+  readonly taken: PortBook;
+  /** Static ports that other networks of the allocation get later: they are not used as dynamic ports. */
+  readonly spared: readonly Port[];
 }
 
 /** Ports that are tried by chance before the range is searched, so that a port that was just given back is not given away at once. */
@@ -19,12 +27,12 @@ const randomTries = 20;
 /** Gives each port of a network a host port that is free on its host network's address, or tells what was not to be had. */
 export function assignPorts(
   asked: NetworkResource,
-  node: Node,
-  taken: PortBook,
+  { node, taken, spared }: PortSupply,
   draw: Draw,
 ): Result<PortOffer, string> {
-  const offered = new PortDraft(node, taken, asked.ReservedPorts ?? []);
-  for (const port of asked.ReservedPorts ?? []) {
+  const statics = asked.ReservedPorts ?? [];
+  const offered = new PortDraft(node, taken, [...statics, ...spared]);
+  for (const port of statics) {
     const addresses = offered.addressesFor(port);
     if (addresses.isErr()) return err(addresses.error);
     const value = port.Value ?? 0;

@@ -1,8 +1,8 @@
 import { err, ok, type Result } from 'neverthrow';
+import type { NetworkResource } from '../../jobs/document/network.js';
 import type {
   AllocatedDevice,
   AllocatedNetwork,
-  AllocatedPort,
   AllocatedResources,
   AllocatedTaskResources,
 } from '../allocated-resources.js';
@@ -11,7 +11,7 @@ import type { NodeState } from '../cluster/node-book.js';
 import type { GroupRequirements } from '../feasibility/requirements.js';
 import { assignCores } from './assign-cores.js';
 import { assignDevices } from './assign-devices.js';
-import { assignPorts } from './assign-ports.js';
+import { assignPorts, type PortOffer } from './assign-ports.js';
 import type { Draw } from './draw.js';
 
 /** What one node would give to an allocation of a group. */
@@ -62,32 +62,34 @@ export function lackingDimension(
 }
 
 interface Networks {
-  readonly group: { readonly ports: readonly AllocatedPort[]; readonly network: AllocatedNetwork } | undefined;
+  readonly group: PortOffer | undefined;
   readonly byTask: ReadonlyMap<string, AllocatedNetwork>;
 }
 
+/** The network of the group is served before those of its tasks: when both lack a port, that of the group is named. */
 function networksOf(wanted: GroupRequirements, { node, ports }: NodeState, draw: Draw): Result<Networks, string> {
   const byTask = new Map<string, AllocatedNetwork>();
   let taken = ports;
+  const spared = wanted.taskNetworks.flatMap(({ request }) => request.ReservedPorts ?? []);
+  const assigned = (request: NetworkResource): Result<PortOffer, string> => {
+    const offer = assignPorts(request, { node, taken, spared }, draw).mapErr((lack) => `network: ${lack}`);
+    if (offer.isOk()) {
+      taken = taken.with(offer.value.ports.map(({ HostIP = '', Value }) => ({ address: HostIP, port: Value })));
+    }
+    return offer;
+  };
+  const group = wanted.network === undefined ? ok(undefined) : assigned(wanted.network);
+  if (group.isErr()) return err(group.error);
   for (const { task, request } of wanted.taskNetworks) {
-    const offer = assignPorts(request, node, taken, draw);
-    if (offer.isErr()) return err(`network: ${offer.error}`);
+    const offer = assigned(request);
+    if (offer.isErr()) return err(offer.error);
     byTask.set(task, taskNetwork(offer.value));
-    taken = taken.with(offer.value.ports.map(({ HostIP = '', Value }) => ({ address: HostIP, port: Value })));
   }
-  if (wanted.network === undefined) return ok({ group: undefined, byTask });
-  const offer = assignPorts(wanted.network, node, taken, draw);
-  return offer.isErr() ? err(`network: ${offer.error}`) : ok({ group: offer.value, byTask });
+  return ok({ group: group.value, byTask });
 }
 
 /** A task's own network carries its ports itself. */
-function taskNetwork({
-  ports,
-  network,
-}: {
-  readonly ports: readonly AllocatedPort[];
-  readonly network: AllocatedNetwork;
-}) {
+function taskNetwork({ ports, network }: PortOffer): AllocatedNetwork {
   return ports[0]?.HostIP === undefined ? network : { ...network, IP: ports[0].HostIP };
 }
 

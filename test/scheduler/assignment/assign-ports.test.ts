@@ -24,7 +24,7 @@ const standard: readonly NodeAddress[] = [
 type Taken = readonly { readonly address: string; readonly port: number }[];
 
 function assigned(asked: NetworkResource, node: Node, taken: Taken = []) {
-  const result = assignPorts(asked, node, PortBook.of(node, []).with(taken), drawFrom('x'));
+  const result = assignPorts(asked, { node, taken: PortBook.of(node, []).with(taken), spared: [] }, drawFrom('x'));
   return result.isOk() ? result.value.ports : result.error;
 }
 
@@ -111,7 +111,11 @@ describe('dynamic ports', () => {
     let draws = 0;
     const draw = (): number => (draws++ < misses ? 0 : 7);
     const taken = PortBook.of(nodeWith(standard), []).with([{ address: '10.0.0.1', port: 20_000 }]);
-    const offer = assignPorts({ DynamicPorts: [{ Label: 'p' }] }, nodeWith(standard), taken, draw);
+    const offer = assignPorts(
+      { DynamicPorts: [{ Label: 'p' }] },
+      { node: nodeWith(standard), taken, spared: [] },
+      draw,
+    );
     expect(offer._unsafeUnwrap().ports).toMatchObject([{ Value: expected }]);
     expect(draws).toBe(20);
   });
@@ -133,7 +137,7 @@ describe('dynamic ports', () => {
 describe('the network of an allocation', () => {
   const node = nodeWith(standard, { MinDynamicPort: 20_005, MaxDynamicPort: 20_005 });
   const network = (asked: NetworkResource, on: Node = node) =>
-    assignPorts(asked, on, PortBook.of(on, []), drawFrom('x'))._unsafeUnwrap().network;
+    assignPorts(asked, { node: on, taken: PortBook.of(on, []), spared: [] }, drawFrom('x'))._unsafeUnwrap().network;
 
   it('is the requested one with the values of its dynamic ports and the first address of the host', () => {
     const asked = {
