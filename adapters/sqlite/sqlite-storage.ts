@@ -1,4 +1,5 @@
 import { closeSync, openSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Result } from 'neverthrow';
 import { err, ok, ResultAsync } from 'neverthrow';
 import { checkArgument, checkOptions, type OptionTable } from '../../src/options/check-options.js';
@@ -129,6 +130,8 @@ async function openPath(path: string, options: SqliteStorageOptions): Promise<Re
 
 /** The reason why the file is refused, or undefined. A file that does not exist is created. Throws the driver's error. */
 function lookAt(path: string, open: OpenFile, options: SqliteStorageOptions): StorageError | undefined {
+  const misplaced = placeFault(path);
+  if (misplaced !== undefined) return storageFailure('io', misplaced);
   const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (bytes === 0) {
     makePrivate(path);
@@ -143,13 +146,30 @@ function lookAt(path: string, open: OpenFile, options: SqliteStorageOptions): St
   }
 }
 
+/** Why there can be no store at the path, and what to do; SQLite itself only tells of an I/O error. */
+function placeFault(path: string): string | undefined {
+  if (!isOfFileSystem(path)) return undefined;
+  const present = statSync(path, { throwIfNoEntry: false });
+  if (present?.isDirectory() === true)
+    return `${path} is a folder: name a file in it, such as ${join(path, 'signalbox.db')}.`;
+  if (present !== undefined && !present.isFile()) return `${path} is no regular file: name one, or a new one.`;
+  const folder = dirname(path);
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined)
+    return `The folder ${folder} does not exist: create it, or name a file in another one.`;
+  return undefined;
+}
+
 /**
  * Creates the file for its owner only. SQLite creates the files beside it (log, shared memory, journal) with the same
  * permissions.
  */
 function makePrivate(path: string): void {
-  if (path === '' || path.startsWith(':') || path.startsWith('file:')) return;
-  closeSync(openSync(path, 'a', 0o600));
+  if (isOfFileSystem(path)) closeSync(openSync(path, 'a', 0o600));
+}
+
+/** Others are stores in memory and URIs. */
+function isOfFileSystem(path: string): boolean {
+  return path !== '' && !path.startsWith(':') && !path.startsWith('file:');
 }
 
 /** Retries while another process has the file locked, for example to create, recover or close it, for up to `busyMs`. */

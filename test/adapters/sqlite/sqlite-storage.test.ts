@@ -1,4 +1,5 @@
 import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { err, ok } from 'neverthrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type SqliteHandle, type SqliteStatement, sqliteStorage } from '../../../adapters/sqlite/index.js';
@@ -69,6 +70,20 @@ describe('files that are refused', () => {
     const before = readFileSync(path);
     assertFailed(await sqliteStorage(path), 'too_new');
     expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  test('a folder, a device and a file in no folder: what is wrong and what to do', async () => {
+    const parent = folder.path('');
+    const cases = [
+      [parent, `is a folder: name a file in it, such as ${join(parent, 'signalbox.db')}.`],
+      ['/dev/null', '/dev/null is no regular file: name one, or a new one.'],
+      [folder.path('none/x.db'), `The folder ${folder.path('none')} does not exist: create it, or name a file in`],
+    ] as const;
+    for (const [path, message] of cases) {
+      const refused = await sqliteStorage(path);
+      assertFailed(refused, 'io');
+      expect(errorOf(refused)).toMatchObject({ message: expect.stringContaining(message) });
+    }
   });
 
   test.each([
