@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import type { NodeDescription } from '../../src/agent/link/node-work.js';
 import { checkOptions, type OptionTable } from '../../src/options/check-options.js';
@@ -17,7 +18,7 @@ import {
   text,
   textLike,
 } from '../../src/options/option-kinds.js';
-import type { AgentLink } from '../../src/ports/agent-link.js';
+import type { AgentLink, AgentRefused, NodeTaken } from '../../src/ports/agent-link.js';
 import type { Clock } from '../../src/ports/clock.js';
 import type { Download } from '../../src/ports/download.js';
 import type { Ids } from '../../src/ports/ids.js';
@@ -38,7 +39,9 @@ import { NoteKeeper } from './disk/note-keeper.js';
 import { diskTaskMemory, type TaskMemory, volatileTaskMemory } from './disk/task-memory.js';
 import { messageOf } from './disk/transient-fault.js';
 import type { TaskDriver } from './drivers/task-driver.js';
+import { linkOfProcess } from './link/link-of-process.js';
 import { Agent } from './node/agent.js';
+import { agentFolder } from './node/agent-folder.js';
 import { describeHost, type HostOptions, type HostVolume } from './node/describe-host.js';
 import { type VolumeUnusable, volumeFault } from './node/host-volumes.js';
 import { type NodeIdentity, persistentNodeId } from './node/node-identity.js';
@@ -74,7 +77,7 @@ export interface RunnerOptions extends HostOptions {
 }
 
 /** Why a runner cannot begin. */
-export type RunnerFault = DirectoryInUse | DirectoryUnusable | VolumeUnusable;
+export type RunnerFault = DirectoryInUse | DirectoryUnusable | VolumeUnusable | AgentRefused | NodeTaken;
 
 /** How long the stop of a runner may take. */
 export interface StopRunnerOptions {
@@ -87,7 +90,9 @@ export interface Runner {
   readonly nodeId: string;
   /**
    * Takes the directory, registers the node and begins to look after its allocations; resolves when the node is
-   * registered. From then on the process stays alive until `stop`.
+   * registered. From then on the process stays alive until `stop`. A server that cannot be reached is asked again; one that refuses the
+   * node, or has another agent for it that lives, is a fault. A runner without a directory, or on a host that was started anew, waits until
+   * the server takes the agent before it for dead.
    */
   start(): ResultAsync<void, RunnerFault>;
   /**
@@ -189,7 +194,16 @@ class HostRunner implements Runner {
     this.#agent = agent;
     // Nothing else need keep the process alive: a runner waits for work.
     this.#alive = setInterval(() => undefined, 2 ** 30);
-    return ResultAsync.fromSafePromise(agent.start());
+    return new ResultAsync(this.#begin(agent));
+  }
+
+  async #begin(agent: Agent): Promise<Result<void, RunnerFault>> {
+    const started = await agent.start();
+    if (started.isErr() && this.#agent === agent) {
+      this.#agent = undefined;
+      await this.#end(agent, AbortSignal.abort());
+    }
+    return started;
   }
 
   async stop({ deadline = defaultDeadline }: StopRunnerOptions = {}): Promise<void> {
@@ -197,11 +211,14 @@ class HostRunner implements Runner {
     if (agent === undefined) return;
     this.#agent = undefined;
     // The limit uses the host's wall time: a stop must end even if virtual time stands still.
-    const limit = AbortSignal.timeout(deadline);
-    await agent.stop(limit);
-    await within(notesPatience, this.#notes.flushed());
+    await this.#end(agent, AbortSignal.timeout(deadline));
     this.#notes.close();
     if (this.#directory === null) await agent.leave();
+  }
+
+  async #end(agent: Agent, limit: AbortSignal): Promise<void> {
+    await agent.stop(limit);
+    await within(notesPatience, this.#notes.flushed());
     this.#lock?.release();
     clearInterval(this.#alive);
   }
@@ -227,7 +244,12 @@ class HostRunner implements Runner {
   }
 
   #createAgent(): Agent {
-    const { link, clock, ids } = this.#ports;
+    const { clock, ids } = this.#ports;
+    const folder = this.#directory === null ? null : agentFolder(this.#directory);
+    const link = linkOfProcess(this.#ports.link, {
+      instance: randomUUID(),
+      ...(folder === null ? {} : { folder: folder.secret, boot: folder.boot }),
+    });
     const { drivers, onStop, keepFinished = defaultKeepFinished } = this.#options;
     const memory = this.#memory();
     const surroundings: Surroundings = {
@@ -244,7 +266,7 @@ class HostRunner implements Runner {
       node: this.#describe(),
       leavesTasks: this.#directory !== null && onStop !== 'kill',
     };
-    return new Agent({ link, surroundings, keepFinished });
+    return new Agent({ link, surroundings, keepFinished, past: folder?.past ?? 'unknown' });
   }
 
   #memory(): TaskMemory {

@@ -30,6 +30,7 @@ import type { NotificationError } from '../notifications/errors.js';
 import type { PermissionDenied } from '../operations/authorise.js';
 import type { EvaluationDeletionRefused, UnknownAllocation, UnreadableSource } from '../operations/jobs/index.js';
 import type { FilterFault } from '../operations/listing/answer-list.js';
+import type { NodeTaken } from '../ports/agent-link.js';
 import type { CipherError } from '../ports/cipher.js';
 import type { StorageError } from '../ports/storage.js';
 import type { SearchRefused } from '../queries/search/search-context.js';
@@ -74,6 +75,7 @@ export type JobCallError =
   | CipherError
   | CommandRefused
   | ClaimRefused
+  | NodeTaken
   | ForceRefused
   | DeploymentNotFound
   | DeploymentError

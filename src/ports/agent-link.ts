@@ -1,4 +1,5 @@
 import type { ResultAsync } from 'neverthrow';
+import type { AgentProcess } from '../agent/link/agent-process.js';
 import type { CommandPerformer } from '../agent/link/node-command.js';
 import type {
   NodeDescription,
@@ -9,7 +10,7 @@ import type {
 } from '../agent/link/node-work.js';
 import type { TaskVariables, TaskVariablesQuery } from '../agent/link/task-variables.js';
 
-/** The node does not exist or is down for the server: the agent registers again. */
+/** The node does not exist, is down for the server or has another agent by now: the agent registers again. */
 export interface UnknownNode {
   readonly type: 'node_not_found';
   /** The ID that the agent gave. */
@@ -22,30 +23,40 @@ export interface AgentRefused {
   readonly message: string;
 }
 
+/** Another agent looks after the node and is alive: this one may not run anything for it. */
+export interface NodeTaken {
+  readonly type: 'node_taken';
+  readonly message: string;
+}
+
 /** The server could not be reached, or could not answer: it may be asked again later. */
 export interface LinkFailed {
   readonly type: 'link_failed';
   readonly message: string;
 }
 
-/** Why a call of an agent has no answer: register again, give up, or ask again later. */
-export type AgentLinkError = UnknownNode | AgentRefused | LinkFailed;
+/** Why a call of an agent has no answer: register again, give up, end what runs here, or ask again later. */
+export type AgentLinkError = UnknownNode | AgentRefused | NodeTaken | LinkFailed;
 
 /**
  * What the agent of a node may ask of its server, and nothing else: in the same process, or over a connection that the
- * agent holds. Every call may be repeated: the server's state after a repetition is that after the first time.
+ * agent holds. Every call may be repeated: the server's state after a repetition is that after the first time. `instance` tells which
+ * process asks (`AgentProcess`); it is absent for agents that do not say.
  */
 export interface AgentLink {
-  /** Registers the node, or brings its description up to date, and makes it ready. */
-  register(node: NodeDescription): ResultAsync<RegisteredNode, AgentLinkError>;
+  /**
+   * Registers the node, or brings its description up to date, and makes it ready. The process is the node's agent from then on: calls of
+   * others are answered as if the node were not known. Refused with `node_taken` while another agent of the node is alive.
+   */
+  register(node: NodeDescription, agent?: AgentProcess): ResultAsync<RegisteredNode, AgentLinkError>;
   /** Tells that the node lives. */
-  heartbeat(nodeId: string): ResultAsync<Pick<RegisteredNode, 'heartbeatTtl'>, AgentLinkError>;
+  heartbeat(nodeId: string, instance?: string): ResultAsync<Pick<RegisteredNode, 'heartbeatTtl'>, AgentLinkError>;
   /**
    * The work of a node; with `after` above 0 only what has changed since that index, waiting until something has. An
    * answer without any change may come at any time. Aborting the signal ends the wait.
    */
   work(
-    query: { readonly nodeId: string; readonly after: number },
+    query: { readonly nodeId: string; readonly after: number; readonly instance?: string | undefined },
     signal: AbortSignal,
   ): ResultAsync<NodeWorkList, AgentLinkError>;
   /**
@@ -57,7 +68,7 @@ export interface AgentLink {
   /** Tells the state of allocations. Resolves when the server will not forget it. */
   report(report: NodeReport): ResultAsync<ReportOutcome, AgentLinkError>;
   /** Lets the server give commands for the node's allocations, until the function that it gives is called. */
-  serve(nodeId: string, perform: CommandPerformer): () => void;
+  serve(nodeId: string, perform: CommandPerformer, instance?: string): () => void;
   /** The node will not come back: it is down from now on, and its allocations are replaced at once. */
-  leave(nodeId: string): ResultAsync<void, AgentLinkError>;
+  leave(nodeId: string, instance?: string): ResultAsync<void, AgentLinkError>;
 }

@@ -1,4 +1,4 @@
-export type { AgentLink, AgentLinkError, AgentRefused, LinkFailed, UnknownNode } from './agent-link.js';
+export type { AgentLink, AgentLinkError, AgentRefused, LinkFailed, NodeTaken, UnknownNode } from './agent-link.js';
 export type { Cipher, CipherError } from './cipher.js';
 export type { Clock } from './clock.js';
 export type { Download, DownloadError, DownloadRequest } from './download.js';

@@ -1,6 +1,7 @@
 /** Nodes, node pools, scheduling, and the link of agents. For services that embed the engine, and for runners. */
 
 export type { ToldState, ToldStatus } from '../agent/allocation/client-status.js';
+export type { AgentProcess } from '../agent/link/agent-process.js';
 export type {
   CommandInput,
   CommandOutput,
@@ -55,6 +56,7 @@ export {
   leaveNode,
   listNodes,
   listNodeWork,
+  type NodeClaimant,
   readNode,
   registerNode,
   reportAllocations,

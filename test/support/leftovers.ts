@@ -27,6 +27,16 @@ interface Found {
   readonly group: number;
 }
 
+/** A process that ended but that nobody has collected yet counts as gone. */
+export function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
+
 /** Processes that name the folder, without those of this process's own group. */
 export function processesOf(folder: string): readonly Found[] {
   const own = groupOf('self');

@@ -23,7 +23,7 @@ const stopGrace = 10_000;
 
 /**
  * Runs the agent of a node until a signal. Prints `node ID is registered with URL` as its first line. A server that cannot be
- * reached is asked again and again; one that refuses the node at first ends the command.
+ * reached is asked again and again; one that refuses the node at first, or that has given it to another agent, ends the command.
  */
 export async function runAgent({ options: flags, terminal, json }: AgentCommand): Promise<number> {
   const signalled = firstSignal();
@@ -38,7 +38,7 @@ export async function runAgent({ options: flags, terminal, json }: AgentCommand)
   const token = await tokenOf(options, terminal);
   warnOfPlainText(options.url, token, logger);
   const clock = systemClock();
-  const { link, refused } = tellingRefusal(
+  const { link, lost } = tellingLoss(
     httpAgentLink({ url: options.url, clock, logger, ...(token === undefined ? {} : { token }) }),
   );
   const runner = createRunner(
@@ -51,20 +51,23 @@ export async function runAgent({ options: flags, terminal, json }: AgentCommand)
       onStop: options.onStop,
     },
   );
-  const outcome = await Promise.race([runner.start(), refused, signalled]);
-  if (typeof outcome === 'string') {
-    await runner.stop({ deadline: 0 });
-    throw new Stopped(`${options.url} refuses the node ${runner.nodeId}: ${outcome}`);
+  const refusal = (reason: string): Stopped =>
+    new Stopped(`${options.url} refuses the node ${runner.nodeId}: ${reason}`);
+  const outcome = await Promise.race([runner.start(), signalled]);
+  if (outcome?.isErr() === true) {
+    const { type, message } = outcome.error;
+    throw type === 'node_refused' || type === 'node_taken' ? refusal(message) : new Stopped(message);
   }
-  if (outcome?.isErr() === true) throw new Stopped(outcome.error.message);
+  let reason: string | undefined;
   if (outcome !== undefined) {
     const started = { nodeId: runner.nodeId, server: options.url };
     terminal.out(
       json ? `${JSON.stringify(started)}\n` : `node ${started.nodeId} is registered with ${started.server}\n`,
     );
-    await signalled;
+    reason = (await Promise.race([signalled, lost])) ?? undefined;
   }
   await runner.stop({ deadline: stopGrace });
+  if (reason !== undefined) throw refusal(reason);
   return 0;
 }
 
@@ -82,26 +85,26 @@ function warnOfPlainText(url: string, token: string | undefined, logger: Logger)
     logger.warn({ server: url }, 'The token goes over the network unencrypted: use https');
 }
 
-/** The link, and why the server refused the node before it ever took it. */
-function tellingRefusal(link: RunnerPorts['link']): {
+/** The link, and why the node has another agent by now, once this one had it. */
+function tellingLoss(link: RunnerPorts['link']): {
   readonly link: RunnerPorts['link'];
-  readonly refused: Promise<string>;
+  readonly lost: Promise<string>;
 } {
   let isTaken = false;
   let tell: (reason: string) => void = () => undefined;
-  const refused = new Promise<string>((resolve) => {
+  const lost = new Promise<string>((resolve) => {
     tell = resolve;
   });
-  const register: RunnerPorts['link']['register'] = (node) =>
+  const register: RunnerPorts['link']['register'] = (node, agent) =>
     link
-      .register(node)
+      .register(node, agent)
       .map((registered) => {
         isTaken = true;
         return registered;
       })
       .mapErr((error) => {
-        if (!isTaken && error.type === 'node_refused') tell(error.message);
+        if (isTaken && error.type === 'node_taken') tell(error.message);
         return error;
       });
-  return { link: { ...link, register }, refused };
+  return { link: { ...link, register }, lost };
 }

@@ -14,7 +14,8 @@ const retryPause = 2000;
 /**
  * Starts a runner for this host. With a store in a file the allocations live beside it, and processes survive a stop to
  * be found again; with a store in memory nobody could find them again, so they end with the server. A second server on
- * the same file serves without a runner until the directory is free, and then goes on with the tasks of the first.
+ * the same file serves without a runner until the directory is free, and then goes on with the tasks of the first. So does one whose node
+ * has another agent that lives.
  */
 export async function startHostRunner(
   engine: Engine,
@@ -48,8 +49,9 @@ export async function startHostRunner(
 async function tryToStart(engine: Engine, runner: Runner): Promise<boolean> {
   const started = await runner.start();
   if (started.isOk()) return true;
-  if (started.error.type !== 'directory_in_use') throw new Error(started.error.message);
-  engine.logger.warn({ directory: started.error.directory }, `${started.error.message}; serving without a runner`);
+  const { type, message } = started.error;
+  if (type !== 'directory_in_use' && type !== 'node_taken') throw new Error(message);
+  engine.logger.warn({ node: runner.nodeId }, `${message}; serving without a runner`);
   return false;
 }
 
@@ -59,7 +61,7 @@ async function standBy(engine: Engine, runner: Runner, signal: AbortSignal): Pro
     if (signal.aborted) return;
     const started = await runner.start();
     if (started.isErr()) continue;
-    engine.logger.warn({}, 'The runner directory is free: this server runs its tasks now');
+    engine.logger.warn({}, 'The runner of this server could begin: its tasks run here now');
     return;
   }
 }

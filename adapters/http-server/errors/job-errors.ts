@@ -46,6 +46,7 @@ export const jobStatuses: Readonly<Record<JobCallError['type'], 400 | 403 | 404 
   quota_exceeded: 403,
   dispatch_rate_exceeded: 429,
   claim_refused: 403,
+  node_taken: 403,
   command_not_found: 404,
   command_failed: 500,
   unknown_region: 500,

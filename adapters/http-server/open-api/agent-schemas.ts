@@ -12,6 +12,7 @@ export const agentSchemas: Readonly<Record<string, JsonSchema>> = {
     { ID: text, Name: text, Datacenter: text, NodePool: text, NodeResources: anyObject, Drivers: anyObject },
     ['ID', 'Name', 'Datacenter', 'NodePool', 'NodeResources', 'ReservedResources', 'Drivers'],
   ),
+  AgentProcess: objectSchema({ instance: text, folder: text, boot: text }, ['instance']),
   AgentRegistered: objectSchema({ index: count, heartbeatTtl: count }, ['index', 'heartbeatTtl']),
   AgentHeard: objectSchema({ heartbeatTtl: count }, ['heartbeatTtl']),
   AgentWork: objectSchema(

@@ -58,35 +58,41 @@ export function httpAgentLink(options: HttpAgentLinkOptions): AgentLink {
   const box = connect(server);
   const patient = connect({ ...server, timeout: longestAnswer + (timeout ?? longestAnswer) });
   const link: AgentLink = {
-    register: (node) => box.agents.register(node.ID, node).mapErr(linkError(node.ID)),
-    heartbeat: (nodeId) => box.agents.heartbeat(nodeId).mapErr(linkError(nodeId)),
-    work: ({ nodeId, after }, signal) =>
+    register: (node, agent) =>
+      box.agents.register(node.ID, node, agent === undefined ? {} : { agent }).mapErr(linkError(node.ID)),
+    heartbeat: (nodeId, instance) => box.agents.heartbeat(nodeId, by(instance)).mapErr(linkError(nodeId)),
+    work: ({ nodeId, after, instance }, signal) =>
       box.agents
-        .work(nodeId, after > 0 ? { index: after, wait: workWait, signal } : { signal })
+        .work(nodeId, { ...by(instance), ...(after > 0 ? { index: after, wait: workWait } : {}), signal })
         .map(({ value }) => value)
         .mapErr(linkError(nodeId)),
-    variables: ({ nodeId, ...query }, signal) =>
-      patient.agents.variables(nodeId, query, { signal }).mapErr(linkError(nodeId)),
-    report: ({ nodeId, reports, ...further }: NodeReport) =>
-      box.agents.report(nodeId, reports, further).mapErr(linkError(nodeId)),
-    serve: (nodeId, perform) => {
+    variables: ({ nodeId, instance, ...query }, signal) =>
+      patient.agents.variables(nodeId, query, { ...by(instance), signal }).mapErr(linkError(nodeId)),
+    report: ({ nodeId, reports, instance, ...further }: NodeReport) =>
+      box.agents.report(nodeId, reports, { ...by(instance), ...further }).mapErr(linkError(nodeId)),
+    serve: (nodeId, perform, instance) => {
       const over = new AbortController();
-      keepServing(server, options, { nodeId, perform, signal: over.signal }).catch((error: unknown) => {
+      keepServing(server, options, { nodeId, instance, perform, signal: over.signal }).catch((error: unknown) => {
         options.logger?.error({ error: String(error) }, 'Commands of the server cannot be taken');
       });
       return () => over.abort();
     },
-    leave: (nodeId) =>
+    leave: (nodeId, instance) =>
       box.agents
-        .leave(nodeId)
+        .leave(nodeId, by(instance))
         .map(() => undefined)
         .mapErr(linkError(nodeId)),
   };
   return watchedLink(link, url, logger);
 }
 
+function by(instance: string | undefined): { readonly instance?: string } {
+  return instance === undefined ? {} : { instance };
+}
+
 interface Served {
   readonly nodeId: string;
+  readonly instance: string | undefined;
   readonly perform: CommandPerformer;
   readonly signal: AbortSignal;
 }
@@ -118,8 +124,8 @@ async function keepServing(
 }
 
 /** Gives the reason of the end. */
-async function serveOnce(box: Client, clock: Clock, { nodeId, perform, signal }: Served): Promise<string> {
-  const opened = await box.agents.commands(nodeId, { signal });
+async function serveOnce(box: Client, clock: Clock, { nodeId, instance, perform, signal }: Served): Promise<string> {
+  const opened = await box.agents.commands(nodeId, { ...by(instance), signal });
   if (opened.isErr()) return messageOf(opened.error);
   const socket = opened.value;
   const channels = new Channels({ socket, clock, onOpen: (channel) => void carryOut(channel, perform) });
@@ -138,6 +144,8 @@ function linkError(nodeId: string): (error: CallFault) => AgentLinkError {
         return { type: 'node_not_found', nodeId };
       case 'permission_denied':
         return { type: 'node_refused', message: 'the token is not valid, or not one for this node' };
+      case 'node_taken':
+        return { type: 'node_taken', message: messageOf(error) };
       case 'claim_refused':
       case 'invalid_request':
       case 'bad_request':

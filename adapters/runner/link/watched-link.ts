@@ -20,8 +20,8 @@ export function watchedLink(link: AgentLink, server: string, logger: Logger | un
   return {
     ...link,
     // An agent that cannot register says so itself.
-    register: (node) => link.register(node).andTee(over),
-    heartbeat: (nodeId) => link.heartbeat(nodeId).andTee(over).orTee(failed),
+    register: (node, agent) => link.register(node, agent).andTee(over),
+    heartbeat: (nodeId, instance) => link.heartbeat(nodeId, instance).andTee(over).orTee(failed),
     report: (report) => link.report(report).andTee(over).orTee(failed),
   };
 }

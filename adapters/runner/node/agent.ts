@@ -1,5 +1,6 @@
+import { err, ok, type Result } from 'neverthrow';
 import type { AllocationReport, NodeDescription, NodeWork, NodeWorkList } from '../../../src/agent/link/node-work.js';
-import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js';
+import type { AgentLink, AgentLinkError, AgentRefused, NodeTaken } from '../../../src/ports/agent-link.js';
 import type { Clock } from '../../../src/ports/clock.js';
 import { AllocationActor } from '../allocation/allocation-actor.js';
 import type { AllocationWork } from '../allocation/allocation-work.js';
@@ -8,6 +9,7 @@ import type { Background } from '../background.js';
 import { commandDesk } from '../commands/command-desk.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
 import { beforeAbort, within } from '../waiting.js';
+import type { AgentFolder } from './agent-folder.js';
 import { FinishedAllocations } from './finished-allocations.js';
 import { predecessors } from './predecessors.js';
 import { type Reported, Reporter } from './reporter.js';
@@ -18,7 +20,12 @@ interface AgentOptions {
   readonly link: AgentLink;
   readonly surroundings: Surroundings;
   readonly keepFinished: number;
+  /** What is known of the agent before this one; `unknown` without a directory. */
+  readonly past: AgentFolder['past'] | 'unknown';
 }
+
+/** The server will not have this agent for the node. */
+type NotTheAgent = AgentRefused | NodeTaken;
 
 const retryPause = 500;
 const longestPause = 10_000;
@@ -41,20 +48,32 @@ export class Agent {
   readonly #stopping = new AbortController();
   /** Aborts when the agent is over. */
   readonly #over = new AbortController();
+  readonly #past: AgentFolder['past'] | 'unknown';
   #heartbeatTtl = 0;
+  /** Another agent has the node: resolves when nothing runs here any more. */
+  #lost: Promise<void> | undefined;
+  /** A registration that is under way. */
+  #registering: Promise<Result<void, NotTheAgent>> | undefined;
   /** Aborted when the moment of the next heartbeat has to be chosen anew. */
   #nextBeat = new AbortController();
   #stopServing = (): void => undefined;
 
-  constructor({ link, surroundings, keepFinished }: AgentOptions) {
+  constructor({ link, surroundings, keepFinished, past }: AgentOptions) {
     this.#link = link;
     this.#surroundings = surroundings;
+    this.#past = past;
     const { memory, disks, background } = surroundings;
     this.#finished = new FinishedAllocations({ memory, disks, background, keep: keepFinished });
     const present = { actors: this.#actors, untaken: this.#untaken, finished: this.#finished };
     if (disks !== null) disks.predecessors = predecessors(surroundings, present);
     const { clock, node } = surroundings;
-    this.#work = new WorkWatch({ link, clock, nodeId: node.ID, signal: this.#stopping.signal });
+    this.#work = new WorkWatch({
+      link,
+      clock,
+      nodeId: node.ID,
+      signal: this.#stopping.signal,
+      onFailure: (error) => this.#afterFailure(error),
+    });
     this.#reporter = new Reporter({
       link,
       clock: surroundings.clock,
@@ -79,19 +98,37 @@ export class Agent {
     return this.#surroundings.background;
   }
 
-  async start(): Promise<void> {
-    await this.#register();
-    this.#stopServing = this.#link.serve(
-      this.#node.ID,
-      commandDesk({
-        surroundings: this.#surroundings,
-        find: (id) => this.#actors.get(id),
-        collect: (id) => this.#finished.collect(id),
-      }),
-    );
+  /** Fails when the server refuses the agent, or has another one for the node that lives. */
+  async start(): Promise<Result<void, NotTheAgent>> {
+    const registered = await this.#register((error) => error.type === 'node_refused' || !this.#mayWait);
+    if (registered.isErr()) {
+      // Another agent runs the same allocations. What a copy of a folder tells of processes is of those of the original.
+      if (registered.error.type === 'node_taken' && this.#past === 'continued') await this.#endAllLeft();
+      return registered;
+    }
+    const desk = commandDesk({
+      surroundings: this.#surroundings,
+      find: (id) => this.#actors.get(id),
+      collect: (id) => this.#finished.collect(id),
+    });
+    this.#stopServing = this.#link.serve(this.#node.ID, desk);
     this.#background.run('removing what is left', this.#surroundings.memory.finishRemovals());
     this.#background.run('heartbeats', this.#beat());
     this.#background.run('watching for work', this.#watch());
+    return registered;
+  }
+
+  /** No process of the agent before this one is left, but the server may take it for alive for a while. */
+  get #mayWait(): boolean {
+    return this.#past === 'restarted' || this.#past === 'unknown';
+  }
+
+  async #endAllLeft(): Promise<void> {
+    try {
+      await endUnwanted(this.#surroundings, new Set(), this.#stopping.signal);
+    } catch (error) {
+      this.#surroundings.logger.error({ error: messageOf(error) }, 'Allocations of an earlier agent cannot be read');
+    }
   }
 
   /**
@@ -101,7 +138,8 @@ export class Agent {
   async stop(deadline: AbortSignal): Promise<void> {
     this.#stopping.abort();
     const actors = [...this.#actors.values()];
-    for (const actor of actors) actor.handle({ type: 'release' });
+    if (this.#lost !== undefined) await beforeAbort(deadline, this.#lost);
+    else for (const actor of actors) actor.handle({ type: 'release' });
     const finishing = actors.filter(({ mayFinish }) => mayFinish).map((actor) => actor.atRest());
     await beforeAbort(deadline, Promise.all(finishing));
     for (const actor of actors) actor.handle({ type: 'interrupt', within: interruptPatience });
@@ -123,16 +161,20 @@ export class Agent {
       );
   }
 
-  async #register(): Promise<void> {
+  /** Asks until the node is registered, the agent is over, or the server refuses it for good. */
+  async #register(isFinal: (error: NotTheAgent) => boolean): Promise<Result<void, NotTheAgent>> {
     for (let pause = retryPause; !this.#over.signal.aborted; pause = Math.min(pause * 2, longestPause)) {
       const registered = await this.#link.register(this.#node);
       if (registered.isOk()) {
         this.#heard(registered.value.heartbeatTtl);
-        return;
+        break;
       }
-      this.#surroundings.logger.error({ error: textOf(registered.error) }, 'The node could not be registered');
+      const { error } = registered;
+      this.#surroundings.logger.error({ error: textOf(error) }, 'The node could not be registered');
+      if ((error.type === 'node_refused' || error.type === 'node_taken') && isFinal(error)) return err(error);
       await this.#clock.sleep(pause, this.#over.signal);
     }
+    return ok(undefined);
   }
 
   /** Tells that the node lives, three times within the time that it may be silent, or that an allocation runs without the server. */
@@ -300,8 +342,24 @@ export class Agent {
 
   async #afterFailure(error: AgentLinkError): Promise<void> {
     if (error.type !== 'node_not_found' || this.#stopping.signal.aborted) return;
-    await this.#register();
-    this.#work.startOver();
+    this.#registering ??= this.#register(({ type }) => type === 'node_taken');
+    const registered = await this.#registering;
+    this.#registering = undefined;
+    if (registered.isErr()) this.#lose();
+    else this.#work.startOver();
+  }
+
+  /** The server took this agent for dead, and another one does the work by now: nothing may run twice. */
+  #lose(): void {
+    if (this.#lost !== undefined) return;
+    this.#surroundings.logger.error({ node: this.#node.ID }, 'Another agent has the node: what runs here is ended');
+    this.#stopping.abort();
+    this.#untaken.clear();
+    this.#stopServing();
+    this.#reporter.close();
+    const actors = [...this.#actors.values()];
+    for (const actor of actors) actor.stop('stopped', true);
+    this.#lost = Promise.all(actors.map((actor) => actor.atRest())).then(() => this.#over.abort());
   }
 }
 

@@ -1,5 +1,5 @@
 import type { NodeWorkList } from '../../../src/agent/link/node-work.js';
-import type { AgentLink } from '../../../src/ports/agent-link.js';
+import type { AgentLink, AgentLinkError } from '../../../src/ports/agent-link.js';
 import type { Clock } from '../../../src/ports/clock.js';
 
 interface WorkWatchOptions {
@@ -8,6 +8,7 @@ interface WorkWatchOptions {
   readonly nodeId: string;
   /** Ends the watch. */
   readonly signal: AbortSignal;
+  readonly onFailure: (error: AgentLinkError) => Promise<void>;
 }
 
 const retryPause = 500;
@@ -26,7 +27,7 @@ export class WorkWatch {
 
   /** The next answer; undefined when the watch has ended. */
   async next(): Promise<NodeWorkList | undefined> {
-    const { link, clock, nodeId, signal } = this.#options;
+    const { link, clock, nodeId, signal, onFailure } = this.#options;
     while (!signal.aborted) {
       this.#asking = new AbortController();
       const { signal: overtaken } = this.#asking;
@@ -39,6 +40,7 @@ export class WorkWatch {
       }
       // The server may come back with an older store, whose indexes are lower and tell something else.
       this.#after = 0;
+      await onFailure(listed.error);
       await clock.sleep(retryPause, signal);
     }
     return undefined;

@@ -2,6 +2,7 @@ import { err, ok, type Result } from 'neverthrow';
 import { nodeName, nodePoolName, recordId } from '../../options/node-kinds.js';
 import type { TaskEvent, TaskState } from '../../scheduler/allocation.js';
 import type { Node } from '../../scheduler/node.js';
+import type { AgentProcess } from './agent-process.js';
 import type { AllocationReport, NodeDescription } from './node-work.js';
 import {
   amount,
@@ -36,6 +37,11 @@ export function readNodeDescription(value: unknown): Result<NodeDescription, Unf
   return read(nodeDescription, value, 'node');
 }
 
+/** Undefined when the agent does not say which process it is. */
+export function readAgentProcess(value: unknown): Result<AgentProcess | undefined, UnfitForNode> {
+  return value === undefined || value === null ? ok(undefined) : read(agentProcess, value, 'agent');
+}
+
 export function readReports(value: unknown): Result<readonly AllocationReport[], UnfitForNode> {
   return read(reports, value, 'reports');
 }
@@ -44,7 +50,9 @@ export function readIds(value: unknown, field: 'ended' | 'kept'): Result<readonl
   return read(listOf(uuid, mostReports), value, field);
 }
 
-export function readVariablesQuery(value: unknown): Result<Omit<TaskVariablesQuery, 'nodeId'>, UnfitForNode> {
+export function readVariablesQuery(
+  value: unknown,
+): Result<Omit<TaskVariablesQuery, 'nodeId' | 'instance'>, UnfitForNode> {
   return read(variablesQuery, value, 'query');
 }
 
@@ -190,7 +198,10 @@ const reports: Shape<readonly AllocationReport[]> = listOf(
 );
 
 const variableReads = listOf(objectOf({ path: text() }, { namespace: text() }), MAX_TASK_READS);
-const variablesQuery: Shape<Omit<TaskVariablesQuery, 'nodeId'>> = objectOf({
+const secret = matching(/^[\x21-\x7e]{16,256}$/, 'a text of 16 to 256 visible ASCII characters');
+const agentProcess: Shape<AgentProcess> = objectOf({ instance: secret }, { folder: secret, boot: text(256) });
+
+const variablesQuery: Shape<Omit<TaskVariablesQuery, 'nodeId' | 'instance'>> = objectOf({
   allocationId: uuid,
   task: text(),
   variables: variableReads,

@@ -53,6 +53,8 @@ export interface AllocationReport extends ToldState {
 /** The states of allocations on one node, as its agent sees them. */
 export interface NodeReport {
   readonly nodeId: string;
+  /** Which process reports; absent for agents that do not say. */
+  readonly instance?: string | undefined;
   /** One for each allocation of which something changed. */
   readonly reports: readonly AllocationReport[];
   /** Of the allocations that are gone: those of which nothing is left here. */

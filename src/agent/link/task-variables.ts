@@ -3,6 +3,8 @@ import type { VariableName, VariableRead } from '../../templates/index.js';
 /** What the templates of a task look at. */
 export interface TaskVariablesQuery {
   readonly nodeId: string;
+  /** Which process asks; absent for agents that do not say. */
+  readonly instance?: string | undefined;
   /** An allocation of this node. */
   readonly allocationId: string;
   readonly task: string;

@@ -1,14 +1,16 @@
+import type { AgentProcess } from '../../agent/link/agent-process.js';
 import type { AllocationReport, NodeDescription, NodeWorkList } from '../../agent/link/node-work.js';
 import type { TaskVariables, TaskVariablesQuery } from '../../agent/link/task-variables.js';
 import { nodeAgent } from '../access.js';
 import { computed, done, found } from '../answers.js';
 import { readServer, socketServer, writeServer } from '../call.js';
-import { inBody, inPath, required } from '../inputs.js';
+import { inBody, inPath, inQuery, required } from '../inputs.js';
 import { jsonDocument, jsonTexts } from '../json-codecs.js';
 import { namedSchema } from '../json-schema.js';
-import { text } from '../text-codecs.js';
+import { name, text } from '../text-codecs.js';
 
 const nodeId = inPath('node_id', text);
+const instance = inQuery('instance', name, 'Which process asks, as it was told when the node was registered');
 
 /** The answer to a node's agent: the time until its next heartbeat is due, in milliseconds. */
 export interface Heard {
@@ -34,8 +36,12 @@ export const agentCalls = {
           jsonDocument<NodeDescription>(() => namedSchema('AgentNode')),
         ),
       ),
+      agent: inBody(
+        'agent',
+        jsonDocument<AgentProcess>(() => namedSchema('AgentProcess')),
+      ),
     },
-    errors: ['claim_refused', 'invalid_request'],
+    errors: ['claim_refused', 'node_taken', 'invalid_request'],
     answer: computed<Heard & { readonly index: number }>('AgentRegistered'),
   }),
 
@@ -45,7 +51,7 @@ export const agentCalls = {
     access: nodeAgent,
     summary: 'Tells that a node lives',
     args: ['nodeId'],
-    inputs: { nodeId },
+    inputs: { nodeId, instance },
     errors: ['node_not_found'],
     statuses: { node_not_found: 404 },
     answer: computed<Heard>('AgentHeard'),
@@ -57,7 +63,9 @@ export const agentCalls = {
     access: nodeAgent,
     summary: 'What a node has to look after, or with an index what has changed of it since',
     args: ['nodeId'],
-    inputs: { nodeId },
+    inputs: { nodeId, instance },
+    errors: ['node_not_found'],
+    statuses: { node_not_found: 404 },
     answer: found<NodeWorkList>('AgentWork'),
   }),
 
@@ -72,11 +80,20 @@ export const agentCalls = {
       query: required(
         inBody(
           'query',
-          jsonDocument<Omit<TaskVariablesQuery, 'nodeId'>>(() => namedSchema('AgentVariablesQuery')),
+          jsonDocument<Omit<TaskVariablesQuery, 'nodeId' | 'instance'>>(() => namedSchema('AgentVariablesQuery')),
         ),
       ),
+      instance,
     },
-    errors: ['claim_refused', 'invalid_request', 'command_invalid', 'command_not_found', 'command_failed'],
+    statuses: { node_not_found: 404 },
+    errors: [
+      'claim_refused',
+      'node_not_found',
+      'invalid_request',
+      'command_invalid',
+      'command_not_found',
+      'command_failed',
+    ],
     answer: computed<TaskVariables>('AgentVariables'),
   }),
 
@@ -96,6 +113,7 @@ export const agentCalls = {
       ),
       ended: inBody('ended', jsonTexts),
       kept: inBody('kept', jsonTexts),
+      instance,
     },
     errors: ['node_not_found', 'invalid_request'],
     statuses: { node_not_found: 404 },
@@ -108,7 +126,7 @@ export const agentCalls = {
     access: nodeAgent,
     summary: 'Takes a node down whose agent will not come back',
     args: ['nodeId'],
-    inputs: { nodeId },
+    inputs: { nodeId, instance },
     errors: ['node_not_found'],
     statuses: { node_not_found: 404 },
     answer: done(),
@@ -120,7 +138,7 @@ export const agentCalls = {
     access: nodeAgent,
     summary: 'Holds a connection over which the server gives commands for the allocations of a node',
     args: ['nodeId'],
-    inputs: { nodeId },
+    inputs: { nodeId, instance },
     answer: computed<unknown>('AgentFrame'),
   }),
 } as const;

@@ -8,14 +8,18 @@ import {
   type NodeCommand,
 } from '../../agent/link/node-command.js';
 
-/** The agents that are connected to this process, by node. A newer connection of a node replaces the older one. */
+/** The agents that are connected to this process, by node. A newer connection of a node replaces the older one, which is told. */
 export class NodeSwitch {
   #performers: ReadonlyMap<string, CommandPerformer> = new Map();
+  readonly #whenReplaced = new WeakMap<CommandPerformer, () => void>();
   readonly #watchers = new Set<() => void>();
 
-  /** Takes commands for a node until the returned function is called. */
-  attach(nodeId: string, performer: CommandPerformer): () => void {
+  /** Takes commands for a node until the returned function is called, or until a newer connection replaces this one. */
+  attach(nodeId: string, performer: CommandPerformer, whenReplaced: () => void = () => undefined): () => void {
+    const older = this.#performers.get(nodeId);
+    this.#whenReplaced.set(performer, whenReplaced);
     this.#change((performers) => performers.set(nodeId, performer));
+    if (older !== undefined && older !== performer) this.#whenReplaced.get(older)?.();
     return () => {
       if (this.#performers.get(nodeId) === performer) this.#change((performers) => performers.delete(nodeId));
     };

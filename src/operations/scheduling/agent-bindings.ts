@@ -1,7 +1,9 @@
 import { err, errAsync, ok, okAsync, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
+import type { AgentProcess } from '../../agent/link/agent-process.js';
 import { commandRefused } from '../../agent/link/node-command.js';
 import {
+  readAgentProcess,
   readIds,
   readNodeDescription,
   readReports,
@@ -16,8 +18,10 @@ import { type NodeNotFound, nodeNotFound } from '../../scheduler/nodes/node-erro
 import { second } from '../../shared/duration.js';
 import { authoriseNode } from '../authorise.js';
 import type { Bindings } from '../binding.js';
+import { secretHash } from '../books/secret-hash.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { listNodeWork } from './list-node-work.js';
+import type { NodeClaimant } from './node-ownership.js';
 import { readTaskVariables } from './read-task-variables.js';
 import { heartbeatNode, registerNode } from './register-node.js';
 import { reportAllocations } from './report-allocations.js';
@@ -26,31 +30,35 @@ import { leaveNode } from './take-node-down.js';
 
 /** The calls of agents in other processes. What they send is validated first. */
 export const agentBindings: Bindings<typeof agentCalls> = {
-  register: (context, caller, { nodeId, node }) =>
+  register: (context, caller, { nodeId, node, agent }) =>
     readNodeDescription(node)
+      .andThen((description) => readAgentProcess(agent).map((process) => ({ description, process })))
       .mapErr(unfit)
-      .andThen((description) => ofNode(nodeId, description))
-      .asyncAndThen((description) => registerNode(context, caller, description)),
-  heartbeat: (context, caller, { nodeId }) => known(heartbeatNode(context, caller, nodeId)),
-  work: (context, caller, { nodeId }, { waiting }) => listNodeWork(context, caller, { nodeId }, waiting),
-  variables: (context, caller, { nodeId, query }) =>
+      .andThen(({ description, process }) => ofNode(nodeId, description).map(() => ({ description, process })))
+      .asyncAndThen(({ description, process }) =>
+        registerNode(context, caller, description, process && claimantFrom(process)),
+      ),
+  heartbeat: (context, caller, { nodeId, instance }) => known(heartbeatNode(context, caller, nodeId, instance)),
+  work: (context, caller, { nodeId, instance }, { waiting }) =>
+    known(listNodeWork(context, caller, { nodeId, instance }, waiting)),
+  variables: (context, caller, { nodeId, query, instance }) =>
     readVariablesQuery(query)
       .mapErr(unfit)
-      .asyncAndThen((read) => variablesInTime(context, caller, { ...read, nodeId })),
-  report: (context, caller, { nodeId, reports, ended = [], kept = [] }) =>
+      .asyncAndThen((read) => known(variablesInTime(context, caller, { ...read, nodeId, instance }))),
+  report: (context, caller, { nodeId, reports, ended = [], kept = [], instance }) =>
     readReports(reports)
       .andThen((read) =>
         readIds(ended, 'ended').andThen((over) =>
-          readIds(kept, 'kept').map((rest) => ({ nodeId, reports: read, ended: over, kept: rest })),
+          readIds(kept, 'kept').map((rest) => ({ nodeId, reports: read, ended: over, kept: rest, instance })),
         ),
       )
       .mapErr(unfit)
       .asyncAndThen((report) => known(reportAllocations(context, caller, report))),
-  leave: (context, caller, { nodeId }) => known(leaveNode(context, caller, nodeId)),
-  commands: (context, caller, { nodeId }, { signal }) => {
+  leave: (context, caller, { nodeId, instance }) => known(leaveNode(context, caller, nodeId, instance)),
+  commands: (context, caller, { nodeId, instance }, { signal }) => {
     const allowed = authoriseNode(caller, nodeId);
     if (allowed.isErr()) return errAsync(allowed.error);
-    return okAsync((socket) => serveNodeCommands(context, { caller, nodeId, signal }, socket));
+    return okAsync((socket) => serveNodeCommands(context, { caller, nodeId, instance, signal }, socket));
   },
 };
 
@@ -58,6 +66,11 @@ function ofNode<T extends { readonly ID: string }>(nodeId: string, description: 
   return description.ID === nodeId
     ? ok(description)
     : err(invalidRequest('node.ID', 'node.ID must be the node ID of the path'));
+}
+
+/** A copy of a folder may be on a copy of the host. */
+function claimantFrom({ instance, folder, boot = '' }: AgentProcess): NodeClaimant {
+  return { instance, ...(folder === undefined ? {} : { folder: secretHash(`${boot} ${folder}`) }) };
 }
 
 /** An asker that has gone must not wait for ever. */

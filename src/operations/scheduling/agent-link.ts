@@ -1,16 +1,19 @@
 import { ResultAsync } from 'neverthrow';
 import type { ClaimRefused } from '../../access/node-claim.js';
 import { hostPrincipal } from '../../access/principal.js';
+import type { AgentProcess } from '../../agent/link/agent-process.js';
 import type { NodeWorkList } from '../../agent/link/node-work.js';
-import type { AgentLink, AgentLinkError, AgentRefused, LinkFailed, UnknownNode } from '../../ports/agent-link.js';
+import type { AgentLink, AgentLinkError } from '../../ports/agent-link.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { StorageError } from '../../ports/storage.js';
 import { day } from '../../shared/duration.js';
 import type { PermissionDenied } from '../authorise.js';
+import { secretHash } from '../books/secret-hash.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { listNodeWork } from './list-node-work.js';
+import type { NodeClaimant } from './node-ownership.js';
 import { readTaskVariables } from './read-task-variables.js';
 import { heartbeatNode, registerNode } from './register-node.js';
 import { reportAllocations } from './report-allocations.js';
@@ -47,19 +50,25 @@ export function agentPorts(context: EngineContext, { heartbeats = true }: AgentP
 /** How often such an agent shows that it is there all the same. */
 const rarely = 3 * day;
 
+/** No other process works on the store: an agent of an earlier process of this kind is over, whatever its folder. */
+const onlyProcess = 'the only process on the store';
+
 function withoutHeartbeats(context: EngineContext, link: AgentLink): AgentLink {
   return {
     ...link,
-    register: (node) => link.register(node).map((registered) => ({ ...registered, heartbeatTtl: rarely })),
-    heartbeat: (nodeId) => link.heartbeat(nodeId).map(() => ({ heartbeatTtl: rarely })),
-    serve: (nodeId, perform) => {
-      const stop = link.serve(nodeId, perform);
+    register: (node, agent) =>
+      link
+        .register(node, context.ownNodes.has(node.ID) ? agent : agent && { ...agent, folder: onlyProcess })
+        .map((registered) => ({ ...registered, heartbeatTtl: rarely })),
+    heartbeat: (nodeId, instance) => link.heartbeat(nodeId, instance).map(() => ({ heartbeatTtl: rarely })),
+    serve: (nodeId, perform, instance) => {
+      const stop = link.serve(nodeId, perform, instance);
       context.ownNodes.add(nodeId);
       return () => {
         stop();
         context.ownNodes.delete(nodeId);
         // From now on the node is silent. One that has left is down already.
-        void link.heartbeat(nodeId).then((heard) => {
+        void link.heartbeat(nodeId, instance).then((heard) => {
           if (heard.isErr() && heard.error.type !== 'node_not_found')
             context.logger.warn({ node: nodeId, error: heard.error.message }, 'The end of an agent could not be noted');
         });
@@ -68,17 +77,23 @@ function withoutHeartbeats(context: EngineContext, link: AgentLink): AgentLink {
   };
 }
 
+/** The folder is on the host of the store, so that the start of the host does not matter. */
+function claimantFrom({ instance, folder }: AgentProcess): NodeClaimant {
+  return { instance, ...(folder === undefined ? {} : { folder: secretHash(folder) }) };
+}
+
 /** The link of an agent in the engine's own process. */
 export function agentLink(context: EngineContext): AgentLink {
   return {
-    register: (node) => registerNode(context, hostPrincipal, node).mapErr(linkError),
-    heartbeat: (nodeId) => heartbeatNode(context, hostPrincipal, nodeId).mapErr(linkError),
+    register: (node, agent) =>
+      registerNode(context, hostPrincipal, node, agent && claimantFrom(agent)).mapErr(linkError),
+    heartbeat: (nodeId, instance) => heartbeatNode(context, hostPrincipal, nodeId, instance).mapErr(linkError),
     work: (query, signal) => new ResultAsync(waitForWork(context, query, signal)).mapErr(linkError),
     variables: (query, signal) => readTaskVariables(context, hostPrincipal, query, signal).mapErr(linkError),
     report: (report) => reportAllocations(context, hostPrincipal, report).mapErr(linkError),
     serve: (nodeId, perform) => context.agents.attach(nodeId, perform),
-    leave: (nodeId) =>
-      leaveNode(context, hostPrincipal, nodeId)
+    leave: (nodeId, instance) =>
+      leaveNode(context, hostPrincipal, nodeId, instance)
         .map(() => undefined)
         .mapErr(linkError),
   };
@@ -86,7 +101,11 @@ export function agentLink(context: EngineContext): AgentLink {
 
 async function waitForWork(
   context: EngineContext,
-  { nodeId, after }: { readonly nodeId: string; readonly after: number },
+  {
+    nodeId,
+    after,
+    instance,
+  }: { readonly nodeId: string; readonly after: number; readonly instance?: string | undefined },
   signal: AbortSignal,
 ) {
   let cancel: () => void = () => undefined;
@@ -95,7 +114,7 @@ async function waitForWork(
   const listed = await listNodeWork(
     context,
     hostPrincipal,
-    { nodeId },
+    { nodeId, instance },
     {
       after,
       isPatient: true,
@@ -109,12 +128,11 @@ async function waitForWork(
   return listed.map(({ value }): NodeWorkList => value);
 }
 
-function linkError(
-  error: PermissionDenied | ClaimRefused | UnknownNode | AgentRefused | LinkFailed | StorageError,
-): AgentLinkError {
+function linkError(error: PermissionDenied | ClaimRefused | AgentLinkError | StorageError): AgentLinkError {
   switch (error.type) {
     case 'node_not_found':
     case 'node_refused':
+    case 'node_taken':
     case 'link_failed':
       return error;
     case 'permission_denied':
@@ -122,6 +140,8 @@ function linkError(
     case 'claim_refused':
       return { type: 'node_refused', message: error.message };
     case 'storage_failed':
-      return { type: 'link_failed', message: error.message };
+      return error.reason === 'closed'
+        ? { type: 'node_refused', message: 'The store of the engine is closed: make an engine over an open one' }
+        : { type: 'link_failed', message: error.message };
   }
 }

@@ -4,6 +4,7 @@ import { nodeLivenessLoop } from './node-liveness-loop.js';
 
 export { type AgentPorts, type AgentPortsOptions, agentLink, agentPorts } from './agent-link.js';
 export { listNodeWork } from './list-node-work.js';
+export type { NodeClaimant } from './node-ownership.js';
 export { type ListNodesInput, listNodes, readNode } from './read-nodes.js';
 export { heartbeatNode, registerNode } from './register-node.js';
 export { reportAllocations } from './report-allocations.js';

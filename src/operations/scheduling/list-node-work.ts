@@ -1,38 +1,53 @@
-import { errAsync, type ResultAsync } from 'neverthrow';
+import { err, errAsync, ok, type Result, type ResultAsync } from 'neverthrow';
 import type { Principal } from '../../access/principal.js';
 import type { NodeWork, NodeWorkList } from '../../agent/link/node-work.js';
+import type { UnknownNode } from '../../ports/agent-link.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { isCollectedRow, nodeAssignments } from '../../scheduler/node-assignment.js';
+import { nodeOwners } from '../../scheduler/nodes/node-owner.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { readAllocationJob } from '../books/jobs/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { answerQuery, type Waiting } from '../waiting/blocking-query.js';
 import type { Answer } from '../waiting/parked-queries.js';
 import { listAssignments } from './node-assignments.js';
+import { isAgentOf } from './node-ownership.js';
 
 /**
  * What the agent of a node has to look after: everything, or with `waiting.after` what has changed since that index. Waits
- * like every read, woken only by changes that the scheduler made to assignments.
+ * like every read, woken only by changes that the scheduler made to assignments, or when the node gets another agent.
  */
 export function listNodeWork(
   context: EngineContext,
   caller: Principal,
-  input: { readonly nodeId: string },
+  input: { readonly nodeId: string; readonly instance?: string | undefined },
   waiting: Waiting = {},
-): ResultAsync<Answer<NodeWorkList>, PermissionDenied | StorageError> {
+): ResultAsync<Answer<NodeWorkList>, PermissionDenied | UnknownNode | StorageError> {
   const allowed = authoriseNode(caller, input.nodeId);
   if (allowed.isErr()) return errAsync(allowed.error);
   const after = Math.max(0, waiting.after ?? 0);
-  return answerQuery(
-    context,
-    {
-      key: `node-work:${input.nodeId}:${after}`,
-      tables: [nodeAssignments],
-      run: (view) => nodeWorkList(view, input.nodeId, after),
-    },
-    waiting,
+  const { nodeId, instance } = input;
+  const query = {
+    key: JSON.stringify(['node-work', nodeId, instance, after]),
+    tables: [nodeAssignments, nodeOwners],
+    run: (view: ReadView) => workFor(view, nodeId, instance, after),
+  };
+  return answerQuery(context, query, waiting).andThen(({ index, value }) =>
+    value.map((list) => ({ index, value: list })),
   );
+}
+
+/** An agent that is not the node's any more is told so at once. */
+function workFor(
+  view: ReadView,
+  nodeId: string,
+  instance: string | undefined,
+  after: number,
+): Answer<Result<NodeWorkList, UnknownNode>> {
+  if (!isAgentOf(view, nodeId, instance)) return { index: view.index, value: err({ type: 'node_not_found', nodeId }) };
+  const { index, value } = nodeWorkList(view, nodeId, after);
+  return { index, value: ok(value) };
 }
 
 function nodeWorkList(view: ReadView, nodeId: string, after: number): Answer<NodeWorkList> {

@@ -8,10 +8,11 @@ import {
   type TaskVariables,
   type TaskVariablesQuery,
 } from '../../agent/link/task-variables.js';
-import type { AgentRefused, LinkFailed } from '../../ports/agent-link.js';
+import type { AgentRefused, LinkFailed, UnknownNode } from '../../ports/agent-link.js';
 import type { ReadView, StorageError } from '../../ports/storage.js';
 import { readPage } from '../../queries/page.js';
 import { type Allocation, allocations } from '../../scheduler/allocation.js';
+import { nodeOwners } from '../../scheduler/nodes/node-owner.js';
 import { textHash } from '../../scheduler/text-hash.js';
 import type { VariableName, VariableRead } from '../../templates/index.js';
 import { type StoredVariable, variables } from '../../variables/variable.js';
@@ -21,8 +22,9 @@ import { openItems } from '../books/variable-items.js';
 import { readWorkload } from '../books/workload-rules.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { everythingSeen, namespacedSource } from '../listing/keyed-source.js';
+import { isAgentOf } from './node-ownership.js';
 
-type Fault = PermissionDenied | AgentRefused | LinkFailed | StorageError;
+type Fault = PermissionDenied | UnknownNode | AgentRefused | LinkFailed | StorageError;
 
 /**
  * The variables that the templates of a task look at, with the rights of the task (guide to templates). With `known` waits until
@@ -52,11 +54,12 @@ async function waitForOther(
     if (read.isErr()) return err(read.error);
     const { index, answer: found } = read.value;
     if (found.isErr() || found.value.version !== query.known || signal.aborted) return found;
-    await context.storage.waitForChange([variables, policies], index, signal);
+    await context.storage.waitForChange([variables, policies, nodeOwners], index, signal);
   }
 }
 
 function answer(context: EngineContext, view: ReadView, query: TaskVariablesQuery): Result<TaskVariables, Fault> {
+  if (!isAgentOf(view, query.nodeId, query.instance)) return err({ type: 'node_not_found', nodeId: query.nodeId });
   const who = taskOf(view, query);
   if (who.isErr()) return err(who.error);
   const { task, namespace } = who.value;

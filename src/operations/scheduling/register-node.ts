@@ -3,7 +3,7 @@ import { type ClaimRefused, decideNodeClaim } from '../../access/node-claim.js';
 import type { Principal } from '../../access/principal.js';
 import { tokens } from '../../access/tokens.js';
 import type { NodeDescription, RegisteredNode } from '../../agent/link/node-work.js';
-import type { UnknownNode } from '../../ports/agent-link.js';
+import type { NodeTaken, UnknownNode } from '../../ports/agent-link.js';
 import type { StorageError } from '../../ports/storage.js';
 import { type Node, nodeHeartbeats, nodes } from '../../scheduler/node.js';
 import { newNodePool, nodePools } from '../../scheduler/node-pool.js';
@@ -18,19 +18,25 @@ import { signalCapacity } from '../books/scheduling/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { assignOpenAllocations } from './node-assignments.js';
+import { isAgentOf, type NodeClaimant, takeNode } from './node-ownership.js';
 
-/** Registers a node, or brings its description up to date, and makes it ready. */
+/**
+ * Registers a node, or brings its description up to date, and makes it ready. With `agent` that process is the node's agent from then on.
+ */
 export function registerNode(
   context: EngineContext,
   caller: Principal,
   description: NodeDescription,
-): ResultAsync<RegisteredNode, PermissionDenied | ClaimRefused | StorageError> {
+  agent?: NodeClaimant,
+): ResultAsync<RegisteredNode, PermissionDenied | ClaimRefused | NodeTaken | StorageError> {
   if (!caller.management && caller.node === undefined) return errAsync({ type: 'permission_denied' });
   const { heartbeatTtl } = context.settings.scheduling;
   return commit(context, caller, (tx) => {
     const before = tx.get(nodes, [description.ID])?.record;
     const claimed = caller.node === undefined ? ok(undefined) : claimNode(tx, caller, description, before);
-    if (claimed.isErr()) return err<never, ClaimRefused>(claimed.error);
+    if (claimed.isErr()) return err<never, ClaimRefused | NodeTaken>(claimed.error);
+    const taken = takeNode(tx, description.ID, before, agent);
+    if (taken.isErr()) return err<never, ClaimRefused | NodeTaken>(taken.error);
     const node = registered(tx, description, before);
     tx.put(nodes, node);
     createPool(tx, node.NodePool);
@@ -41,7 +47,7 @@ export function registerNode(
       evaluateForNode(tx, node, { returns: before?.Status === 'disconnected' });
       tx.tell('node.changed', { nodeId: node.ID, status: 'ready' });
     }
-    return ok<undefined, ClaimRefused>(undefined);
+    return ok<undefined, ClaimRefused | NodeTaken>(undefined);
   }).map(({ index }) => ({ index, heartbeatTtl }));
 }
 
@@ -106,18 +112,22 @@ function createPool(tx: Transaction, name: string): void {
   if (readNodePool(tx, name) === undefined) tx.put(nodePools, newNodePool(name, tx.index));
 }
 
-/** Tells that the node is alive. A node that is down or disconnected is unknown here and must register again. */
+/**
+ * Tells that the node is alive. A node that is down or disconnected, or has another agent than this process, is unknown here and must register
+ * again.
+ */
 export function heartbeatNode(
   context: EngineContext,
   caller: Principal,
   nodeId: string,
+  instance?: string,
 ): ResultAsync<{ readonly heartbeatTtl: number }, PermissionDenied | UnknownNode | StorageError> {
   const allowed = authoriseNode(caller, nodeId);
   if (allowed.isErr()) return errAsync(allowed.error);
   const { heartbeatTtl } = context.settings.scheduling;
   return commit(context, caller, (tx) => {
     const node = tx.get(nodes, [nodeId])?.record;
-    if (node === undefined || isOutOfReach(node)) {
+    if (node === undefined || isOutOfReach(node) || !isAgentOf(tx, nodeId, instance)) {
       return err<never, UnknownNode>({ type: 'node_not_found', nodeId });
     }
     putHeartbeat(tx, nodeId);

@@ -24,6 +24,7 @@ import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { cancelNeedless, withoutWait } from './needless-follow-ups.js';
 import { forgetEnded } from './node-assignments.js';
+import { isAgentOf } from './node-ownership.js';
 
 /** Takes the reports of a node in one write, with everything that follows from them: counters, status, run events, reschedules. */
 export function reportAllocations(
@@ -35,7 +36,7 @@ export function reportAllocations(
   if (allowed.isErr()) return errAsync(allowed.error);
   return commit(context, caller, (tx) => {
     const node = tx.get(nodes, [input.nodeId])?.record;
-    if (node === undefined || isOutOfReach(node)) {
+    if (node === undefined || isOutOfReach(node) || !isAgentOf(tx, input.nodeId, input.instance)) {
       return err<never, UnknownNode>({ type: 'node_not_found', nodeId: input.nodeId });
     }
     forgetEnded(tx, input.nodeId, input.ended ?? []);

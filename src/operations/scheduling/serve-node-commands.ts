@@ -5,11 +5,14 @@ import { Channels } from '../../channels/channels.js';
 import { second } from '../../shared/duration.js';
 import type { EngineContext } from '../context/engine-context.js';
 import { remotePerformer } from '../node-commands/remote-performer.js';
+import { isAgentOf } from './node-ownership.js';
 
 interface ServedNode {
   /** Who holds the connection; may look after the node. */
   readonly caller: Principal;
   readonly nodeId: string;
+  /** Which process of the node holds the connection; absent for agents that do not say. */
+  readonly instance: string | undefined;
   /** Aborts when the connection has ended. */
   readonly signal: AbortSignal;
 }
@@ -17,14 +20,22 @@ interface ServedNode {
 /** How long a connection lasts at most after its token was removed. */
 const tokenCheckPause = 10 * second;
 
-/** Gives the commands for a node over the connection that its agent holds, until that ends. The newest connection of a node counts. */
+/**
+ * Gives the commands for a node over the connection that its agent holds, until that ends or the agent holds a newer one. Connections of
+ * other processes than the node's agent are closed.
+ */
 export async function serveNodeCommands(
   context: EngineContext,
   node: ServedNode,
   socket: MessageSocket,
 ): Promise<void> {
+  const owned = await context.storage.read((view) => isAgentOf(view, node.nodeId, node.instance));
+  if (owned.isErr()) return socket.close(1011, 'the store failed');
+  if (!owned.value) return socket.close(1008, 'the node has another agent');
   const channels = new Channels({ socket, clock: context.clock });
-  const detach = context.agents.attach(node.nodeId, remotePerformer(channels, context.clock));
+  const detach = context.agents.attach(node.nodeId, remotePerformer(channels, context.clock), () =>
+    socket.close(1000, 'the agent holds a newer connection'),
+  );
   const watching = new AbortController();
   const watched = endWithToken(context, node, socket, watching.signal);
   await channels.run();

@@ -8,18 +8,21 @@ import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { evaluateForNode } from '../books/scheduling/node-evaluations.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
+import { isAgentOf } from './node-ownership.js';
 
 /** The node's agent has gone for good: its allocations are replaced now, and not when its silence is noticed. */
 export function leaveNode(
   context: EngineContext,
   caller: Principal,
   nodeId: string,
+  instance?: string,
 ): ResultAsync<{ readonly index: number }, PermissionDenied | UnknownNode | StorageError> {
   const allowed = authoriseNode(caller, nodeId);
   if (allowed.isErr()) return errAsync(allowed.error);
   return commit(context, caller, (tx) => {
     const node = tx.get(nodes, [nodeId])?.record;
-    if (node === undefined) return err<never, UnknownNode>({ type: 'node_not_found', nodeId });
+    if (node === undefined || !isAgentOf(tx, nodeId, instance))
+      return err<never, UnknownNode>({ type: 'node_not_found', nodeId });
     if (node.Status !== 'down') takeNodeDown(tx, node, 'The agent of the node has left');
     return ok<undefined, UnknownNode>(undefined);
   }).map(({ index }) => ({ index }));

@@ -377,14 +377,20 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
   },
   'agents.register': {
     node: pair(sampleNode('00000000-0000-4000-8000-00000000000a'), { ID: 'other' }),
+    agent: pair({ instance: 'the-first-process' }, { instance: 'other' }),
   },
+  'agents.heartbeat': { instance: byInstance() },
+  'agents.work': { instance: byInstance() },
+  'agents.leave': { instance: byInstance() },
   'agents.variables': {
+    instance: byInstance(),
     query: pair(undefined, { allocationId: 'x' }),
   },
   'agents.report': {
     reports: pair([], [{ allocationId: 'x' }]),
     ended: pair([], ['x']),
     kept: pair([], ['x']),
+    instance: byInstance(),
   },
   'nodePools.jobs': {
     namespace: pair('default', 'spare', { prepare: poolJobs }),
@@ -448,6 +454,16 @@ const pairs: Readonly<Record<string, Readonly<Record<string, Pair>>>> = {
     'filter[trigger]': pair('run:errored', 'run:completed'),
   },
 };
+
+/** The node has the first one as its agent. */
+function byInstance(): Pair {
+  return pair('first', 'other', {
+    prepare: async (engine) => {
+      const node = nodeFrom(pathValues['node_id'] ?? '');
+      (await registerNode(engine, hostPrincipal, node, { instance: 'first' }))._unsafeUnwrap();
+    },
+  });
+}
 
 function poolFields(name: string): Readonly<Record<string, Pair>> {
   return {

@@ -669,6 +669,22 @@ describe('a runner without a directory that stops', () => {
   });
 });
 
+describe('a runner over a store that is closed', () => {
+  it('does not begin, and says why', async () => {
+    const storage = memoryStorage();
+    const ports = { storage, clock: systemClock(), ids: randomIds(), delivery: recordingDelivery() };
+    const engine = createEngine(ports);
+    await storage.close();
+    const runner = createRunner(agentPorts(engine), { drivers: [functionDriver({})] });
+    const refused = await runner.start();
+    expect(refused._unsafeUnwrapErr()).toEqual({
+      type: 'node_refused',
+      message: 'The store of the engine is closed: make an engine over an open one',
+    });
+    await runner.stop();
+  });
+});
+
 describe('a process that has only a runner', () => {
   it('stays alive until the runner is stopped, and then ends by itself', async () => {
     const from = (path: string): string => JSON.stringify(new URL(`../../../${path}`, import.meta.url).href);

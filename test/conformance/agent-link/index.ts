@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { okAsync, type ResultAsync } from 'neverthrow';
+import type { AgentProcess } from '../../../src/agent/link/agent-process.js';
 import type { CommandOutput, NodeCommand } from '../../../src/agent/link/node-command.js';
 import type { AllocationReport, NodeDescription } from '../../../src/agent/link/node-work.js';
 import { pendingTask } from '../../../src/agent/task/transition-task-state.js';
@@ -57,6 +58,52 @@ const cases: Readonly<Record<string, Case>> = {
     assert.deepEqual((await link.heartbeat(node.ID)).isErr(), true);
     (await link.register(node))._unsafeUnwrap();
     assert.ok((await link.heartbeat(node.ID))._unsafeUnwrap().heartbeatTtl > 0);
+  },
+
+  'a node has one agent: others are refused while it lives, and their calls are of no known node': async (opened) => {
+    const { engine, link, node } = opened;
+    const [first, other] = [process('1', 'a'), process('2', 'b')];
+    (await link.register(node, first))._unsafeUnwrap();
+    for (const refused of [other, process('3'), undefined]) {
+      assert.equal((await link.register(node, refused))._unsafeUnwrapErr().type, 'node_taken');
+      const instance = refused?.instance;
+      const { ID: nodeId } = node;
+      const query = { allocationId: nodeId, task: 't', variables: [], prefixes: [], known: null };
+      const calls = [
+        link.heartbeat(nodeId, instance),
+        link.work({ nodeId, after: 0, instance }, never),
+        link.variables({ nodeId, instance, ...query }, never),
+        link.report({ nodeId, reports: [], instance }),
+        link.leave(nodeId, instance),
+      ];
+      for (const call of calls) assert.equal((await call)._unsafeUnwrapErr().type, 'node_not_found');
+    }
+    (await link.heartbeat(node.ID, first.instance))._unsafeUnwrap();
+    (await link.register(node, first))._unsafeUnwrap();
+    const stored = (await engine.storage.read((view) => view.get(nodes, [node.ID])?.record))._unsafeUnwrap();
+    assert.equal(stored?.Status, 'ready');
+  },
+
+  'a process that follows from the same folder goes on at once, and the one before it is not known any more': async (
+    opened,
+  ) => {
+    const { link, node } = opened;
+    const [first, next] = [process('1', 'a'), process('2', 'a')];
+    (await link.register(node, first))._unsafeUnwrap();
+    const { index } = (await link.work({ nodeId: node.ID, after: 0, instance: first.instance }, never))._unsafeUnwrap();
+    const waiting = link.work({ nodeId: node.ID, after: index, instance: first.instance }, AbortSignal.timeout(10_000));
+    (await link.register(node, next))._unsafeUnwrap();
+    assert.equal((await waiting)._unsafeUnwrapErr().type, 'node_not_found');
+    assert.equal((await link.heartbeat(node.ID, first.instance))._unsafeUnwrapErr().type, 'node_not_found');
+    (await link.heartbeat(node.ID, next.instance))._unsafeUnwrap();
+  },
+
+  'a node that is down can get another agent': async ({ link, node }) => {
+    const [first, other] = [process('1', 'a'), process('2', 'b')];
+    (await link.register(node, first))._unsafeUnwrap();
+    (await link.leave(node.ID, first.instance))._unsafeUnwrap();
+    (await link.register(node, other))._unsafeUnwrap();
+    assert.equal((await link.register(node, first))._unsafeUnwrapErr().type, 'node_taken');
   },
 
   'work comes whole at first, then as it changes, and a repetition gives the same': async (opened) => {
@@ -181,6 +228,10 @@ const cases: Readonly<Record<string, Case>> = {
     }
   },
 };
+
+function process(instance: string, folder?: string): AgentProcess {
+  return { instance: instance.repeat(16), ...(folder === undefined ? {} : { folder: folder.repeat(16) }) };
+}
 
 async function* one(output: CommandOutput): AsyncGenerator<CommandOutput> {
   yield output;

@@ -24,6 +24,7 @@ const leftOut = [
   'variables',
   'job_submissions',
   'node_connections',
+  'node_owners',
   'relay_sessions',
   'relay_messages',
   'store_probes',

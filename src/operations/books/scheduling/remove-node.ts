@@ -4,6 +4,7 @@ import { nodeHeartbeats, nodes } from '../../../scheduler/node.js';
 import { nodeAssignments } from '../../../scheduler/node-assignment.js';
 import { nodeUsages } from '../../../scheduler/node-usage.js';
 import { nodeMetadata } from '../../../scheduler/nodes/node-metadata.js';
+import { nodeOwners } from '../../../scheduler/nodes/node-owner.js';
 import type { Transaction } from '../../commit.js';
 
 /**
@@ -14,6 +15,7 @@ export function removeNode(tx: Transaction, nodeId: string): void {
   tx.remove(nodes, [nodeId]);
   tx.remove(nodeHeartbeats, [nodeId]);
   tx.remove(nodeMetadata, [nodeId]);
+  tx.remove(nodeOwners, [nodeId]);
   for (const { record } of tx.list(nodeAssignments, { prefix: [nodeId] })) {
     const { allocationId } = record;
     if (tx.get(allocations, [allocationId]) === undefined) tx.remove(nodeAssignments, [nodeId, allocationId]);

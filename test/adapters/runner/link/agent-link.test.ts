@@ -132,6 +132,22 @@ describe('the token of a node', () => {
     expect(await socket.closed).toMatchObject({ code: 1011, reason: 'Permission denied' });
   });
 
+  it('holds one connection for commands: an older one is closed, and one of another process is not taken', async () => {
+    const { link, served } = await house(own);
+    const instance = 'the-first-process';
+    (await link.register(node(own), { instance }))._unsafeUnwrap();
+    const box = connect({ url: served.url, token: served.token, WebSocket: WebSocket as never });
+    const [first, newer, stray] = [
+      (await box.agents.commands(own, { instance }))._unsafeUnwrap(),
+      (await box.agents.commands(own, { instance }))._unsafeUnwrap(),
+      (await box.agents.commands(own, { instance: 'another-process' }))._unsafeUnwrap(),
+    ];
+    expect(await first.closed).toMatchObject({ code: 1000, reason: 'the agent holds a newer connection' });
+    expect(await stray.closed).toMatchObject({ code: 1008, reason: 'the node has another agent' });
+    newer.close();
+    expect(await newer.closed).toMatchObject({ code: 1000, reason: '' });
+  });
+
   it('opens no other call, over HTTP or in process', async () => {
     const { engine, served, link } = await house(own);
     (await link.register(node(own)))._unsafeUnwrap();

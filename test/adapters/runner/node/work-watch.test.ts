@@ -25,7 +25,10 @@ function watch(...answers: Answer[]) {
   } satisfies Pick<AgentLink, 'work'> as unknown as AgentLink;
   const clock = manualClock();
   const ending = new AbortController();
-  return { asked, clock, ending, work: new WorkWatch({ link, clock, nodeId: 'n', signal: ending.signal }) };
+  const failures: string[] = [];
+  const onFailure = async ({ type }: AgentLinkError) => void failures.push(type);
+  const work = new WorkWatch({ link, clock, nodeId: 'n', signal: ending.signal, onFailure });
+  return { asked, clock, ending, failures, work };
 }
 
 test('the work is asked for as a whole, then by what has changed', async () => {
@@ -38,7 +41,7 @@ test('the work is asked for as a whole, then by what has changed', async () => {
 });
 
 test('a question that fails is asked again as a whole: the server may have come back with an older store', async () => {
-  const { work, asked, clock } = watch(
+  const { work, asked, clock, failures } = watch(
     () => okAsync(list(7)),
     () => errAsync({ type: 'link_failed', message: 'cut' }),
     () => okAsync(list(8)),
@@ -48,6 +51,7 @@ test('a question that fails is asked again as a whole: the server may have come 
   await clock.advance(1000);
   expect(await next).toEqual(list(8));
   expect(asked).toEqual([0, 7, 0]);
+  expect(failures).toEqual(['link_failed']);
 });
 
 test('a question that waits is asked anew as a whole when the node had to register again', async () => {

@@ -1,0 +1,42 @@
+import { err, ok, type Result } from 'neverthrow';
+import type { NodeTaken } from '../../ports/agent-link.js';
+import type { ReadView } from '../../ports/storage.js';
+import type { Node } from '../../scheduler/node.js';
+import { isOwner, mayOwn, nodeOwners } from '../../scheduler/nodes/node-owner.js';
+import { isOutOfReach } from '../../scheduler/nodes/silent-status.js';
+import type { Transaction } from '../commit.js';
+
+/** A process that registers a node. */
+export interface NodeClaimant {
+  /** A new text for each start of an agent. */
+  readonly instance: string;
+  /** A hash of what it and its successors from the same folder have in common; absent without a folder. */
+  readonly folder?: string;
+}
+
+/** Makes the process the agent of the node, unless another one is and lives. */
+export function takeNode(
+  tx: Transaction,
+  nodeId: string,
+  before: Node | undefined,
+  agent: NodeClaimant | undefined,
+): Result<void, NodeTaken> {
+  const owner = tx.get(nodeOwners, [nodeId])?.record;
+  const isReachable = before !== undefined && !isOutOfReach(before);
+  if (!mayOwn(owner, agent, isReachable)) return err(nodeTaken(nodeId));
+  if (agent === undefined) tx.remove(nodeOwners, [nodeId]);
+  else if (owner?.instance !== agent.instance) tx.put(nodeOwners, { ID: nodeId, ...agent });
+  return ok(undefined);
+}
+
+/** Whether the process is the agent of the node, as far as the store knows. */
+export function isAgentOf(view: ReadView, nodeId: string, instance: string | undefined): boolean {
+  return isOwner(view.get(nodeOwners, [nodeId])?.record, instance);
+}
+
+function nodeTaken(nodeId: string): NodeTaken {
+  const message =
+    `another agent looks after the node ${nodeId} and is alive: give each agent a node ID and a directory of its own. ` +
+    'An agent that replaces one that is gone can register when the server takes the node for down';
+  return { type: 'node_taken', message };
+}

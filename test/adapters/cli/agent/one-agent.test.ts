@@ -1,0 +1,112 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Client, connect } from '../../../../src/client/index.js';
+import { type Installation, installation } from '../../../support/installation.js';
+import { isGone } from '../../../support/leftovers.js';
+import { type Child, endAll } from '../cli-process.js';
+
+const nodeId = '0a0b0c0d-0000-4000-8000-00000000000a';
+let installed: Installation;
+let box: Client;
+let url: string;
+
+beforeEach(async () => {
+  installed = await installation();
+  const settings = { SIGNALBOX_SCHEDULING_HEARTBEAT_TTL: '2s' };
+  const server = installed.run(['serve', '--listen', '127.0.0.1:0', '--no-runner', '--access', 'open'], settings);
+  url = await server.origin();
+  box = connect({ url });
+});
+afterEach(async () => {
+  endAll();
+  await installed.remove();
+});
+
+const folder = (name: string): string => join(installed.folder, name);
+const registered = (agent: Child) => agent.printed(/node (\S+) is registered with/);
+
+function agent(directory: string, more: readonly string[] = []): Child {
+  return installed.run(['agent', '--server', url, '--directory', folder(directory), '--node-id', nodeId, ...more]);
+}
+
+/** Registers a service with one task that writes its process number into a file for each start, and waits for the first. */
+async function runService(): Promise<string> {
+  const args = ['-c', `echo $$ >> ${folder('starts')}; exec sleep 300`];
+  const task = { Name: 't', Driver: 'raw_exec', Config: { command: '/bin/sh', args } };
+  const TaskGroups = [{ Name: 'g', Tasks: [{ ...task, Resources: { CPU: 10, MemoryMB: 10 } }] }];
+  (await box.jobs.register({ ID: 'work', Type: 'service', Datacenters: ['*'], TaskGroups }))._unsafeUnwrap();
+  await until(() => starts().length === 1);
+  return starts()[0] as string;
+}
+
+const starts = (): string[] =>
+  existsSync(folder('starts')) ? readFileSync(folder('starts'), 'utf8').trim().split('\n') : [];
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (const limit = AbortSignal.timeout(30_000); !(await holds()); await pause(20)) limit.throwIfAborted();
+}
+
+const statusOfNode = async () => (await box.nodes.read(nodeId))._unsafeUnwrap().value?.Status;
+
+it('a second agent with the ID of a node is refused while the first lives, also with a copy of its folder', async () => {
+  const first = agent('first');
+  await registered(first);
+  const started = await runService();
+  const second = agent('second');
+  expect(await second.ended).toMatchObject({ code: 1 });
+  expect(second.error()).toContain(`another agent looks after the node ${nodeId} and is alive`);
+  // As on another host, where the lock tells nothing.
+  execFileSync('cp', ['-a', folder('first'), folder('copy')]);
+  rmSync(folder('copy/lock'));
+  const copy = agent('copy');
+  expect(await copy.ended).toMatchObject({ code: 1 });
+  expect(copy.error()).toContain('another agent looks after the node');
+  expect(first.process.exitCode).toBe(null);
+  expect([starts(), isGone(Number(started))]).toEqual([[started], false]);
+}, 60_000);
+
+it('an agent that was killed and is started again on its folder goes on at once', async () => {
+  const first = agent('first');
+  await registered(first);
+  const started = await runService();
+  first.process.kill('SIGKILL');
+  await first.ended;
+  const again = agent('first', ['--on-stop', 'kill']);
+  await registered(again);
+  (await box.jobs.stop('work'))._unsafeUnwrap();
+  await until(() => isGone(Number(started)));
+  expect(starts()).toEqual([started]);
+}, 60_000);
+
+it('an agent takes over the node of one that is silent, which ends what it runs when it comes back', async () => {
+  const first = agent('first');
+  await registered(first);
+  const started = await runService();
+  first.process.kill('SIGSTOP');
+  await until(async () => (await statusOfNode()) === 'down');
+  const second = agent('second', ['--on-stop', 'kill']);
+  await registered(second);
+  first.process.kill('SIGCONT');
+  expect(await first.ended).toMatchObject({ code: 1 });
+  expect(first.error()).toContain('another agent looks after the node');
+  expect(isGone(Number(started))).toBe(true);
+  await until(() => starts().length === 2);
+  expect(second.process.exitCode).toBe(null);
+}, 60_000);
+
+it('what is left of an agent whose node has another one by now is ended at its next start', async () => {
+  const first = agent('first');
+  await registered(first);
+  const started = await runService();
+  first.process.kill('SIGKILL');
+  await until(async () => (await statusOfNode()) === 'down');
+  const second = agent('second', ['--on-stop', 'kill']);
+  await registered(second);
+  expect(isGone(Number(started))).toBe(false);
+  const again = agent('first');
+  expect(await again.ended).toMatchObject({ code: 1 });
+  expect(isGone(Number(started))).toBe(true);
+}, 60_000);
