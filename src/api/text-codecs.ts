@@ -11,6 +11,8 @@ export interface TextCodec<T> {
   print(value: T): string;
   /** The status for an invalid text, if existing clients do not expect 400 (job interface, parameters). */
   readonly status?: 500;
+  /** The type of the value where it is another one than that of the text. */
+  readonly holds?: 'milliseconds';
   /** How clients of the upstream write it, if that is read more strictly. */
   readonly upstream?: TextCodec<T>;
 }
@@ -182,6 +184,7 @@ export const positive: TextCodec<number> = {
 export function duration(what: string): TextCodec<Milliseconds> {
   return {
     schema: { type: 'string', examples: ['30s', '1m30s', '100ms'] },
+    holds: 'milliseconds',
     parse: (written) =>
       parseDurationNanos(written)
         .map((nanos) => Number(nanos) / 1_000_000)

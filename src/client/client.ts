@@ -3,11 +3,12 @@ import type { CallInput } from '../api/answers.js';
 import type { Call } from '../api/call.js';
 import type { ErrorOf, ErrorTag } from '../api/errors.js';
 import { type Api, api, type NamedCall } from '../api/index.js';
-import type { DocumentShape, InputLocation, InputValues } from '../api/inputs.js';
-import { type JsonCodec, printJson } from '../api/json-codecs.js';
+import type { InputValues } from '../api/inputs.js';
 import type { MessageSocket } from '../api/message-socket.js';
 import { type Milliseconds, parseDurationNanos } from '../shared/duration.js';
+import { badRequest, wrongInput } from './check-inputs.js';
 import type { BadRequest, ClientError } from './client-error.js';
+import { SignalboxError } from './or-throw.js';
 
 /** What every call takes beside its own options. */
 export interface CallOptions {
@@ -112,13 +113,18 @@ function methodOf(named: NamedCall, transport: Transport): (...args: readonly un
   const { call } = named;
   return (...args) => {
     const request = requestFrom(call, args);
-    if (request.isErr()) return errAsync(request.error);
+    if (request.isErr()) return call.kind === 'stream' ? throwing(request.error) : errAsync(request.error);
     const { input, options } = request.value;
     if (call.kind === 'stream') return transport.stream(named, input, options);
     return new ResultAsync(
       call.kind === 'socket' ? transport.open(named, input, options) : transport.answer(named, input, options),
     );
   };
+}
+
+/** A stream that cannot begin throws where it is read. */
+function throwing(error: TaggedError): AsyncIterable<never> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new SignalboxError(error)) }) };
 }
 
 interface CallRequest {
@@ -140,7 +146,8 @@ function requestFrom(call: Call, args: readonly unknown[]): Result<CallRequest, 
     if (args[at] !== undefined) input[name] = args[at];
   });
   for (const name in named) if (named[name] !== undefined) input[name] = named[name];
-  const wrong = wrongParameter(call, input);
+  leaveNullsOut(call, input);
+  const wrong = wrongInput(call, input) ?? wrongOption(call, index, signal);
   if (wrong !== undefined) return err(wrong);
   if (call.kind !== 'waiting' || index === undefined || index <= 0) {
     return ok({ input, options: { signal, waiting: undefined } });
@@ -151,69 +158,24 @@ function requestFrom(call: Call, args: readonly unknown[]): Result<CallRequest, 
   }));
 }
 
-/** Inputs are judged as a server reads them, so that wrong ones are refused in process, too. */
-function wrongParameter(call: Call, input: CallInput): BadRequest | undefined {
-  for (const name in input) {
-    const location = call.inputs[name]?.locations[0];
-    if (location === undefined) return badRequest(`there is no option "${name}"`, name);
-    const wrong = input[name] === undefined ? undefined : wrongValue(name, location, input[name]);
-    if (wrong !== undefined) return wrong;
-  }
-  return undefined;
+/** In a body null means "not given", as it does on the wire. */
+function leaveNullsOut(call: Call, input: Record<string, unknown>): void {
+  for (const name in input)
+    if (input[name] === null && call.inputs[name]?.locations[0].in === 'body') delete input[name];
 }
 
-function wrongValue(name: string, location: InputLocation, value: unknown): BadRequest | undefined {
-  switch (location.in) {
-    case 'document': {
-      const stray = strayMember(location.document, value);
-      if (stray === undefined) return undefined;
-      return badRequest(`there is no attribute ${JSON.stringify(stray)}`, `${name}.${stray}`);
-    }
-    case 'query': {
-      const read = location.codec.parse(location.codec.print(value), location.name);
-      return read.match(
-        () => undefined,
-        (message) => badRequest(message, location.name),
-      );
-    }
-    case 'body': {
-      const message = value === null ? undefined : faultOfMember(location.codec, value);
-      return message === undefined ? undefined : badRequest(`"${name}" ${message}`, name);
-    }
-    case 'path':
-    case 'queries':
-    case 'members':
-    case 'bytes':
-      return undefined;
-  }
-}
-
-/** What is wrong with a value of another type than the member of the body has. */
-function faultOfMember(codec: JsonCodec<unknown>, value: unknown): string | undefined {
-  const expected = `must be ${codec.expected}`;
-  try {
-    const read = codec.read(printJson(codec, value));
-    return read === undefined ? expected : 'message' in read ? `${read.pointer} ${read.message}`.trim() : undefined;
-  } catch {
-    // Printing takes values of the declared type for granted.
-    return expected;
-  }
-}
-
-function badRequest(message: string, parameter: string): BadRequest {
-  return { type: 'bad_request', message, parameter };
-}
-
-/** A member that has no place in the document, and that would be lost on the way to a server. */
-function strayMember({ attributes, relationships, told = [] }: DocumentShape, value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || Object.keys(attributes).length === 0) return undefined;
-  const known = (name: string): boolean =>
-    Object.hasOwn(attributes, name) || Object.hasOwn(relationships, name) || told.includes(name);
-  return Object.keys(value).find((name) => !known(name) && (value as CallInput)[name] !== undefined);
+/** What every call takes beside its inputs. */
+function wrongOption(call: Call, index: unknown, signal: unknown): BadRequest | undefined {
+  if (call.kind === 'waiting' && index !== undefined && !Number.isSafeInteger(index))
+    return badRequest('"index" must be a whole number', 'index');
+  return signal === undefined || signal instanceof AbortSignal
+    ? undefined
+    : badRequest('"signal" must be an AbortSignal', 'signal');
 }
 
 function millisecondsOf(wait: Milliseconds | string | undefined): Result<Milliseconds | undefined, BadRequest> {
-  if (typeof wait !== 'string') return ok(wait);
+  if (wait === undefined || (typeof wait === 'number' && wait >= 0)) return ok(wait);
+  if (typeof wait !== 'string') return err(badRequest('"wait" must be milliseconds or a text such as 60s', 'wait'));
   return parseDurationNanos(wait)
     .map((nanos) => Number(nanos) / 1_000_000)
     .mapErr(({ message }) => badRequest(message, 'wait'));
