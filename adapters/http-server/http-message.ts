@@ -13,6 +13,8 @@ export interface HttpRequest {
   readonly whenClosed: (callback: () => void) => void;
   /** The server's address that the client has connected to, without the port; undefined when the bridge cannot know. */
   readonly localAddress?: () => string | undefined;
+  /** The address that the connection comes from, which may be that of a proxy; undefined when the bridge cannot know. */
+  readonly remoteAddress?: () => string | undefined;
   /**
    * The request as the host's framework has it: Express's, Fastify's, Hono's context, or a plain `IncomingMessage` or `Request`. For
    * `authenticate`, which finds there what middleware in front has put, such as the user of a session.

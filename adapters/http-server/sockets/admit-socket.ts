@@ -43,9 +43,11 @@ export async function admitSocket(
   const asked = isHandshakeAnnounced(announced.value);
   if (typeof asked === 'object') return refused(1008, asked.fault);
   if (!asked) return admissionOf(await authenticate(request));
-  const awaited = await handshakes.during(async () => ({ message: await firstMessage(socket) }));
-  if (awaited === 'full') return refused(1011, 'too many sockets wait for their handshake; try again in a moment');
-  const first = awaited.message;
+  const first = await handshakes.during(
+    () => firstMessage(socket),
+    request.remoteAddress?.() ?? '',
+    () => socket.close(1011, 'too many sockets wait for their handshake; try again in a moment'),
+  );
   if (first === undefined) return { type: 'gone' };
   const token = tokenOfHandshake(first);
   if (typeof token === 'object') return refused(1008, token.fault);

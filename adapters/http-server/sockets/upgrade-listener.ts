@@ -133,6 +133,7 @@ function recordOf(request: IncomingMessage, socket: Duplex): HttpRequest {
       else socket.once('close', callback);
     },
     localAddress: () => request.socket.localAddress,
+    remoteAddress: () => request.socket.remoteAddress,
     original: request,
   };
 }

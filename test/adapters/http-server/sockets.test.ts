@@ -246,18 +246,21 @@ describe('sockets', () => {
       expect(peer.received).toEqual(['able']);
     });
 
-    it('are awaited from 64 sockets at once, and others with a header are served meanwhile', async () => {
+    it('are awaited from 64 sockets at once: the oldest makes room, and others with a header are served meanwhile', async () => {
       const port = await guarded();
       const silent = Array.from({ length: 64 }, () => peerAt(port, '/v1/talk/x?ws_handshake=true', {}));
       for (const { opened } of silent) await opened;
       const further = peerAt(port, '/v1/talk/x?ws_handshake=true', {});
-      expect(await further.ended).toMatchObject({
+      await further.opened;
+      expect(await silent[0]?.ended).toMatchObject({
         code: 1011,
         reason: expect.stringContaining('too many sockets wait'),
       });
+      further.webSocket.send(hello('may-run-commands'));
+      expect((await further.ended).code).toBe(1000);
       const able = peerAt(port, '/v1/talk/x', { 'X-Nomad-Token': 'may-run-commands' });
       expect((await able.ended).code).toBe(1000);
-      for (const { webSocket } of silent) webSocket.send(hello('nobody-has-this-one'));
+      for (const { webSocket } of silent.slice(1)) webSocket.send(hello('nobody-has-this-one'));
       for (const { ended } of silent) await ended;
       const again = peerAt(port, '/v1/talk/x?ws_handshake=true', {});
       await again.opened;
