@@ -17,7 +17,11 @@ export interface ProcessScope {
 }
 
 export function ownIdentity(): ProcessIdentity {
-  return { pid: process.pid, startTime: startTimeOf(process.pid) ?? '' };
+  return identityOf(process.pid);
+}
+
+export function identityOf(pid: number): ProcessIdentity {
+  return { pid, startTime: startTimeOf(pid) ?? '' };
 }
 
 export function ownScope(): ProcessScope {

@@ -13,6 +13,7 @@ import type { TaskPaths } from '../disk/task-paths.js';
 import { lackOf } from '../disk/transient-fault.js';
 import { type Collector, dismissCollector, livingCollector, startCollector } from '../logs/log-collector.js';
 import { untilPossible, within } from '../waiting.js';
+import { endLeftCommands, noteCommand } from './left-commands.js';
 import { groupUsage } from './process-usage.js';
 import { attemptScript, claimForRunner, lostExit, readExit, readIdentity } from './raw-exec-attempt.js';
 import { type Command, commandFault, parseRawExecConfig } from './raw-exec-config.js';
@@ -62,7 +63,8 @@ export function rawExecDriver(options: RawExecOptions = {}): TaskDriver {
       if (taskEnded === undefined) return err(commandRefused('not_found', `task "${start.task}" is not running.`));
       const directory = start.paths?.root ?? '/';
       const environment = { ...inherited(options), ...start.environment };
-      const whole = { ...request, taskEnded, directory, environment };
+      const begun = (pid: number) => noteCommand(attemptDirectory(start), pid);
+      const whole = { ...request, taskEnded, directory, environment, begun };
       return request.terminal ? runInTerminal(whole) : runWithPipes(whole);
     },
   };
@@ -128,6 +130,7 @@ async function recover(start: TaskStart): Promise<RecoverOutcome> {
     await endStrays(start);
     return { type: 'exited', exit: readExit(attempt) ?? lostExit };
   }
+  endLeftCommands(attempt);
   const logs = start.paths === null ? noLogs : await findLogs(start, start.paths);
   return { type: 'running', task: new Process(start, identity.pid, endOfStranger(identity), logs) };
 }

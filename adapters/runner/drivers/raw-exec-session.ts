@@ -29,6 +29,7 @@ export function runWithPipes(request: ExecRequest): Result<AsyncIterable<Command
     child.once('error', () => undefined);
     return err(notStarted(`fork/exec ${command}: resource temporarily unavailable`));
   }
+  const ended = request.begun(child.pid);
   const outlet = commandOutlet(request, () => {
     killGroup(child);
     // What the command has left behind may hold their other ends for as long as the task runs.
@@ -38,7 +39,10 @@ export function runWithPipes(request: ExecRequest): Result<AsyncIterable<Command
   child.stdin?.on('error', () => undefined);
   feed(child, request.input).catch(() => outlet.end());
   const exited = new Promise<number>((resolve) => {
-    child.once('exit', (code, by) => resolve(code ?? 128 + (by === null ? 9 : constants.signals[by])));
+    child.once('exit', (code, by) => {
+      ended();
+      resolve(code ?? 128 + (by === null ? 9 : constants.signals[by]));
+    });
     child.once('error', () => resolve(127));
   });
   Promise.all([exited, ...streams]).then(

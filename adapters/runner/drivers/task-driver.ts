@@ -64,10 +64,12 @@ export interface ExecRequest {
   readonly signal: AbortSignal;
   /** Aborts when the task has ended: the command ends with it, and the caller is notified. */
   readonly taskEnded: AbortSignal;
+  /** Told of the first process of the command; the function that it gives is called at the end of that. */
+  readonly begun: (pid: number) => () => void;
 }
 
 /** The request for a command beside a task; the driver adds the rest. */
-export type CommandRequest = Omit<ExecRequest, 'directory' | 'environment' | 'taskEnded'>;
+export type CommandRequest = Omit<ExecRequest, 'directory' | 'environment' | 'taskEnded' | 'begun'>;
 
 /** Runs tasks of one kind. */
 export interface TaskDriver {

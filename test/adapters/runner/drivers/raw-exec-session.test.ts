@@ -25,6 +25,7 @@ function session(text: string, input: AsyncIterable<CommandInput> = nothing()): 
     input,
     signal: asker.signal,
     taskEnded: new AbortController().signal,
+    begun: () => () => undefined,
   });
   return begun._unsafeUnwrap()[Symbol.asyncIterator]();
 }

@@ -104,6 +104,35 @@ function isGone(pid: number): boolean {
   }
 }
 
+describe('a command beside a task', () => {
+  it('is ended by the next runner when its own was killed, and the task is left alone', async () => {
+    const start = startOf('exec sleep 300');
+    const task = await started(start);
+    // The command of a runner that is killed is not told of its end: its caller just does not go away here.
+    const begun = await driver.exec?.(start, {
+      command: ['/bin/sh', '-c', 'echo $$; sleep 300 & wait'],
+      terminal: false,
+      input: nothing(),
+      signal: new AbortController().signal,
+    });
+    const outputs = begun?._unsafeUnwrap()[Symbol.asyncIterator]();
+    const first = (await outputs?.next())?.value as { readonly bytes: Uint8Array };
+    const pid = Number(Buffer.from(first.bytes).toString());
+    expect(isGone(pid)).toBe(false);
+    const next = rawExecDriver();
+    const recovered = await next.recover(start);
+    expect(recovered.type).toBe('running');
+    await eventually(() => isGone(pid));
+    let isOver = false;
+    void task.exited.then(() => {
+      isOver = true;
+    });
+    expect((await outputs?.next())?.value).toMatchObject({ type: 'closed' });
+    expect(isOver).toBe(false);
+    expect(readdirSync(join(start.paths?.notes ?? '', 'attempts', '1', 'commands'))).toEqual([]);
+  });
+});
+
 describe('the output of a command', () => {
   it('is kept in numbered files of at most their size, and loses no byte at a cut', async () => {
     const start = startOf('seq 1 100000', { logs: { maximumFiles: 100, maximumFileBytes: 10_000, disabled: false } });
