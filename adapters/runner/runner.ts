@@ -31,13 +31,13 @@ import {
   type DirectoryInUse,
   type DirectoryLock,
   type DirectoryUnusable,
+  directoryUnusable,
   lockDirectory,
 } from './disk/directory-lock.js';
 import { DiskNotes } from './disk/disk-notes.js';
 import { DiskSuccession } from './disk/disk-succession.js';
 import { NoteKeeper } from './disk/note-keeper.js';
 import { diskTaskMemory, type TaskMemory, volatileTaskMemory } from './disk/task-memory.js';
-import { messageOf } from './disk/transient-fault.js';
 import type { TaskDriver } from './drivers/task-driver.js';
 import { linkOfProcess } from './link/link-of-process.js';
 import { Agent } from './node/agent.js';
@@ -239,7 +239,7 @@ class HostRunner implements Runner {
       return ok(this.#createAgent());
     } catch (error) {
       this.#lock?.release();
-      return err({ type: 'directory_unusable', directory: directory ?? '', message: messageOf(error) });
+      return err(directoryUnusable(directory ?? '', error));
     }
   }
 

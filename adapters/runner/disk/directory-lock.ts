@@ -18,6 +18,12 @@ export interface DirectoryUnusable {
   readonly message: string;
 }
 
+/** An error of the system names a file, or none at all as when the disk is full. */
+export function directoryUnusable(directory: string, error: unknown): DirectoryUnusable {
+  const message = `the directory ${directory} cannot be used: ${messageOf(error)}`;
+  return { type: 'directory_unusable', directory, message };
+}
+
 export interface DirectoryLock {
   release(): void;
 }
@@ -53,7 +59,7 @@ export function lockDirectory(
       return err({ type: 'directory_in_use', directory, message });
     }
   } catch (error) {
-    return err({ type: 'directory_unusable', directory, message: messageOf(error) });
+    return err(directoryUnusable(directory, error));
   }
   return ok(heldLock(lock, token));
 }
