@@ -1,5 +1,6 @@
 import { err, ok, type Result } from 'neverthrow';
 import { nodeName, nodePoolName, recordId } from '../../options/node-kinds.js';
+import { textLike } from '../../options/option-kinds.js';
 import type { TaskEvent, TaskState } from '../../scheduler/allocation.js';
 import type { Node } from '../../scheduler/node.js';
 import type { AgentProcess } from './agent-process.js';
@@ -198,7 +199,7 @@ const reports: Shape<readonly AllocationReport[]> = listOf(
 );
 
 const variableReads = listOf(objectOf({ path: text() }, { namespace: text() }), MAX_TASK_READS);
-const secret = matching(/^[\x21-\x7e]{16,256}$/, 'a text of 16 to 256 visible ASCII characters');
+const secret = textOf(textLike(/^[\x21-\x7e]{16,256}$/, 'a text of 16 to 256 visible ASCII characters'));
 const agentProcess: Shape<AgentProcess> = objectOf({ instance: secret }, { folder: secret, boot: text(256) });
 
 const variablesQuery: Shape<Omit<TaskVariablesQuery, 'nodeId' | 'instance'>> = objectOf({
