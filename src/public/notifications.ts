@@ -26,7 +26,7 @@ export type {
   OptionsCertificate,
   SecretOptions,
 } from '../notifications/delivery/delivery-options.js';
-export type { Recovery, RecoveryFilter } from '../notifications/delivery/recovery.js';
+export type { RecoverableOutcome, Recovery, RecoveryFilter } from '../notifications/delivery/recovery.js';
 export type {
   Conflict,
   FieldFault,

@@ -191,7 +191,10 @@ export const notificationSchemas: Readonly<Record<string, JsonSchema>> = {
     {
       data: objectSchema({
         type: { enum: ['notification-recoveries', 'notification-recovery'] },
-        attributes: objectSchema({ since: time, until: time, outcome: { enum: ['dead', 'cancelled'] } }, ['since']),
+        attributes: objectSchema(
+          { since: time, until: time, outcome: { enum: ['dead', 'cancelled', 'partly_delivered'] } },
+          ['since'],
+        ),
       }),
     },
     ['data'],

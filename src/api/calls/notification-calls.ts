@@ -61,7 +61,7 @@ export interface RecoverySpan {
   /** Default: now. */
   readonly until?: string;
   /** Default: `dead`. */
-  readonly outcome?: 'dead' | 'cancelled';
+  readonly outcome?: 'dead' | 'cancelled' | 'partly_delivered';
 }
 
 const one = resource<ConfigurationView>('notification-configuration', 'NotificationConfigurationDocument');

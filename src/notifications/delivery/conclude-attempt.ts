@@ -1,7 +1,7 @@
 import type { Milliseconds } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
 import { type Failure, isOfDestination } from './classify-failure.js';
-import { type Attempt, type Delivery, type RecipientResult, withAttempt } from './delivery.js';
+import { type Attempt, acceptedOf, type Delivery, type RecipientResult, withAttempt } from './delivery.js';
 import { nextAttemptAt, type RetrySchedules, waitsFor } from './retry-schedule.js';
 import { type DeliveryEvent, transitionDelivery } from './transition-delivery.js';
 
@@ -73,7 +73,8 @@ function eventOf(delivery: Delivery, report: AttemptReport, rules: AttemptRules,
     return { type: 'attempt_delivered', at: end.wall, partly };
   }
   const nextAt = nextAtOf(delivery, report, rules, end);
-  const failed = { type: 'attempt_failed', at: end.wall, permanent: failure.permanent, nextAt } as const;
+  const partly = acceptedOf(recipients ?? delivery.recipients) > 0;
+  const failed = { type: 'attempt_failed', at: end.wall, permanent: failure.permanent, nextAt, partly } as const;
   return isOfDestination(failure) ? failed : { ...failed, uncounted: true };
 }
 

@@ -38,7 +38,10 @@ const keptAttempts = 50;
 /** What became of an e-mail for one of its recipients. */
 export interface RecipientResult {
   readonly userId: string;
-  /** `refused`: the mail server will never take it. `waiting`: it goes to this recipient with the next attempt. */
+  /**
+   * `refused`: the mail server will never take it. `waiting`: it goes to this recipient with the next attempt; when the delivery is over,
+   * with a redelivery.
+   */
   readonly outcome: 'accepted' | 'refused' | 'waiting';
   /** The reason, as the mail server reported it; null when accepted. */
   readonly message: string | null;
@@ -69,7 +72,7 @@ interface BehindState {
 /** Over, one way or the other, since a moment of the wall clock. */
 export type SettledState =
   | { readonly type: 'delivered'; readonly at: Instant }
-  /** E-mail: some recipients have received it, others were refused permanently. */
+  /** E-mail: some recipients have received it, others were refused permanently, or put off until there were no more attempts. */
   | { readonly type: 'partly_delivered'; readonly at: Instant }
   | { readonly type: 'dead'; readonly at: Instant; readonly reason: 'exhausted' | 'permanent' | 'expired' }
   | { readonly type: 'cancelled'; readonly at: Instant; readonly reason: CancelReason };
@@ -173,6 +176,11 @@ export function deliveryKey({ configurationId, sequence }: Pick<Delivery, 'confi
 export function isInOrder(state: DeliveryState): boolean {
   const scheduled = state.type === 'manual' ? state.before : state;
   return scheduled.type === 'waiting' || scheduled.type === 'behind';
+}
+
+/** Recipients whose mail the server has taken. */
+export function acceptedOf(recipients: readonly RecipientResult[] | null | undefined): number {
+  return recipients?.filter(({ outcome }) => outcome === 'accepted').length ?? 0;
 }
 
 /** The attempts with one more, numbered after the last one. */

@@ -2,10 +2,20 @@ import type { Instant } from '../../shared/instant.js';
 import { type Key, table } from '../../shared/table.js';
 import type { InvalidParameter } from '../errors.js';
 
+/** How deliveries end that can be sent again together. */
+export const recoverableOutcomes = ['dead', 'cancelled', 'partly_delivered'] as const;
+/** One of `recoverableOutcomes`. */
+export type RecoverableOutcome = (typeof recoverableOutcomes)[number];
+
+/** The outcome that a value names; undefined for another value. */
+export function recoverableOutcome(value: unknown): RecoverableOutcome | undefined {
+  return recoverableOutcomes.find((known) => known === value);
+}
+
 /** Which deliveries are to be sent again: those that ended in one way in a span of time. */
 export interface RecoveryFilter {
   /** How the deliveries ended. */
-  readonly outcome: 'dead' | 'cancelled' | 'partly_delivered';
+  readonly outcome: RecoverableOutcome;
   /** Ended from this moment on … */
   readonly since: Instant;
   /** … and before this one. */

@@ -12,13 +12,15 @@ export type DeliveryEvent =
       readonly nextAt: Instant | null;
       /** The destination had no part in it: the attempt uses up nothing of the schedule. */
       readonly uncounted?: boolean;
+      /** Some recipients of a mail have it. */
+      readonly partly?: boolean;
     }
   /** An earlier notification of its run is not over yet. Only of a delivery that has not been attempted. */
   | { readonly type: 'put_behind' }
   /** The notifications of its run before it are over. */
   | { readonly type: 'released'; readonly at: Instant }
   /** Its time is over, whatever it was waiting for. */
-  | { readonly type: 'expired'; readonly at: Instant }
+  | { readonly type: 'expired'; readonly at: Instant; readonly partly?: boolean }
   | { readonly type: 'cancelled'; readonly at: Instant; readonly reason: CancelReason }
   /** One attempt outside the schedule. */
   | { readonly type: 'redelivery_requested'; readonly at: Instant };
@@ -31,7 +33,8 @@ interface DeliveryTransitionError {
 
 /**
  * The life of a delivery: it waits for attempts until one delivers, the schedule or its time is used up, a permanent
- * failure ends it, or its configuration goes. A redelivery is one more attempt: its failure changes nothing else.
+ * failure ends it, or its configuration goes. A redelivery is one more attempt: its failure changes nothing else, unless it was the first
+ * to reach some of the recipients.
  */
 export function transitionDelivery(
   current: DeliveryState,
@@ -43,14 +46,14 @@ export function transitionDelivery(
       if (!isAttempted(current)) return impossible;
       return ok({ type: event.partly ? 'partly_delivered' : 'delivered', at: event.at });
     case 'attempt_failed':
-      if (current.type === 'manual') return ok(current.before);
+      if (current.type === 'manual') return ok(afterFailedRedelivery(current, event));
       return current.type === 'waiting' ? ok(afterFailedAttempt(current, event)) : impossible;
     case 'put_behind':
       return current.type === 'waiting' && current.attempted === 0 ? ok({ type: 'behind' }) : impossible;
     case 'released':
       return current.type === 'behind' ? ok({ type: 'waiting', dueAt: event.at, attempted: 0 }) : impossible;
     case 'expired':
-      return ended(current, { type: 'dead', at: event.at, reason: 'expired' }) ?? impossible;
+      return ended(current, givenUp(event, 'expired')) ?? impossible;
     case 'cancelled':
       return ended(current, { type: 'cancelled', at: event.at, reason: event.reason }) ?? impossible;
     case 'redelivery_requested':
@@ -74,9 +77,26 @@ function isAttempted({ type }: DeliveryState): boolean {
 
 function afterFailedAttempt(
   { attempted }: Extract<DeliveryState, { type: 'waiting' }>,
-  { at, permanent, nextAt, uncounted }: Extract<DeliveryEvent, { type: 'attempt_failed' }>,
+  event: Extract<DeliveryEvent, { type: 'attempt_failed' }>,
 ): DeliveryState {
-  if (permanent) return { type: 'dead', at, reason: 'permanent' };
-  if (nextAt === null) return { type: 'dead', at, reason: 'exhausted' };
+  const { permanent, nextAt, uncounted } = event;
+  if (permanent) return givenUp(event, 'permanent');
+  if (nextAt === null) return givenUp(event, 'exhausted');
   return { type: 'waiting', dueAt: nextAt, attempted: attempted + (uncounted === true ? 0 : 1) };
+}
+
+function afterFailedRedelivery(
+  { before }: Extract<DeliveryState, { type: 'manual' }>,
+  { at, partly }: Extract<DeliveryEvent, { type: 'attempt_failed' }>,
+): DeliveryState {
+  const reachedNobody = before.type === 'dead' || before.type === 'cancelled';
+  return reachedNobody && partly === true ? { type: 'partly_delivered', at } : before;
+}
+
+/** What becomes of a delivery for which no more attempts are made. */
+function givenUp(
+  { at, partly }: { readonly at: Instant; readonly partly?: boolean },
+  reason: Extract<SettledState, { type: 'dead' }>['reason'],
+): SettledState {
+  return partly === true ? { type: 'partly_delivered', at } : { type: 'dead', at, reason };
 }

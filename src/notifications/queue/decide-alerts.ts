@@ -1,7 +1,6 @@
 import type { Milliseconds } from '../../shared/duration.js';
 import { type Instant, isoFromInstant } from '../../shared/instant.js';
-import { isUnfinished } from '../delivery/delivery.js';
-import type { HeldQueue, Outcome } from './held-queue.js';
+import { type HeldQueue, isGivenUp, type Outcome } from './held-queue.js';
 import type { QueueRecord } from './queue-record.js';
 
 /** What the service reports of its own destinations: events that configurations subscribe to like any others. */
@@ -52,7 +51,7 @@ export function decideAlerts(
       },
     });
   }
-  alerts.push(...alertsOfDead(queue.outcomes.filter(isDeadNow), configurationId));
+  alerts.push(...alertsOfGivenUp(queue.outcomes.filter(isReported), configurationId));
   if (autoDisabled) {
     alerts.push({
       type: 'signalbox.configuration.disabled',
@@ -64,12 +63,12 @@ export function decideAlerts(
 }
 
 /** Failed alerts cause no further alerts, which could go on without end. */
-function isDeadNow({ before, after }: Outcome): boolean {
-  return after.state.type === 'dead' && isUnfinished(before.delivery.state) && !after.trigger.startsWith('signalbox.');
+function isReported(outcome: Outcome): boolean {
+  return isGivenUp(outcome) && !outcome.after.trigger.startsWith('signalbox.');
 }
 
 /** One alert for all deliveries that were given up together. */
-function alertsOfDead(dead: HeldQueue['outcomes'], configurationId: string): Alert[] {
+function alertsOfGivenUp(dead: HeldQueue['outcomes'], configurationId: string): Alert[] {
   const [first] = dead;
   if (first === undefined) return [];
   return [

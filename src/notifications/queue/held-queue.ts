@@ -1,5 +1,5 @@
 import type { Instant } from '../../shared/instant.js';
-import type { Attempt, Delivery } from '../delivery/delivery.js';
+import { type Attempt, type Delivery, isUnfinished } from '../delivery/delivery.js';
 import type { DeliveryEvent } from '../delivery/transition-delivery.js';
 import { type StoredEvent, writesBetween } from '../events/event.js';
 import { type AdaptiveLimit, initialLimit, type LimitRules } from './adaptive-limit.js';
@@ -24,6 +24,13 @@ export interface Outcome {
   readonly attempt: Omit<Attempt, 'number'> | null;
   /** The row, if no other writer has changed it. */
   readonly after: Delivery;
+}
+
+/** Whether no more attempts are made, though nobody, or not everybody, has it. */
+export function isGivenUp({ before, event, after }: Outcome): boolean {
+  if (!isUnfinished(before.delivery.state)) return false;
+  const { type } = after.state;
+  return type === 'dead' || (type === 'partly_delivered' && event?.type !== 'attempt_delivered');
 }
 
 /**

@@ -1,5 +1,6 @@
 import { minute } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
+import { acceptedOf } from '../delivery/delivery.js';
 import { type DeliveryEvent, transitionDelivery } from '../delivery/transition-delivery.js';
 import { breakerAllows } from './circuit-breaker.js';
 import type { DeliveringQueue, HeldQueue, Outcome, QueuedDelivery, QueueRules } from './held-queue.js';
@@ -155,7 +156,7 @@ export function outcomeOf(before: QueuedDelivery, event: DeliveryEvent): Outcome
 
 function expired(given: DeliveringQueue, item: QueuedDelivery, wall: Instant): DeliveringQueue {
   const queue = withoutFirst(given, item);
-  const outcome = outcomeOf(item, { type: 'expired', at: wall });
+  const outcome = outcomeOf(item, { type: 'expired', at: wall, partly: acceptedOf(item.delivery.recipients) > 0 });
   return runGoesOn({ ...queue, outcomes: [...queue.outcomes, outcome] }, item);
 }
 

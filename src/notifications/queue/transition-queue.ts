@@ -1,13 +1,7 @@
 import type { Instant } from '../../shared/instant.js';
 import { type Failure, isOfDestination } from '../delivery/classify-failure.js';
 import { type AttemptReport, type AttemptRules, concludeAttempt } from '../delivery/conclude-attempt.js';
-import {
-  type CancelReason,
-  type Delivery,
-  isInOrder,
-  isUnfinished,
-  type RecipientResult,
-} from '../delivery/delivery.js';
+import { acceptedOf, type CancelReason, type Delivery, isInOrder, isUnfinished } from '../delivery/delivery.js';
 import { type AdaptiveLimit, afterAnswer, afterOverload, isOverload } from './adaptive-limit.js';
 import { afterFailure, afterSuccess, type Breaker } from './circuit-breaker.js';
 import {
@@ -237,10 +231,6 @@ function failureOfDestination(
   const accepted = acceptedOf(recipients);
   if (accepted > acceptedOf(earlier)) return null;
   return accepted > 0 || state.type === 'manual' || !isOfDestination(failure) ? undefined : failure;
-}
-
-function acceptedOf(recipients: readonly RecipientResult[] | null | undefined): number {
-  return recipients?.filter(({ outcome }) => outcome === 'accepted').length ?? 0;
 }
 
 function nextBreaker(breaker: Breaker, failure: Failure | null, at: Instant, rules: QueueRules): Breaker {

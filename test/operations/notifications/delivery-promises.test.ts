@@ -19,6 +19,7 @@ import {
   verifyNotificationConfiguration,
 } from '../../../src/operations/notifications/index.js';
 import type { Mailer } from '../../../src/ports/mailer.js';
+import type { SettingsOverrides } from '../../../src/settings.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';
 import {
   create,
@@ -382,6 +383,80 @@ describe('e-mail', () => {
     await engine.stop();
   });
 
+  describe('one of two is put off until the end: partly delivered, with who and why', () => {
+    async function putOff(settings: SettingsOverrides = {}) {
+      const boxes = new Set(['user-1']);
+      const { engine, id } = await started(settings, email, {
+        mail: {
+          fail: ({ to }: { to: string }) =>
+            boxes.has(to.split('@')[0] ?? '') ? null : { type: 'mail_unavailable', message: '452 mailbox full' },
+        },
+      });
+      await publish(engine);
+      return { engine, id, boxes };
+    }
+
+    test.each([
+      ['of the schedule', {}],
+      ['of its time', { notifications: { delivery: { maximumAge: 10 * minute } } }],
+    ])('%s', async (_, settings) => {
+      const { engine, id } = await putOff(settings);
+      await engine.clock.advance(30 * hour);
+      const [delivery] = await log(engine, id);
+      const shown = await must(showDelivery(engine, owner, { deliveryId: delivery?.id ?? '' }));
+      expect(shown.outcome).toBe('partly_delivered');
+      expect(shown.recipients).toMatchObject([
+        { userId: 'user-1', outcome: 'accepted', message: null },
+        { userId: 'user-2', outcome: 'waiting', message: '452 mailbox full' },
+      ]);
+      await engine.stop();
+    });
+
+    test('while it is paused', async () => {
+      const { engine, id } = await putOff();
+      await engine.clock.advance(second);
+      await must(pauseNotificationConfiguration(engine, owner, { configurationId: id }));
+      await engine.clock.advance(30 * hour);
+      expect(await log(engine, id)).toMatchObject([{ outcome: 'partly_delivered' }]);
+      await engine.stop();
+    });
+
+    test('a redelivery reaches those who are left', async () => {
+      const { engine, id, boxes } = await putOff();
+      await engine.clock.advance(30 * hour);
+      const [delivery] = await log(engine, id, { outcome: 'partly_delivered' });
+      boxes.add('user-2');
+      await must(redeliver(engine, owner, { deliveryId: delivery?.id ?? '' }));
+      await engine.clock.advance(second);
+      expect(await log(engine, id)).toMatchObject([{ outcome: 'delivered' }]);
+      expect(engine.mailer.messages.map(({ to }) => to)).toEqual(['user-1@example.org', 'user-2@example.org']);
+      await engine.stop();
+    });
+
+    test('a recovery of what was delivered partly does, too', async () => {
+      const { engine, id, boxes } = await putOff();
+      await engine.clock.advance(30 * hour);
+      boxes.add('user-2');
+      const request = { configurationId: id, since: 0, outcome: 'partly_delivered' } as const;
+      expect((await must(recoverDeliveries(engine, owner, request))).count).toBe(1);
+      await engine.clock.advance(second);
+      expect(await log(engine, id)).toMatchObject([{ outcome: 'delivered' }]);
+      await engine.stop();
+    });
+
+    test('also when it was dead, and a redelivery reached the first of them', async () => {
+      const { engine, id, boxes } = await putOff();
+      boxes.clear();
+      await engine.clock.advance(30 * hour);
+      const [delivery] = await log(engine, id, { outcome: 'dead' });
+      boxes.add('user-2');
+      await must(redeliver(engine, owner, { deliveryId: delivery?.id ?? '' }));
+      await engine.clock.advance(second);
+      expect(await log(engine, id)).toMatchObject([{ outcome: 'partly_delivered' }]);
+      await engine.stop();
+    });
+  });
+
   test('without a mailer it cannot be enabled, with the upstream names it can', async () => {
     const engine = { ...(await testEngine()), mailer: undefined };
     const refused = await mustFail(create(engine, email));
@@ -473,7 +548,9 @@ describe('e-mail', () => {
     }
     const shown = await must(showNotificationConfiguration(engine, owner, { configurationId: id }));
     expect(shown).toMatchObject({ enabled: true, health: { breaker: 'closed', failingSince: null } });
-    expect((await log(engine, id, { outcome: 'dead' }))[0]).toMatchObject({ lastFailure: 'mail_unavailable' });
+    expect((await log(engine, id, { outcome: 'partly_delivered' }))[0]).toMatchObject({
+      lastFailure: 'mail_unavailable',
+    });
     await engine.stop();
   });
 

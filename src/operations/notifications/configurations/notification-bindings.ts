@@ -1,5 +1,6 @@
 import { err, errAsync, ok, okAsync, type Result } from 'neverthrow';
 import type { deliveryCalls, notificationCalls, RecoverySpan } from '../../../api/calls/notification-calls.js';
+import { recoverableOutcome, recoverableOutcomes } from '../../../notifications/delivery/recovery.js';
 import type { FieldFault, InvalidAttributes } from '../../../notifications/errors.js';
 import type { Instant } from '../../../shared/instant.js';
 import type { Bindings } from '../../binding.js';
@@ -85,20 +86,19 @@ function recoveryFrom(
   const { outcome = null } = given;
   if (since === undefined && faults.length === 0) refuse('since', 'since must be given');
   if (endsEarly(since, until)) refuse('until', 'until must not be earlier than since');
-  if (outcome !== null && !isRecoverable(outcome)) refuse('outcome', 'outcome must be dead or cancelled');
+  const known = recoverableOutcome(outcome);
+  if (outcome !== null && known === undefined) {
+    refuse('outcome', `outcome must be one of ${recoverableOutcomes.join(', ')}`);
+  }
   if (faults.length > 0 || since === undefined) return err({ type: 'invalid_attributes', faults });
   return ok({
     configurationId,
     since,
     ...(until === undefined ? {} : { until }),
-    ...(isRecoverable(outcome) ? { outcome } : {}),
+    ...(known === undefined ? {} : { outcome: known }),
   });
 }
 
 function endsEarly(since: Instant | undefined, until: Instant | undefined): boolean {
   return since !== undefined && until !== undefined && since > until;
-}
-
-function isRecoverable(outcome: unknown): outcome is 'dead' | 'cancelled' {
-  return outcome === 'dead' || outcome === 'cancelled';
 }

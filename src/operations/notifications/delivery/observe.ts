@@ -2,7 +2,7 @@ import type { DestinationKind } from '../../../notifications/configurations/dest
 import { classifySilence } from '../../../notifications/delivery/classify-failure.js';
 import type { AttemptReport } from '../../../notifications/delivery/conclude-attempt.js';
 import { dueSinceAcceptance, isUnfinished } from '../../../notifications/delivery/delivery.js';
-import type { HeldQueue, Outcome } from '../../../notifications/queue/held-queue.js';
+import { type HeldQueue, isGivenUp, type Outcome } from '../../../notifications/queue/held-queue.js';
 import type { QueueTime } from '../../../notifications/queue/take-next.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import { type EngineContext, emit } from '../../context/engine-context.js';
@@ -103,12 +103,13 @@ function emitAttempt(context: EngineContext, outcome: Outcome): void {
   });
 }
 
-function emitEnd(context: EngineContext, { before, event, after }: Outcome): void {
+function emitEnd(context: EngineContext, outcome: Outcome): void {
+  const { before, event, after } = outcome;
   if (event === null || isUnfinished(after.state) || !isUnfinished(before.delivery.state)) return;
   const { id: deliveryId, configurationId, workspaceId, state } = after;
   const reason = 'reason' in state ? state.reason : null;
   emit(context, 'notification.delivery', { deliveryId, configurationId, workspaceId, outcome: state.type, reason });
-  if (state.type !== 'dead') return;
+  if (!isGivenUp(outcome)) return;
   const about = { delivery: deliveryId, configuration: configurationId, workspace: workspaceId, reason };
   context.logger.warn({ ...about, failure: after.attempts.at(-1)?.failure?.class }, 'A notification was given up');
 }

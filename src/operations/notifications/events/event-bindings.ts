@@ -1,6 +1,7 @@
 import { err, errAsync, ok, type Result } from 'neverthrow';
 import type { userCalls, workspaceCalls } from '../../../api/calls/directory-calls.js';
 import type { BulkRedeliverySpan, eventCalls, eventTypeCalls, recoveryCalls } from '../../../api/calls/event-calls.js';
+import { recoverableOutcome, recoverableOutcomes } from '../../../notifications/delivery/recovery.js';
 import type { FieldFault, InvalidAttributes } from '../../../notifications/errors.js';
 import type { Bindings } from '../../binding.js';
 import { instantFrom } from '../instant-from.js';
@@ -71,8 +72,6 @@ function invalid(faults: readonly FieldFault[]): InvalidAttributes {
   return { type: 'invalid_attributes', faults };
 }
 
-const outcomes = ['dead', 'cancelled', 'partly_delivered'] as const;
-
 /** What a document asks for; its members may be of any type, as they come from outside. */
 function requestFrom(
   workspaceId: string,
@@ -85,10 +84,10 @@ function requestFrom(
   const given: { readonly [K in keyof BulkRedeliverySpan]?: unknown } = span;
   const since = instantFrom('since', given.since, refuse);
   const until = instantFrom('until', given.until, refuse);
-  const outcome = outcomes.find((known) => known === given.outcome);
+  const outcome = recoverableOutcome(given.outcome);
   if (since === undefined && faults.length === 0) refuse('since', 'since must be given');
   if (outcome === undefined && (given.outcome ?? null) !== null) {
-    refuse('outcome', `outcome must be one of ${outcomes.join(', ')}`);
+    refuse('outcome', `outcome must be one of ${recoverableOutcomes.join(', ')}`);
   }
   const text = (name: 'trigger' | 'configurationId', shown: string): string | undefined => {
     const value = given[name] ?? undefined;

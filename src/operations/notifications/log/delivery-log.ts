@@ -5,6 +5,7 @@ import {
   isUnfinished,
 } from '../../../notifications/delivery/delivery.js';
 import { freshDelivery, positionOf } from '../../../notifications/delivery/fresh-delivery.js';
+import { type RecoverableOutcome, recoverableOutcome } from '../../../notifications/delivery/recovery.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import { events, type StoredEvent } from '../../../notifications/events/event.js';
 import { type QueueRecord, queues } from '../../../notifications/queue/queue-record.js';
@@ -48,7 +49,7 @@ export function* newestFirst(view: ReadView, owner: LogOwner, below = Number.MAX
 export function* failedOnes(
   view: ReadView,
   { configurationId }: LogOwner,
-  outcome: 'dead' | 'cancelled' | 'partly_delivered',
+  outcome: RecoverableOutcome,
   below: readonly [at: number, sequence: number] | null = null,
 ): Generator<Delivery> {
   const from = [configurationId, outcome];
@@ -121,6 +122,6 @@ function* freshOnes(view: ReadView, owner: LogOwner, below: number): Generator<D
 }
 
 /** Whether the outcome is one that the index of what failed holds. */
-export function isFailed(outcome: DeliveryOutcome | null): outcome is 'dead' | 'cancelled' | 'partly_delivered' {
-  return outcome === 'dead' || outcome === 'cancelled' || outcome === 'partly_delivered';
+export function isFailed(outcome: DeliveryOutcome | null): outcome is RecoverableOutcome {
+  return recoverableOutcome(outcome) !== undefined;
 }

@@ -3,7 +3,13 @@ import { allowsWorkspace } from '../../../access/allows.js';
 import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import type { Delivery } from '../../../notifications/delivery/delivery.js';
-import { type Recovery, type RecoveryFilter, recoveries, spanFault } from '../../../notifications/delivery/recovery.js';
+import {
+  type RecoverableOutcome,
+  type Recovery,
+  type RecoveryFilter,
+  recoveries,
+  spanFault,
+} from '../../../notifications/delivery/recovery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
 import { triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
@@ -20,7 +26,7 @@ export interface BulkRedeliveryRequest {
   /** All enabled configurations of the workspace when absent. */
   readonly configurationId?: string | undefined;
   /** `dead` when absent. */
-  readonly outcome?: RecoveryFilter['outcome'] | undefined;
+  readonly outcome?: RecoverableOutcome | undefined;
   /** Deliveries that ended from this moment on. */
   readonly since: Instant;
   /** Until now when absent. */

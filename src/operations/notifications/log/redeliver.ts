@@ -2,7 +2,7 @@ import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import { type Delivery, deliveries } from '../../../notifications/delivery/delivery.js';
-import { spanFault } from '../../../notifications/delivery/recovery.js';
+import { type RecoverableOutcome, spanFault } from '../../../notifications/delivery/recovery.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import type { Conflict, InvalidParameter, NotFound } from '../../../notifications/errors.js';
 import type { StorageError } from '../../../ports/storage.js';
@@ -60,7 +60,7 @@ export interface RecoverRequest {
   /** … and before this one; until now when absent. */
   readonly until?: Instant;
   /** `dead` when absent. */
-  readonly outcome?: 'dead' | 'cancelled';
+  readonly outcome?: RecoverableOutcome;
 }
 
 /** What `recoverDeliveries` has done; the deliveries are sent by the delivery loop. */
