@@ -9,10 +9,12 @@ import {
   listDeliveries,
   listNotificationConfigurations,
   listNotificationEvents,
+  putEventType,
   putNotificationConfiguration,
   putWorkspace,
   recoverDeliveries,
   redeliver,
+  sendNotificationEvent,
   showDelivery,
   showNotificationEvent,
   startBulkRedelivery,
@@ -25,6 +27,7 @@ import {
   mustFail,
   owner,
   publish,
+  runEvent,
   stranger,
   testEngine,
   workspaceId,
@@ -338,6 +341,73 @@ describe('the owner is told', () => {
     expect(await must(other.engine.storage.read((view) => view.list(events, {}).length))).toBe(1);
     await engine.stop();
     await other.engine.stop();
+  });
+});
+
+describe('a filter that nothing can match is refused by name, also for callers without types', () => {
+  const wrongFilters: [string, object][] = [
+    ['outcome', { outcome: 'failed' }],
+    ['outcome', { outcome: 'delivered' }],
+    ['outcome', { outcome: null }],
+    ['trigger', { trigger: 'run:error' }],
+    ['trigger', { trigger: '' }],
+    ['trigger', { trigger: 5 }],
+    ['trigger', { trigger: null }],
+  ];
+
+  test.each(wrongFilters)('of a recovery: %s %j', async (parameter, filter) => {
+    const engine = await testEngine();
+    const { id } = await must(create(engine));
+    const request = { workspaceId, since: 0, ...filter } as never;
+    const refusal = { type: 'invalid_parameter', parameter, message: expect.stringContaining(parameter) };
+    expect(await mustFail(countRecoverable(engine, owner, request))).toMatchObject(refusal);
+    expect(await mustFail(startBulkRedelivery(engine, owner, request))).toMatchObject(refusal);
+    if (parameter !== 'outcome') return;
+    const single = { configurationId: id, since: 0, ...filter } as never;
+    expect(await mustFail(recoverDeliveries(engine, owner, single))).toMatchObject(refusal);
+  });
+
+  test.each(wrongFilters.filter(([, filter]) => !('outcome' in filter && filter.outcome === 'delivered')))(
+    'of a list: %s %j',
+    async (parameter, filter) => {
+      const engine = await testEngine();
+      const { id } = await must(create(engine));
+      const refusal = { type: 'invalid_parameter', parameter: `filter[${parameter}]` };
+      const listed = listNotificationEvents(engine, owner, { workspaceId, ...filter } as never);
+      expect(await mustFail(listed)).toMatchObject(refusal);
+      const log = listDeliveries(engine, owner, { configurationId: id, ...filter } as never);
+      expect(await mustFail(log)).toMatchObject(refusal);
+    },
+  );
+
+  test('of events: an expression that is no text', async () => {
+    const engine = await testEngine();
+    for (const filter of [5, null, {}, []]) {
+      const listed = listNotificationEvents(engine, owner, { workspaceId, filter } as never);
+      expect(await mustFail(listed)).toMatchObject({ type: 'invalid_parameter', parameter: 'filter[expression]' });
+    }
+  });
+
+  test('an idempotency key that is none', async () => {
+    const engine = await testEngine();
+    for (const idempotencyKey of ['', 'k'.repeat(257), 5]) {
+      const sent = sendNotificationEvent(engine, owner, { workspaceId, event: runEvent(), idempotencyKey } as never);
+      expect(await mustFail(sent)).toMatchObject({
+        type: 'invalid_attributes',
+        faults: [{ pointer: '/data/attributes/idempotency_key' }],
+      });
+    }
+  });
+
+  test('registered types of one word and types that were removed can be asked for', async () => {
+    const engine = await testEngine();
+    const { id } = await must(create(engine));
+    await must(putEventType(engine, hostPrincipal, { name: 'ordered' }));
+    for (const trigger of ['ordered', 'order.created', 'workspace:auto_destroy_reminder']) {
+      expect((await must(countRecoverable(engine, owner, { workspaceId, since: 0, trigger }))).count).toBe(0);
+      expect((await must(listNotificationEvents(engine, owner, { workspaceId, trigger }))).items).toEqual([]);
+      expect((await must(listDeliveries(engine, owner, { configurationId: id, trigger }))).items).toEqual([]);
+    }
   });
 });
 

@@ -14,7 +14,6 @@ import { freshDelivery } from '../../../notifications/delivery/fresh-delivery.js
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
 import { events, type StoredEvent } from '../../../notifications/events/event.js';
 import { eventRecord, filterProblem, passesFilter } from '../../../notifications/events/event-filter.js';
-import { triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import { type Explanation, explain } from '../../../notifications/explain.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
@@ -25,6 +24,7 @@ import { findWorkspace } from '../find-resource.js';
 import { asItStands } from '../log/delivery-log.js';
 import { type DeliveryDetails, describeDelivery } from '../log/delivery-view.js';
 import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst } from '../page.js';
+import { readTriggerFilter } from '../trigger-filter.js';
 
 /** An accepted event, with what became of it. Times are RFC 3339 in UTC with milliseconds. */
 export interface EventSummary {
@@ -105,9 +105,11 @@ export function listNotificationEvents(
       if (page.isErr()) return err(page.error);
       const faulty = faultOf(request);
       if (faulty !== null) return err(faulty);
+      const trigger = readTriggerFilter(view, 'filter[trigger]', request.trigger);
+      if (trigger.isErr()) return err(trigger.error);
       const ordered = context.settings.notifications.delivery.ordering !== 'none';
       const { number, size } = page.value;
-      const found = matchingEvents(view, request, ordered);
+      const found = matchingEvents(view, { ...request, trigger: trigger.value ?? undefined }, ordered);
       return ok({
         items: found.events.slice((number - 1) * size, number * size).map((event) => summarise(view, event, ordered)),
         ...pageNumbers(page.value, found.events.length > number * size),
@@ -192,7 +194,8 @@ function faultOf({ outcome, filter, since, until }: ListEventsRequest): InvalidP
   if (outcome !== undefined && !deliveryOutcomes.some((known) => known === outcome)) {
     return fault('filter[outcome]', `The outcome must be one of ${deliveryOutcomes.join(', ')}`);
   }
-  const problem = filter === undefined ? null : filterProblem(filter);
+  const problem =
+    filter === undefined ? null : typeof filter === 'string' ? filterProblem(filter) : 'must be an expression';
   if (problem !== null) return fault('filter[expression]', `The filter ${problem}`);
   const isTime = (value: Instant | undefined): boolean => value === undefined || Number.isFinite(value);
   return isTime(since) && isTime(until) ? null : fault('filter[since]', 'since and until must be times');
@@ -232,7 +235,7 @@ function matches(
   ordered: boolean,
 ): boolean {
   if (until !== undefined && event.createdAt >= until) return false;
-  if (trigger !== undefined && event.trigger !== (triggerFromSpelling(trigger)?.value ?? trigger)) return false;
+  if (trigger !== undefined && event.trigger !== trigger) return false;
   if (filter !== undefined && !passesFilter(filter, event.event)) return false;
   return outcome === undefined || deliveriesOf(view, event, ordered).some(({ state }) => outcomeOf(state) === outcome);
 }

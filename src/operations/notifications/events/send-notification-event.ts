@@ -103,14 +103,33 @@ function readEvent(view: ReadView, request: EventRequest, now: Instant): Result<
     if (type !== undefined)
       return readCustom(type, { ...attributes, idempotency_key: request.idempotencyKey }, [], now);
   }
+  return readInterfaceEvent(request);
+}
+
+/** An event of the interface that is given as a value. */
+function readInterfaceEvent(
+  request: EventRequest & { readonly event: NotificationEvent },
+): Result<ReadEvent, InvalidAttributes> {
   const definition = triggerFromSpelling(request.event.trigger);
   const kind = definition?.scope === 'workspace' ? 'auto_destroy' : definition?.scope;
   if (definition?.value !== request.event.trigger || kind !== request.event.kind) {
     const message = `The trigger does not belong to an event of kind ${request.event.kind}`;
     return err({ type: 'invalid_attributes', faults: [{ pointer: '/data/attributes/trigger', message }] });
   }
-  return ok({ event: request.event, idempotencyKey: request.idempotencyKey ?? null });
+  const { event, idempotencyKey = null } = request;
+  return isIdempotencyKey(idempotencyKey)
+    ? ok({ event, idempotencyKey })
+    : err({ type: 'invalid_attributes', faults: [faultOfKey] });
 }
+
+function isIdempotencyKey(key: unknown): key is string | null {
+  return key === null || (typeof key === 'string' && key !== '' && key.length <= eventLimits.idempotencyKey);
+}
+
+const faultOfKey: FieldFault = {
+  pointer: '/data/attributes/idempotency_key',
+  message: `idempotency_key must be a text of 1 to ${eventLimits.idempotencyKey} characters`,
+};
 
 function registeredType(view: ReadView, name: unknown): EventType | undefined {
   if (typeof name !== 'string' || triggerFromSpelling(name) !== undefined) return undefined;
@@ -125,11 +144,7 @@ function readCustom(
 ): Result<ReadEvent, InvalidAttributes> {
   const faults = [...(earlier ?? [])];
   const key = attributes['idempotency_key'] ?? null;
-  const isKey = key === null || (typeof key === 'string' && key !== '' && key.length <= eventLimits.idempotencyKey);
-  if (!isKey) {
-    const message = `idempotency_key must be a text of 1 to ${eventLimits.idempotencyKey} characters`;
-    faults.push({ pointer: '/data/attributes/idempotency_key', message });
-  }
+  if (!isIdempotencyKey(key)) faults.push(faultOfKey);
   const event = customEvent(type, attributes, isoFromInstant(now));
   if (event.isErr()) return err({ type: 'invalid_attributes', faults: [...faults, ...event.error.faults] });
   if (faults.length > 0) return err({ type: 'invalid_attributes', faults });

@@ -10,7 +10,6 @@ import {
   outcomeOf,
 } from '../../../notifications/delivery/delivery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
-import { triggerDefinitions, triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
 import { waitOf } from '../../../notifications/queue/wait-reason.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
@@ -20,6 +19,7 @@ import { bodyOf } from '../delivery/attempt-delivery.js';
 import { rateOf } from '../delivery/load-destination.js';
 import { findConfiguration, findDelivery } from '../find-resource.js';
 import { type PageNumbers, type PageRequest, pageNumbers, readPageOrFirst } from '../page.js';
+import { readTriggerFilter } from '../trigger-filter.js';
 import {
   asItStands,
   failedOnes,
@@ -70,7 +70,7 @@ export function listDeliveries(
       const { notifications } = context.settings;
       const page = readPageOrFirst(notifications, request.page);
       if (page.isErr()) return err(page.error);
-      const filter = readFilter(request);
+      const filter = readFilter(view, request);
       if (filter.isErr()) return err(filter.error);
       const { number, size } = page.value;
       const ordered = notifications.delivery.ordering !== 'none';
@@ -140,24 +140,13 @@ interface Filter {
   readonly trigger: string | null;
 }
 
-function readFilter(request: ListDeliveriesRequest): Result<Filter, InvalidParameter> {
+function readFilter(view: ReadView, request: ListDeliveriesRequest): Result<Filter, InvalidParameter> {
   const outcome = deliveryOutcomes.find((known) => known === request.outcome) ?? null;
   if (request.outcome !== undefined && outcome === null) {
     const message = `The outcome must be one of ${deliveryOutcomes.join(', ')}`;
     return err({ type: 'invalid_parameter', parameter: 'filter[outcome]', message });
   }
-  const asked = request.trigger;
-  const trigger = asked === undefined ? null : (triggerFromSpelling(asked) ?? customType(asked));
-  if (trigger === undefined) {
-    const message = `The trigger must be one of ${triggerDefinitions.map(({ value }) => value).join(', ')}`;
-    return err({ type: 'invalid_parameter', parameter: 'filter[trigger]', message });
-  }
-  return ok({ outcome, trigger: trigger?.value ?? null });
-}
-
-/** Types of the application stand in the log by their names, also when they are no longer registered. */
-function customType(name: string): { readonly value: string } | undefined {
-  return /^[\w-]+(\.[\w-]+)+$/.test(name) ? { value: name } : undefined;
+  return readTriggerFilter(view, 'filter[trigger]', request.trigger).map((trigger) => ({ outcome, trigger }));
 }
 
 function collect(

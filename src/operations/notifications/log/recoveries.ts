@@ -6,19 +6,18 @@ import type { Delivery } from '../../../notifications/delivery/delivery.js';
 import {
   type RecoverableOutcome,
   type Recovery,
-  type RecoveryFilter,
   recoveries,
   spanFault,
 } from '../../../notifications/delivery/recovery.js';
 import type { InvalidParameter, NotFound } from '../../../notifications/errors.js';
-import { triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { findWorkspace } from '../find-resource.js';
+import { readTriggerFilter } from '../trigger-filter.js';
 import { endedOnes, isMeant, readAtOnce } from './ended-deliveries.js';
-import { endOf } from './redeliver.js';
+import { endOf, readRecoverableOutcome } from './redeliver.js';
 
 /** Deliveries of a workspace or of one of its configurations that ended in a span of time, to be sent again. */
 export interface BulkRedeliveryRequest {
@@ -138,12 +137,16 @@ function decide(
   request: BulkRedeliveryRequest,
   now: Instant,
 ): Result<Decided, NotFound | InvalidParameter> {
-  const { workspaceId, configurationId, outcome = 'dead', since, trigger } = request;
+  const { workspaceId, configurationId, since } = request;
   const until = request.until ?? Math.max(since, now + 1);
   const workspace = findWorkspace(view, caller, workspaceId);
   if (workspace.isErr()) return err(workspace.error);
   const fault = spanFault(since, until);
   if (fault !== undefined) return err(fault);
+  const outcome = readRecoverableOutcome(request.outcome);
+  if (outcome.isErr()) return err(outcome.error);
+  const trigger = readTriggerFilter(view, 'trigger', request.trigger);
+  if (trigger.isErr()) return err(trigger.error);
   const own = view.list(configurations, { index: 'by_workspace', prefix: [workspaceId] }).map(({ record }) => record);
   const asked = own.filter(({ id, enabled }) => (configurationId === undefined ? enabled : id === configurationId));
   if (configurationId !== undefined && asked.length === 0) {
@@ -152,10 +155,10 @@ function decide(
   return ok({
     workspaceId,
     configurations: asked.map(({ id }) => id),
-    outcome,
+    outcome: outcome.value,
     since,
     until,
-    trigger: trigger === undefined ? null : (triggerFromSpelling(trigger)?.value ?? trigger),
+    trigger: trigger.value,
   });
 }
 

@@ -2,7 +2,12 @@ import { err, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
 import { configurations } from '../../../notifications/configurations/configuration.js';
 import { type Delivery, deliveries } from '../../../notifications/delivery/delivery.js';
-import { type RecoverableOutcome, spanFault } from '../../../notifications/delivery/recovery.js';
+import {
+  type RecoverableOutcome,
+  recoverableOutcome,
+  recoverableOutcomes,
+  spanFault,
+} from '../../../notifications/delivery/recovery.js';
 import { transitionDelivery } from '../../../notifications/delivery/transition-delivery.js';
 import type { Conflict, InvalidParameter, NotFound } from '../../../notifications/errors.js';
 import type { StorageError } from '../../../ports/storage.js';
@@ -90,10 +95,13 @@ async function recover(
   caller: Principal,
   request: RecoverRequest,
 ): Promise<Result<Recovered, NotFound | Conflict | InvalidParameter | StorageError>> {
-  const { configurationId, since, outcome = 'dead' } = request;
+  const { configurationId, since } = request;
   const until = request.until ?? Math.max(since, context.clock.now() + 1);
   const fault = spanFault(since, until);
   if (fault !== undefined) return err(fault);
+  const asked = readRecoverableOutcome(request.outcome);
+  if (asked.isErr()) return err(asked.error);
+  const outcome = asked.value;
   const limit = context.settings.notifications.maximumRecover;
   let count = 0;
   let reached: Instant | null = null;
@@ -111,6 +119,14 @@ async function recover(
     after = last ?? after;
     if (!more || count >= limit) return ok({ count, more, reached });
   }
+}
+
+/** The outcome that a request names, `dead` when it names none. Values of callers without types are checked, too. */
+export function readRecoverableOutcome(asked: unknown): Result<RecoverableOutcome, InvalidParameter> {
+  const outcome = asked === undefined ? 'dead' : recoverableOutcome(asked);
+  if (outcome !== undefined) return ok(outcome);
+  const message = `The outcome must be one of ${recoverableOutcomes.join(', ')}`;
+  return err({ type: 'invalid_parameter', parameter: 'outcome', message });
 }
 
 /** When a delivery ended, and its place among those that ended at once. */
