@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { buildConnector, Client, Dispatcher } from 'undici';
 import type { ClientCertificate } from '../../src/ports/http-delivery.js';
 import type { Milliseconds } from '../../src/shared/duration.js';
+import type { Fault } from './delivery-fault.js';
 import type { GuardedConnector } from './guarded-connector.js';
 import { withInterimAnswers } from './interim-answers.js';
 
@@ -18,6 +19,7 @@ export interface PooledExchange {
   readonly answered: boolean;
   /** It is dispatched on this connection, which its handler then releases or discards. */
   begin(connection: Connection): Dispatcher.DispatchHandler;
+  fail(fault: Fault): void;
 }
 
 /** One socket and its client. When the server closes an idle socket, the connection is removed. */
@@ -37,7 +39,10 @@ export interface Connection {
 export interface ConnectionPool {
   /** Gives the exchange a connection now, or when one is free. */
   enter(exchange: PooledExchange): void;
-  /** Closes idle connections, and the others when their exchanges end. */
+  /**
+   * Closes idle connections, and the others when their exchanges end. Exchanges that have no connection after a second end without one: nothing
+   * of them was sent, and names that nobody answers for would hold up the end.
+   */
   close(): Promise<void>;
 }
 
@@ -55,6 +60,8 @@ interface Origin {
   readonly clientCertificate: ClientCertificate | null;
   readonly idle: PooledConnection[];
   readonly waiting: PooledExchange[];
+  /** All of them. */
+  readonly connections: Set<PooledConnection>;
   size: number;
 }
 
@@ -92,13 +99,21 @@ class Pool implements ConnectionPool {
     this.closed = true;
     for (const origin of [...this.#origins.values()]) for (const connection of [...origin.idle]) connection.discard();
     if (this.#origins.size === 0) return Promise.resolve();
+    const timer = setTimeout(() => this.#endUnconnected(), connectingAtClose);
     return new Promise((resolve) => {
       const before = this.#onEmpty;
       this.#onEmpty = () => {
+        clearTimeout(timer);
         before?.();
         resolve();
       };
     });
+  }
+
+  #endUnconnected(): void {
+    const origins = [...this.#origins.values()];
+    for (const { waiting } of origins) for (const exchange of waiting.splice(0)) exchange.fail(notConnected);
+    for (const { connections } of origins) for (const connection of [...connections]) connection.endUnconnected();
   }
 
   /** A connection of the origin was closed; waiting exchanges get a new one, the replaced exchange first. */
@@ -119,16 +134,23 @@ class Pool implements ConnectionPool {
     const key = clientCertificate === null ? name : JSON.stringify([name, certificate, privateKey]);
     const known = this.#origins.get(key);
     if (known !== undefined) return known;
-    const origin: Origin = { key, name, clientCertificate, idle: [], waiting: [], size: 0 };
+    const origin: Origin = { key, name, clientCertificate, idle: [], waiting: [], connections: new Set(), size: 0 };
     this.#origins.set(key, origin);
     return origin;
   }
 
   #open(origin: Origin): PooledConnection {
     origin.size += 1;
-    return new PooledConnection(this, origin);
+    const connection = new PooledConnection(this, origin);
+    origin.connections.add(connection);
+    return connection;
   }
 }
+
+/** How long exchanges may still wait for a connection when the pool is closed. */
+const connectingAtClose: Milliseconds = 1000;
+
+const notConnected: Fault = { type: 'aborted', message: 'the service stopped before there was a connection' };
 
 function nextOf(origin: Origin): PooledExchange | undefined {
   let next = origin.waiting.shift();
@@ -188,10 +210,15 @@ class PooledConnection implements Connection {
     else this.#origin.idle.push(this);
   }
 
+  endUnconnected(): void {
+    if (!this.stands) this.#exchange?.fail(notConnected);
+  }
+
   discard(replacement?: PooledExchange): void {
     if (this.#discarded) return;
     this.#discarded = true;
-    const { idle } = this.#origin;
+    const { idle, connections } = this.#origin;
+    connections.delete(this);
     const position = idle.indexOf(this);
     if (position >= 0) idle.splice(position, 1);
     this.#client.destroy(null, () => undefined);

@@ -117,7 +117,7 @@ export function undiciDelivery(settings: UndiciDeliverySettings = {}): HttpDeliv
     },
     close: async () => {
       closed = true;
-      // Exchanges that began before still get their outcome.
+      // Exchanges that have a connection, or get one within a second, still get their answer.
       if (loading !== null) await (await loading.catch(() => null))?.close();
     },
   };

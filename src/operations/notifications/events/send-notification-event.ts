@@ -108,7 +108,7 @@ function readEvent(view: ReadView, request: EventRequest, now: Instant): Result<
 
 /** An event of the interface that is given as a value. */
 function readInterfaceEvent(
-  request: EventRequest & { readonly event: NotificationEvent },
+  request: Extract<EventRequest, { readonly event: NotificationEvent }>,
 ): Result<ReadEvent, InvalidAttributes> {
   const definition = triggerFromSpelling(request.event.trigger);
   const kind = definition?.scope === 'workspace' ? 'auto_destroy' : definition?.scope;
