@@ -17,14 +17,53 @@ export const credentialHeaders: readonly string[] = [
 export function redactHeaders(
   headers: Readonly<Record<string, readonly string[]>>,
   secret: readonly string[] = credentialHeaders,
+  /** Texts that are replaced in all other values. */
+  sent: readonly string[] = [],
 ): Readonly<Record<string, readonly string[]>> {
   let kept: Record<string, readonly string[]> | undefined;
   for (const [name, values] of Object.entries(headers)) {
-    if (!secret.includes(name)) continue;
+    const isSecret = secret.includes(name);
+    const next = values.map((value) => (isSecret ? redacted : withoutSecrets(value, sent)));
+    if (next.every((value, index) => value === values[index])) continue;
     kept ??= { ...headers };
-    kept[name] = values.map(() => redacted);
+    kept[name] = next;
   }
   return kept ?? headers;
+}
+
+/** Shorter texts stand in answers by chance. */
+const shortestSecret = 8;
+/** Shorter paths, such as `/notifications`, are no secrets. */
+const shortestSecretPath = 16;
+
+/** What a destination may send back of what it was sent, and must not be stored; the longest first. */
+export function secretsSentTo({
+  url,
+  tokens,
+  headers,
+}: {
+  readonly url: string;
+  readonly tokens: readonly (string | null)[];
+  /** Those that the configuration adds. */
+  readonly headers: Readonly<Record<string, string>>;
+}): readonly string[] {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  const path = parsed === undefined ? '' : `${parsed.pathname}${parsed.search}`;
+  const texts = [...tokens, ...Object.values(headers), parsed?.password].filter((text) => typeof text === 'string');
+  const long = texts.filter(({ length }) => length >= shortestSecret);
+  return [...long, ...(path.length >= shortestSecretPath ? [path] : [])].toSorted((a, b) => b.length - a.length);
+}
+
+/** The text with each of the secrets replaced, also where it is written as part of JSON. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  let kept = text;
+  if (kept === '') return kept;
+  for (const secret of secrets) {
+    kept = kept.replaceAll(secret, redacted);
+    const quoted = JSON.stringify(secret).slice(1, -1);
+    if (quoted !== secret) kept = kept.replaceAll(quoted, redacted);
+  }
+  return kept;
 }
 
 /** Scheme, host and port of a URL: all that may be logged of it. Empty when it is no URL. */

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { hostPrincipal } from '../../../src/access/principal.js';
+import { configurations } from '../../../src/notifications/configurations/configuration.js';
+import { deliveries } from '../../../src/notifications/delivery/delivery.js';
 import { signBody } from '../../../src/notifications/signature.js';
 import {
   createNotificationConfiguration,
@@ -337,6 +339,44 @@ describe('the options of a configuration', () => {
       '/data/attributes/delivery/filter',
     ]);
   });
+});
+
+test('what a receiver sends back of its secrets is not stored, nor told', async () => {
+  const engine = await testEngine();
+  const url = 'https://hooks.example.net/services/T000/B000/pathsecret';
+  engine.delivery.answer((request) => ({
+    status: 200,
+    headers: { location: [request.url] },
+    body: JSON.stringify([request.url, 'token"secret', request.headers]),
+  }));
+  const { id } = await must(
+    create(engine, {
+      url,
+      token: 'token"secret',
+      delivery: {
+        headers: { 'x-api-key': 'headersecret' },
+        authentication: { type: 'bearer', token: 'bearersecret' },
+      },
+    }),
+  );
+  const verified = await must(engine.storage.read((view) => view.list(configurations, {})[0]?.record.response));
+  expect(JSON.stringify({ ...verified, url: '' })).not.toMatch(/(path|header|bearer)secret|token.{1,6}secret/);
+  engine.delivery.answer((request) => ({
+    status: 307,
+    headers: { location: [`${request.url}?again`], 'x-echo': [request.headers['authorization'] ?? ''] },
+    body: JSON.stringify({ to: request.url, token: 'token"secret', headers: request.headers, date: 'now' }),
+  }));
+  engine.start();
+  await publish(engine);
+  await engine.clock.advance(second);
+  const [delivery] = (await must(listDeliveries(engine, owner, { configurationId: id }))).items;
+  const shown = await must(showDelivery(engine, owner, { deliveryId: delivery?.id ?? '' }));
+  expect(shown.attempts[0]?.headers['location']).toEqual(['https://hooks.example.net[redacted]?again']);
+  expect(JSON.parse(shown.attempts[0]?.body ?? '')).toMatchObject({ token: '[redacted]', date: 'now' });
+  const stored = await must(engine.storage.read((view) => JSON.stringify(view.list(deliveries, {}))));
+  for (const text of [stored, JSON.stringify(shown)])
+    expect(text).not.toMatch(/(path|header|bearer)secret|token.{1,6}secret/);
+  await engine.stop();
 });
 
 describe('the transform of the host', () => {

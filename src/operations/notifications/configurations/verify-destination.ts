@@ -3,7 +3,7 @@ import type { StoredResponse } from '../../../notifications/configurations/confi
 import type { ConfigurationContents } from '../../../notifications/configurations/decide-configuration.js';
 import { classifySilence } from '../../../notifications/delivery/classify-failure.js';
 import { authorizationOf, type SecretOptions } from '../../../notifications/delivery/delivery-options.js';
-import { originOf, redactHeaders } from '../../../notifications/delivery/redact.js';
+import { originOf, redactHeaders, secretsSentTo, withoutSecrets } from '../../../notifications/delivery/redact.js';
 import type { VerificationFailed } from '../../../notifications/errors.js';
 import type { Recipient } from '../../../notifications/payloads/message-context.js';
 import { renderPayload } from '../../../notifications/payloads/render-payload.js';
@@ -38,10 +38,11 @@ export async function verifyDestination(
       recipients: [],
     },
   );
+  const added = extraHeaders(contents.options);
   const sent = await context.delivery.send({
     method: 'POST',
     url,
-    headers: { ...(rendered.type === 'http' ? rendered.headers : {}), ...extraHeaders(contents.options) },
+    headers: { ...(rendered.type === 'http' ? rendered.headers : {}), ...added },
     body: rendered.type === 'http' ? rendered.body : '',
     connectTimeout: notifications.verification.connectTimeout,
     totalTimeout: notifications.verification.totalTimeout,
@@ -61,11 +62,12 @@ export async function verifyDestination(
     });
   }
   const { status, headers, body, timing } = sent.value;
+  const secrets = secretsSentTo({ url, tokens: [contents.token], headers: added });
   return ok({
     url: sealSecret(context, url),
-    body,
+    body: withoutSecrets(body, secrets),
     code: String(status),
-    headers: redactHeaders(headers, notifications.redactedHeaders),
+    headers: redactHeaders(headers, notifications.redactedHeaders, secrets),
     sentAt: Math.trunc(timing.startedAt),
     successful: isSuccess(status),
   });

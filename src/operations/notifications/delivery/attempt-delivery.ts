@@ -3,7 +3,7 @@ import { classifyAnswer, classifySilence } from '../../../notifications/delivery
 import type { AttemptReport } from '../../../notifications/delivery/conclude-attempt.js';
 import type { Delivery } from '../../../notifications/delivery/delivery.js';
 import { bodyOfEvent, positionOf } from '../../../notifications/delivery/fresh-delivery.js';
-import { redactHeaders } from '../../../notifications/delivery/redact.js';
+import { redactHeaders, secretsSentTo, withoutSecrets } from '../../../notifications/delivery/redact.js';
 import { parseRetryAfter } from '../../../notifications/delivery/retry-schedule.js';
 import type { StoredEvent } from '../../../notifications/events/event.js';
 import { requestHeaders } from '../../../notifications/payloads/render-payload.js';
@@ -98,6 +98,7 @@ async function attemptHttp(
     now: context.clock.now(),
   };
   const { options } = destination;
+  const added = extraHeaders(options);
   const span = beginAttempt(context, delivery, {
     'http.request.method': 'POST',
     'server.address': destination.origin,
@@ -106,7 +107,7 @@ async function attemptHttp(
   const sent = await context.delivery.send({
     method: 'POST',
     url: destination.url,
-    headers: { ...headers, ...traceHeader(context, span, delivery), ...extraHeaders(options) },
+    headers: { ...headers, ...traceHeader(context, span, delivery), ...added },
     body,
     connectTimeout: Math.min(connectTimeout, options.timeout ?? connectTimeout),
     totalTimeout: options.timeout ?? totalTimeout,
@@ -121,7 +122,16 @@ async function attemptHttp(
     const report = silentAttempt(context, { destination: destination.origin, startedAt: timing.startedAt }, failure);
     return { ...report, body, attempt: { ...report.attempt, address, total: Math.round(timing.total) } };
   }
-  return reportOf(context, delivery, sent.value, { destination: destination.origin, body });
+  const tokens = [destination.token, ...destination.retiredTokens];
+  const secrets = secretsSentTo({ url: destination.url, tokens, headers: added });
+  return reportOf(context, delivery, sent.value, { destination: destination.origin, body, secrets });
+}
+
+interface SentTo {
+  readonly destination: string;
+  readonly body: string;
+  /** See `secretsSentTo`. */
+  readonly secrets: readonly string[];
 }
 
 /** What an HTTP answer means. */
@@ -129,7 +139,7 @@ function reportOf(
   { clock, settings }: EngineContext,
   { kind }: Delivery,
   answer: DeliveryResponse,
-  { destination, body }: { readonly destination: string; readonly body: string },
+  { destination, body, secrets }: SentTo,
 ): AttemptReport {
   const { status, headers: answered, truncated, address, timing } = answer;
   const failure = classifyAnswer(kind, status, answer.body);
@@ -142,8 +152,8 @@ function reportOf(
       destination,
       address,
       status,
-      headers: redactHeaders(answered, settings.notifications.redactedHeaders),
-      body: answer.body,
+      headers: redactHeaders(answered, settings.notifications.redactedHeaders, secrets),
+      body: withoutSecrets(answer.body, secrets),
       truncated,
       failure: failure === null ? null : { class: failure.class, message: failure.message },
     },
