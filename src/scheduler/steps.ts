@@ -12,6 +12,17 @@ export function finish<T>(steps: Steps<T>): T {
   }
 }
 
+/** Allocations that are changed between two yields. */
+const changedInStep = 64;
+
+/** Changes them one by one. Yields now and then. */
+export function* changeInSteps<T>(changed: readonly T[], change: (one: T) => void): Steps<void> {
+  for (const [at, one] of changed.entries()) {
+    if (at % changedInStep === 0) yield;
+    change(one);
+  }
+}
+
 /** Records by their IDs. Yields now and then. */
 export function* byIdInSteps<T extends { readonly ID: string }>(records: readonly T[]): Steps<ReadonlyMap<string, T>> {
   const byId = new Map<string, T>();

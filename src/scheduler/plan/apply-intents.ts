@@ -5,6 +5,7 @@ import { useOf } from '../cluster/allocation-use.js';
 import { capacityOf, capacityUsedBy, sameCapacity } from '../cluster/capacity.js';
 import type { JobProposal } from '../ranking/job-proposal.js';
 import type { Intents, ReplaceIntent, StopIntent } from '../reconcile/intents.js';
+import { changeInSteps, type Steps } from '../steps.js';
 import { becameUnknown, reconnected } from './allocation-changes.js';
 import type { JobScene } from './job-scene.js';
 import { jobMembers } from './new-allocation.js';
@@ -18,24 +19,17 @@ interface IntentTarget {
   readonly deploymentId: string | undefined;
 }
 
-/** Updates in place between two yields. */
-const updatesInStep = 256;
-
 /** Everything that needs no node: stops, marks and updates in place. Yields now and then. */
-export function* applyIntents(intents: Intents, target: IntentTarget): Generator<void, void> {
+export function* applyIntents(intents: Intents, target: IntentTarget): Steps<void> {
   const { draft, scene } = target;
-  for (const intent of intents.stop) applyStop(intent, target);
-  for (const { allocation, followupEvalId } of intents.unknown) {
-    draft.change(becameUnknown(draft.latest(allocation), followupEvalId, draft.moment));
-  }
-  for (const allocation of intents.reconnected) {
-    draft.change(reconnected(draft.latest(allocation), draft.moment));
-  }
-  if (scene === undefined) return;
-  for (const [at, intent] of intents.inPlace.entries()) {
-    updateInPlace(intent, scene, target);
-    if (at % updatesInStep === 0) yield;
-  }
+  yield* changeInSteps(intents.stop, (intent) => applyStop(intent, target));
+  yield* changeInSteps(intents.unknown, ({ allocation, followupEvalId }) =>
+    draft.change(becameUnknown(draft.latest(allocation), followupEvalId, draft.moment)),
+  );
+  yield* changeInSteps(intents.reconnected, (allocation) =>
+    draft.change(reconnected(draft.latest(allocation), draft.moment)),
+  );
+  if (scene !== undefined) yield* changeInSteps(intents.inPlace, (intent) => updateInPlace(intent, scene, target));
 }
 
 /** Allocations that wait for their replacement name the evaluation that brings it. */

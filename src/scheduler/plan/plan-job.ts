@@ -12,6 +12,7 @@ import { indexFromName } from '../reconcile/names.js';
 import { reconcileJob } from '../reconcile/reconcile-job.js';
 import { type JobSituation, type SchedulingIds, situationOf, taintOf } from '../reconcile/situation.js';
 import type { SchedulingSnapshot } from '../snapshot.js';
+import { changeInSteps } from '../steps.js';
 import { momentOf } from './allocation-changes.js';
 import { applyFollowups, applyIntents, applyStop, takeRoomInPlace } from './apply-intents.js';
 import { JobScene } from './job-scene.js';
@@ -40,9 +41,9 @@ export function* planJob(
   const proposal = new JobProposal(snapshot.cluster, allocations);
   const configuration = configurationOfPool(snapshot.configuration, snapshot.pool);
   const scene = job === undefined ? undefined : new JobScene(job, proposal, configuration);
-  for (const allocation of lostWhileStopping(allocations, situation)) {
-    applyStop({ allocation, description: descriptions.lost, clientStatus: 'lost' }, { draft, proposal });
-  }
+  yield* changeInSteps(lostWhileStopping(allocations, situation), (allocation) =>
+    applyStop({ allocation, description: descriptions.lost, clientStatus: 'lost' }, { draft, proposal }),
+  );
 
   yield;
   const canStay = (allocation: Allocation, group: TaskGroup): boolean =>

@@ -4,7 +4,8 @@ import { type Allocation, isTerminalAllocation } from '../allocation.js';
 import type { Deployment } from '../deployment/deployment.js';
 import { isActiveDeployment } from '../deployment/deployment.js';
 import { deploymentDescriptions } from '../deployment/descriptions.js';
-import { classified } from './classify.js';
+import type { Steps } from '../steps.js';
+import { classesInSteps } from './classify.js';
 import { standingOf } from './current-deployment.js';
 import { describedPromotion } from './group-deployment.js';
 import type { GroupRequest } from './group-request.js';
@@ -29,7 +30,7 @@ export function* reconcileJob(request: ReconcileRequest): Generator<void, Intent
   const standing = standingOf(job?.Type === 'batch' ? undefined : request.deployment, situation, intents);
   const byGroup = groupedBy(allocations);
   if (job === undefined || job.Stop) {
-    stopAll(byGroup, situation, intents);
+    yield* stopAll(byGroup, situation, intents);
     return intents;
   }
   yield;
@@ -57,7 +58,7 @@ function* reconcileGroups(
     const allocations = byGroup.get(name) ?? [];
     if (group === undefined || group.Count === 0) {
       const running = allocations.filter(({ DesiredStatus }) => DesiredStatus === 'run');
-      stopGroup(name, running, situation, intents);
+      yield* stopGroup(name, running, situation, intents);
       intents.desired(name).Stop += countedAgain(job, allocations);
     } else {
       const done = yield* reconcileGroup({ situation, job, group, allocations, standing, intents, canStay });
@@ -80,8 +81,13 @@ function isLive(allocation: Allocation): boolean {
 }
 
 /** The job does not want the group any more, or none of it. */
-function stopGroup(group: string, allocations: readonly Allocation[], situation: JobSituation, intents: Intents): void {
-  const classes = classified(allocations, situation);
+function* stopGroup(
+  group: string,
+  allocations: readonly Allocation[],
+  situation: JobSituation,
+  intents: Intents,
+): Steps<void> {
+  const classes = yield* classesInSteps(allocations, situation);
   const awaited = [...classes.ignored, ...classes.expiring].filter(({ ClientStatus }) => ClientStatus === 'unknown');
   for (const part of [classes.untainted, classes.migrating, classes.disconnecting, classes.reconnecting, awaited]) {
     intents.stopAll(part, descriptions.notNeeded);
@@ -100,7 +106,11 @@ function groupedBy(allocations: readonly Allocation[]): ReadonlyMap<string, Allo
   return groups;
 }
 
-function stopAll(byGroup: ReadonlyMap<string, readonly Allocation[]>, situation: JobSituation, intents: Intents): void {
+function* stopAll(
+  byGroup: ReadonlyMap<string, readonly Allocation[]>,
+  situation: JobSituation,
+  intents: Intents,
+): Steps<void> {
   for (const group of situation.job?.TaskGroups ?? []) intents.desired(group.Name);
-  for (const [name, own] of byGroup) stopGroup(name, own.filter(isLive), situation, intents);
+  for (const [name, own] of byGroup) yield* stopGroup(name, own.filter(isLive), situation, intents);
 }
