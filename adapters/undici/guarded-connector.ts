@@ -78,8 +78,13 @@ export function guardedConnector(settings: ConnectorSettings): GuardedConnector 
     }
     const ending = new AbortController();
     const attempt: Attempt = { guard, target, options, signal: ending.signal, context };
-    const open = proxy?.serves(target.hostname) ? throughProxy(attempt, proxy) : directly(attempt, resolve);
-    return settle(attempt, open, ending, done);
+    if (!proxy?.serves(target.hostname)) return settle(attempt, directly(attempt, resolve), ending, done);
+    const proxyContext = proxy.secure ? contexts(null) : null;
+    if (proxyContext instanceof Error) {
+      process.nextTick(done, proxyContext, null);
+      return () => undefined;
+    }
+    return settle(attempt, throughProxy(attempt, proxy, proxyContext), ending, done);
   };
 }
 
@@ -99,6 +104,8 @@ interface Opening {
   socket(): Socket | null;
   /** Called once, when the socket is connected (with TLS, if any) or with the reason of the failure. */
   onEnd(ended: (error: unknown, phase: Phase) => void): void;
+  /** Why there is no connection after so many milliseconds. */
+  lateness(timeout: Milliseconds): Error;
 }
 
 /** One deadline for everything, and one outcome. */
@@ -120,10 +127,7 @@ function settle(
     }
     done(error, error === null ? socket : null);
   };
-  const timer = setTimeout(
-    () => finish(faultError('connect_timeout', `no connection within ${options.timeout} ms`)),
-    options.timeout,
-  );
+  const timer = setTimeout(() => finish(opening.lateness(options.timeout)), options.timeout);
   opening.onEnd((error, phase) => {
     if (error !== null) {
       const fault = faultFromError(error, phase);
@@ -163,6 +167,7 @@ function directly(attempt: Attempt, resolve: Resolver): Opening {
     : connectSocket(connection);
   return {
     socket: () => socket,
+    lateness: noConnectionWithin,
     onEnd: (ended) => {
       let phase: Phase = 'connecting';
       socket.on('connect', () => {
@@ -178,13 +183,21 @@ function directly(attempt: Attempt, resolve: Resolver): Opening {
 }
 
 /** Through a tunnel. The proxy resolves names. */
-function throughProxy(attempt: Attempt, proxy: OutboundProxy): Opening {
+function throughProxy(attempt: Attempt, proxy: OutboundProxy, secureContext: SecureContext | null): Opening {
   const { target, signal } = attempt;
   let socket: Socket | null = null;
+  let reached = false;
+  const onReached = (): void => {
+    reached = true;
+  };
   return {
     socket: () => socket,
+    lateness: (timeout) =>
+      reached
+        ? noConnectionWithin(timeout)
+        : faultError('proxy_failed', `the outbound proxy could not be reached within ${timeout} ms`),
     onEnd: (ended) => {
-      openTunnel(proxy, { host: target.hostname, port: portOf(target) }, signal).then(
+      openTunnel(proxy, { host: target.hostname, port: portOf(target), signal, secureContext, onReached }).then(
         (tunnel) => {
           socket = target.protocol === 'https:' ? connectSecurely({ socket: tunnel, ...tlsOptions(attempt) }) : tunnel;
           socket.on('error', (error) => ended(error, 'handshaking'));
@@ -196,6 +209,10 @@ function throughProxy(attempt: Attempt, proxy: OutboundProxy): Opening {
       );
     },
   };
+}
+
+function noConnectionWithin(timeout: Milliseconds): Error {
+  return faultError('connect_timeout', `no connection within ${timeout} ms`);
 }
 
 function tlsOptions({ target, context }: Attempt) {

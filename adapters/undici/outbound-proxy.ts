@@ -1,5 +1,5 @@
-import { connect as connectSocket, type Socket } from 'node:net';
-import { connect as connectSecurely } from 'node:tls';
+import { connect as connectSocket, isIP, type Socket } from 'node:net';
+import { connect as connectSecurely, type SecureContext } from 'node:tls';
 import { faultError } from './delivery-fault.js';
 import { bareHost } from './outbound-guard.js';
 
@@ -32,13 +32,12 @@ export function outboundProxy({ url, except = [] }: ProxySettings): OutboundProx
   }
   const { username, password } = parsed;
   const secure = parsed.protocol === 'https:';
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   const names = except.map((name) => name.toLowerCase());
   return {
     secure,
     host: bareHost(parsed.hostname),
     port: parsed.port === '' ? (secure ? 443 : 80) : Number(parsed.port),
-    authorization: username === '' ? null : `Basic ${Buffer.from(credentials).toString('base64')}`,
+    authorization: username === '' && password === '' ? null : `Basic ${login(username, password)}`,
     serves: (host) => {
       const bare = bareHost(host).toLowerCase();
       return !names.some((name) => (name.startsWith('*.') ? bare.endsWith(name.slice(1)) : bare === name));
@@ -46,19 +45,33 @@ export function outboundProxy({ url, except = [] }: ProxySettings): OutboundProx
   };
 }
 
+function login(username: string, password: string): string {
+  try {
+    return Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64');
+  } catch {
+    throw new TypeError('the name and the password of proxy.url must be percent-encoded');
+  }
+}
+
+interface TunnelOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Aborts when the attempt has ended without a connection. */
+  readonly signal: AbortSignal;
+  /** Used with a proxy that speaks TLS itself; null for the usual authorities. */
+  readonly secureContext: SecureContext | null;
+  /** Called when the proxy is connected to, with TLS if it speaks it: from then on it is asked for the target. */
+  readonly onReached: () => void;
+}
+
 /**
  * A connection to the target through the proxy. A failure on the way to the proxy or of the proxy itself is a `proxy_failed`,
  * which does not count against the destination. An answer of 403, 502 or 504 is a failure of the destination.
  */
-export function openTunnel(
-  proxy: OutboundProxy,
-  target: { readonly host: string; readonly port: number },
-  signal: AbortSignal,
-): Promise<Socket> {
+export function openTunnel(proxy: OutboundProxy, target: TunnelOptions): Promise<Socket> {
+  const { signal, onReached } = target;
   return new Promise((resolve, reject) => {
-    const socket: Socket = proxy.secure
-      ? connectSecurely({ host: proxy.host, port: proxy.port, servername: proxy.host })
-      : connectSocket({ host: proxy.host, port: proxy.port, noDelay: true });
+    const socket = connectTo(proxy, target.secureContext);
     const fail = (error: Error): void => {
       socket.destroy();
       reject(error);
@@ -70,7 +83,10 @@ export function openTunnel(
     signal.addEventListener('abort', () => fail(faultError('connect_timeout', 'no connection in time')), {
       once: true,
     });
-    socket.once(proxy.secure ? 'secureConnect' : 'connect', () => socket.write(connectRequest(proxy, target)));
+    socket.once(proxy.secure ? 'secureConnect' : 'connect', () => {
+      onReached();
+      socket.write(connectRequest(proxy, target));
+    });
     socket.on('error', unreachable);
     const ended = (): void => unreachable();
     socket.once('close', ended);
@@ -93,6 +109,18 @@ export function openTunnel(
       resolve(socket);
     };
     socket.on('data', read);
+  });
+}
+
+function connectTo({ host, port, secure }: OutboundProxy, secureContext: SecureContext | null): Socket {
+  if (!secure) return connectSocket({ host, port, noDelay: true });
+  return connectSecurely({
+    host,
+    port,
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    ...(secureContext === null ? {} : { secureContext }),
+    // Set explicitly, so that an environment variable cannot switch it off: the login is sent to whoever answers.
+    rejectUnauthorized: true,
   });
 }
 

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { createServer as createSecureServer } from 'node:https';
+import { type AddressInfo, connect, createServer as createSocketServer } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { outboundProxy } from '../../../adapters/undici/outbound-proxy.js';
 import { undiciDelivery } from '../../../adapters/undici/undici-delivery.js';
 import type { DeliveryRequest, HttpDelivery } from '../../../src/ports/http-delivery.js';
@@ -10,6 +12,7 @@ import { type Receiver, startReceiver, testAuthority } from '../../support/recei
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const each of opened.splice(0).reverse()) await each.close();
 });
 
@@ -20,9 +23,12 @@ interface Proxy {
 }
 
 /** A real proxy: connects every name to this host, or answers with a status. */
-async function startProxy(status: number | 'hang' = 200): Promise<Proxy> {
+async function startProxy(status: number | 'hang' = 200, certificate?: string): Promise<Proxy> {
   const asked: [string, string | undefined][] = [];
-  const server: Server = createServer();
+  const server: Server =
+    certificate === undefined
+      ? createServer()
+      : createSecureServer({ cert: pem(certificate), key: pem(`${certificate}-key`) });
   const open = new Set<Duplex>();
   server.on('connect', (request: IncomingMessage, client: Duplex) => {
     open.add(client);
@@ -48,8 +54,11 @@ async function startProxy(status: number | 'hang' = 200): Promise<Proxy> {
       server.close();
     },
   });
-  return { url: `http://ann:s%20cret@127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  const origin = certificate === undefined ? ['http', '127.0.0.1'] : ['https', 'localhost'];
+  return { url: `${origin[0]}://ann:s%20cret@${origin[1]}:${(server.address() as AddressInfo).port}`, asked };
 }
+
+const pem = (name: string): string => readFileSync(new URL(`../../golden/tls/${name}.pem`, import.meta.url), 'utf8');
 
 async function receiverOf(options: Parameters<typeof startReceiver>[0] = {}): Promise<Receiver> {
   const receiver = await startReceiver(options);
@@ -122,6 +131,47 @@ describe('requests through a proxy', () => {
   test('to a proxy that is not there', async () => {
     const delivery = deliveryOf({ proxy: { url: 'http://127.0.0.1:9/' } });
     expect((await delivery.send(requestTo('http://a.example/')))._unsafeUnwrapErr().type).toBe('proxy_failed');
+  });
+
+  test('to a proxy that speaks TLS with a certificate of an authority of the settings', async () => {
+    const receiver = await receiverOf({ tls: 'trusted' });
+    const proxy = await startProxy(200, 'trusted');
+    const delivery = deliveryOf({ proxy: { url: proxy.url } });
+    const sent = await delivery.send(requestTo(`https://localhost:${receiver.port}/hook`));
+    expect(sent._unsafeUnwrap().status).toBe(204);
+    expect(proxy.asked).toEqual([[`localhost:${receiver.port}`, 'Basic YW5uOnMgY3JldA==']]);
+  });
+
+  test.each(['self-signed', 'wrong-host', 'expired'])(
+    'a proxy with a %s certificate gets no login, whatever the environment says',
+    async (certificate) => {
+      vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+      const proxy = await startProxy(200, certificate);
+      const delivery = deliveryOf({ proxy: { url: proxy.url } });
+      const error = (await delivery.send(requestTo('http://a.example/')))._unsafeUnwrapErr();
+      expect(error.type).toBe('proxy_failed');
+      expect(proxy.asked).toEqual([]);
+    },
+  );
+
+  test('a proxy that is not connected to in time is a fault of the proxy', async () => {
+    const silent = createSocketServer((socket) => void socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    opened.push({ close: async () => void silent.close() });
+    const url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const delivery = deliveryOf({ proxy: { url } });
+    const error = (await delivery.send(requestTo('http://a.example/', 100)))._unsafeUnwrapErr();
+    expect(error).toMatchObject({
+      type: 'proxy_failed',
+      message: 'http://a.example: the outbound proxy could not be reached within 100 ms',
+    });
+  });
+
+  test('a password needs no name, and what is no text in a login is refused', () => {
+    expect(outboundProxy({ url: 'http://:pass@proxy' }).authorization).toBe('Basic OnBhc3M=');
+    expect(() => outboundProxy({ url: 'http://ann:p%zz@proxy' })).toThrow(
+      'the name and the password of proxy.url must be percent-encoded',
+    );
   });
 
   test.each(['', 'proxy:3128', 'socks5://proxy'])('a proxy %s is refused at once', (url) => {
