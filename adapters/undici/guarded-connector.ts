@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { connect as connectSocket, isIP, type LookupFunction, type Socket } from 'node:net';
 import {
   connect as connectSecurely,
@@ -63,7 +64,7 @@ const attemptTimeout: Milliseconds = 1500;
 export function guardedConnector(settings: ConnectorSettings): GuardedConnector {
   const { guard, proxy } = settings;
   const resolve = settings.resolve ?? nameResolver();
-  const contexts = secureContexts(settings.ca ?? []);
+  const contexts = secureContexts((settings.ca ?? []).map(checkedAuthorities));
 
   return (target, options, done) => {
     const refusal = guard.judgeHost(target.hostname);
@@ -266,6 +267,21 @@ async function judgedAddresses(
     const code = typeof error === 'object' && error !== null && 'code' in error ? ` (${String(error.code)})` : '';
     return faultError('name_not_resolved', `the name could not be resolved${code}`);
   }
+}
+
+/** The certificates of a text. Throws a TypeError when there is none or one cannot be read, which Node passes over. */
+function checkedAuthorities(text: string): string {
+  const found = text.match(/-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*/g) ?? [];
+  if (found.length === 0) throw new TypeError('ca has no certificate in PEM');
+  for (const [at, begin] of found.entries()) {
+    const label = /-----BEGIN (.*?)-----/.exec(begin)?.[1] ?? '';
+    try {
+      new X509Certificate(`${begin}-----END ${label}-----\n`);
+    } catch {
+      throw new TypeError(`certificate ${at + 1} of ca cannot be read`);
+    }
+  }
+  return text;
 }
 
 const mostContexts = 100;

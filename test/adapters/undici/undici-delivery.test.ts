@@ -432,6 +432,10 @@ describe('settings', () => {
     { allow: { hosts: ['corp.example:80'] } },
     { allow: { hosts: [''] } },
     { allow: { hosts: ['user@corp.example'] } },
+    // Node passes over authorities that it cannot read.
+    { ca: '' },
+    { ca: ['no certificate'] },
+    { ca: `${testAuthority}\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n` },
   ] satisfies UndiciDeliverySettings[])('that cannot be meant are refused at once: %o', (settings) => {
     expect(() => undiciDelivery(settings)).toThrow(TypeError);
   });
