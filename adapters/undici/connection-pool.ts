@@ -30,6 +30,11 @@ export interface Connection {
   address: string | null;
   /** Whether the socket is connected. */
   readonly stands: boolean;
+  /**
+   * The error of the socket. An alert of TLS comes without the end of the socket, and the client then reports only that the other side has
+   * closed.
+   */
+  readonly socketError: Error | null;
   /** The answer is complete: the next exchange may use the connection. */
   release(): void;
   /** Closes it in any state; the given exchange, if any, gets a new connection instead. */
@@ -161,6 +166,7 @@ function nextOf(origin: Origin): PooledExchange | undefined {
 class PooledConnection implements Connection {
   served = 0;
   address: string | null = null;
+  socketError: Error | null = null;
   readonly #pool: Pool;
   readonly #origin: Origin;
   readonly #client: Client;
@@ -229,10 +235,14 @@ class PooledConnection implements Connection {
   #connect(...[target, callback]: Parameters<buildConnector.connector>): void {
     this.served = 0;
     this.address = null;
+    this.socketError = null;
     const { connectTimeout = 0, partition = '' } = this.#exchange ?? {};
     const options = { timeout: connectTimeout, partition, clientCertificate: this.#origin.clientCertificate };
     this.#closeSocket = this.#pool.settings.connector(target, options, (error, standing) => {
       this.address = standing?.remoteAddress ?? null;
+      standing?.once('error', (reason) => {
+        this.socketError = reason;
+      });
       if (standing !== null)
         callback(
           null,

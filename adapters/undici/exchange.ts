@@ -125,8 +125,9 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
       this.#answer(false);
       return;
     }
-    const fault = faultFromError(error, connection.stands ? 'exchanging' : 'connecting');
-    if (fault.type === 'connection_reset' && this.#begunOnUsedSocket && this.#headersAt === null && !this.#retried) {
+    const reason = connection.socketError ?? error;
+    const fault = faultFromError(reason, connection.stands ? 'exchanging' : 'connecting');
+    if (isOfConnection(fault) && this.#begunOnUsedSocket && this.#headersAt === null && !this.#retried) {
       // Most likely the server closed an idle connection while this request was sent, which is no fault of the request.
       this.#retried = true;
       this.#begunOnUsedSocket = false;
@@ -201,6 +202,11 @@ export class Exchange implements PooledExchange, Dispatcher.DispatchHandler {
 
 function timeOut(exchange: Exchange): void {
   exchange.timeOut();
+}
+
+/** Whether the socket failed, and not what came over it. */
+function isOfConnection({ type }: Fault): boolean {
+  return type === 'connection_reset' || type === 'tls_failed';
 }
 
 /**

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer as createSocketServer, type Server } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { expect, test } from 'vitest';
 import { undiciDelivery } from '../../../adapters/undici/undici-delivery.js';
@@ -52,3 +52,42 @@ test('a client certificate is shown, and its connections are not used for others
   await delivery.close();
   server.close();
 });
+
+test('an alert of the server after the handshake is a failure of TLS', async () => {
+  // With TLS 1.3 a server refuses a client certificate, or what else it got last, when the client takes the connection for made.
+  const server = createServer({ cert: pem('trusted'), key: pem('trusted-key'), minVersion: 'TLSv1.3' });
+  await listening(server.listen(0, '127.0.0.1'));
+  const between = createSocketServer((client) => {
+    const behind = connect(portOf(server), '127.0.0.1');
+    behind.pipe(client);
+    let chunks = 0;
+    client.on('data', (chunk) => {
+      chunks += 1;
+      // All but the first message are damaged.
+      if (chunks > 1) chunk.writeUInt8(chunk.readUInt8(chunk.length - 1) ^ 1, chunk.length - 1);
+      behind.write(chunk);
+    });
+    for (const socket of [client, behind]) socket.on('error', () => undefined);
+  });
+  await listening(between.listen(0, '127.0.0.1'));
+  const delivery = undiciDelivery({ ca: testAuthority, allow: { hosts: ['localhost'] } });
+  const refused = await delivery.send({
+    ...{ method: 'POST', url: `https://localhost:${portOf(between)}/`, headers: {}, body: '{}' },
+    ...{ connectTimeout: 10_000, totalTimeout: 20_000, maximumResponseBytes: 10 },
+  });
+  expect(refused._unsafeUnwrapErr()).toMatchObject({
+    type: 'tls_failed',
+    message: expect.stringMatching(/: TLS could not be agreed on \(ERR_SSL_\w*ALERT\w*\)$/),
+  });
+  await delivery.close();
+  between.close();
+  server.close();
+});
+
+async function listening(server: Server): Promise<void> {
+  await once(server, 'listening');
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
