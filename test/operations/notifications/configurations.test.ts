@@ -1,6 +1,8 @@
 import { ok as okResult } from 'neverthrow';
 import { describe, expect, test } from 'vitest';
+import { sequentialIds } from '../../../adapters/memory/sequential-ids.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
+import { createEngine } from '../../../src/engine.js';
 import { configurations } from '../../../src/notifications/configurations/configuration.js';
 import type { ConfigurationInput } from '../../../src/notifications/configurations/configuration-input.js';
 import {
@@ -459,4 +461,24 @@ test('secrets rest sealed when there is a cipher', async () => {
   expect(created.url).toBe(destination);
   const texts = await must(engine.storage.read((view) => view.list(configurations).map((row) => row.text)));
   expect(texts.join()).not.toMatch(/hooks\.example|s3cr3t/);
+});
+
+test('a change of other options keeps secret ones that this process cannot decrypt', async () => {
+  const cipher = {
+    seal: (plain: string) => Buffer.from(plain).toString('hex'),
+    open: (sealed: string) => okResult(Buffer.from(sealed, 'hex').toString()),
+  };
+  const engine = await testEngine({}, { ports: { cipher } });
+  const { storage, clock, delivery } = engine;
+  const { id } = await must(create(engine, { delivery: { headers: { 'x-key': 'k3y' }, rate: 1 } }));
+  const without = createEngine({ storage, clock, ids: sequentialIds(), delivery });
+  const change = (attributes: ConfigurationInput) =>
+    must(updateNotificationConfiguration(without, hostPrincipal, { configurationId: id, attributes }));
+  await change({ delivery: { rate: 5 } });
+  await must(verifyNotificationConfiguration(engine, hostPrincipal, { configurationId: id }));
+  expect(delivery.requests.at(-1)?.headers['x-key']).toBe('k3y');
+  // Without any options there are no secret ones either.
+  await change({ delivery: null });
+  await must(verifyNotificationConfiguration(engine, hostPrincipal, { configurationId: id }));
+  expect(delivery.requests.at(-1)?.headers['x-key']).toBeUndefined();
 });

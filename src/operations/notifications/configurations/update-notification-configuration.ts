@@ -13,7 +13,7 @@ import {
   decideUpdate,
 } from '../../../notifications/configurations/decide-configuration.js';
 import { transitionEnablement } from '../../../notifications/configurations/enablement.js';
-import { noDeliveryOptions, sameOptions } from '../../../notifications/delivery/delivery-options.js';
+import { noDeliveryOptions, sameOptions, secretsOf } from '../../../notifications/delivery/delivery-options.js';
 import type {
   Conflict,
   FieldFault,
@@ -148,8 +148,7 @@ function writeUpdate(
   const present = found.value.configuration;
   if (present.version !== configuration.version) return err(changedMeanwhile);
   const { options: presentOptions, ...kept } = present;
-  const unchanged = sameOptions(contents.options, before.options);
-  const options = unchanged ? presentOptions : sealOptions(context, contents.options);
+  const options = nextOptions(context, presentOptions, { before, after: contents });
   const next: NotificationConfiguration = {
     ...kept,
     ...(options === undefined ? {} : { options }),
@@ -169,6 +168,23 @@ function writeUpdate(
   const { id: configurationId, workspaceId } = present;
   tx.tell('notification.configuration', { configurationId, workspaceId, change: 'updated' });
   return ok(viewConfiguration(context, tx, next, found.value.workspace));
+}
+
+/**
+ * Secret options stay as they are stored when they do not change, also those that this process cannot decrypt: another one may have their
+ * key.
+ */
+function nextOptions(
+  context: EngineContext,
+  present: NotificationConfiguration['options'],
+  { before, after }: { readonly before: ConfigurationContents; readonly after: ConfigurationContents },
+): NotificationConfiguration['options'] {
+  if (sameOptions(after.options, before.options)) return present;
+  const sealed = sealOptions(context, after.options);
+  if (sealed === undefined || present === undefined) return sealed;
+  return sameOptions(secretsOf(after.options), secretsOf(before.options))
+    ? { ...sealed, secrets: present.secrets }
+    : sealed;
 }
 
 function sealUrl(context: EngineContext, url: string | null): NotificationConfiguration['url'] {
