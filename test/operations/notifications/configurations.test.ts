@@ -474,6 +474,13 @@ test('a change of other options keeps secret ones that this process cannot decry
   const without = createEngine({ storage, clock, ids: sequentialIds(), delivery });
   const change = (attributes: ConfigurationInput) =>
     must(updateNotificationConfiguration(without, hostPrincipal, { configurationId: id, attributes }));
+  const before = delivery.requests.length;
+  const unverified = await mustFail(verifyNotificationConfiguration(without, owner, { configurationId: id }));
+  expect(unverified).toMatchObject({
+    cause: 'secret_unreadable',
+    message: 'The verification request was not sent: the URL or a secret of the configuration cannot be decrypted',
+  });
+  expect(delivery.requests).toHaveLength(before);
   await change({ delivery: { rate: 5 } });
   await must(verifyNotificationConfiguration(engine, hostPrincipal, { configurationId: id }));
   expect(delivery.requests.at(-1)?.headers['x-key']).toBe('k3y');
