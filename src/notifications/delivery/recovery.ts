@@ -3,9 +3,9 @@ import { type Key, table } from '../../shared/table.js';
 import type { InvalidParameter } from '../errors.js';
 
 /** How deliveries end that can be sent again together. */
-export const recoverableOutcomes = ['dead', 'cancelled', 'partly_delivered'] as const;
-/** One of `recoverableOutcomes`. */
-export type RecoverableOutcome = (typeof recoverableOutcomes)[number];
+export const recoverableOutcomes: readonly RecoverableOutcome[] = ['dead', 'cancelled', 'partly_delivered'];
+/** How a delivery has ended that can be sent again. */
+export type RecoverableOutcome = 'dead' | 'cancelled' | 'partly_delivered';
 
 /** The outcome that a value names; undefined for another value. */
 export function recoverableOutcome(value: unknown): RecoverableOutcome | undefined {
