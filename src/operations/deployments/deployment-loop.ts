@@ -8,10 +8,10 @@ import { isMeasuredByChecks, type MeasuredHealth, measureHealth } from '../../sc
 import { progressDeadlineOf } from '../../scheduler/deployment/transition-deployment.js';
 import { second } from '../../shared/duration.js';
 import type { Instant } from '../../shared/instant.js';
-import type { Key } from '../../shared/table.js';
 import { followDeployments } from '../books/deployments/follow-deployments.js';
 import { moveDeployment, type WatchedHead, watchedHead } from '../books/deployments/move-deployment.js';
 import { applyJobConsequences } from '../books/jobs/job-consequences.js';
+import { pagesOf } from '../books/pages.js';
 import { putAllocation } from '../books/scheduling/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { BackgroundLoop, EngineContext } from '../context/engine-context.js';
@@ -123,21 +123,18 @@ function* looksInSteps(
 function* lookAtOne(view: () => ReadView, head: WatchedHead, now: Instant): Generator<void, Look> {
   const measured: Measured[] = [];
   const healthy: Allocation[] = [];
-  const prefix = [head.deployment.ID];
-  for (let from: Key = prefix; ; ) {
-    const page = view()
-      .list(allocations, { index: 'by_deployment', prefix, from, limit: lookedAtOnce })
-      .map(({ record }) => record);
+  const { ID: id } = head.deployment;
+  const keyOf = ({ ID }: Allocation) => [id, ID] as const;
+  const query = { index: 'by_deployment', prefix: [id], size: lookedAtOnce, keyOf };
+  for (const page of pagesOf(view, allocations, query)) {
     yield;
     for (const allocation of page) {
       measured.push(...unknownHealth(head, allocation, now));
+      // Allocations that are not healthy do not count for what a deployment has reached.
       if (allocation.DeploymentStatus?.Healthy === true) healthy.push(allocation);
     }
-    const last = page.at(-1);
-    // Allocations that are not healthy do not count for what a deployment has reached.
-    if (last === undefined || page.length < lookedAtOnce) return lookOf(head, measured, healthy);
-    from = [...prefix, `${last.ID}\u0000`];
   }
+  return lookOf(head, measured, healthy);
 }
 
 function lookOf({ deployment }: WatchedHead, measured: readonly Measured[], own: readonly Allocation[]): Look {

@@ -7,8 +7,8 @@ import { type CollectionMoment, collectableEvaluation } from '../../scheduler/co
 import { type Evaluation, evaluations } from '../../scheduler/evaluation.js';
 import type { Steps } from '../../scheduler/steps.js';
 import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
-import type { Key } from '../../shared/table.js';
 import { readJobRow, readJobVersions } from '../books/jobs/job-rows.js';
+import { pagesOf } from '../books/pages.js';
 import { removeAllocation } from '../books/scheduling/put-allocation.js';
 import { commit, type Transaction } from '../commit.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -103,9 +103,14 @@ function* goingInSteps(view: () => ReadView, own: readonly Evaluation[], { momen
   const gone: Pick<Allocation, 'ID' | 'EvalID'>[] = [];
   let all = true;
   for (const evaluation of own) {
-    for (const page of pagesOf(view, evaluation)) {
-      const job = readJobRow(view(), evaluation.Namespace, evaluation.JobID)?.record;
-      const going = collectableEvaluation({ evaluation, allocations: page, job }, moment, endsJob);
+    const { ID: id, Namespace, JobID } = evaluation;
+    const keyOf = ({ ID }: Allocation) => [id, ID] as const;
+    for (const page of pagesOf(view, allocations, { index: 'by_evaluation', prefix: [id], size: part, keyOf })) {
+      const question = { evaluation, allocations: page, job: readJobRow(view(), Namespace, JobID)?.record };
+      // Nothing may go of an evaluation that has to stay for its own sake: then the rest is not read.
+      const none = collectableEvaluation({ ...question, allocations: [] }, moment, endsJob);
+      if (!none.evaluation) return { gone: [], all: false };
+      const going = collectableEvaluation(question, moment, endsJob);
       gone.push(...going.allocations.map(({ ID, EvalID }) => ({ ID, EvalID })));
       all &&= going.evaluation;
       if (!all && endsJob) return { gone: [], all };
@@ -113,17 +118,6 @@ function* goingInSteps(view: () => ReadView, own: readonly Evaluation[], { momen
     }
   }
   return { gone, all };
-}
-
-/** The allocations of an evaluation, each page from the view that is current by then; at least one page, if empty. */
-function* pagesOf(view: () => ReadView, { ID }: Evaluation): Generator<readonly Allocation[]> {
-  for (let from: Key = [ID]; ; ) {
-    const page = view().list(allocations, { index: 'by_evaluation', prefix: [ID], from, limit: part });
-    yield page.map(({ record }) => record);
-    const last = page.at(-1)?.record;
-    if (last === undefined || page.length < part) return;
-    from = [ID, `${last.ID}\u0000`];
-  }
 }
 
 /** Small writes, each of which decides again. False when one of the allocations has to stay now, or the signal aborts. */

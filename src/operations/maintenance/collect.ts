@@ -17,6 +17,7 @@ import { type Instant, instantFromUnixNanos } from '../../shared/instant.js';
 import type { Key, Table } from '../../shared/table.js';
 import { readJobRow } from '../books/jobs/job-rows.js';
 import { removeJob } from '../books/jobs/remove-job.js';
+import { pagesOf } from '../books/pages.js';
 import { removeAllocation } from '../books/scheduling/put-allocation.js';
 import { removeNode } from '../books/scheduling/remove-node.js';
 import { commit, type Transaction } from '../commit.js';
@@ -102,36 +103,45 @@ async function sweep<R>(
   collection: Collection<R> & { readonly age: ComingOfAge },
   signal: AbortSignal,
 ): Promise<StorageError | undefined> {
-  const { table, candidate, age } = collection;
+  const { table, candidate, age, parts } = collection;
   let after: Key | undefined = [];
   while (after !== undefined && !signal.aborted) {
     const from: Key = after;
     await context.turns.next();
-    const read = await context.storage.read((view) => view.list(table, { from, limit: page }).map((row) => row.record));
+    const read = await context.storage.read((view) => {
+      const records = view.list(table, { from, limit: page }).map(({ record }) => record);
+      const ended = records.filter(candidate);
+      return { records, ended, large: new Set(ended.filter((record) => parts?.isLarge(view, record) === true)) };
+    });
     if (read.isErr()) return read.error;
-    const ended = read.value.filter(candidate);
+    const { records, ended, large } = read.value;
     for (const record of ended) age.look(collection.changedAt(record));
-    const removed = await removeAmong({ context, signal }, collection, ended);
+    const removed = await removeAmong({ context, signal }, collection, ended, large);
     if (removed.isErr()) return removed.error;
-    const last: R | undefined = read.value.length < page ? undefined : read.value.at(-1);
+    const last: R | undefined = records.length < page ? undefined : records.at(-1);
     // A key after this one: no part of a key sorts before an absent one.
     after = last === undefined ? undefined : [...table.key(last), null];
   }
   return undefined;
 }
 
-/** Large records one by one, the others several in a write. */
+/** Large records one by one, until they are small; then several in a write. */
 async function removeAmong<R>(
   trimming: Trimming,
   collection: Collection<R>,
   ended: readonly R[],
+  large: ReadonlySet<R>,
 ): Promise<Result<void, StorageError>> {
   const { context, signal } = trimming;
+  const { parts, keep } = collection;
   const small: R[] = [];
   for (const record of ended) {
-    const ready = await trimmed(trimming, collection, record);
-    if (ready.isErr()) return err(ready.error);
-    if (ready.value) small.push(record);
+    const isSmall =
+      parts !== undefined && large.has(record)
+        ? await parts.trim(trimming, record, context.clock.now() - keep(record))
+        : ok(true);
+    if (isSmall.isErr()) return err(isSmall.error);
+    if (isSmall.value) small.push(record);
   }
   for (let at = 0; at < small.length && !signal.aborted; at += removedAtOnce) {
     if (at > 0) await context.turns.next();
@@ -139,19 +149,6 @@ async function removeAmong<R>(
     if (written.isErr()) return err(written.error);
   }
   return ok(undefined);
-}
-
-/** False for a record that has to stay because of what is left of it. */
-async function trimmed<R>(
-  trimming: Trimming,
-  { parts, keep }: Collection<R>,
-  record: R,
-): Promise<Result<boolean, StorageError>> {
-  if (parts === undefined) return ok(true);
-  const { context } = trimming;
-  const large = await context.storage.read((view) => parts.isLarge(view, record));
-  if (large.isErr()) return err(large.error);
-  return large.value ? parts.trim(trimming, record, context.clock.now() - keep(record)) : ok(true);
 }
 
 function remove<R>(
@@ -235,13 +232,8 @@ function withAllocations(view: ReadView, evaluation: Evaluation) {
   return { evaluation, allocations: own.map(({ record }) => record) };
 }
 
-/** One page after the other, so that whoever has seen enough does not read the rest. Both indexes are in the order of IDs. */
+/** Page by page, so that whoever has seen enough does not read the rest. Both indexes are in the order of IDs. */
 function* allocationsIn(view: ReadView, index: 'by_deployment' | 'by_node', id: string): Generator<Allocation> {
-  for (let from: Key = [id]; ; ) {
-    const rows = view.list(allocations, { index, prefix: [id], from, limit: page });
-    for (const { record } of rows) yield record;
-    const last = rows.at(-1)?.record;
-    if (last === undefined || rows.length < page) return;
-    from = [id, `${last.ID}\u0000`];
-  }
+  const keyOf = ({ ID }: Allocation) => [id, ID] as const;
+  for (const some of pagesOf(() => view, allocations, { index, prefix: [id], size: page, keyOf })) yield* some;
 }

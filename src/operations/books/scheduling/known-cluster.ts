@@ -11,7 +11,7 @@ import {
 } from '../../../scheduler/cluster/cluster.js';
 import { type Node, nodes } from '../../../scheduler/node.js';
 import { finish, type Steps } from '../../../scheduler/steps.js';
-import type { Key, Table } from '../../../shared/table.js';
+import { pagesOf } from '../pages.js';
 
 /** The cluster as of certain writes of the tables that it is made of. */
 export interface KnownCluster {
@@ -114,36 +114,21 @@ function* readInSteps(view: () => ReadView): Steps<KnownCluster> {
   const allocationsIndex = view().tableIndex(allocations);
   const nodesIndex = view().tableIndex(nodes);
   const uses = new Map<string, AllocationUse[]>();
-  for (const page of pages(view, allocations, 'open_by_node', ({ NodeID, ID }) => [NodeID, ID])) {
+  const onNodes = {
+    index: 'open_by_node',
+    size: readInStep,
+    keyOf: ({ NodeID, ID }: Allocation) => [NodeID, ID] as const,
+  };
+  for (const page of pagesOf(view, allocations, onNodes)) {
     for (const allocation of page) addUse(uses, allocation);
     yield;
   }
   const present: Node[] = [];
-  for (const page of pages(view, nodes, undefined, ({ ID }) => [ID])) {
+  for (const page of pagesOf(view, nodes, { size: readInStep, keyOf: ({ ID }) => [ID] })) {
     present.push(...page);
     yield;
   }
   return { nodesIndex, allocationsIndex, cluster: clusterOfUses(present, uses) };
-}
-
-/** The records of a table in the order of an index, or of their keys, as far as the view of each page shows them. */
-function* pages<T>(
-  view: () => ReadView,
-  table: Table<T>,
-  index: string | undefined,
-  keyOf: (record: T) => readonly [...Key, string],
-): Generator<readonly T[], void> {
-  for (let from: Key = []; ; ) {
-    const page = view()
-      .list(table, { ...(index === undefined ? {} : { index }), from, limit: readInStep })
-      .map(({ record }) => record);
-    if (page.length > 0) yield page;
-    const last = page.at(-1);
-    if (last === undefined || page.length < readInStep) return;
-    const key = keyOf(last);
-    // The first key behind it.
-    from = [...key.slice(0, -1), `${key.at(-1)}\u0000`];
-  }
 }
 
 /** With the nodes as they are in the view, of which only changed ones are parsed, and with what uses those that were not known. */
