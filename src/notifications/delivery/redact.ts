@@ -36,7 +36,7 @@ const shortestSecret = 8;
 /** Shorter paths, such as `/notifications`, are no secrets. */
 const shortestSecretPath = 16;
 
-/** What a destination may send back of what it was sent, and must not be stored; the longest first. */
+/** What a destination may send back of what it was sent, and must not be stored, also as part of JSON; the longest first. */
 export function secretsSentTo({
   url,
   tokens,
@@ -51,19 +51,14 @@ export function secretsSentTo({
   const path = parsed === undefined ? '' : `${parsed.pathname}${parsed.search}`;
   const texts = [...tokens, ...Object.values(headers), parsed?.password].filter((text) => typeof text === 'string');
   const long = texts.filter(({ length }) => length >= shortestSecret);
-  return [...long, ...(path.length >= shortestSecretPath ? [path] : [])].toSorted((a, b) => b.length - a.length);
+  const secrets = [...long, ...(path.length >= shortestSecretPath ? [path] : [])];
+  const quoted = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
+  return [...new Set([...secrets, ...quoted])].toSorted((a, b) => b.length - a.length);
 }
 
-/** The text with each of the secrets replaced, also where it is written as part of JSON. */
+/** The text with each of the secrets replaced. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  let kept = text;
-  if (kept === '') return kept;
-  for (const secret of secrets) {
-    kept = kept.replaceAll(secret, redacted);
-    const quoted = JSON.stringify(secret).slice(1, -1);
-    if (quoted !== secret) kept = kept.replaceAll(quoted, redacted);
-  }
-  return kept;
+  return secrets.reduce((kept, secret) => kept.replaceAll(secret, redacted), text);
 }
 
 /** Scheme, host and port of a URL: all that may be logged of it. Empty when it is no URL. */
