@@ -30,12 +30,23 @@ const usualTtl = 15_000;
 /** Longest that one question to the server waits, in seconds: the loss of a lock changes nothing that wakes the question. */
 const wait = '5s';
 
-/** Acquires the lock as soon as it is free; undefined if it is still held after `patience` milliseconds. */
+/** How an acquisition waits for a lock that another one holds. */
+interface Waiting {
+  readonly clock: Clock;
+  /** Milliseconds; Infinity waits until the lock is free. */
+  readonly patience: number;
+  /** Ends the wait. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Acquires the lock as soon as it is free; undefined if it is still held when the patience or the signal ends. A lock whose acquisition
+ * was under way when the signal aborted is given: nobody else knows its ID.
+ */
 export async function acquireLock(
   variable: LockedVariable,
   terms: LockTerms,
-  clock: Clock,
-  patience: number,
+  { clock, patience, signal }: Waiting,
 ): Promise<HeldLock | undefined> {
   const { box, path, inNamespace } = variable;
   const begun = clock.monotonic();
@@ -46,13 +57,18 @@ export async function acquireLock(
   for (;;) {
     const { conflict, value, index } = await orThrow(box.variables.put(path, { ...inNamespace, acquire: true, lock }));
     if (!conflict) return { id: value.Lock?.ID ?? '', ttl: terms.ttl ?? usualTtl };
-    if (clock.monotonic() - begun >= patience) return undefined;
-    if (value.Lock === undefined) await clock.sleep(pause, never);
-    else await orThrow(box.variables.read(path, { ...inNamespace, index, wait }));
+    if (signal.aborted || clock.monotonic() - begun >= patience) return undefined;
+    if (value.Lock === undefined) await clock.sleep(pause, signal);
+    else await change(variable, index, signal);
+    if (signal.aborted) return undefined;
   }
 }
 
-const never = new AbortController().signal;
+/** Waits until something has changed after the index, for as long as one question may wait, or until the signal aborts. */
+async function change({ box, path, inNamespace }: LockedVariable, index: number, signal: AbortSignal): Promise<void> {
+  const read = await box.variables.read(path, { ...inNamespace, index, wait, signal });
+  if (!signal.aborted) orThrow(read);
+}
 
 /**
  * Renews the lock, three times while it lasts, until the signal aborts. Rejects with `Stopped` when the lock is lost: another one has

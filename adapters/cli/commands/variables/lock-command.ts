@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { SignalboxError } from '../../../../src/client/index.js';
+import type { Clock } from '../../../../src/index.js';
 import { systemClock } from '../../../node/index.js';
 import { type Command, command } from '../../command-line/command.js';
 import { Stopped } from '../../stopped.js';
@@ -34,23 +35,44 @@ export const lockVariable: Command = command({
     const patience = most === undefined ? Number.POSITIVE_INFINITY : durationOption('max-wait', most);
     const variable: LockedVariable = { box, path, inNamespace };
     const clock = systemClock();
-    const lock = await acquireLock(variable, terms, clock, patience);
-    if (lock === undefined) throw new Stopped(`variable ${path} is locked`);
-    const ended = new AbortController();
-    const child = new Child(words);
-    const renewing = renewLock(variable, lock, clock, ended.signal).catch((error: unknown) => {
-      child.end();
-      return error;
-    });
-    const [outcome] = await Promise.allSettled([child.ended]);
-    ended.abort();
-    const fault = await renewing;
-    if (fault !== undefined) throw fault;
-    await givenBack(variable, lock, terminal);
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
+    const signals = new Signals();
+    try {
+      const lock = await acquireLock(variable, terms, { clock, patience, signal: signals.signal });
+      if (signals.exitCode === undefined) {
+        if (lock === undefined) throw new Stopped(`variable ${path} is locked`);
+        return await runHolding({ variable, lock, clock, terminal }, () => new Child(words, signals));
+      }
+      if (lock !== undefined) await givenBack(variable, lock, terminal);
+      return signals.exitCode;
+    } finally {
+      signals.letGo();
+    }
   },
 });
+
+interface Holding {
+  readonly variable: LockedVariable;
+  readonly lock: HeldLock;
+  readonly clock: Clock;
+  readonly terminal: Terminal;
+}
+
+/** Runs the command, renews the lock meanwhile and gives it back afterwards; the command's exit code. */
+async function runHolding({ variable, lock, clock, terminal }: Holding, start: () => Child): Promise<number> {
+  const ended = new AbortController();
+  const child = start();
+  const renewing = renewLock(variable, lock, clock, ended.signal).catch((error: unknown) => {
+    child.end();
+    return error;
+  });
+  const [outcome] = await Promise.allSettled([child.ended]);
+  ended.abort();
+  const fault = await renewing;
+  if (fault !== undefined) throw fault;
+  await givenBack(variable, lock, terminal);
+  if (outcome.status === 'rejected') throw outcome.reason;
+  return outcome.value;
+}
 
 /** The result of the command counts, even if the lock cannot be released. */
 async function givenBack(variable: LockedVariable, lock: HeldLock, { error }: Terminal): Promise<void> {
@@ -62,24 +84,62 @@ async function givenBack(variable: LockedVariable, lock: HeldLock, { error }: Te
   }
 }
 
+/**
+ * SIGTERM and SIGINT of this process, from before the lock is acquired: no moment is left in which a signal ends the process and the
+ * lock stays held, or the command goes on without it. The first one before there is a command ends the wait for the lock, and the next
+ * does what it does to any other process; later SIGTERMs are the command's.
+ */
+class Signals {
+  readonly #received = new AbortController();
+  /** The first one ends the wait. */
+  readonly signal = this.#received.signal;
+  #exitCode: number | undefined;
+  #listener = (signal: NodeJS.Signals): void => {
+    this.letGo();
+    this.#exitCode = 128 + constants.signals[signal];
+    this.#received.abort();
+  };
+
+  constructor() {
+    this.#listen();
+  }
+
+  /** What a shell gives for a process that the first signal ended; undefined before one came. */
+  get exitCode(): number | undefined {
+    return this.#exitCode;
+  }
+
+  /** From now on they are the command's. A terminal sends SIGINT to the command itself, too. */
+  passTo(child: ChildProcess): void {
+    this.letGo();
+    this.#listener = (signal) => void (signal === 'SIGTERM' && child.kill(signal));
+    this.#listen();
+  }
+
+  letGo(): void {
+    process.off('SIGTERM', this.#listener).off('SIGINT', this.#listener);
+  }
+
+  #listen(): void {
+    process.on('SIGTERM', this.#listener).on('SIGINT', this.#listener);
+  }
+}
+
 /** A command with this process's streams. Signals are forwarded to it, so that the lock is released after its end. */
 class Child {
   readonly ended: Promise<number>;
   readonly #process: ChildProcess;
 
-  constructor(words: readonly string[]) {
+  constructor(words: readonly string[], signals: Signals) {
     const [name = '', ...args] = words;
     this.#process = spawn(name, args, { stdio: 'inherit', shell: args.length === 0 });
-    const pass = (signal: NodeJS.Signals): void => void this.#process.kill(signal);
-    // A terminal sends SIGINT to the command itself, too.
-    const ignore = (): void => undefined;
-    process.on('SIGTERM', pass).on('SIGINT', ignore);
+    signals.passTo(this.#process);
     this.ended = new Promise<number>((resolve, reject) => {
       this.#process.once('error', (error) => reject(new Stopped(`${name} cannot be run: ${error.message}`, 127)));
       this.#process.once('exit', (code, signal) => {
         resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal]));
       });
-    }).finally(() => process.off('SIGTERM', pass).off('SIGINT', ignore));
+    });
   }
 
   end(): void {

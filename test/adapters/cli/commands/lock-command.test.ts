@@ -1,4 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -9,7 +11,7 @@ import {
 } from '../../../../adapters/cli/variables/held-lock.js';
 import { manualClock, memoryStorage, recordingDelivery, sequentialIds } from '../../../../adapters/memory/index.js';
 import { connect, orThrow } from '../../../../src/client/index.js';
-import { createEngine, hostPrincipal } from '../../../../src/index.js';
+import { type Clock, createEngine, hostPrincipal } from '../../../../src/index.js';
 import { endAll, signalbox, temporaryFolder } from '../cli-process.js';
 import { typed } from '../typed-commands.js';
 
@@ -74,6 +76,36 @@ describe('var lock', () => {
   });
 
   it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('gives a lock back that it got while %s came, and runs nothing', async (signal, code) => {
+    const file = join(temporaryFolder(), signal);
+    const path = `late-${signal}`;
+    const server = await firstAnswerHeldBack();
+    const ended = typed(server.origin, {}, 'var', 'lock', '-ttl', '10m', path, `touch ${file}`);
+    await server.held;
+    process.emit(signal, signal);
+    server.release();
+    expect(await ended).toEqual({ code, out: '', error: '' });
+    expect(existsSync(file)).toBe(false);
+    expect((await run('-max-wait', '0s', path, 'true')).code).toBe(0);
+    await server.close();
+  });
+
+  it('ends at SIGTERM while it waits for a lock that another one holds', async () => {
+    await orThrow(connect({ url: origin }).variables.put('kept', { acquire: true }));
+    const server = await firstAnswerHeldBack();
+    const ended = typed(server.origin, {}, 'var', 'lock', 'kept', 'true');
+    await server.held;
+    server.release();
+    await server.second;
+    process.emit('SIGTERM', 'SIGTERM');
+    expect((await ended).code).toBe(143);
+    await server.close();
+    expect((await run('-max-wait', '0s', 'kept', 'true')).error).toBe('signalbox: variable kept is locked\n');
+  });
+
+  it.each([
     [['-ttl', 'soon', 'x', 'true'], 2, '--ttl takes a duration'],
     [['-ttl', '1s', 'x', 'true'], 1, 'TTL must be between 10 seconds and 24 hours'],
     [['x'], 2, 'COMMAND'],
@@ -83,8 +115,49 @@ describe('var lock', () => {
   });
 });
 
+/** A server before the real one that keeps the first answer to itself for a while. */
+async function firstAnswerHeldBack() {
+  const [held, second, released] = [signalOnce(), signalOnce(), signalOnce()];
+  let asked = 0;
+  const server = createServer((message, answer) => {
+    const nth = ++asked;
+    if (nth === 2) second.give();
+    const { method, url, headers } = message;
+    const forwarded = request(`${origin}${url}`, { method, headers }, async (answered) => {
+      if (nth === 1) {
+        held.give();
+        await released.given;
+      }
+      answer.writeHead(answered.statusCode ?? 0, answered.headers);
+      answered.pipe(answer);
+    });
+    forwarded.on('error', () => answer.destroy());
+    message.pipe(forwarded);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    held: held.given,
+    second: second.given,
+    release: released.give,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function signalOnce() {
+  let give = (): void => undefined;
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give };
+}
+
 describe('a held lock', () => {
   const ttl = 30_000;
+  const at = (clock: Clock) => ({ clock, patience: 0, signal: new AbortController().signal });
 
   function world() {
     const clock = manualClock();
@@ -99,24 +172,24 @@ describe('a held lock', () => {
 
   it('outlives its time while it is renewed', async () => {
     const { clock, variable } = world();
-    const lock = await acquireLock(variable, { ttl }, clock, 0);
+    const lock = await acquireLock(variable, { ttl }, at(clock));
     if (lock === undefined) throw new Error('nobody else has it');
     const ended = new AbortController();
     const renewing = renewLock(variable, lock, clock, ended.signal);
     for (let i = 0; i < 10; i += 1) await clock.advance(ttl / 2);
-    expect(await acquireLock(variable, {}, clock, 0)).toBeUndefined();
+    expect(await acquireLock(variable, {}, at(clock))).toBeUndefined();
     ended.abort();
     await renewing;
     await releaseLock(variable, lock);
-    expect(await acquireLock(variable, {}, clock, 0)).toBeDefined();
+    expect(await acquireLock(variable, {}, at(clock))).toBeDefined();
   });
 
   it('is told to be lost when another one has it', async () => {
     const { clock, variable } = world();
-    const lock = await acquireLock(variable, { ttl, delay: 1 }, clock, 0);
+    const lock = await acquireLock(variable, { ttl, delay: 1 }, at(clock));
     if (lock === undefined) throw new Error('nobody else has it');
     await releaseLock(variable, lock);
-    expect(await acquireLock(variable, {}, clock, 0)).toBeDefined();
+    expect(await acquireLock(variable, {}, at(clock))).toBeDefined();
     const renewing = expect(renewLock(variable, lock, clock, new AbortController().signal)).rejects.toThrow(
       'the lock of leader is lost',
     );
