@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { serviceThread } from './service-thread.js';
 import type { SqliteDriver, SqliteHandle } from './sqlite-handle.js';
 
 /** Keeps the write-ahead log short: copies the pages that commits appended to it into the file. */
@@ -91,23 +92,23 @@ class CheckpointThread extends EventEmitter<{ copied: [pagesInLog: number]; fail
   }
 
   #start(): Worker | undefined {
-    try {
-      const name = this.#driver === 'node:sqlite' ? this.#driver : createRequire(import.meta.url).resolve(this.#driver);
-      const worker = new Worker(program, {
-        eval: true,
-        workerData: { path: this.#path, name },
-        name: 'signalbox-checkpoints',
-        // What the host preloads into its threads is not meant for this one.
-        execArgv: ['--no-warnings'],
-        env: {},
-      });
-      worker.on('message', (pagesInLog: number) => this.#copied(pagesInLog));
-      worker.on('error', () => this.#failed()).on('exit', () => this.#failed());
-      // Listening for messages would keep the process alive again.
-      worker.unref();
-      return worker;
-    } catch {
+    const name = this.#moduleOfDriver();
+    const worker = name && serviceThread('signalbox-checkpoints', program, { path: this.#path, name });
+    if (!worker) {
       this.#failed();
+      return undefined;
+    }
+    worker.on('message', (pagesInLog: number) => this.#copied(pagesInLog));
+    worker.on('error', () => this.#failed()).on('exit', () => this.#failed());
+    // Listening for messages would keep the process alive again.
+    worker.unref();
+    return worker;
+  }
+
+  #moduleOfDriver(): string | undefined {
+    try {
+      return this.#driver === 'node:sqlite' ? this.#driver : createRequire(import.meta.url).resolve(this.#driver);
+    } catch {
       return undefined;
     }
   }
@@ -125,10 +126,7 @@ class CheckpointThread extends EventEmitter<{ copied: [pagesInLog: number]; fail
   }
 }
 
-/**
- * The thread's program, as text: a file of its own would have to be found beside the bundles of hosts. It answers each request with the
- * number of pages in the log.
- */
+/** It answers each request with the number of pages in the log. */
 const program = `
 const { parentPort, workerData } = require('node:worker_threads');
 const loaded = require(workerData.name);

@@ -6,6 +6,7 @@ import type { ReadOutcome, Store, Waiters } from '../storage-kit/index.js';
 import type { Checkpoints } from './checkpoints.js';
 import { HostTransactionError, type HostTransactions, hostTransactions } from './host-rows.js';
 import { listCache, listKey } from './list-cache.js';
+import type { LogSyncs } from './log-syncs.js';
 import { rowCache } from './row-cache.js';
 import { type BoundIndex, type BoundTable, Tables } from './sqlite-catalog.js';
 import { type Changes, sqliteChanges } from './sqlite-changes.js';
@@ -19,6 +20,7 @@ interface OpenedFile {
   /** Absolute; none for a store in memory. */
   readonly path: string | undefined;
   readonly checkpoints: Checkpoints;
+  readonly syncs: LogSyncs;
   /** Whether the connection is closed with the store. */
   readonly ownsHandle: boolean;
 }
@@ -45,6 +47,10 @@ export class SqliteStore implements Store {
   #found = new Map<string, Map<string, SqliteKeyedRow | undefined>>();
   /** Whether the open write transaction has prepared tables. */
   #prepared = false;
+  /** Whether the host has changed rows in the open write transaction. */
+  #changedByHost = false;
+  /** Whether the last transaction has written anything. */
+  #wrote = false;
   /** The host has ended the transaction that is open here: nothing of it may be stored. */
   #endedByHost = false;
   /** Table indexes as of the last look for foreign commits. */
@@ -57,9 +63,15 @@ export class SqliteStore implements Store {
     this.#changes = sqliteChanges(file.path && `${file.path}-wal`, () => this.#changedElsewhere());
     this.#file = file;
     this.#handle = handle;
-    this.host = hostTransactions(handle, () => {
+    const host = hostTransactions(handle, () => {
       this.#endedByHost = true;
     });
+    this.host = {
+      within: (run) => {
+        this.#changedByHost = true;
+        host.within(run);
+      },
+    };
   }
 
   read(run: (snapshot: Snapshot) => ReadOutcome): ReadOutcome {
@@ -76,6 +88,7 @@ export class SqliteStore implements Store {
     this.#endedByHost = false;
     this.#found = new Map();
     this.#prepared = false;
+    this.#changedByHost = false;
     try {
       this.#refresh();
     } catch (thrown) {
@@ -116,6 +129,7 @@ export class SqliteStore implements Store {
       if (!this.#tables.tellsByItself(name, index)) this.#statements.noteChange.run(index, name);
     }
     this.#statements.commit.run();
+    this.#wrote = changed.length > 0 || this.#prepared || this.#changedByHost;
     this.#file.checkpoints.wrote(pagesOf(stored));
     this.#cache.apply(stored);
     this.#tables.catalog.index = overlay.index;
@@ -123,6 +137,10 @@ export class SqliteStore implements Store {
       const entry = this.#tables.catalog.tables.get(name);
       if (entry !== undefined) entry.changedAt = overlay.tableIndex(name);
     }
+  }
+
+  sync(writes: number): Promise<void> | undefined {
+    return this.#wrote ? this.#file.syncs.sync(writes) : undefined;
   }
 
   rollBack(): void {
@@ -150,7 +168,7 @@ export class SqliteStore implements Store {
 
   async close(): Promise<void> {
     this.#changes.close();
-    await this.#file.checkpoints.end();
+    await Promise.all([this.#file.checkpoints.end(), this.#file.syncs.end()]);
     if (this.#file.ownsHandle) this.#handle.close();
   }
 

@@ -19,14 +19,22 @@ export class UnpreparedTableError extends Error {
   }
 }
 
-/** The part of a store that each adapter implements: transactions over its own medium. All of it is synchronous. */
+/** The part of a store that each adapter implements: transactions over its own medium. All but `sync` is synchronous. */
 export interface TransactionStore {
   /** Starts an exclusive write transaction. Throws when it cannot. */
   begin(): Snapshot;
   /** Prepares the table as declared, inside the open transaction. Throws when it cannot, and then has changed nothing. */
   prepare(table: AnyTable): void;
-  /** Stores the changes with the durability of the store, and ends the transaction. Throws when nothing was stored. */
+  /**
+   * Stores the changes and ends the transaction. Throws when nothing was stored. What is stored has the durability of the store, unless
+   * there is `sync`.
+   */
   commit(changes: Overlay): void;
+  /**
+   * Gives the last commit, for which so many writes wait, the durability of the store beside the event loop; undefined when it has it, or
+   * has changed nothing. Rejects when the medium does not confirm it: then nobody knows what a restart will find. Nothing is committed meanwhile.
+   */
+  sync?(writes: number): Promise<void> | undefined;
   /** Ends the transaction without a change. Never throws. */
   rollBack(): void;
   /** The port's error for an exception of the medium; undefined for any other exception. */

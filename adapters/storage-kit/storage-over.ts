@@ -106,7 +106,18 @@ class Reads {
     if ('unprepared' in outcome) return this.#readPrepared(work, outcome.unprepared, tries);
     if ('thrown' in outcome) throw outcome.thrown;
     const isBusy = outcome.result.isErr() && (outcome.result.error as StorageError).reason === 'busy';
-    return isBusy && tries * busyPauseMs < this.#busyMs ? this.#readAfterPause(work, tries) : outcome.result;
+    if (isBusy && tries * busyPauseMs < this.#busyMs) return this.#readAfterPause(work, tries);
+    return this.#queue.syncing === undefined ? this.#unlessLost(outcome.result) : this.#readDurable(outcome.result);
+  }
+
+  /** What the read has seen may be a commit that a power cut could still take: its caller does not learn of it before it is durable. */
+  async #readDurable(result: Result<unknown, unknown>): Promise<Result<unknown, unknown>> {
+    await this.#queue.syncing;
+    return this.#unlessLost(result);
+  }
+
+  #unlessLost(result: Result<unknown, unknown>): Result<unknown, unknown> {
+    return this.#queue.lost === undefined ? result : err(this.#queue.lost);
   }
 
   async #readAfterPause(work: ReadWork, tries: number): Promise<Result<unknown, unknown>> {

@@ -9,6 +9,13 @@ export interface WriteQueue {
   submit(work: WriteWork): Promise<Result<unknown, unknown>>;
   /** Resolves when no accepted write is waiting. */
   drained(): Promise<void>;
+  /**
+   * What everybody has to wait for who has read the last commit: it is visible, and a power cut may still take it. Resolves when it is
+   * durable, or `lost`. Undefined when it is durable.
+   */
+  readonly syncing: Promise<void> | undefined;
+  /** Why the store cannot be used any more: a commit that may have been seen was not confirmed by the medium. */
+  readonly lost: StorageError | undefined;
 }
 
 export interface WriteQueueOptions {
@@ -19,7 +26,7 @@ export interface WriteQueueOptions {
   readonly schedule: (cut: () => void) => void;
   /** How long a write waits while another process writes, before it fails as `busy`. */
   readonly busyMs: number;
-  /** Called after each commit with the names of the changed tables, when the results have been resolved. */
+  /** Called after each commit with the names of the changed tables, when the results are settled. */
   readonly onCommit: (changed: readonly string[]) => void;
 }
 
@@ -51,6 +58,8 @@ class GroupCommits implements WriteQueue {
   #scheduled = false;
   #retryMs = firstRetryMs;
   #idle: (() => void)[] = [];
+  syncing: Promise<void> | undefined;
+  lost: StorageError | undefined;
 
   constructor(store: TransactionStore, options: WriteQueueOptions) {
     this.#store = store;
@@ -58,6 +67,7 @@ class GroupCommits implements WriteQueue {
   }
 
   submit(work: WriteWork): Promise<Result<unknown, unknown>> {
+    if (this.lost !== undefined) return Promise.resolve(err(this.lost));
     return new Promise((resolve, reject) => {
       this.#queue.push({ work, since: performance.now(), resolve, reject });
       this.#schedule();
@@ -66,7 +76,7 @@ class GroupCommits implements WriteQueue {
 
   drained(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#queue.length === 0) resolve();
+      if (this.#queue.length === 0 && this.syncing === undefined) resolve();
       else this.#idle.push(resolve);
     });
   }
@@ -96,8 +106,46 @@ class GroupCommits implements WriteQueue {
     }
     this.#retryMs = firstRetryMs;
     this.#queue = this.#queue.slice(batch.length);
+    const syncing = this.#store.sync?.(batch.length);
+    if (syncing === undefined) this.#finish(batch, committed);
+    else this.#finishAfter(syncing, batch, committed);
+  }
+
+  #finish(batch: readonly Waiting[], committed: Batch): void {
     for (const [position, waiting] of batch.entries()) settle(waiting, committed.outcomes[position] as Outcome);
     if (committed.changed.length > 0) this.#options.onCommit(committed.changed);
+    this.#proceed();
+  }
+
+  /** Writes that come meanwhile wait for the next batch: more of them share its sync. */
+  #finishAfter(syncing: Promise<void>, batch: readonly Waiting[], committed: Batch): void {
+    this.#scheduled = true;
+    const settled = (): void => {
+      this.#scheduled = false;
+      this.syncing = undefined;
+    };
+    this.syncing = syncing.then(
+      () => {
+        settled();
+        this.#finish(batch, committed);
+      },
+      (thrown: unknown) => {
+        settled();
+        this.#lose(batch, committed.changed, thrown);
+      },
+    );
+  }
+
+  /** The writes of the batch are visible, and nobody knows whether they stay: all ends here, and a restart finds what there is. */
+  #lose(batch: readonly Waiting[], changed: readonly string[], thrown: unknown): void {
+    const lost = storageFailure(
+      'io',
+      `The disk has not confirmed a write (${textOf(thrown)}): start again on what it holds.`,
+    );
+    this.lost = lost;
+    for (const waiting of [...batch, ...this.#queue]) settle(waiting, { result: err(lost) });
+    this.#queue = [];
+    this.#options.onCommit(changed);
     this.#proceed();
   }
 
@@ -152,5 +200,9 @@ function settle(waiting: Waiting, outcome: Outcome): void {
 }
 
 function unknownFailure(thrown: unknown): StorageError {
-  return storageFailure('io', `The store failed: ${thrown instanceof Error ? thrown.message : String(thrown)}.`);
+  return storageFailure('io', `The store failed: ${textOf(thrown)}.`);
+}
+
+function textOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }

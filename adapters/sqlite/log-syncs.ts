@@ -1,0 +1,195 @@
+import { closeSync, fdatasyncSync, openSync } from 'node:fs';
+import type { Worker } from 'node:worker_threads';
+import { serviceThread } from './service-thread.js';
+import type { SqliteHandle } from './sqlite-handle.js';
+
+/** Makes commits survive a power cut, where SQLite does not do so within the commit. */
+export interface LogSyncs {
+  /**
+   * To be called after each commit, with the number of writes that wait for it. Undefined when the commit is on the disk already. Resolves
+   * when it is; rejects when the disk does not confirm it, after which nobody knows what a restart will find.
+   */
+  sync(writes: number): Promise<void> | undefined;
+  /** To be called before the connection is closed, and not while a sync is under way. */
+  end(): Promise<void>;
+}
+
+/** SQLite's own: the commit waits for the disk, and the event loop with it. */
+export const syncsByCommits: LogSyncs = { sync: () => undefined, end: () => Promise.resolve() };
+
+/** When a sync is made in the thread. */
+export interface SyncTerms {
+  /** The thread starts after this many commits. */
+  readonly commitsBefore: number;
+  /** For fewer writes than these the event loop waits for a fast disk. */
+  readonly fewWrites: number;
+  /** Milliseconds that a sync takes at most on a fast disk; the last one counts. */
+  readonly fastSync: number;
+}
+
+/** Most tests and tools make few commits. A sync in the thread takes 0.1 ms more of processor time, half as long as a fast disk. */
+const usualTerms: SyncTerms = { commitsBefore: 32, fewWrites: 4, fastSync: 1 };
+
+/**
+ * Syncs in a thread of its own: the event loop would stand still for each, 0.2 ms on a fast disk and several on the volume of a cloud. Until
+ * the thread runs, and where there can be none, commits wait for the disk themselves.
+ *
+ * With `synchronous = NORMAL` SQLite orders everything else that has to be on the disk before something else: it syncs the log before a
+ * checkpoint copies it, the file after that, and the head of a log that begins anew. What it leaves out is the sync after each commit, and
+ * that is made here, through a descriptor of our own for the same log. SQLite keeps no locks on the log, so closing the descriptor frees
+ * none, and the log is not removed while the connection is open.
+ */
+export function threadedSyncs(handle: SqliteHandle, path: string, terms: SyncTerms = usualTerms): LogSyncs {
+  return new SyncThread(handle, `${path}-wal`, terms);
+}
+
+interface Awaited {
+  readonly resolve: () => void;
+  readonly reject: (reason: Error) => void;
+}
+
+class SyncThread implements LogSyncs {
+  readonly #handle: SqliteHandle;
+  readonly #log: string;
+  readonly #terms: SyncTerms;
+  #commits = 0;
+  /** Milliseconds that the last sync took. */
+  #lastTook = 0;
+  /** `whole`: commits sync by themselves, as long as there is no thread or no longer one. */
+  #state: 'whole' | 'starting' | 'threaded' | 'over' = 'whole';
+  #descriptor: number | undefined;
+  #worker: Worker | undefined;
+  #awaited: Awaited | undefined;
+
+  constructor(handle: SqliteHandle, log: string, terms: SyncTerms) {
+    this.#handle = handle;
+    this.#log = log;
+    this.#terms = terms;
+  }
+
+  sync(writes: number): Promise<void> | undefined {
+    if (this.#state === 'threaded') {
+      const isShort = writes < this.#terms.fewWrites && this.#lastTook <= this.#terms.fastSync;
+      return isShort ? this.#syncNow() : this.#ask();
+    }
+    this.#commits += 1;
+    if (this.#state === 'whole' && this.#commits > this.#terms.commitsBefore) this.#start();
+    return undefined;
+  }
+
+  async end(): Promise<void> {
+    const worker = this.#state === 'over' ? undefined : this.#worker;
+    this.#state = 'over';
+    // Its program waits for messages only, so nothing is cut off.
+    await worker?.terminate();
+    this.#closeLog();
+  }
+
+  #syncNow(): Promise<void> | undefined {
+    const fault = this.#syncHere();
+    return fault === undefined ? undefined : Promise.reject(new Error(fault));
+  }
+
+  #ask(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#awaited = { resolve, reject };
+      this.#worker?.ref();
+      this.#worker?.postMessage('sync');
+    });
+  }
+
+  #start(): void {
+    this.#state = 'starting';
+    try {
+      // For writing: Windows syncs no other descriptors.
+      this.#descriptor = openSync(this.#log, 'r+');
+    } catch {
+      this.#state = 'over';
+      return;
+    }
+    const worker = serviceThread('signalbox-syncs', program, { descriptor: this.#descriptor });
+    if (worker === undefined) {
+      this.#failed();
+      return;
+    }
+    worker.on('message', (told: Told) => this.#heard(told));
+    worker.on('error', () => this.#failed()).on('exit', () => this.#failed());
+    // Listening for messages would keep the process alive again.
+    worker.unref();
+    this.#worker = worker;
+  }
+
+  #heard(told: Told): void {
+    if (told === 'ready') {
+      if (this.#state === 'starting') this.#beginThreaded();
+      return;
+    }
+    this.#worker?.unref();
+    this.#lastTook = told.took;
+    this.#answer(told.fault);
+  }
+
+  /** From here on commits do not wait. No transaction is open: every one begins and ends within one turn. */
+  #beginThreaded(): void {
+    try {
+      this.#handle.exec('PRAGMA synchronous = NORMAL');
+      this.#state = 'threaded';
+    } catch {
+      this.#failed();
+    }
+  }
+
+  /** Without the thread: commits wait again, and this one has to be on the disk now. */
+  #failed(): void {
+    if (this.#state === 'over') return;
+    const wasThreaded = this.#state === 'threaded';
+    this.#state = 'over';
+    void this.#worker?.terminate();
+    if (wasThreaded) this.#handle.exec('PRAGMA synchronous = FULL');
+    if (this.#awaited !== undefined) this.#answer(this.#syncHere());
+    this.#closeLog();
+  }
+
+  #syncHere(): string | undefined {
+    const began = performance.now();
+    try {
+      fdatasyncSync(this.#descriptor as number);
+      return undefined;
+    } catch (thrown) {
+      return (thrown as Error).message;
+    } finally {
+      this.#lastTook = performance.now() - began;
+    }
+  }
+
+  #answer(fault: string | undefined): void {
+    const awaited = this.#awaited;
+    this.#awaited = undefined;
+    if (fault === undefined) awaited?.resolve();
+    else awaited?.reject(new Error(fault));
+  }
+
+  #closeLog(): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+}
+
+/** What the thread tells: that it listens, and how each sync ended and how many milliseconds it took. */
+type Told = 'ready' | { readonly fault: string | undefined; readonly took: number };
+
+const program = `
+const { fdatasyncSync } = require('node:fs');
+const { parentPort, workerData } = require('node:worker_threads');
+parentPort.on('message', () => {
+  let fault;
+  const began = performance.now();
+  try {
+    fdatasyncSync(workerData.descriptor);
+  } catch (thrown) {
+    fault = thrown.message;
+  }
+  parentPort.postMessage({ fault, took: performance.now() - began });
+});
+parentPort.postMessage('ready');
+`;
