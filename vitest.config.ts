@@ -2,7 +2,19 @@ import { defineConfig } from 'vitest/config';
 
 /** Tests of rules and operations leave nothing behind: the files of one worker share their modules, which halves the run. */
 const shared = [
-  ...['access', 'agent', 'api', 'channels', 'events', 'filter', 'hcl', 'jobs', 'notifications', 'operations'],
+  ...[
+    'access',
+    'agent',
+    'api',
+    'channels',
+    'events',
+    'filter',
+    'hcl',
+    'jobs',
+    'json-schema',
+    'notifications',
+    'operations',
+  ],
   ...['options', 'properties', 'queries', 'replay', 'scheduler', 'shared', 'templates', 'versions', 'client'],
   ...['cli', 'http-server', 'memory', 'node', 'opentelemetry', 'prometheus', 'runner', 'smtp', 'undici'].map(
     (adapter) => `adapters/${adapter}`,

@@ -9,6 +9,8 @@ import {
   createEngine,
   type Engine,
   type HttpDelivery,
+  hostPrincipal,
+  listEventTypes,
   type Mailer,
   type PolicyRule,
   type QuotaRule,
@@ -82,6 +84,7 @@ export async function serve(args: readonly string[], terminal: Terminal): Promis
     const origin = await listen(server, options);
     const engine = engineFrom({ options, origin, seed, terminal }, { storage, delivery, cipher });
     await preparedSecrets(engine);
+    await tellOfEventTypes(engine);
     if (seed !== null) await applySeed(engine, seed);
     const secret = options.access === 'token' ? await firstToken(engine) : undefined;
     server.removeAllListeners('request');
@@ -152,6 +155,20 @@ async function preparedSecrets(engine: Engine): Promise<void> {
   const resealed = await resealStoredSecrets(engine);
   if (resealed.isErr()) throw new Stopped(`the store cannot be written: ${resealed.error.message}`);
   engine.logger.info({ records: resealed.value }, 'Secrets in the store were encrypted with the first key');
+}
+
+/** A type that an earlier release stored may have a schema that would be refused now: its events are accepted, and checked by the rest. */
+async function tellOfEventTypes(engine: Engine): Promise<void> {
+  const types = await listEventTypes(engine, hostPrincipal);
+  if (types.isErr()) throw new Stopped(`the store cannot be read: ${types.error.type}`);
+  for (const { name, problems } of types.value) {
+    if (problems.length === 0) continue;
+    const messages = problems.map(({ message }) => message);
+    engine.logger.warn(
+      { eventType: name, problems: messages },
+      'Events of a stored type are not checked by all of its schema',
+    );
+  }
 }
 
 async function readSeed(path: string): Promise<SeedFile> {

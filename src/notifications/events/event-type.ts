@@ -3,7 +3,7 @@ import { type Instant, instantFromRfc3339 } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
 import type { FieldFault, InvalidAttributes } from '../errors.js';
 import type { CustomEvent } from './event.js';
-import { dataFaults, jsonOf, schemaProblem } from './event-type-schema.js';
+import { dataFaults, jsonOf, schemaFaults } from './event-type-schema.js';
 import { triggerFromSpelling } from './trigger.js';
 
 /** A kind of event that the application publishes, beside those of the notification interface. */
@@ -47,11 +47,15 @@ const ownPrefix = 'signalbox.';
 
 const namePattern = /^[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*$/;
 
+/** What of the schema is not a schema, or cannot be enforced: it is refused, but a type that is stored already goes on without it. */
+export function problemsOfSchema({ schema }: Pick<EventType, 'schema'>): readonly FieldFault[] {
+  return schema === null ? [] : schemaFaults(schema, eventTypeLimits.schema, '/data/attributes/schema');
+}
+
 /** An example is looked at when there is a usable schema, or none, that it can be compared with. */
-function schemaFaults(schema: EventType['schema'], example: EventType['example']): readonly FieldFault[] {
-  const problem = schema === null ? null : schemaProblem(schema, eventTypeLimits.schema);
-  if (problem !== null) return [{ pointer: '/data/attributes/schema', message: `schema ${problem}` }];
-  if (example === null) return [];
+function schemaAndExampleFaults(schema: EventType['schema'], example: EventType['example']): readonly FieldFault[] {
+  const problems = problemsOfSchema({ schema });
+  if (problems.length > 0 || example === null) return problems;
   if (jsonOf(example) !== null) return dataFaults(schema, example, '/data/attributes/example');
   return [{ pointer: '/data/attributes/example', message: 'example must be JSON, and not nested too deep' }];
 }
@@ -83,7 +87,7 @@ export function decideEventType(
     refuse('description', `must be a text of at most ${eventTypeLimits.description} characters`);
   }
   if (body !== 'envelope' && body !== 'data') refuse('body', 'must be envelope or data');
-  faults.push(...schemaFaults(schema, example));
+  faults.push(...schemaAndExampleFaults(schema, example));
   if (faults.length > 0) return err({ type: 'invalid_attributes', faults });
   return ok({ name, description, schema, example, body, createdAt: present?.createdAt ?? now, updatedAt: now });
 }

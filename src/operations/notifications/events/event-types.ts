@@ -1,11 +1,12 @@
 import { err, errAsync, ok, type Result, ResultAsync } from 'neverthrow';
 import type { Principal } from '../../../access/principal.js';
-import type { InvalidAttributes, NotFound } from '../../../notifications/errors.js';
+import type { FieldFault, InvalidAttributes, NotFound } from '../../../notifications/errors.js';
 import {
   decideEventType,
   type EventType,
   type EventTypeInput,
   eventTypes,
+  problemsOfSchema,
 } from '../../../notifications/events/event-type.js';
 import type { StorageError } from '../../../ports/storage.js';
 import { isoFromInstant } from '../../../shared/instant.js';
@@ -17,6 +18,11 @@ import type { EngineContext } from '../../context/engine-context.js';
 export type EventTypeView = Omit<EventType, 'createdAt' | 'updatedAt'> & {
   readonly createdAt: string;
   readonly updatedAt: string;
+  /**
+   * Parts of the schema that data are not checked by, because they cannot be enforced. Empty, except for a type that was stored by an
+   * earlier release, which accepted more: it cannot be registered again like that.
+   */
+  readonly problems: readonly FieldFault[];
 };
 
 /**
@@ -87,5 +93,11 @@ function sameContent(a: EventType, b: EventType): boolean {
 }
 
 function viewEventType(type: EventType): EventTypeView {
-  return { ...type, createdAt: isoFromInstant(type.createdAt), updatedAt: isoFromInstant(type.updatedAt) };
+  const { createdAt, updatedAt } = type;
+  return {
+    ...type,
+    createdAt: isoFromInstant(createdAt),
+    updatedAt: isoFromInstant(updatedAt),
+    problems: problemsOfSchema(type),
+  };
 }

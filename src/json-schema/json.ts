@@ -1,0 +1,38 @@
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A name as it is written in a JSON pointer. */
+export function pointed(name: string | number): string {
+  return String(name).replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+export function quoted(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length <= 100 ? text : `${text.slice(0, 99)}…`;
+}
+
+/** A text that two values share exactly when they are equal as JSON: whatever the order of members, and however a number is written. */
+export function canonicalText(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) => {
+    if (!isObject(member)) return member;
+    // A list of names and values, because an object would put names of digits first.
+    return {
+      ' ': Object.keys(member)
+        .sort()
+        .map((name) => [name, member[name]]),
+    };
+  });
+}
+
+/** Characters of the JSON text of a value, about. */
+export function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 8;
+  let size = 2;
+  if (Array.isArray(value)) for (const element of value) size += sizeOf(element) + 1;
+  else for (const [name, member] of Object.entries(value)) size += name.length + 3 + sizeOf(member);
+  return size;
+}

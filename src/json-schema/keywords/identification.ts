@@ -1,0 +1,98 @@
+import { isObject } from '../json.js';
+import type { KeywordGroup, Part } from '../part.js';
+import type { Check } from '../run.js';
+
+/** Versions of the specification, as `$schema` names them. In the older ones a reference is alone in its schema. */
+const versions = /^https?:\/\/json-schema\.org\/(?:draft\/(2020-12|2019-09)|draft-0([467]))\/schema#?$/;
+
+function readVersion({ schema, node, refuse }: Part): Check | null {
+  const version = schema['$schema'];
+  if (node.pointer !== '') return refuse('$schema', 'has its place in the outermost schema');
+  if (typeof version === 'string' && versions.test(version)) return null;
+  return refuse(
+    '$schema',
+    'must be https://json-schema.org/draft/2020-12/schema, or that of 2019-09 or of drafts 7, 6 and 4',
+  );
+}
+
+/** Whether a reference hides what is beside it. */
+export function hidesBesideReference(version: unknown): boolean {
+  return typeof version === 'string' && versions.exec(version)?.[2] !== undefined;
+}
+
+/** An identifier inside would give the references within it another base. */
+function readIdentifier({ schema, node, refuse }: Part, keyword: string): Check | null {
+  if (typeof schema[keyword] !== 'string') return refuse(keyword, 'must be a text');
+  return node.pointer === '' ? null : refuse(keyword, 'has its place in the outermost schema; use $anchor');
+}
+
+function readAnchor({ schema, refuse, anchor }: Part): Check | null {
+  const name = schema['$anchor'];
+  if (typeof name !== 'string' || !/^[A-Za-z_][-A-Za-z0-9._]*$/.test(name)) {
+    return refuse('$anchor', 'must be a word that begins with a letter or _');
+  }
+  anchor(name);
+  return null;
+}
+
+/** Read because references lead there; nothing is judged by them otherwise. */
+function readDefinitions({ schema, refuse, inner }: Part, keyword: string): Check | null {
+  const definitions = schema[keyword];
+  if (!isObject(definitions)) {
+    refuse(keyword, 'must be an object of schemas');
+    return null;
+  }
+  for (const [name, each] of Object.entries(definitions)) inner(each, keyword, name);
+  return null;
+}
+
+export const identificationKeywords: readonly KeywordGroup[] = [
+  { keywords: ['$schema'], read: readVersion },
+  { keywords: ['$id'], read: (part) => readIdentifier(part, '$id') },
+  { keywords: ['id'], read: (part) => readIdentifier(part, 'id') },
+  { keywords: ['$anchor'], read: readAnchor },
+  { keywords: ['$defs'], read: (part) => readDefinitions(part, '$defs') },
+  { keywords: ['definitions'], read: (part) => readDefinitions(part, 'definitions') },
+];
+
+/** For people and programs that show or fill in data; they say nothing of what fits. */
+const annotations = [
+  'title',
+  'description',
+  'default',
+  'example',
+  'examples',
+  '$comment',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'contentEncoding',
+  'contentMediaType',
+  'contentSchema',
+  'externalDocs',
+];
+
+export function isAnnotation(keyword: string): boolean {
+  return annotations.includes(keyword) || keyword.startsWith('x-');
+}
+
+/** What is well known, and why it is not taken. */
+const adviceOn: Readonly<Record<string, string>> = {
+  nullable: 'is not supported: add null to type',
+  discriminator: 'is not supported: use oneOf with const',
+  unevaluatedProperties: 'is not supported: use additionalProperties',
+  unevaluatedItems: 'is not supported: use items after prefixItems',
+  $dynamicRef: 'is not supported: use $ref',
+  $dynamicAnchor: 'is not supported: use $anchor',
+  $recursiveRef: 'is not supported: use $ref',
+  $recursiveAnchor: 'is not supported: use $anchor',
+  $vocabulary: 'is not supported',
+};
+
+/** A keyword that nothing is known of. It was not meant as a remark, so its schema would take more than it says. */
+export function refuseUnknown(part: Part, keyword: string): Check | null {
+  if (Object.hasOwn(adviceOn, keyword)) return part.refuse(keyword, adviceOn[keyword] as string);
+  part.refuse(keyword, 'is not a keyword of JSON Schema; remarks of your own begin with x-');
+  // The specification ignores it, so a schema that is stored already goes on without it.
+  return null;
+}

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { re2Pattern } from '../../src/json-schema/pattern.js';
+import { regularExpression } from '../../src/shared/regular-expression.js';
+
+const texts = [
+  '',
+  'a',
+  'ab',
+  'A1_',
+  'x\ny',
+  'x\ry',
+  '\u2028',
+  '\u00a0',
+  '\ufeff',
+  '\v',
+  '-',
+  ']',
+  '[',
+  '^',
+  '{',
+  '{2}',
+  'a{2}',
+  '😀',
+  'é',
+  '\b',
+  '.',
+  '\\',
+  'Ω',
+  '𝟙',
+  '0',
+  'b-d',
+  '/',
+];
+
+describe('re2Pattern', () => {
+  /** Each matches exactly what it does in JavaScript with the flag `u`, or without it where that refuses the syntax. */
+  it.each([
+    ['^a.b?$', 'u'],
+    ['.', 'u'],
+    ['\\s', 'u'],
+    ['\\S', 'u'],
+    ['[\\s]', 'u'],
+    ['[^\\S]', 'u'],
+    ['[^\\s\\d]', 'u'],
+    ['\\d+', 'u'],
+    ['\\w', 'u'],
+    ['\\W', 'u'],
+    ['\\bab', 'u'],
+    ['a\\B', 'u'],
+    ['[\\b]', 'u'],
+    ['\\u0061', 'u'],
+    ['\\u{1F600}', 'u'],
+    ['\\uD83D\\uDE00', 'u'],
+    ['\\x61', 'u'],
+    ['\\cJ', 'u'],
+    ['\\0', 'u'],
+    ['[]', 'u'],
+    ['[^]', 'u'],
+    ['[a-c]', 'u'],
+    ['[^a-c]', 'u'],
+    ['[\\]\\[]', 'u'],
+    ['[[:alpha:]]', ''],
+    ['[a-]', 'u'],
+    ['[-a]', 'u'],
+    ['[\\w-.]', ''],
+    ['[\\^]', 'u'],
+    ['[.]', 'u'],
+    ['\\.', 'u'],
+    ['\\/', 'u'],
+    ['\\-', ''],
+    ['{', ''],
+    ['a{2}', 'u'],
+    ['\\{2\\}', 'u'],
+    ['x{,2}', ''],
+    ['(?:a|b)+', 'u'],
+    ['(?<word>a)b', 'u'],
+    ['(a)(b)?', 'u'],
+    ['a*?b', 'u'],
+    ['^$', 'u'],
+    ['\\p{L}', 'u'],
+    ['\\p{Letter}', 'u'],
+    ['\\P{Lu}', 'u'],
+    ['\\p{Script=Greek}', 'u'],
+    ['[\\p{Nd}a]', 'u'],
+    ['\\t|\\n|\\v|\\f|\\r', 'u'],
+    ['[\\x00-\\x1f]', 'u'],
+    ['[\\u00a0-\\u{10ffff}]', 'u'],
+    ['^.$', 'u'],
+    ['[😀]', 'u'],
+  ])('%s', (pattern, flags) => {
+    const translated = re2Pattern(pattern)._unsafeUnwrap();
+    const { matches } = regularExpression(translated)._unsafeUnwrap();
+    const original = new RegExp(pattern, flags);
+    for (const text of texts) expect(matches(text), JSON.stringify(text)).toBe(original.test(text));
+  });
+
+  it.each([
+    ['(?=a)', 'looks ahead or behind'],
+    ['(?!a)', 'looks ahead or behind'],
+    ['a(?<=a)', 'looks ahead or behind'],
+    ['(?<!a)', 'looks ahead or behind'],
+    ['(a)\\1', 'refers back'],
+    ['(?<w>a)\\k<w>', 'refers back'],
+    ['(?i)a', 'not supported'],
+    ['\\A', 'no escape'],
+    ['\\Qa\\E', 'no escape'],
+    ['\\u12', 'no escape'],
+    ['\\u{110000}', 'beyond'],
+    ['a\\', 'backslash'],
+    ['[a', 'not closed'],
+    ['[z-a]', 'order'],
+    ['\\pL', 'Unicode'],
+  ])('%s is refused', (pattern, reason) => {
+    expect(re2Pattern(pattern)._unsafeUnwrapErr()).toContain(reason);
+  });
+});
