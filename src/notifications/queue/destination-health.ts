@@ -1,4 +1,5 @@
 import type { Instant } from '../../shared/instant.js';
+import type { FailureClass } from '../delivery/classify-failure.js';
 import type { QueueRecord } from './queue-record.js';
 
 /** The state of the deliveries of a configuration, according to the store. Times are those of the queue. */
@@ -18,15 +19,23 @@ export interface DestinationHealth {
   readonly failures: number;
   /** First failure since the last success. */
   readonly failingSince: Instant | null;
-  /** New deliveries that wait for their first attempt, about; 0 for a few. */
+  /**
+   * What on the side of this service keeps deliveries from the destination: `proxy_failed` or `transform_failed`. Null when the last
+   * attempt reached it.
+   */
+  readonly hinderedBy: FailureClass | null;
+  /** Since when. */
+  readonly hinderedSince: Instant | null;
+  /** New deliveries that wait for their first attempt because others come faster than they are sent, about; 0 for a few. */
   readonly backlog: number;
 }
 
 export function healthOf(
-  { breaker, failingSince, pausedAt, backlog = 0 }: QueueRecord,
+  { breaker, failingSince, pausedAt, hindered, backlog = 0 }: QueueRecord,
   now: Instant,
 ): DestinationHealth {
-  const common = { paused: pausedAt !== undefined, failingSince, backlog };
+  const held = { hinderedBy: hindered?.by ?? null, hinderedSince: hindered?.since ?? null };
+  const common = { paused: pausedAt !== undefined, failingSince, ...held, backlog };
   if (breaker.type === 'closed') {
     return { ...common, breaker: 'closed', breakerSince: null, nextProbeAt: null, failures: breaker.failures };
   }

@@ -5,7 +5,7 @@ import { type StoredEvent, writesBetween } from '../events/event.js';
 import { type AdaptiveLimit, initialLimit, type LimitRules } from './adaptive-limit.js';
 import type { Breaker, BreakerRules } from './circuit-breaker.js';
 import { type PersistentMap, persistentMap } from './persistent-map.js';
-import type { Cancellation, QueueRecord } from './queue-record.js';
+import type { Cancellation, Hindrance, QueueRecord } from './queue-record.js';
 
 /** A delivery in memory. */
 export interface QueuedDelivery {
@@ -83,6 +83,7 @@ export interface DeliveringQueue extends Held {
   readonly releases: ReadonlySet<string>;
   readonly breaker: Breaker;
   readonly failingSince: Instant | null;
+  readonly hindered: Hindrance | null;
   readonly limit: AdaptiveLimit;
   /** Paused by a user: only redeliveries are sent. */
   readonly paused: boolean;
@@ -98,6 +99,7 @@ export interface CancellingQueue extends Held {
   readonly complete: boolean;
   readonly breaker: Breaker;
   readonly failingSince: Instant | null;
+  readonly hindered: Hindrance | null;
   readonly limit: AdaptiveLimit;
 }
 
@@ -129,13 +131,14 @@ export function reopened(
   limit: AdaptiveLimit,
   kept: Pick<HeldQueue, 'running' | 'outcomes'> & { readonly releases: ReadonlySet<string> },
 ): DeliveringQueue | CancellingQueue {
-  const { configurationId, workspaceId, position, breaker, failingSince, cancellation } = record;
+  const { configurationId, workspaceId, position, breaker, failingSince, hindered = null, cancellation } = record;
   const common = {
     configurationId,
     workspaceId,
     position,
     breaker,
     failingSince,
+    hindered,
     limit,
     readThrough: position,
     complete: false,

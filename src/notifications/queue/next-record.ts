@@ -25,8 +25,8 @@ export function recordAfter(
 ): QueueRecord {
   const forward = Math.max(row.position, position);
   if (touched) return { ...row, position: forward };
-  const { breaker, failingSince } = queue;
-  const { backlog: _before, ...kept } = row;
+  const { breaker, failingSince, hindered } = queue;
+  const { backlog: _before, hindered: _earlier, ...kept } = row;
   return {
     ...kept,
     position: forward,
@@ -34,6 +34,7 @@ export function recordAfter(
     failingSince,
     cancellation: cancelled ? null : row.cancellation,
     ...(backlog < leastBacklog ? {} : { backlog }),
+    ...(hindered === null ? {} : { hindered }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Instant } from '../../shared/instant.js';
 import { table } from '../../shared/table.js';
+import type { FailureClass } from '../delivery/classify-failure.js';
 import type { CancelReason } from '../delivery/delivery.js';
 import { type Breaker, closedBreaker } from './circuit-breaker.js';
 
@@ -7,6 +8,13 @@ import { type Breaker, closedBreaker } from './circuit-breaker.js';
 interface QueueLease {
   readonly owner: string;
   readonly until: Instant;
+}
+
+/** What on the side of the sender keeps attempts from the destination: its proxy or its transform. */
+export interface Hindrance {
+  readonly by: FailureClass;
+  /** First such failure since an attempt last reached the destination. */
+  readonly since: Instant;
 }
 
 /** Deliveries that are cancelled together: everything unfinished up to a sequence. */
@@ -32,6 +40,8 @@ export interface QueueRecord {
   readonly breaker: Breaker;
   /** First failure since the last success. */
   readonly failingSince: Instant | null;
+  /** Absent when nothing hinders. */
+  readonly hindered?: Hindrance;
   /** To be carried out before anything is sent. */
   readonly cancellation: Cancellation | null;
   /** When a user paused it; absent when it is not paused. */
@@ -87,7 +97,8 @@ export function touched(queue: QueueRecord): QueueRecord {
 
 /** The queue after its destination was found working by other means: a verification, an enabling, a redelivery. */
 export function withBreakerClosed(queue: QueueRecord): QueueRecord {
-  return { ...touched(queue), breaker: closedBreaker, failingSince: null };
+  const { hindered: _over, ...rest } = touched(queue);
+  return { ...rest, breaker: closedBreaker, failingSince: null };
 }
 
 /** The queue from now on with or without a pause. Its deliveries keep their age: what gets too old meanwhile is over. */

@@ -14,7 +14,7 @@ import {
   type QueueRules,
   reopened,
 } from './held-queue.js';
-import type { Cancellation, QueueRecord } from './queue-record.js';
+import type { Cancellation, Hindrance, QueueRecord } from './queue-record.js';
 import {
   expiresAt,
   outcomeOf,
@@ -165,9 +165,11 @@ function cancelled(queue: CancellingQueue, portion: Portion): CancellingQueue {
 }
 
 function closed(queue: DeliveringQueue, cancellation: Cancellation): CancellingQueue {
-  const { configurationId, workspaceId, running, outcomes, doubtful, position, breaker, failingSince, limit } = queue;
-  const held = { configurationId, workspaceId, running, outcomes, doubtful, position, breaker, failingSince, limit };
-  return { ...held, type: 'cancelling', readThrough: position, cancellation, complete: false };
+  const { configurationId, workspaceId, running, outcomes, doubtful, position } = queue;
+  const { breaker, failingSince, hindered, limit } = queue;
+  const held = { configurationId, workspaceId, running, outcomes, doubtful, position };
+  const known = { breaker, failingSince, hindered, limit };
+  return { ...held, ...known, type: 'cancelling', readThrough: position, cancellation, complete: false };
 }
 
 function arrived(
@@ -205,6 +207,7 @@ function attempted(
     ...ended,
     breaker: failure === undefined ? ended.breaker : nextBreaker(ended.breaker, failure, at, rules),
     failingSince: failure === undefined ? ended.failingSince : failure === null ? null : (ended.failingSince ?? at),
+    hindered: nextHindrance(ended.hindered, report.failure, at),
     limit: nextLimit(ended.limit, report, { full, at }, rules),
   };
   return judged.type === 'delivering' ? runAfterAttempt(judged, before, concluded.after) : judged;
@@ -231,6 +234,12 @@ function failureOfDestination(
   const accepted = acceptedOf(recipients);
   if (accepted > acceptedOf(earlier)) return null;
   return accepted > 0 || state.type === 'manual' || !isOfDestination(failure) ? undefined : failure;
+}
+
+/** A failure of the sender's own hinders until an attempt reaches the destination, however that ends. One that is aborted finds out nothing. */
+function nextHindrance(hindered: Hindrance | null, failure: Failure | null, at: Instant): Hindrance | null {
+  if (failure === null || isOfDestination(failure)) return null;
+  return failure.class === 'aborted' ? hindered : { by: failure.class, since: hindered?.since ?? at };
 }
 
 function nextBreaker(breaker: Breaker, failure: Failure | null, at: Instant, rules: QueueRules): Breaker {

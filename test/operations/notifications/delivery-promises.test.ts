@@ -178,6 +178,42 @@ describe('the breaker', () => {
     expect(await log(engine, id, { outcome: 'pending' })).toEqual([]);
     await engine.stop();
   });
+  test('is not what a proxy that refuses looks like: that is told for itself, and is no failure of the destination', async () => {
+    const { logger, lines } = recordingLogger();
+    const { engine, id } = await started({}, {}, { ports: { logger } });
+    const health = async () =>
+      (await must(showNotificationConfiguration(engine, owner, { configurationId: id }))).health;
+    expect(await health()).toMatchObject({ hinderedBy: null, hinderedSince: null });
+    engine.delivery.answer({ error: 'proxy_failed', message: 'the outbound proxy refused the connection (407)' });
+    const began = engine.clock.now();
+    for (let n = 0; n < 6; n += 1) await publish(engine, { runId: `run-${n}` });
+    await engine.clock.advance(hour);
+    const held = await health();
+    expect(held).toMatchObject({ breaker: 'closed', failingSince: null, hinderedBy: 'proxy_failed' });
+    expect(Math.abs(Date.parse(held.hinderedSince ?? '') - began)).toBeLessThan(second);
+    expect(lines).toEqual(['warn Notifications do not get as far as their destination']);
+    engine.delivery.answer({ status: 204 });
+    await engine.clock.advance(5 * hour);
+    expect(await health()).toMatchObject({ hinderedBy: null, hinderedSince: null });
+    expect(lines.slice(1)).toEqual(['info Notifications get as far as their destination again']);
+    await engine.stop();
+  });
+
+  test.each([
+    ['a restart of the engine keeps it', 'restart'],
+    ['a verification that gets through ends it', 'verification'],
+  ])('%s', async (_name, how) => {
+    const { engine, id } = await started();
+    engine.delivery.answer({ error: 'proxy_failed' });
+    await publish(engine);
+    await engine.clock.advance(minute);
+    engine.delivery.answer({ status: 204 });
+    if (how === 'verification') await must(verifyNotificationConfiguration(engine, owner, { configurationId: id }));
+    await engine.stop();
+    const { health } = await must(showNotificationConfiguration(engine, owner, { configurationId: id }));
+    expect(health.hinderedBy).toBe(how === 'restart' ? 'proxy_failed' : null);
+  });
+
   test('is seen in the configuration, the log of the host and the events', async () => {
     const { logger, lines } = recordingLogger();
     const { engine, id } = await started({}, {}, { ports: { logger } });
@@ -277,6 +313,35 @@ describe('publishers that are faster than a destination', () => {
     await engine.clock.advance(minute);
     await engine.stop();
   });
+  test('a pause and a breaker hold back what health counts, and nobody is slowed down by it', async () => {
+    const { engine, id } = await started();
+    const waiting = async () =>
+      (await must(showNotificationConfiguration(engine, owner, { configurationId: id }))).health.backlog;
+    await must(pauseNotificationConfiguration(engine, owner, { configurationId: id }));
+    for (let n = 0; n < 100; n += 1) expect((await publish(engine, { runId: `run-${n}` })).backlog).toBe(0);
+    expect(await waiting()).toBe(100);
+    await engine.clock.advance(second);
+    expect(await waiting()).toBe(100);
+    for (let n = 0; n < 3; n += 1) await publish(engine, { runId: 'run-1' });
+    await engine.clock.advance(second);
+    expect(await waiting()).toBe(103);
+    await must(resumeNotificationConfiguration(engine, owner, { configurationId: id }));
+    await engine.clock.advance(minute);
+    expect(await waiting()).toBe(0);
+
+    engine.delivery.answer({ status: 500 });
+    await publish(engine);
+    await engine.clock.advance(hour);
+    const { health } = await must(showNotificationConfiguration(engine, owner, { configurationId: id }));
+    expect(health.breaker).not.toBe('closed');
+    expect(health.backlog).toBe(0);
+    for (let n = 0; n < 5; n += 1) await publish(engine, { runId: `later-${n}` });
+    expect(await waiting()).toBe(5);
+    await must(updateNotificationConfiguration(engine, owner, { configurationId: id, attributes: { enabled: false } }));
+    expect(await waiting()).toBe(0);
+    await engine.stop();
+  });
+
   test('are not slowed down by a destination that is down', async () => {
     const { engine } = await started({ notifications: { pressure: { from: 1, span: 1, maximumWait: 60_000 } } });
     engine.delivery.answer({ status: 500 });

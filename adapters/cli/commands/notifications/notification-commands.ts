@@ -42,6 +42,8 @@ const show = command({
         Breaker: health.breaker,
         'Failing since': health.failingSince ?? undefined,
         'Next probe': health.nextProbeAt ?? undefined,
+        'Held back by': health.hinderedBy ?? undefined,
+        'Held back since': health.hinderedSince ?? undefined,
         Waiting: health.backlog,
       }),
     );

@@ -15,6 +15,7 @@ import type { ReadView } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { queueClock } from '../log/queue-clock.js';
+import { countWaiting } from './count-waiting.js';
 import { openOptions, openSecret } from './stored-secrets.js';
 
 /** A configuration as a caller with admin rights sees it. The token is write-only and not part of it. */
@@ -70,7 +71,17 @@ export interface HealthView {
   readonly failures: number;
   /** First failure since the last success; null for none. */
   readonly failingSince: string | null;
-  /** New deliveries that wait for their first attempt, about; 0 for a few. */
+  /**
+   * What on the side of this service keeps deliveries from the destination: `proxy_failed` or `transform_failed`. It opens no breaker and
+   * uses up no attempt. Null when the last attempt reached the destination.
+   */
+  readonly hinderedBy: DestinationHealth['hinderedBy'];
+  /** Since when; null while nothing hinders. */
+  readonly hinderedSince: string | null;
+  /**
+   * New deliveries that wait for their first attempt: behind a pause or a breaker counted, up to a thousand or two; otherwise about, and
+   * 0 for a few.
+   */
   readonly backlog: number;
 }
 
@@ -119,11 +130,14 @@ function viewHealth(context: EngineContext, view: ReadView, configurationId: str
   const health = healthOf(queue, clock.queue);
   const shown = (moment: Instant | null): string | null =>
     moment === null ? null : isoFromInstant(clock.shown(moment));
+  const isHeld = health.paused || health.breaker !== 'closed';
   return {
     ...health,
+    backlog: isHeld ? countWaiting(view, queue) : health.backlog,
     breakerSince: shown(health.breakerSince),
     nextProbeAt: shown(health.nextProbeAt),
     failingSince: shown(health.failingSince),
+    hinderedSince: shown(health.hinderedSince),
   };
 }
 

@@ -60,10 +60,32 @@ function observeDestination(
     context.logger.info({ ...about, failingSince }, 'A notification destination works again');
     tell('recovered');
   }
+  observeHindrance(context, before, after, report);
   if (isOpen(before) === isOpen(after)) return;
   context.observer.count('signalbox.notification.breaker.changes', 1, { kind, to: isOpen(after) ? 'open' : 'closed' });
   tell(isOpen(after) ? 'breaker_opened' : 'breaker_closed');
 }
+
+/** Tells when a fault of the sender's own, such as that of its proxy, keeps notifications from a destination. It is no failure of that. */
+function observeHindrance(
+  context: EngineContext,
+  before: ServedQueue,
+  after: ServedQueue,
+  report: AttemptReport,
+): void {
+  const { configurationId: configuration, workspaceId: workspace } = after;
+  const about = { configuration, workspace };
+  if (before.hindered === null && after.hindered !== null) {
+    const { class: failure, message: error } = report.failure ?? {};
+    context.logger.warn({ ...about, failure, error }, 'Notifications do not get as far as their destination');
+  }
+  if (before.hindered !== null && after.hindered === null) {
+    const hinderedSince = isoFromInstant(before.hindered.since);
+    context.logger.info({ ...about, hinderedSince }, 'Notifications get as far as their destination again');
+  }
+}
+
+type ServedQueue = Exclude<HeldQueue, { readonly type: 'lost' }>;
 
 function isOpen(queue: HeldQueue): boolean {
   return queue.type !== 'lost' && queue.breaker.type === 'open';

@@ -32,8 +32,9 @@ export function cancelUnfinished(tx: Transaction, configurationId: string, reaso
 export function closeBreaker(tx: Transaction, configurationId: string): void {
   const queue = tx.get(queues, [configurationId])?.record;
   if (queue === undefined) return;
-  const { breaker, failingSince, workspaceId } = queue;
-  if (breaker.type === 'closed' && breaker.failures === 0 && failingSince === null) return;
+  const { breaker, failingSince, hindered, workspaceId } = queue;
+  const isFailing = breaker.type === 'open' || breaker.failures > 0 || failingSince !== null;
+  if (!isFailing && hindered === undefined) return;
   tx.put(queues, withBreakerClosed(queue));
   const tell = (change: 'recovered' | 'breaker_closed'): void =>
     tx.tell('notification.destination', { configurationId, workspaceId, change });
