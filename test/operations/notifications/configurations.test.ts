@@ -463,6 +463,62 @@ test('secrets rest sealed when there is a cipher', async () => {
   expect(texts.join()).not.toMatch(/hooks\.example|s3cr3t/);
 });
 
+describe('secrets that this process cannot decrypt', () => {
+  const cipher = {
+    seal: (plain: string) => Buffer.from(plain).toString('hex'),
+    open: (sealed: string) => okResult(Buffer.from(sealed, 'hex').toString()),
+  };
+  const delivery = { headers: { 'x-key': 'k3y' }, authentication: { type: 'bearer', token: 't' }, rate: 1 } as const;
+  const sealed = async () => {
+    const engine = await testEngine({}, { ports: { cipher } });
+    const { storage, clock } = engine;
+    const { id: configurationId } = await must(create(engine, { delivery }));
+    const without = createEngine({ storage, clock, ids: sequentialIds(), delivery: engine.delivery });
+    engine.delivery.clear();
+    const change = (attributes: ConfigurationInput) =>
+      updateNotificationConfiguration(without, hostPrincipal, { configurationId, attributes });
+    const stored = () => must(storage.read((view) => view.get(configurations, [configurationId])?.record));
+    return { engine, change, stored };
+  };
+  const all = { headers: { a: 'b' }, authentication: null, clientCertificate: null };
+
+  test.each<[string, ConfigurationInput]>([
+    ['enabling', { enabled: true }],
+    ['a URL alone', { url: `${destination}/other` }],
+    ['a token alone', { token: 'new' }],
+    ['options alone', { delivery: all }],
+  ])('%s is not verified without them, and not saved', async (_name, attributes) => {
+    const { engine, change, stored } = await sealed();
+    const before = await stored();
+    expect(await mustFail(change(attributes))).toMatchObject({ cause: 'secret_unreadable' });
+    expect(engine.delivery.requests).toEqual([]);
+    expect(await stored()).toEqual(before);
+  });
+
+  test('a part of the secret options cannot be changed: the others would be lost', async () => {
+    const { change, stored } = await sealed();
+    const before = await stored();
+    for (const attributes of [{ delivery: { headers: { a: 'b' } } }, { enabled: false, delivery: { headers: null } }]) {
+      expect(pointersOf((await mustFail(change(attributes as never))) as never)).toEqual(['/data/attributes/delivery']);
+    }
+    expect(await stored()).toEqual(before);
+  });
+
+  test('are cleared when a change says so', async () => {
+    const { change, stored } = await sealed();
+    await must(change({ enabled: false, token: null }));
+    expect((await stored())?.token).toBeNull();
+    await must(change({ delivery: { headers: null, authentication: null, clientCertificate: null } }));
+    expect((await stored())?.options).toMatchObject({ rate: 1, secrets: null });
+  });
+
+  test('are replaced by a change that states them all', async () => {
+    const { engine, change } = await sealed();
+    await must(change({ url: destination, token: 'new', delivery: all }));
+    expect(engine.delivery.requests.map(({ headers }) => headers['a'])).toEqual(['b']);
+  });
+});
+
 test('a change of other options keeps secret ones that this process cannot decrypt', async () => {
   const cipher = {
     seal: (plain: string) => Buffer.from(plain).toString('hex'),

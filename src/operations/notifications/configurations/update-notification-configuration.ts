@@ -32,6 +32,7 @@ import { type ConfigurationView, viewConfiguration } from './configuration-view.
 import { mailObstacle } from './mail-obstacle.js';
 import { refusedVerification } from './refused-verification.js';
 import { openOptions, openSecret, sealOptions, sealSecret } from './stored-secrets.js';
+import { fatesOf, lossOf, type SecretFates, verificationObstacle } from './unreadable-secrets.js';
 import { verifyDestination } from './verify-destination.js';
 
 /** What is changed of a configuration. */
@@ -94,6 +95,7 @@ async function update(
 interface Update extends DecidedConfiguration {
   readonly configuration: NotificationConfiguration;
   readonly before: ConfigurationContents;
+  readonly fates: SecretFates;
 }
 
 function decide(
@@ -110,24 +112,26 @@ function decide(
       checkUrl: (url: string) => context.delivery.check(url),
       mailObstacle: mailObstacle(context),
     };
-    return decideUpdate(before, request, surroundings, context.settings.notifications).map((decided) => ({
-      configuration,
-      before,
-      ...decided,
-    }));
+    const fates = fatesOf(context, configuration, request.attributes);
+    const loss = lossOf(fates, request.attributes);
+    return decideUpdate(before, request, surroundings, context.settings.notifications).andThen((decided) =>
+      loss === null ? ok({ configuration, before, fates, ...decided }) : err(loss),
+    );
   });
 }
 
 /** Asks the destination whether it answers; gives its response, or null when it need not be asked. */
 async function verifyIfNeeded(
   context: EngineContext,
-  { configuration, contents, probes }: Update,
+  { configuration, contents, fates, probes }: Update,
 ): Promise<Result<StoredResponse | null, UpdateConfigurationError>> {
   const step = transitionEnablement(
     { type: configuration.enabled ? 'enabled' : 'disabled' },
     { type: 'update', enabled: contents.enabled, probes },
   );
   if (step.isErr() || step.value.next.type !== 'verifying') return ok(null);
+  const obstacle = verificationObstacle(fates);
+  if (obstacle !== null) return err(obstacle);
   const about = { workspaceId: configuration.workspaceId, configurationId: configuration.id };
   const verified = await verifyDestination(context, about, contents);
   if (verified.isErr()) return err(verified.error);
@@ -142,13 +146,13 @@ function writeUpdate(
   caller: Principal,
   update: Update & { readonly response: StoredResponse | null },
 ): Result<ConfigurationView, UpdateConfigurationError> {
-  const { configuration, before, contents, response } = update;
+  const { configuration, before, contents, fates, response } = update;
   const found = findConfiguration(tx, caller, configuration.id);
   if (found.isErr()) return err(found.error);
   const present = found.value.configuration;
   if (present.version !== configuration.version) return err(changedMeanwhile);
   const { options: presentOptions, ...kept } = present;
-  const options = nextOptions(context, presentOptions, { before, after: contents });
+  const options = nextOptions(context, presentOptions, { before, after: contents, fates });
   const next: NotificationConfiguration = {
     ...kept,
     ...(options === undefined ? {} : { options }),
@@ -157,7 +161,7 @@ function writeUpdate(
     triggers: contents.triggers,
     users: contents.users,
     url: contents.url === before.url ? present.url : sealUrl(context, contents.url),
-    ...nextTokens(context, present, { before, after: contents }, tx.now),
+    ...nextTokens(context, present, { before, after: contents, fates }, tx.now),
     response: response ?? present.response,
     updatedAt: Math.max(tx.now, present.updatedAt),
     version: present.version + 1,
@@ -170,6 +174,13 @@ function writeUpdate(
   return ok(viewConfiguration(context, tx, next, found.value.workspace));
 }
 
+/** Secrets before a change and after it. */
+interface SecretChange {
+  readonly before: ConfigurationContents;
+  readonly after: ConfigurationContents;
+  readonly fates: SecretFates;
+}
+
 /**
  * Secret options stay as they are stored when they do not change, also those that this process cannot decrypt: another one may have their
  * key.
@@ -177,8 +188,9 @@ function writeUpdate(
 function nextOptions(
   context: EngineContext,
   present: NotificationConfiguration['options'],
-  { before, after }: { readonly before: ConfigurationContents; readonly after: ConfigurationContents },
+  { before, after, fates }: SecretChange,
 ): NotificationConfiguration['options'] {
+  if (fates.options === 'replaced') return sealOptions(context, after.options);
   if (sameOptions(after.options, before.options)) return present;
   const sealed = sealOptions(context, after.options);
   if (sealed === undefined || present === undefined) return sealed;
@@ -219,11 +231,12 @@ const maximumRetiredTokens = 10;
 function nextTokens(
   context: EngineContext,
   present: NotificationConfiguration,
-  { before, after }: { readonly before: ConfigurationContents; readonly after: ConfigurationContents },
+  { before, after, fates }: SecretChange,
   now: Instant,
 ): Pick<NotificationConfiguration, 'token' | 'retiredTokens'> {
   const stillValid = present.retiredTokens.filter((retired) => retired.until > now);
-  if (after.token === before.token) return { token: present.token, retiredTokens: stillValid };
+  if (after.token === before.token && fates.token !== 'replaced')
+    return { token: present.token, retiredTokens: stillValid };
   if (after.token === null) return { token: null, retiredTokens: [] };
   const token = sealSecret(context, after.token);
   const grace = after.options.rotationGrace ?? context.settings.notifications.signature.rotationGrace;

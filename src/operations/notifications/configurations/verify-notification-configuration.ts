@@ -17,7 +17,7 @@ import { findConfiguration } from '../find-resource.js';
 import { closeBreaker } from '../log/change-queue.js';
 import { type ConfigurationView, viewConfiguration } from './configuration-view.js';
 import { refusedVerification } from './refused-verification.js';
-import { openOptions, openSecret } from './stored-secrets.js';
+import { fatesOf, verificationObstacle } from './unreadable-secrets.js';
 import { contentsOf } from './update-notification-configuration.js';
 import { verifyDestination, verifyRecipients } from './verify-destination.js';
 
@@ -57,8 +57,8 @@ async function verify(
     return (await verifyRecipients(context, id, contents, recipients)).map(() => shown);
   }
 
-  // Without its secrets the destination would be asked in another way than deliveries are sent.
-  if (!isReadable(context, configuration)) return err(unreadable);
+  const obstacle = verificationObstacle(fatesOf(context, configuration, {}));
+  if (obstacle !== null) return err(obstacle);
   const verified = await verifyDestination(
     context,
     { workspaceId: configuration.workspaceId, configurationId: id },
@@ -79,17 +79,6 @@ async function verify(
   if (stored.isErr()) return err(stored.error);
   return response.successful ? ok(stored.value.value) : err(refusedVerification(context, contents.url ?? '', response));
 }
-
-function isReadable(context: EngineContext, { url, token, options }: NotificationConfiguration): boolean {
-  return openSecret(context, url).isOk() && openSecret(context, token).isOk() && openOptions(context, options).isOk();
-}
-
-const unreadable: VerificationFailed = {
-  type: 'verification_failed',
-  message: 'The verification request was not sent: the URL or a secret of the configuration cannot be decrypted',
-  cause: 'secret_unreadable',
-  response: null,
-};
 
 function withResponse(
   present: NotificationConfiguration,
