@@ -15,7 +15,7 @@ import { type Explanation, explain, matchConfigurations } from '../../notificati
 import { afterArrival, queues } from '../../notifications/queue/queue-record.js';
 import { type Workspace, workspaces } from '../../notifications/workspace.js';
 import type { Ids } from '../../ports/ids.js';
-import type { WriteView } from '../../ports/storage.js';
+import type { ReadView, WriteView } from '../../ports/storage.js';
 import type { Settings } from '../../settings.js';
 import type { Instant } from '../../shared/instant.js';
 
@@ -153,9 +153,10 @@ function wakeQueue(view: WriteView, configurationId: string): number {
   return queue.backlog ?? 0;
 }
 
-function firstWithKey(
-  view: WriteView,
-  { now, settings }: PublishEnvironment,
+/** The event that was accepted with the key, as long as that is remembered. */
+export function firstWithKey(
+  view: ReadView,
+  { now, settings }: Pick<PublishEnvironment, 'now' | 'settings'>,
   workspaceId: string,
   key: string,
 ): StoredEvent | undefined {

@@ -28,6 +28,7 @@ import {
   owner,
   publish,
   stranger,
+  type TestEngine,
   testEngine,
   workspaceId,
 } from './engine-setup.js';
@@ -108,6 +109,29 @@ describe('own event types', () => {
     await engine.clock.advance(hour);
     expect(await must(send(event))).toMatchObject({ eventId: first.eventId, repeated: true });
     expect((await mustFail(send({ ...event, data: { id: 'o-1', total: 2 } }))).type).toBe('conflict');
+    await engine.stop();
+  });
+
+  test.each([
+    ['was removed', (engine: TestEngine) => removeEventType(engine, hostPrincipal, { name: orderType.name })],
+    [
+      'has another schema',
+      (engine: TestEngine) =>
+        putEventType(engine, hostPrincipal, { ...orderType, schema: { required: ['more'] }, example: null }),
+    ],
+  ])('a repeated report is the first event when its type %s', async (_name, change) => {
+    const { engine, send } = await world();
+    const event = { data: { id: 'o-1', total: 1 }, idempotency_key: 'k' };
+    const first = await must(send(event));
+    await must<unknown, unknown>(change(engine));
+    expect(await must(send(event))).toMatchObject({ eventId: first.eventId, repeated: true });
+    const value = { kind: 'custom', trigger: orderType.name, message: orderType.name, data: event.data } as const;
+    const asValue = { ...value, orderKey: null, occurredAt: null as never, body: 'envelope' } as const;
+    const given = { workspaceId, event: asValue, idempotencyKey: 'k' };
+    expect(await must(sendNotificationEvent(engine, owner, given))).toMatchObject({ repeated: true });
+    expect((await mustFail(send({ ...event, data: { id: 'o-2', total: 1 } }))).type).toBe('conflict');
+    expect((await mustFail(send({ ...event, idempotency_key: 'other' }))).type).toBe('invalid_attributes');
+    expect((await mustFail(send({ ...event, trigger: 'order.unknown' }))).type).toBe('invalid_attributes');
     await engine.stop();
   });
 

@@ -14,7 +14,7 @@ import { triggerFromSpelling } from '../../../notifications/events/trigger.js';
 import { type Explanation, explain } from '../../../notifications/explain.js';
 import type { ReadView, StorageError } from '../../../ports/storage.js';
 import { type Instant, isoFromInstant } from '../../../shared/instant.js';
-import { type PublishedEvent, publishNotificationEvent } from '../../books/publish-notification-event.js';
+import { firstWithKey, type PublishedEvent, publishNotificationEvent } from '../../books/publish-notification-event.js';
 import { commit } from '../../commit.js';
 import type { EngineContext } from '../../context/engine-context.js';
 import { findWorkspace } from '../find-resource.js';
@@ -45,7 +45,8 @@ export function sendNotificationEvent(
   return commit<PublishedEvent, NotFound | InvalidAttributes | Conflict>(context, caller, (tx) => {
     const workspace = findWorkspace(tx, caller, workspaceId, 'events');
     if (workspace.isErr()) return err(workspace.error);
-    const read = readEvent(tx, request, tx.now);
+    const known = typeOfFirst(tx, request, tx);
+    const read = readEvent(request, tx.now, (name) => known ?? registeredType(tx, name));
     if (read.isErr()) return err(read.error);
     const { event, idempotencyKey } = read.value;
     const publishable = { ...event, workspaceId, ...(idempotencyKey === null ? {} : { idempotencyKey }) };
@@ -81,7 +82,7 @@ export function explainEvent(
     .read((view): Result<readonly Explanation[], NotFound | InvalidAttributes> => {
       const workspace = findWorkspace(view, caller, request.workspaceId);
       if (workspace.isErr()) return err(workspace.error);
-      const read = readEvent(view, request, context.clock.now());
+      const read = readEvent(request, context.clock.now(), (name) => registeredType(view, name));
       if (read.isErr()) return err(read.error);
       const rows = view.list(configurations, { index: 'by_workspace', prefix: [request.workspaceId] });
       const present = rows.map((row) => row.record);
@@ -90,15 +91,20 @@ export function explainEvent(
     .andThen((it) => it);
 }
 
-function readEvent(view: ReadView, request: EventRequest, now: Instant): Result<ReadEvent, InvalidAttributes> {
+/** `typeNamed` finds the type of an event that is not of the notification interface. */
+function readEvent(
+  request: EventRequest,
+  now: Instant,
+  typeNamed: (name: unknown) => EventType | undefined,
+): Result<ReadEvent, InvalidAttributes> {
   if ('attributes' in request) {
     const { attributes, faults } = request;
-    const type = registeredType(view, attributes['trigger']);
+    const type = typeNamed(attributes['trigger']);
     return type === undefined ? eventFromAttributes(attributes, faults) : readCustom(type, attributes, faults, now);
   }
   if (request.event.kind === 'custom') {
     const { trigger, message, data, orderKey, occurredAt } = request.event;
-    const type = registeredType(view, trigger);
+    const type = typeNamed(trigger);
     const attributes = { message, data, order_key: orderKey, occurred_at: occurredAt };
     if (type !== undefined)
       return readCustom(type, { ...attributes, idempotency_key: request.idempotencyKey }, [], now);
@@ -130,6 +136,26 @@ const faultOfKey: FieldFault = {
   pointer: '/data/attributes/idempotency_key',
   message: `idempotency_key must be a text of 1 to ${eventLimits.idempotencyKey} characters`,
 };
+
+/**
+ * The type by which a repeated report is read: that of its first event. It was accepted then, so it is known again after the type was
+ * removed, or has got a schema that its data do not fit.
+ */
+function typeOfFirst(
+  view: ReadView,
+  request: EventRequest,
+  environment: Parameters<typeof firstWithKey>[1],
+): EventType | undefined {
+  const { trigger, idempotency_key: key } =
+    'attributes' in request
+      ? request.attributes
+      : { trigger: request.event.trigger, idempotency_key: request.idempotencyKey };
+  if (typeof key !== 'string') return undefined;
+  const first = firstWithKey(view, environment, request.workspaceId, key);
+  if (first?.event.kind !== 'custom' || first.trigger !== trigger) return undefined;
+  const { body } = first.event;
+  return { name: first.trigger, description: '', schema: null, example: null, body, createdAt: 0, updatedAt: 0 };
+}
 
 function registeredType(view: ReadView, name: unknown): EventType | undefined {
   if (typeof name !== 'string' || triggerFromSpelling(name) !== undefined) return undefined;
