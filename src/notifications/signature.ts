@@ -26,6 +26,11 @@ export function standardSignature(tokens: readonly string[], id: string, seconds
     .join(' ');
 }
 
+/** A name for a URL that does not tell it. */
+export function digestOfUrl(url: string): string {
+  return nodeCrypto().createHash('sha256').update(url).digest('base64url');
+}
+
 /** Whether the header's value is the signature of these bytes with this token; takes the same time whatever differs. */
 export function matchesSignature(token: string, body: string | Uint8Array, signature: string): boolean {
   // A public key is known to everybody, so a signature made with it proves nothing.

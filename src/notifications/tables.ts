@@ -4,6 +4,7 @@ import { deliveries } from './delivery/delivery.js';
 import { recoveries } from './delivery/recovery.js';
 import { events } from './events/event.js';
 import { eventTypes } from './events/event-type.js';
+import { hookHolds } from './queue/hook-hold.js';
 import { queues } from './queue/queue-record.js';
 import { timelines } from './queue/timeline.js';
 import { users } from './user.js';
@@ -17,6 +18,7 @@ export const notificationTables: readonly TableName[] = [
   events,
   deliveries,
   queues,
+  hookHolds,
   timelines,
   eventTypes,
   recoveries,

@@ -21,6 +21,8 @@ export interface Traffic {
   readonly inFlight: number;
   readonly perOrigin: ReadonlyMap<string, number>;
   readonly buckets: ReadonlyMap<string, TokenBucket>;
+  /** Until when hooks are left alone because they asked for it, by the key of their rate. */
+  readonly holds: ReadonlyMap<string, Instant>;
 }
 
 export interface Candidate {
@@ -66,6 +68,11 @@ export function dispatch(
       queues.set(configurationId, next.queue);
       if (next.candidate === null) {
         nextAt = earlier(nextAt, next.until);
+        continue;
+      }
+      const heldUntil = traffic.holds.get(route.rateKey) ?? time.now;
+      if (heldUntil > time.now) {
+        nextAt = earlier(nextAt, heldUntil);
         continue;
       }
       const use = {

@@ -1,5 +1,6 @@
 import { configurations } from '../../notifications/configurations/configuration.js';
 import { events, firstSequenceOf, type StoredEvent } from '../../notifications/events/event.js';
+import { hookHolds } from '../../notifications/queue/hook-hold.js';
 import { queues } from '../../notifications/queue/queue-record.js';
 import { users } from '../../notifications/user.js';
 import { workspaces } from '../../notifications/workspace.js';
@@ -12,8 +13,8 @@ import type { ReadView, Row, TableName, WriteView } from '../../ports/storage.js
  */
 
 /** What deliveries depend on besides their own rows. */
-export const deliveryTables: readonly TableName[] = [events, queues, configurations, workspaces, users];
-const surroundings: readonly TableName[] = [queues, configurations, workspaces, users];
+export const deliveryTables: readonly TableName[] = [events, queues, hookHolds, configurations, workspaces, users];
+const surroundings: readonly TableName[] = [queues, hookHolds, configurations, workspaces, users];
 
 /** The events of one durable write, which has changed nothing else that deliveries depend on. */
 export interface AcceptedEvents {

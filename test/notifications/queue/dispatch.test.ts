@@ -10,7 +10,7 @@ import { hasSlot } from '../../../src/notifications/queue/slots.js';
 import { fresh, queueOf, rules } from './queue-samples.js';
 
 const slots = { all: 100, perOrigin: 6, own: 2 };
-const idle: Traffic = { inFlight: 0, perOrigin: new Map(), buckets: new Map() };
+const idle: Traffic = { inFlight: 0, perOrigin: new Map(), buckets: new Map(), holds: new Map() };
 const route = (name: string, given: Partial<Route> = {}): Route => ({
   origin: 'https://one.example',
   rateKey: name,

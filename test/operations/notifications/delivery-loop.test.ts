@@ -2,6 +2,7 @@ import { ResultAsync } from 'neverthrow';
 import { describe, expect, test } from 'vitest';
 import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { recordingDelivery } from '../../../adapters/memory/recording-delivery.js';
+import { sequentialIds } from '../../../adapters/memory/sequential-ids.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
 import { createEngine } from '../../../src/engine.js';
 import { deliveries } from '../../../src/notifications/delivery/delivery.js';
@@ -11,6 +12,7 @@ import {
   countRecoverable,
   deleteNotificationConfiguration,
   listDeliveries,
+  listNotificationConfigurations,
   recoverDeliveries,
   redeliver,
   removeUser,
@@ -23,6 +25,7 @@ import type { Storage } from '../../../src/ports/storage.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';
 import {
   create,
+  destination,
   must,
   mustFail,
   owner,
@@ -144,6 +147,86 @@ describe('attempts', () => {
     await engine.clock.advance(hour);
     expect(engine.delivery.requests.map((request) => request.sentAt - start)).toEqual([0, 90 * second]);
     await engine.stop();
+  });
+
+  describe('a hook of a chat service that asks to be left alone', () => {
+    const hook = `${destination}/hook`;
+    const limited = { status: 429, headers: { 'Retry-After': '600' } };
+    const urls = (engine: TestEngine) => engine.delivery.requests.map(({ url }) => url);
+    const chat = { destinationType: 'chat-a', triggers: ['run:errored'] };
+    const three = async () => {
+      const engine = await testEngine();
+      for (const name of ['one', 'two']) await must(create(engine, { ...chat, name, url: hook, enabled: false }));
+      await must(create(engine, { ...chat, name: 'other', url: `${destination}/other`, enabled: false }));
+      const { items } = await must(listNotificationConfigurations(engine, owner, { workspaceId }));
+      const enable = async (...names: readonly string[]) => {
+        for (const { id, name } of items) {
+          const attributes = { enabled: names.includes(name) };
+          await must(updateNotificationConfiguration(engine, owner, { configurationId: id, attributes }));
+        }
+        engine.delivery.clear();
+      };
+      return { engine, enable };
+    };
+
+    test('gets nothing until then, from none of its configurations; other hooks of the same origin do', async () => {
+      const { engine, enable } = await three();
+      await enable('one', 'two', 'other');
+      engine.delivery.answer(({ url }) => (url === hook ? limited : { status: 200 }));
+      engine.start();
+      await publish(engine, { runId: 'run-1' });
+      await engine.clock.advance(0);
+      const first = urls(engine).filter((url) => url === hook).length;
+      for (let n = 2; n < 7; n += 1) await publish(engine, { runId: `run-${n}` });
+      await engine.clock.advance(9 * minute);
+      expect(urls(engine).filter((url) => url === hook)).toHaveLength(first);
+      expect(urls(engine).filter((url) => url !== hook)).toHaveLength(6);
+      engine.delivery.answer({ status: 200 });
+      await engine.clock.advance(2 * minute);
+      expect(urls(engine).filter((url) => url === hook)).toHaveLength(first + 12);
+      await engine.stop();
+    });
+
+    test.each(['after a restart', 'from another process'])('gets nothing %s', async (how) => {
+      const { engine, enable } = await three();
+      const { storage, clock, delivery } = engine;
+      await enable('one');
+      delivery.answer(limited);
+      engine.start();
+      await publish(engine, { runId: 'run-1' });
+      await clock.advance(second);
+      expect(urls(engine)).toEqual([hook]);
+      if (how === 'after a restart') await engine.stop();
+      delivery.answer({ status: 200 });
+      await enable('two');
+      const next = createEngine({ storage, clock, delivery, ids: sequentialIds() });
+      next.start();
+      await publish(engine, { runId: 'run-2' });
+      await clock.advance(9 * minute);
+      expect(urls(engine)).toEqual([]);
+      await clock.advance(2 * minute);
+      expect(urls(engine)).toEqual([hook]);
+      await next.stop();
+      await engine.stop();
+    });
+
+    test.each([
+      ['a generic destination', 'generic', 429, '600'],
+      ['an answer of 503', 'chat-a', 503, '600'],
+      ['an answer without a time', 'chat-a', 429, undefined],
+    ])('%s holds back nothing but its own message', async (_name, destinationType, status, after) => {
+      const { engine } = await started({}, { destinationType });
+      const headers = after === undefined ? {} : { 'Retry-After': after };
+      let answers = 0;
+      engine.delivery.answer(() => (++answers === 1 ? { status, headers } : { status: 200 }));
+      await publish(engine, { runId: 'run-1' });
+      await engine.clock.advance(second);
+      engine.delivery.clear();
+      await publish(engine, { runId: 'run-2' });
+      await engine.clock.advance(2 * second);
+      expect(engine.delivery.requests).toHaveLength(1);
+      await engine.stop();
+    });
   });
 
   test('each attempt is signed with the secret of its moment and goes to the URL of its moment', async () => {

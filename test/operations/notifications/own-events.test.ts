@@ -113,17 +113,19 @@ describe('own event types', () => {
   });
 
   test.each([
-    ['was removed', (engine: TestEngine) => removeEventType(engine, hostPrincipal, { name: orderType.name })],
+    ['was removed', (engine: TestEngine) => must(removeEventType(engine, hostPrincipal, { name: orderType.name }))],
     [
       'has another schema',
-      (engine: TestEngine) =>
-        putEventType(engine, hostPrincipal, { ...orderType, schema: { required: ['more'] }, example: null }),
+      async (engine: TestEngine) => {
+        const changed = { ...orderType, schema: { required: ['more'] }, example: null };
+        await must(putEventType(engine, hostPrincipal, changed));
+      },
     ],
   ])('a repeated report is the first event when its type %s', async (_name, change) => {
     const { engine, send } = await world();
     const event = { data: { id: 'o-1', total: 1 }, idempotency_key: 'k' };
     const first = await must(send(event));
-    await must<unknown, unknown>(change(engine));
+    await change(engine);
     expect(await must(send(event))).toMatchObject({ eventId: first.eventId, repeated: true });
     const value = { kind: 'custom', trigger: orderType.name, message: orderType.name, data: event.data } as const;
     const asValue = { ...value, orderKey: null, occurredAt: null as never, body: 'envelope' } as const;

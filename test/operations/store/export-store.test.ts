@@ -28,6 +28,7 @@ const leftOut = [
   'relay_sessions',
   'relay_messages',
   'store_probes',
+  'notification_hook_holds',
 ];
 
 const clock = { now: () => Date.parse('2030-05-06T07:08:09Z') } as never;

@@ -2,6 +2,7 @@ import { ok } from 'neverthrow';
 import { events, type StoredEvent } from '../../../notifications/events/event.js';
 import { dispatch } from '../../../notifications/queue/dispatch.js';
 import type { QueuedDelivery } from '../../../notifications/queue/held-queue.js';
+import { holdAfter } from '../../../notifications/queue/hook-hold.js';
 import { type Timeline, timelines } from '../../../notifications/queue/timeline.js';
 import { second } from '../../../shared/duration.js';
 import type { Instant } from '../../../shared/instant.js';
@@ -83,10 +84,12 @@ function takeIn({ work, now, context }: Loop): void {
       work.apply(configurationId, { type: 'not_sent', sequence, at: wall, reason: incoming.reason }, at);
       continue;
     }
-    const { report } = incoming;
+    const { report, kind, route } = incoming;
     const before = work.held.get(configurationId);
     const fraction = report.failure === null ? 0 : context.ids.fraction();
     work.apply(configurationId, { type: 'attempted', sequence, report, at, wall, fraction }, at);
+    const until = holdAfter(kind, report, at, work.rules.maximumRetryAfter);
+    if (until !== null && work.hold(route.rateKey, until, at)) work.unwrittenHolds.add(route.rateKey);
     const ended = { now: at, wall };
     observeAttempt(context, { before, after: work.held.get(configurationId) }, { sequence, report, at: ended });
   }
@@ -99,6 +102,9 @@ function endTurn(loop: Loop, stopping: boolean): boolean {
   loop.turn = null;
   if (end.type === 'thrown') throw end.thrown;
   if (end.type === 'written') {
+    // One that was prolonged meanwhile is written again.
+    for (const { hook, until } of end.holds)
+      if (loop.work.holds.get(hook) === until) loop.work.unwrittenHolds.delete(hook);
     applyTurn(loop, end.turns, end.result);
     return true;
   }
@@ -195,13 +201,13 @@ function start(
     end({ type: 'not_sent', configurationId, sequence, reason: 'no_recipients' });
     return;
   }
+  const about = { type: 'report', configurationId, sequence, kind: delivery.kind, route } as const;
   attemptDelivery(context, delivery, destination, { event, stopping }).then(
-    (report) => end({ type: 'report', configurationId, sequence, report }),
+    (report) => end({ ...about, report }),
     () => {
       // The transport broke its promise never to reject, or the message could not be made. The delivery keeps its turn.
       context.logger.error({ delivery: delivery.id }, 'An attempt failed unexpectedly');
-      const report = brokenReport(context.clock.now());
-      end({ type: 'report', configurationId, sequence, report });
+      end({ ...about, report: brokenReport(context.clock.now()) });
     },
   );
 }
@@ -215,7 +221,8 @@ function beginTurn(loop: Loop, stopping: boolean): void {
   const claim = stopping ? 0 : work.claimable(now);
   if (turns.length === 0 && claim === 0) return;
   if (turns.length > 0) work.lastTurn = now;
-  const request = { now, queues: turns, claim, held: new Set(work.held.keys()) };
+  const holds = work.holdsToWrite();
+  const request = { now, queues: turns, claim, held: new Set(work.held.keys()), holds };
   const writing = context.storage.write<TurnResult, never>((view) => ok(runTurn(context, view, request)));
   const turn: NonNullable<Loop['turn']> = { end: null };
   loop.turn = turn;
@@ -227,7 +234,7 @@ function beginTurn(loop: Loop, stopping: boolean): void {
     (written) =>
       finish(
         written.match<TurnEnd>(
-          ({ value }) => ({ type: 'written', turns, result: value }),
+          ({ value }) => ({ type: 'written', turns, holds, result: value }),
           (error) => ({ type: 'failed', error }),
         ),
       ),

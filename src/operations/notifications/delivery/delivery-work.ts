@@ -1,3 +1,4 @@
+import type { DestinationKind } from '../../../notifications/configurations/destination.js';
 import type { AttemptReport, AttemptRules } from '../../../notifications/delivery/conclude-attempt.js';
 import type { CancelReason } from '../../../notifications/delivery/delivery.js';
 import type { Candidate, Dispatch, Route } from '../../../notifications/queue/dispatch.js';
@@ -10,6 +11,7 @@ import {
   type QueueRules,
   wantsMore,
 } from '../../../notifications/queue/held-queue.js';
+import type { HookHold } from '../../../notifications/queue/hook-hold.js';
 import type { QueueRecord } from '../../../notifications/queue/queue-record.js';
 import type { SlotRules } from '../../../notifications/queue/slots.js';
 import type { TokenBucket } from '../../../notifications/queue/token-bucket.js';
@@ -42,6 +44,8 @@ export type Incoming =
       readonly configurationId: string;
       readonly sequence: number;
       readonly report: AttemptReport;
+      readonly kind: DestinationKind;
+      readonly route: Route;
     }
   | {
       readonly type: 'not_sent';
@@ -95,6 +99,12 @@ export class DeliveryWork {
   readonly hungry = new Set<string>();
   readonly perOrigin = new Map<string, number>();
   readonly buckets = new Map<string, TokenBucket>();
+  /** Until when hooks are left alone, by the key of their rate. */
+  readonly holds = new Map<string, Instant>();
+  /** The hooks of which the store does not know that yet. */
+  readonly unwrittenHolds = new Set<string>();
+  /** Index of the last change of the holds that this engine has read. */
+  holdsIndex = 0;
   inFlight = 0;
   /** Events up to this sequence have been handed to the queues; null before the first look. */
   tail: number | null = null;
@@ -195,6 +205,26 @@ export class DeliveryWork {
   destinationOf(configurationId: string): OpenDestination | null {
     const destination = this.held.get(configurationId)?.destination ?? null;
     return destination === null || destination.type === 'closed' ? null : destination;
+  }
+
+  /** Leaves a hook alone until then, or longer if that is known already. Gives whether it is news. */
+  hold(rateKey: string, until: Instant, now: Instant): boolean {
+    for (const [key, end] of this.holds) {
+      if (end > now) continue;
+      this.holds.delete(key);
+      this.unwrittenHolds.delete(key);
+    }
+    if (until <= now || until <= (this.holds.get(rateKey) ?? 0)) return false;
+    this.holds.set(rateKey, until);
+    return true;
+  }
+
+  /** What the store is to know of hooks that are left alone. */
+  holdsToWrite(): readonly HookHold[] {
+    return [...this.unwrittenHolds].flatMap((hook) => {
+      const until = this.holds.get(hook);
+      return until === undefined ? [] : [{ hook, until }];
+    });
   }
 
   /** The queues that may have something to start. */

@@ -4,6 +4,7 @@ import type { DeliveryOptions } from '../../../notifications/delivery/delivery-o
 import { originOf } from '../../../notifications/delivery/redact.js';
 import type { Recipient } from '../../../notifications/payloads/message-context.js';
 import type { Route } from '../../../notifications/queue/dispatch.js';
+import { digestOfUrl } from '../../../notifications/signature.js';
 import { type Workspace, workspaces } from '../../../notifications/workspace.js';
 import type { ReadView } from '../../../ports/storage.js';
 import type { Settings } from '../../../settings.js';
@@ -65,7 +66,7 @@ export function loadDestination(
   }
   const origin = originOf(opened.url);
   // Chat services limit the hook, whichever configurations use it.
-  const rateKey = kind === 'generic' ? configurationId : opened.url;
+  const rateKey = kind === 'generic' ? configurationId : digestOfUrl(opened.url);
   return { type: 'http', origin, ...opened, workspaceId, route: { ...route, origin, rateKey } };
 }
 

@@ -2,6 +2,7 @@ import { configurations } from '../../../notifications/configurations/configurat
 import { freshDelivery } from '../../../notifications/delivery/fresh-delivery.js';
 import { events, lastSequenceOf, type StoredEvent } from '../../../notifications/events/event.js';
 import { type HeldQueue, type QueuedDelivery, wantsMore } from '../../../notifications/queue/held-queue.js';
+import { type HookHold, hookHolds } from '../../../notifications/queue/hook-hold.js';
 import { queues } from '../../../notifications/queue/queue-record.js';
 import { transitionQueue } from '../../../notifications/queue/transition-queue.js';
 import { users } from '../../../notifications/user.js';
@@ -29,6 +30,9 @@ interface Look {
   readonly configurationsIndex: number;
   /** When the next queue in the store comes up. */
   readonly nextWake: Instant | null;
+  /** Hooks that are left alone, when that has changed; and the index of that change. */
+  readonly holds: readonly HookHold[];
+  readonly holdsIndex: number;
 }
 
 /** Events handed on in one look. */
@@ -66,8 +70,11 @@ export function look(
     next = withPortion(scene, next);
     if (next !== before) held.push(next);
   }
-  const reached = Math.max(view.tableIndex(events), queuesIndex, changedAt);
-  return { held, tail, more, reached, queuesIndex, configurationsIndex: changedAt, nextWake: nextWakeOf(view) };
+  const holdsIndex = view.tableIndex(hookHolds);
+  const holds = holdsIndex === work.holdsIndex ? [] : view.list(hookHolds).map((row) => row.record);
+  const reached = Math.max(view.tableIndex(events), queuesIndex, changedAt, holdsIndex);
+  const indexes = { reached, queuesIndex, configurationsIndex: changedAt, holdsIndex };
+  return { held, tail, more, holds, ...indexes, nextWake: nextWakeOf(view) };
 }
 
 /**

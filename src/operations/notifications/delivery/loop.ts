@@ -1,3 +1,4 @@
+import type { HookHold } from '../../../notifications/queue/hook-hold.js';
 import { queueTime, type Timeline } from '../../../notifications/queue/timeline.js';
 import type { StorageError } from '../../../ports/storage.js';
 import type { Instant } from '../../../shared/instant.js';
@@ -23,7 +24,12 @@ export interface Loop {
 }
 
 export type TurnEnd =
-  | { readonly type: 'written'; readonly turns: readonly TurnQueue[]; readonly result: TurnResult }
+  | {
+      readonly type: 'written';
+      readonly turns: readonly TurnQueue[];
+      readonly holds: readonly HookHold[];
+      readonly result: TurnResult;
+    }
   | { readonly type: 'failed'; readonly error: StorageError }
   | { readonly type: 'thrown'; readonly thrown: unknown };
 

@@ -14,6 +14,7 @@ import {
   type Outcome,
   positionAfter,
 } from '../../../notifications/queue/held-queue.js';
+import { type HookHold, hookHolds } from '../../../notifications/queue/hook-hold.js';
 import { recordAfter } from '../../../notifications/queue/next-record.js';
 import { type QueueRecord, queues, withCancellation } from '../../../notifications/queue/queue-record.js';
 import type { Recorded } from '../../../notifications/queue/transition-queue.js';
@@ -37,6 +38,8 @@ interface TurnRequest {
   /** Queues to take at most, besides these, which this engine has. */
   readonly claim: number;
   readonly held: ReadonlySet<string>;
+  /** Hooks that asked to be left alone. */
+  readonly holds: readonly HookHold[];
 }
 
 export interface TurnOutcome {
@@ -67,6 +70,7 @@ const besidesQueues = deliveryTables.filter((table) => table !== queues);
 export function runTurn(context: EngineContext, view: WriteView, request: TurnRequest): TurnResult {
   const before = view.tableIndex(queues);
   const reachedBefore = indexOf(view, deliveryTables);
+  if (request.holds.length > 0) writeHolds(view, request);
   const outcomes = request.queues.map((each) => turnQueue(context, view, each, request.now));
   const claimed = request.claim > 0 ? claim(context, view, request) : [];
   const after = view.tableIndex(queues);
@@ -78,6 +82,15 @@ export function runTurn(context: EngineContext, view: WriteView, request: TurnRe
     lineMoved: request.claim > 0 || outcomes.some(({ held }) => held?.renewed !== false),
     reached: others > reachedBefore ? null : { before: reachedBefore, after: Math.max(reachedBefore, after) },
   };
+}
+
+/** In the write that stores the answers: a process that is killed before has not stored those either. What is over is removed. */
+function writeHolds(view: WriteView, { holds, now }: TurnRequest): void {
+  for (const { record } of view.list(hookHolds)) if (record.until <= now) view.remove(hookHolds, [record.hook]);
+  for (const hold of holds) {
+    const present = view.get(hookHolds, [hold.hook])?.record.until ?? now;
+    if (hold.until > present) view.put(hookHolds, hold);
+  }
 }
 
 function turnQueue(context: EngineContext, view: WriteView, turn: TurnQueue, now: Instant): TurnOutcome {
