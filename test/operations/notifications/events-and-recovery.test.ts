@@ -1,5 +1,8 @@
+import { errAsync } from 'neverthrow';
 import { describe, expect, test } from 'vitest';
+import { memoryStorage } from '../../../adapters/memory/memory-storage.js';
 import { hostPrincipal } from '../../../src/access/principal.js';
+import { createEngine } from '../../../src/engine.js';
 import { events } from '../../../src/notifications/events/event.js';
 import {
   cancelBulkRedelivery,
@@ -19,6 +22,7 @@ import {
   showNotificationEvent,
   startBulkRedelivery,
 } from '../../../src/operations/notifications/index.js';
+import type { Storage } from '../../../src/ports/storage.js';
 import { day, hour, minute, second } from '../../../src/shared/duration.js';
 import {
   create,
@@ -244,6 +248,56 @@ describe('bulk redelivery', () => {
     expect((await mustFail(startBulkRedelivery(engine, owner, wrong))).type).toBe('not_found');
     await engine.stop();
   });
+});
+
+test('a bulk redelivery that is cancelled after a kill between any two writes sends what it has asked for, once', async () => {
+  const seen = new Set<number>();
+  for (let writes = 0; writes < 24; writes += 1) {
+    const inner = memoryStorage();
+    let left = Number.POSITIVE_INFINITY;
+    const killed = () => errAsync({ type: 'storage_failed', reason: 'closed', message: 'killed' } as const);
+    const storage: Storage = {
+      ...inner,
+      read: (work) => (left < 0 ? killed() : inner.read(work)),
+      write: (work) => {
+        left -= 1;
+        return left < 0 ? killed() : inner.write(work);
+      },
+      waitForChange: (...about) => inner.waitForChange(...about),
+      close: () => inner.close(),
+    };
+    const dying = await testEngine(noBreaker, { ports: { storage } });
+    const { id } = await must(create(dying));
+    dying.start();
+    const since = dying.clock.now();
+    dying.delivery.answer({ status: 410 });
+    for (let n = 0; n < 40; n += 1) await publish(dying, { runId: `run-${n}` });
+    await dying.clock.advance(minute);
+    dying.delivery.answer(() => ({ status: 204, after: 20 }));
+    dying.delivery.clear();
+    // Its own write, and so many after it.
+    left = 1 + writes;
+    const { id: recoveryId } = await must(startBulkRedelivery(dying, owner, { workspaceId, since }));
+    await dying.clock.advance(3 * second);
+    left = -1;
+    const stopped = dying.stop();
+
+    const { clock, ids, delivery } = dying;
+    const next = createEngine({ storage: inner, clock, ids, delivery }, noBreaker);
+    const cancelled = await must(cancelBulkRedelivery(next, owner, { recoveryId }));
+    next.start();
+    await clock.advance(minute);
+    const [after] = await must(listBulkRedeliveries(next, owner, { workspaceId }));
+    expect(after).toEqual(cancelled);
+    const page = { size: 100 };
+    const { items } = await must(listDeliveries(next, owner, { configurationId: id, outcome: 'delivered', page }));
+    expect(items).toHaveLength(cancelled.redelivered);
+    seen.add(cancelled.redelivered);
+    await next.stop();
+    await stopped;
+  }
+  // Before the first step, between steps, and after the last one.
+  expect([...seen].sort((a, b) => a - b)).toEqual([0, 32, 40]);
 });
 
 describe('declaring configurations at every start', () => {
