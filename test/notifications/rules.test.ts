@@ -90,7 +90,7 @@ describe('failures by destination', () => {
     ['connection_reset', false],
     ['total_timeout', false],
     ['tls_failed', false],
-    ['address_forbidden', true],
+    ['address_forbidden', false],
     ['invalid_url', true],
     ['mail_rejected', true],
     ['mail_unavailable', false],

@@ -61,10 +61,13 @@ export function classifyAnswer(kind: DestinationKind, status: number, body: stri
   return { class: classOf(status), permanent, message: `The destination answered ${status}` };
 }
 
-/** Without an answer: every failure may be temporary, except those caused by the request itself or by the outbound rules. */
+/**
+ * Without an answer: every failure may be temporary, except those caused by the request itself. Also an address that is forbidden: it was
+ * allowed when the destination was verified, so a name leads elsewhere for now, or the rules of the servers on the store differ,
+ * as during a restart of one after the other with other rules.
+ */
 export function classifySilence(error: { readonly type: FailureClass; readonly message: string }): Failure {
-  const permanent =
-    error.type === 'invalid_url' || error.type === 'address_forbidden' || error.type === 'mail_rejected';
+  const permanent = error.type === 'invalid_url' || error.type === 'mail_rejected';
   return { class: error.type, permanent, message: error.message };
 }
 

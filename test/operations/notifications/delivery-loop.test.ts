@@ -30,6 +30,7 @@ import {
   mustFail,
   owner,
   publish,
+  recordingLogger,
   runEvent,
   stranger,
   type TestEngine,
@@ -619,6 +620,31 @@ describe('several engines and restarts', () => {
     expect(engine.delivery.requests).toHaveLength(50);
     expect(await log(engine, id, { outcome: 'delivered', page: { size: 100 } })).toHaveLength(50);
     await Promise.all([engine.stop(), other.stop()]);
+  });
+
+  test('what the outbound rules of one engine forbid is left for another one, and told', async () => {
+    const { engine, id } = await started();
+    await engine.stop();
+    const { storage, clock, ids } = engine;
+    const { logger, lines } = recordingLogger();
+    const refused = recordingDelivery({ clock, refuse: () => 'private addresses are not delivered to' });
+    const strict = createEngine({ storage, clock, ids, logger, delivery: refused });
+    strict.start();
+    await publish(engine);
+    await clock.advance(second);
+    expect(await log(engine, id)).toMatchObject([{ outcome: 'pending', attemptCount: 1 }]);
+    const [{ id: deliveryId } = { id: '' }] = await log(engine, id);
+    const { attempts } = await must(showDelivery(strict, owner, { deliveryId }));
+    expect(attempts[0]?.failure).toMatchObject({
+      class: 'address_forbidden',
+      message: expect.stringContaining('private addresses'),
+    });
+    expect(lines).toEqual(['warn A notification destination began to fail']);
+    await strict.stop();
+    engine.start();
+    await clock.advance(minute);
+    expect(await log(engine, id)).toMatchObject([{ outcome: 'delivered' }]);
+    await engine.stop();
   });
 
   test('an engine that vanishes leaves its work to the next one when its leases end', async () => {

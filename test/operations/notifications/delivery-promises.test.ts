@@ -27,6 +27,7 @@ import {
   mustFail,
   owner,
   publish,
+  recordingLogger,
   runEvent,
   type TestEngine,
   testEngine,
@@ -39,13 +40,6 @@ const log = async (engine: TestEngine, configurationId: string, filter = {}) =>
   (await must(listDeliveries(engine, owner, { configurationId, page: { size: 100 }, ...filter }))).items;
 const update = (engine: TestEngine, configurationId: string, attributes: object) =>
   must(updateNotificationConfiguration(engine, owner, { configurationId, attributes }));
-
-/** Level and message of what is logged from info on. */
-function recordingLogger() {
-  const lines: string[] = [];
-  const note = (level: string) => (_fields: unknown, message: string) => void lines.push(`${level} ${message}`);
-  return { lines, logger: { debug: () => undefined, info: note('info'), warn: note('warn'), error: note('error') } };
-}
 
 async function started(settings = {}, attributes = {}, options = {}) {
   const engine = await testEngine(settings, options);

@@ -125,3 +125,10 @@ export function publish(engine: Engine, overrides: Partial<RunEvent> = {}, idemp
     }),
   );
 }
+
+/** Level and message of what is logged from info on. */
+export function recordingLogger() {
+  const lines: string[] = [];
+  const note = (level: string) => (_fields: unknown, message: string) => void lines.push(`${level} ${message}`);
+  return { lines, logger: { debug: () => undefined, info: note('info'), warn: note('warn'), error: note('error') } };
+}
