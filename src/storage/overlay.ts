@@ -113,15 +113,12 @@ export class Overlay implements Snapshot {
     return true;
   }
 
-  /** Takes over the changes of an overlay that lies on this one, and its index. */
+  /** Takes over the changes of an overlay that lies on this one, and its index. That overlay must not be used any more. */
   absorb(above: Overlay): void {
     for (const [name, changes] of above.#tables) {
-      const own = this.#changesOf(name);
-      for (const change of changes.changes.values()) {
-        const before = own.changes.get(change.rowKey);
-        own.set(before === undefined ? change : { ...change, before: before.before });
-      }
-      own.index = changes.index;
+      const own = this.#tables.get(name);
+      if (own === undefined) this.#tables.set(name, changes);
+      else own.absorb(changes);
     }
     this.#index = above.index;
   }
@@ -175,15 +172,17 @@ export class PendingRow implements KeyedRow {
   }
 }
 
+interface Order {
+  readonly table: AnyTable;
+  readonly rows: SortedValues<PendingRow>;
+}
+
 /** The changed rows of one table, and their order in the indexes that were listed. */
 class TableChanges {
   readonly changes = new Map<string, Change>();
-  /** Those that change a row below. */
-  readonly #replacing = new Map<string, Change>();
-  readonly #orders = new Map<
-    string | undefined,
-    { readonly table: AnyTable; readonly rows: SortedValues<PendingRow> }
-  >();
+  /** Those that change a row below. Made when there are any, as the orders are: most works change a row or two and list none. */
+  #replacing: Map<string, Change> | undefined;
+  #orders: Map<string | undefined, Order> | undefined;
 
   constructor(
     /** Of the last write that changed the table. */
@@ -193,13 +192,25 @@ class TableChanges {
   set(change: Change): void {
     const known = this.changes.get(change.rowKey);
     this.changes.set(change.rowKey, change);
-    if (change.before !== undefined) this.#replacing.set(change.rowKey, change);
-    for (const [index, { table, rows }] of this.#orders) {
+    if (change.before !== undefined) {
+      this.#replacing ??= new Map();
+      this.#replacing.set(change.rowKey, change);
+    }
+    this.#orders?.forEach(({ table, rows }, index) => {
       const from = known?.after?.sortKey(table, index);
       const to = change.after?.sortKey(table, index);
       if (from !== undefined && from !== to) rows.remove(from);
       if (to !== undefined) rows.set(to, change.after as PendingRow);
+    });
+  }
+
+  /** Takes over changes that were made on top of these. */
+  absorb(above: TableChanges): void {
+    for (const change of above.changes.values()) {
+      const known = this.changes.get(change.rowKey);
+      this.set(known === undefined ? change : { ...change, before: known.before });
     }
+    this.index = above.index;
   }
 
   scan(base: Snapshot, table: AnyTable, query: ListQuery, bounds: KeyBounds): readonly KeyedRow[] {
@@ -218,7 +229,7 @@ class TableChanges {
   /** How many rows of the range below are changed here. */
   #hiddenBetween(table: AnyTable, index: string | undefined, lower: string, upper: string): number {
     let count = 0;
-    for (const { before } of this.#replacing.values()) {
+    for (const { before } of this.#replacing?.values() ?? []) {
       const key = before?.sortKey(table, index);
       if (key !== undefined && key >= lower && key < upper) count += 1;
     }
@@ -226,13 +237,14 @@ class TableChanges {
   }
 
   #orderOf(table: AnyTable, index: string | undefined): SortedValues<PendingRow> {
-    const known = this.#orders.get(index);
+    const known = this.#orders?.get(index);
     if (known?.table === table) return known.rows;
     const rows = sortedValues<PendingRow>();
     for (const { after } of this.changes.values()) {
       const key = after?.sortKey(table, index);
       if (key !== undefined) rows.set(key, after as PendingRow);
     }
+    this.#orders ??= new Map();
     this.#orders.set(index, { table, rows });
     return rows;
   }
