@@ -18,7 +18,7 @@ export interface LogSyncs {
 export const syncsByCommits: LogSyncs = { sync: () => undefined, end: () => Promise.resolve() };
 
 /** When a sync is made in the thread. */
-export interface SyncTerms {
+interface SyncTerms {
   /** The thread starts after this many commits. */
   readonly commitsBefore: number;
   /** For fewer writes than these the event loop waits for a fast disk. */
