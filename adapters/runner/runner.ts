@@ -45,6 +45,7 @@ import { agentFolder } from './node/agent-folder.js';
 import { describeHost, type HostOptions, type HostVolume } from './node/describe-host.js';
 import { type VolumeUnusable, volumeFault } from './node/host-volumes.js';
 import { type NodeIdentity, persistentNodeId } from './node/node-identity.js';
+import { ServerTime } from './node/server-time.js';
 import { within } from './waiting.js';
 
 /** What a runner needs from outside; `agentPorts(engine)` gives those of an engine in this process. */
@@ -257,6 +258,7 @@ class HostRunner implements Runner {
       download: this.#options.download ?? null,
       artifactLimits: this.#options.artifacts ?? {},
       clock,
+      serverTime: new ServerTime(clock),
       ids,
       logger: this.#logger,
       background: this.#background,

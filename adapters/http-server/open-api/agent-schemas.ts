@@ -1,4 +1,4 @@
-import { anyObject, count, flag, type JsonSchema, objectSchema, orNull, text, texts } from './json-schema.js';
+import { anyObject, count, flag, type JsonSchema, number, objectSchema, orNull, text, texts } from './json-schema.js';
 
 const listOfObjects: JsonSchema = { type: 'array', items: anyObject };
 const variableReads: JsonSchema = {
@@ -22,6 +22,7 @@ export const agentSchemas: Readonly<Record<string, JsonSchema>> = {
       work: { type: 'array', items: objectSchema({ allocation: anyObject, job: anyObject }, ['allocation']) },
       gone: texts,
       collected: flag,
+      now: number,
     },
     ['index', 'complete', 'work', 'gone'],
   ),

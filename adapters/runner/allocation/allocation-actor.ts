@@ -24,7 +24,6 @@ import { taskPlan } from '../../../src/agent/task/task-plan.js';
 import { freshTaskRecord, hasBegun, recalledTaskRecord } from '../../../src/agent/task/task-record.js';
 import { stopOnClientAfter } from '../../../src/scheduler/reconcile/disconnect.js';
 import { type Milliseconds, millisecondsFromNanos, second } from '../../../src/shared/duration.js';
-import { instantFromUnixNanos } from '../../../src/shared/instant.js';
 import { AllocationChecks, type CheckedAllocation } from '../checks/allocation-checks.js';
 import { runBriefly } from '../commands/run-briefly.js';
 import { isTransientFault, messageOf } from '../disk/transient-fault.js';
@@ -32,6 +31,7 @@ import { knownSignal } from '../drivers/signal-name.js';
 import type { CommandRequest } from '../drivers/task-driver.js';
 import { AllocationDisk } from './allocation-disk.js';
 import type { AllocationWork } from './allocation-work.js';
+import { RunningTimes } from './running-times.js';
 import { momentOf, type Surroundings } from './surroundings.js';
 import { TaskPerformer } from './task-performer.js';
 
@@ -55,7 +55,8 @@ export class AllocationActor {
   #timer = new AbortController();
   #limit = new AbortController();
   #contact = new AbortController();
-  /** The moment of the allocation's creation on the monotonic clock: wall time is looked at once, and may step later. */
+  readonly #running: RunningTimes;
+  /** The moment of the allocation's creation on the monotonic clock. */
   readonly #createdAt: Milliseconds;
   readonly #resting: (() => void)[] = [];
 
@@ -64,9 +65,9 @@ export class AllocationActor {
     this.#work = work;
     this.#surroundings = surroundings;
     this.#onChange = onChange;
-    const age = surroundings.clock.now() - instantFromUnixNanos(work.allocation.CreateTime);
+    this.#running = new RunningTimes(surroundings.clock);
     this.#checks = new AllocationChecks(work, surroundings, this.#checked());
-    this.#createdAt = surroundings.clock.monotonic() - Math.max(0, age);
+    this.#createdAt = surroundings.serverTime.moment(work.allocation.CreateTime);
     const plan = this.#plan(work);
     const records = plan.tasks.map(({ name }) => this.#recordOf(name));
     this.#life = newAllocationLife(plan, records.map(newTaskLife));
@@ -189,19 +190,12 @@ export class AllocationActor {
     };
   }
 
-  /** Of several tasks, the one with the shortest running time counts. */
+  /** Without a task that of the main tasks. */
   #upFor(task: string | null): Milliseconds | undefined {
-    const began = this.#life.plan.tasks.flatMap(({ name, phase }, at) => {
-      if (task === null ? phase !== 'main' : name !== task) return [];
-      const { step, record } = this.#life.tasks[at] ?? {};
-      return [
-        step?.type === 'running' ? Date.parse(record?.state.LastRestart ?? record?.state.StartedAt ?? '') : Number.NaN,
-      ];
-    });
-    const latest = Math.max(...began);
-    return began.length === 0 || Number.isNaN(latest)
-      ? undefined
-      : Math.max(0, this.#surroundings.clock.now() - latest);
+    const { tasks } = this.#life.plan;
+    return this.#running.upFor(
+      tasks.flatMap(({ name, phase }) => ((task === null ? phase === 'main' : name === task) ? name : [])),
+    );
   }
 
   usageOf(task: string): Promise<TaskUsage | undefined> {
@@ -254,6 +248,7 @@ export class AllocationActor {
     const before = this.#life;
     const { next, effects } = transitionAllocation(before, event, momentOf(this.#surroundings));
     this.#life = next;
+    this.#running.follow(before, next);
     this.#keep(before);
     for (const effect of effects) this.#perform(effect);
     if (next !== before) {

@@ -10,6 +10,7 @@ import type { Background } from '../background.js';
 import type { DiskSuccession } from '../disk/disk-succession.js';
 import type { TaskMemory } from '../disk/task-memory.js';
 import type { TaskDriver } from '../drivers/task-driver.js';
+import type { ServerTime } from '../node/server-time.js';
 
 /** What the allocations of one runner share. */
 export interface Surroundings {
@@ -18,6 +19,7 @@ export interface Surroundings {
   readonly download: Download | null;
   readonly artifactLimits: ArtifactLimits;
   readonly clock: Clock;
+  readonly serverTime: ServerTime;
   readonly ids: Ids;
   readonly logger: Logger;
   readonly background: Background;

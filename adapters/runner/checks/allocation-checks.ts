@@ -15,7 +15,6 @@ import type { Service, ServiceCheck } from '../../../src/jobs/document/service.j
 import type { Task } from '../../../src/jobs/document/task.js';
 import { isMeasuredByChecks } from '../../../src/scheduler/deployment/measure-health.js';
 import { type Milliseconds, millisecondsFromNanos } from '../../../src/shared/duration.js';
-import { instantFromUnixNanos } from '../../../src/shared/instant.js';
 import type { AllocationWork } from '../allocation/allocation-work.js';
 import type { Surroundings } from '../allocation/surroundings.js';
 import { look } from './look.js';
@@ -62,8 +61,7 @@ export class AllocationChecks {
     this.#surroundings = surroundings;
     this.#allocation = allocation;
     this.#watched = watchedChecks(work, surroundings.node);
-    const { clock } = surroundings;
-    this.#createdAt = clock.monotonic() - Math.max(0, clock.now() - instantFromUnixNanos(work.allocation.CreateTime));
+    this.#createdAt = surroundings.serverTime.moment(work.allocation.CreateTime);
     const known = work.allocation.DeploymentStatus?.Healthy;
     if (typeof known === 'boolean') this.#healthy = known;
   }

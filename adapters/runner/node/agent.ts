@@ -203,6 +203,7 @@ export class Agent {
     for (let isFirst = true; ; isFirst = false) {
       const listed = await this.#work.next();
       if (listed === undefined) return;
+      this.#surroundings.serverTime.heard(listed.now);
       const left = isFirst ? await this.#clearUp(listed) : [];
       this.#apply(listed);
       // Only after those that replace them are known.

@@ -2,6 +2,7 @@ import type { Job } from '../../jobs/document/job.js';
 import type { Allocation } from '../../scheduler/allocation.js';
 import type { Node } from '../../scheduler/node.js';
 import type { Milliseconds } from '../../shared/duration.js';
+import type { Instant } from '../../shared/instant.js';
 import type { ToldState } from '../allocation/client-status.js';
 
 /** A node as its agent describes it; the server adds status and indexes. */
@@ -38,6 +39,8 @@ export interface NodeWorkList {
   readonly gone: readonly string[];
   /** Ended allocations of the node were removed: the agent may ask which of those that it keeps are known. Absent as false. */
   readonly collected?: boolean;
+  /** The wall time of the server when it answered: ages of what it has made are counted on its clock. Absent from older servers. */
+  readonly now?: Instant;
 }
 
 /** What a node's agent says of one of its allocations. */

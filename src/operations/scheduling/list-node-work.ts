@@ -6,6 +6,7 @@ import type { ReadView, StorageError } from '../../ports/storage.js';
 import { allocations } from '../../scheduler/allocation.js';
 import { isCollectedRow, nodeAssignments } from '../../scheduler/node-assignment.js';
 import { nodeOwners } from '../../scheduler/nodes/node-owner.js';
+import type { Instant } from '../../shared/instant.js';
 import { authoriseNode, type PermissionDenied } from '../authorise.js';
 import { readAllocationJob } from '../books/jobs/job-rows.js';
 import type { EngineContext } from '../context/engine-context.js';
@@ -31,23 +32,28 @@ export function listNodeWork(
   const query = {
     key: JSON.stringify(['node-work', nodeId, instance, after]),
     tables: [nodeAssignments, nodeOwners],
-    run: (view: ReadView) => workFor(view, nodeId, instance, after),
+    run: (view: ReadView) => workFor({ view, now: context.clock.now() }, nodeId, instance, after),
   };
   return answerQuery(context, query, waiting).andThen(({ index, value }) =>
     value.map((list) => ({ index, value: list })),
   );
 }
 
+interface Look {
+  readonly view: ReadView;
+  readonly now: Instant;
+}
+
 /** An agent that is not the node's any more is told so at once. */
 function workFor(
-  view: ReadView,
+  { view, now }: Look,
   nodeId: string,
   instance: string | undefined,
   after: number,
 ): Answer<Result<NodeWorkList, UnknownNode>> {
   if (!isAgentOf(view, nodeId, instance)) return { index: view.index, value: err({ type: 'node_not_found', nodeId }) };
   const { index, value } = nodeWorkList(view, nodeId, after);
-  return { index, value: ok(value) };
+  return { index, value: ok({ ...value, now }) };
 }
 
 function nodeWorkList(view: ReadView, nodeId: string, after: number): Answer<NodeWorkList> {
