@@ -22,15 +22,22 @@ export function within(milliseconds: number, work: Promise<unknown>): Promise<vo
 /** How long work is repeated while the disk is full or file handles are used up. */
 const transientPatience = 5 * 60_000;
 
-/** Repeats work that fails for want of something that may come back, for a while. */
-export async function insist<T>(clock: Clock, signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
+/** Repeats work that fails for want of something that may come back, for a while. `onWait` is called once, when it has failed. */
+export async function insist<T>(
+  clock: Clock,
+  signal: AbortSignal,
+  work: () => T | Promise<T>,
+  onWait?: (error: unknown) => void,
+): Promise<T> {
   let until: number | undefined;
   for (let pause = 100; ; pause = Math.min(pause * 2, 5000)) {
     try {
       return await work();
     } catch (error) {
+      const isFirst = until === undefined;
       until ??= clock.monotonic() + transientPatience;
       if (!isTransientFault(error) || signal.aborted || clock.monotonic() >= until) throw error;
+      if (isFirst) onWait?.(error);
     }
     await clock.sleep(pause, signal);
   }

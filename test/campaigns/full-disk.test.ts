@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { JobInput } from '../../src/jobs/document/input/index.js';
 import { endAll } from '../adapters/cli/cli-process.js';
 import { eventually, type Installation, installation, pause, type Served } from '../support/installation.js';
 
@@ -43,6 +44,23 @@ describe('a runner that lacks something for a while loses and doubles no run', (
       const numbers = await through(served, round, [() => filled(directory), () => crowded(directory)]);
       await expectOnce(numbers, served);
     }
+  });
+
+  it.skipIf(!isRoot)('room that its own output has taken: it ends and is started again', limit, async ({ skip }) => {
+    installed = await installation();
+    const directory = `${installed.store}-allocations`;
+    mkdirSync(directory);
+    if (!run('mount', '-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', directory)) skip('no right to mount');
+    mounted = directory;
+    const { box } = await installed.serve(['--set', 'node.disk=1000']);
+    (await box.jobs.register(flood))._unsafeUnwrap();
+    const hasEnded = async (): Promise<boolean> =>
+      (await box.jobs.summary('flood'))._unsafeUnwrap().value?.Summary?.['app']?.Failed === 1;
+    expect(await eventually(30_000, hasEnded)).toBe(true);
+    const [allocation] = (await box.allocations.list({ taskStates: true }))._unsafeUnwrap().value.items;
+    const { Restarts, Events } = allocation?.TaskStates?.['main'] ?? {};
+    const codes = Events?.filter(({ Type }) => Type === 'Terminated').map(({ ExitCode }) => ExitCode);
+    expect({ Restarts, codes }).toEqual({ Restarts: 1, codes: [3, 3] });
   });
 
   it('room, as a failure of each write in turn', limit, async () => {
@@ -150,6 +168,30 @@ describe('a runner that lacks something for a while loses and doubles no run', (
     expect(failing).toBeGreaterThan(reads / 2);
   });
 });
+
+/** Writes more than its disk holds, and fails. */
+const flood: JobInput = {
+  ID: 'flood',
+  Type: 'batch',
+  Datacenters: ['*'],
+  TaskGroups: [
+    {
+      Name: 'app',
+      RestartPolicy: { Attempts: 1, Interval: 600e9, Delay: 250e6, Mode: 'fail' },
+      ReschedulePolicy: { Attempts: 0, Unlimited: false },
+      EphemeralDisk: { SizeMB: 300 },
+      Tasks: [
+        {
+          Name: 'main',
+          Driver: 'raw_exec',
+          Config: { command: '/bin/sh', args: ['-c', 'head -c 20000000 /dev/zero; exit 3'] },
+          Resources: { CPU: 1, MemoryMB: 10 },
+          LogConfig: { MaxFiles: 10, MaxFileSizeMB: 10 },
+        },
+      ],
+    },
+  ],
+};
 
 /** Dispatches before, during and after each shortage; gives the numbers of the runs. */
 async function through(served: Served, round: number, shortages: readonly (() => () => void)[]): Promise<string[]> {

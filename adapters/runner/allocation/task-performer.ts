@@ -18,6 +18,9 @@ import type { TaskAssignment } from './task-assignment.js';
 import { TaskPreparation } from './task-preparation.js';
 import { taskStart } from './task-start.js';
 
+/** How long notes may take before users are told that they are waited for. In milliseconds. */
+const noticeablePause = 3000;
+
 /**
  * Does what the life of one task asks for and answers with events. Whatever the driver or the disk throws, rejects or
  * never answers becomes an event of this task, or nothing at all.
@@ -135,9 +138,7 @@ export class TaskPerformer {
       return { kind: 'refused', message: `This node has no driver ${task.Driver}`, recoverable: false };
     }
     try {
-      return await insist(this.#surroundings.clock, signal, () =>
-        this.#prepared.prepare(this.assignment, signal, again),
-      );
+      return await this.#insist(signal, () => this.#prepared.prepare(this.assignment, signal, again));
     } catch (error) {
       return { kind: 'setup', message: messageOf(error), recoverable: false };
     }
@@ -150,13 +151,12 @@ export class TaskPerformer {
   }
 
   async #startAnswer(attempt: number): Promise<TaskLifeEvent> {
-    const { allocation, task } = this.assignment;
     const notStarted = (fault: StartFault): TaskLifeEvent => ({ type: 'not_started', attempt, fault });
     // The number is on disk before the start: a runner that comes back looks for exactly this start.
-    const kept = await this.#surroundings.memory.kept(allocation.ID, task.Name);
+    const kept = await this.#kept();
     if (!kept) return notStarted({ kind: 'driver', message: 'The start could not be noted', recoverable: true });
     const outcome = await this.#askDriver((driver) =>
-      insist(this.#surroundings.clock, this.#preparation.signal, () => driver.start(this.#arguments(attempt))),
+      this.#insist(this.#preparation.signal, () => driver.start(this.#arguments(attempt))),
     );
     if (outcome.type === 'threw') {
       return notStarted({ kind: 'driver', message: outcome.message, recoverable: outcome.transient });
@@ -177,7 +177,7 @@ export class TaskPerformer {
 
   async #recoverAnswer(attempt: number): Promise<TaskLifeEvent> {
     const outcome = await this.#askDriver((driver) =>
-      insist(this.#surroundings.clock, this.#preparation.signal, () => driver.recover(this.#arguments(attempt))),
+      this.#insist(this.#preparation.signal, () => driver.recover(this.#arguments(attempt))),
     );
     switch (outcome.type) {
       case 'threw':
@@ -191,6 +191,29 @@ export class TaskPerformer {
         this.#handles.set(attempt, outcome.task);
         return { type: 'found', attempt };
     }
+  }
+
+  #insist<T>(signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
+    return insist(this.#surroundings.clock, signal, work, (error) => this.#sayWaits(messageOf(error)));
+  }
+
+  /** Whether the newest record of the task is on disk. It is waited for as long as it takes, and users see why. */
+  async #kept(): Promise<boolean> {
+    const { memory, clock } = this.#surroundings;
+    const { allocation, task } = this.assignment;
+    const over = new AbortController();
+    const slow = async (): Promise<void> => {
+      await clock.sleep(noticeablePause, over.signal);
+      if (!over.signal.aborted) this.#sayWaits('its notes cannot be written to the disk of the node');
+    };
+    this.#run('a slow disk', slow());
+    const kept = await memory.kept(allocation.ID, task.Name);
+    over.abort();
+    return kept;
+  }
+
+  #sayWaits(reason: string): void {
+    this.#tell({ type: 'tell', happening: { type: 'hook_message', message: `The task waits: ${reason}` } });
   }
 
   /** Gives the driver's answer, or what it threw. */

@@ -8,7 +8,8 @@ import { textIn } from '../disk/text-file.js';
  * What runs in front of the command, so that a task outlives the runner and is neither lost nor doubled:
  * 1. the file `claim` is made by exactly one of this script and a runner that came back and found no claim, and says which;
  * 2. the process notes who it is before the command begins;
- * 3. the exit code is in the file `exit` before the process ends, and then the rest of its process group is ended.
+ * 3. the exit code is in the file `exit` before the process ends, and then the rest of its process group is ended. On a full disk it is
+ *    written over the file `spare`, which has its place since before the command began.
  * The traps keep the script alive while signals for the group reach the command. The pipes are opened for writing first,
  * which waits for the collector, and then for both directions, so that a collector that is started anew misses nothing. What cannot
  * be written at present, as on a full disk, is tried again while the folder of the attempt is there.
@@ -24,10 +25,13 @@ set +C
 trap : HUP INT QUIT ILL TRAP ABRT BUS FPE USR1 SEGV USR2 PIPE ALRM TERM XCPU XFSZ VTALRM PROF IO SYS
 { read -r s </proc/$$/stat; } 2>/dev/null
 until printf '%s\\n%s\\n.\\n' $$ "$s" >"$d/process"; do [ -d "$d" ] && sleep 1 || exit 0; done 2>/dev/null
+echo 000 >"$d/spare"
 [ "$logs" = none ] || exec 3>"$d/out" 4>"$d/err" 1<>"$d/out" 2<>"$d/err" 3>&- 4>&-
 "$@"
 c=$?
-until echo $c >"$d/exit" || [ ! -d "$d" ]; do sleep 1; done 2>/dev/null
+until
+  echo $c >"$d/exit" || { [ -s "$d/spare" ] && printf '%03d\\n' $c 1<>"$d/spare" && mv -f "$d/spare" "$d/exit"; } || [ ! -d "$d" ]
+do sleep 1; done 2>/dev/null
 kill -9 0
 `;
 

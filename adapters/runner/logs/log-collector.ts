@@ -10,7 +10,9 @@ import { findLogPosition, type LogLimits } from './log-files.js';
  * It is a process of its own, outside of the task's group: it goes on when the runner does not, nothing that the task
  * writes passes through the runner, and a task that writes faster than the disk waits. `dd` copies at once what it
  * reads. It counts reads and not bytes, so each call is given reads that fit in the file even if all are full, and says
- * what it copied; fewer reads than it was given mean the end. What a full disk does not take is dropped, and the task goes on.
+ * what it copied; fewer reads than it was given mean the end. What a full disk does not take is dropped, and the task goes on at its
+ * own pace: of a task that writes without a pause, so that most reads are full, ever more is dropped between two attempts to write. If
+ * the disk is still full at the end, the end of the file is given back: its restart needs room for notes.
  */
 const script = `
 trap '' HUP INT QUIT TERM USR1 USR2 ALRM PIPE
@@ -19,7 +21,7 @@ newline='
 '
 next() { n=$((n + 1)) left=$max; rm -f "$base.$((n - keep))"; }
 collect() {
-  base=$1 n=$2 left=$3
+  base=$1 n=$2 left=$3 drop=1 full=
   while :; do
     size=$((left / 64))
     [ "$size" -le 65536 ] || size=65536
@@ -30,16 +32,28 @@ collect() {
       records=\${report%%" records in"*} records=\${records##*"$newline"}
       set -- \${report##*records out}
       left=$((left - $1))
+      [ "$1" -eq 0 ] || drop=1 full=
       if [ "$left" -le 0 ]; then next
       elif [ $((\${records%+*} + \${records#*+})) -lt "$count" ]; then break
       fi
     else
-      case $(dd bs=65536 count=1 2>&1 >/dev/null) in *0+0*records*in*) break ;; esac
+      full=1
+      report=$(dd bs=65536 count="$drop" 2>&1 >/dev/null)
+      case $report in *0+0*records*in*) break ;; esac
+      records=\${report%%+*" records in"*} records=\${records##*"$newline"}
+      if [ $((records * 2)) -lt "$drop" ]; then drop=1
+      elif [ "$drop" -lt 128 ]; then drop=$((drop * 2))
+      fi
       sleep 0.1
       left=$((max - $(wc -c <"$base.$n" || echo 0)))
       [ "$left" -gt 0 ] || next
     fi
   done
+  if [ "$full" ] && [ -f "$base.$n" ]; then
+    size=$(($(wc -c <"$base.$n") - 65536))
+    [ "$size" -gt 0 ] || size=0
+    dd if=/dev/null of="$base.$n" bs=1 seek="$size" count=0
+  fi
   [ -s "$base.$n" ] || [ "$n" -eq 0 ] || rm -f "$base.$n"
 }
 umask 077
