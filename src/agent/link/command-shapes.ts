@@ -4,7 +4,13 @@ import { amount, bytes, fitted, flag, listOf, mapOf, objectOf, oneOf, type Shape
 const note = text(16_384);
 
 const used = { residentBytes: amount, userPercent: amount, systemPercent: amount };
-const usage = objectOf({ ...used, processes: listOf(objectOf({ ...used, pid: amount }), 100_000) });
+const measured = objectOf({ ...used, pid: amount });
+/** Agents of earlier versions tell only the number of each process. */
+const processUsage: typeof measured = (value, at) =>
+  typeof value === 'number'
+    ? { pid: amount(value, at), residentBytes: 0, userPercent: 0, systemPercent: 0 }
+    : measured(value, at);
+const usage = objectOf({ ...used, processes: listOf(processUsage, 100_000) });
 const file: Shape<FileDescription> = objectOf(
   { Name: text(4096), IsDir: flag, Size: amount, FileMode: text(), ModTime: text(64) },
   { ContentType: text(256) },

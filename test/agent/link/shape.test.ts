@@ -78,6 +78,19 @@ describe('moments and counts', () => {
 });
 
 describe('what nodes send', () => {
+  it('is taken from agents of earlier versions, which tell the numbers of processes only', () => {
+    const used = { residentBytes: 1, userPercent: 2, systemPercent: 3 };
+    const value = (processes: readonly unknown[]) => ({ tasks: { main: { ...used, processes } }, at: 5 });
+    const none = { residentBytes: 0, userPercent: 0, systemPercent: 0 };
+    expect(readCommandOutput('stats', { type: 'value', value: value([7, { ...used, pid: 8 }]) })).toEqual({
+      type: 'value',
+      value: value([
+        { ...none, pid: 7 },
+        { ...used, pid: 8 },
+      ]),
+    });
+  });
+
   it('never throws, whatever it is', () => {
     fc.assert(
       fc.property(fc.anything({ withBigInt: true, withNullPrototype: true }), (sent) => {
