@@ -249,6 +249,8 @@ export class TaskTemplates {
     while (!signal.aborted) {
       const answer = await link.variables(query, signal);
       if (answer.isOk()) return answer.value;
+      // A question that was broken off tells nothing of the server.
+      if (signal.aborted) return undefined;
       const { error } = answer;
       if (error.type === 'node_refused') throw new TemplateRefused(error.message);
       if (error.type === 'link_failed') this.#tellOnce(`The variables cannot be read: ${error.message}`);
