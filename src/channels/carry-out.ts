@@ -25,11 +25,26 @@ export async function carryOut(channel: Channel, perform: CommandPerformer): Pro
   }
 }
 
-/** Ends with the asker's input, and when the asker is gone. */
+/**
+ * Ends with the asker's input, and when the asker is gone. A command that has ended reads no further input, and its end is told all the same: what
+ * still comes is dropped, since a channel that nobody reads is broken off.
+ */
 async function* inputsOf(items: AsyncGenerator<Item>): AsyncGenerator<CommandInput> {
   try {
-    for await (const item of items) yield item as unknown as CommandInput;
+    for (let next = await items.next(); next.done !== true; next = await items.next()) {
+      yield next.value as unknown as CommandInput;
+    }
   } catch {
     // The signal of the command says so, too.
+  } finally {
+    void drop(items);
+  }
+}
+
+async function drop(items: AsyncGenerator<Item>): Promise<void> {
+  try {
+    while ((await items.next()).done !== true);
+  } catch {
+    // The asker has gone.
   }
 }
