@@ -140,7 +140,10 @@ export class TaskPerformer {
     try {
       return await this.#insist(signal, () => this.#prepared.prepare(this.assignment, signal, again));
     } catch (error) {
-      return { kind: 'setup', message: messageOf(error), recoverable: false };
+      const message = messageOf(error);
+      // What was lacking for so long may come back: the restart policy decides.
+      if (isTransientFault(error)) return { kind: 'driver', message, recoverable: true };
+      return { kind: 'setup', message, recoverable: false };
     }
   }
 

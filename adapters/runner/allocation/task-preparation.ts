@@ -31,6 +31,8 @@ export class TaskPreparation {
   readonly #surroundings: Surroundings;
   readonly #running: PreparedTask;
   #templates: TaskTemplates | undefined;
+  /** Of the preparation whose downloads were told: it may be repeated while the disk is full. */
+  #downloads: AbortSignal | undefined;
   readonly #saidOfDisk = new Set<string>();
 
   constructor(surroundings: Surroundings, running: PreparedTask) {
@@ -101,7 +103,8 @@ export class TaskPreparation {
     if (paths === null) return setupFault('Artifacts need a runner with a data directory');
     if (download === null) return setupFault('This runner fetches no artifacts');
     const { lookup } = taskSetting({ assignment, node, paths });
-    this.#running.tell({ type: 'tell', happening: { type: 'downloading' } });
+    if (this.#downloads !== signal) this.#running.tell({ type: 'tell', happening: { type: 'downloading' } });
+    this.#downloads = signal;
     try {
       await fetchArtifacts({ artifacts, paths, fill: (text) => interpolate(text, lookup), limits }, download, signal);
       return undefined;

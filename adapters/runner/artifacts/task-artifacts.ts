@@ -9,6 +9,7 @@ import type { Milliseconds } from '../../../src/shared/duration.js';
 import { NumberNote } from '../disk/number-note.js';
 import type { TaskPaths } from '../disk/task-paths.js';
 import { folderForFile, PathRefused, type TaskTarget, targetOf } from '../disk/task-target.js';
+import { isTransientFault } from '../disk/transient-fault.js';
 import { ArchivesUnread } from './archive-entries.js';
 import { ArchiveRefused, freshFolder, moveUnpacked, unpackArchive } from './unpack-archive.js';
 
@@ -113,7 +114,7 @@ async function unpackInto(
     await moveUnpacked(folder, target);
   } catch (error) {
     if (signal.aborted) return;
-    if (error instanceof PathRefused) throw error;
+    if (error instanceof PathRefused || isTransientFault(error)) throw error;
     const message = error instanceof Error ? error.message : 'unknown';
     const isFinal = error instanceof ArchiveRefused || error instanceof ArchivesUnread;
     throw new ArtifactFailed(`Artifact ${at + 1}: the archive was not unpacked: ${message}`, isFinal);
