@@ -4,26 +4,31 @@ import type { Allocation, TaskState } from '../allocation.js';
 /**
  * Task states as a node reports them, with the moments of their starts and ends brought into the life of the allocation: not before its
  * creation and not after `now`. Delays of reschedules, health and drains are counted from them, and the clock of the node may be
- * wrong by days.
+ * wrong by days. What is yet to come counts as the moment of its first report: later ones of the same start do not move it.
  */
 export function withTimesInLife(
   states: Readonly<Record<string, TaskState>>,
-  { CreateTime }: Pick<Allocation, 'CreateTime'>,
+  { CreateTime, TaskStates }: Pick<Allocation, 'CreateTime' | 'TaskStates'>,
   now: Instant,
 ): Readonly<Record<string, TaskState>> {
   const created = instantFromUnixNanos(CreateTime);
-  const inLife = (written: string | null): string | null => {
+  const inLife = (written: string | null, before: string | null | undefined): string | null => {
     if (written === null) return null;
     const at = Date.parse(written);
     // The end of the life comes first: after a step back of the server's clock it may lie before the creation.
     const nearest = Math.min(now, Math.max(created, at));
-    return nearest === at ? written : isoFromInstant(nearest);
+    if (nearest === at) return written;
+    const isKept = at > now && typeof before === 'string' && Date.parse(before) <= now;
+    return isKept ? before : isoFromInstant(nearest);
   };
   return Object.fromEntries(
     Object.entries(states).map(([task, state]) => {
-      const { StartedAt, LastRestart, FinishedAt } = state;
-      const times = { StartedAt: inLife(StartedAt), LastRestart: inLife(LastRestart), FinishedAt: inLife(FinishedAt) };
-      return [task, { ...state, ...times }];
+      const told = TaskStates?.[task];
+      const before = told?.Restarts === state.Restarts ? told : undefined;
+      const StartedAt = inLife(state.StartedAt, before?.StartedAt);
+      const LastRestart = inLife(state.LastRestart, before?.LastRestart);
+      const FinishedAt = inLife(state.FinishedAt, before?.FinishedAt);
+      return [task, { ...state, StartedAt, LastRestart, FinishedAt }];
     }),
   );
 }
